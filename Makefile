@@ -1,0 +1,42 @@
+# Bare `make` lists what you can run.
+.DEFAULT_GOAL := help
+PYTHON ?= python3.11
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing; install it or say: make PYTHON=python3 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs]'
+	@touch $(READY)
+
+demo: $(READY) ## the main job on built-in data; leaves shoal-demo/report.html
+	$(BIN)/shoal demo --overwrite
+
+test: $(READY) ## all tests but the long ones
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+slow: $(READY) ## the long statistical and stress tests
+	$(BIN)/python -m pytest -n 2 -m slow
+
+check: $(READY) ## format, lint, types, import contracts, docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/mkdocs build --quiet --strict
+
+bench: $(READY) ## speed, as ratios; writes bench/results/
+	$(BIN)/python bench/run.py
+
+docs: $(READY) ## build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+studio: $(READY) ## the browser studio (not built yet; says so)
+	@echo "The studio is not part of this version. 'make demo' writes a page to look at."; exit 1
+
+.PHONY: help demo test slow check bench docs studio

@@ -1,0 +1,236 @@
+"""A public box: what each numeric column may be, stated before anyone looks at the rows."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import DimensionMismatch, InvalidDomain, NotNumeric
+
+__all__ = ["Box", "as_matrix"]
+
+Matrix = NDArray[np.float64]
+EARTH_RADIUS_KM = 6371.0088  # mean radius, IUGG
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Box:
+    """Named, ordered columns with a lowest and a highest value each.
+
+    Values stay in the rows' own units; ``scale`` and ``unscale`` go to a cube and back.
+
+    Parameters
+    ----------
+    **bounds
+        ``name=(low, high)`` for each column, in order. Choose them without the rows: bounds read
+        from the rows give their extremes away.
+
+    Examples
+    --------
+    >>> box = Box(age=(0, 110), visits=(0, 20))
+    >>> box.names, box.d
+    (('age', 'visits'), 2)
+    >>> box.scale([[55, 20]]).tolist()
+    [[0.5, 1.0]]
+    >>> Box.geo(latitude=(52.2, 52.6), longitude=(13.1, 13.8)).distance_unit
+    'km'
+    """
+
+    names: tuple[str, ...]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    distance_unit: str
+    _km_per_unit: NDArray[np.float64] | None
+
+    def __init__(self, **bounds: tuple[float, float]) -> None:
+        self._fill(tuple(bounds), *_pairs(bounds))
+
+    @classmethod
+    def unit(cls, d: int) -> "Box":
+        """``x0 .. x(d-1)``, each on [0, 1]."""
+        if isinstance(d, bool) or not isinstance(d, int | np.integer) or d < 1:
+            raise InvalidDomain(
+                "A box needs at least one column.", "Say how many, e.g. Box.unit(2)."
+            )
+        return cls.of([f"x{i}" for i in range(d)], np.zeros(d), np.ones(d))
+
+    @classmethod
+    def of(cls, names: Sequence[str], low: ArrayLike, high: ArrayLike) -> "Box":
+        """The box of these names and corner points."""
+        box = cls.__new__(cls)
+        box._fill(tuple(names), low, high)
+        return box
+
+    @classmethod
+    def geo(cls, **bounds: tuple[float, float]) -> "Box":
+        """Latitude and longitude in degrees, in this order; distances are in kilometres.
+
+        The map is the plane that touches the earth at the box's centre (equirectangular): right
+        to 1 % for boxes up to some 500 km wide away from the poles. Whole-globe geometry is out
+        of scope. Name the columns as your table does: the first is the latitude.
+        """
+        box = cls.of(tuple(bounds), *_pairs(bounds))
+        if box.d != 2 or not _on_earth(box):
+            raise InvalidDomain(
+                "A geographic box is a latitude within [-90, 90] and a longitude of at most 360 "
+                "degrees, in this order.",
+                "E.g. Box.geo(latitude=(40.4, 41.0), longitude=(-74.3, -73.7)).",
+            )
+        degree = math.radians(1) * EARTH_RADIUS_KM
+        middle = math.radians(float(box.low[0] + box.high[0]) / 2)
+        object.__setattr__(box, "distance_unit", "km")
+        object.__setattr__(box, "_km_per_unit", np.array([degree, degree * math.cos(middle)]))
+        return box
+
+    def _fill(self, names: tuple[str, ...], low: ArrayLike, high: ArrayLike) -> None:
+        corner_low, corner_high = _corner(low), _corner(high)
+        if not (len(names) == corner_low.size == corner_high.size) or not names:
+            raise InvalidDomain(
+                f"{len(names)} names, {corner_low.size} low and {corner_high.size} high values.",
+                "Give each column one name and one pair, e.g. Box(age=(0, 110)).",
+            )
+        if len(set(names)) < len(names) or not all(isinstance(n, str) and n for n in names):
+            raise InvalidDomain(
+                "Column names must be non-empty text, each once.", "Rename the columns."
+            )
+        _check_order(names, corner_low, corner_high)
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "low", corner_low)
+        object.__setattr__(self, "high", corner_high)
+        object.__setattr__(self, "distance_unit", "1")
+        object.__setattr__(self, "_km_per_unit", None)
+
+    @property
+    def d(self) -> int:
+        """Number of columns."""
+        return len(self.names)
+
+    @property
+    def sides(self) -> Matrix:
+        """Length of each side, in the distance's unit: kilometres for a geographic box."""
+        widths = self.high - self.low
+        return widths if self._km_per_unit is None else widths * self._km_per_unit
+
+    @property
+    def diameter(self) -> float:
+        """Length of the diagonal, in the distance's unit."""
+        return math.hypot(*self.sides)
+
+    def clip(self, X: ArrayLike) -> Matrix:
+        """Move rows outside to the nearest point of the box."""
+        return np.clip(self._rows(X), self.low, self.high)
+
+    def contains(self, X: ArrayLike) -> NDArray[np.bool_]:
+        """Which rows lie inside, edges included."""
+        rows = self._rows(X)
+        return np.all((rows >= self.low) & (rows <= self.high), axis=1)
+
+    def scale(self, X: ArrayLike, low: float = 0, high: float = 1) -> Matrix:
+        """Map the box to the cube ``[low, high]^d``."""
+        return (self._rows(X) - self.low) / (self.high - self.low) * (high - low) + low
+
+    def unscale(self, U: ArrayLike, low: float = 0, high: float = 1) -> Matrix:
+        """Map the cube back to the box."""
+        return (self._rows(U) - low) / (high - low) * (self.high - self.low) + self.low
+
+    def to_plane(self, X: ArrayLike) -> Matrix:
+        """Rows as distances from the box's centre: kilometres for a geographic box."""
+        offset = self._rows(X) - (self.low + self.high) / 2
+        return offset if self._km_per_unit is None else offset * self._km_per_unit
+
+    def from_plane(self, P: ArrayLike) -> Matrix:
+        """Back from the plane of ``to_plane``."""
+        offset = self._rows(P)
+        if self._km_per_unit is not None:
+            offset = offset / self._km_per_unit
+        return offset + (self.low + self.high) / 2
+
+    def select(self, names: Sequence[str]) -> "Box":
+        """The box of some columns, in the order given."""
+        at = [self.names.index(name) for name in names]
+        if self.distance_unit == "km" and list(names) == list(self.names):
+            return self
+        return Box.of(names, self.low[at], self.high[at])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        bounds = zip(self.low.tolist(), self.high.tolist(), strict=True)
+        columns = {
+            n: {"low": a, "high": b} for n, (a, b) in zip(self.names, bounds, strict=True)
+        }
+        return {"columns": columns, "distance_unit": self.distance_unit}
+
+    def _rows(self, X: ArrayLike) -> Matrix:
+        return as_matrix(X, self.d)
+
+    def _key(self) -> tuple[Any, ...]:
+        return self.names, tuple(self.low), tuple(self.high), self.distance_unit
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Box) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def __repr__(self) -> str:
+        pairs = zip(self.names, self.low, self.high, strict=True)
+        inside = ", ".join(f"{name}=({low:g}, {high:g})" for name, low, high in pairs)
+        return f"Box{'.geo' if self.distance_unit == 'km' else ''}({inside})"
+
+
+def as_matrix(X: ArrayLike, d: int | None = None) -> Matrix:
+    """Rows as float64, one row each, ``d`` wide; wrong shapes and kinds get a named error."""
+    if isinstance(X, np.ma.MaskedArray):
+        raise NotNumeric("A masked array came.", "Fill or drop the masked values first.")
+    rows = np.asarray(X)
+    if rows.dtype.kind not in "fiu":
+        raise NotNumeric(
+            f"An array of {rows.dtype} came where numbers belong.",
+            "Convert it first; categories belong in a Schema.",
+        )
+    if rows.ndim != 2 or (d is not None and rows.shape[1] != d) or rows.shape[1] == 0:
+        raise DimensionMismatch(
+            f"An array of shape {rows.shape} came; rows of {d or 'some'} columns were expected.",
+            "Pass one row per line, e.g. X.reshape(-1, 1) for one column.",
+        )
+    return rows.astype(np.float64, copy=False)
+
+
+def _pairs(bounds: Mapping[str, tuple[float, float]]) -> tuple[list[float], list[float]]:
+    try:
+        return [low for low, _ in bounds.values()], [high for _, high in bounds.values()]
+    except (TypeError, ValueError):
+        raise InvalidDomain(
+            "Bounds are pairs of a lowest and a highest value.", "E.g. Box(age=(0, 110))."
+        ) from None
+
+
+def _corner(values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        corner = np.atleast_1d(np.array(values))
+    except ValueError:
+        corner = np.array("ragged")
+    if corner.dtype.kind not in "fiu" or corner.ndim != 1:
+        raise InvalidDomain("Bounds must be plain numbers.", "E.g. Box(age=(0, 110)).")
+    corner = corner.astype(np.float64)
+    corner.setflags(write=False)
+    return corner
+
+
+def _check_order(names: tuple[str, ...], low: Matrix, high: Matrix) -> None:
+    with np.errstate(over="ignore", invalid="ignore"):
+        good = np.isfinite(high - low) & (high > low)
+    if not np.all(good):
+        bad = ", ".join(repr(names[i]) for i in np.flatnonzero(~good))
+        raise InvalidDomain(
+            f"Bounds of {bad} are not two finite numbers, the lower first.",
+            "Give low < high, e.g. Box(age=(0, 110)).",
+        )
+
+
+def _on_earth(box: Box) -> bool:
+    latitudes = -90 <= box.low[0] and box.high[0] <= 90
+    return bool(latitudes and box.d == 2 and box.high[1] - box.low[1] <= 360)

@@ -1,0 +1,149 @@
+"""A public grid of equal cells over a box, and counts over its cells."""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.domain.box import Box, Matrix
+from shoal.errors import InvalidDomain, TooManyCells
+
+__all__ = ["MAX_CELLS", "Grid", "Keys", "Partition", "SparseCounts"]
+
+Keys = NDArray[np.int64]
+MAX_CELLS = 2**62
+_IN_MEMORY = 2**26
+
+
+class Partition(Protocol):
+    """Disjoint public cells that cover a box: each row falls into one, numbered from 0."""
+
+    @property
+    def size(self) -> int:
+        """How many cells, an exact integer."""
+
+    def keys(self, X: ArrayLike) -> Keys:
+        """The number of each row's cell."""
+
+
+@dataclass(frozen=True, init=False)
+class Grid:
+    """``cells`` equal parts along each axis of ``box``; keys count the last axis fastest.
+
+    Points on an upper bound belong to the last cell; rows outside go to the nearest one.
+
+    Examples
+    --------
+    >>> grid = Grid(Box.unit(2), 4)
+    >>> grid.size, grid.keys([[0.1, 0.1], [1.0, 1.0]]).tolist()
+    (16, [0, 15])
+    """
+
+    box: Box
+    shape: tuple[int, ...]
+
+    def __init__(self, box: Box, cells: int | tuple[int, ...] | list[int]) -> None:
+        whole = isinstance(cells, int | np.integer)
+        shape = (cells,) * box.d if whole else tuple(cells)  # type: ignore[arg-type]
+        if len(shape) != box.d or not all(_is_count(m) for m in shape):
+            raise InvalidDomain(
+                f"Cells must be a whole number from 1 up, or one for each of {box.d} columns.",
+                "E.g. Grid(box, 16).",
+            )
+        shape = tuple(int(m) for m in shape)
+        if math.prod(shape) > MAX_CELLS:
+            raise TooManyCells(
+                f"{' x '.join(map(str, shape))} cells are more than 2**62.",
+                "Use fewer cells an axis, or fewer columns.",
+            )
+        object.__setattr__(self, "box", box)
+        object.__setattr__(self, "shape", shape)
+
+    @property
+    def size(self) -> int:
+        """Number of cells, exact."""
+        return math.prod(self.shape)
+
+    def keys(self, X: ArrayLike) -> Keys:
+        """The number of each row's cell."""
+        rows = self.box._rows(X)
+        widths = self.box.high - self.box.low
+        keys = np.zeros(len(rows), dtype=np.int64)
+        for axis, cells in enumerate(self.shape):
+            place = (rows[:, axis] - self.box.low[axis]) * (cells / widths[axis])
+            np.clip(place, 0, cells - 1, out=place)
+            keys *= cells
+            keys += place.astype(np.int64)  # truncation is floor: place is not negative
+        return keys
+
+    def centers(self) -> Matrix:
+        """The middle of every cell, in the rows' own units."""
+        if self.size > _IN_MEMORY:
+            raise TooManyCells(
+                f"The centres of {self.size} cells do not fit in memory.",
+                "Ask for bounds(keys) of the cells you need.",
+            )
+        low, high = self.bounds(np.arange(self.size))
+        return (low + high) / 2
+
+    def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
+        """Lowest and highest corner of each of these cells."""
+        left = np.asarray(keys, dtype=np.int64)
+        if left.size and (left.min() < 0 or left.max() >= self.size):
+            raise InvalidDomain(
+                f"Some keys are outside 0 .. {self.size - 1}.", "Use keys of this grid."
+            )
+        places = np.empty((left.size, self.box.d))
+        for axis in range(self.box.d - 1, -1, -1):
+            left, places[:, axis] = np.divmod(left, self.shape[axis])
+        step = (self.box.high - self.box.low) / self.shape
+        low = self.box.low + places * step
+        high = np.where(places + 1 == self.shape, self.box.high, low + step)
+        return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class SparseCounts:
+    """Counts of the cells that have any, out of ``size``: sorted keys, and a count for each."""
+
+    keys: Keys
+    counts: NDArray[np.int64]
+    size: int
+
+    def __post_init__(self) -> None:
+        keys = np.ascontiguousarray(self.keys, dtype=np.int64)
+        counts = np.ascontiguousarray(self.counts, dtype=np.int64)
+        if keys.ndim != 1 or keys.shape != counts.shape or not 0 < self.size <= MAX_CELLS:
+            raise InvalidDomain(
+                f"{keys.size} keys, {counts.size} counts and {self.size} cells came.",
+                "Give one count a key and at most 2**62 cells.",
+            )
+        if keys.size and (keys[0] < 0 or keys[-1] >= self.size or np.any(np.diff(keys) <= 0)):
+            raise InvalidDomain(
+                "Keys must rise strictly and lie below the number of cells.",
+                "Sort them and add up repeated ones.",
+            )
+        object.__setattr__(self, "keys", keys)
+        object.__setattr__(self, "counts", counts)
+
+    def dense(self) -> NDArray[np.int64]:
+        """All ``size`` counts, zeros included."""
+        if self.size > _IN_MEMORY:
+            raise TooManyCells(
+                f"{self.size} cells do not fit in memory.", "Work with keys and counts."
+            )
+        full = np.zeros(self.size, dtype=np.int64)
+        full[self.keys] = self.counts
+        return full
+
+    @classmethod
+    def of(cls, keys: ArrayLike, size: int) -> Self:
+        """Count how often each key occurs."""
+        found, counts = np.unique(np.asarray(keys, dtype=np.int64), return_counts=True)
+        return cls(found, counts, size)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1

@@ -1,0 +1,233 @@
+"""Every exception shoal raises on purpose.
+
+    ShoalError
+    ├── BadInput (ValueError)             what came cannot be used            exit code 2
+    │   ├── InvalidBudget                 epsilon is not a positive number
+    │   ├── InvalidSetting                a parameter outside its range
+    │   ├── InvalidDomain                 bounds, cells or names that make no domain
+    │   ├── InvalidSchema                 a domain or schema file that does not parse
+    │   ├── UnknownBounds                 a column without public bounds
+    │   ├── TooManyCells                  a grid beyond 2**62 cells, or beyond memory
+    │   ├── UnreadableTable               a file or object that holds no table
+    │   ├── UnknownColumn                 a named column the table does not have
+    │   ├── DuplicateColumn               one name, two columns
+    │   ├── DimensionMismatch             rows of another width than the domain
+    │   ├── NotNumeric                    text, dates or objects where numbers belong
+    │   ├── NotFinite                     NaN or infinity
+    │   ├── OutsideDomain                 rows beyond the box, where that is refused
+    │   ├── UnknownCategory               a value outside the public list
+    │   ├── EntityMissing                 a row that belongs to nobody
+    │   ├── UnknownDataset                a name the catalogue does not have, or cannot find
+    │   ├── DatasetChanged                a data set whose checksum does not match
+    │   ├── AlreadyExists                 an output that would be overwritten
+    │   ├── CannotWrite                   an output that cannot be written
+    │   └── TooFewDraws                   an audit with too little evidence to say anything
+    ├── PrivacyError                      a promise would be broken           exit code 3
+    │   ├── BudgetExceeded                over the ledger's limit
+    │   ├── PromiseExceeded               mechanisms were handed more than the page promised
+    │   ├── IncomparableGuarantees        promises that do not add
+    │   ├── RepeatedStream                the same noise would be drawn twice
+    │   ├── UnmarkedSimulation            seeded noise on a page already written as real
+    │   └── ProtectedValue                a protected number on its way to a public page
+    ├── LedgerError                       the ledger cannot be used           exit code 2
+    │   ├── NotALedger                    a file that is something else
+    │   ├── LedgerLocked                  another process holds it too long
+    │   ├── LedgerNotWritable             read-only, no such folder, or a full disk
+    │   └── LimitMismatch                 a limit given that is not the one stored
+    └── MissingPart (ImportError)         an optional part is not installed   exit code 4
+
+A message says what came and what would do; ``next_step`` says what to do about it. Neither ever
+quotes a row.
+"""
+
+__all__ = [
+    "AlreadyExists",
+    "BadInput",
+    "BudgetExceeded",
+    "CannotWrite",
+    "DatasetChanged",
+    "DimensionMismatch",
+    "DuplicateColumn",
+    "EntityMissing",
+    "IncomparableGuarantees",
+    "InvalidBudget",
+    "InvalidDomain",
+    "InvalidSchema",
+    "InvalidSetting",
+    "LedgerError",
+    "LedgerLocked",
+    "LedgerNotWritable",
+    "LimitMismatch",
+    "MissingPart",
+    "NotALedger",
+    "NotFinite",
+    "NotNumeric",
+    "OutsideDomain",
+    "PrivacyError",
+    "PromiseExceeded",
+    "ProtectedValue",
+    "RepeatedStream",
+    "ShoalError",
+    "TooFewDraws",
+    "TooManyCells",
+    "UnknownBounds",
+    "UnknownCategory",
+    "UnknownColumn",
+    "UnknownDataset",
+    "UnmarkedSimulation",
+    "UnreadableTable",
+]
+
+
+class ShoalError(Exception):
+    """Base of all of them: what came, and the next step."""
+
+    exit_code = 2
+
+    def __init__(self, came: str, next_step: str) -> None:
+        super().__init__(came, next_step)
+        self.came = came
+        self.next_step = next_step
+
+    def __str__(self) -> str:
+        return f"{self.came}\n{self.next_step}"
+
+
+class BadInput(ShoalError, ValueError):
+    """What came cannot be used."""
+
+
+class InvalidBudget(BadInput):
+    """Epsilon is not a positive, finite number."""
+
+
+class InvalidSetting(BadInput):
+    """A parameter outside its range."""
+
+
+class InvalidDomain(BadInput):
+    """Bounds, cells or names that make no domain."""
+
+
+class InvalidSchema(BadInput):
+    """A domain or schema file that does not parse."""
+
+
+class UnknownBounds(BadInput):
+    """A column without public bounds."""
+
+
+class TooManyCells(BadInput):
+    """A grid beyond 2**62 cells, or beyond memory."""
+
+
+class UnreadableTable(BadInput):
+    """A file or object that holds no table."""
+
+
+class UnknownColumn(BadInput):
+    """A named column the table does not have."""
+
+
+class DuplicateColumn(BadInput):
+    """One name, two columns."""
+
+
+class DimensionMismatch(BadInput):
+    """Rows of another width than the domain."""
+
+
+class NotNumeric(BadInput):
+    """Text, dates or objects where numbers belong."""
+
+
+class NotFinite(BadInput):
+    """NaN or infinity."""
+
+
+class OutsideDomain(BadInput):
+    """Rows beyond the box, where that is refused."""
+
+
+class UnknownCategory(BadInput):
+    """A value outside the public list."""
+
+
+class EntityMissing(BadInput):
+    """A row that belongs to nobody."""
+
+
+class UnknownDataset(BadInput):
+    """A name the catalogue does not have, or cannot find."""
+
+
+class DatasetChanged(BadInput):
+    """A data set whose checksum does not match."""
+
+
+class AlreadyExists(BadInput):
+    """An output that would be overwritten."""
+
+
+class CannotWrite(BadInput):
+    """An output that cannot be written."""
+
+
+class TooFewDraws(BadInput):
+    """An audit with too little evidence to say anything."""
+
+
+class PrivacyError(ShoalError):
+    """A promise would be broken."""
+
+    exit_code = 3
+
+
+class BudgetExceeded(PrivacyError):
+    """Over the ledger's limit."""
+
+
+class PromiseExceeded(PrivacyError):
+    """Mechanisms were handed more than the page promised."""
+
+
+class IncomparableGuarantees(PrivacyError):
+    """Promises that do not add."""
+
+
+class RepeatedStream(PrivacyError):
+    """The same noise would be drawn twice."""
+
+
+class UnmarkedSimulation(PrivacyError):
+    """Seeded noise on a page already written as real."""
+
+
+class ProtectedValue(PrivacyError):
+    """A protected number on its way to a public page."""
+
+
+class LedgerError(ShoalError):
+    """The ledger cannot be used."""
+
+
+class NotALedger(LedgerError):
+    """A file that is something else."""
+
+
+class LedgerLocked(LedgerError):
+    """Another process holds it too long."""
+
+
+class LedgerNotWritable(LedgerError):
+    """Read-only, no such folder, or a full disk."""
+
+
+class LimitMismatch(LedgerError):
+    """A limit given that is not the one stored."""
+
+
+class MissingPart(ShoalError, ImportError):
+    """An optional part is not installed."""
+
+    exit_code = 4

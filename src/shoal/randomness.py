@@ -1,0 +1,143 @@
+"""Two streams: noise, which people's privacy rests on, and compute, which only has to be fair.
+
+Noise comes from ChaCha20 keyed by the operating system. A seed makes a run repeatable, and marks
+whatever it releases as a simulation: whoever has the seed can subtract the noise.
+
+A stream can never repeat itself behind your back:
+
+- ``child(*names)`` derives an independent stream; the same names twice are refused;
+- a pickled or copied stream is a fresh child of the original, not a twin of it;
+- after a fork the child process continues on a stream of its own.
+"""
+
+import hashlib
+import os
+import secrets
+import weakref
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import numpy as np
+from randomgen import ChaCha
+
+from shoal.errors import InvalidSetting, RepeatedStream
+
+__all__ = ["NoiseStream", "Randomness", "Seed", "is_simulation"]
+
+Seed = int | np.random.Generator | None
+
+
+def _derive(key: bytes, *names: object) -> bytes:
+    """A 256-bit key that says nothing about ``key`` and differs for every list of names."""
+    text = "\x1f".join(f"{type(name).__name__}:{len(str(name))}:{name}" for name in names)
+    return hashlib.blake2b(text.encode(), key=key, digest_size=32, person=b"shoal.stream").digest()
+
+
+def _chacha(key: bytes) -> ChaCha:
+    return ChaCha(key=int.from_bytes(key, "little"), rounds=20)
+
+
+class NoiseStream(np.random.Generator):
+    """A NumPy generator over ChaCha20 that knows whether it was seeded, and has children."""
+
+    def __init__(self, key: bytes, simulation: bool) -> None:
+        super().__init__(_chacha(key))
+        self._key = key
+        self.simulation = simulation
+        self._used: set[tuple[object, ...]] = set()
+        self._copies: Iterator[int] = count()
+        _living.add(self)
+
+    def child(self, *names: object) -> "NoiseStream":
+        """An independent stream for a partition, a process or a step, named by it.
+
+        Raises
+        ------
+        RepeatedStream
+            If a child of these names was taken before: it would draw the same noise again.
+        """
+        if names in self._used:
+            raise RepeatedStream(
+                f"A child stream named {names!r} was already taken.",
+                "Give every partition and every release its own name.",
+            )
+        self._used.add(names)
+        return NoiseStream(_derive(self._key, "child", *names), self.simulation)
+
+    def words(self, n: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+        """``n`` uniform 64-bit words."""
+        return self.integers(0, 2**64, size=n, dtype=np.uint64)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The same bytes opened twice give the same stream: a retried task draws what it drew
+        # before. Pickling again gives other bytes.
+        return NoiseStream, (_derive(self._key, "copy", next(self._copies)), self.simulation)
+
+    def __copy__(self) -> "NoiseStream":
+        return NoiseStream(*self.__reduce__()[1])
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "NoiseStream":
+        return self.__copy__()
+
+    def _continue_after_fork(self) -> None:
+        fresh = b"" if self.simulation else secrets.token_bytes(32)
+        key = _derive(self._key, "fork", os.getpid(), fresh)
+        self.__init__(key, self.simulation)  # type: ignore[misc]
+
+
+_living: "weakref.WeakSet[NoiseStream]" = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    for stream in list(_living):
+        stream._continue_after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+class Randomness:
+    """The noise and the compute stream of one run.
+
+    Parameters
+    ----------
+    seed
+        ``None``: keyed by the operating system. An integer: repeatable, and a simulation. A NumPy
+        generator: drawn from once for a key; a simulation too, since nobody vouches for it.
+
+    Examples
+    --------
+    >>> Randomness(7).noise.simulation, Randomness().noise.simulation
+    (True, False)
+    >>> Randomness(7).seed() == Randomness(7).seed()
+    True
+    """
+
+    def __init__(self, seed: Seed = None) -> None:
+        key = _key_of(seed)
+        self.noise = NoiseStream(_derive(key, "noise"), simulation=seed is not None)
+        compute_seed = int.from_bytes(_derive(key, "compute"), "little")
+        self.compute = np.random.Generator(np.random.PCG64DXSM(compute_seed))
+
+    def seed(self) -> int:
+        """A seed for a library that wants a number, from the compute stream."""
+        return int(self.compute.integers(2**31))
+
+
+def _key_of(seed: Seed) -> bytes:
+    if seed is None:
+        return secrets.token_bytes(32)
+    if isinstance(seed, np.random.Generator):
+        return seed.bytes(32)
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise InvalidSetting(
+            f"random_state is a {type(seed).__name__} that is no whole number from 0 up.",
+            "Leave it out for real noise, or give e.g. random_state=7 for a simulation.",
+        )
+    return _derive(b"shoal", "seed", int(seed))
+
+
+def is_simulation(rng: np.random.Generator) -> bool:
+    """Whether what ``rng`` draws can be repeated; a bare NumPy generator counts as a simulation."""
+    return bool(getattr(rng, "simulation", True))
