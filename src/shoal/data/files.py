@@ -1,0 +1,206 @@
+"""Tables in files: CSV (plain or gzipped), TSV and Parquet, streamed with flat memory."""
+
+import csv
+import glob
+import gzip
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+from shoal.data.source import BATCH_ROWS, Source, picked, quiet, unique
+from shoal.errors import UnknownColumn, UnreadableTable
+
+__all__ = ["CSVSource", "ParquetSource", "source_of_path"]
+
+_TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+_PARQUET_SUFFIXES = (".parquet", ".pq")
+_READ_AHEAD_BYTES = 1 << 20
+_KINDS = (pa.int64(), pa.float64(), pa.string())  # each holds what the one before it holds
+
+
+def source_of_path(path: str | Path) -> Source:
+    """A file, a folder of Parquet files or a glob pattern as a source."""
+    files = _files(Path(path).expanduser())
+    kinds = {_suffix(file) for file in files}
+    if kinds <= set(_PARQUET_SUFFIXES):
+        return ParquetSource(files)
+    if kinds <= set(_TEXT_SUFFIXES):
+        return CSVSource(files)
+    raise UnreadableTable(
+        f"{path} is not named like a table this reads.",
+        f"Use one of {', '.join((*_TEXT_SUFFIXES, *_PARQUET_SUFFIXES))}, one kind at a time.",
+    )
+
+
+class ParquetSource:
+    """Parquet files with the same columns, one after another, a few megabytes at a time."""
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._files = tuple(files)
+        self.names = unique(self._names_of(self._files[0]))
+
+    def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """A new pass over these columns."""
+        picked(self.names, columns)
+        for file in self._files:
+            _check_same(file, self._names_of(file), columns)
+            yield from _parquet_batches(file, list(columns), size)
+
+    def relation(self, con: Any) -> Any:
+        """DuckDB's own lazy Parquet scan."""
+        return con.read_parquet([str(file) for file in self._files])
+
+    @staticmethod
+    def _names_of(file: Path) -> list[str]:
+        with quiet(str(file)), pq.ParquetFile(file) as parquet:
+            return list(parquet.schema_arrow.names)
+
+
+class CSVSource:
+    """Delimited text with a header line: each column is whole numbers, numbers or text.
+
+    A column's kind is settled by a first pass over the whole file, so that text on the last line
+    cannot surprise a reader who was promised numbers. Empty fields and the usual ``NA`` spellings
+    are missing where numbers are; in text they stay what they are.
+    """
+
+    def __init__(self, files: Sequence[Path]) -> None:
+        self._files = tuple(files)
+        self._delimiter, header = _header(self._files[0])
+        self.names = unique(header)
+        self._kinds: dict[str, pa.DataType] = {}
+        for file in self._files[1:]:
+            _check_same(file, _header(file)[1], self.names)
+
+    def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """A new pass over these columns."""
+        picked(self.names, columns)
+        yield from self._scan(columns, self._kinds_of(columns), size)
+
+    def relation(self, con: Any) -> Any:
+        """A lazy scan with the same kinds as ``batches``."""
+        return con.from_arrow(self._dataset(self._kinds_of(self.names)))
+
+    def _kinds_of(self, columns: Sequence[str]) -> dict[str, pa.DataType]:
+        new = [name for name in columns if name not in self._kinds]
+        if new:
+            at_least = dict.fromkeys(new, 0)
+            for batch in self._scan(new, dict.fromkeys(new, pa.string()), BATCH_ROWS, nulls=True):
+                for name in new:
+                    at_least[name] = _narrowest(batch.column(name), at_least[name])
+            self._kinds.update((name, _KINDS[place]) for name, place in at_least.items())
+        return {name: self._kinds[name] for name in columns}
+
+    def _scan(
+        self,
+        columns: Sequence[str],
+        kinds: dict[str, pa.DataType],
+        size: int,
+        nulls: bool = False,
+    ) -> Iterator[pa.RecordBatch]:
+        with quiet(str(self._files[0])):
+            scanner = self._dataset(kinds, nulls).scanner(
+                columns=list(columns), batch_size=size, batch_readahead=2, fragment_readahead=1
+            )
+            batches = scanner.to_batches()
+        yield from _nonempty(batches, str(self._files[0]))
+
+    def _dataset(self, kinds: dict[str, pa.DataType], nulls: bool = False) -> ds.Dataset:
+        how = ds.CsvFileFormat(
+            parse_options=pa_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
+            convert_options=pa_csv.ConvertOptions(column_types=kinds, strings_can_be_null=nulls),
+        )
+        schema = pa.schema([(name, kinds.get(name, pa.string())) for name in self.names])
+        return ds.dataset([str(file) for file in self._files], schema=schema, format=how)
+
+
+def _check_same(file: Path, names: Sequence[str], columns: Sequence[str]) -> None:
+    """Check that a further file has the columns of the first."""
+    try:
+        picked(names, columns)
+    except UnknownColumn as error:
+        raise UnknownColumn(f"In {file}: {error.came}", error.next_step) from None
+
+
+def _parquet_batches(file: Path, columns: list[str], size: int) -> Iterator[pa.RecordBatch]:
+    # Buffered and without pre-buffering: a row group may be as large as the file.
+    with quiet(str(file)):
+        parquet = pq.ParquetFile(file, buffer_size=_READ_AHEAD_BYTES, pre_buffer=False)
+    with parquet:
+        batches = parquet.iter_batches(size, columns=columns, use_threads=True)
+        for batch in _nonempty(batches, str(file)):
+            yield batch.select(columns)
+
+
+def _nonempty(batches: Iterator[pa.RecordBatch], what: str) -> Iterator[pa.RecordBatch]:
+    while True:
+        with quiet(what):
+            batch = next(batches, None)
+        if batch is None:
+            return
+        if batch.num_rows:
+            yield batch
+
+
+def _narrowest(column: pa.Array, place: int) -> int:
+    """The first kind, from ``place`` on, that holds every value of a column of text."""
+    trimmed = pc.utf8_trim_whitespace(column)
+    if pc.any(pc.match_substring_regex(trimmed, "^0[0-9]+$")).as_py():
+        return len(_KINDS) - 1  # 01219 is a postcode: as a number it would lose its first digit
+    while _KINDS[place] != pa.string():
+        try:
+            trimmed.cast(_KINDS[place])
+            break
+        except pa.ArrowInvalid:
+            place += 1
+    return place
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        found = sorted(file for s in _PARQUET_SUFFIXES for file in path.rglob(f"*{s}"))
+        found = [file for file in found if not file.name.startswith((".", "_"))]
+    else:
+        found = sorted(Path(name) for name in glob.glob(str(path), recursive=True))
+    if not found:
+        kind = "holds no Parquet file" if path.is_dir() else "does not exist"
+        raise UnreadableTable(f"{path} {kind}.", "Check the path; globs like data/*.csv work too.")
+    return found
+
+
+def _suffix(file: Path) -> str:
+    name = file.name.lower()
+    return next((s for s in (*_TEXT_SUFFIXES, *_PARQUET_SUFFIXES) if name.endswith(s)), "")
+
+
+def _header(file: Path) -> tuple[str, list[str]]:
+    """Delimiter and names: the delimiter is the likeliest of comma, semicolon, tab and bar."""
+    with quiet(str(file)), _open_text(file) as lines:
+        first = next(iter(lines), "")
+        delimiter = max(",;\t|", key=first.count)
+        # Quoted names may hold line breaks; the reader goes on to the next line for those.
+        names = next(csv.reader(_chain(first, lines), delimiter=delimiter), [])
+    if not names:
+        raise UnreadableTable(
+            f"{file} has no header line.", "Its first line should name the columns."
+        )
+    return delimiter, names
+
+
+def _chain(first: str, rest: TextIO) -> Iterator[str]:
+    yield first
+    yield from rest
+
+
+def _open_text(file: Path) -> TextIO:
+    if file.suffix == ".gz":
+        return gzip.open(file, "rt", encoding="utf-8-sig", newline="")
+    return file.open(encoding="utf-8-sig", newline="")

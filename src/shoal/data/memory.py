@@ -1,0 +1,207 @@
+"""Tables already in memory: arrays, Arrow tables, data frames, DuckDB relations."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.data.source import BATCH_ROWS, picked, quiet, unique
+from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
+
+__all__ = [
+    "ArraySource",
+    "ArrowSource",
+    "DatasetSource",
+    "FrameSource",
+    "ReaderSource",
+    "RelationSource",
+]
+
+
+class ArraySource:
+    """A NumPy array of numbers; a batch copies only its own rows and columns."""
+
+    def __init__(self, array: NDArray[Any], names: Sequence[str] | None = None) -> None:
+        if isinstance(array, np.ma.MaskedArray):
+            raise NotNumeric("A masked array came.", "Fill or drop the masked values first.")
+        if array.dtype.kind not in "fiu":
+            raise NotNumeric(
+                f"An array of {array.dtype} came where numbers belong.",
+                "Convert it, or pass a data frame: its columns may differ in kind.",
+            )
+        if array.ndim != 2 or (names is not None and len(names) != array.shape[1]):
+            wanted = "some" if names is None else len(names)
+            raise DimensionMismatch(
+                f"An array of shape {array.shape} came; rows of {wanted} columns were expected.",
+                "Pass one row per line, e.g. X.reshape(-1, 1) for one column.",
+            )
+        self._array = np.asarray(array)
+        self._dtype = _arrow_dtype(array.dtype)
+        self.names = unique([f"x{i}" for i in range(array.shape[1])] if names is None else names)
+
+    def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """A new pass over these columns."""
+        at = picked(self.names, columns)
+        for start in range(0, len(self._array), size):
+            rows = self._array[start : start + size]
+            arrays = [pa.array(np.ascontiguousarray(rows[:, j], self._dtype)) for j in at]
+            yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+    def relation(self, con: Any) -> Any:
+        """The array as a table of ``con``, copied once."""
+        arrays = [pa.array(np.ascontiguousarray(c, self._dtype)) for c in self._array.T]
+        return con.from_arrow(pa.Table.from_arrays(arrays, names=list(self.names)))
+
+
+class ArrowSource:
+    """An Arrow table, nothing copied."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self._table = table
+        self.names = unique(table.column_names)
+
+    def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """A new pass over these columns."""
+        at = picked(self.names, columns)
+        yield from self._table.select(at).to_batches(max_chunksize=size)
+
+    def relation(self, con: Any) -> Any:
+        """The table itself, scanned in place."""
+        return con.from_arrow(self._table)
+
+
+class FrameSource:
+    """An eager data frame, turned to Arrow a slice at a time.
+
+    ``to_arrow(start, stop, positions)`` gives a part of it as an Arrow table.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[object],
+        length: int,
+        to_arrow: Callable[[int, int, list[int]], pa.Table],
+    ) -> None:
+        self.names = unique(names)
+        self._length = length
+        self._to_arrow = to_arrow
+
+    def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """A new pass over these columns."""
+        at = picked(self.names, columns)
+        for start in range(0, self._length, size):
+            part = self._part(start, min(start + size, self._length), at)
+            yield from part.to_batches(max_chunksize=size)
+
+    def relation(self, con: Any) -> Any:
+        """The frame as one Arrow table."""
+        return con.from_arrow(self._part(0, self._length, list(range(len(self.names)))))
+
+    def _part(self, start: int, stop: int, at: list[int]) -> pa.Table:
+        try:
+            part = self._to_arrow(start, stop, at)
+        except (pa.ArrowException, TypeError, ValueError):
+            among = ", ".join(repr(self.names[j]) for j in at)
+            raise NotNumeric(
+                f"Some column among {among} mixes kinds of values.",
+                "Give each column one kind, e.g. frame.astype({'age': 'float64'}).",
+            ) from None
+        return part.rename_columns([self.names[j] for j in at])
+
+
+class ReaderSource:
+    """A stream of Arrow batches, which flows past once."""
+
+    def __init__(self, reader: pa.RecordBatchReader) -> None:
+        self._reader: pa.RecordBatchReader | None = reader
+        self.names = unique(reader.schema.names)
+
+    def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """The only pass over these columns."""
+        at = picked(self.names, columns)
+        for batch in _quietly(self._once()):
+            part = batch.select(at)
+            for start in range(0, part.num_rows, size):
+                yield part.slice(start, size)
+
+    def relation(self, con: Any) -> Any:
+        """The stream as a relation, which counts as its one pass."""
+        return con.from_arrow(self._once())
+
+    def _once(self) -> pa.RecordBatchReader:
+        reader, self._reader = self._reader, None
+        if reader is None:
+            raise UnreadableTable(
+                "A record batch reader can be read once, and has been.",
+                "Pass reader.read_all(), or the file it reads.",
+            )
+        return reader
+
+
+class DatasetSource:
+    """An Arrow data set, scanned with little read ahead."""
+
+    def __init__(self, dataset: Any) -> None:
+        self._dataset = dataset
+        self.names = unique(dataset.schema.names)
+
+    def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """A new pass over these columns."""
+        picked(self.names, columns)
+        reader = self._dataset.scanner(
+            columns=list(columns), batch_size=size, batch_readahead=2, fragment_readahead=1
+        ).to_reader()
+        yield from ReaderSource(reader).batches(columns, size)
+
+    def relation(self, con: Any) -> Any:
+        """The data set, scanned in place."""
+        return con.from_arrow(self._dataset)
+
+
+class RelationSource:
+    """A DuckDB relation: its query runs anew for every pass, and streams."""
+
+    def __init__(self, relation: Any) -> None:
+        self._relation = relation
+        self.names = unique(relation.columns)
+
+    def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """A new run of the query, these columns only."""
+        picked(self.names, columns)
+        chosen = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
+        for batch in _quietly(_reader(self._relation.project(chosen), size)):
+            for start in range(0, batch.num_rows, size):
+                yield batch.slice(start, size)
+
+    def relation(self, con: Any) -> Any:
+        """The query's result, streamed into ``con``, which must be another connection."""
+        return con.from_arrow(_reader(self._relation, BATCH_ROWS))
+
+
+def _reader(relation: Any, size: int) -> pa.RecordBatchReader:
+    import duckdb
+
+    try:
+        return relation.to_arrow_reader(size)
+    except duckdb.Error as error:
+        raise UnreadableTable(
+            f"The relation's query failed ({type(error).__name__}).",
+            "Run it in DuckDB to see why; its message is left out since it may quote rows.",
+        ) from None
+
+
+def _quietly(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    while True:
+        with quiet("The stream of batches"):
+            try:
+                batch = reader.read_next_batch()
+            except StopIteration:
+                return
+        yield batch
+
+
+def _arrow_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    # Arrow has no long doubles and no foreign byte orders.
+    return dtype if dtype.isnative and dtype.itemsize <= 8 else np.dtype(np.float64)
