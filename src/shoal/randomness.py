@@ -23,7 +23,7 @@ from randomgen import ChaCha
 
 from shoal.errors import InvalidSetting, RepeatedStream
 
-__all__ = ["NoiseStream", "Randomness", "Seed", "is_simulation"]
+__all__ = ["NoiseStream", "Randomness", "Seed"]
 
 Seed = int | np.random.Generator | None
 
@@ -136,8 +136,3 @@ def _key_of(seed: Seed) -> bytes:
             "Leave it out for real noise, or give e.g. random_state=7 for a simulation.",
         )
     return _derive(b"shoal", "seed", int(seed))
-
-
-def is_simulation(rng: np.random.Generator) -> bool:
-    """Whether what ``rng`` draws can be repeated; a bare NumPy generator counts as a simulation."""
-    return bool(getattr(rng, "simulation", True))

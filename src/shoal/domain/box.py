@@ -126,7 +126,8 @@ class Box:
     def contains(self, X: ArrayLike) -> NDArray[np.bool_]:
         """Which rows lie inside, edges included."""
         rows = self._rows(X)
-        return np.all((rows >= self.low) & (rows <= self.high), axis=1)
+        inside: NDArray[np.bool_] = np.all((rows >= self.low) & (rows <= self.high), axis=1)
+        return inside
 
     def scale(self, X: ArrayLike, low: float = 0, high: float = 1) -> Matrix:
         """Map the box to the cube ``[low, high]^d``."""
@@ -158,9 +159,7 @@ class Box:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         bounds = zip(self.low.tolist(), self.high.tolist(), strict=True)
-        columns = {
-            n: {"low": a, "high": b} for n, (a, b) in zip(self.names, bounds, strict=True)
-        }
+        columns = {n: {"low": a, "high": b} for n, (a, b) in zip(self.names, bounds, strict=True)}
         return {"columns": columns, "distance_unit": self.distance_unit}
 
     def _rows(self, X: ArrayLike) -> Matrix:
@@ -232,5 +231,5 @@ def _check_order(names: tuple[str, ...], low: Matrix, high: Matrix) -> None:
 
 
 def _on_earth(box: Box) -> bool:
-    latitudes = -90 <= box.low[0] and box.high[0] <= 90
+    latitudes = box.low[0] >= -90 and box.high[0] <= 90
     return bool(latitudes and box.d == 2 and box.high[1] - box.low[1] <= 360)

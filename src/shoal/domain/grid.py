@@ -45,8 +45,7 @@ class Grid:
     shape: tuple[int, ...]
 
     def __init__(self, box: Box, cells: int | tuple[int, ...] | list[int]) -> None:
-        whole = isinstance(cells, int | np.integer)
-        shape = (cells,) * box.d if whole else tuple(cells)  # type: ignore[arg-type]
+        shape = tuple(cells) if isinstance(cells, list | tuple) else (cells,) * box.d
         if len(shape) != box.d or not all(_is_count(m) for m in shape):
             raise InvalidDomain(
                 f"Cells must be a whole number from 1 up, or one for each of {box.d} columns.",
@@ -146,4 +145,4 @@ class SparseCounts:
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)

@@ -1,0 +1,325 @@
+"""Promises as objects: exact, frozen, and added up only where that is a theorem.
+
+    guarantee     compares                                        adds with
+    PureDP        tables that differ by one row (or person)       same neighbours and rows
+    LocalDP       any two values of one person                    LocalDP
+    MetricDP      two values, the closer the better hidden        same metric, unit and scale
+    KAnonymity    nothing: it describes a table                   nothing
+    Unprotected   nothing is promised, and it says why            nothing
+
+``epsilon`` is kept as the fraction its decimal form names, so shares and sums are exact:
+``PureDP(0.1) + PureDP(0.2) == PureDP(0.3)``.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, Self, cast
+
+from shoal.errors import IncomparableGuarantees, InvalidBudget, InvalidDomain, InvalidSetting
+
+__all__ = [
+    "Budget",
+    "Guarantee",
+    "KAnonymity",
+    "LocalDP",
+    "MetricDP",
+    "PureDP",
+    "Unprotected",
+    "guarantee_of",
+]
+
+Number = float | int | str | Fraction
+Scale = str | tuple[float, ...] | None
+
+
+class _Domain(Protocol):
+    """What ``MetricDP.as_local`` asks of a box."""
+
+    distance_unit: str
+
+    @property
+    def sides(self) -> Any: ...
+
+
+def exact_budget(epsilon: Number) -> Fraction:
+    """Epsilon as the fraction its shortest decimal form names; positive and finite."""
+    try:
+        if isinstance(epsilon, bool):
+            raise ValueError
+        value = Fraction(str(epsilon))
+    except (ValueError, ZeroDivisionError):
+        value = Fraction(0)
+    if value <= 0:
+        raise InvalidBudget(
+            f"epsilon must be a positive, finite number; a {type(epsilon).__name__} that is none "
+            "came.",
+            "Name the budget of this call, e.g. epsilon=1.0; smaller hides more.",
+        )
+    return value
+
+
+def plain(value: Fraction) -> str:
+    """A decimal if one is exact, else a fraction: ``'0.25'``, ``'1/3'``."""
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest != 1:
+        return str(value)
+    digits = 0
+    while (value * 10**digits).denominator != 1:
+        digits += 1
+    whole = str(abs(value.numerator) * 10**digits // value.denominator).rjust(digits + 1, "0")
+    text = whole if not digits else f"{whole[:-digits]}.{whole[-digits:]}"
+    return f"-{text}" if value < 0 else text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guarantee:
+    """Base of all promises. ``simulation``: the noise was seeded, so nothing is protected."""
+
+    simulation: bool = False
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """What must be equal for two promises to add: everything but the amount."""
+        skip = ("simulation", *getattr(self, "_amounts", ()))
+        rest = (getattr(self, f.name) for f in fields(self) if f.name not in skip)
+        return type(self).__name__, *rest
+
+    def simulated(self, yes: bool = True) -> Self:
+        """The same promise, marked as a simulation."""
+        return replace(self, simulation=self.simulation or yes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON and the ledger; epsilon as an exact string."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        shown = {k: plain(v) if isinstance(v, Fraction) else v for k, v in values.items()}
+        shown = {k: list(v) if isinstance(v, tuple) else v for k, v in shown.items()}
+        return {"kind": type(self).__name__, **shown}
+
+    def __add__(self, other: object) -> Self:
+        if not isinstance(other, Guarantee):
+            return NotImplemented
+        raise self._incomparable(other)
+
+    def _incomparable(self, other: "Guarantee") -> IncomparableGuarantees:
+        return IncomparableGuarantees(
+            f"{self} and {other} do not add.",
+            "Keep them apart, or convert with MetricDP.as_local(domain), PureDP.as_replace_one().",
+        )
+
+    def __str__(self) -> str:
+        defaults = {f.name: f.default for f in fields(self)}
+        parts = []
+        for name, value in self.to_dict().items():
+            if name != "kind" and getattr(self, name) != defaults[name]:
+                parts.append(f"{name}={value}")
+        return f"{type(self).__name__}({', '.join(parts)})"
+
+
+@dataclass(frozen=True)
+class Budget(Guarantee):
+    """A promise measured by epsilon."""
+
+    _amounts: ClassVar[tuple[str, ...]] = ("epsilon",)
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exact_budget(self.epsilon))
+
+    def __add__(self, other: object) -> Self:
+        """Both hold together, one after the other: the amounts add."""
+        if not isinstance(other, Guarantee):
+            return NotImplemented
+        if not isinstance(other, Budget) or self.kind != other.kind:
+            raise self._incomparable(other)
+        amounts = {name: getattr(self, name) + getattr(other, name) for name in self._amounts}
+        return replace(self, **amounts, simulation=self.simulation or other.simulation)
+
+    def __mul__(self, share: Number) -> Self:
+        """A share of the promise, exact: ``promise * Fraction(1, 3)``."""
+        factor = Fraction(str(share))
+        if factor <= 0:
+            raise InvalidBudget(
+                "A share of a budget must be positive.", "Give a positive fraction."
+            )
+        return replace(self, **{name: getattr(self, name) * factor for name in self._amounts})
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, parts: Number) -> Self:
+        return self * (1 / exact_budget(parts))
+
+    def within(self, limit: "Budget") -> bool:
+        """Whether this promise is of the limit's kind and no larger."""
+        return self.kind == limit.kind and all(
+            getattr(self, name) <= getattr(limit, name) for name in self._amounts
+        )
+
+
+@dataclass(frozen=True)
+class PureDP(Budget):
+    r"""Differential privacy: :math:`P[M(D) \in S] \le e^\varepsilon P[M(D') \in S]`.
+
+    Parameters
+    ----------
+    epsilon
+        Has no default: whoever publishes chooses it and defends it.
+    neighbours
+        ``"add-remove"``: D and D' differ by one person's rows being there or not.
+        ``"replace-one"``: by one person's rows having other values; their number is then known.
+    rows
+        How many rows one person has at most.
+
+    Examples
+    --------
+    >>> PureDP(0.1) + PureDP(0.2) == PureDP(0.3)
+    True
+    >>> str(PureDP(1).as_replace_one())
+    'PureDP(epsilon=2, neighbours=replace-one)'
+    """
+
+    neighbours: str = "add-remove"
+    rows: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.neighbours not in ("add-remove", "replace-one"):
+            raise InvalidSetting(
+                "neighbours is neither 'add-remove' nor 'replace-one'.", "Choose one of the two."
+            )
+        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
+            raise InvalidSetting("rows must be a whole number from 1 up.", "E.g. rows=1.")
+
+    def as_replace_one(self) -> "PureDP":
+        """Changing a row is removing one and adding another: twice epsilon."""
+        if self.neighbours == "replace-one":
+            return self
+        return replace(self, epsilon=2 * self.epsilon, neighbours="replace-one")
+
+    def per_row(self) -> "PureDP":
+        """What mechanisms may spend, for one row added or removed, to keep this promise."""
+        steps = self.rows * (2 if self.neighbours == "replace-one" else 1)
+        return replace(self, epsilon=self.epsilon / steps, neighbours="add-remove", rows=1)
+
+
+@dataclass(frozen=True)
+class LocalDP(Budget):
+    """Any two values of one person give every report with odds within e^epsilon of each other."""
+
+
+@dataclass(frozen=True)
+class MetricDP(Budget):
+    r"""Odds of any report differ by at most :math:`e^{\varepsilon d(x, x') + \text{slack}}`.
+
+    Parameters
+    ----------
+    epsilon
+        Per ``unit`` of distance.
+    metric
+        ``"euclidean"``, ``"manhattan"`` or ``"chebyshev"``, in scaled units.
+    slack
+        A constant added for lattice rounding.
+    unit
+        Of the distance; ``"1"`` for plain numbers, ``"km"`` for a geographic box.
+    scale
+        What one unit is in each column: ``None`` for 1, ``"box"`` for half the box's sides, or
+        numbers.
+
+    Examples
+    --------
+    >>> from shoal.domain import Box
+    >>> str(MetricDP(0.5).as_local(Box(x=(0, 3), y=(0, 4))))
+    'LocalDP(epsilon=2.5)'
+    """
+
+    _amounts: ClassVar[tuple[str, ...]] = ("epsilon", "slack")
+    metric: str = "euclidean"
+    slack: Fraction = Fraction(0)
+    unit: str = "1"
+    scale: Scale = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.metric not in _NORMS:
+            raise InvalidSetting(f"metric is none of {', '.join(_NORMS)}.", "Choose one of them.")
+        if isinstance(self.scale, list | tuple):
+            object.__setattr__(self, "scale", tuple(float(s) for s in self.scale))
+        slack = exact_budget(self.slack) if self.slack else Fraction(0)
+        object.__setattr__(self, "slack", slack)
+
+    def as_local(self, domain: _Domain) -> LocalDP:
+        """The LocalDP this implies on a bounded domain: epsilon times its diameter plus slack."""
+        if domain.distance_unit != self.unit:
+            raise InvalidDomain(
+                f"The promise is per {self.unit}, the domain measures in {domain.distance_unit}.",
+                "Use a domain of the same unit, e.g. Box.geo for kilometres.",
+            )
+        diameter = _NORMS[self.metric](self._scaled(domain))
+        return LocalDP(self.epsilon * diameter + self.slack, simulation=self.simulation)
+
+    def _scaled(self, domain: _Domain) -> list[Fraction]:
+        sides = [Fraction(float(side)) for side in domain.sides]
+        if self.scale is None:
+            return sides
+        if self.scale == "box":
+            return [Fraction(2)] * len(sides)
+        ones = cast("tuple[float, ...]", self.scale)
+        return [side / Fraction(one) for side, one in zip(sides, ones, strict=True)]
+
+
+def _euclidean(sides: list[Fraction]) -> Fraction:
+    """The diagonal, exact if it is a whole number of 2**-64, else rounded up to one."""
+    square = sum((side * side for side in sides), Fraction(0)) * 2**128
+    root = math.isqrt(math.floor(square))
+    return Fraction(root if root * root == square else root + 1, 2**64)
+
+
+_NORMS: dict[str, Callable[[list[Fraction]], Fraction]] = {
+    "euclidean": _euclidean,
+    "manhattan": lambda sides: sum(sides, Fraction(0)),
+    "chebyshev": max,
+}
+
+
+@dataclass(frozen=True)
+class KAnonymity(Guarantee):
+    """Every combination of published quasi-identifiers is shared by at least ``k`` entities.
+
+    Not differential privacy: it spends no budget, and it adds to nothing.
+    """
+
+    k: int
+    entity: str | None = None
+    l: int | None = None  # noqa: E741 - the name of the literature
+    t: float | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 2:
+            raise InvalidSetting("k must be a whole number from 2 up.", "E.g. KAnonymity(10).")
+
+
+@dataclass(frozen=True)
+class Unprotected(Guarantee):
+    """No promise, said out loud, with the reason."""
+
+    reason: str
+
+
+_KINDS: dict[str, type[Guarantee]] = {
+    cls.__name__: cls for cls in (PureDP, LocalDP, MetricDP, KAnonymity, Unprotected)
+}
+
+
+def guarantee_of(values: dict[str, Any]) -> Guarantee:
+    """Back from ``to_dict``."""
+    rest = dict(values)
+    kind = _KINDS.get(rest.pop("kind", ""))
+    if kind is None:
+        raise InvalidSetting(
+            "This is no guarantee shoal knows.", f"Known kinds: {', '.join(_KINDS)}."
+        )
+    return kind(**rest)

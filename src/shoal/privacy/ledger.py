@@ -1,0 +1,229 @@
+"""The ledger of a table: what was promised about it so far, and no more than its limit.
+
+Ledger ── open(promise) ──► Page ── release(mechanism, value, rng) ──► what left
+  checks the limit            writes the promise, then draws
+"""
+
+import atexit
+import json
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch
+from shoal.privacy.guarantees import Budget, Guarantee, plain
+from shoal.privacy.page import Page
+from shoal.privacy.store import Entry, FileStore, Limits, MemoryStore, Store
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["Ledger"]
+
+Limit = Budget | Iterable[Budget] | None
+
+
+class Ledger:
+    """Adds up what was promised about one table, and refuses to go past a limit.
+
+    A ledger is itself wherever it goes: ``sklearn.base.clone``, ``copy.deepcopy``, joblib and a
+    forked process all write to the same one.
+
+    Parameters
+    ----------
+    path
+        A file, made if it is not there, shared by any number of processes on one machine.
+        ``None`` keeps the entries in memory (and, once the ledger is pickled or the process
+        forks, in a temporary file that only its owner can read).
+    limit
+        The most that may be promised: a guarantee, or one for each kind. It is stored in the
+        file; a limit given later must be equal to it.
+
+    Examples
+    --------
+    >>> from shoal.privacy import PureDP
+    >>> ledger = Ledger(limit=PureDP(2))
+    >>> page = ledger.open(PureDP(1), by="example")
+    >>> ledger.totals()  # nothing is spent until something is released
+    []
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None, limit: Limit = None) -> None:
+        self._store: Store = MemoryStore() if path is None else FileStore(Path(path))
+        if limit is not None:
+            self._settle(_limits_of(limit))
+        _living.add(self)
+
+    @classmethod
+    def of(cls, ledger: "Ledger | None") -> "Ledger":
+        """This ledger, or a private one."""
+        if ledger is not None and not isinstance(ledger, cls):
+            raise InvalidSetting(
+                f"ledger is a {type(ledger).__name__}.", "Pass a shoal.Ledger, or leave it out."
+            )
+        return cls() if ledger is None else ledger
+
+    @property
+    def path(self) -> Path | None:
+        """The file, if the ledger has one."""
+        return self._store.path if isinstance(self._store, FileStore) else None
+
+    @property
+    def limits(self) -> Limits:
+        """The limits in force; empty for none."""
+        return self._store.limits()
+
+    def set_limit(self, limit: Limit) -> None:
+        """Replace the limit; ``None`` lifts it. What was spent stays spent."""
+        self._store.set_limits(() if limit is None else _limits_of(limit))
+
+    def open(self, promise: Guarantee, *, by: str) -> Page:
+        """A page for one promise. Checks the limit; reads no row and writes nothing."""
+        kind = _kind_text(promise)
+        _check(promise, self._store.last_total(kind), self._store.limits())
+        return Page(promise, lambda made, what: self._write(made, by, what))
+
+    def totals(self) -> list[Guarantee]:
+        """What was promised so far, one total for each kind; kinds are never summed."""
+        last = {_kind_text(entry.total): entry.total for entry in self._store.entries()}
+        return list(last.values())
+
+    def entries(self) -> "pa.Table":
+        """All entries, oldest first, with the total of their kind after each."""
+        import pyarrow as pa
+
+        rows = [
+            {"id": number, **_row(entry)}
+            for number, entry in enumerate(self._store.entries(), start=1)
+        ]
+        return pa.Table.from_pylist(rows, schema=_schema())
+
+    def _write(self, made: Guarantee, by: str, what: str) -> None:
+        def check(total: Guarantee | None, limits: Limits) -> Entry:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            return Entry(now, by, what, made, _check(made, total, limits))
+
+        self._store.append(_kind_text(made), check)
+
+    def _settle(self, limits: Limits) -> None:
+        stored = self._store.limits()
+        if not stored and not self._store.entries():
+            self._store.set_limits(limits)
+        elif {*map(str, stored)} != {*map(str, limits)}:
+            raise LimitMismatch(
+                f"The ledger's limit is {_shown(stored)}; {_shown(limits)} was given.",
+                "Leave the limit out to use the stored one; `shoal ledger limit` changes it.",
+            )
+
+    def _share(self) -> Path:
+        """Move a private ledger to a file, so that other processes can write to it too."""
+        if isinstance(self._store, MemoryStore):
+            folder = Path(tempfile.mkdtemp(prefix="shoal-ledger-"))  # owner-only
+            _forget_at_exit(folder)
+            self._store = self._store.move_to(folder / "ledger.sqlite")
+        return cast("FileStore", self._store).path.absolute()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Ledger, (str(self._share()),)
+
+    def __copy__(self) -> "Ledger":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "Ledger":
+        return self
+
+    def __repr__(self) -> str:
+        where = "private" if self.path is None else str(self.path.name)
+        return f"Ledger({where}, totals: {_shown(self.totals())}, limit: {_shown(self.limits)})"
+
+
+_living: "weakref.WeakSet[Ledger]" = weakref.WeakSet()
+
+
+def _before_fork() -> None:
+    for ledger in list(_living):
+        ledger._share()
+
+
+os.register_at_fork(before=_before_fork)
+
+
+def _forget_at_exit(folder: Path) -> None:
+    owner = os.getpid()
+
+    def forget() -> None:
+        if os.getpid() == owner:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(forget)
+
+
+def _check(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarantee:
+    """The new total of the kind, if the limits allow it."""
+    if not isinstance(made, Budget):
+        return made
+    after = made if total is None else made + total
+    limit = next((each for each in limits if each.kind == made.kind), None)
+    if limits and limit is None:
+        raise BudgetExceeded(
+            f"The ledger's limit is {_shown(limits)}; it does not name the kind of {made}.",
+            "Make a promise of that kind, or add a limit for this one (`shoal ledger limit`).",
+        )
+    if limit is not None and not after.within(limit):
+        spent = "nothing" if total is None else plain(cast("Budget", total).epsilon)
+        raise BudgetExceeded(
+            f"This needs epsilon {plain(made.epsilon)}; {spent} of {plain(limit.epsilon)} is "
+            "spent.",
+            "Lower epsilon, reuse what was released (free), or raise the limit "
+            "(`shoal ledger limit`).",
+        )
+    return after
+
+
+def _limits_of(limit: Limit) -> Limits:
+    limits = (limit,) if isinstance(limit, Budget) else tuple(cast("Iterable[Budget]", limit))
+    if not all(isinstance(each, Budget) for each in limits) or not limits:
+        raise InvalidSetting(
+            "A limit is a guarantee with an epsilon, or several.", "E.g. limit=PureDP(3)."
+        )
+    if len({each.kind for each in limits}) < len(limits):
+        raise InvalidSetting("Two limits are of one kind.", "Give one limit for each kind.")
+    return limits
+
+
+def _kind_text(guarantee: Guarantee) -> str:
+    return json.dumps(guarantee.kind)
+
+
+def _shown(guarantees: Iterable[Guarantee]) -> str:
+    return " and ".join(map(str, guarantees)) or "none"
+
+
+def _row(entry: Entry) -> dict[str, Any]:
+    return {
+        "at": datetime.fromisoformat(entry.at),
+        "by": entry.by,
+        "what": entry.what,
+        "guarantee": str(entry.guarantee),
+        "kind": type(entry.guarantee).__name__,
+        "epsilon": _epsilon(entry.guarantee),
+        "total": _epsilon(entry.total),
+        "simulation": entry.guarantee.simulation,
+    }
+
+
+def _epsilon(guarantee: Guarantee) -> str | None:
+    return plain(guarantee.epsilon) if isinstance(guarantee, Budget) else None
+
+
+def _schema() -> "pa.Schema":
+    import pyarrow as pa
+
+    text = {name: pa.string() for name in ("by", "what", "guarantee", "kind", "epsilon", "total")}
+    at = {"id": pa.int64(), "at": pa.timestamp("s", tz="UTC")}
+    return pa.schema({**at, **text, "simulation": pa.bool_()})
