@@ -1,0 +1,32 @@
+"""Pictures of plain arrays: palette, SVG and alt text, with no browser and no request.
+
+A figure is a title, a description in words and plain numbers; the picture is drawn from them.
+So a page can be redrawn from its ``report.json`` alone, and nothing hides in a picture.
+"""
+
+from shoal.figures.areas import Area, dense_areas
+from shoal.figures.cell_map import CellMap, cell_map
+from shoal.figures.dots import Dots, dots
+from shoal.figures.figure import Figure
+
+__all__ = ["Area", "CellMap", "Dots", "Figure", "cell_map", "dense_areas", "dots", "figure_of"]
+
+_KINDS: dict[str, type[Figure]] = {"cell_map": CellMap, "dots": Dots}
+
+
+def figure_of(values: dict[str, object]) -> Figure:
+    """Back from ``Figure.to_dict``: the same picture from the numbers on file.
+
+    Examples
+    --------
+    >>> figure = dots(10, 24)
+    >>> figure_of(figure.to_dict()) == figure
+    True
+    """
+    from shoal.errors import InvalidSetting
+
+    rest = dict(values)
+    kind = _KINDS.get(str(rest.pop("kind", "")))
+    if kind is None:
+        raise InvalidSetting("A figure of an unknown kind came.", f"Known: {', '.join(_KINDS)}.")
+    return kind(**rest)  # type: ignore[arg-type]

@@ -1,0 +1,179 @@
+"""A map of released cells over a public box: the stronger the colour, the more people."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import DimensionMismatch
+from shoal.figures.areas import dense_areas
+from shoal.figures.cells import Counts, draw_cells, draw_legend, shade_levels
+from shoal.figures.figure import Figure
+from shoal.figures.palette import PALETTE, SHADES
+from shoal.figures.svg import Svg, at, nice_ticks
+from shoal.figures.text import number, shorten
+
+__all__ = ["CellMap", "cell_map"]
+
+MOST_CELLS = 10_000
+WIDTH, HEIGHT = 640, 440
+LEFT, RIGHT, TOP, BOTTOM = 74, 626, 44, 378
+
+
+def cell_map(
+    noisy_counts: ArrayLike,
+    *,
+    names: Sequence[str],
+    low: ArrayLike,
+    high: ArrayLike,
+    title: str,
+    finding: str | None = None,
+    centers: ArrayLike | None = None,
+) -> "CellMap":
+    """Draw noisy counts of a regular grid over two columns.
+
+    Parameters
+    ----------
+    noisy_counts
+        One released count a cell, first column across, second upwards. Cells of 0 or less stay
+        empty: the noise may take a count below zero. Above 10,000 cells neighbours are added up.
+    names, low, high
+        Axis titles and the public box, which the axes span whatever the rows are.
+    title, finding
+        What it is, and its main finding in a sentence; left out, the densest areas are named.
+    centers
+        Points to mark and number.
+
+    Examples
+    --------
+    >>> figure = cell_map([[0, 9], [1, 0]], names=["age", "visits"], low=[0, 0], high=[110, 20],
+    ...                   title="Visits by age")
+    >>> figure.alt
+    'age from 0 to 110 across, visits from 0 to 20 upwards. A stronger colour means more people. The
+    densest area lies near age 55, visits 10. Counts are noisy.'
+    >>> figure.svg().startswith("<svg")
+    True
+    """
+    counts = np.asarray(noisy_counts, dtype=np.int64)
+    corners = np.array([low, high], dtype=float)
+    if counts.ndim != 2 or corners.shape != (2, 2) or len(names) != 2 or not counts.size:
+        raise DimensionMismatch(
+            f"Counts of {counts.ndim} and a box of {len(names)} columns came; a map shows two.",
+            "Choose two columns, e.g. counts.reshape(grid.shape) of a grid over two.",
+        )
+    finding = finding or _finding(counts, names, corners)
+    merged, factor = _merged(counts)
+    note = _note(counts, factor)
+    data = {
+        "names": [str(name) for name in names],
+        "low": corners[0].tolist(),
+        "high": corners[1].tolist(),
+        "cells": list(counts.shape),
+        "merged": factor,
+        "noisy_counts": merged.tolist(),
+        "centers": [] if centers is None else np.asarray(centers, dtype=float).tolist(),
+    }
+    return CellMap(title=title, alt=_alt(names, corners, finding, note), data=data, note=note)
+
+
+class CellMap(Figure):
+    """The picture of ``cell_map``."""
+
+    kind = "cell_map"
+
+    def svg(self, page: bool = False) -> str:
+        """The picture, 640 x 440."""
+        svg = Svg(WIDTH, HEIGHT, self.title, self.alt)
+        self._draw_axes(svg)
+        counts = np.array(self.data["noisy_counts"], dtype=np.int64)
+        levels = shade_levels(counts)
+        draw_cells(svg, counts, levels, *self._edges())
+        svg.path(f"M{LEFT} {TOP}H{RIGHT}V{BOTTOM}H{LEFT}z", "frame")
+        draw_legend(svg, levels, LEFT, RIGHT)
+        for place, (x, y) in enumerate(self.data["centers"], start=1):
+            svg.mark(self._x(x), self._y(y), place)
+        return svg.render(page)
+
+    def plotly(self) -> Any:
+        """The same as a heat map."""
+        import plotly.graph_objects as go
+
+        counts = np.array(self.data["noisy_counts"], dtype=float).T
+        shades = [PALETTE[f"shade-{i}"][0] for i in range(1, SHADES + 1)]
+        across, upwards = self.data["names"]
+        x, y = (e.tolist() for e in self._bounds())
+        heat = go.Heatmap(x=x, y=y, z=np.where(counts > 0, counts, np.nan), colorscale=shades)
+        figure = go.Figure(heat)
+        return figure.update_layout(title=self.title, xaxis_title=across, yaxis_title=upwards)
+
+    def _x(self, value: float) -> float:
+        low, high = self.data["low"][0], self.data["high"][0]
+        return float(LEFT + (value - low) / (high - low) * (RIGHT - LEFT))
+
+    def _y(self, value: float) -> float:
+        low, high = self.data["low"][1], self.data["high"][1]
+        return float(BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP))
+
+    def _bounds(self) -> list[NDArray[np.float64]]:
+        """Edges of the drawn cells along each axis; the last merged one may be narrower."""
+        edges = []
+        for axis, cells in enumerate(self.data["cells"]):
+            steps = np.append(np.arange(0, cells, self.data["merged"]), cells) / cells
+            low, high = self.data["low"][axis], self.data["high"][axis]
+            edges.append(low + steps * (high - low))
+        return edges
+
+    def _edges(self) -> tuple[list[float], list[float]]:
+        across, upwards = self._bounds()
+        return [round(self._x(v), 1) for v in across], [round(self._y(v), 1) for v in upwards]
+
+    def _draw_axes(self, svg: Svg) -> None:
+        (low_x, low_y), (high_x, high_y) = self.data["low"], self.data["high"]
+        lines = []
+        for tick in nice_ticks(low_x, high_x, 6):
+            lines.append(f"M{at(self._x(tick))} {TOP}V{BOTTOM}")
+            svg.text(self._x(tick), BOTTOM + 22, number(tick), "middle")
+        for tick in nice_ticks(low_y, high_y, 5):
+            lines.append(f"M{LEFT} {at(self._y(tick))}H{RIGHT}")
+            svg.text(LEFT - 9, self._y(tick) + 5, number(tick), "end")
+        svg.path("".join(lines), "lines")
+        across, upwards = (shorten(name, 40) for name in self.data["names"])
+        svg.text((LEFT + RIGHT) / 2, HEIGHT - 8, across, "axis-title middle")
+        svg.text(18, (TOP + BOTTOM) / 2, upwards, "axis-title middle", upwards=True)
+
+
+def _merged(counts: Counts) -> tuple[Counts, int]:
+    factor = 1
+    while counts.size > MOST_CELLS:
+        factor *= 2
+        for axis in range(2):
+            pairs = np.arange(0, counts.shape[axis], 2)
+            counts = np.add.reduceat(counts, pairs, axis=axis)
+    return counts, factor
+
+
+def _note(counts: Counts, factor: int) -> str:
+    if factor == 1:
+        return ""
+    cells = " x ".join(number(m) for m in counts.shape)
+    return f"The {cells} released cells are drawn merged, {factor} x {factor} to one."
+
+
+def _finding(counts: Counts, names: Sequence[str], corners: NDArray[np.float64]) -> str:
+    middles = [area.middle for area in dense_areas(counts, *corners)]
+    places = [", ".join(f"{n} {number(v)}" for n, v in zip(names, m, strict=True)) for m in middles]
+    if not places:
+        return "No cell stands out."
+    if len(places) == 1:
+        return f"The densest area lies near {places[0]}."
+    return f"The densest areas lie near {'; '.join(places[:-1])} and {places[-1]}."
+
+
+def _alt(names: Sequence[str], corners: NDArray[np.float64], finding: str, note: str) -> str:
+    ends = [
+        f"{shorten(str(name), 80)} from {number(low)} to {number(high)}"
+        for name, low, high in zip(names, *corners, strict=True)
+    ]
+    said = f"{ends[0]} across, {ends[1]} upwards. A stronger colour means more people. "
+    return f"{said}{finding.rstrip('.')}. Counts are noisy. {note}".strip()

@@ -1,0 +1,74 @@
+"""Cells as thick dashed lines, one path a shade, and the legend that reads them."""
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.figures.palette import SHADES
+from shoal.figures.svg import Svg, at
+from shoal.figures.text import number
+
+__all__ = ["Counts", "draw_cells", "draw_legend", "shade_levels"]
+
+Counts = NDArray[np.int64]
+
+
+def shade_levels(noisy_counts: Counts) -> list[int]:
+    """The least count of each shade, from 1 up; steps widen, since most cells hold few.
+
+    Examples
+    --------
+    >>> shade_levels(np.array([0, 3, 72]))
+    [1, 2, 8, 18, 32, 50]
+    """
+    most = max(int(noisy_counts.max(initial=1)), SHADES)
+    steps = [-(-most * i * i // SHADES**2) for i in range(SHADES)]
+    return [max(step, i + 1) for i, step in enumerate(steps)]
+
+
+def draw_cells(
+    svg: Svg, counts: Counts, levels: list[int], across: list[float], upwards: list[float]
+) -> None:
+    """Each row of cells is a thick line broken into dashes: one path a shade and row height.
+
+    A rectangle a cell would take three times the bytes; neighbours of one shade join.
+    """
+    shades = np.searchsorted(levels, counts, side="right")
+    gap = 1.0 if across[1] - across[0] >= 8 else 0.0  # small cells would be mostly gap
+    paths: dict[tuple[int, float], list[str]] = {}
+    for j in range(counts.shape[1]):
+        middle, height = (upwards[j] + upwards[j + 1]) / 2, upwards[j] - upwards[j + 1]
+        for shade, dashes in _dashes(shades[:, j], across, gap).items():
+            row = f"M{at(dashes[0][0])} {at(middle)}h{at(dashes[0][1])}"
+            for (before, length), (x, wide) in pairwise(dashes):
+                row += f"m{at(x - before - length)} 0h{at(wide)}"
+            paths.setdefault((shade, round(height - gap, 1)), []).append(row)
+    for (shade, height), rows in sorted(paths.items()):
+        svg.path("".join(rows), f"cells q{shade}", width=height)
+
+
+def _dashes(
+    shades: NDArray[np.int64], across: list[float], gap: float
+) -> dict[int, list[tuple[float, float]]]:
+    """Start and length of each run of cells of one shade; with gaps, of each cell."""
+    runs: dict[int, list[tuple[float, float]]] = {}
+    start = 0
+    for i in range(1, len(shades) + 1):
+        if i == len(shades) or gap or shades[i] != shades[start]:
+            if shades[start]:
+                dash = round(across[start] + gap / 2, 1), across[i] - across[start] - gap
+                runs.setdefault(int(shades[start]), []).append(dash)
+            start = i
+    return runs
+
+
+def draw_legend(svg: Svg, levels: list[int], left: float, right: float) -> None:
+    """Few to many, above the map."""
+    first = left + 74
+    svg.text(first - 8, 27, f"few: {levels[0]}", "end")
+    for i in range(SHADES):
+        svg.path(f"M{first + 30 * i} 22h28", f"q{i + 1}", width=14)
+    last = first + 30 * SHADES
+    svg.text(last + 8, 27, f"many: {number(levels[-1])} or more", "start")
+    svg.text(right, 27, "people in a cell, noisy", "end wide")

@@ -1,0 +1,52 @@
+"""What every figure is: a title, words for those who cannot see it, numbers, a picture."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from shoal.errors import InvalidSetting
+
+__all__ = ["Figure"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture drawn from plain numbers, described in words.
+
+    Parameters
+    ----------
+    title
+        What it is.
+    alt
+        What it shows: axes, main finding, noise. A figure without it is refused.
+    data
+        Every number in the picture, once, as plain values ready for JSON.
+    note
+        A line to print under it, or nothing.
+    """
+
+    kind: ClassVar[str] = ""
+    title: str
+    alt: str
+    data: Mapping[str, Any] = field(repr=False)
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.title.strip() or not self.alt.strip():
+            raise InvalidSetting(
+                "A figure came without a title or without a description in words.",
+                "Say what it is and what it shows: not everyone can see the picture.",
+            )
+
+    def svg(self, page: bool = False) -> str:
+        """The picture: with its own light colours, or to be coloured by the page's style."""
+        raise NotImplementedError
+
+    def plotly(self) -> Any:
+        """The same numbers as an interactive ``plotly`` figure."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; ``shoal.figures.figure_of`` draws the picture again from them."""
+        values = {"title": self.title, "alt": self.alt, "data": dict(self.data), "note": self.note}
+        return {"kind": self.kind, **values}

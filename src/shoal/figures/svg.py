@@ -1,0 +1,104 @@
+"""A small SVG writer: text is escaped here and nowhere else, coordinates are kept to 0.1.
+
+Shapes carry classes, not colours. On a page the page's style colours them, light or dark; a file
+on its own takes ``figure.css`` along with literal light colours.
+"""
+
+import hashlib
+from functools import cache
+from html import escape
+from importlib.resources import files
+from math import ceil, floor, log10
+
+from shoal.figures.palette import literal
+from shoal.figures.text import clean
+
+__all__ = ["Svg", "at", "figure_style", "nice_ticks"]
+
+_MARKS = (  # disc, square, triangle, diamond, pentagon, star; about 25 wide, centred on 0 0
+    "M-12 0a12 12 0 1 0 24 0a12 12 0 1 0 -24 0z",
+    "M-10.8 -10.8h21.6v21.6h-21.6z",
+    "M0 -15L14.4 9.6H-14.4z",
+    "M0 -15L15 0L0 15L-15 0z",
+    "M0 -13.6L13 -4.2L8 11H-8L-13 -4.2z",
+    "M0 -17L4.8 -6.6L16.2 -5.3L7.7 2.5L10 13.8L0 8.1L-10 13.8L-7.7 2.5L-16.2 -5.3L-4.8 -6.6z",
+)
+
+
+class Svg:
+    """Shapes in a view box, with a title and a description for screen readers."""
+
+    def __init__(self, width: float, height: float, title: str, alt: str) -> None:
+        self._size = f"0 0 {at(width)} {at(height)}"
+        self._title, self._alt = title, alt
+        self._parts: list[str] = []
+
+    def path(self, d: str, css: str, width: float | None = None) -> None:
+        """One path; ``width`` is its stroke's, where the class does not say."""
+        stroke = "" if width is None else f' stroke-width="{at(width)}"'
+        self._parts.append(f'<path class="{css}"{stroke} d="{d}"/>')
+
+    def text(self, x: float, y: float, words: str, css: str, upwards: bool = False) -> None:
+        """Words at a point; ``upwards`` turns them, for the title of a vertical axis."""
+        place = (
+            f'transform="translate({at(x)} {at(y)}) rotate(-90)"'
+            if upwards
+            else f'x="{at(x)}" y="{at(y)}"'
+        )
+        self._parts.append(f'<text class="{css}" {place}>{_escaped(words)}</text>')
+
+    def mark(self, x: float, y: float, number: int) -> None:
+        """A numbered mark: six colours and shapes in turn, then again; the number decides."""
+        series = (number - 1) % len(_MARKS)
+        inside = f'<path d="{_MARKS[series]}"/><text class="middle" y="5">{number}</text>'
+        place = f'transform="translate({at(x)} {at(y)})"'
+        self._parts.append(f'<g class="mark s{series + 1}" {place}>{inside}</g>')
+
+    def render(self, page: bool) -> str:
+        """The whole element, as part of a page or as a file of its own."""
+        words = f"{self._title}\x1f{self._alt}".encode()
+        name = "f" + hashlib.blake2b(words, digest_size=4).hexdigest()
+        own = "" if page else f"<style>{literal(figure_style())}</style>"
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="fig" viewBox="{self._size}" '
+            f'role="img" aria-labelledby="{name}t {name}d">'
+            f'<title id="{name}t">{_escaped(self._title)}</title>'
+            f'<desc id="{name}d">{_escaped(self._alt)}</desc>{own}{"".join(self._parts)}</svg>'
+        )
+
+
+@cache
+def figure_style() -> str:
+    """The style sheet of every figure, colours as variables."""
+    return files(__package__).joinpath("figure.css").read_text(encoding="utf-8")
+
+
+def at(value: float) -> str:
+    """A coordinate to 0.1, as short as it can be written.
+
+    Examples
+    --------
+    >>> at(12.0), at(0.25), at(-0.04)
+    ('12', '0.2', '0')
+    """
+    shown = f"{value:.1f}".removesuffix(".0")
+    return "0" if shown == "-0" else shown
+
+
+def nice_ticks(low: float, high: float, about: int) -> list[float]:
+    """Round numbers between two ends, roughly ``about`` of them.
+
+    Examples
+    --------
+    >>> nice_ticks(0, 14, 7)
+    [0.0, 2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0]
+    """
+    step = (high - low) / about
+    power = 10.0 ** floor(log10(step))
+    step = min((m * power for m in (1, 2, 5, 10)), key=lambda s: abs(s - step))
+    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    return [round(i * step, 12) for i in range(first, last + 1)]
+
+
+def _escaped(words: str) -> str:
+    return escape(clean(words), quote=True)
