@@ -1,6 +1,18 @@
 """What is public: boxes, grids of cells, categories, taxonomies, schemas."""
 
 from shoal.domain.box import Box
+from shoal.domain.categories import Categories
 from shoal.domain.grid import Grid, Partition, SparseCounts
+from shoal.domain.schema import Schema
+from shoal.domain.taxonomy import Node, Taxonomy
 
-__all__ = ["Box", "Grid", "Partition", "SparseCounts"]
+__all__ = [
+    "Box",
+    "Categories",
+    "Grid",
+    "Node",
+    "Partition",
+    "Schema",
+    "SparseCounts",
+    "Taxonomy",
+]
