@@ -28,6 +28,7 @@
     │   ├── IncomparableGuarantees        promises that do not add
     │   ├── RepeatedStream                the same noise would be drawn twice
     │   ├── UnmarkedSimulation            seeded noise on a page already written as real
+    │   ├── NotPublishable                an unprotected result on its way to a public page
     │   └── ProtectedValue                a protected number on its way to a public page
     ├── LedgerError                       the ledger cannot be used           exit code 2
     │   ├── NotALedger                    a file that is something else
@@ -62,6 +63,7 @@ __all__ = [
     "NotALedger",
     "NotFinite",
     "NotNumeric",
+    "NotPublishable",
     "OutsideDomain",
     "PrivacyError",
     "PromiseExceeded",
@@ -201,6 +203,10 @@ class RepeatedStream(PrivacyError):
 
 class UnmarkedSimulation(PrivacyError):
     """Seeded noise on a page already written as real."""
+
+
+class NotPublishable(PrivacyError):
+    """An unprotected result on its way to a public page."""
 
 
 class ProtectedValue(PrivacyError):

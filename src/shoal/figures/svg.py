@@ -13,7 +13,7 @@ from math import ceil, floor, log10
 from shoal.figures.palette import literal
 from shoal.figures.text import clean
 
-__all__ = ["Svg", "at", "figure_style", "nice_ticks"]
+__all__ = ["Svg", "at", "figure_style", "mark_svg", "nice_ticks"]
 
 _MARKS = (  # disc, square, triangle, diamond, pentagon, star; about 25 wide, centred on 0 0
     "M-12 0a12 12 0 1 0 24 0a12 12 0 1 0 -24 0z",
@@ -49,10 +49,7 @@ class Svg:
 
     def mark(self, x: float, y: float, number: int) -> None:
         """A numbered mark: six colours and shapes in turn, then again; the number decides."""
-        series = (number - 1) % len(_MARKS)
-        inside = f'<path d="{_MARKS[series]}"/><text class="middle" y="5">{number}</text>'
-        place = f'transform="translate({at(x)} {at(y)})"'
-        self._parts.append(f'<g class="mark s{series + 1}" {place}>{inside}</g>')
+        self._parts.append(_mark(number, f'transform="translate({at(x)} {at(y)})"'))
 
     def render(self, page: bool) -> str:
         """The whole element, as part of a page or as a file of its own."""
@@ -98,6 +95,17 @@ def nice_ticks(low: float, high: float, about: int) -> list[float]:
     step = min((m * power for m in (1, 2, 5, 10)), key=lambda s: abs(s - step))
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
     return [round(i * step, 12) for i in range(first, last + 1)]
+
+
+def mark_svg(number: int) -> str:
+    """A mark on its own, for a table beside the map; the number says the same in words."""
+    return f'<svg class="fig key" viewBox="-17 -17 34 34" aria-hidden="true">{_mark(number)}</svg>'
+
+
+def _mark(number: int, place: str = "") -> str:
+    series = (number - 1) % len(_MARKS)
+    inside = f'<path d="{_MARKS[series]}"/><text class="middle" y="5">{number}</text>'
+    return f'<g class="mark s{series + 1}" {place}>{inside}</g>'
 
 
 def _escaped(words: str) -> str:

@@ -1,0 +1,252 @@
+"""From a result to what a page may say: one plain dictionary, which is also ``report.json``.
+
+The template sees this dictionary and nothing else, so a page cannot show what is not in it. Every
+value enters through a leaf: ``Public`` and ``Released`` pass, anything else is refused by name.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import InvalidSetting, NotPublishable, ProtectedValue
+from shoal.figures import Figure, dots
+from shoal.privacy import (
+    Budget,
+    Guarantee,
+    Ledger,
+    LocalDP,
+    Protected,
+    Public,
+    PureDP,
+    Released,
+    Result,
+    Unprotected,
+)
+from shoal.privacy.results import Leaf
+from shoal.report.limits import advantage, belief, down, in_100, odds, up
+from shoal.report.wording import SIMULATION, Promise, decimal, promise
+
+__all__ = ["findings"]
+
+NOT_STATED = "not stated"
+_BELIEFS = (1, 10, 50, 90)
+
+
+def findings(
+    result: Result,
+    audience: str = "public",
+    *,
+    ledger: Ledger | None = None,
+    files: Iterable[Mapping[str, str]] = (),
+) -> dict[str, Any]:
+    """Everything a page says, as plain values.
+
+    Parameters
+    ----------
+    result
+        Settings a page has a place for: ``title``, ``publisher``, ``purpose``, ``method``,
+        ``holder`` (who saw the rows), ``bounds``, ``noise``, ``evidence``, ``source``, ``code``,
+        ``context`` (see ``wording.promise``); the rest is listed. Released values likewise:
+        ``summary``, ``facts``, ``figures``, ``tables``, ``errors``.
+    audience
+        ``"public"``: the ``protected`` part of the result stays out, and a protected or unmarked
+        value anywhere else is an error rather than a gap.
+    ledger
+        To say what was promised about this table in all, and what is left.
+    files
+        ``{"name", "sha256"}`` of each released file.
+
+    Raises
+    ------
+    ProtectedValue
+        If a setting or a released value is, or holds, a ``Protected`` leaf, or no leaf at all.
+    NotPublishable
+        If nothing is promised and ``source`` is neither "synthetic" nor "public".
+    """
+    if audience != "public":
+        raise InvalidSetting(
+            "An audience other than 'public' came.",
+            "Only public pages are written by this version.",
+        )
+    settings = {name: _opened(name, leaf, Public) for name, leaf in result.settings.items()}
+    released = {name: _opened(name, leaf, Released) for name, leaf in result.released.items()}
+    _check_publishable(result.guarantee, settings)
+    words = promise(result.guarantee, **settings.pop("context", {}))
+    account = _account(result.guarantee, ledger)
+    return {
+        "schema": "shoal.report/1",
+        "audience": audience,
+        "kind": result.kind,
+        "simulation": result.guarantee.simulation,
+        "banner": SIMULATION if result.guarantee.simulation else None,
+        "made": _today(),
+        "guarantee": result.guarantee.to_dict(),
+        "sentences": asdict(words),
+        "limits": _limits(result.guarantee),
+        "limits_in_all": _limits(account["total"]) if account["earlier"] else None,
+        "label": _label(words, settings, account),
+        "figures": [*_promise_figures(words), *_result_figures(released.pop("figures", ()))],
+        "errors": [str(each) for each in released.pop("errors", ())],
+        "result": {
+            "summary": released.pop("summary", ""),
+            "facts": _plain(released.pop("facts", ())),
+            "tables": _plain(released.pop("tables", ())),
+            "values": _plain(released),
+        },
+        "ledger": {name: _shown(value) for name, value in account.items()} | {"bar": _bar(account)},
+        "settings": _plain(settings),
+        "files": [dict(each) for each in files],
+        "versions": {"shoal": version("shoal")},
+    }
+
+
+def _opened(name: str, leaf: object, kind: type[Leaf]) -> Any:
+    """The value of a leaf the public may see."""
+    if (
+        not isinstance(leaf, Leaf)
+        or not isinstance(leaf, (kind, Public))
+        or _holds_protected(leaf.value)
+    ):
+        raise ProtectedValue(
+            f"'{name}' is, or holds, a value that is not marked as {kind.__name__}.",
+            "Leave it to the curator's page, or release it through a mechanism first.",
+        )
+    return leaf.value
+
+
+def _holds_protected(value: object) -> bool:
+    if isinstance(value, Protected):
+        return True
+    if isinstance(value, Figure):
+        return _holds_protected(value.data)
+    if isinstance(value, Mapping):
+        return any(_holds_protected(each) for each in value.values())
+    if isinstance(value, list | tuple | set):
+        return any(_holds_protected(each) for each in value)
+    return False
+
+
+def _check_publishable(guarantee: Guarantee, settings: Mapping[str, Any]) -> None:
+    if isinstance(guarantee, Unprotected) and settings.get("source") not in ("synthetic", "public"):
+        raise NotPublishable(
+            "This result promises nothing, and its source is not declared synthetic or public.",
+            "Use a private method; or, if the rows are no one's, set source='synthetic'.",
+        )
+
+
+def _limits(guarantee: Guarantee | None) -> dict[str, Any] | None:
+    """What follows from epsilon alone; nothing for promises without one, or per distance."""
+    if not isinstance(guarantee, PureDP | LocalDP):
+        return None
+    beliefs = []
+    for before in _BELIEFS:
+        after = belief(Decimal(before) / 100, guarantee.epsilon)
+        least, most = down(100 * after.least), up(100 * after.most)
+        beliefs.append({"before": before, "least": least, "most": _below_100(most)})
+    gap = in_100(advantage(guarantee.epsilon))
+    return {"epsilon": decimal(guarantee.epsilon), "odds": odds(guarantee.epsilon)} | {
+        "beliefs": beliefs,
+        "advantage": gap,
+    }
+
+
+def _below_100(most: str) -> str:
+    return "over 99.9" if Decimal(most) >= 100 else most
+
+
+def _account(guarantee: Guarantee, ledger: Ledger | None) -> dict[str, Any]:
+    """What the ledger says of this kind: spent earlier, here, in all; limit and what is left."""
+    here = guarantee.epsilon if isinstance(guarantee, Budget) else None
+    account: dict[str, Any] = dict.fromkeys(("total", "limit", "left", "earlier", "releases"))
+    account["here"] = here
+    if ledger is None or not isinstance(guarantee, Budget):
+        return account
+    total = next((t for t in ledger.totals() if t.kind == guarantee.kind), guarantee)
+    limit = next((each for each in ledger.limits if each.kind == guarantee.kind), None)
+    assert isinstance(total, Budget)
+    account |= {"total": total, "earlier": total.epsilon - guarantee.epsilon}
+    if limit is not None:
+        account |= {"limit": limit.epsilon, "left": limit.epsilon - total.epsilon}
+    return account | {"releases": ledger.entries().num_rows}
+
+
+def _bar(account: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Parts of the budget bar, as amounts in words and in thousandths of the whole."""
+    names = {"earlier": "spent earlier", "here": "spent here", "left": "left"}
+    parts = {name: account[name] for name in names if account[name] and account[name] > 0}
+    whole = sum(parts.values())
+    return [
+        {"part": name, "name": names[name], "amount": decimal(amount)}
+        | {"share": round(float(1000 * amount / whole))}
+        for name, amount in parts.items()
+    ]
+
+
+def _label(
+    words: Promise, settings: Mapping[str, Any], account: Mapping[str, Any]
+) -> list[dict[str, str]]:
+    """Eight fields in one order on every page; a missing one says so."""
+    spent = NOT_STATED
+    if account["total"] is not None:
+        spent = f"ε = {decimal(account['total'].epsilon)}"
+        spent += (
+            f" of a limit of {decimal(account['limit'])}" if account["limit"] else ", no limit set"
+        )
+    fields = {
+        "Promise": words.name,
+        "Protected": words.protects,
+        "Compared with": words.compared,
+        "Who saw the rows": settings.get("holder", NOT_STATED),
+        "Bounds": settings.get("bounds", NOT_STATED),
+        "Noise": settings.get("noise", NOT_STATED),
+        "All releases so far": spent,
+        "Evidence": settings.get("evidence", NOT_STATED),
+    }
+    return [{"name": name, "value": str(value)} for name, value in fields.items()]
+
+
+def _promise_figures(words: Promise) -> list[dict[str, Any]]:
+    if words.before is None or words.after is None:
+        return []
+    before, after = int(words.before), int(words.after.removeprefix("over "))
+    pair = [(dots(before), "believed before"), (dots(before, after), "at most, after")]
+    heads = [f"{words.before} in 100", f"{words.after} in 100"]
+    return [
+        {"section": "promise", "head": head, "caption": caption, **figure.to_dict()}
+        for head, (figure, caption) in zip(heads, pair, strict=True)
+    ]
+
+
+def _result_figures(figures: Sequence[Figure]) -> list[dict[str, Any]]:
+    return [{"section": "result", **figure.to_dict()} for figure in figures]
+
+
+def _shown(value: object) -> object:
+    """Exact amounts as the decimal strings people read; the rest as it is."""
+    if isinstance(value, Budget):
+        return decimal(value.epsilon)
+    if isinstance(value, Fraction):
+        return decimal(value) if value > 0 else "0"
+    return value
+
+
+def _plain(value: Any) -> Any:
+    """Values as JSON has them."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return value if isinstance(value, str | int | float | None) else str(value)
+
+
+def _today() -> str:
+    now = datetime.now(UTC)
+    return f"{now.day} {now:%B %Y}"

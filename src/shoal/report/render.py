@@ -1,0 +1,112 @@
+"""From findings to one HTML file: no script, no request, nothing the findings do not hold."""
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import AlreadyExists, CannotWrite
+from shoal.figures import figure_of
+from shoal.figures.palette import css_variables
+from shoal.figures.svg import figure_style, mark_svg
+from shoal.figures.text import clean, shorten
+
+__all__ = ["render", "write"]
+
+
+def render(findings: Mapping[str, Any]) -> str:
+    """The page of these findings.
+
+    Examples
+    --------
+    >>> from shoal.privacy import PureDP, Public, Result
+    >>> from shoal.report import findings
+    >>> page = render(findings(Result("example", PureDP(1), {"title": Public("<b>Hello</b>")})))
+    >>> "at most 24 in 100" in page, "&lt;b&gt;Hello" in page, "<script" in page
+    (True, True, False)
+    """
+    page: str = _environment().get_template("page.html").render(**findings, style=_style())
+    return page
+
+
+def write(
+    findings: Mapping[str, Any], folder: str | os.PathLike[str], *, overwrite: bool = False
+) -> list[Path]:
+    """Write ``report.html`` and ``report.json`` into a folder, each whole or not at all.
+
+    Seeded findings go to ``report-simulation.*``, so that nobody takes one for the other.
+    """
+    stem = "report-simulation" if findings["simulation"] else "report"
+    texts = {
+        Path(folder, f"{stem}.html"): render(findings),
+        Path(folder, f"{stem}.json"): json.dumps(findings, indent=1, ensure_ascii=False) + "\n",
+    }
+    for path in texts:
+        if path.exists() and not overwrite:
+            raise AlreadyExists(
+                f"{path.name} is there already.", "Choose another folder, or say overwrite."
+            )
+    for path, text in texts.items():
+        _write_whole(path, text)
+    return list(texts)
+
+
+def _write_whole(path: Path, text: str) -> None:
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with open(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            os.chmod(name, 0o644)
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise CannotWrite(
+            f"{path.name} cannot be written ({error.strerror}).",
+            "Make sure the folder is there, is yours to write to, and the disk has room.",
+        ) from None
+
+
+@cache
+def _environment() -> Any:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=PackageLoader("shoal.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=lambda value: clean(value) if type(value) is str else value,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # The only markup that passes unescaped is our own writer's, which escapes its words.
+    environment.globals["svg"] = lambda values: Markup(
+        figure_of(_figure_part(values)).svg(page=True)
+    )
+    environment.globals["mark"] = lambda number: Markup(mark_svg(number))
+    environment.filters["short"] = shorten
+    return environment
+
+
+def _figure_part(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: values[name] for name in ("kind", "title", "alt", "data", "note")}
+
+
+@cache
+def _style() -> Any:
+    """One sheet: colours by role, light and dark; the figures' rules; the page's."""
+    from markupsafe import Markup
+
+    page = files("shoal.report").joinpath("templates", "page.css").read_text(encoding="utf-8")
+    dark = f":root:not([data-theme=light]){{color-scheme:dark;{css_variables(dark=True)}}}"
+    return Markup(
+        f":root{{color-scheme:light;{css_variables()}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{{dark}}}\n{figure_style()}{page}"
+    )

@@ -1,0 +1,333 @@
+"""What a guarantee means, in words: plain for everyone, exact for auditors.
+
+Pure functions of a guarantee; every limit on a page comes from here. The plain words speak to the
+person described, chances are "in 100", limits are rounded to the careful side, and what a promise
+leaves out is said beside what it holds.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from shoal.figures.text import number
+from shoal.privacy import (
+    Guarantee,
+    KAnonymity,
+    LocalDP,
+    MetricDP,
+    PureDP,
+    Unprotected,
+)
+from shoal.report.limits import belief, in_100, odds, up
+
+__all__ = ["SIMULATION", "Promise", "at_most", "decimal", "promise"]
+
+SIMULATION = (
+    "Simulation. The noise can be repeated by anyone who has the seed, so nothing here is "
+    "protected."
+)
+_GROUPS = (
+    "Facts about groups stay visible. What is common among many may be true of you too, whether or "
+    "not you took part."
+)
+_OTHERS = "People whose rows say something about you count for themselves: family, friends, twins."
+_LATER = "Other releases from the same rows add up. Only those in this table's ledger are counted."
+
+
+@dataclass(frozen=True)
+class Promise:
+    """One guarantee in words.
+
+    ``lead`` is the sentence to set large; ``before`` and ``after`` are the chances in it, where
+    it has any ("10" and "24" in 100).
+    """
+
+    lead: str
+    more: tuple[str, ...]
+    exact: str
+    holds: tuple[str, ...]
+    fails: tuple[str, ...]
+    name: str
+    protects: str
+    compared: str
+    before: str | None = None
+    after: str | None = None
+
+
+def promise(guarantee: Guarantee, **context: Any) -> Promise:
+    """The words for a guarantee.
+
+    Parameters
+    ----------
+    guarantee
+        What was promised.
+    **context
+        What words may need and a guarantee does not hold: ``value`` (what a report or a row
+        tells, e.g. "answer"), ``columns`` (names that make up a group), ``diameter`` and
+        ``dimensions`` of the public domain.
+
+    Examples
+    --------
+    >>> promise(PureDP(1)).lead
+    'If someone thought the chance that you are in this table was 10 in 100, this release can move
+    them to at most 24 in 100, however clever they are.'
+    >>> promise(Unprotected("The scores are the plain ones.")).lead
+    'No promise. The scores are the plain ones.'
+    """
+    words: dict[type[Guarantee], Callable[..., Promise]] = {
+        PureDP: _pure,
+        LocalDP: _local,
+        MetricDP: _metric,
+        KAnonymity: _k_anonymity,
+        Unprotected: _unprotected,
+    }
+    return words[type(guarantee)](guarantee, **context)
+
+
+def at_most(chance: Decimal) -> str:
+    """A limit in a sentence: "at most 24 in 100", or "over 99 in 100"."""
+    shown = in_100(chance)
+    return f"{shown} in 100" if shown.startswith("over") else f"at most {shown} in 100"
+
+
+def decimal(value: Fraction) -> str:
+    """A budget for people: the exact decimal if it is short, else three digits, rounded up.
+
+    Examples
+    --------
+    >>> decimal(Fraction(1, 4)), decimal(Fraction(1, 3))
+    ('0.25', 'about 0.334')
+    """
+    shown = Decimal(value.numerator) / Decimal(value.denominator)
+    exact = Fraction(str(shown)) == value and len(f"{shown:f}") <= 8
+    return f"{shown.normalize():f}" if exact else f"about {up(shown)}"
+
+
+def _pure(guarantee: PureDP, value: str = "value", **_: Any) -> Promise:
+    if guarantee.neighbours == "replace-one":
+        return _replace_one(guarantee, value)
+    after = belief(Decimal("0.1"), guarantee.epsilon).most
+    unit = "row" if guarantee.rows == 1 else f"person with at most {guarantee.rows} rows"
+    swapped = odds(2 * guarantee.epsilon)
+    return Promise(
+        lead="If someone thought the chance that you are in this table was 10 in 100, this release "
+        f"can move them to {at_most(after)}, however clever they are.",
+        more=(_odds_move(guarantee.epsilon), "Anything they know from elsewhere is allowed for."),
+        exact=f"P[M(D) ∈ S] ≤ e^ε · P[M(D′) ∈ S] with ε = {decimal(guarantee.epsilon)}, for all S "
+        f"and all D, D′ that differ by one {unit} added or removed; δ = 0. "
+        "Running time is left out.",
+        holds=(
+            "Beyond the limit above, nobody can tell from this page whether you took part.",
+            "Nothing computed later from these numbers can weaken the limit.",
+            "The limit is the same for everyone, whatever their row says.",
+        ),
+        fails=(
+            _GROUPS,
+            "One of your values, if your presence is known: odds change by a factor of at most "
+            f"{swapped}.{_next_to_nothing(swapped)}",
+            "Whoever collected the rows still holds them. This page does not cover how they are "
+            "kept.",
+            _OTHERS,
+            _LATER,
+            *_large(guarantee.epsilon),
+        ),
+        name=f"ε = {decimal(guarantee.epsilon)}, pure differential privacy",
+        protects="one row" if guarantee.rows == 1 else f"one person, up to {guarantee.rows} rows",
+        compared="the table without them",
+        before="10",
+        after=in_100(after),
+    )
+
+
+def _replace_one(guarantee: PureDP, value: str) -> Promise:
+    after = belief(Decimal("0.1"), guarantee.epsilon).most
+    unit = "row" if guarantee.rows == 1 else f"person's at most {guarantee.rows} rows"
+    return Promise(
+        lead="Everyone may know that you are in the table. If someone gave your true "
+        f"{value} a chance of 10 in 100, this release can move them to {at_most(after)}.",
+        more=(_odds_move(guarantee.epsilon), "Anything they know from elsewhere is allowed for."),
+        exact=f"P[M(D) ∈ S] ≤ e^ε · P[M(D′) ∈ S] with ε = {decimal(guarantee.epsilon)}, for all S "
+        f"and all D, D′ of equal size that differ in the values of one {unit}; δ = 0. "
+        "Running time is left out.",
+        holds=(
+            f"Beyond the limit above, nobody can tell from this page your true {value}.",
+            "Nothing computed later from these numbers can weaken the limit.",
+            "The limit is the same for everyone, whatever their row says.",
+        ),
+        fails=(
+            "That you are in the table is not hidden, nor how many people are.",
+            _GROUPS,
+            "Whoever collected the rows still holds them. This page does not cover how they are "
+            "kept.",
+            _OTHERS,
+            _LATER,
+            *_large(guarantee.epsilon),
+        ),
+        name=f"ε = {decimal(guarantee.epsilon)}, pure differential privacy",
+        protects="the values of one row"
+        if guarantee.rows == 1
+        else f"the values of one person, up to {guarantee.rows} rows",
+        compared="the table with other values in their place",
+        before="10",
+        after=in_100(after),
+    )
+
+
+def _local(guarantee: LocalDP, value: str = "answer", **_: Any) -> Promise:
+    after = belief(Decimal("0.1"), guarantee.epsilon).most
+    return Promise(
+        lead=f"Your {value} was changed at random on your own device before it was sent. If "
+        "someone gave a guess about it 10 in 100, your report can move them to "
+        f"{at_most(after)}.",
+        more=(
+            "Nobody, the collector included, holds the true one.",
+            _odds_move(guarantee.epsilon),
+        ),
+        exact=f"P[R(x) ∈ S] ≤ e^ε · P[R(x′) ∈ S] with ε = {decimal(guarantee.epsilon)}, for all S "
+        "and any two values x, x′ of one person; δ = 0. Several reports: ε times their number.",
+        holds=(
+            f"The true {value} never left your device.",
+            "Nothing computed later from the reports can weaken the limit.",
+            f"The limit is the same for every {value}.",
+        ),
+        fails=(
+            "That you took part, when, and from which address is not hidden.",
+            "Each further report of yours adds to what can be learnt.",
+            _GROUPS,
+            _OTHERS,
+            *_large(guarantee.epsilon),
+        ),
+        name=f"ε = {decimal(guarantee.epsilon)} a report, local differential privacy",
+        protects=f"one {value} of one person",
+        compared=f"any other {value}",
+        before="10",
+        after=in_100(after),
+    )
+
+
+def _metric(
+    guarantee: MetricDP, diameter: float | None = None, dimensions: int | None = None, **_: Any
+) -> Promise:
+    near, far = 1 / (10 * guarantee.epsilon), 1 / guarantee.epsilon
+    steps = [_apart(guarantee, near), _apart(guarantee, far, short=True)]
+    if diameter is not None:
+        steps.append(_apart(guarantee, Fraction(diameter), ends=True))
+    scale = "1 a column" if guarantee.scale is None else str(guarantee.scale)
+    per = decimal(guarantee.epsilon) + ("" if guarantee.unit == "1" else f" per {guarantee.unit}")
+    return Promise(
+        lead=" ".join(steps),
+        more=(*_spread(guarantee, dimensions), "There is no single limit: it grows with distance."),
+        exact=f"P[R(x) ∈ S] ≤ e^(ε·d(x, x′) + s) · P[R(x′) ∈ S] for all S, with ε = {per}, d "
+        f"{guarantee.metric}, scale {scale}, slack s = {decimal(guarantee.slack)}.",
+        holds=(
+            "Nearby places are hard to tell apart from your report, within the limits above.",
+            "Nothing computed later from the reports can weaken these limits.",
+        ),
+        fails=(
+            "Places far apart can be told apart: your town may show even if your street does not.",
+            "That you took part, when, and from which address is not hidden.",
+            "Each further report of yours adds to what can be learnt.",
+            _GROUPS,
+        ),
+        name=f"ε = {per}, metric differential privacy",
+        protects="one place of one person",
+        compared="any other place, the nearer the better hidden",
+    )
+
+
+def _k_anonymity(
+    guarantee: KAnonymity, columns: tuple[str, ...] = (), worst_share: int | None = None, **_: Any
+) -> Promise:
+    these = ", ".join(columns) or "the listed columns"
+    more = [f"Someone who knows these of you, and that you are in it, picks your record with a "
+            f"chance of at most 1 in {guarantee.k}."]  # fmt: skip
+    if guarantee.l is not None:
+        worst = "not stated" if worst_share is None else f"{worst_share} in 100"
+        more.append(f"Every such group shows at least {guarantee.l} different values.")
+        more.append(f"Share of the most common value in the worst group: {worst}.")
+    if guarantee.t is not None:
+        more.append(f"Groups differ from the whole table by at most {guarantee.t:g} (0 to 1).")
+    return Promise(
+        lead=f"In the published table at least {guarantee.k} people share every combination of "
+        f"{these} that occurs.",
+        more=tuple(more),
+        exact=f"Every combination of {these} in the published table belongs to at least "
+        f"k = {guarantee.k} {guarantee.entity or 'rows'}.",
+        holds=(f"Nobody stands alone: every group has at least {guarantee.k} members.",),
+        fails=(
+            "This is not differential privacy, and it adds to no such promise.",
+            "A group whose members share a sensitive value gives that value away.",
+            "Two releases of one table can be compared to undo the grouping.",
+            "Someone who knows how many rows you have may learn more.",
+            "So may someone who reasons about why the grouping stopped where it did.",
+        ),
+        name=f"k = {guarantee.k}, k-anonymity",
+        protects=f"one {guarantee.entity or 'row'}",
+        compared="the other records of the same group",
+    )
+
+
+def _unprotected(guarantee: Unprotected, **_: Any) -> Promise:
+    return Promise(
+        lead=f"No promise. {guarantee.reason.rstrip('.')}.",
+        more=(),
+        exact="No limit is claimed.",
+        holds=(),
+        fails=("Nothing on this page limits what can be learnt about anyone in the rows.",),
+        name="none",
+        protects="nobody",
+        compared="nothing",
+    )
+
+
+def _odds_move(epsilon: Fraction) -> str:
+    factor = odds(epsilon)
+    if factor.startswith("over"):
+        return f"Their odds can change by {factor} times, which limits next to nothing."
+    return (
+        f"Whatever they believed before, their odds change by a factor of at most {factor}, "
+        "up or down."
+    )
+
+
+def _next_to_nothing(factor: str) -> str:
+    return " That limits next to nothing." if factor.startswith("over") else ""
+
+
+def _large(epsilon: Fraction) -> tuple[str, ...]:
+    if epsilon < 5:
+        return ()
+    most = in_100(belief(Decimal("0.01"), epsilon).most)
+    return (f"A 1 in 100 guess can become {most} in 100.",)
+
+
+def _apart(guarantee: MetricDP, far: Fraction, short: bool = False, ends: bool = False) -> str:
+    factor = odds(guarantee.epsilon * far + guarantee.slack)
+    where = _length(float(far), guarantee.unit)
+    limit = "" if short else "odds change by at most "
+    if factor.startswith("over"):
+        limit, factor = "", f"{factor} times, which limits next to nothing"
+    if ends:
+        return f"Opposite ends of the area, {where}: {limit}{factor}."
+    return f"{where}: {limit}{factor}." if short else f"Places {where} apart: {limit}{factor}."
+
+
+def _spread(guarantee: MetricDP, dimensions: int | None) -> tuple[str, ...]:
+    """Half and 95 in 100 of the reports of Laplace noise in the plane or in space."""
+    quantiles = {2: (1.678, 4.744), 3: (2.674, 6.296)}
+    if dimensions not in quantiles or guarantee.metric != "euclidean":
+        return ()
+    half, most = (q / float(guarantee.epsilon) for q in quantiles[dimensions])
+    unit = guarantee.unit
+    return (
+        f"Half of the reports land within {_length(half, unit)} of the true place, 95 in 100 "
+        f"within {_length(most, unit)}.",
+    )
+
+
+def _length(value: float, unit: str) -> str:
+    if unit == "km":
+        return f"{number(float(f'{value * 1000:.3g}'))} m" if value < 1 else f"{value:.3g} km"
+    return f"{value:.3g}" if unit == "1" else f"{value:.3g} {unit}"
