@@ -1,5 +1,19 @@
 """Tables in and out, encoding, the catalogue of data sets."""
 
+from shoal.data.catalogue import load, names
+from shoal.data.generate import blobs, students, students_schema
 from shoal.data.sources import Source, source_of
+from shoal.data.write import whole_file, whole_folder, write_table
 
-__all__ = ["Source", "source_of"]
+__all__ = [
+    "Source",
+    "blobs",
+    "load",
+    "names",
+    "source_of",
+    "students",
+    "students_schema",
+    "whole_file",
+    "whole_folder",
+    "write_table",
+]
