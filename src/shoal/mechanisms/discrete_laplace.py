@@ -25,9 +25,10 @@ __all__ = ["FARTHEST", "GeometricLaw", "geometric_law", "skip_law"]
 
 Integers = NDArray[np.int64]
 FARTHEST = 2**62
-_LONG_STEP = 2**-7  # from here on one table holds the law
+_MOST_BITS = 62
+_TABLE_BITS = 12
+_LONG_STEP = -7  # log2 of the step from which on one table holds the law
 _TAIL = 12.0  # a table ends where a^T < e^-12
-_MOST_BITS = 12  # of one table of low bits
 _BLOCK = 2**14
 
 
@@ -38,17 +39,17 @@ class GeometricLaw:
     ----------
     ratio
         Computes a in the current decimal context.
-    step
-        -ln a, roughly; it decides the sizes of the tables, not the law.
+    log_step
+        log2(-ln a), roughly; it decides the sizes of the tables, not the law.
     """
 
-    def __init__(self, ratio: Callable[[], Decimal], step: float) -> None:
+    def __init__(self, ratio: Callable[[], Decimal], log_step: float) -> None:
         self._ratio = ratio
-        self._shifts = _low_bits(step)
+        self._shifts = _low_bits(log_step)
         self._bits = sum(self._shifts)
-        self._digits = 40 + 2 * max(0, math.ceil(-math.log10(step)))
-        top_step = math.ldexp(step, self._bits)
-        self._end = 1 if self._bits == 62 else max(1, math.ceil(_TAIL / top_step))
+        self._digits = 40 + max(0, math.ceil(-log_step))
+        past_62_bits = self._bits == _MOST_BITS
+        self._end = 1 if past_62_bits else math.ceil(_TAIL / 2 ** (log_step + self._bits))
 
     def one_sided(self, n: int, rng: np.random.Generator) -> Integers:
         """``n`` draws of G; what lies beyond 2**62 is given as 2**62."""
@@ -69,7 +70,7 @@ class GeometricLaw:
 
     def _draw_top(self, table: ExactTable, end: int, n: int, rng: np.random.Generator) -> Integers:
         drawn = table.sample(n, rng)
-        if self._bits == 62:  # past the table is past 2**62
+        if self._bits == _MOST_BITS:  # past the table is past 2**62
             return drawn
         beyond = np.flatnonzero(drawn == end)
         while beyond.size:  # memoryless: past the table the law starts anew
@@ -81,13 +82,16 @@ class GeometricLaw:
     def _with_low_bits(self, top: Integers, rng: np.random.Generator) -> Integers:
         if not self._shifts:
             return top
-        too_far = top >= FARTHEST >> self._bits
-        drawn = top << self._bits
-        place = 0
-        for shift, table in zip(self._shifts, self._low_tables, strict=True):
-            drawn |= table.sample(top.size, rng) << place
+        near = np.flatnonzero(top < FARTHEST >> self._bits)
+        drawn = np.full(top.size, FARTHEST)
+        drawn[near] = (top[near] << self._bits) | self._draw_low_bits(near.size, rng)
+        return drawn
+
+    def _draw_low_bits(self, n: int, rng: np.random.Generator) -> Integers:
+        drawn, place = np.zeros(n, dtype=np.int64), 0
+        for shift, table in zip(self._shifts, self._low_tables if n else (), strict=bool(n)):
+            drawn |= table.sample(n, rng) << place
             place += shift
-        drawn[too_far] = FARTHEST
         return drawn
 
     @cached_property
@@ -136,20 +140,19 @@ def _in_blocks(n: int, draw: Callable[[int], Integers]) -> Integers:
     return drawn
 
 
-def _low_bits(step: float) -> list[int]:
+def _low_bits(log_step: float) -> list[int]:
     """How many bits to split off, table by table, until what is left has a long step."""
     shifts: list[int] = []
-    while step < _LONG_STEP and sum(shifts) < 62:
-        wanted = math.ceil(-math.log2(step))
-        shifts.append(min(wanted, _MOST_BITS, 62 - sum(shifts)))
-        step = math.ldexp(step, shifts[-1])
+    while log_step < _LONG_STEP and sum(shifts) < _MOST_BITS:
+        shifts.append(min(math.ceil(-log_step), _TABLE_BITS, _MOST_BITS - sum(shifts)))
+        log_step += shifts[-1]
     return shifts
 
 
 @lru_cache(maxsize=64)
 def geometric_law(step: Fraction) -> GeometricLaw:
     """The law of ratio e^-step."""
-    return GeometricLaw(lambda: _decay(step), float(step))
+    return GeometricLaw(lambda: _decay(step), math.log2(step))
 
 
 @lru_cache(maxsize=64)
@@ -159,8 +162,8 @@ def skip_law(step: Fraction, at_least: int) -> GeometricLaw:
     Each does so with probability p = a^at_least / (1 + a), a = e^-step, so the law is geometric
     of ratio 1 - p.
     """
-    probability = reach_probability(step, at_least)
-    return GeometricLaw(lambda: 1 - _reach(step, at_least), -math.log1p(-probability))
+    log_probability = -float(step * at_least) / math.log(2) - math.log2(1 + math.exp(-step))
+    return GeometricLaw(lambda: 1 - _reach(step, at_least), log_probability)
 
 
 def reach_probability(step: Fraction, at_least: int) -> float:

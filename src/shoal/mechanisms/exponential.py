@@ -1,5 +1,6 @@
 """The exponential mechanism over finite sets and over intervals of a lattice, drawn exactly."""
 
+import math
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,11 +26,11 @@ class Choices:
     """Candidates with whole-number scores (higher is better) and public positive weights."""
 
     scores: NDArray[np.int64]
-    weights: tuple[Fraction, ...]
+    weights: tuple[int, ...]  # in proportion
 
     def __init__(self, scores: ArrayLike, weights: Sequence[Weight] | None = None) -> None:
         whole = _whole(scores, "scores")
-        shares = (Fraction(1),) * whole.size if weights is None else _positive(weights)
+        shares = (1,) * whole.size if weights is None else _in_proportion(weights)
         if whole.size == 0 or len(shares) != whole.size:
             raise DimensionMismatch(
                 f"{whole.size} scores and {len(shares)} weights came.",
@@ -119,12 +120,12 @@ class Exponential:
             return self._pick(value.scores, value.weights, rng)
         lengths = np.diff(value.edges)
         chosen = np.flatnonzero(lengths)
-        weights = [Fraction(int(length)) for length in lengths[chosen]]  # [P2] times its length
+        weights = lengths[chosen].tolist()  # [P2] an interval counts once for each of its points
         place = chosen[self._pick(value.scores[chosen], weights, rng)]
         return int(rng.integers(value.edges[place] + 1, value.edges[place + 1], endpoint=True))
 
     def _pick(
-        self, scores: NDArray[np.int64], weights: Sequence[Fraction], rng: np.random.Generator
+        self, scores: NDArray[np.int64], weights: Sequence[int], rng: np.random.Generator
     ) -> int:
         rate = self.guarantee.epsilon / (2 * Fraction(self.sensitivity))  # [P1]
         bits, uniform = 0, 0
@@ -152,15 +153,15 @@ def _decided(uniform: int, bits: int, ends: Sequence[int]) -> int | None:
 
 
 def _masses(
-    scores: NDArray[np.int64], weights: Sequence[Fraction], rate: Fraction, bits: int
+    scores: NDArray[np.int64], weights: Sequence[int], rate: Fraction, bits: int
 ) -> Iterator[int]:
     """2**bits times each candidate's weight, the largest factors scaled to 1, from below."""
-    losses = [int(scores.max()) - int(score) for score in scores]
+    best = int(scores.max())
+    losses = [best - score for score in scores.tolist()]
     decays = _decays(sorted(set(losses)), rate, bits + _GUARD_BITS)
     largest = max(weights)
     for loss, weight in zip(losses, weights, strict=True):
-        share = weight / largest
-        yield (decays[loss] * share.numerator // share.denominator) >> _GUARD_BITS
+        yield (decays[loss] * weight // largest) >> _GUARD_BITS
 
 
 def _decays(losses: Sequence[int], rate: Fraction, bits: int) -> dict[int, int]:
@@ -194,13 +195,15 @@ def _whole(values: ArrayLike, name: str) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _positive(weights: Sequence[Weight]) -> tuple[Fraction, ...]:
+def _in_proportion(weights: Sequence[Weight]) -> tuple[int, ...]:
+    """Whole numbers in exactly these proportions."""
     try:
-        shares = tuple(Fraction(weight) for weight in weights)
+        shares = [Fraction(weight) for weight in weights]
     except (TypeError, ValueError, OverflowError):
-        shares = (Fraction(0),)
+        shares = [Fraction(0)]
     if not all(share > 0 for share in shares):
         raise InvalidSetting(
             "Weights must be positive, finite numbers.", "Leave out candidates of weight 0."
         )
-    return shares
+    common = math.lcm(*(share.denominator for share in shares))
+    return tuple(int(share * common) for share in shares)
