@@ -1,1 +1,63 @@
-"""Find and publish the groups in data about people, and say what each person was promised."""
+"""Find and publish the groups in data about people, and say what each person was promised.
+
+>>> import shoal
+>>> shoal.PureDP(1).epsilon
+Fraction(1, 1)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal import audit
+    from shoal.data import blobs, load, students
+    from shoal.domain import Box, Categories, Grid, Schema, Taxonomy
+    from shoal.engine import rows_of
+    from shoal.mechanisms import Exponential, Geometric
+    from shoal.privacy import KAnonymity, Ledger, LocalDP, MetricDP, PureDP, Unprotected
+    from shoal.randomness import Randomness
+
+_HOMES = {
+    "audit": ("audit",),
+    "data": ("blobs", "load", "students"),
+    "domain": ("Box", "Categories", "Grid", "Schema", "Taxonomy"),
+    "engine": ("rows_of",),
+    "mechanisms": ("Exponential", "Geometric"),
+    "privacy": ("KAnonymity", "Ledger", "LocalDP", "MetricDP", "PureDP", "Unprotected"),
+    "randomness": ("Randomness",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "Box",
+    "Categories",
+    "Exponential",
+    "Geometric",
+    "Grid",
+    "KAnonymity",
+    "Ledger",
+    "LocalDP",
+    "MetricDP",
+    "PureDP",
+    "Randomness",
+    "Schema",
+    "Taxonomy",
+    "Unprotected",
+    "audit",
+    "blobs",
+    "load",
+    "rows_of",
+    "students",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for, so that ``import shoal`` is instant."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'shoal' has no attribute '{name}'")
+    module = import_module(f"shoal.{_HOME_OF[name]}")
+    return module if name == "audit" else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return __all__

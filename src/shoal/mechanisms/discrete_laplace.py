@@ -7,6 +7,7 @@ A geometric variate G, P[G = j] = (1 - a) a^j, is memoryless, and that is used t
 - beyond the end T of a table it starts anew: G = T + G'.
 
 A discrete Laplace variate is G, or -1 - G with probability a / (1 + a), independent of G.
+See ``discrete_laplace.proof.md``.
 """
 
 import math
@@ -66,14 +67,14 @@ class GeometricLaw:
     def _two_sided(self, n: int, rng: np.random.Generator) -> Integers:
         pairs = self._draw_top(self._two_sided_top, 2 * self._end, n, rng)
         magnitudes = self._with_low_bits(pairs >> 1, rng)
-        return magnitudes ^ -(pairs & 1)  # g ^ -1 is -1 - g
+        return magnitudes ^ -(pairs & 1)  # [P3] g ^ -1 is -1 - g
 
     def _draw_top(self, table: ExactTable, end: int, n: int, rng: np.random.Generator) -> Integers:
         drawn = table.sample(n, rng)
         if self._bits == _MOST_BITS:  # past the table is past 2**62
             return drawn
         beyond = np.flatnonzero(drawn == end)
-        while beyond.size:  # memoryless: past the table the law starts anew
+        while beyond.size:  # [P2] past the table the law starts anew
             more = table.sample(beyond.size, rng)
             drawn[beyond] += more
             beyond = beyond[more == end]
@@ -82,9 +83,10 @@ class GeometricLaw:
     def _with_low_bits(self, top: Integers, rng: np.random.Generator) -> Integers:
         if not self._shifts:
             return top
-        near = np.flatnonzero(top < FARTHEST >> self._bits)
+        near = np.flatnonzero(top < FARTHEST >> self._bits)  # [P4]
         drawn = np.full(top.size, FARTHEST)
-        drawn[near] = (top[near] << self._bits) | self._draw_low_bits(near.size, rng)
+        low = self._draw_low_bits(near.size, rng)
+        drawn[near] = (top[near] << self._bits) | low  # [P1]
         return drawn
 
     def _draw_low_bits(self, n: int, rng: np.random.Generator) -> Integers:

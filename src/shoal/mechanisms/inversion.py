@@ -7,7 +7,8 @@ only as far as needed: the outcome is how many thresholds lie at or below u.
       then 48 more ── compared with the thresholds' own first 64 bits
         then 64 more each time ── while u still agrees with a threshold bit for bit
 
-Nothing is rounded: a threshold is a real number whose bits are computed, certified, on demand.
+Nothing is rounded: a threshold is a real number whose bits are computed, certified, on demand. See
+``inversion.proof.md``.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,7 +47,7 @@ class ExactTable:
     def sample(self, n: int, rng: np.random.Generator) -> Outcomes:
         """``n`` independent outcomes."""
         prefixes = _words(-(-n // 4), rng).view(np.uint16)[:n]
-        outcomes = self._guide.take(prefixes, mode="clip")
+        outcomes = self._guide.take(prefixes, mode="clip")  # [P1]
         undecided = np.flatnonzero(outcomes < 0)
         outcomes[undecided] = self._settle(prefixes[undecided], rng)
         return outcomes
@@ -54,7 +55,7 @@ class ExactTable:
     def _settle(self, prefixes: NDArray[np.uint16], rng: np.random.Generator) -> Outcomes:
         """Outcomes of the draws whose first 16 bits left more than one possible."""
         words = (prefixes.astype(np.uint64) << 48) | (_words(prefixes.size, rng) >> 16)
-        found = np.searchsorted(self._floors, words, side="right")
+        found = np.searchsorted(self._floors, words, side="right")  # [P2]
         ties = np.flatnonzero((found > 0) & (self._floors[np.maximum(found, 1) - 1] == words))
         for i in ties:
             found[i] = self._refine(int(words[i]), rng)
@@ -67,7 +68,7 @@ class ExactTable:
             bits += 64
             word = (word << 64) | int(_words(1, rng)[0])
             floors = self._certified(bits)
-            if word not in floors:
+            if word not in floors:  # [P3]
                 return sum(floor < word for floor in floors)
 
     def _certified(self, bits: int) -> list[int]:
@@ -79,7 +80,7 @@ class ExactTable:
                 floors = [int(value) for value in scaled]
                 doubt = Decimal(10) ** (_GUARD_DIGITS - digits) * 2**bits
                 pairs = zip(scaled, floors, strict=True)
-                if all(doubt < value - floor < 1 - doubt for value, floor in pairs):
+                if all(doubt < value - floor < 1 - doubt for value, floor in pairs):  # [P4]
                     return floors
             digits *= 2
 

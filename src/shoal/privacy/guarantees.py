@@ -76,7 +76,7 @@ def plain(value: Fraction) -> str:
     return f"-{text}" if value < 0 else text
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Guarantee:
     """Base of all promises. ``simulation``: the noise was seeded, so nothing is protected."""
 
@@ -111,7 +111,7 @@ class Guarantee:
             "Keep them apart, or convert with MetricDP.as_local(domain), PureDP.as_replace_one().",
         )
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         defaults = {f.name: f.default for f in fields(self)}
         parts = []
         for name, value in self.to_dict().items():
@@ -120,7 +120,7 @@ class Guarantee:
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Budget(Guarantee):
     """A promise measured by epsilon."""
 
@@ -160,7 +160,7 @@ class Budget(Guarantee):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PureDP(Budget):
     r"""Differential privacy: :math:`P[M(D) \in S] \le e^\varepsilon P[M(D') \in S]`.
 
@@ -206,12 +206,12 @@ class PureDP(Budget):
         return replace(self, epsilon=self.epsilon / steps, neighbours="add-remove", rows=1)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LocalDP(Budget):
     """Any two values of one person give every report with odds within e^epsilon of each other."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MetricDP(Budget):
     r"""Odds of any report differ by at most :math:`e^{\varepsilon d(x, x') + \text{slack}}`.
 
@@ -285,7 +285,7 @@ _NORMS: dict[str, Callable[[list[Fraction]], Fraction]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class KAnonymity(Guarantee):
     """Every combination of published quasi-identifiers is shared by at least ``k`` entities.
 
@@ -302,7 +302,7 @@ class KAnonymity(Guarantee):
             raise InvalidSetting("k must be a whole number from 2 up.", "E.g. KAnonymity(10).")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Unprotected(Guarantee):
     """No promise, said out loud, with the reason."""
 
