@@ -10,17 +10,16 @@ from typing import Any, TextIO
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from shoal.data.source import BATCH_ROWS, Source, picked, quiet, unique
+from shoal.data.source import BATCH_ROWS, Source, picked, projected, quiet, unique
 from shoal.errors import UnknownColumn, UnreadableTable
 
 __all__ = ["CSVSource", "ParquetSource", "source_of_path"]
 
 _TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
-_READ_AHEAD_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 21  # what is read at once; memory stays at a few of them a column
 _KINDS = (pa.int64(), pa.float64(), pa.string())  # each holds what the one before it holds
 
 
@@ -52,9 +51,9 @@ class ParquetSource:
             _check_same(file, self._names_of(file), columns)
             yield from _parquet_batches(file, list(columns), size)
 
-    def relation(self, con: Any) -> Any:
+    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
         """DuckDB's own lazy Parquet scan."""
-        return con.read_parquet([str(file) for file in self._files])
+        return projected(con.read_parquet([str(f) for f in self._files]), self.names, columns)
 
     @staticmethod
     def _names_of(file: Path) -> list[str]:
@@ -81,43 +80,42 @@ class CSVSource:
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """A new pass over these columns."""
         picked(self.names, columns)
-        yield from self._scan(columns, self._kinds_of(columns), size)
+        for block in self._scan(self._kinds_of(columns)):
+            for start in range(0, block.num_rows, size):
+                yield block.slice(start, size)
 
-    def relation(self, con: Any) -> Any:
-        """A lazy scan with the same kinds as ``batches``."""
-        return con.from_arrow(self._dataset(self._kinds_of(self.names)))
+    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
+        """A stream of the same batches."""
+        chosen = self.names if columns is None else columns
+        picked(self.names, chosen)
+        schema = pa.schema(self._kinds_of(chosen))
+        return con.from_arrow(pa.RecordBatchReader.from_batches(schema, self.batches(chosen)))
 
     def _kinds_of(self, columns: Sequence[str]) -> dict[str, pa.DataType]:
         new = [name for name in columns if name not in self._kinds]
         if new:
             at_least = dict.fromkeys(new, 0)
-            for batch in self._scan(new, dict.fromkeys(new, pa.string()), BATCH_ROWS, nulls=True):
+            for batch in self._scan(dict.fromkeys(new, pa.string()), nulls=True):
                 for name in new:
                     at_least[name] = _narrowest(batch.column(name), at_least[name])
             self._kinds.update((name, _KINDS[place]) for name, place in at_least.items())
         return {name: self._kinds[name] for name in columns}
 
-    def _scan(
-        self,
-        columns: Sequence[str],
-        kinds: dict[str, pa.DataType],
-        size: int,
-        nulls: bool = False,
-    ) -> Iterator[pa.RecordBatch]:
-        with quiet(str(self._files[0])):
-            scanner = self._dataset(kinds, nulls).scanner(
-                columns=list(columns), batch_size=size, batch_readahead=2, fragment_readahead=1
-            )
-            batches = scanner.to_batches()
-        yield from _nonempty(batches, str(self._files[0]))
-
-    def _dataset(self, kinds: dict[str, pa.DataType], nulls: bool = False) -> ds.Dataset:
-        how = ds.CsvFileFormat(
-            parse_options=pa_csv.ParseOptions(delimiter=self._delimiter, newlines_in_values=True),
-            convert_options=pa_csv.ConvertOptions(column_types=kinds, strings_can_be_null=nulls),
-        )
-        schema = pa.schema([(name, kinds.get(name, pa.string())) for name in self.names])
-        return ds.dataset([str(file) for file in self._files], schema=schema, format=how)
+    def _scan(self, kinds: dict[str, pa.DataType], nulls: bool = False) -> Iterator[pa.RecordBatch]:
+        """All files' blocks, these columns only, in the order and of the kinds given."""
+        how = {
+            "read_options": pa_csv.ReadOptions(block_size=_BLOCK_BYTES),
+            "parse_options": pa_csv.ParseOptions(
+                delimiter=self._delimiter, newlines_in_values=True
+            ),
+            "convert_options": pa_csv.ConvertOptions(
+                column_types=kinds, include_columns=list(kinds), strings_can_be_null=nulls
+            ),
+        }
+        for file in self._files:
+            with quiet(str(file)):
+                reader = pa_csv.open_csv(file, **how)
+            yield from _nonempty(reader, str(file))
 
 
 def _check_same(file: Path, names: Sequence[str], columns: Sequence[str]) -> None:
@@ -131,7 +129,7 @@ def _check_same(file: Path, names: Sequence[str], columns: Sequence[str]) -> Non
 def _parquet_batches(file: Path, columns: list[str], size: int) -> Iterator[pa.RecordBatch]:
     # Buffered and without pre-buffering: a row group may be as large as the file.
     with quiet(str(file)):
-        parquet = pq.ParquetFile(file, buffer_size=_READ_AHEAD_BYTES, pre_buffer=False)
+        parquet = pq.ParquetFile(file, buffer_size=_BLOCK_BYTES, pre_buffer=False)
     with parquet:
         batches = parquet.iter_batches(size, columns=columns, use_threads=True)
         for batch in _nonempty(batches, str(file)):
@@ -150,16 +148,25 @@ def _nonempty(batches: Iterator[pa.RecordBatch], what: str) -> Iterator[pa.Recor
 
 def _narrowest(column: pa.Array, place: int) -> int:
     """The first kind, from ``place`` on, that holds every value of a column of text."""
-    trimmed = pc.utf8_trim_whitespace(column)
-    if pc.any(pc.match_substring_regex(trimmed, "^0[0-9]+$")).as_py():
+    if place == 0 and pc.any(pc.match_substring_regex(column, "^ *0[0-9]+ *$")).as_py():
         return len(_KINDS) - 1  # 01219 is a postcode: as a number it would lose its first digit
-    while _KINDS[place] != pa.string():
-        try:
-            trimmed.cast(_KINDS[place])
-            break
-        except pa.ArrowInvalid:
-            place += 1
+    while not _holds(_KINDS[place], column):
+        place += 1
     return place
+
+
+def _holds(kind: pa.DataType, column: pa.Array) -> bool:
+    if kind == pa.string() or _casts(column, kind):
+        return True
+    return _casts(pc.utf8_trim_whitespace(column), kind)
+
+
+def _casts(column: pa.Array, kind: pa.DataType) -> bool:
+    try:
+        column.cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _files(path: Path) -> list[Path]:

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.data.source import BATCH_ROWS, picked, quiet, unique
+from shoal.data.source import BATCH_ROWS, picked, projected, quiet, unique
 from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
 
 __all__ = [
@@ -49,10 +49,12 @@ class ArraySource:
             arrays = [pa.array(np.ascontiguousarray(rows[:, j], self._dtype)) for j in at]
             yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
-    def relation(self, con: Any) -> Any:
-        """The array as a table of ``con``, copied once."""
-        arrays = [pa.array(np.ascontiguousarray(c, self._dtype)) for c in self._array.T]
-        return con.from_arrow(pa.Table.from_arrays(arrays, names=list(self.names)))
+    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
+        """These columns as a table of ``con``, copied once."""
+        chosen = self.names if columns is None else columns
+        whole = self.batches(chosen, size=max(len(self._array), 1))
+        schema = pa.schema([(name, pa.from_numpy_dtype(self._dtype)) for name in chosen])
+        return con.from_arrow(pa.Table.from_batches(whole, schema))
 
 
 class ArrowSource:
@@ -67,9 +69,9 @@ class ArrowSource:
         at = picked(self.names, columns)
         yield from self._table.select(at).to_batches(max_chunksize=size)
 
-    def relation(self, con: Any) -> Any:
+    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
         """The table itself, scanned in place."""
-        return con.from_arrow(self._table)
+        return projected(con.from_arrow(self._table), self.names, columns)
 
 
 class FrameSource:
@@ -95,9 +97,10 @@ class FrameSource:
             part = self._part(start, min(start + size, self._length), at)
             yield from part.to_batches(max_chunksize=size)
 
-    def relation(self, con: Any) -> Any:
-        """The frame as one Arrow table."""
-        return con.from_arrow(self._part(0, self._length, list(range(len(self.names)))))
+    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
+        """These columns as one Arrow table."""
+        at = picked(self.names, self.names if columns is None else columns)
+        return con.from_arrow(self._part(0, self._length, at))
 
     def _part(self, start: int, stop: int, at: list[int]) -> pa.Table:
         try:
@@ -126,9 +129,9 @@ class ReaderSource:
             for start in range(0, part.num_rows, size):
                 yield part.slice(start, size)
 
-    def relation(self, con: Any) -> Any:
+    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
         """The stream as a relation, which counts as its one pass."""
-        return con.from_arrow(self._once())
+        return projected(con.from_arrow(self._once()), self.names, columns)
 
     def _once(self) -> pa.RecordBatchReader:
         reader, self._reader = self._reader, None
@@ -155,9 +158,9 @@ class DatasetSource:
         ).to_reader()
         yield from ReaderSource(reader).batches(columns, size)
 
-    def relation(self, con: Any) -> Any:
+    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
         """The data set, scanned in place."""
-        return con.from_arrow(self._dataset)
+        return projected(con.from_arrow(self._dataset), self.names, columns)
 
 
 class RelationSource:
@@ -169,15 +172,15 @@ class RelationSource:
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """A new run of the query, these columns only."""
-        picked(self.names, columns)
-        chosen = ", ".join('"' + name.replace('"', '""') + '"' for name in columns)
-        for batch in _quietly(_reader(self._relation.project(chosen), size)):
+        chosen = projected(self._relation, self.names, columns)
+        for batch in _quietly(_reader(chosen, size)):
             for start in range(0, batch.num_rows, size):
                 yield batch.slice(start, size)
 
-    def relation(self, con: Any) -> Any:
+    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
         """The query's result, streamed into ``con``, which must be another connection."""
-        return con.from_arrow(_reader(self._relation, BATCH_ROWS))
+        chosen = projected(self._relation, self.names, columns)
+        return con.from_arrow(_reader(chosen, BATCH_ROWS))
 
 
 def _reader(relation: Any, size: int) -> pa.RecordBatchReader:

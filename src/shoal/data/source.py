@@ -1,6 +1,8 @@
 """What every table looks like to the engine: named columns, read in batches as often as needed."""
 
+import csv
 import difflib
+import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -10,9 +12,10 @@ import pyarrow as pa
 
 from shoal.errors import DimensionMismatch, DuplicateColumn, UnknownColumn, UnreadableTable
 
-__all__ = ["BATCH_ROWS", "Source", "picked", "quiet", "unique"]
+__all__ = ["BATCH_ROWS", "Source", "picked", "projected", "quiet", "unique"]
 
 BATCH_ROWS = 262_144
+_FAILED_READS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
 
 
 class Source(Protocol):
@@ -29,8 +32,8 @@ class Source(Protocol):
         column of objects): read the values with ``shoal.data.encode``, which takes them all.
         """
 
-    def relation(self, con: Any) -> Any:
-        """The table as a relation of the DuckDB connection ``con``, for one query.
+    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
+        """The table, or these columns of it, as a relation of ``con`` (DuckDB), for one query.
 
         Files are scanned lazily, memory is shared. Ask for a new relation for each query: some
         tables stream through theirs.
@@ -61,12 +64,20 @@ def picked(names: Sequence[str], columns: Sequence[str]) -> list[int]:
     return [names.index(name) for name in columns]
 
 
+def projected(relation: Any, names: Sequence[str], columns: Sequence[str] | None) -> Any:
+    """Some columns of a DuckDB relation, or all of them."""
+    if columns is None:
+        return relation
+    picked(names, columns)
+    return relation.project(", ".join('"' + name.replace('"', '""') + '"' for name in columns))
+
+
 @contextmanager
 def quiet(what: str) -> Iterator[None]:
     """Name a failed read without the library's own words: those quote the rows they choke on."""
     try:
         yield
-    except (pa.ArrowException, OSError, UnicodeError) as error:
+    except _FAILED_READS as error:
         raise UnreadableTable(
             f"{what} cannot be read ({type(error).__name__}).",
             "Check that it is whole, in the format its name says, and readable by you. "

@@ -62,9 +62,9 @@ def _arrow(X: Any) -> Source | None:
         return ArrowSource(pa.Table.from_batches([X]))
     if isinstance(X, pa.RecordBatchReader):
         return ReaderSource(X)
-    import pyarrow.dataset as ds
-
-    return DatasetSource(X) if isinstance(X, ds.Dataset) else None
+    # Importing pyarrow.dataset to ask would import pandas too; whoever holds one has done so.
+    kinds = {kind.__name__ for kind in type(X).__mro__ if kind.__module__ == "pyarrow._dataset"}
+    return DatasetSource(X) if "Dataset" in kinds else None
 
 
 def _duckdb(X: Any) -> Source | None:
