@@ -29,7 +29,7 @@ from shoal.privacy import (
     Unprotected,
 )
 from shoal.privacy.results import Leaf
-from shoal.report.limits import advantage, belief, down, in_100, odds, up
+from shoal.report.limits import advantage, belief, down, hundredths, in_100, odds, up
 from shoal.report.wording import SIMULATION, Promise, decimal, promise
 
 __all__ = ["findings"]
@@ -87,7 +87,8 @@ def findings(
         "banner": SIMULATION if result.guarantee.simulation else None,
         "made": _today(),
         "guarantee": result.guarantee.to_dict(),
-        "sentences": asdict(words),
+        "sentences": _plain(asdict(words)),
+        "lead": _lead_parts(words),
         "limits": _limits(result.guarantee),
         "limits_in_all": _limits(account["total"]) if account["earlier"] else None,
         "label": _label(words, settings, account),
@@ -147,7 +148,7 @@ def _limits(guarantee: Guarantee | None) -> dict[str, Any] | None:
     beliefs = []
     for before in _BELIEFS:
         after = belief(Decimal(before) / 100, guarantee.epsilon)
-        least, most = down(100 * after.least), up(100 * after.most)
+        least, most = down(hundredths(after.least)), up(hundredths(after.most))
         beliefs.append({"before": before, "least": least, "most": _below_100(most)})
     gap = in_100(advantage(guarantee.epsilon))
     return {"epsilon": decimal(guarantee.epsilon), "odds": odds(guarantee.epsilon)} | {
@@ -209,6 +210,16 @@ def _label(
         "Evidence": settings.get("evidence", NOT_STATED),
     }
     return [{"name": name, "value": str(value)} for name, value in fields.items()]
+
+
+def _lead_parts(words: Promise) -> list[dict[str, str]]:
+    """The large sentence cut where its two chances stand, so that they can be set in colour."""
+    rest, parts = words.lead, []
+    for role, chance in (("before", words.before), ("after", words.after)):
+        if chance is not None:
+            text, found, rest = rest.partition(f"{chance} in 100")
+            parts += [{"text": text, "role": ""}, {"text": found, "role": role}]
+    return [*parts, {"text": rest, "role": ""}]
 
 
 def _promise_figures(words: Promise) -> list[dict[str, Any]]:

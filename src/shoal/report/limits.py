@@ -13,7 +13,17 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import NamedTuple
 
-__all__ = ["Belief", "advantage", "belief", "consequence", "down", "in_100", "odds", "up"]
+__all__ = [
+    "Belief",
+    "advantage",
+    "belief",
+    "consequence",
+    "down",
+    "hundredths",
+    "in_100",
+    "odds",
+    "up",
+]
 
 _DIGITS = 50
 _BEYOND = 150  # e^150: every chance above is 1 to fifty digits, and prints as "over 99"
@@ -32,7 +42,7 @@ def belief(before: Decimal, epsilon: Fraction) -> Belief:
     Examples
     --------
     >>> after = belief(Decimal("0.1"), Fraction(1))
-    >>> down(100 * after.least), up(100 * after.most)
+    >>> down(hundredths(after.least)), up(hundredths(after.most))
     ('3.92', '23.2')
     """
     with localcontext(Context(prec=_DIGITS)):
@@ -47,7 +57,7 @@ def consequence(without: Decimal, epsilon: Fraction) -> Decimal:
 
     Examples
     --------
-    >>> up(100 * consequence(Decimal("0.1"), Fraction(1)))
+    >>> up(hundredths(consequence(Decimal("0.1"), Fraction(1))))
     '27.2'
     """
     with localcontext(Context(prec=_DIGITS)):
@@ -80,6 +90,11 @@ def odds(epsilon: Fraction) -> str:
     return "over 1,000" if factor > 1000 else up(factor)
 
 
+def hundredths(chance: Decimal) -> Decimal:
+    """A chance in hundredths, every digit kept: the default context would round some away."""
+    return chance.scaleb(2, context=Context(prec=2 * _DIGITS))
+
+
 def up(value: Decimal) -> str:
     """Three significant digits, rounded up.
 
@@ -104,7 +119,7 @@ def in_100(chance: Decimal) -> str:
     >>> in_100(Decimal("0.2320")), in_100(Decimal("0.9933"))
     ('24', 'over 99')
     """
-    whole = int((100 * chance).to_integral_value(ROUND_CEILING))
+    whole = int(hundredths(chance).to_integral_value(ROUND_CEILING))
     return str(whole) if whole < 100 else "over 99"
 
 

@@ -1,0 +1,1 @@
+"""The programs people run; nothing else leans on them."""

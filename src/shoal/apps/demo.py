@@ -1,0 +1,149 @@
+"""``shoal demo``: the whole story on made-up students, from rows to a page that may leave."""
+
+import hashlib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.apps.demo_story import Release, document, result, summary
+from shoal.apps.output import Json, Output, Progress, Quiet
+
+__all__ = ["demo"]
+
+STUDENTS = 10_000
+COLUMNS = ("sessions_per_week", "minutes_per_session")
+CELLS = (30, 30)  # a session by four minutes, chosen without looking
+LEDGER = "ledger.sqlite"
+FILES = {f"report{mark}.{kind}" for mark in ("", "-simulation") for kind in ("html", "json")}
+FILES |= {"cells.parquet", *(LEDGER + end for end in ("", "-wal", "-shm"))}
+
+
+def demo(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="Folder to write.")
+    ] = Path("shoal-demo"),
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older demo.")
+    ] = False,
+    epsilon: Annotated[
+        str, typer.Option(envvar="SHOAL_EPSILON", help="The budget: smaller hides more.")
+    ] = "1.0",
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_LEDGER",
+            help="Ledger to write the promise to; left out, a new one in the folder.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            envvar="SHOAL_SEED",
+            help="Repeatable noise: a simulation, which protects nobody.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make 10,000 students up, count them privately on a grid, and write a page about it.
+
+    The page says in plain words what each student was promised, and shows where most of them are.
+    Nobody's rows are needed: try budgets freely.
+
+    [bold]Examples[/bold]
+
+    shoal demo
+
+    shoal demo --epsilon 0.1 -o rough          (more noise, a tighter promise)
+
+    shoal demo --seed 7 -o rehearsal           (repeatable, marked as a simulation)
+    """
+    from shoal.data import whole_folder
+
+    _check_ours(output, ledger)
+    say = Output(json, quiet)
+    with say.progress(4) as progress, whole_folder(output, overwrite) as part:
+        release = _release(epsilon, ledger, seed, part, progress)
+        progress.step("Writing the page")
+        written = _write(release, part)
+    files = [output / name for name in written]
+    say.result(document(release, files), *summary(release, files, ledger or output / LEDGER))
+
+
+def _check_ours(folder: Path, ledger: Path | None) -> None:
+    """Overwriting replaces the whole folder: make sure that loses nothing but a demo."""
+    from shoal.errors import AlreadyExists, InvalidSetting
+
+    others = [f for f in folder.iterdir() if f.name not in FILES] if folder.is_dir() else []
+    if others:
+        raise AlreadyExists(
+            f"{folder} holds {len(others)} files that no demo wrote.", "Choose another folder."
+        )
+    if ledger is not None and ledger.resolve().is_relative_to(folder.resolve()):
+        raise InvalidSetting(
+            "The ledger lies in the folder that would be replaced.",
+            "Keep it elsewhere, e.g. --ledger college.ledger, or leave it out.",
+        )
+
+
+def _release(
+    epsilon: str, ledger_path: Path | None, seed: int | None, folder: Path, progress: Progress
+) -> Release:
+    """From rows to noisy counts: the part of the demo that a private method is made of."""
+    import numpy as np
+
+    from shoal.data import students, students_schema
+    from shoal.domain import Grid
+    from shoal.engine import rows_of
+    from shoal.mechanisms import Geometric
+    from shoal.privacy import Ledger, PureDP
+    from shoal.randomness import Randomness
+
+    promise = PureDP(epsilon)  # type: ignore[arg-type]
+    rng = Randomness(seed)
+    if ledger_path is None:  # new students, so a new ledger, with room for two more releases
+        ledger = Ledger(folder / LEDGER, limit=promise * 3)
+    else:
+        ledger = Ledger(ledger_path)
+    page = ledger.open(promise, by="shoal demo")
+
+    progress.step(f"Making {STUDENTS:,} students up")
+    table = students(STUDENTS, seed=rng.seed()).select(COLUMNS)
+    grid = Grid(students_schema().box.select(COLUMNS), CELLS)
+
+    progress.step("Counting them on a grid")
+    counts = rows_of(table, grid.box).count(grid)
+
+    progress.step("Adding noise, through the ledger")
+    noise = Geometric(page.budget)  # a student is one row, in one cell
+    noisy_counts = page.release(noise, counts, rng.noise, of="cell counts")
+    noisy_counts = np.reshape(noisy_counts, grid.shape)
+    return Release(grid, noise, noisy_counts, page.total(), ledger)
+
+
+def _write(release: Release, folder: Path) -> list[str]:
+    from shoal import report
+    from shoal.data import write_table
+
+    cells = write_table(_cells(release), folder / "cells.parquet")
+    digest = hashlib.sha256(cells.read_bytes()).hexdigest()
+    files = [{"name": cells.name, "sha256": digest}]
+    findings = report.findings(result(release), ledger=release.ledger, files=files)
+    return [path.name for path in report.write(findings, folder)] + [cells.name]
+
+
+def _cells(release: Release) -> Any:
+    """One line a cell: its key, its corners, its noisy count."""
+    import numpy as np
+    import pyarrow as pa
+
+    grid = release.grid
+    keys = np.arange(grid.size)
+    low, high = grid.bounds(keys)
+    columns: dict[str, Any] = {"key": keys}
+    columns |= {f"low_{name}": low[:, i] for i, name in enumerate(grid.box.names)}
+    columns |= {f"high_{name}": high[:, i] for i, name in enumerate(grid.box.names)}
+    return pa.table({**columns, "noisy_count": release.noisy_counts.ravel()})

@@ -1,0 +1,99 @@
+"""How every verb speaks: text for people, one JSON document for scripts, progress for terminals.
+
+Results go to standard output; errors and progress go to standard error, and progress only to a
+terminal. Words from files are cleaned of control characters, which could rewrite a screen.
+"""
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+__all__ = ["Json", "Output", "Progress", "Quiet", "console", "wants_json"]
+
+_JSON = "shoal.json"
+
+
+def _remember(context: typer.Context, value: bool) -> bool:
+    # The handler of errors must know too, and it runs outside the verb.
+    context.meta[_JSON] = value
+    return value
+
+
+def wants_json(context: typer.Context) -> bool:
+    """Whether ``--json`` was asked for, as far as the command line was read."""
+    return bool(context.meta.get(_JSON, False))
+
+
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json",
+        envvar="SHOAL_JSON",
+        is_eager=True,
+        callback=_remember,
+        help="Print one JSON document instead of text.",
+    ),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", envvar="SHOAL_QUIET", help="Print nothing but errors."),
+]
+
+
+def console(stderr: bool = False) -> "Console":
+    """A console that leaves words as they are: no markup, no guessed colours."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+
+@dataclass(frozen=True)
+class Output:
+    """What one run prints, and where."""
+
+    json: bool = False
+    quiet: bool = False
+
+    def result(self, document: Mapping[str, Any], *text: "RenderableType") -> None:
+        """The outcome: the document with ``--json``, else the text, or nothing if quiet."""
+        if self.json:
+            print(json.dumps(document, indent=1, ensure_ascii=False))
+        elif not self.quiet:
+            out = console()
+            for part in text:
+                out.print(part)
+
+    @contextmanager
+    def progress(self, steps: int) -> Iterator["Progress"]:
+        """A bar over ``steps`` named steps; it vanishes at the end, and off a terminal."""
+        if self.json or self.quiet or not sys.stderr.isatty():
+            yield Progress()
+            return
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Bar
+
+        columns = TextColumn("{task.description}", markup=False), BarColumn(bar_width=24)
+        with Bar(*columns, console=console(stderr=True), transient=True) as bar:
+            yield Progress(bar, bar.add_task("", total=steps))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Names the step under way, where anybody is watching."""
+
+    bar: Any = None
+    task: Any = None
+
+    def step(self, words: str) -> None:
+        """Begin the next step."""
+        if self.bar is not None:
+            done = 0 if not self.bar.tasks[0].description else 1
+            self.bar.update(self.task, description=words, advance=done)

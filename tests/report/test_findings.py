@@ -1,0 +1,127 @@
+import json
+
+import numpy as np
+import pytest
+
+from shoal.errors import InvalidSetting, NotPublishable, ProtectedValue
+from shoal.figures import cell_map
+from shoal.mechanisms import Geometric
+from shoal.privacy import (
+    Ledger,
+    Protected,
+    Public,
+    PureDP,
+    Released,
+    Result,
+    Unprotected,
+)
+from shoal.randomness import Randomness
+from shoal.report import findings
+
+MAP = cell_map([[4, 1]], names=["a", "b"], low=[0, 0], high=[1, 1], title="t")
+
+
+def result(guarantee=None, settings=(), released=(), protected=()):
+    return Result("test", guarantee or PureDP(1), dict(settings), dict(released), dict(protected))
+
+
+def test_the_dictionary_is_json_and_names_its_schema():
+    released = {
+        "figures": Released([MAP]),
+        "counts": Released(np.arange(3)),
+        "n": Released(np.int64(7)),
+    }
+    found = findings(result(settings={"title": Public("T")}, released=released))
+    again = json.loads(json.dumps(found))
+    assert again["schema"] == "shoal.report/1"
+    assert again["audience"] == "public"
+    assert again["guarantee"]["epsilon"] == "1"
+    assert again["result"]["values"] == {"counts": [0, 1, 2], "n": 7}
+    assert [f["section"] for f in again["figures"]] == ["promise", "promise", "result"]
+
+
+@pytest.mark.parametrize(
+    "leaf",
+    [
+        Protected(10_000),
+        Released([1, Protected(2)]),
+        Released({"deep": {"er": (Protected(3),)}}),
+        10_000,
+    ],
+)
+def test_a_protected_or_unmarked_value_is_refused_not_dropped(leaf):
+    with pytest.raises(ProtectedValue) as caught:
+        findings(result(released={"rows": leaf}))
+    assert "'rows'" in caught.value.came
+    assert "10000" not in str(caught.value)
+
+
+def test_a_released_value_among_the_settings_is_refused():
+    with pytest.raises(ProtectedValue):
+        findings(result(settings={"n": Released(5)}))
+
+
+def test_the_protected_part_of_a_result_never_reaches_a_public_page():
+    found = findings(result(protected={"exact_rows": Protected(987_654)}))
+    assert "987654" not in json.dumps(found)
+    assert "exact_rows" not in json.dumps(found)
+
+
+def test_a_result_without_a_promise_is_published_only_if_nobody_is_in_it():
+    with pytest.raises(NotPublishable):
+        findings(result(Unprotected("Plain.")))
+    found = findings(result(Unprotected("Plain."), {"source": Public("synthetic")}))
+    assert found["limits"] is None
+
+
+def test_only_public_pages_are_made():
+    with pytest.raises(InvalidSetting):
+        findings(result(), "curator")
+
+
+def test_the_label_has_eight_fields_in_one_order_and_admits_gaps():
+    label = findings(result())["label"]
+    assert [f["name"] for f in label] == [
+        "Promise", "Protected", "Compared with", "Who saw the rows", "Bounds", "Noise",
+        "All releases so far", "Evidence",
+    ]  # fmt: skip
+    assert label[3]["value"] == "not stated"
+
+
+def test_a_simulation_is_marked():
+    found = findings(result(PureDP(1, simulation=True)))
+    assert found["simulation"] is True
+    assert found["banner"].startswith("Simulation.")
+    assert findings(result())["banner"] is None
+
+
+def spent(ledger, *budgets):
+    for epsilon in budgets:
+        page = ledger.open(PureDP(epsilon), by="test")
+        page.release(Geometric(page.budget), np.zeros(3, dtype=int), Randomness().noise, of="x")
+    return ledger
+
+
+def test_the_first_release_from_a_table_shows_one_limit():
+    found = findings(result(), ledger=spent(Ledger(limit=PureDP(3)), 1))
+    assert found["limits_in_all"] is None
+    assert found["label"][6]["value"] == "ε = 1 of a limit of 3"
+    assert [(p["part"], p["amount"], p["share"]) for p in found["ledger"]["bar"]] == [
+        ("here", "1", 333),
+        ("left", "2", 667),
+    ]
+
+
+def test_a_later_release_shows_both_limits():
+    found = findings(result(), ledger=spent(Ledger(), "0.5", 1))
+    assert found["limits_in_all"]["epsilon"] == "1.5"
+    assert found["limits_in_all"]["advantage"] == "64"
+    assert [p["part"] for p in found["ledger"]["bar"]] == ["earlier", "here"]
+
+
+def test_chances_in_the_lead_are_cut_out_for_colour():
+    parts = findings(result())["lead"]
+    assert [p["text"] for p in parts if p["role"]] == ["10 in 100", "24 in 100"]
+    assert "".join(p["text"] for p in parts) == findings(result())["sentences"]["lead"]
+    large = findings(result(PureDP(20)))["lead"]
+    assert [p["text"] for p in large if p["role"]] == ["10 in 100", "over 99 in 100"]

@@ -1,0 +1,132 @@
+import re
+from fractions import Fraction
+from importlib.resources import files
+
+import pytest
+
+from shoal.privacy import KAnonymity, LocalDP, MetricDP, PureDP, Unprotected
+from shoal.report.wording import SIMULATION, decimal, promise
+
+EVERY_KIND = [
+    PureDP(1),
+    PureDP(7, rows=3),
+    PureDP(1, neighbours="replace-one"),
+    PureDP("0.1", neighbours="replace-one", rows=2),
+    LocalDP(1),
+    LocalDP(9),
+    MetricDP(4, unit="km"),
+    MetricDP("0.5", slack="0.1", scale="box"),
+    KAnonymity(10, l=3, t=0.2),
+    Unprotected("The scores are the plain ones."),
+]
+NEVER = [
+    "anonymous", "anonymised data", "cannot be identified", "safe", "secure", "verified",
+    "certified", "compliant", "guarantees your privacy", "no risk", "military-grade", "strong",
+    "the attack failed", "noise was removed", "traffic light",
+]  # fmt: skip
+
+
+def everything_said(guarantee, **context):
+    words = promise(guarantee, **context)
+    return [words.lead, *words.more, words.exact, *words.holds, *words.fails, words.name,
+            words.protects, words.compared]  # fmt: skip
+
+
+@pytest.mark.parametrize("guarantee", EVERY_KIND, ids=str)
+def test_nothing_on_the_never_list_is_said(guarantee):
+    said = " ".join(everything_said(guarantee)).lower()
+    assert not [words for words in NEVER if re.search(rf"\b{words}\b", said)]
+
+
+@pytest.mark.parametrize("name", ["page.html", "page.css"])
+def test_nothing_on_the_never_list_is_in_the_template(name):
+    page = files("shoal.report").joinpath("templates", name).read_text(encoding="utf-8").lower()
+    page = page.replace("<strong>", "").replace("</strong>", "").replace("| safe", "SAFE FILTER")
+    assert not [words for words in NEVER if re.search(rf"\b{words}\b", page)]
+    assert "SAFE FILTER" not in page
+
+
+@pytest.mark.parametrize("guarantee", EVERY_KIND, ids=str)
+def test_sentences_after_the_lead_have_at_most_25_words(guarantee):
+    words = promise(guarantee)
+    for text in (*words.more, *words.holds, *words.fails):
+        assert max(len(s.split()) for s in re.split(r"[.:] ", text)) <= 25, text
+
+
+@pytest.mark.parametrize("guarantee", EVERY_KIND[:-1], ids=str)
+def test_what_does_not_hold_takes_three_to_six_lines(guarantee):
+    assert 3 <= len(promise(guarantee).fails) <= 6
+
+
+def test_the_value_sentence_stands_beside_an_add_remove_promise():
+    assert any("at most 7.39" in line for line in promise(PureDP(1)).fails)
+
+
+def test_a_replace_one_promise_says_nothing_about_membership():
+    said = " ".join(everything_said(PureDP(1, neighbours="replace-one")))
+    assert "Everyone may know that you are in the table" in said
+    assert "took part" not in " ".join(promise(PureDP(1, neighbours="replace-one")).holds)
+    assert "at most 24 in 100" in said
+
+
+def test_a_person_of_several_rows_is_named():
+    assert "person with at most 3 rows" in promise(PureDP(7, rows=3)).exact
+
+
+def test_a_local_promise_says_what_is_not_hidden():
+    said = " ".join(everything_said(LocalDP(1), value="location"))
+    assert "Your location was changed at random on your own device" in said
+    assert "when, and from which address is not hidden" in said
+
+
+def test_a_metric_promise_is_said_in_distances():
+    words = promise(MetricDP(4, unit="km"), diameter=8, dimensions=2)
+    assert words.lead == (
+        "Places 25 m apart: odds change by at most 1.11. 250 m: 2.72. Opposite ends of the area, "
+        "8 km: over 1,000 times, which limits next to nothing."
+    )
+    assert words.more[0] == (
+        "Half of the reports land within 420 m of the true place, 95 in 100 within 1.19 km."
+    )
+    assert words.after is None
+
+
+def test_slack_counts_at_every_distance():
+    assert "2.46" in promise(MetricDP(1, slack="0.8")).lead  # e^0.9
+
+
+def test_k_anonymity_names_its_columns_and_the_worst_share():
+    words = promise(KAnonymity(10, l=3), columns=("age", "sex"), worst_share=62)
+    assert words.lead.startswith("In the published table at least 10 people share every")
+    assert "at most 1 in 10" in words.more[0]
+    assert "62 in 100" in " ".join(words.more)
+    assert "1 in 3" not in " ".join(everything_said(KAnonymity(10, l=3)))
+
+
+def test_no_promise_is_said_plainly_and_without_epsilon():
+    said = " ".join(everything_said(Unprotected("Plain scores.")))
+    assert said.startswith("No promise. Plain scores.")
+    assert "ε" not in said
+
+
+def test_from_epsilon_5_on_a_small_guess_is_followed_up():
+    assert "A 1 in 100 guess can become 60 in 100." in promise(PureDP(5)).fails
+    assert not any("1 in 100 guess" in line for line in promise(PureDP("4.99")).fails)
+
+
+def test_a_budget_that_limits_nothing_says_so():
+    words = promise(PureDP(20))
+    assert "to over 99 in 100, however" in words.lead
+    assert "next to nothing" in words.more[0]
+
+
+def test_the_simulation_banner_says_that_nothing_is_protected():
+    assert SIMULATION.endswith("so nothing here is protected.")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(Fraction(3), "3"), (Fraction(100), "100"), (Fraction(2, 3), "about 0.667")],
+)
+def test_budgets_are_shown_exactly_or_marked_as_about(value, shown):
+    assert decimal(value) == shown
