@@ -16,6 +16,8 @@
     │   ├── NotFinite                     NaN or infinity
     │   ├── OutsideDomain                 rows beyond the box, where that is refused
     │   ├── UnknownCategory               a value outside the public list
+    │   ├── NotAReport                    rows where reports belong, or reports already remapped
+    │   ├── RestrictionTooTight           a box so small that redrawing would hardly ever end
     │   ├── EntityMissing                 a row that belongs to nobody
     │   ├── UnknownDataset                a name the catalogue does not have, or cannot find
     │   ├── DatasetChanged                a data set whose checksum does not match
@@ -61,6 +63,7 @@ __all__ = [
     "LimitMismatch",
     "MissingPart",
     "NotALedger",
+    "NotAReport",
     "NotFinite",
     "NotNumeric",
     "NotPublishable",
@@ -69,6 +72,7 @@ __all__ = [
     "PromiseExceeded",
     "ProtectedValue",
     "RepeatedStream",
+    "RestrictionTooTight",
     "ShoalError",
     "TooFewDraws",
     "TooManyCells",
@@ -153,6 +157,14 @@ class OutsideDomain(BadInput):
 
 class UnknownCategory(BadInput):
     """A value outside the public list."""
+
+
+class NotAReport(BadInput):
+    """Rows where reports belong, or reports already remapped."""
+
+
+class RestrictionTooTight(BadInput):
+    """A box so small that redrawing would hardly ever end."""
 
 
 class EntityMissing(BadInput):

@@ -1,0 +1,70 @@
+"""Public lattices: what is released is a whole number of steps, so no low bit tells of the row.
+
+The low bits of a float64 sum x + u depend on x (Mironov 2012), so real-valued mechanisms round
+the row and the noise apart, each to a whole number of steps, and add those. Whole numbers up to
+2**53 in size are exact in float64, sums included: they are the integers of the proofs, without a
+conversion. Steps chosen here are powers of two: going to the lattice and back loses nothing.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from shoal.domain.box import Matrix
+from shoal.errors import InvalidSetting
+
+__all__ = ["FARTHEST", "Lattice", "auto_step", "checked_step", "grain", "rounded"]
+
+Lattice = str | float | None
+FARTHEST = 2.0**52  # rows beyond so many steps are moved there; noise never gets as far
+_GRAIN = Fraction(1, 2**20)
+
+
+def grain(width: float) -> float:
+    """The largest power of two up to ``width * 2**-20``: a step for values of that public width.
+
+    >>> grain(2.0) == 2.0**-19
+    True
+    """
+    return _power_of_two_up_to(Fraction(width) * _GRAIN)
+
+
+def auto_step(epsilon: Fraction) -> float:
+    """The step for metric privacy: the largest power of two up to ``2**-20 / epsilon``."""
+    return _power_of_two_up_to(_GRAIN / epsilon)
+
+
+def checked_step(lattice: str | float, epsilon: Fraction) -> float:
+    """``"auto"`` or a given step, which needs 2**-30 <= epsilon * step <= 1."""
+    if lattice == "auto":
+        return auto_step(epsilon)
+    step = float(lattice) if _is_number(lattice) else math.nan
+    if math.isfinite(step) and 2**-30 <= epsilon * Fraction(step) <= 1:
+        return step
+    raise InvalidSetting(
+        "lattice is no step with 2**-30 <= epsilon * step <= 1: finer ones show the grain of the "
+        "noise, coarser ones weaken the promise.",
+        "Leave it at 'auto', or give a step in scaled units, e.g. lattice=0.001.",
+    )
+
+
+def rounded(values: Matrix, step: float) -> Matrix:
+    """Each value at the nearest whole number of steps (a power of two, from ``grain``).
+
+    >>> rounded(np.array([[0.3, -0.8]]), 0.25).tolist()
+    [[0.25, -0.75]]
+    """
+    places = values / step
+    np.rint(places, out=places)
+    places *= step
+    return places
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _power_of_two_up_to(bound: Fraction) -> float:
+    power = bound.numerator.bit_length() - bound.denominator.bit_length()
+    return math.ldexp(1.0, power if Fraction(2) ** power <= bound else power - 1)

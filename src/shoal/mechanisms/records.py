@@ -1,0 +1,105 @@
+"""From what a client or a table holds to checked float64 rows: the one way into a mechanism."""
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.domain import Box
+from shoal.domain.box import Matrix, as_matrix
+from shoal.errors import NotFinite, NotNumeric, OutsideDomain, UnknownBounds
+
+__all__ = ["bounds_needed", "records_of"]
+
+
+def records_of(
+    value: ArrayLike, bounds: Box | None = None, *, d: int | None = None, clip: bool = False
+) -> Matrix:
+    """Rows as float64, checked; errors tell how many rows and which columns, never a value.
+
+    Parameters
+    ----------
+    value
+        A table, one row a person, or a single record: a flat array of d numbers. It is never
+        written to; the result may share its memory.
+    bounds, d
+        The public box, or where there is none the number of columns, if that is fixed.
+    clip
+        ``False``: rows that are not finite, or outside the box, are refused; this is for the
+        holder of the rows. ``True``: every number is taken, as on a deployed client, where a
+        report that fails to arrive would be an output too. Outside goes to the nearest point of
+        the box, NaN to its centre.
+
+    Examples
+    --------
+    >>> records_of([[3, 4]], Box(x=(0, 5), y=(0, 5))).tolist()
+    [[3.0, 4.0]]
+    >>> records_of([7, np.nan], Box(x=(0, 5), y=(0, 5)), clip=True).tolist()
+    [[5.0, 2.5]]
+    """
+    rows = as_matrix(_one_a_line(value), d if bounds is None else bounds.d)
+    if clip:
+        return _moved_inside(rows, bounds_needed(bounds, "clip=True"))
+    names = [f"x{i}" for i in range(rows.shape[1])] if bounds is None else bounds.names
+    _refuse_nonfinite(rows, names)
+    if bounds is not None:
+        _refuse_outside(rows, bounds)
+    return rows
+
+
+def bounds_needed(bounds: Box | None, by: str) -> Box:
+    """The box, or ``UnknownBounds`` where there is none."""
+    if isinstance(bounds, Box):
+        return bounds
+    raise UnknownBounds(
+        f"{by} needs public bounds; none came.",
+        "Give a box, e.g. bounds=Box(age=(0, 110)). Bounds read from the rows would not be "
+        "private.",
+    )
+
+
+def _one_a_line(value: ArrayLike) -> NDArray[np.generic]:
+    try:
+        array: NDArray[np.generic] = np.asanyarray(value)
+    except ValueError:
+        raise NotNumeric(
+            "Rows of unequal lengths came.", "Give every row as many numbers as there are columns."
+        ) from None
+    return array.reshape(1, -1) if array.ndim == 1 else array
+
+
+def _moved_inside(rows: Matrix, box: Box) -> Matrix:
+    moved = box.clip(rows)
+    return np.where(np.isnan(moved), box.low / 2 + box.high / 2, moved)
+
+
+def _refuse_nonfinite(rows: Matrix, names: Iterable[str]) -> None:
+    # A sum over finite numbers may overflow, so a bad sum only means: look closer.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(rows.sum()):
+            return
+    bad = ~np.isfinite(rows)
+    if bad.any():
+        raise NotFinite(
+            f"{_how_many(bad, names)} NaN or infinite.",
+            "Drop or fill those rows, or give bounds and clip=True: infinite goes to the "
+            "nearest bound, NaN to the centre of the box.",
+        )
+
+
+def _refuse_outside(rows: Matrix, box: Box) -> None:
+    if not len(rows) or (
+        np.all(rows.min(axis=0) >= box.low) and np.all(rows.max(axis=0) <= box.high)
+    ):
+        return
+    raise OutsideDomain(
+        f"{_how_many((rows < box.low) | (rows > box.high), box.names)} outside the box.",
+        "Widen the box by public knowledge, drop those rows, or give clip=True to move them to "
+        "its nearest point.",
+    )
+
+
+def _how_many(bad: NDArray[np.bool_], names: Iterable[str]) -> str:
+    columns = [repr(name) for name, column in zip(names, bad.T, strict=True) if column.any()]
+    shown = ", ".join(columns[:5]) + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
+    return f"{np.count_nonzero(bad.any(axis=1))} of {len(bad)} rows have values in {shown} that are"

@@ -1,0 +1,77 @@
+"""What left the clients: values, the mechanism that made them, and what was done to them since."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from shoal.errors import NotAReport
+from shoal.privacy import Mechanism
+
+__all__ = ["Remap", "Reports", "as_raw_reports", "as_reports"]
+
+
+# A map made of public things: free, since it never sees a row.
+Remap = Callable[["Reports"], "Reports"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """Randomised values as they left the clients, one line a person, in the rows' own units.
+
+    Parameters
+    ----------
+    values
+        What was sent; ``np.asarray(reports)`` is the same array. It is kept read-only.
+    mechanism
+        What made them, so whoever learns from them knows the law of their noise.
+    remap
+        What was done to them afterwards, if anything. Learners that rely on the law of the noise
+        want reports without one.
+
+    Examples
+    --------
+    >>> from shoal.mechanisms import PlanarLaplace
+    >>> reports = Reports(np.array([[0.5, 2.0], [1.0, 1.5]]), PlanarLaplace(1.0))
+    >>> len(reports), np.asarray(reports).shape, reports.mechanism.epsilon
+    (2, (2, 2), 1.0)
+    """
+
+    values: NDArray[Any]
+    mechanism: Mechanism[Any, Any]
+    remap: Remap | None = None
+
+    def __post_init__(self) -> None:
+        values = np.asarray(self.values).view()
+        values.setflags(write=False)
+        object.__setattr__(self, "values", values)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype=dtype, copy=copy)
+
+
+def as_reports(value: object) -> Reports:
+    """The value itself if it is ``Reports``; rows and bare arrays are refused."""
+    if isinstance(value, Reports):
+        return value
+    raise NotAReport(
+        f"A {type(value).__name__} came where reports belong; true rows must never come here.",
+        "Hand over what mechanism.release(rows, rng) returned, or wrap values that were "
+        "randomised elsewhere: Reports(values, mechanism).",
+    )
+
+
+def as_raw_reports(value: object) -> Reports:
+    """Reports that still have the mechanism's law: no remap came after it."""
+    reports = as_reports(value)
+    if reports.remap is None:
+        return reports
+    raise NotAReport(
+        f"These reports went through {reports.remap!r}, which changed the law of their noise.",
+        "Keep the reports as they were released, and hand those over.",
+    )
