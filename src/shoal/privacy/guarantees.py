@@ -248,8 +248,8 @@ class MetricDP(Budget):
             raise InvalidSetting(f"metric is none of {', '.join(_NORMS)}.", "Choose one of them.")
         if isinstance(self.scale, list | tuple):
             object.__setattr__(self, "scale", tuple(float(s) for s in self.scale))
-        slack = exact_budget(self.slack) if self.slack else Fraction(0)
-        object.__setattr__(self, "slack", slack)
+        none = Fraction(str(self.slack)) == 0
+        object.__setattr__(self, "slack", Fraction(0) if none else exact_budget(self.slack))
 
     def as_local(self, domain: _Domain) -> LocalDP:
         """The LocalDP this implies on a bounded domain: epsilon times its diameter plus slack."""

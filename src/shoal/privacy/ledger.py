@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Ledger"]
 
-Limit = Budget | Iterable[Budget] | None
+Limit = Budget | Sequence[Budget] | None
 
 
 class Ledger:
@@ -84,8 +84,7 @@ class Ledger:
 
     def open(self, promise: Guarantee, *, by: str) -> Page:
         """A page for one promise. Checks the limit; reads no row and writes nothing."""
-        kind = _kind_text(promise)
-        _check(promise, self._store.last_total(kind), self._store.limits())
+        _check(promise, *self._store.state(_kind_text(promise)))
         return Page(promise, lambda made, what: self._write(made, by, what))
 
     def totals(self) -> list[Guarantee]:
@@ -186,7 +185,7 @@ def _check(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarante
 
 
 def _limits_of(limit: Limit) -> Limits:
-    limits = (limit,) if isinstance(limit, Budget) else tuple(cast("Iterable[Budget]", limit))
+    limits = tuple(limit) if isinstance(limit, list | tuple) else (cast("Budget", limit),)
     if not all(isinstance(each, Budget) for each in limits) or not limits:
         raise InvalidSetting(
             "A limit is a guarantee with an epsilon, or several.", "E.g. limit=PureDP(3)."

@@ -44,8 +44,8 @@ class Store(Protocol):
     def append(self, kind: str, check: Check) -> None:
         """Check and write in one step."""
 
-    def last_total(self, kind: str) -> Guarantee | None:
-        """The total of a kind, if any entry has it."""
+    def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
+        """The total of a kind, if any entry has it, and the limits."""
 
     def entries(self) -> list[Entry]:
         """All entries, oldest first."""
@@ -68,11 +68,12 @@ class MemoryStore:
     def append(self, kind: str, check: Check) -> None:
         """Check and write in one step."""
         with self._lock:
-            self._entries.append((kind, check(self.last_total(kind), self._limits)))
+            self._entries.append((kind, check(*self.state(kind))))
 
-    def last_total(self, kind: str) -> Guarantee | None:
-        """The total of a kind, if any entry has it."""
-        return next((e.total for k, e in reversed(self._entries) if k == kind), None)
+    def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
+        """The total of a kind, if any entry has it, and the limits."""
+        total = next((entry.total for k, entry in reversed(self._entries) if k == kind), None)
+        return total, self._limits
 
     def entries(self) -> list[Entry]:
         """All entries, oldest first."""
@@ -131,17 +132,17 @@ class FileStore:
     def append(self, kind: str, check: Check) -> None:
         """Check and write in one step."""
         with _named_errors(self.path), self._writing() as db:
-            entry = check(_last_total(db, kind), _limits(db))
+            entry = check(*_state(db, kind))
             values = (entry.at, entry.by, entry.what, kind, _text(entry.guarantee))
             db.execute(
                 "INSERT INTO entries (at, by, what, kind, guarantee, total) VALUES (?,?,?,?,?,?)",
                 (*values, _text(entry.total)),
             )
 
-    def last_total(self, kind: str) -> Guarantee | None:
-        """The total of a kind, if any entry has it."""
+    def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
+        """The total of a kind, if any entry has it, and the limits."""
         with _named_errors(self.path), closing(self._connect()) as db:
-            return _last_total(db, kind)
+            return _state(db, kind)
 
     def entries(self) -> list[Entry]:
         """All entries, oldest first."""
@@ -254,10 +255,10 @@ def _guarantee(text: str) -> Guarantee:
     return guarantee_of(json.loads(text))
 
 
-def _last_total(db: sqlite3.Connection, kind: str) -> Guarantee | None:
+def _state(db: sqlite3.Connection, kind: str) -> tuple[Guarantee | None, Limits]:
     query = "SELECT total FROM entries WHERE kind = ? ORDER BY id DESC LIMIT 1"
     row = db.execute(query, (kind,)).fetchone()
-    return _guarantee(row[0]) if row else None
+    return _guarantee(row[0]) if row else None, _limits(db)
 
 
 def _limits(db: sqlite3.Connection) -> Limits:

@@ -1,0 +1,173 @@
+import math
+from dataclasses import FrozenInstanceError
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.domain import Box
+from shoal.errors import (
+    IncomparableGuarantees,
+    InvalidBudget,
+    InvalidDomain,
+    InvalidSetting,
+    ShoalError,
+)
+from shoal.privacy import (
+    KAnonymity,
+    LocalDP,
+    MetricDP,
+    PureDP,
+    Unprotected,
+    guarantee_of,
+)
+
+EVERY = [
+    PureDP(0.1),
+    PureDP("1/3", "replace-one", rows=4),
+    LocalDP(2),
+    MetricDP(0.5, slack=1e-6, unit="km", scale=(1, 2)),
+    MetricDP(0.5, scale="box"),
+    KAnonymity(5, entity="id", l=3, t=0.2),
+    Unprotected("made up"),
+]
+
+
+def test_decimal_budgets_add_exactly():
+    assert PureDP(0.1) + PureDP(0.2) == PureDP(0.3)
+    assert sum([PureDP(0.1)] * 9, PureDP(0.1)).epsilon == 1
+
+
+@given(st.integers(1, 50), st.integers(1, 1000))
+def test_shares_sum_to_the_whole(parts, thousandths):
+    whole = PureDP(Fraction(thousandths, 1000))
+    shares = [whole * Fraction(1, parts)] * parts
+    assert sum(shares[1:], shares[0]) == whole
+    assert whole / parts == shares[0]
+
+
+@pytest.mark.parametrize(
+    "epsilon", [0, -1, math.nan, math.inf, -math.inf, "x", None, True, [1], "1/0"]
+)
+@pytest.mark.parametrize("kind", [PureDP, LocalDP, MetricDP])
+def test_an_epsilon_that_is_no_positive_number_is_refused(kind, epsilon):
+    with pytest.raises(InvalidBudget, match="positive"):
+        kind(epsilon)
+
+
+def test_epsilon_has_no_default():
+    with pytest.raises(TypeError, match="epsilon"):
+        PureDP()
+
+
+@pytest.mark.parametrize("guarantee", EVERY, ids=str)
+def test_a_promise_cannot_be_changed(guarantee):
+    with pytest.raises(FrozenInstanceError):
+        guarantee.simulation = True
+
+
+@pytest.mark.parametrize("one", EVERY, ids=str)
+@pytest.mark.parametrize("other", EVERY, ids=str)
+def test_only_equal_kinds_add(one, other):
+    if one.kind == other.kind and hasattr(one, "epsilon"):
+        assert (one + other).epsilon == one.epsilon + other.epsilon
+    else:
+        with pytest.raises(IncomparableGuarantees):
+            one + other
+
+
+def test_neighbours_and_rows_keep_promises_apart():
+    for other in (PureDP(1, "replace-one"), PureDP(1, rows=2)):
+        with pytest.raises(IncomparableGuarantees, match="do not add"):
+            PureDP(1) + other
+
+
+def test_slack_adds_with_epsilon():
+    assert (MetricDP(1, slack=0.25) + MetricDP(2, slack=0.5)).slack == Fraction(3, 4)
+
+
+def test_a_simulation_stays_one_in_a_sum():
+    assert (PureDP(1) + PureDP(1).simulated()).simulation
+    assert PureDP(1) != PureDP(1).simulated()
+    assert PureDP(1).kind == PureDP(1).simulated().kind
+
+
+def test_replacing_a_row_is_removing_and_adding():
+    assert PureDP(1).as_replace_one() == PureDP(2, "replace-one")
+    assert PureDP(2, "replace-one").as_replace_one() == PureDP(2, "replace-one")
+
+
+@pytest.mark.parametrize(
+    ("promise", "per_row"),
+    [
+        (PureDP(1), "1"),
+        (PureDP(1, "replace-one"), "1/2"),
+        (PureDP(1, rows=4), "1/4"),
+        (PureDP(1, "replace-one", rows=4), "1/8"),
+    ],
+    ids=str,
+)
+def test_a_promise_says_what_one_row_may_cost(promise, per_row):
+    assert promise.per_row() == PureDP(per_row)
+
+
+def test_metric_privacy_on_a_box_is_local_privacy_of_its_diameter():
+    assert MetricDP(0.5).as_local(Box(x=(0, 3), y=(0, 4))) == LocalDP("2.5")
+    assert MetricDP(1, scale="box").as_local(Box.unit(4)) == LocalDP(4)
+    assert MetricDP(1, "manhattan", scale=(1, 2)).as_local(Box(x=(0, 3), y=(0, 4))) == LocalDP(5)
+    assert MetricDP(1, "chebyshev", slack=1).as_local(Box(x=(0, 3), y=(0, 4))) == LocalDP(5)
+
+
+@given(st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=6))
+def test_a_diameter_is_never_rounded_down(sides):
+    box = Box.of([f"x{i}" for i in range(len(sides))], [0.0] * len(sides), sides)
+    promised = MetricDP(1).as_local(box).epsilon
+    square = sum(Fraction(side) ** 2 for side in sides)
+    assert square <= promised**2 <= square * (1 + Fraction(1, 2**40))
+
+
+def test_kilometres_and_degrees_are_not_mixed():
+    with pytest.raises(InvalidDomain, match="per km"):
+        MetricDP(4, unit="km").as_local(Box(x=(0, 1)))
+    city = Box.geo(latitude=(40.5, 40.9), longitude=(-74.2, -73.7))
+    assert 200 < MetricDP(4, unit="km").as_local(city).epsilon < 260
+
+
+@pytest.mark.parametrize("guarantee", EVERY, ids=str)
+def test_a_promise_survives_being_written_down(guarantee):
+    assert guarantee_of(guarantee.to_dict()) == guarantee
+    assert guarantee_of(guarantee.simulated().to_dict()) == guarantee.simulated()
+
+
+def test_budgets_are_written_as_exact_decimals_or_fractions():
+    shown = [PureDP(e).to_dict()["epsilon"] for e in ("1", "0.25", "1/3", "1e-7", "100", "2.50")]
+    assert shown == ["1", "0.25", "1/3", "0.0000001", "100", "2.5"]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: PureDP(1, "nearby"),
+        lambda: PureDP(1, rows=0),
+        lambda: PureDP(1, rows=1.5),
+        lambda: MetricDP(1, "taxi"),
+        lambda: KAnonymity(1),
+        lambda: guarantee_of({"kind": "Vague"}),
+    ],
+)
+def test_settings_out_of_range_are_refused(make):
+    with pytest.raises(InvalidSetting):
+        make()
+
+
+def test_a_share_must_be_positive():
+    with pytest.raises(InvalidBudget):
+        PureDP(1) * 0
+
+
+def test_errors_say_what_came_and_what_next():
+    with pytest.raises(ShoalError) as caught:
+        PureDP(-1)
+    assert caught.value.next_step
+    assert str(caught.value) == f"{caught.value.came}\n{caught.value.next_step}"

@@ -1,0 +1,297 @@
+"""The ledger: adds up, refuses, and is itself wherever it goes."""
+
+import copy
+import os
+import pickle
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, clone
+
+from shoal.errors import (
+    BudgetExceeded,
+    InvalidSetting,
+    LedgerLocked,
+    LedgerNotWritable,
+    LimitMismatch,
+    NotALedger,
+)
+from shoal.mechanisms import Geometric
+from shoal.privacy import Ledger, LocalDP, PureDP, store
+from shoal.randomness import Randomness
+
+
+def spend(ledger: Ledger, epsilon: object) -> None:
+    page = ledger.open(PureDP(epsilon), by="test")
+    page.release(Geometric(page.budget), 1, Randomness().noise, of="a count")
+
+
+class Estimator(BaseEstimator):
+    """The least an estimator needs to pay through a ledger."""
+
+    def __init__(self, epsilon=0.5, ledger=None):
+        self.epsilon = epsilon
+        self.ledger = ledger
+
+    def fit(self, X=None, y=None):
+        spend(Ledger.of(self.ledger), self.epsilon)
+        return self
+
+
+@pytest.fixture(params=["private", "file"])
+def ledger(request, tmp_path):
+    return Ledger(None if request.param == "private" else tmp_path / "ledger.sqlite")
+
+
+def test_three_clones_at_a_half_record_one_and_a_half(ledger):
+    estimator = Estimator(0.5, ledger)
+    for _ in range(3):
+        clone(estimator).fit()
+    assert ledger.totals() == [PureDP(1.5)]
+    assert ledger.entries().num_rows == 3
+
+
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
+)
+def test_a_copy_writes_to_the_same_ledger(ledger, again):
+    spend(ledger, 1)
+    spend(again(ledger), 1)
+    assert ledger.totals() == [PureDP(2)]
+
+
+def test_fits_in_other_processes_are_recorded(ledger):
+    fits = [delayed(Estimator(0.25, ledger).fit)() for _ in range(4)]
+    Parallel(n_jobs=2)(fits)
+    assert ledger.totals() == [PureDP(1)]
+
+
+def test_a_forked_child_records_in_the_parents_ledger(ledger):
+    process = get_context("fork").Process(target=spend, args=(ledger, 1))
+    process.start()
+    process.join()
+    assert ledger.totals() == [PureDP(1)]
+
+
+def test_a_private_ledger_that_travels_is_for_its_owner_only(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ledger = Ledger()
+    spend(ledger, 1)
+    assert ledger.path is None
+    pickle.dumps(ledger)
+    assert stat.S_IMODE(ledger.path.parent.stat().st_mode) == 0o700
+    assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
+    assert ledger.totals() == [PureDP(1)]
+
+
+def test_a_temporary_ledger_is_removed_when_its_owner_ends(tmp_path):
+    code = "import pickle, shoal; ledger = shoal.Ledger(); pickle.dumps(ledger); print(ledger.path)"
+    env = {**os.environ, "TMPDIR": str(tmp_path)}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip().startswith(str(tmp_path))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_kinds_are_kept_apart(ledger):
+    spend(ledger, 1)
+    spend(ledger, 1)
+    for promise in (PureDP(3, "replace-one"), PureDP(4, rows=2)):
+        page = ledger.open(promise, by="test")
+        page.release(Geometric(page.budget), 1, Randomness().noise, of="a count")
+    assert ledger.totals() == [PureDP(2), PureDP(3, "replace-one"), PureDP(4, rows=2)]
+
+
+def test_a_kind_the_limit_does_not_name_is_refused(ledger):
+    ledger.set_limit(PureDP(1))
+    with pytest.raises(BudgetExceeded, match="does not name"):
+        ledger.open(LocalDP(0.1), by="test")
+    ledger.set_limit([PureDP(1), LocalDP(1)])
+    ledger.open(LocalDP(0.1), by="test")
+
+
+def test_the_last_drop_can_be_spent(ledger):
+    ledger.set_limit(PureDP(1))
+    for _ in range(10):
+        spend(ledger, 0.1)
+    with pytest.raises(BudgetExceeded, match="1 of 1 is spent"):
+        spend(ledger, 0.001)
+
+
+def test_a_limit_is_stored_and_must_be_met_again(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    Ledger(path, limit=PureDP(3))
+    assert Ledger(path).limits == (PureDP(3),)
+    Ledger(path, limit=PureDP(3))
+    with pytest.raises(LimitMismatch, match=r"epsilon=3.*epsilon=4"):
+        Ledger(path, limit=PureDP(4))
+
+
+def test_a_limit_cannot_be_slipped_onto_a_ledger_in_use(tmp_path):
+    spend(Ledger(tmp_path / "ledger.sqlite"), 1)
+    with pytest.raises(LimitMismatch, match="limit is none"):
+        Ledger(tmp_path / "ledger.sqlite", limit=PureDP(4))
+
+
+@pytest.mark.parametrize("limit", [3, "3", [], [3], [PureDP(1), PureDP(2)]])
+def test_a_limit_that_is_no_guarantee_is_refused(limit):
+    with pytest.raises(InvalidSetting):
+        Ledger(limit=limit)
+
+
+def test_something_else_as_a_ledger_is_refused():
+    with pytest.raises(InvalidSetting, match="ledger is a str"):
+        Ledger.of("ledger.sqlite")
+
+
+def test_entries_say_who_what_when_and_how_much(ledger):
+    spend(ledger, 0.5)
+    (entry,) = ledger.entries().to_pylist()
+    assert (entry["by"], entry["what"]) == ("test", "a count")
+    assert (entry["epsilon"], entry["total"], entry["simulation"]) == ("0.5", "0.5", False)
+    assert abs(entry["at"].timestamp() - time.time()) < 60
+
+
+def test_entries_can_be_added_but_not_changed(tmp_path):
+    spend(Ledger(tmp_path / "ledger.sqlite"), 1)
+    with sqlite3.connect(tmp_path / "ledger.sqlite") as db:
+        for statement in ("UPDATE entries SET by = 'x'", "DELETE FROM entries"):
+            with pytest.raises(sqlite3.IntegrityError, match="append-only"):
+                db.execute(statement)
+
+
+@pytest.mark.parametrize("content", [b"", b"not a database at all, but long enough" * 50])
+def test_a_file_that_is_not_ours_is_refused_and_left_alone(tmp_path, content):
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    with pytest.raises(NotALedger, match=r"notes\.txt"):
+        Ledger(path)
+    assert path.read_bytes() == content
+
+
+def test_another_programs_database_is_refused(tmp_path):
+    with sqlite3.connect(tmp_path / "other.db") as db:
+        db.execute("CREATE TABLE entries (id INTEGER)")
+    with pytest.raises(NotALedger):
+        Ledger(tmp_path / "other.db")
+
+
+def test_a_ledger_of_a_later_format_is_refused(tmp_path):
+    Ledger(tmp_path / "ledger.sqlite")
+    with sqlite3.connect(tmp_path / "ledger.sqlite") as db:
+        db.execute("PRAGMA user_version = 9")
+    with pytest.raises(NotALedger, match="format 9"):
+        Ledger(tmp_path / "ledger.sqlite")
+
+
+def test_a_missing_folder_is_named_an_error(tmp_path):
+    with pytest.raises(LedgerNotWritable, match="folder exists"):
+        Ledger(tmp_path / "nowhere" / "ledger.sqlite")
+
+
+def test_a_ledger_that_vanished_is_not_made_anew(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    (tmp_path / "ledger.sqlite").unlink()
+    with pytest.raises(LedgerNotWritable):
+        spend(ledger, 1)
+    assert not (tmp_path / "ledger.sqlite").exists()
+
+
+def test_a_ledger_held_by_another_process_is_waited_for_then_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "_PATIENCE_SECONDS", 0.2)
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    with sqlite3.connect(tmp_path / "ledger.sqlite", isolation_level=None) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerLocked, match="Nothing was spent"):
+            spend(ledger, 1)
+        other.execute("ROLLBACK")
+    spend(ledger, 1)
+    assert ledger.totals() == [PureDP(1)]
+
+
+def test_a_read_only_ledger_spends_nothing(tmp_path, monkeypatch):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    connect = sqlite3.connect
+    read_only = lambda where, **kw: connect(where.replace("mode=rw", "mode=ro"), **kw)  # noqa: E731
+    monkeypatch.setattr(sqlite3, "connect", read_only)
+    with pytest.raises(LedgerNotWritable, match="Nothing was spent"):
+        spend(ledger, 1)
+    monkeypatch.undo()
+    assert ledger.totals() == []
+
+
+def test_a_full_disk_spends_nothing(tmp_path, monkeypatch):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    connect = store.FileStore._connect
+
+    def nearly_full(self):
+        db = connect(self)
+        db.execute("PRAGMA max_page_count = 1")  # SQLite's own way to run out of room
+        return db
+
+    page = ledger.open(PureDP(1), by="x" * 100_000)
+    monkeypatch.setattr(store.FileStore, "_connect", nearly_full)
+    with pytest.raises(LedgerNotWritable, match="No room"):
+        page.release(Geometric(page.budget), 1, Randomness().noise, of="a count")
+    monkeypatch.undo()
+    assert ledger.totals() == []
+
+
+def _spend_often(path: Path, times: int) -> int:
+    ledger, done = Ledger(path), 0
+    for _ in range(times):
+        try:
+            spend(ledger, "0.001")
+            done += 1
+        except BudgetExceeded:
+            pass
+    return done
+
+
+def test_eight_processes_never_exceed_a_limit_and_lose_nothing(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    ledger = Ledger(path, limit=PureDP(3))
+    with get_context("fork").Pool(8) as pool:
+        done = pool.starmap(_spend_often, [(path, 500)] * 8)
+    assert sum(done) == 3000  # 8 x 500 were tried
+    assert ledger.totals() == [PureDP(3)]
+    assert ledger.entries().num_rows == 3000
+
+
+_SPENDER = """
+import sys
+from shoal import Geometric, Ledger, PureDP, Randomness
+ledger = Ledger(sys.argv[1])
+while True:
+    page = ledger.open(PureDP("0.001"), by="test")
+    page.release(Geometric(page.budget), 1, Randomness().noise, of="a count")
+    print("released", flush=True)
+"""
+
+
+def test_a_killed_process_leaves_a_readable_ledger_that_never_under_counts(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    released = 0
+    for _ in range(5):
+        process = subprocess.Popen(
+            [sys.executable, "-c", _SPENDER, str(path)], stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(20):
+            process.stdout.readline()
+        os.kill(process.pid, signal.SIGKILL)
+        released += 20 + process.stdout.read().count("released\n")
+        process.wait()
+        process.stdout.close()
+        written = Ledger(path).entries().num_rows
+        assert released <= written
+        assert written <= released + 5  # at most the one in the air, for each process killed
+        assert Ledger(path).totals() == [PureDP("0.001") * written]
