@@ -23,6 +23,7 @@
     │   ├── DatasetChanged                a data set whose checksum does not match
     │   ├── AlreadyExists                 an output that would be overwritten
     │   ├── CannotWrite                   an output that cannot be written
+    │   ├── TooFewRows                    fewer rows or reports than the question needs
     │   └── TooFewDraws                   an audit with too little evidence to say anything
     ├── PrivacyError                      a promise would be broken           exit code 3
     │   ├── BudgetExceeded                over the ledger's limit
@@ -75,6 +76,7 @@ __all__ = [
     "RestrictionTooTight",
     "ShoalError",
     "TooFewDraws",
+    "TooFewRows",
     "TooManyCells",
     "UnknownBounds",
     "UnknownCategory",
@@ -185,6 +187,10 @@ class AlreadyExists(BadInput):
 
 class CannotWrite(BadInput):
     """An output that cannot be written."""
+
+
+class TooFewRows(BadInput):
+    """Fewer rows or reports than the question needs."""
 
 
 class TooFewDraws(BadInput):
