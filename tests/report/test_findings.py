@@ -121,7 +121,7 @@ def test_a_later_release_shows_both_limits():
 
 def test_chances_in_the_lead_are_cut_out_for_colour():
     parts = findings(result())["lead"]
-    assert [p["text"] for p in parts if p["role"]] == ["10 in 100", "24 in 100"]
+    assert [p["text"] for p in parts if p["role"]] == ["10 in 100", "at most 24 in 100"]
     assert "".join(p["text"] for p in parts) == findings(result())["sentences"]["lead"]
     large = findings(result(PureDP(20)))["lead"]
     assert [p["text"] for p in large if p["role"]] == ["10 in 100", "over 99 in 100"]

@@ -119,8 +119,8 @@ def _release(
 
     progress.step("Adding noise, through the ledger")
     noise = Geometric(page.budget)  # a student is one row, in one cell
-    noisy_counts = page.release(noise, counts, rng.noise, of="cell counts")
-    noisy_counts = np.reshape(noisy_counts, grid.shape)
+    released = page.release(noise, counts, rng.noise, of="cell counts")
+    noisy_counts = np.reshape(released, grid.shape)
     return Release(grid, noise, noisy_counts, page.total(), ledger)
 
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.apps.output import entry
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from rich.console import RenderableType
+    from rich.text import Text
 
     from shoal.domain import Grid
     from shoal.figures import Area, Figure
@@ -125,25 +127,20 @@ def document(release: Release, files: Sequence[Path]) -> dict[str, Any]:
     }
 
 
-def summary(release: Release, files: Sequence[Path], ledger: Path) -> list["RenderableType"]:
+def summary(release: Release, files: Sequence[Path], ledger: Path) -> list["Text"]:
     """What a terminal shows: promised, found, where, and what next."""
-    from rich.table import Table
-    from rich.text import Text
-
     from shoal.report.wording import SIMULATION, promise
 
-    lines = Table.grid(padding=(0, 2))
-    lines.add_column(style="bold", no_wrap=True)
-    lines.add_column(overflow="fold")
-    if release.guarantee.simulation:
-        lines.add_row(Text("Note", "bold yellow"), SIMULATION)
-    lines.add_row("Promised", promise(release.guarantee).lead)
-    lines.add_row("Found", _found(release))
-    lines.add_row("Page", Text(str(files[0]), "bold cyan"))
-    lines.add_row("Next", "Open the page in a browser; it needs no connection.")
-    lines.add_row("", Text(f"shoal ledger show {ledger}"))
-    lines.add_row("", Text("shoal demo --epsilon 0.1 -o rough"))
-    return ["", lines, ""]
+    note = [entry("Note", SIMULATION)] if release.guarantee.simulation else []
+    return [
+        *note,
+        entry("Promised", promise(release.guarantee).lead),
+        entry("Found", _found(release)),
+        entry("Page", str(files[0]), wrap=False),
+        entry("Next", "Open the page in a browser; it needs no connection. Or try"),
+        entry("", f"shoal ledger show {ledger}", wrap=False),
+        entry("", "shoal demo --epsilon 0.1 -o rough", wrap=False),
+    ]
 
 
 def _noise_source(release: Release) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.apps.output import Json, Output, Quiet
+from shoal.apps.output import Json, Output, Quiet, entry
 from shoal.figures.text import clean
 
 if TYPE_CHECKING:
@@ -52,11 +52,11 @@ def show(path: PathArgument, json: Json = False, quiet: Quiet = False) -> None:
     """
     ledger = _existing(path)
     entries = ledger.entries().to_pylist()
-    for entry in entries:
-        entry["at"] = entry["at"].isoformat()
+    for line in entries:
+        line["at"] = line["at"].isoformat()
     account = _account(ledger)
     document = {"ledger": str(path), "entries": entries, **account}
-    Output(json, quiet).result(document, _table(entries), *_account_lines(account))
+    Output(json, quiet).result(document, _table(entries), "", *_account_lines(account))
 
 
 @ledger_app.command()
@@ -150,23 +150,17 @@ def _table(entries: list[dict[str, Any]]) -> "RenderableType":
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in ("When", "Who", "What", "Promise", "Total"):
         table.add_column(name, overflow="fold")
-    for entry in entries:
-        when = entry["at"][:16].replace("T", " ")
-        promised = Text(clean(entry["guarantee"]))
-        cells = [when, clean(entry["by"]), clean(entry["what"]), promised, entry["total"] or "-"]
-        table.add_row(*cells)
+    for line in entries:
+        when = line["at"][:16].replace("T", " ")
+        words = [clean(line[name]) for name in ("by", "what", "guarantee")]
+        table.add_row(when, *map(Text, words), line["total"] or "-")
     return table
 
 
 def _account_lines(account: dict[str, list[dict[str, Any]]]) -> list["RenderableType"]:
-    from rich.table import Table
-
-    lines = Table.grid(padding=(0, 2))
-    for name, key in (("In all", "totals"), ("Limit", "limits")):
-        for each in account[key]:
-            lines.add_row(name, clean(each["text"]))
-    for each in account["left"]:
-        lines.add_row("Left", f"epsilon {each['epsilon']}")
+    said = [("In all", each["text"]) for each in account["totals"]]
+    said += [("Limit", each["text"]) for each in account["limits"]]
+    said += [("Left", f"epsilon {each['epsilon']} of {each['of']}") for each in account["left"]]
     if not account["limits"]:
-        lines.add_row("Limit", "none; set one: shoal ledger limit LEDGER --epsilon 3")
-    return ["", lines]
+        said.append(("Limit", "none; set one with: shoal ledger limit LEDGER --epsilon 3"))
+    return [entry(label, words) for label, words in said]

@@ -6,6 +6,7 @@ terminal. Words from files are cleaned of control characters, which could rewrit
 
 import json
 import sys
+import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,12 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.figures.text import clean
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
+    from rich.text import Text
 
-__all__ = ["Json", "Output", "Progress", "Quiet", "console", "wants_json"]
+__all__ = ["Json", "Output", "Progress", "Quiet", "console", "entry", "wants_json"]
 
 _JSON = "shoal.json"
+_LABEL = 10
 
 
 def _remember(context: typer.Context, value: bool) -> bool:
@@ -55,6 +60,19 @@ def console(stderr: bool = False) -> "Console":
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
 
 
+def entry(label: str, words: str, wrap: bool = True) -> "Text":
+    """A labelled paragraph: ``Found     About 10,012 students, ...``, folded beside its label.
+
+    Not folded without ``wrap``: a path or a command is there to be copied.
+    """
+    from rich.text import Text
+
+    width = min(console().width, 100) - _LABEL if wrap else sys.maxsize
+    lines = textwrap.wrap(clean(words), max(width, 20)) or [""]
+    text = Text(label.ljust(_LABEL), style="bold")
+    return text.append(Text(f"\n{' ' * _LABEL}".join(lines), style="not bold"))
+
+
 @dataclass(frozen=True)
 class Output:
     """What one run prints, and where."""
@@ -63,13 +81,18 @@ class Output:
     quiet: bool = False
 
     def result(self, document: Mapping[str, Any], *text: "RenderableType") -> None:
-        """The outcome: the document with ``--json``, else the text, or nothing if quiet."""
+        """The outcome: the document with ``--json``, else the text, or nothing if quiet.
+
+        Plain text is printed as it is, so that a path stays in one piece.
+        """
         if self.json:
             print(json.dumps(document, indent=1, ensure_ascii=False))
         elif not self.quiet:
+            from rich.text import Text
+
             out = console()
             for part in text:
-                out.print(part)
+                out.print(part, soft_wrap=isinstance(part, str | Text))
 
     @contextmanager
     def progress(self, steps: int) -> Iterator["Progress"]:

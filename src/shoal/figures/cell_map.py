@@ -163,7 +163,10 @@ def _note(counts: Counts, factor: int) -> str:
 def _finding(counts: Counts, names: Sequence[str], corners: NDArray[np.float64]) -> str:
     called = [shorten(str(name), 80) for name in names]
     middles = [area.middle for area in dense_areas(counts, *corners)]
-    places = [", ".join(f"{n} {number(v)}" for n, v in zip(called, m, strict=True)) for m in middles]
+    places = [
+        ", ".join(f"{name} {number(value)}" for name, value in zip(called, middle, strict=True))
+        for middle in middles
+    ]
     if not places:
         return "No cell stands out."
     if len(places) == 1:

@@ -214,11 +214,13 @@ def _label(
 
 def _lead_parts(words: Promise) -> list[dict[str, str]]:
     """The large sentence cut where its two chances stand, so that they can be set in colour."""
+    if words.before is None or words.after is None:
+        return [{"text": words.lead, "role": ""}]
+    least = "" if words.after.startswith("over") else "at most "
     rest, parts = words.lead, []
-    for role, chance in (("before", words.before), ("after", words.after)):
-        if chance is not None:
-            text, found, rest = rest.partition(f"{chance} in 100")
-            parts += [{"text": text, "role": ""}, {"text": found, "role": role}]
+    for role, chance in (("before", words.before), ("after", least + words.after)):
+        text, found, rest = rest.partition(f"{chance} in 100")
+        parts += [{"text": text, "role": ""}, {"text": found, "role": role}]
     return [*parts, {"text": rest, "role": ""}]
 
 

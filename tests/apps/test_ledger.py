@@ -1,0 +1,113 @@
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from shoal.apps.cli import app
+from shoal.mechanisms import Geometric
+from shoal.privacy import Ledger, LocalDP, MetricDP, PureDP
+from shoal.randomness import Randomness
+
+
+def run(*words):
+    return CliRunner().invoke(app, ["ledger", *map(str, words)])
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "college.ledger"
+
+
+def spend(path, epsilon, by="me", seed=None):
+    page = Ledger(path).open(PureDP(epsilon), by=by)
+    noise = Randomness(seed).noise
+    page.release(Geometric(page.budget), np.zeros(2, dtype=int), noise, of="cell counts")
+
+
+def test_show_lists_who_what_and_what_is_left(path):
+    Ledger(path, limit=PureDP(3))
+    spend(path, "0.5", by="first method")
+    spend(path, 1, by="second method", seed=7)
+    shown = run("show", path)
+    assert shown.exit_code == 0
+    for words in ("first method", "cell counts", "epsilon 1.5", "simulation"):
+        assert words in " ".join(shown.stdout.split())
+
+
+def test_show_is_json_too(path):
+    Ledger(path, limit=PureDP(3))
+    spend(path, "0.5")
+    told = json.loads(run("show", path, "--json").stdout)
+    assert [entry["by"] for entry in told["entries"]] == ["me"]
+    assert told["totals"][0]["epsilon"] == "0.5"
+    assert told["left"] == [{"of": "PureDP(epsilon=3)", "epsilon": "2.5"}]
+
+
+def test_an_empty_ledger_says_so(path):
+    Ledger(path)
+    assert "Nothing was promised yet." in run("show", path).stdout
+
+
+def test_the_path_may_come_from_the_environment(path, monkeypatch):
+    Ledger(path)
+    monkeypatch.setenv("SHOAL_LEDGER", str(path))
+    assert run("show").exit_code == 0
+
+
+@pytest.mark.parametrize("verb", ["show", "limit"])
+def test_a_missing_ledger_is_named_and_not_made(path, verb):
+    shown = run(verb, path)
+    assert shown.exit_code == 2
+    assert "NotALedger" in shown.stderr
+    assert not path.exists()
+
+
+def test_a_file_that_is_something_else_is_left_alone(path):
+    path.write_text("age,sex\n31,F\n")
+    shown = run("show", path)
+    assert shown.exit_code == 2
+    assert "31" not in shown.output
+    assert path.read_text() == "age,sex\n31,F\n"
+
+
+def test_limit_shows_and_changes_the_limit(path):
+    Ledger(path)
+    assert "none" in run("limit", path).stdout
+    assert run("limit", path, "--epsilon", 3).exit_code == 0
+    assert Ledger(path).limits == (PureDP(3),)
+    assert "PureDP(epsilon=3)" in run("limit", path).stdout
+
+
+def test_limits_of_other_kinds_stay(path):
+    Ledger(path, limit=PureDP(3))
+    run("limit", path, "--epsilon", 2, "--kind", "local")
+    run("limit", path, "--epsilon", 4, "--kind", "metric", "--unit", "km")
+    run("limit", path, "--epsilon", 1, "--kind", "pure")
+    expected = {PureDP(1), LocalDP(2), MetricDP(4, unit="km")}
+    assert set(Ledger(path).limits) == expected
+
+
+def test_a_limit_for_people_of_several_rows(path):
+    Ledger(path)
+    run("limit", path, "--epsilon", 1, "--kind", "replace-one", "--rows", 5)
+    assert Ledger(path).limits == (PureDP(1, neighbours="replace-one", rows=5),)
+
+
+@pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", "much"])
+def test_a_limit_that_is_no_budget_is_refused(path, epsilon):
+    Ledger(path)
+    shown = run("limit", path, f"--epsilon={epsilon}")
+    assert shown.exit_code == 2
+    assert "InvalidBudget" in shown.stderr
+
+
+def test_what_a_method_wrote_cannot_move_the_cursor(path):
+    spend(path, 1, by="a\x1b[2Jb")
+    assert "\x1b" not in run("show", path).stdout
+
+
+def test_a_limit_below_what_is_spent_leaves_nothing(path):
+    spend(path, 2)
+    told = json.loads(run("limit", path, "--epsilon", 1, "--json").stdout)
+    assert told["left"][0]["epsilon"] == "0"

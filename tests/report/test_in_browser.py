@@ -1,0 +1,108 @@
+"""The page in a real browser: nothing logged, nothing fetched, nothing wider than the screen."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from shoal.figures import cell_map
+from shoal.privacy import Public, PureDP, Released, Result
+from shoal.report import findings, render
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+if CHROMIUM is None and os.environ.get("CI") == "true":
+    raise RuntimeError("CI must open pages in a browser: run tools/browser.sh first.")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium found; tools/browser.sh installs it"
+)
+
+# A window is at least 500 wide, so a phone's page sits in a frame of its width. It measures itself
+# and tells the frame's holder, which --dump-dom shows. The page's own policy forbids scripts; only
+# this copy of it allows one.
+FRAME = """<!doctype html>
+<iframe src="page.html" style="width:{width}px;height:800px;border:0"></iframe>
+<script>onmessage = e => document.documentElement.dataset.probe = e.data</script>"""
+PROBE = """<script>
+const small = [...document.querySelectorAll("body *")].filter(e =>
+  e.getClientRects().length && [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()) &&
+  !["SCRIPT", "TITLE", "DESC"].includes(e.tagName.toUpperCase()) && drawn(e) < 11);
+function drawn(e) {
+  const matrix = e.getScreenCTM ? e.getScreenCTM() : {a: 1, b: 0};
+  return parseFloat(getComputedStyle(e).fontSize) * Math.hypot(matrix.a, matrix.b) + 0.01;
+}
+parent.postMessage([
+  document.documentElement.scrollWidth, innerWidth, small.length,
+  performance.getEntriesByType("resource").length,
+  getComputedStyle(document.body).backgroundColor].join("|"), "*");
+</script></body>"""
+
+
+def a_page(words="Minutes a session"):
+    counts = np.random.default_rng(5).integers(-2, 60, (30, 20))
+    figure = cell_map(
+        counts, names=[words, words], low=[0, 0], high=[30, 120], title=words, centers=[[3, 90]]
+    )
+    table = {
+        "title": words,
+        "columns": [words] * 4,
+        "rows": [[words, 1, 2, 3]],
+        "note": words,
+        "marked": True,
+    }
+    settings = {"title": Public(words), "holder": Public(words), "code": Public(words)}
+    released = {"figures": Released([figure]), "tables": Released([table])}
+    files = [{"name": "cells.parquet", "sha256": "a" * 64}]
+    return render(findings(Result("test", PureDP(1), settings, released), files=files))
+
+
+def chromium(tmp_path, page, *flags, name="page.html"):
+    file = tmp_path / name
+    file.write_text(page, encoding="utf-8")
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu"]
+    command += ["--hide-scrollbars", "--enable-logging=stderr"]
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    run = [*command, profile, *flags, "--dump-dom", file.as_uri()]
+    return subprocess.run(run, capture_output=True, text=True, timeout=120, check=True)
+
+
+def probed(tmp_path, page, *flags, width=1280):
+    """Scroll width, inner width, texts under 11 px, requests, background colour."""
+    page = page.replace("default-src 'none'", "default-src 'none'; script-src 'unsafe-inline'")
+    (tmp_path / "page.html").write_text(page.replace("</body>", PROBE), encoding="utf-8")
+    frame = FRAME.replace("{width}", str(width))
+    wait = "--virtual-time-budget=3000"
+    dom = chromium(tmp_path, frame, wait, *flags, name="frame.html").stdout
+    return re.search(r'data-probe="([^"]*)"', dom)[1].split("|")
+
+
+@pytest.mark.parametrize(
+    ("width", "words"),
+    [(1280, "Minutes a session"), (390, "Minutes a session"), (320, "w" * 10_000)],
+    ids=["desk", "phone", "small phone, hostile words"],
+)
+def test_nothing_is_wider_than_the_screen_or_too_small_to_read(tmp_path, width, words):
+    scroll, inner, small, requests, _ = probed(tmp_path, a_page(words), width=width)
+    assert int(inner) == width
+    assert int(scroll) <= int(inner)
+    assert small == "0"
+    assert requests == "0"
+
+
+def test_the_page_follows_a_dark_screen(tmp_path):
+    dark = probed(tmp_path, a_page(), "--blink-settings=preferredColorScheme=0")[-1]
+    light = probed(tmp_path, a_page(), "--blink-settings=preferredColorScheme=1")[-1]
+    assert (dark, light) == ("rgb(16, 25, 31)", "rgb(246, 248, 248)")
+
+
+def test_the_console_stays_silent(tmp_path):
+    assert "CONSOLE" not in chromium(tmp_path, a_page()).stderr
+
+
+def test_a_script_that_slipped_in_would_not_run(tmp_path):
+    page = a_page().replace("</body>", "<script>document.title = 'ran'</script></body>")
+    run = chromium(tmp_path, page)
+    assert "<title>ran" not in run.stdout
+    assert "CONSOLE" in run.stderr  # the policy says what it refused
