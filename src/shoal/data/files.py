@@ -3,6 +3,7 @@
 import csv
 import glob
 import gzip
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -19,13 +20,13 @@ __all__ = ["CSVSource", "ParquetSource", "source_of_path"]
 
 _TEXT_SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 _PARQUET_SUFFIXES = (".parquet", ".pq")
-_BLOCK_BYTES = 1 << 21  # what is read at once; memory stays at a few of them a column
+_BLOCK_BYTES = 1 << 20  # what is read at once; memory stays at a few of them a column
 _KINDS = (pa.int64(), pa.float64(), pa.string())  # each holds what the one before it holds
 
 
 def source_of_path(path: str | Path) -> Source:
     """A file, a folder of Parquet files or a glob pattern as a source."""
-    files = _files(Path(path).expanduser())
+    files = _files(Path(os.path.expanduser(path)))
     kinds = {_suffix(file) for file in files}
     if kinds <= set(_PARQUET_SUFFIXES):
         return ParquetSource(files)

@@ -96,7 +96,8 @@ def blobs(n: int = 200, centers: int = 4, d: int = 2, sd: float = 0.60, seed: in
     _check_count(n=n, centers=centers, d=d)
     if not 0 < sd < np.inf:
         raise InvalidSetting("sd is not a positive number.", "The thesis takes sd=0.60.")
-    X, label = make_blobs(n, d, centers=centers, cluster_std=sd, random_state=seed)[:2]
+    state = Randomness(seed).seed()
+    X, label = make_blobs(n, d, centers=centers, cluster_std=sd, random_state=state)[:2]
     columns = [*np.asfortranarray(X).T, label.astype(np.int64)]
     return pa.table(columns, names=[*(f"x{i}" for i in range(d)), "label"])
 

@@ -31,7 +31,7 @@ def whole_file(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
     >>> [file.name for file in folder.iterdir()]
     ['centers.csv']
     """
-    final = Path(path).expanduser()
+    final = _absolute(path)
     part = _beside(final)
     with _named_failure(final):
         _check_free(final, overwrite)
@@ -52,7 +52,7 @@ def whole_folder(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
     An old folder that is overwritten steps aside first, and comes back if the new one cannot take
     its place: for a moment there may be neither, but never half of one.
     """
-    final = Path(path).expanduser()
+    final = _absolute(path)
     part = _beside(final)
     with _named_failure(final):
         _check_free(final, overwrite)
@@ -146,9 +146,13 @@ def _named_failure(final: Path) -> Iterator[None]:
         ) from None
 
 
+def _absolute(path: str | Path) -> Path:
+    return Path(os.path.abspath(os.path.expanduser(path)))
+
+
 def _beside(final: Path) -> Path:
     # In the same folder: a rename across file systems would be a copy.
-    return final.with_name(f".{final.name}.{secrets.token_hex(4)}.part")
+    return final.parent / f".{final.name}.{secrets.token_hex(4)}.part"
 
 
 def _check_free(final: Path, overwrite: bool) -> None:

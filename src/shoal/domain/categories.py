@@ -82,6 +82,8 @@ class Categories:
     def labels(self, codes: ArrayLike) -> NDArray[np.object_]:
         """The values these codes stand for."""
         places = np.asarray(codes)
+        if places.size == 0:
+            places = places.astype(np.int32)
         if places.dtype.kind not in "iu" or np.any((places < 0) | (places >= self.size)):
             raise UnknownCategory(
                 f"Some codes are not whole numbers from 0 to {self.size - 1}.",
@@ -145,7 +147,12 @@ def _column(values: Any) -> Any:
         return values
     try:
         return pa.array(values, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError):  # kinds are mixed: compare them as text
+    except (
+        pa.ArrowException,
+        TypeError,
+        ValueError,
+        OverflowError,
+    ):  # kinds are mixed: compare them as text
         return pa.array([text(v) if _is_value(v) else None for v in values], pa.string())
 
 

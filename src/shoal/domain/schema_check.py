@@ -2,7 +2,8 @@
 
 import difflib
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, reduce
+from operator import getitem
 from typing import Any
 
 from shoal.domain.box import Box
@@ -31,14 +32,15 @@ def _shape(content: Mapping[str, Any]) -> Iterator[str]:
         _model().model_validate(content)
     except ValidationError as error:
         for problem in error.errors(include_url=False, include_context=False):
-            yield _said(problem)
+            yield _said(problem, content)
 
 
-def _said(problem: Any) -> str:
+def _said(problem: Any, content: Mapping[str, Any]) -> str:
     at = [str(step) for step in problem["loc"] if step != "[key]"]
     where = ".".join(at)
     if problem["type"] == "extra_forbidden":
-        return f"{where} is no key here{_nearest(at[-1], _keys_at(at))}"
+        given = reduce(getitem, problem["loc"][:-1], content)
+        return f"{where} is no key here{_nearest(at[-1], _keys_at(at), given)}"
     if problem["type"] == "missing":
         return f"{where} is missing"
     if problem["type"] == "too_short":
@@ -54,8 +56,8 @@ def _keys_at(at: list[str]) -> tuple[str, ...]:
     return {1: _KEYS, 2: _GEO_KEYS}.get(len(at), _COLUMN_KEYS)
 
 
-def _nearest(key: str, keys: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(key, keys, n=1)
+def _nearest(key: str, keys: tuple[str, ...], given: Mapping[str, Any]) -> str:
+    near = difflib.get_close_matches(key, [k for k in keys if k not in given], n=1)
     return f"; did you mean {near[0]!r}?" if near else f"; the keys are {', '.join(keys)}"
 
 

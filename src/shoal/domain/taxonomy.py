@@ -82,10 +82,10 @@ class Taxonomy:
 
     @classmethod
     def _of(cls, root: _Branch) -> "Taxonomy":
-        nodes = tuple(_numbered(_contracted(root), 0, -1, 0, 0))
-        _refuse_repeated([node.label for node in nodes if node.high - node.low == 1], "leaf")
-        _refuse_repeated([node.label for node in nodes], "label")
-        return cls(nodes)
+        branches = list(_walk(root))
+        _refuse_repeated([b.label for b in branches if not b.children], "leaf")
+        _refuse_repeated([b.label for b in branches if not _repeats_below(b)], "label")
+        return cls(tuple(_numbered(_contracted(root), 0, -1, 0, 0)))
 
     @cached_property
     def leaves(self) -> tuple[str, ...]:
@@ -152,6 +152,17 @@ def _grown(rows: list[list[str]]) -> _Branch:
                 known[path] = _Branch(path[-1], [])
                 known[path[:-1]].children.append(known[path])
     return root
+
+
+def _walk(branch: _Branch) -> Iterator[_Branch]:
+    yield branch
+    for child in branch.children:
+        yield from _walk(child)
+
+
+def _repeats_below(branch: _Branch) -> bool:
+    """Whether a node is its only child under the same name, as in padded files: one node."""
+    return [child.label for child in branch.children] == [branch.label]
 
 
 def _contracted(branch: _Branch) -> _Branch:

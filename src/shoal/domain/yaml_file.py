@@ -1,5 +1,6 @@
 """YAML read strictly: a key given twice is an error, not a silent choice."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +8,15 @@ from shoal.errors import InvalidSchema
 
 __all__ = ["read_yaml"]
 
+_MERGE = "tag:yaml.org,2002:merge"
+
 
 def read_yaml(path: str | Path) -> Any:
     """The content of a YAML file, which must exist, parse and repeat no key."""
     import yaml
 
     try:
-        content = Path(path).expanduser().read_text(encoding="utf-8-sig")
+        content = Path(os.path.expanduser(path)).read_text(encoding="utf-8-sig")
         return yaml.load(content, Loader=_strict_loader())
     except OSError as error:
         raise InvalidSchema(
@@ -33,12 +36,14 @@ def _strict_loader() -> Any:
 
     class StrictLoader(yaml.SafeLoader):
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-            keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-            for (where, _), key in zip(node.value, keys, strict=True):
-                if keys.count(key) > 1:
+            seen = []
+            for name, _ in node.value:
+                key = "<<" if name.tag == _MERGE else self.construct_object(name, deep=True)
+                if key in seen:
                     raise yaml.constructor.ConstructorError(
-                        None, None, f"the key {key!r} is given twice", where.start_mark
+                        None, None, f"the key {key!r} is given twice", name.start_mark
                     )
+                seen.append(key)
             return super().construct_mapping(node, deep)
 
     return StrictLoader

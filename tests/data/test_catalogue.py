@@ -1,0 +1,119 @@
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from shoal.data.catalogue import load, names
+from shoal.data.catalogue_files import FILES
+from shoal.errors import DatasetChanged, UnknownDataset
+
+DATA = Path(os.environ.get("SHOAL_DATA", "../shared/data"))
+needs_data = pytest.mark.skipif(
+    not DATA.is_dir(), reason="the data sets are not here; set SHOAL_DATA to their folder"
+)
+
+BUNDLED = {
+    "breast_cancer": (569, 31),
+    "diabetes": (442, 11),
+    "digits": (1797, 65),
+    "iris": (150, 5),
+    "wine": (178, 14),
+}
+SHAPES = {
+    "adult": (48_842, 15),
+    "adult_hierarchy_age": (100, 5),
+    "adult_hierarchy_education": (16, 4),
+    "adult_hierarchy_marital-status": (7, 3),
+    "adult_hierarchy_native-country": (41, 3),
+    "adult_hierarchy_occupation": (14, 3),
+    "adult_hierarchy_race": (5, 2),
+    "adult_hierarchy_relationship": (6, 2),
+    "adult_hierarchy_salary-class": (2, 2),
+    "adult_hierarchy_sex": (2, 2),
+    "adult_hierarchy_workclass": (8, 3),
+    "aggregation": (788, 3),
+    "alternative_labels": (11_336, 4),
+    "birch1": (100_000, 3),
+    "cardiotocography": (2_126, 23),
+    "compound": (399, 3),
+    "credit_codes": (129, 4),
+    "d31": (3_100, 3),
+    "flame": (240, 3),
+    "german_credit": (1_000, 21),
+    "gowalla_nyc": (138_957, 5),
+    "jain": (373, 3),
+    "lsun": (400, 3),
+    "oulad_student_info": (32_593, 12),
+    "pathbased": (300, 3),
+    "r15": (600, 3),
+    "road3d_excerpt": (5_000, 3),
+    "s1": (5_000, 3),
+    "seeds": (210, 8),
+    "south_german_credit": (1_000, 21),
+    "spiral": (312, 3),
+    "student_dropout": (4_424, 37),
+    "student_mat": (395, 33),
+    "student_por": (649, 33),
+    "t4.8k": (8_000, 3),
+}
+
+
+@pytest.mark.parametrize("name", BUNDLED)
+def test_scikit_learns_sets_load_without_any_folder(name, monkeypatch):
+    monkeypatch.delenv("SHOAL_DATA", raising=False)
+    table = load(name)
+    assert table.shape == BUNDLED[name]
+    assert table.column_names[-1] in ("label", "target")
+
+
+@needs_data
+@pytest.mark.parametrize("name", SHAPES)
+def test_a_file_has_the_rows_and_columns_it_should(name, monkeypatch):
+    monkeypatch.setenv("SHOAL_DATA", str(DATA))
+    assert load(name).shape == SHAPES[name]
+
+
+def test_every_file_of_the_catalogue_is_tested():
+    assert set(SHAPES) == set(FILES)
+
+
+@needs_data
+def test_the_catalogue_lists_what_can_be_loaded(monkeypatch):
+    monkeypatch.setenv("SHOAL_DATA", str(DATA))
+    assert set(names()) == {*BUNDLED, *SHAPES}
+
+
+def test_without_a_folder_only_the_bundled_sets_are_listed(monkeypatch):
+    monkeypatch.delenv("SHOAL_DATA", raising=False)
+    assert set(names()) == set(BUNDLED)
+
+
+@needs_data
+def test_a_file_right_inside_the_folder_is_found(tmp_path, monkeypatch):
+    shutil.copy(DATA / "uci" / "seeds.csv", tmp_path / "seeds.csv")
+    monkeypatch.setenv("SHOAL_DATA", str(tmp_path))
+    assert load("seeds").num_rows == 210
+
+
+def test_a_file_that_changed_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "seeds.csv").write_text("area\n1\n")
+    monkeypatch.setenv("SHOAL_DATA", str(tmp_path))
+    with pytest.raises(DatasetChanged, match=r"seeds\.csv"):
+        load("seeds")
+
+
+@pytest.mark.parametrize("folder", [None, "", "empty"])
+def test_a_file_that_is_not_there_says_where_to_put_it(folder, tmp_path, monkeypatch):
+    monkeypatch.delenv("SHOAL_DATA", raising=False)
+    if folder is not None:
+        monkeypatch.setenv("SHOAL_DATA", folder and str(tmp_path))
+    with pytest.raises(UnknownDataset, match=r"Put seeds\.csv into a folder and set SHOAL_DATA"):
+        load("seeds")
+
+
+def test_a_typo_gets_the_nearest_name():
+    with pytest.raises(UnknownDataset, match="Did you mean 'iris'"):
+        load("irsi")
+    with pytest.raises(UnknownDataset, match="names"):
+        load("qqqqqq")

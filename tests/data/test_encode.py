@@ -1,0 +1,89 @@
+from datetime import date
+from decimal import Decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.data.encode import codes, numbers
+from shoal.domain import Categories
+from shoal.errors import NotNumeric, UnknownCategory, UnknownColumn
+
+NUMBERS = {
+    "int8": pa.array([1, None], pa.int8()),
+    "uint64": pa.array([1, None], pa.uint64()),
+    "float16": pa.array(np.array([1, np.nan], np.float16)),
+    "float32": pa.array([1, None], pa.float32()),
+    "decimal": pa.array([Decimal("1.00"), None]),
+    "dictionary": pa.array([1, None]).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+def test_numbers_of_any_kind_become_float64_and_nulls_nan(kind):
+    block = numbers(pa.record_batch({"a": NUMBERS[kind]}), ["a"])
+    assert block.dtype == np.float64
+    np.testing.assert_array_equal(block, [[1.0], [np.nan]])
+
+
+def test_a_column_of_nulls_alone_is_nan():
+    assert np.isnan(numbers(pa.record_batch({"a": pa.nulls(2)}), ["a"])).all()
+
+
+def test_columns_come_in_the_order_asked_for():
+    batch = pa.record_batch({"a": [1, 2], "b": [3.0, 4.0]})
+    assert numbers(batch, ["b", "a"]).tolist() == [[3.0, 1.0], [4.0, 2.0]]
+
+
+NOT_NUMBERS = {
+    "text": pa.array(["secret"]),
+    "dates": pa.array([date(2020, 1, 1)]),
+    "truth values": pa.array([True]),
+    "lists": pa.array([[1]]),
+    "structs": pa.array([{"x": 1}]),
+    "binary": pa.array([b"1"]),
+    "dictionary": pa.array(["secret"]).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("kind", NOT_NUMBERS)
+def test_what_is_no_number_is_refused_by_its_columns_name(kind):
+    batch = pa.record_batch({"fine": [1], "odd": NOT_NUMBERS[kind]})
+    with pytest.raises(NotNumeric, match="'odd'") as caught:
+        numbers(batch, ["fine", "odd"])
+    assert "secret" not in str(caught.value)
+    assert "'fine'" not in str(caught.value)
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.none(), min_size=1))
+def test_whole_numbers_of_any_size_convert(values):
+    block = numbers(pa.record_batch({"a": pa.array(values, pa.int64())}), ["a"])
+    expected = [np.nan if v is None else float(v) for v in values]
+    np.testing.assert_array_equal(block[:, 0], expected)
+
+
+def test_codes_stand_side_by_side():
+    batch = pa.record_batch({"sex": ["M", "F"], "level": [2, 9]})
+    listed = {"level": Categories([1, 2], other="bucket"), "sex": Categories(["F", "M"])}
+    block = codes(batch, listed)
+    assert block.dtype == np.int32
+    assert block.tolist() == [[1, 1], [2, 0]]
+
+
+def test_no_categories_give_no_codes():
+    assert codes(pa.record_batch({"a": [1, 2]}), {}).shape == (2, 0)
+
+
+def test_an_unknown_category_is_counted_and_not_quoted():
+    batch = pa.record_batch({"sex": ["M", "secret", None]})
+    with pytest.raises(UnknownCategory, match="'sex': 2 of 3") as caught:
+        codes(batch, {"sex": Categories(["F", "M"])})
+    assert "secret" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_a_category_without_its_column_is_refused():
+    with pytest.raises(UnknownColumn):
+        codes(pa.record_batch({"a": [1]}), {"sex": Categories(["F", "M"])})

@@ -1,0 +1,167 @@
+import gzip
+import subprocess
+import sys
+from contextlib import suppress
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from shoal.data.files import source_of_path
+from shoal.data.write import write_table
+from shoal.errors import BadInput, DuplicateColumn, UnknownColumn, UnreadableTable
+
+
+def _columns(path, text):
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    source = source_of_path(path)
+    return pa.Table.from_batches(source.batches(source.names)).to_pydict()
+
+
+KINDS = {
+    "whole numbers": ("a\n1\n-2\n", [1, -2]),
+    "numbers": ("a\n1\n2.5\n1e3\n", [1.0, 2.5, 1000.0]),
+    "blanks around numbers": ("a\n 1\n2 \n", [1, 2]),
+    "missing numbers": ("a,b\n1,x\nNA,x\n,x\n", [1, None, None]),
+    "beyond 64 bits": ("a\n100000000000000000000\n1\n", [1e20, 1.0]),
+    "text": ("a\nx\n1\n", ["x", "1"]),
+    "text that may look missing": ("a,b\nNA,1\n,1\nx,1\n", ["NA", "", "x"]),
+    "postcodes": ("a\n01219\n70173\n", ["01219", "70173"]),
+    "zeros": ("a\n0\n0.5\n-0\n", [0.0, 0.5, 0.0]),
+    "dates stay text": ("a\n2020-01-31\n", ["2020-01-31"]),
+    "truth values stay text": ("a\ntrue\nfalse\n", ["true", "false"]),
+    "line breaks in quotes": ('a,b\n"x\ny",1\n', ["x\ny"]),
+    "byte order mark": ("\ufeffa,b\n1,2\n", [1]),
+    "carriage returns": ("a,b\r\n1,2\r\n", [1]),
+    "semicolons": ("a;b\n1;2\n", [1]),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_column_is_whole_numbers_numbers_or_text(kind, tmp_path):
+    text, expected = KINDS[kind]
+    assert _columns(tmp_path / "t.csv", text)["a"] == expected
+
+
+def test_a_columns_kind_is_settled_by_the_last_line_too(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "1,1\n" * 700_000 + "x,0.5\n")
+    batch = next(source_of_path(path).batches(["a", "b"]))
+    assert batch.schema.types == [pa.string(), pa.float64()]
+
+
+UNREADABLE = {
+    "empty.csv": "",
+    "blank.csv": "\n\n",
+    "ragged.csv": "a,b\n1,2\nsecret,3,4\n",
+    "open_quote.csv": 'a,b\n"secret,2\n3,4\n',
+    "latin.csv": "a\nsecr\xe9t\n".encode("latin-1"),
+    "not_gzip.csv.gz": "a\nsecret\n",
+    "cut.csv.gz": gzip.compress(b"a\nsecret\n" * 1000)[:40],
+    "empty.parquet": "",
+    "not.parquet": "secret",
+    "other.txt": "a\nsecret\n",
+    "long_name.csv": "a" * 200_000 + ',"b"\n1,2\n',
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_an_unreadable_file_is_named_and_not_quoted(name, tmp_path):
+    with pytest.raises(UnreadableTable) as caught:
+        _columns(tmp_path / name, UNREADABLE[name])
+    message = str(caught.value)
+    assert name in message
+    assert "secr" not in message
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("name", ["none.csv", "none.parquet", "none/*.csv", "~nobody/x.csv"])
+def test_a_missing_file_is_named(name, tmp_path):
+    with pytest.raises(UnreadableTable, match="does not exist"):
+        source_of_path(tmp_path / name)
+
+
+def test_a_folder_without_parquet_is_refused(tmp_path):
+    with pytest.raises(UnreadableTable, match="holds no Parquet"):
+        source_of_path(tmp_path)
+
+
+def test_files_of_two_kinds_are_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("a\n1\n")
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "b.parquet")
+    with pytest.raises(UnreadableTable, match="one kind"):
+        source_of_path(tmp_path / "*")
+
+
+def test_one_name_for_two_columns_is_refused(tmp_path):
+    with pytest.raises(DuplicateColumn):
+        _columns(tmp_path / "t.csv", "a,a\n1,2\n")
+    pq.write_table(pa.table([[1], [2]], names=["a", "a"]), tmp_path / "t.parquet")
+    with pytest.raises(DuplicateColumn):
+        source_of_path(tmp_path / "t.parquet")
+
+
+def test_a_later_file_without_the_column_is_named(tmp_path):
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"b": [1]}), tmp_path / "2.parquet")
+    with pytest.raises(UnknownColumn, match=r"2\.parquet"):
+        list(source_of_path(tmp_path).batches(["a"]))
+
+
+def test_a_column_with_a_dot_in_its_name_is_read(tmp_path):
+    pq.write_table(pa.table({"a.b": [1], "a": [2]}), tmp_path / "t.parquet")
+    source = source_of_path(tmp_path / "t.parquet")
+    assert next(source.batches(["a", "a.b"])).to_pydict() == {"a": [2], "a.b": [1]}
+
+
+def test_a_file_may_be_written_again_between_passes(tmp_path):
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
+    source = source_of_path(tmp_path / "t.parquet")
+    assert sum(b.num_rows for b in source.batches(["a"])) == 1
+    pq.write_table(pa.table({"a": [1, 2]}), tmp_path / "t.parquet")
+    assert sum(b.num_rows for b in source.batches(["a"])) == 2
+
+
+def test_group_bys_see_the_kinds_that_batches_have(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("code,n\n01,1\n01,2\n2,3\n")
+    relation = source_of_path(path).relation(duckdb.connect(), ["code"])
+    counted = relation.aggregate("code, count(*)").order("code").fetchall()
+    assert counted == [("01", 2), ("2", 1)]
+
+
+FIELDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\x00"), max_size=6)
+
+
+@given(st.binary(max_size=60) | st.lists(FIELDS, max_size=5).map(lambda f: ",".join(f).encode()))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+def test_any_bytes_are_read_or_refused_by_name(tmp_path, content):
+    for name in ("t.csv", "t.csv.gz", "t.parquet"):
+        (tmp_path / name).write_bytes(content)
+        with suppress(BadInput):
+            source = source_of_path(tmp_path / name)
+            assert all(batch.num_rows for batch in source.batches(source.names))
+
+
+_PEAK = """
+import sys
+import pyarrow as pa
+from shoal.data import source_of
+rows = sum(batch.num_rows for batch in source_of(sys.argv[1]).batches(["a", "b"]))
+print(rows, pa.default_memory_pool().max_memory() // 2**20)
+"""
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_memory_stays_flat_when_the_file_is_larger(kind, tmp_path):
+    batch = pa.record_batch({c: np.random.default_rng(1).random(100_000).round(5) for c in "ab"})
+    path = tmp_path / f"t.{kind}"
+    write_table((batch for _ in range(100)), path)
+    out = subprocess.run([sys.executable, "-c", _PEAK, str(path)], capture_output=True, check=True)
+    rows, peak_megabytes = map(int, out.stdout.split())
+    assert rows == 10_000_000
+    assert peak_megabytes < 80  # the table is 160 MB of numbers

@@ -1,0 +1,118 @@
+from datetime import date
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.domain import Categories
+from shoal.errors import InvalidDomain, UnknownCategory
+
+COLUMNS = {
+    "list": ["M", "F", "M"],
+    "tuple": ("M", "F", "M"),
+    "array": np.array(["M", "F", "M"]),
+    "objects": np.array(["M", "F", "M"], dtype=object),
+    "series": pd.Series(["M", "F", "M"]),
+    "category": pd.Series(["M", "F", "M"], dtype="category"),
+    "arrow": pa.array(["M", "F", "M"]),
+    "large strings": pa.array(["M", "F", "M"], pa.large_string()),
+    "dictionary": pa.array(["M", "F", "M"]).dictionary_encode(),
+    "chunks": pa.chunked_array([["M"], ["F", "M"]]),
+}
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+def test_a_column_of_any_kind_is_coded(kind):
+    codes = Categories(["F", "M"]).codes(COLUMNS[kind])
+    assert codes.dtype == np.int32
+    assert codes.tolist() == [1, 0, 1]
+
+
+def test_values_keep_their_order_and_the_bucket_comes_last():
+    listed = Categories(["b", "a"], other="bucket")
+    assert listed.values == ("b", "a")
+    assert listed.size == 3
+    assert listed.codes(["a", "?", None, "b"]).tolist() == [1, 2, 2, 0]
+    assert listed.labels([0, 1, 2]).tolist() == ["b", "a", "<other>"]
+
+
+def test_unknown_and_missing_values_are_counted_and_not_quoted():
+    with pytest.raises(UnknownCategory, match="3 of 4") as caught:
+        Categories(["F", "M"]).codes(["secret", None, "F", float("nan")])
+    assert "secret" not in str(caught.value)
+
+
+WRITTEN = {
+    "numbers as text": ([1, 2], ["2", "1"]),
+    "text as numbers": (["1", "2"], [2, 1]),
+    "whole floats": ([1, 2], [2.0, 1.0]),
+    "floats": ([0.5, 1.0], [1, 0.5]),
+    "whole numbers in float categories": ([0.5, 1.0, 2.0], [2, 1]),
+    "truth values": ([True, False], [False, True]),
+    "truth values as text": (["true", "false"], [False, True]),
+    "dates": ([date(2020, 1, 1), date(2021, 1, 1)], ["2021-01-01", date(2020, 1, 1)]),
+    "large whole numbers": ([2**53, 2**53 + 1], [2**53 + 1, 2**53]),
+    "mixed": (["1", "x"], ["x", 1]),
+}
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+def test_values_meet_as_people_write_them(kind):
+    values, column = WRITTEN[kind]
+    codes = Categories(values).codes(column)
+    assert codes[0] > codes[1]
+
+
+INVALID = {
+    "none": [],
+    "text": "FM",
+    "number": 3,
+    "a missing value": ["F", None],
+    "not a number": ["F", float("nan")],
+    "twice": ["F", "M", "F"],
+    "twice as written": [1, "1"],
+    "lists": [["F"], ["M"]],
+}
+
+
+@pytest.mark.parametrize("kind", INVALID)
+def test_what_is_no_list_of_values_is_refused(kind):
+    with pytest.raises(InvalidDomain) as caught:
+        Categories(INVALID[kind])
+    assert caught.value.next_step
+
+
+def test_another_rule_for_other_values_is_refused():
+    with pytest.raises(InvalidDomain):
+        Categories(["F"], other="keep")
+
+
+def test_the_buckets_own_name_is_no_value_beside_it():
+    assert Categories(["<other>"]).size == 1
+    with pytest.raises(InvalidDomain):
+        Categories(["<other>"], other="bucket")
+
+
+@pytest.mark.parametrize("codes", [[2], [-1], [0.5], ["F"]])
+def test_codes_outside_have_no_label(codes):
+    with pytest.raises(UnknownCategory):
+        Categories(["F", "M"]).labels(codes)
+
+
+def test_equal_lists_are_equal_and_hash():
+    assert Categories(["F", "M"]) == Categories(("F", "M"))
+    assert len({Categories(["F"]), Categories(["F"]), Categories(["F"], other="bucket")}) == 2
+
+
+@given(st.lists(st.text() | st.integers(), min_size=1, unique_by=str), st.data())
+def test_labels_undo_codes(values, data):
+    listed = Categories(values)
+    codes = data.draw(st.lists(st.integers(0, len(values) - 1)))
+    assert listed.codes(listed.labels(codes)).tolist() == codes
+
+
+def test_no_values_have_no_codes():
+    assert Categories(["F"]).codes([]).tolist() == []
