@@ -144,7 +144,7 @@ def test_every_kind_of_promise_has_a_page(guarantee):
     found = page_of(guarantee=guarantee)
     page = render(found)
     assert found["sentences"]["exact"].split("·")[0].strip() in page
-    assert "Does not hold" in page
+    assert "<h2>Does not hold</h2>" in page
 
 
 def test_a_page_of_a_large_map_stays_under_400_kilobytes():

@@ -57,7 +57,7 @@ app = typer.Typer(
     cls=Shoal,
     no_args_is_help=True,
     add_completion=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done, 1 a finding, 2 bad input or use, 3 over budget, 4 a part is "
@@ -73,7 +73,7 @@ app.command()(version)
 def _about() -> None:
     """Find and publish the groups in data about people, and say what each was promised.
 
-    Start with [bold]shoal demo[/bold]: it writes a page you can open.
+    Start with `shoal demo`: it writes a page you can open.
     """
 
 

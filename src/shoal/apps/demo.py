@@ -53,13 +53,11 @@ def demo(
     The page says in plain words what each student was promised, and shows where most of them are.
     Nobody's rows are needed: try budgets freely.
 
-    [bold]Examples[/bold]
+    **Examples**
 
-    shoal demo
-
-    shoal demo --epsilon 0.1 -o rough          (more noise, a tighter promise)
-
-    shoal demo --seed 7 -o rehearsal           (repeatable, marked as a simulation)
+        shoal demo
+        shoal demo --epsilon 0.1 -o rough     # more noise, a tighter promise
+        shoal demo --seed 7 -o rehearsal      # repeatable: a simulation
     """
     from shoal.data import whole_folder
 

@@ -131,10 +131,13 @@ def summary(release: Release, files: Sequence[Path], ledger: Path) -> list["Text
     """What a terminal shows: promised, found, where, and what next."""
     from shoal.report.wording import SIMULATION, promise
 
-    note = [entry("Note", SIMULATION)] if release.guarantee.simulation else []
+    lead = promise(release.guarantee).lead
+    if release.guarantee.simulation:
+        said = [entry("Note", SIMULATION), entry("Promised", f"Nothing. With real noise: {lead}")]
+    else:
+        said = [entry("Promised", lead)]
     return [
-        *note,
-        entry("Promised", promise(release.guarantee).lead),
+        *said,
         entry("Found", _found(release)),
         entry("Page", str(files[0]), wrap=False),
         entry("Next", "Open the page in a browser; it needs no connection. Or try"),

@@ -18,7 +18,7 @@ __all__ = ["ledger_app"]
 
 ledger_app = typer.Typer(
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     help="Show what was promised about a table, or how much may be.",
 )
 
@@ -44,11 +44,10 @@ PathArgument = Annotated[
 def show(path: PathArgument, json: Json = False, quiet: Quiet = False) -> None:
     """List every promise made about a table, the totals, and what is left.
 
-    [bold]Examples[/bold]
+    **Examples**
 
-    shoal ledger show shoal-demo/ledger.sqlite
-
-    shoal ledger show college.ledger --json
+        shoal ledger show shoal-demo/ledger.sqlite
+        shoal ledger show college.ledger --json
     """
     ledger = _existing(path)
     entries = ledger.entries().to_pylist()
@@ -79,13 +78,11 @@ def limit(
     A ledger refuses any release that would pass its limit, and any kind of promise that the limit
     does not name. What was spent stays spent.
 
-    [bold]Examples[/bold]
+    **Examples**
 
-    shoal ledger limit college.ledger
-
-    shoal ledger limit college.ledger --epsilon 3
-
-    shoal ledger limit phones.ledger --epsilon 2 --kind local
+        shoal ledger limit college.ledger
+        shoal ledger limit college.ledger --epsilon 3
+        shoal ledger limit phones.ledger --epsilon 2 --kind local
     """
     ledger = _existing(path)
     if epsilon is not None:
@@ -148,12 +145,12 @@ def _table(entries: list[dict[str, Any]]) -> "RenderableType":
     if not entries:
         return "Nothing was promised yet."
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for name in ("When", "Who", "What", "Promise", "Total"):
-        table.add_column(name, overflow="fold")
+    for name in ("When", "Who", "What", "Promise"):
+        table.add_column(name, overflow="fold", min_width=18 if name == "Promise" else None)
     for line in entries:
         when = line["at"][:16].replace("T", " ")
         words = [clean(line[name]) for name in ("by", "what", "guarantee")]
-        table.add_row(when, *map(Text, words), line["total"] or "-")
+        table.add_row(when, *map(Text, words))
     return table
 
 

@@ -15,11 +15,10 @@ _EXTRAS = ("pyspark", "fastapi", "adversarial-robustness-toolbox")
 def version(json: Json = False, quiet: Quiet = False) -> None:
     """Show the versions of shoal and of the parts it runs on.
 
-    [bold]Examples[/bold]
+    **Examples**
 
-    shoal version
-
-    shoal version --json
+        shoal version
+        shoal version --json
     """
     from rich.table import Table
 

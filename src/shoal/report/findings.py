@@ -91,7 +91,7 @@ def findings(
         "lead": _lead_parts(words),
         "limits": _limits(result.guarantee),
         "limits_in_all": _limits(account["total"]) if account["earlier"] else None,
-        "label": _label(words, settings, account),
+        "label": _label(words, settings, account, result.guarantee.simulation),
         "figures": [*_promise_figures(words), *_result_figures(released.pop("figures", ()))],
         "errors": [str(each) for each in released.pop("errors", ())],
         "result": {
@@ -190,7 +190,7 @@ def _bar(account: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _label(
-    words: Promise, settings: Mapping[str, Any], account: Mapping[str, Any]
+    words: Promise, settings: Mapping[str, Any], account: Mapping[str, Any], simulation: bool
 ) -> list[dict[str, str]]:
     """Eight fields in one order on every page; a missing one says so."""
     spent = NOT_STATED
@@ -200,7 +200,7 @@ def _label(
             f" of a limit of {decimal(account['limit'])}" if account["limit"] else ", no limit set"
         )
     fields = {
-        "Promise": words.name,
+        "Promise": f"not kept, a simulation: {words.name}" if simulation else words.name,
         "Protected": words.protects,
         "Compared with": words.compared,
         "Who saw the rows": settings.get("holder", NOT_STATED),

@@ -125,8 +125,7 @@ def _pure(guarantee: PureDP, value: str = "value", **_: Any) -> Promise:
         ),
         fails=(
             _GROUPS,
-            "One of your values, if your presence is known: odds change by a factor of at most "
-            f"{swapped}.{_next_to_nothing(swapped)}",
+            f"One of your values, if your presence is known: odds change {_by(swapped)}.",
             "Whoever collected the rows still holds them. This page does not cover how they are "
             "kept.",
             _OTHERS,
@@ -283,17 +282,13 @@ def _unprotected(guarantee: Unprotected, **_: Any) -> Promise:
 
 
 def _odds_move(epsilon: Fraction) -> str:
-    factor = odds(epsilon)
+    return f"Whatever they believed before, their odds change {_by(odds(epsilon))}, up or down."
+
+
+def _by(factor: str) -> str:
     if factor.startswith("over"):
-        return f"Their odds can change by {factor} times, which limits next to nothing."
-    return (
-        f"Whatever they believed before, their odds change by a factor of at most {factor}, "
-        "up or down."
-    )
-
-
-def _next_to_nothing(factor: str) -> str:
-    return " That limits next to nothing." if factor.startswith("over") else ""
+        return f"by {factor} times, which limits next to nothing"
+    return f"by a factor of at most {factor}"
 
 
 def _large(epsilon: Fraction) -> tuple[str, ...]:
