@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from shoal.data import blobs, load, students
     from shoal.domain import Box, Categories, Grid, Schema, Taxonomy
     from shoal.engine import rows_of
-    from shoal.mechanisms import Exponential, Geometric
+    from shoal.mechanisms import (
+        Exponential,
+        Geometric,
+        NDLaplace,
+        PlanarLaplace,
+        Reports,
+        SphericalLaplace,
+    )
     from shoal.privacy import KAnonymity, Ledger, LocalDP, MetricDP, PureDP, Unprotected
     from shoal.randomness import Randomness
 
@@ -22,7 +29,14 @@ _HOMES = {
     "data": ("blobs", "load", "students"),
     "domain": ("Box", "Categories", "Grid", "Schema", "Taxonomy"),
     "engine": ("rows_of",),
-    "mechanisms": ("Exponential", "Geometric"),
+    "mechanisms": (
+        "Exponential",
+        "Geometric",
+        "NDLaplace",
+        "PlanarLaplace",
+        "Reports",
+        "SphericalLaplace",
+    ),
     "privacy": ("KAnonymity", "Ledger", "LocalDP", "MetricDP", "PureDP", "Unprotected"),
     "randomness": ("Randomness",),
 }
@@ -38,9 +52,13 @@ __all__ = [
     "Ledger",
     "LocalDP",
     "MetricDP",
+    "NDLaplace",
+    "PlanarLaplace",
     "PureDP",
     "Randomness",
+    "Reports",
     "Schema",
+    "SphericalLaplace",
     "Taxonomy",
     "Unprotected",
     "audit",

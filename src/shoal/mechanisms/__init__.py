@@ -2,5 +2,16 @@
 
 from shoal.mechanisms.exponential import Choices, Exponential, Intervals
 from shoal.mechanisms.geometric import Geometric
+from shoal.mechanisms.nd_laplace import NDLaplace, PlanarLaplace, SphericalLaplace
+from shoal.mechanisms.reports import Reports
 
-__all__ = ["Choices", "Exponential", "Geometric", "Intervals"]
+__all__ = [
+    "Choices",
+    "Exponential",
+    "Geometric",
+    "Intervals",
+    "NDLaplace",
+    "PlanarLaplace",
+    "Reports",
+    "SphericalLaplace",
+]

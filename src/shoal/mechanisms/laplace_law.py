@@ -1,0 +1,55 @@
+"""The law of d-dimensional Laplace noise at rate 1: its radius, which is Gamma(d), and density."""
+
+import math
+from itertools import count
+
+import numpy as np
+
+from shoal.domain.box import Matrix
+from shoal.errors import InvalidSetting
+
+__all__ = ["log_density", "radius_quantile"]
+
+
+def log_density(values: Matrix, atoms: Matrix) -> Matrix:
+    """Of each value (lines) as noise around each atom (columns)."""
+    squares = np.zeros((len(values), len(atoms)))
+    for ours, theirs in zip(values.T, atoms.T, strict=True):
+        squares += np.subtract.outer(ours, theirs) ** 2
+    d = values.shape[1]
+    sphere = math.log(2) + d / 2 * math.log(math.pi) - math.lgamma(d / 2)  # log of its area
+    logs = np.sqrt(squares, out=squares)
+    logs += sphere + math.lgamma(d)
+    return np.negative(logs, out=logs)
+
+
+def radius_quantile(d: int, p: float) -> float:
+    """The distance below which noise in d dimensions stays with probability ``p``.
+
+    >>> round(radius_quantile(1, 0.5), 6) == round(math.log(2), 6)
+    True
+    """
+    if not 0 < p < 1:
+        raise InvalidSetting("p must lie strictly between 0 and 1.", "E.g. p=0.95.")
+    low, high = 0.0, float(d)
+    while _below(d, high) < p:
+        low, high = high, 2 * high
+    while (middle := (low + high) / 2) not in (low, high):  # until the two are neighbours
+        low, high = (middle, high) if _below(d, middle) < p else (low, middle)
+    return high
+
+
+def _below(shape: int, x: float) -> float:
+    """P[Gamma(shape, 1) <= x] = P[Poisson(x) >= shape], summed on the side without cancellation."""
+    term = math.exp(shape * math.log(x) - x - math.lgamma(shape + 1)) if x > 0 else 0.0
+    total = 0.0
+    if x < shape:
+        for i in count(shape + 1):
+            total += term
+            term *= x / i
+            if term <= 1e-17 * total:
+                return total
+    for i in range(shape, 0, -1):
+        term *= i / x
+        total += term
+    return 1 - total
