@@ -55,6 +55,24 @@ def test_a_table_without_rows_keeps_its_columns(tmp_path):
     assert source_of(write_table(TABLE[:0], tmp_path / "t.csv")).names == ("a", "s")
 
 
+def test_a_column_the_format_cannot_hold_is_named_and_not_quoted(tmp_path):
+    with pytest.raises(CannotWrite, match="'odd'") as caught:
+        write_table(pa.table({"odd": [["secret"]]}), tmp_path / "t.csv")
+    assert "secret" not in str(caught.value)
+    assert _names(tmp_path) == []
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_batches_of_other_kinds_are_fitted_or_refused(name, tmp_path):
+    first = pa.record_batch({"a": [1.5]})
+    source = source_of(write_table([first, pa.record_batch({"a": [2]})], tmp_path / name))
+    assert [v for b in source.batches(["a"]) for v in b.column(0).to_pylist()] == [1.5, 2.0]
+    with pytest.raises(CannotWrite, match="batches before") as caught:
+        write_table([first, pa.record_batch({"a": ["secret"]})], tmp_path / name, overwrite=True)
+    assert "secret" not in str(caught.value)
+    assert source_of(tmp_path / name).names == ("a",)
+
+
 def test_no_batch_at_all_is_refused(tmp_path):
     with pytest.raises(UnreadableTable):
         write_table(iter([]), tmp_path / "t.csv")

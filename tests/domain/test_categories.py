@@ -66,6 +66,12 @@ def test_values_meet_as_people_write_them(kind):
     assert codes[0] > codes[1]
 
 
+@pytest.mark.parametrize("column", [pa.array([[1]]), pa.array([{"x": 1}]), pa.array([b"\xff"])])
+def test_values_that_cannot_be_written_down_are_refused(column):
+    with pytest.raises(UnknownCategory, match="no categories"):
+        Categories(["F"], other="bucket").codes(column)
+
+
 INVALID = {
     "none": [],
     "text": "FM",

@@ -105,7 +105,7 @@ class CSVSource:
     def _scan(self, kinds: dict[str, pa.DataType], nulls: bool = False) -> Iterator[pa.RecordBatch]:
         """All files' blocks, these columns only, in the order and of the kinds given."""
         how = {
-            "read_options": pa_csv.ReadOptions(block_size=_BLOCK_BYTES),
+            "read_options": pa_csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
             "parse_options": pa_csv.ParseOptions(
                 delimiter=self._delimiter, newlines_in_values=True
             ),
@@ -128,11 +128,12 @@ def _check_same(file: Path, names: Sequence[str], columns: Sequence[str]) -> Non
 
 
 def _parquet_batches(file: Path, columns: list[str], size: int) -> Iterator[pa.RecordBatch]:
-    # Buffered and without pre-buffering: a row group may be as large as the file.
+    # Buffered and without pre-buffering: a row group may be as large as the file. One thread: it
+    # decodes some 30 million rows a second, and the kernel beside it needs the other core.
     with quiet(str(file)):
         parquet = pq.ParquetFile(file, buffer_size=_BLOCK_BYTES, pre_buffer=False)
     with parquet:
-        batches = parquet.iter_batches(size, columns=columns, use_threads=True)
+        batches = parquet.iter_batches(size, columns=columns, use_threads=False)
         for batch in _nonempty(batches, str(file)):
             yield batch.select(columns)
 

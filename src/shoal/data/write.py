@@ -99,7 +99,8 @@ def write_table(
     schema, batches = _opened(table)
     with whole_file(final, overwrite) as part, _writer(part, kind, schema) as writer:
         for batch in batches:
-            writer.write(batch)
+            with _fitting(batch.schema):
+                writer.write(batch if batch.schema.equals(schema) else batch.cast(schema))
     return final
 
 
@@ -127,11 +128,23 @@ def _writer(part: Path, kind: str, schema: pa.Schema) -> Iterator[Any]:
             yield writer
         return
     compression = "gzip" if kind == ".csv.gz" else None
-    with (
-        pa.output_stream(str(part), compression=compression) as stream,
-        pa_csv.CSVWriter(stream, schema) as writer,
-    ):
-        yield writer
+    with pa.output_stream(str(part), compression=compression) as stream:
+        with _fitting(schema):
+            writer = pa_csv.CSVWriter(stream, schema)
+        with writer:
+            yield writer
+
+
+@contextmanager
+def _fitting(schema: pa.Schema) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, ValueError):  # not OSError: a full disk is told elsewhere
+        kinds = ", ".join(f"{field.name!r} ({field.type})" for field in schema)
+        raise CannotWrite(
+            f"Some column of {kinds} does not fit this format, or the batches before.",
+            "Give each column one plain kind: numbers, text, dates or truth values.",
+        ) from None
 
 
 @contextmanager

@@ -104,7 +104,7 @@ class Categories:
         if _compare_as_numbers(column.type, self.values):
             column, listed = column.cast(pa.float64(), safe=False), pa.array(self.values, "float64")
         else:
-            column, listed = column.cast(pa.string()), pa.array(map(text, self.values), pa.string())
+            column, listed = _as_text(column), pa.array(map(text, self.values), pa.string())
         places = pc.fill_null(pc.index_in(column, listed), -1)
         return np.array(places.to_numpy(zero_copy_only=False), dtype=np.int32)
 
@@ -147,13 +147,21 @@ def _column(values: Any) -> Any:
         return values
     try:
         return pa.array(values, from_pandas=True)
-    except (
-        pa.ArrowException,
-        TypeError,
-        ValueError,
-        OverflowError,
-    ):  # kinds are mixed: compare them as text
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        # Kinds are mixed: compare them as text.
         return pa.array([text(v) if _is_value(v) else None for v in values], pa.string())
+
+
+def _as_text(column: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowException:
+        raise UnknownCategory(
+            f"A column of {column.type} came, whose values are no categories.",
+            "Categories are text, numbers, dates or truth values.",
+        ) from None
 
 
 def _compare_as_numbers(kind: Any, values: tuple[Any, ...]) -> bool:
