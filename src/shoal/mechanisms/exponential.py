@@ -187,7 +187,7 @@ def _decay(exponent: Fraction, bits: int) -> int:
 
 def _whole(values: ArrayLike, name: str) -> NDArray[np.int64]:
     array = np.asarray(values)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise NotNumeric(
             f"{name} came as {array.dtype} of shape {array.shape}.",
             "Give a flat list of whole numbers; double a score that moves in halves.",

@@ -1,0 +1,140 @@
+import math
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from shoal.domain import Box
+from shoal.errors import DimensionMismatch, InvalidDomain, NotNumeric
+
+BOX = Box(age=(0, 110), income=(-1e3, 250_000))
+CITY = Box.geo(latitude=(40.4774, 40.9176), longitude=(-74.2589, -73.7004))
+rows = arrays(float, st.tuples(st.integers(0, 20), st.just(2)), elements=st.floats(-1e9, 1e9))
+
+
+def test_names_keep_their_order():
+    assert Box(b=(0, 1), a=(0, 2)).names == ("b", "a")
+    assert Box.unit(3).names == ("x0", "x1", "x2")
+    assert Box.of(["x", "y"], [0, 0], [1, 2]) == Box(x=(0, 1), y=(0, 2))
+
+
+@given(rows)
+def test_clipped_rows_are_inside_and_inside_rows_stay(X):
+    clipped = BOX.clip(X)
+    assert BOX.contains(clipped).all()
+    inside = BOX.contains(X)
+    assert np.array_equal(clipped[inside], X[inside])
+
+
+@given(rows)
+def test_clipping_moves_no_two_rows_apart(X):
+    clipped = BOX.clip(X)
+    before = np.linalg.norm(X[:, None] - X[None], axis=2)
+    after = np.linalg.norm(clipped[:, None] - clipped[None], axis=2)
+    assert np.all(after <= before + 1e-6)
+
+
+@given(rows, st.sampled_from([(0, 1), (-1, 1), (2, 5)]))
+def test_scaling_goes_there_and_back(X, cube):
+    clipped = BOX.clip(X)
+    scaled = BOX.scale(clipped, *cube)
+    assert np.all((scaled >= cube[0] - 1e-12) & (scaled <= cube[1] + 1e-12))
+    assert np.allclose(BOX.unscale(scaled, *cube), clipped, atol=1e-6)
+
+
+def test_corners_go_to_the_cubes_corners():
+    assert BOX.scale([BOX.low, BOX.high], low=-1).tolist() == [[-1, -1], [1, 1]]
+
+
+def test_the_diameter_is_the_diagonal():
+    assert Box(x=(0, 3), y=(1, 5)).diameter == 5
+
+
+def test_kilometres_agree_with_the_haversine():
+    """Along the diagonal of a city, to 0.2 %."""
+    lat, lon = np.radians([CITY.low, CITY.high]).T
+    half = np.sin(np.diff(lat) / 2) ** 2 + np.prod(np.cos(lat)) * np.sin(np.diff(lon) / 2) ** 2
+    on_the_globe = 2 * 6371.0088 * math.asin(math.sqrt(half[0]))
+    assert CITY.distance_unit == "km"
+    assert pytest.approx(on_the_globe, rel=2e-3) == CITY.diameter
+
+
+def test_the_plane_goes_there_and_back():
+    X = np.random.default_rng(1).uniform(CITY.low, CITY.high, (50, 2))
+    assert np.allclose(CITY.from_plane(CITY.to_plane(X)), X)
+    assert np.allclose(CITY.to_plane([(CITY.low + CITY.high) / 2]), 0)
+    assert np.linalg.norm(np.diff(CITY.to_plane([CITY.low, CITY.high]), axis=0)) == pytest.approx(
+        CITY.diameter
+    )
+    assert np.allclose(BOX.from_plane(BOX.to_plane([[5, 6]])), [[5, 6]])
+
+
+def test_a_box_is_frozen_hashable_and_pickles():
+    for box in (BOX, CITY):
+        again = pickle.loads(pickle.dumps(box))
+        assert again == box
+        assert hash(again) == hash(box)
+        assert again.diameter == box.diameter
+    with pytest.raises(ValueError, match="read-only"):
+        BOX.low[0] = 5
+    assert Box(latitude=(0, 1), longitude=(0, 1)) != Box.geo(latitude=(0, 1), longitude=(0, 1))
+
+
+def test_it_shows_itself_as_it_is_made():
+    assert repr(BOX) == "Box(age=(0, 110), income=(-1000, 250000))"
+    assert eval(repr(CITY), {"Box": Box}).names == CITY.names
+
+
+def test_columns_can_be_picked():
+    assert BOX.select(["income"]) == Box(income=(-1e3, 250_000))
+    assert CITY.select(CITY.names) == CITY
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        Box,
+        lambda: Box(x=(1, 1)),
+        lambda: Box(x=(2, 1)),
+        lambda: Box(x=(0, math.nan)),
+        lambda: Box(x=(0, math.inf)),
+        lambda: Box(x=(-1.7e308, 1.7e308)),
+        lambda: Box(x=("a", "b")),
+        lambda: Box(x=5),
+        lambda: Box(x=(1, 2, 3)),
+        lambda: Box(x=(True, False)),
+        lambda: Box.unit(0),
+        lambda: Box.unit(1.5),
+        lambda: Box.of(["x", "x"], [0, 0], [1, 1]),
+        lambda: Box.of(["x"], [0, 0], [1, 1]),
+        lambda: Box.of([""], [0], [1]),
+        lambda: Box.of(["x"], [[0]], [[1]]),
+        lambda: Box.geo(latitude=(0, 1)),
+        lambda: Box.geo(latitude=(0, 91), longitude=(0, 1)),
+        lambda: Box.geo(longitude=(-180, 181), latitude=(0, 1)),
+    ],
+)
+def test_bounds_that_make_no_box_are_refused(make):
+    with pytest.raises(InvalidDomain):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("X", "error"),
+    [
+        ([1, 2], DimensionMismatch),
+        ([[1, 2, 3]], DimensionMismatch),
+        (np.zeros((3, 0)), DimensionMismatch),
+        ([["a", "b"]], NotNumeric),
+        ([[1 + 2j, 0]], NotNumeric),
+        ([[True, False]], NotNumeric),
+        (np.array([[1, None]], dtype=object), NotNumeric),
+        (np.ma.masked_array([[1.0, 2.0]], [[0, 1]]), NotNumeric),
+    ],
+)
+def test_rows_that_are_no_table_of_numbers_are_refused(X, error):
+    with pytest.raises(error):
+        BOX.clip(X)
