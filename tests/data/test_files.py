@@ -118,6 +118,15 @@ def test_a_column_with_a_dot_in_its_name_is_read(tmp_path):
     assert next(source.batches(["a", "a.b"])).to_pydict() == {"a": [2], "a.b": [1]}
 
 
+def test_signs_in_a_path_mean_themselves(tmp_path):
+    folder = tmp_path / "year=2020" / "odd [a] *?"
+    folder.mkdir(parents=True)
+    pq.write_table(pa.table({"a": [1, 2]}), folder / "t.parquet")
+    relation = source_of_path(tmp_path / "year=2020").relation(duckdb.connect())
+    assert relation.columns == ["a"]
+    assert relation.aggregate("sum(a)").fetchall() == [(3,)]
+
+
 def test_a_file_may_be_written_again_between_passes(tmp_path):
     pq.write_table(pa.table({"a": [1]}), tmp_path / "t.parquet")
     source = source_of_path(tmp_path / "t.parquet")

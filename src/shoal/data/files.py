@@ -39,7 +39,10 @@ def source_of_path(path: str | Path) -> Source:
 
 
 class ParquetSource:
-    """Parquet files with the same columns, one after another, a few megabytes at a time."""
+    """Parquet files with the same columns, one after another, a few megabytes at a time.
+
+    Only what the files themselves hold is a column: folder names like ``year=2020`` are not.
+    """
 
     def __init__(self, files: Sequence[Path]) -> None:
         self._files = tuple(files)
@@ -54,7 +57,9 @@ class ParquetSource:
 
     def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
         """DuckDB's own lazy Parquet scan."""
-        return projected(con.read_parquet([str(f) for f in self._files]), self.names, columns)
+        files = [glob.escape(str(file)) for file in self._files]
+        scan = con.read_parquet(files, hive_partitioning=False)
+        return projected(scan, self.names, columns)
 
     @staticmethod
     def _names_of(file: Path) -> list[str]:
