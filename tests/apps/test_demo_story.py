@@ -17,7 +17,7 @@ def a_release(epsilon=1, simulation=False):
 
 
 @pytest.mark.parametrize("simulation", [False, True])
-@pytest.mark.parametrize("epsilon", [1, "0.25"])
+@pytest.mark.parametrize("epsilon", [1, "0.25", "1/3"])
 def test_the_code_on_the_page_runs_and_keeps_the_promise(epsilon, simulation):
     code = result(a_release(epsilon, simulation)).settings["code"].value
     names = {}

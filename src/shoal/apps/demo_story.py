@@ -35,7 +35,7 @@ columns = ["sessions_per_week", "minutes_per_session"]
 grid = Grid(students_schema().box.select(columns), 30)
 rows = rows_of(students(10_000).select(columns), grid.box)
 
-page = Ledger().open(PureDP({epsilon!r}), by="me")
+page = Ledger().open(PureDP({epsilon}), by="me")
 noisy_counts = page.release(
     Geometric(page.budget), rows.count(grid), Randomness({seed}).noise, of="cell counts"
 )"""
@@ -153,9 +153,10 @@ def _noise_source(release: Release) -> str:
 def _code(release: Release) -> str:
     from shoal.privacy.guarantees import plain
 
-    # A fraction without a decimal form stays text, which PureDP reads exactly too.
+    epsilon = plain(release.noise.guarantee.epsilon)
+    exact = len(epsilon) < 15 and "/" not in epsilon  # else as text, which PureDP reads exactly
     return CODE.format(
-        epsilon=plain(release.noise.guarantee.epsilon),
+        epsilon=epsilon if exact else repr(epsilon),
         seed="7" if release.guarantee.simulation else "",
     )
 

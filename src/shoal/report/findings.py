@@ -200,7 +200,7 @@ def _label(
             f" of a limit of {decimal(account['limit'])}" if account["limit"] else ", no limit set"
         )
     fields = {
-        "Promise": f"not kept, a simulation: {words.name}" if simulation else words.name,
+        "Promise": f"{words.name}; not kept: a simulation" if simulation else words.name,
         "Protected": words.protects,
         "Compared with": words.compared,
         "Who saw the rows": settings.get("holder", NOT_STATED),
