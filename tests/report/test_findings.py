@@ -125,3 +125,10 @@ def test_chances_in_the_lead_are_cut_out_for_colour():
     assert "".join(p["text"] for p in parts) == findings(result())["sentences"]["lead"]
     large = findings(result(PureDP(20)))["lead"]
     assert [p["text"] for p in large if p["role"]] == ["10 in 100", "over 99 in 100"]
+
+
+def test_small_releases_that_are_large_together_are_called_out():
+    small, large = (findings(result(), ledger=spent(Ledger(), e, 1)) for e in ("3.9", 4))
+    line = "With all releases counted, a 1 in 100 guess can become 60 in 100."
+    assert line in large["sentences"]["fails"]
+    assert line not in small["sentences"]["fails"]

@@ -5,7 +5,7 @@ value enters through a leaf: ``Public`` and ``Released`` pass, anything else is 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -30,7 +30,7 @@ from shoal.privacy import (
 )
 from shoal.privacy.results import Leaf
 from shoal.report.limits import advantage, belief, down, hundredths, in_100, odds, up
-from shoal.report.wording import SIMULATION, Promise, decimal, promise
+from shoal.report.wording import SIMULATION, Promise, decimal, in_all, promise
 
 __all__ = ["findings"]
 
@@ -79,6 +79,7 @@ def findings(
     _check_publishable(result.guarantee, settings)
     words = promise(result.guarantee, **settings.pop("context", {}))
     account = _account(result.guarantee, ledger)
+    words = replace(words, fails=words.fails + in_all(result.guarantee, account["total"]))
     return {
         "schema": "shoal.report/1",
         "audience": audience,

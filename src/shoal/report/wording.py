@@ -13,6 +13,7 @@ from typing import Any
 
 from shoal.figures.text import number
 from shoal.privacy import (
+    Budget,
     Guarantee,
     KAnonymity,
     LocalDP,
@@ -22,7 +23,7 @@ from shoal.privacy import (
 )
 from shoal.report.limits import belief, in_100, odds, up
 
-__all__ = ["SIMULATION", "Promise", "at_most", "decimal", "promise"]
+__all__ = ["SIMULATION", "Promise", "at_most", "decimal", "in_all", "promise"]
 
 SIMULATION = (
     "Simulation. The noise can be repeated by anyone who has the seed, so nothing here is "
@@ -84,6 +85,17 @@ def promise(guarantee: Guarantee, **context: Any) -> Promise:
         Unprotected: _unprotected,
     }
     return words[type(guarantee)](guarantee, **context)
+
+
+def in_all(guarantee: Guarantee, total: Budget | None) -> tuple[str, ...]:
+    """What to add when releases that are small one by one are large together."""
+    if total is None or not isinstance(guarantee, PureDP | LocalDP) or guarantee.epsilon >= 5:
+        return ()
+    return (
+        (f"With all releases counted, a {_small_guess(total.epsilon)}",)
+        if total.epsilon >= 5
+        else ()
+    )
 
 
 def at_most(chance: Decimal) -> str:
@@ -292,10 +304,11 @@ def _by(factor: str) -> str:
 
 
 def _large(epsilon: Fraction) -> tuple[str, ...]:
-    if epsilon < 5:
-        return ()
-    most = in_100(belief(Decimal("0.01"), epsilon).most)
-    return (f"A 1 in 100 guess can become {most} in 100.",)
+    return (f"A {_small_guess(epsilon)}",) if epsilon >= 5 else ()
+
+
+def _small_guess(epsilon: Fraction) -> str:
+    return f"1 in 100 guess can become {in_100(belief(Decimal('0.01'), epsilon).most)} in 100."
 
 
 def _apart(guarantee: MetricDP, far: Fraction, short: bool = False, ends: bool = False) -> str:
