@@ -1,0 +1,108 @@
+"""The one door through which rows come in."""
+
+from typing import Any, Literal
+
+from shoal.data import source_of
+from shoal.domain import Box, Schema
+from shoal.engine.local import LocalRows
+from shoal.engine.rows import Rows, Terms
+from shoal.errors import InvalidDomain, InvalidSetting, UnknownColumn
+
+__all__ = ["rows_of"]
+
+
+def rows_of(
+    X: Any,
+    domain: Box | Schema,
+    *,
+    outside: Literal["clip", "drop", "refuse"] = "clip",
+    nonfinite: Literal["refuse", "drop"] = "refuse",
+    entity: str | None = None,
+    max_rows_per_person: int | None = None,
+) -> Rows:
+    """Rows of any kind behind the verbs of `Rows`. Lazy: no row is read yet.
+
+    Parameters
+    ----------
+    X
+        Anything `shoal.data.source_of` takes: arrays, frames, Arrow and DuckDB tables, paths of
+        files. Named columns are picked by name; those of an array are the domain's, in order.
+        `Rows` pass through.
+    domain
+        A box, or a schema if there are categories.
+    outside
+        Rows beyond the box are moved to it (``"clip"``), left out (``"drop"``) or refused.
+    nonfinite
+        Rows with a missing, NaN or infinite number are refused or left out (``"drop"``).
+    entity, max_rows_per_person
+        The column that says whose a row is, and how many rows a person keeps (chosen without the
+        rows): those with the smallest keyed hash, whatever their place in the table. Both may
+        stand in the schema.
+
+    Examples
+    --------
+    >>> from shoal.domain import Grid
+    >>> box = Box(age=(0, 110))
+    >>> rows = rows_of({"age": [31, 47, 200], "name": ["a", "b", "c"]}, box)
+    >>> rows.count(Grid(box, 2)).tolist()
+    [2, 1]
+    """
+    if not isinstance(domain, Box | Schema):
+        raise InvalidDomain(
+            f"A {type(domain).__name__} came where a Box or a Schema belongs.",
+            "State public bounds, e.g. Box(age=(0, 110)).",
+        )
+    terms = _terms(domain, outside, nonfinite, entity, max_rows_per_person)
+    if isinstance(X, Rows):
+        return _passed_through(X, domain, terms)
+    columns = domain.names if isinstance(domain, Box) else domain.columns
+    source = source_of(X, names=columns)
+    _check_columns(source.names, columns, terms.entity)
+    return LocalRows(source, domain, terms)
+
+
+def _terms(
+    domain: Box | Schema,
+    outside: Literal["clip", "drop", "refuse"],
+    nonfinite: Literal["refuse", "drop"],
+    entity: str | None,
+    limit: int | None,
+) -> Terms:
+    """The terms asked for, completed from the schema."""
+    asked = entity
+    if isinstance(domain, Schema):
+        entity = entity if entity is not None else domain.entity
+        limit = limit if limit is not None else domain.max_rows_per_person
+    if asked is not None and limit is None:
+        raise InvalidSetting(
+            "entity came without max_rows_per_person, so nothing would be limited.",
+            "Say how many rows a person may keep, e.g. max_rows_per_person=5.",
+        )
+    return Terms(outside, nonfinite, entity, limit)
+
+
+def _passed_through(rows: Rows, domain: Box | Schema, terms: Terms) -> Rows:
+    if rows.domain != domain:
+        raise InvalidSetting(
+            "Rows came that were made for another domain.",
+            "Make them for this one, rows_of(X, domain), or use the domain they have.",
+        )
+    if terms not in (rows.terms, _terms(domain, "clip", "refuse", None, None)):
+        raise InvalidSetting(
+            "Rows came that were made on other terms.",
+            "Settle outside, nonfinite, entity and max_rows_per_person where the rows are made.",
+        )
+    return rows
+
+
+def _check_columns(
+    available: tuple[str, ...], columns: tuple[str, ...], entity: str | None
+) -> None:
+    wanted = columns if entity is None else (*columns, entity)
+    absent = [repr(name) for name in wanted if name not in available]
+    if absent:
+        raise UnknownColumn(
+            f"{', '.join(absent)} of {len(wanted)} columns asked for are not in the table, which "
+            f"has {', '.join(map(repr, available))}.",
+            "Rename the table's columns or the domain's; an array has the domain's columns only.",
+        )

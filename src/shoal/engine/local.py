@@ -1,0 +1,171 @@
+"""The embedded engine: rows stream from where they are, a block at a time, on all cores."""
+
+import secrets
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeVar, overload
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.data import Source, source_of
+from shoal.domain import Box, Partition, Schema, SparseCounts
+from shoal.engine import people
+from shoal.engine.checks import add_checked, check_columns, check_partition, integers_of
+from shoal.engine.counting import CellsOf, OccupiedCells, SparseMerge
+from shoal.engine.mapped import LocalMapped
+from shoal.engine.pool import ahead, thread_count
+from shoal.engine.rows import Block, Integers, Kernel, Mapper, Terms
+from shoal.engine.sample import Sample
+from shoal.engine.screen import Screen, Sifted, Tally
+from shoal.engine.sizes import group_sizes
+
+__all__ = ["BLOCK_ROWS", "LocalRows"]
+
+BLOCK_ROWS = 65_536  # four columns of them lie in a core's cache
+Result = TypeVar("Result")
+
+
+class LocalRows:
+    """`Rows` of a source on this machine; make them with `rows_of`.
+
+    With a limit a person, the first pass writes the rows that stay to a temporary folder only the
+    owner can read; it is removed with this object.
+
+    Parameters
+    ----------
+    source, domain, terms
+        Where rows come from, what is public about them, how they are admitted.
+    key
+        Keys the hash that picks a person's rows; drawn by the operating system if left out.
+    block_rows
+        Rows read at a time; results do not depend on it.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        domain: Box | Schema,
+        terms: Terms,
+        *,
+        key: str | None = None,
+        block_rows: int = BLOCK_ROWS,
+    ) -> None:
+        self.domain = domain
+        self.terms = terms
+        self._source = source
+        self._screen = Screen(domain, terms)
+        self._key = key or secrets.token_hex(16)
+        self._block_rows = block_rows
+        self._size: int | None = None  # unknown until a first full pass has admitted every row
+        self._kept: tuple[Source, people.Kept] | None = None
+        self._progress: Callable[[int], None] = _ignore
+
+    def on_progress(self, callback: Callable[[int], None]) -> None:
+        """Call back with the number of rows read so far, after every block of every pass."""
+        self._progress = callback
+
+    def size(self) -> int:
+        """How many rows are admitted; the first full pass of any verb finds out."""
+        if self._size is None:
+            self._size = sum(self.each(len))
+        return self._size
+
+    @overload
+    def count(self, partition: Partition, sparse: Literal[False] = False) -> Integers: ...
+    @overload
+    def count(self, partition: Partition, sparse: Literal[True]) -> SparseCounts: ...
+    def count(self, partition: Partition, sparse: bool = False) -> Integers | SparseCounts:
+        """Rows in each cell; sparse, only the cells that have any."""
+        check_partition(partition, self._screen, dense=not sparse)
+        if sparse:
+            merge = SparseMerge()
+            for keys, counts in self.each(OccupiedCells(partition)):
+                merge.add(keys, counts)
+            return merge.result(partition.size)
+        # Not a `sum`: every block's kernel would return all cells, far more than it has rows.
+        total = np.zeros(partition.size, dtype=np.int64)
+        for keys in self.each(CellsOf(partition)):
+            np.add.at(total, keys, 1)
+        return total
+
+    def sum(self, kernel: Kernel) -> tuple[Integers, ...]:
+        """The kernel's arrays, added up over all blocks; on no rows, its zeros."""
+        totals = tuple(np.zeros_like(part) for part in integers_of(kernel(self._screen.empty())))
+        for parts in self.each(kernel):
+            add_checked(totals, integers_of(parts))
+        return totals
+
+    def sizes(self, columns: Sequence[str]) -> pa.Table:
+        """How many rows share each combination of values, as column ``n``, in rising order."""
+        check_columns(columns, self._screen, self._source.names)
+        return group_sizes(self.each(lambda block: block), columns, self._screen)
+
+    def map(self, kernel: Mapper, names: Iterable[str]) -> LocalMapped:
+        """The table whose columns the kernel computes, a block at a time.
+
+        The kernel is called on one block after another in the rows' order, so one that draws
+        noise draws it in that order.
+        """
+        return LocalMapped(self._admitted, kernel, tuple(names), self._screen.empty())
+
+    def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """A uniform sample of the rows' numbers without replacement, for the holder."""
+        sample = Sample(n, rng)
+        for block in self.each(lambda block: block):
+            sample.add(block.numbers)
+        return sample.rows(len(self._screen.numbers))
+
+    def each(self, work: Callable[[Block], Result]) -> Iterator[Result]:
+        """One pass: what ``work`` makes of every block, in order; refused rows raise at its end.
+
+        Take all of it before you use any of it.
+        """
+        source, sift = self._kept or self._limit() or (self._source, self._screen)
+        tally = yield from self._pass(source, sift, lambda sifted: work(sifted.block))
+        self._size = tally.kept
+
+    def _admitted(self) -> Iterator[Block]:
+        """Blocks that may be used as they come: every row was admitted before the first."""
+        self.size()
+        yield from self.each(lambda block: block)
+
+    def _pass(
+        self, source: Source, sift: Screen | people.Kept, work: Callable[[Sifted], Result]
+    ) -> Generator[Result, None, Tally]:
+        def step(batch: pa.RecordBatch) -> tuple[Tally, list[Result]]:
+            sifted = sift(batch)
+            refused = self._screen.refuses(sifted.tally)
+            return sifted.tally, [] if refused else [work(sifted)]
+
+        total = Tally()
+        batches = source.batches(sift.columns, self._block_rows)
+        for tally, results in ahead(step, batches, thread_count()):
+            total += tally
+            self._progress(total.read)
+            yield from results
+        self._screen.check(total)
+        return total
+
+    def _limit(self) -> tuple[Source, people.Kept] | None:
+        """The rows that stay when each person keeps so many, as a source of their own."""
+        if self.terms.max_rows_per_person is None:
+            return None
+        folder = Path(tempfile.mkdtemp(prefix="shoal-"))
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        kept = people.Kept(len(self._screen.numbers), len(self._screen.categories))
+        schema = people.keyed_schema(kept.numbers, kept.codes)
+        batches = self._pass(self._source, self._screen, partial(people.keyed, schema))
+        path = folder / "kept.parquet"
+        people.keep(batches, schema, self.terms.max_rows_per_person, self._key, path)
+        self._kept = source_of(path), kept
+        return self._kept
+
+
+def _ignore(rows: int) -> None:
+    """Nobody watches."""

@@ -1,0 +1,139 @@
+"""At most so many rows a person, chosen by the rows themselves and never by their places.
+
+Of each person the rows with the smallest keyed hash of (entity, content, repeat number) stay. The
+hash decides which rows, not whether the promise holds: that rests on a person's choice depending
+on this person's rows and a key drawn without them, and on nothing else. So DuckDB's fast hash
+will do, and ties are broken by the content itself.
+
+Everything is an external sort and a count along it: memory does not grow with the rows, nor with
+the rows of one person.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from shoal.engine.rows import Block
+from shoal.engine.screen import Sifted, Tally
+from shoal.engine.spill import query, spilling
+
+__all__ = ["Kept", "keep", "keyed", "keyed_schema", "place_in_run"]
+
+_BLOCK = 65_536
+
+
+def keyed_schema(numbers: int, codes: int) -> pa.Schema:
+    """Columns ``c0, c1, ...`` of content, numbers first, and the person they belong to."""
+    kinds = [pa.float64()] * numbers + [pa.int32()] * codes
+    content = [(f"c{i}", kind) for i, kind in enumerate(kinds)]
+    return pa.schema([*content, ("entity", pa.string())])
+
+
+def keyed(schema: pa.Schema, sifted: Sifted) -> pa.RecordBatch:
+    """Admitted rows laid out like that."""
+    numbers = sifted.block.numbers + 0.0  # -0.0 becomes 0.0: equal rows are then equal bits
+    columns = [*numbers.T, *sifted.block.codes.T]
+    arrays = [pa.array(np.ascontiguousarray(column)) for column in columns]
+    entity = pc.cast(sifted.entity, pa.string())
+    return pa.RecordBatch.from_arrays([*arrays, entity], schema=schema)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Read blocks back from the file ``keep`` wrote."""
+
+    numbers: int
+    codes: int
+
+    @property
+    def columns(self) -> list[str]:
+        """All of the content."""
+        return [f"c{i}" for i in range(self.numbers + self.codes)]
+
+    def __call__(self, batch: pa.RecordBatch) -> Sifted:
+        """The rows of a batch, all of them admitted before."""
+        columns = [column.to_numpy() for column in batch.columns]
+        numbers = np.array(columns[: self.numbers]).reshape(self.numbers, -1).T
+        codes = np.array(columns[self.numbers :], dtype=np.int32).reshape(self.codes, -1).T
+        return Sifted(Block(numbers, codes), Tally(batch.num_rows, batch.num_rows), None)
+
+
+def keep(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, limit: int, key: str, path: Path
+) -> None:
+    """Write the content of at most ``limit`` rows a person to a Parquet file.
+
+    Parameters
+    ----------
+    batches, schema
+        Rows laid out as in ``keyed_schema``.
+    limit, key, path
+        Rows a person keeps; what the hash is keyed with; where to write.
+    """
+    content = schema.names[:-1]
+    same = ", ".join(["entity", *content])
+    person = f"hash('{key}', entity), entity"  # hashed first: the file is not in order of names
+    with spilling() as con:
+        alike, placed = path.with_suffix(".alike"), path.with_suffix(".placed")
+        _sort(con, batches, schema, f"{person}, {same}", alike)
+        numbered = _numbered(alike, [*content, "entity"], "again")
+        wider = schema.append(pa.field("again", pa.int64()))
+        _sort(
+            con, numbered, wider, f"{person}, hash('{key}', {same}, again), {same}, again", placed
+        )
+        alike.unlink()
+        with pq.ParquetWriter(path, pa.schema(list(schema)[:-1])) as writer:
+            for batch in _numbered(placed, ["entity"], "place"):
+                writer.write(batch.filter(pc.less(batch["place"], limit)).select(content))
+        placed.unlink()
+
+
+def place_in_run(
+    columns: list[pa.Array], before: tuple[list[Any], int] | None
+) -> tuple[NDArray[np.int64], tuple[list[Any], int]]:
+    """The place of each row among its like, from 0, where like rows follow one another.
+
+    ``before`` is what the call on the rows before returned, so that a run may go on.
+
+    Examples
+    --------
+    >>> places, last = place_in_run([pa.array(["a", "a", "b"])], None)
+    >>> places.tolist(), place_in_run([pa.array(["b", "c"])], last)[0].tolist()
+    ([0, 1, 0], [1, 0])
+    """
+    n = len(columns[0])
+    starts = np.zeros(n, dtype=np.bool_)
+    for column in columns:
+        differs = pc.not_equal(column.slice(1), column.slice(0, n - 1))
+        starts[1:] |= differs.to_numpy(zero_copy_only=False)
+    goes_on = before is not None and before[0] == [column[0].as_py() for column in columns]
+    starts[0] = not goes_on
+    rows = np.arange(n)
+    since = rows - np.maximum.accumulate(np.where(starts, rows, 0))
+    if goes_on and before is not None:
+        since[: np.argmax(starts) if starts.any() else n] += before[1] + 1
+    return since, ([column[n - 1].as_py() for column in columns], int(since[-1]))
+
+
+def _sort(
+    con: Any, batches: Iterable[pa.RecordBatch], schema: pa.Schema, by: str, path: Path
+) -> None:
+    # COPY streams; a result handed over as Arrow would be held in memory whole.
+    where = str(path).replace("'", "''")
+    query(con, f"COPY (FROM rows ORDER BY {by}) TO '{where}' (FORMAT parquet)", schema, batches)
+
+
+def _numbered(path: Path, alike: list[str], name: str) -> Iterator[pa.RecordBatch]:
+    """A sorted file with a further column: each row's place among its like."""
+    last: tuple[list[Any], int] | None = None
+    with pq.ParquetFile(path, pre_buffer=False) as file:
+        for batch in file.iter_batches(_BLOCK):
+            places, last = place_in_run([batch[column] for column in alike], last)
+            yield batch.append_column(name, pa.array(places))

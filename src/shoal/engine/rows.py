@@ -1,0 +1,137 @@
+"""The verbs through which methods see rows, whatever machine the rows are on."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol, overload, runtime_checkable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.domain import Box, Partition, Schema, SparseCounts
+from shoal.errors import InvalidSetting
+
+__all__ = ["Block", "Integers", "Kernel", "Mapped", "Mapper", "Rows", "Terms"]
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows, screened and encoded: all a kernel ever sees.
+
+    Parameters
+    ----------
+    numbers
+        One row each, the domain's numeric columns in order: finite and inside the box.
+    codes
+        One row each, the codes of the schema's categories in order; no columns for a box.
+    """
+
+    numbers: NDArray[np.float64]
+    codes: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
+Kernel = Callable[[Block], tuple[Integers, ...]]
+Mapper = Callable[[Block], NDArray[Any] | Sequence[NDArray[Any]]]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How rows are admitted: what happens to odd ones, and how many a person may have.
+
+    Examples
+    --------
+    >>> Terms(outside="refuse").nonfinite
+    'refuse'
+    """
+
+    outside: Literal["clip", "drop", "refuse"] = "clip"
+    nonfinite: Literal["refuse", "drop"] = "refuse"
+    entity: str | None = None
+    max_rows_per_person: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_choice("outside", self.outside, ("clip", "drop", "refuse"))
+        _check_choice("nonfinite", self.nonfinite, ("refuse", "drop"))
+        if self.max_rows_per_person is not None:
+            _check_limit(self.max_rows_per_person, self.entity)
+
+
+class Mapped(Protocol):
+    """A table that a kernel makes of the rows, not made yet."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its columns."""
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Make it, a batch at a time."""
+
+    def write(self, path: str | Path, overwrite: bool = False) -> Path:
+        """Make it and write it, whole or not at all, to .csv, .csv.gz or .parquet."""
+
+
+@runtime_checkable
+class Rows(Protocol):
+    """People's rows behind a handful of verbs; each verb is one pass, and integers add exactly.
+
+    Rows that the terms refuse raise in the first full pass, before it returns anything, so nothing
+    raises on data once a release has begun.
+    """
+
+    @property
+    def domain(self) -> Box | Schema:
+        """What is public about the columns."""
+
+    @property
+    def terms(self) -> Terms:
+        """How rows are admitted."""
+
+    def size(self) -> int:
+        """How many rows are admitted: as sensitive as any count."""
+
+    @overload
+    def count(self, partition: Partition, sparse: Literal[False] = False) -> Integers: ...
+    @overload
+    def count(self, partition: Partition, sparse: Literal[True]) -> SparseCounts: ...
+    def count(self, partition: Partition, sparse: bool = False) -> Integers | SparseCounts:
+        """Rows in each cell; sparse, only the cells that have any."""
+
+    def sum(self, kernel: Kernel) -> tuple[Integers, ...]:
+        """The kernel's arrays, added up over all blocks."""
+
+    def sizes(self, columns: Sequence[str]) -> pa.Table:
+        """How many rows share each combination of values, as column ``n``."""
+
+    def map(self, kernel: Mapper, names: Iterable[str]) -> Mapped:
+        """The table whose columns the kernel computes, a block at a time."""
+
+    def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """A uniform sample of the rows' numbers without replacement, for the holder."""
+
+    def on_progress(self, callback: Callable[[int], None]) -> None:
+        """Call back with the number of rows read so far, after every block of every pass."""
+
+
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise InvalidSetting(
+            f"{name} is none of {', '.join(map(repr, choices))}.", f"E.g. {name}={choices[0]!r}."
+        )
+
+
+def _check_limit(limit: object, entity: str | None) -> None:
+    if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 1:
+        raise InvalidSetting(
+            "max_rows_per_person is no whole number from 1 up.", "E.g. max_rows_per_person=5."
+        )
+    if entity is None:
+        raise InvalidSetting(
+            "max_rows_per_person came without entity: whose rows are they?",
+            'Name the column that tells people apart, e.g. entity="student_id".',
+        )

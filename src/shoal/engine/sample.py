@@ -1,0 +1,59 @@
+"""A uniform sample without replacement, in one pass."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InvalidSetting
+
+__all__ = ["Sample"]
+
+
+class Sample:
+    """Every row draws a number; the ``n`` rows with the smallest stay, in the order they came.
+
+    The numbers are drawn in the rows' order, so the sample does not depend on how the rows were
+    cut into blocks.
+
+    Examples
+    --------
+    >>> sample = Sample(2, np.random.default_rng(7))
+    >>> sample.add(np.arange(5.0)[:, None])
+    >>> sample.rows(width=1).shape
+    (2, 1)
+    """
+
+    def __init__(self, n: int, rng: np.random.Generator) -> None:
+        if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
+            raise InvalidSetting("n is no whole number from 0 up.", "E.g. take(1_000, rng).")
+        self._n = int(n)
+        self._rng = rng
+        self._draws: list[NDArray[np.float64]] = []
+        self._rows: list[NDArray[np.float64]] = []
+        self._held = 0
+        self._highest = np.inf  # no row that draws more can stay
+
+    def add(self, rows: NDArray[np.float64]) -> None:
+        """Let a block's rows draw."""
+        draws = self._rng.random(len(rows))
+        good = draws < self._highest
+        self._draws.append(draws[good])
+        self._rows.append(rows[good])
+        self._held += int(np.count_nonzero(good))
+        if self._held > 2 * self._n + len(rows):  # seldom: a cut costs as much as it drops
+            self._cut()
+
+    def rows(self, width: int) -> NDArray[np.float64]:
+        """The sample."""
+        self._cut()
+        return self._rows[0] if self._rows else np.empty((0, width))
+
+    def _cut(self) -> None:
+        if not self._rows:
+            return
+        draws, rows = np.concatenate(self._draws), np.concatenate(self._rows)
+        if len(draws) > self._n:
+            smallest = np.argpartition(draws, self._n)
+            self._highest = draws[smallest[self._n]]
+            stay = np.sort(smallest[: self._n])
+            draws, rows = draws[stay], rows[stay]
+        self._draws, self._rows, self._held = [draws], [rows], len(draws)

@@ -1,0 +1,173 @@
+"""What a batch goes through before a kernel sees it, and what is counted on the way."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.data import encode
+from shoal.domain import Box, Categories, Schema
+from shoal.engine.rows import Block, Terms
+from shoal.errors import EntityMissing, NotFinite, OutsideDomain
+
+__all__ = ["Screen", "Sifted", "Tally"]
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Rows read and kept, and those with something odd; tallies of blocks add up."""
+
+    read: int = 0
+    kept: int = 0
+    nonfinite: int = 0
+    outside: int = 0
+    nobody: int = 0
+    nonfinite_columns: frozenset[str] = frozenset()
+    outside_columns: frozenset[str] = frozenset()
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(
+            self.read + other.read,
+            self.kept + other.kept,
+            self.nonfinite + other.nonfinite,
+            self.outside + other.outside,
+            self.nobody + other.nobody,
+            self.nonfinite_columns | other.nonfinite_columns,
+            self.outside_columns | other.outside_columns,
+        )
+
+
+class Sifted(NamedTuple):
+    """A batch's admitted rows, what was counted, and whose rows they are if that was asked."""
+
+    block: Block
+    tally: Tally
+    entity: pa.Array | None
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Encode a batch, move or leave out odd rows, and count them.
+
+    Examples
+    --------
+    >>> screen = Screen(Box(age=(0, 110)), Terms(nonfinite="drop"))
+    >>> block, tally, _ = screen(pa.record_batch({"age": [31.0, None, 200.0]}))
+    >>> block.numbers.tolist(), tally.nonfinite
+    ([[31.0], [110.0]], 1)
+    """
+
+    domain: Box | Schema
+    terms: Terms
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The numeric columns."""
+        return self.domain.names if isinstance(self.domain, Box) else self.domain.numbers
+
+    @property
+    def categories(self) -> dict[str, Categories]:
+        """The columns of categories; a box has none."""
+        return {} if isinstance(self.domain, Box) else self.domain.categories
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns to read, each once."""
+        entity = () if self.terms.entity is None else (self.terms.entity,)
+        return tuple(dict.fromkeys((*self.numbers, *self.categories, *entity)))
+
+    def empty(self) -> Block:
+        """A block of no rows."""
+        width, listed = len(self.numbers), len(self.categories)
+        return Block(np.empty((0, width)), np.empty((0, listed), dtype=np.int32))
+
+    def __call__(self, batch: pa.RecordBatch) -> Sifted:
+        """The rows of a batch that are admitted."""
+        numbers = encode.numbers(batch, self.numbers)
+        codes = encode.codes(batch, self.categories)
+        entity = None if self.terms.entity is None else batch.column(self.terms.entity)
+        tally = Tally(batch.num_rows, batch.num_rows, nobody=_missing(entity))
+        if batch.num_rows and not self._all_inside(numbers):
+            kept, odd = self._closer_look(numbers)
+            tally += odd
+            numbers, codes = numbers[kept], codes[kept]
+            entity = None if entity is None else entity.filter(pa.array(kept))
+        return Sifted(Block(numbers, codes), tally, entity)
+
+    def refuses(self, tally: Tally) -> bool:
+        """Whether the terms refuse what was counted."""
+        nonfinite = tally.nonfinite and self.terms.nonfinite == "refuse"
+        outside = tally.outside and self.terms.outside == "refuse"
+        return bool(nonfinite or outside or tally.nobody)
+
+    def check(self, tally: Tally) -> None:
+        """Raise what the terms refuse: counts and column names, never a value."""
+        if tally.nonfinite and self.terms.nonfinite == "refuse":
+            raise NotFinite(
+                f"{tally.nonfinite} of {tally.read} rows have a missing, NaN or infinite value in "
+                f"{self._listed(tally.nonfinite_columns)}.",
+                'Fill or remove them, or leave such rows out with nonfinite="drop".',
+            )
+        if tally.outside and self.terms.outside == "refuse":
+            raise OutsideDomain(
+                f"{tally.outside} of {tally.read} rows lie beyond the bounds of "
+                f"{self._listed(tally.outside_columns)}.",
+                'Widen the bounds, move such rows with outside="clip", or leave them out with '
+                'outside="drop".',
+            )
+        if tally.nobody:
+            raise EntityMissing(
+                f"{tally.nobody} of {tally.read} rows have nothing in {self.terms.entity!r}, so "
+                "they belong to nobody.",
+                "Fill in whose they are, or remove them: a person's share cannot be limited else.",
+            )
+
+    def _all_inside(self, numbers: NDArray[np.float64]) -> bool:
+        # The extremes tell whether any row needs a closer look; NaN comes through and fails both.
+        if not self.numbers:
+            return True
+        inside = (numbers.min(axis=0) >= self._box.low) & (numbers.max(axis=0) <= self._box.high)
+        return bool(inside.all())
+
+    def _closer_look(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.bool_], Tally]:
+        """Clip in place; which rows stay, and a tally of those that are odd or leave."""
+        box = self._box
+        bad: NDArray[np.bool_] = ~np.isfinite(numbers)
+        bad_rows: NDArray[np.bool_] = bad.any(axis=1)
+        beyond = ((numbers < box.low) | (numbers > box.high)) & ~bad_rows[:, None]
+        beyond_rows: NDArray[np.bool_] = beyond.any(axis=1)
+        kept = ~(bad_rows | beyond_rows) if self.terms.outside == "drop" else ~bad_rows
+        np.clip(numbers, box.low, box.high, out=numbers)
+        odd = Tally(
+            kept=-int(np.count_nonzero(~kept)),
+            nonfinite=int(np.count_nonzero(bad_rows)),
+            outside=int(np.count_nonzero(beyond_rows)),
+            nonfinite_columns=self._named(bad),
+            outside_columns=self._named(beyond),
+        )
+        return kept, odd
+
+    @cached_property
+    def _box(self) -> Box:
+        return self.domain if isinstance(self.domain, Box) else self.domain.box
+
+    def _named(self, odd: NDArray[np.bool_]) -> frozenset[str]:
+        return frozenset(self.numbers[i] for i in np.flatnonzero(odd.any(axis=0)))
+
+    def _listed(self, columns: Iterable[str]) -> str:
+        return ", ".join(repr(name) for name in self.numbers if name in columns)
+
+
+def _missing(entity: pa.Array | None) -> int:
+    """How many rows name nobody: nothing there, NaN, or empty text."""
+    if entity is None:
+        return 0
+    missing = pc.is_null(entity, nan_is_null=True)
+    if pa.types.is_string(entity.type) or pa.types.is_large_string(entity.type):
+        missing = pc.or_(missing, pc.fill_null(pc.equal(entity, ""), True))
+    return int(pc.sum(missing).as_py() or 0)

@@ -1,0 +1,56 @@
+"""Group sizes, by DuckDB: as many groups as there are, within a memory limit."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.engine.rows import Block
+from shoal.engine.screen import Screen
+from shoal.engine.spill import query, spilling
+
+__all__ = ["group_sizes"]
+
+
+def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen) -> pa.Table:
+    """How many rows share each combination; categories rise by their place in the public list.
+
+    Codes are grouped, which is faster than labels, and translated at the end.
+    """
+    schema = pa.schema([(f"c{i}", _kind(name, screen)) for i, name in enumerate(columns)])
+    batches = (_picked(block, columns, screen, schema) for block in blocks)
+    with spilling() as con:
+        sql = "SELECT *, count(*) AS n FROM rows GROUP BY ALL ORDER BY ALL"
+        found = query(con, sql, schema, batches)
+    labelled = [_labels(found[f"c{i}"], name, screen) for i, name in enumerate(columns)]
+    return pa.table([*labelled, found["n"]], names=[*columns, "n"])
+
+
+def _kind(name: str, screen: Screen) -> pa.DataType:
+    return pa.int32() if name in screen.categories else pa.float64()
+
+
+def _picked(
+    block: Block, columns: Sequence[str], screen: Screen, schema: pa.Schema
+) -> pa.RecordBatch:
+    listed = list(screen.categories)
+    arrays = [
+        block.codes[:, listed.index(name)]
+        if name in listed
+        else block.numbers[:, screen.numbers.index(name)] + 0.0  # -0.0 is 0.0
+        for name in columns
+    ]
+    return pa.RecordBatch.from_arrays(
+        [pa.array(np.ascontiguousarray(array)) for array in arrays], schema=schema
+    )
+
+
+def _labels(column: pa.ChunkedArray, name: str, screen: Screen) -> pa.ChunkedArray | pa.Array:
+    if name not in screen.categories:
+        return column
+    categories = screen.categories[name]
+    public = categories.labels(np.arange(categories.size))
+    kinds = {type(label) for label in public}
+    # A list of mixed kinds, such as numbers and the bucket, is one of texts.
+    known = pa.array(public if len(kinds) == 1 else [str(label) for label in public])
+    return known.take(column.combine_chunks())
