@@ -18,6 +18,7 @@ demo: $(READY) ## the main job on built-in data; leaves shoal-demo/report.html
 	$(BIN)/shoal demo --overwrite
 
 test: $(READY) ## all tests but the long ones
+	@sh tools/browser.sh
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
 slow: $(READY) ## the long statistical and stress tests
@@ -28,13 +29,13 @@ check: $(READY) ## format, lint, types, import contracts, docs
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 bench: $(READY) ## speed, as ratios; writes bench/results/
 	$(BIN)/python bench/run.py
 
 docs: $(READY) ## build the documentation into site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 studio: $(READY) ## the browser studio (not built yet; says so)
 	@echo "The studio is not part of this version. 'make demo' writes a page to look at."; exit 1

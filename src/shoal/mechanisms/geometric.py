@@ -105,11 +105,11 @@ class Geometric:
             )
 
     @overload
-    def release(self, value: int, rng: np.random.Generator) -> int: ...
+    def release(self, value: NDArray[np.integer], rng: np.random.Generator) -> Integers: ...
     @overload
     def release(self, value: SparseCounts, rng: np.random.Generator) -> SparseCounts: ...
     @overload
-    def release(self, value: NDArray[np.integer], rng: np.random.Generator) -> Integers: ...
+    def release(self, value: int, rng: np.random.Generator) -> int: ...
 
     def release(
         self, value: int | NDArray[np.integer] | SparseCounts, rng: np.random.Generator
@@ -119,7 +119,7 @@ class Geometric:
         if isinstance(value, SparseCounts):
             return self._release_sparse(value, rng)
         noisy = _bounded(value) + self._noise(np.size(value), rng).reshape(np.shape(value))
-        return int(noisy) if isinstance(value, int) else noisy
+        return noisy if np.ndim(value) else int(noisy)
 
     def _noise(self, n: int, rng: np.random.Generator) -> Integers:
         return geometric_law(self.step).two_sided(n, rng)  # [P1]

@@ -112,12 +112,10 @@ class Guarantee:
         )
 
     def __repr__(self) -> str:
-        defaults = {f.name: f.default for f in fields(self)}
-        parts = []
-        for name, value in self.to_dict().items():
-            if name != "kind" and getattr(self, name) != defaults[name]:
-                parts.append(f"{name}={value}")
-        return f"{type(self).__name__}({', '.join(parts)})"
+        told = {f.name: f.default for f in fields(self) if getattr(self, f.name) != f.default}
+        order = sorted(told, key=lambda name: name == "simulation")  # last
+        shown = self.to_dict()
+        return f"{type(self).__name__}({', '.join(f'{name}={shown[name]}' for name in order)})"
 
 
 @dataclass(frozen=True, repr=False)
