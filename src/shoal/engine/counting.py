@@ -65,11 +65,14 @@ class SparseMerge:
         return SparseCounts(keys, counts, size)
 
     def _merge_last_two(self) -> None:
-        (left, left_counts), (right, right_counts) = self._runs.pop(-2), self._runs.pop()
-        keys = np.concatenate([left, right])
-        counts = np.concatenate([left_counts, right_counts])
-        order = np.argsort(keys, kind="stable")  # two rising runs: merged in linear time
-        keys, counts = keys[order], counts[order]
-        first = np.flatnonzero(np.diff(keys, prepend=-1))
-        merged = np.add.reduceat(counts, first) if first.size else counts
-        self._runs.append((keys[first], merged))
+        # Into the longer run, array by array: never two copies of the whole at once.
+        (keys, counts), (more, more_counts) = self._runs.pop(-2), self._runs.pop()
+        at = np.searchsorted(keys, more)
+        known = np.zeros(more.size, dtype=np.bool_)
+        inside = at < keys.size
+        known[inside] = keys[at[inside]] == more[inside]
+        counts[at[known]] += more_counts[known]
+        at, more, more_counts = at[~known], more[~known], more_counts[~known]
+        keys = np.insert(keys, at, more)
+        counts = np.insert(counts, at, more_counts)
+        self._runs.append((keys, counts))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from shoal.engine.rows import Block
 from shoal.engine.screen import Sifted, Tally
-from shoal.engine.spill import query, spilling
+from shoal.engine.spill import query_to_file
 
 __all__ = ["Kept", "keep", "keyed", "keyed_schema", "place_in_run"]
 
@@ -80,19 +80,17 @@ def keep(
     content = schema.names[:-1]
     same = ", ".join(["entity", *content])
     person = f"hash('{key}', entity), entity"  # hashed first: the file is not in order of names
-    with spilling() as con:
-        alike, placed = path.with_suffix(".alike"), path.with_suffix(".placed")
-        _sort(con, batches, schema, f"{person}, {same}", alike)
-        numbered = _numbered(alike, [*content, "entity"], "again")
-        wider = schema.append(pa.field("again", pa.int64()))
-        _sort(
-            con, numbered, wider, f"{person}, hash('{key}', {same}, again), {same}, again", placed
-        )
-        alike.unlink()
-        with pq.ParquetWriter(path, pa.schema(list(schema)[:-1])) as writer:
-            for batch in _numbered(placed, ["entity"], "place"):
-                writer.write(batch.filter(pc.less(batch["place"], limit)).select(content))
-        placed.unlink()
+    alike, placed = path.with_suffix(".alike"), path.with_suffix(".placed")
+    query_to_file(f"FROM rows ORDER BY {person}, {same}", schema, batches, alike)
+    numbered = _numbered(alike, [*content, "entity"], "again")
+    wider = schema.append(pa.field("again", pa.int64()))
+    order = f"{person}, hash('{key}', {same}, again), {same}, again"
+    query_to_file(f"FROM rows ORDER BY {order}", wider, numbered, placed)
+    alike.unlink()
+    with pq.ParquetWriter(path, pa.schema(list(schema)[:-1])) as writer:
+        for batch in _numbered(placed, ["entity"], "place"):
+            writer.write(batch.filter(pc.less(batch["place"], limit)).select(content))
+    placed.unlink()
 
 
 def place_in_run(
@@ -120,14 +118,6 @@ def place_in_run(
     if goes_on and before is not None:
         since[: np.argmax(starts) if starts.any() else n] += before[1] + 1
     return since, ([column[n - 1].as_py() for column in columns], int(since[-1]))
-
-
-def _sort(
-    con: Any, batches: Iterable[pa.RecordBatch], schema: pa.Schema, by: str, path: Path
-) -> None:
-    # COPY streams; a result handed over as Arrow would be held in memory whole.
-    where = str(path).replace("'", "''")
-    query(con, f"COPY (FROM rows ORDER BY {by}) TO '{where}' (FORMAT parquet)", schema, batches)
 
 
 def _numbered(path: Path, alike: list[str], name: str) -> Iterator[pa.RecordBatch]:

@@ -137,10 +137,10 @@ class Screen:
     def _closer_look(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.bool_], Tally]:
         """Clip in place; which rows stay, and a tally of those that are odd or leave."""
         box = self._box
-        bad: NDArray[np.bool_] = ~np.isfinite(numbers)
-        bad_rows: NDArray[np.bool_] = bad.any(axis=1)
+        bad = ~np.isfinite(numbers)
+        bad_rows = np.logical_or.reduce(bad, axis=1)
         beyond = ((numbers < box.low) | (numbers > box.high)) & ~bad_rows[:, None]
-        beyond_rows: NDArray[np.bool_] = beyond.any(axis=1)
+        beyond_rows = np.logical_or.reduce(beyond, axis=1)
         kept = ~(bad_rows | beyond_rows) if self.terms.outside == "drop" else ~bad_rows
         np.clip(numbers, box.low, box.high, out=numbers)
         odd = Tally(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
@@ -11,31 +12,27 @@ import pyarrow as pa
 from shoal.engine.pool import thread_count
 from shoal.errors import CannotWrite
 
-__all__ = ["query", "spilling"]
+__all__ = ["query_to_file"]
 
 _MEMORY = "256MB"
 
 
-@contextmanager
-def spilling() -> Iterator[Any]:
-    """A connection whose spilled pages lie in a folder only the owner can read, and go with it."""
-    with TemporaryDirectory(prefix="shoal-") as folder, duckdb.connect() as con:
-        con.execute("SET memory_limit = ?", [_MEMORY])
-        con.execute("SET threads = ?", [thread_count()])
-        con.execute("SET temp_directory = ?", [folder])
-        con.execute("SET preserve_insertion_order = false")
-        con.execute("SET enable_progress_bar = false")
-        yield con
+def query_to_file(
+    sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], path: Path
+) -> None:
+    """Write what ``sql`` makes of the stream, there named ``rows``, to a Parquet file.
 
-
-def query(con: Any, sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> pa.Table:
-    """Run ``sql`` over the stream, there named ``rows``; the stream's errors come out as they are.
+    A file, since a result handed over as Arrow would be held in memory whole. Errors of the
+    stream come out as they are.
 
     Examples
     --------
+    >>> import pyarrow.parquet as pq
     >>> batch = pa.record_batch({"c0": [1, 1, 2]})
-    >>> with spilling() as con:
-    ...     query(con, "SELECT max(c0) AS top FROM rows", batch.schema, [batch]).to_pydict()
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "top.parquet"
+    ...     query_to_file("SELECT max(c0) AS top FROM rows", batch.schema, [batch], path)
+    ...     pq.read_table(path).to_pydict()
     {'top': [2]}
     """
     raised: list[Exception] = []
@@ -47,16 +44,27 @@ def query(con: Any, sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatc
             raised.append(error)
             raise
 
-    con.register("rows", pa.RecordBatchReader.from_batches(schema, watched()))
+    where = str(path).replace("'", "''")
     try:
-        return con.execute(sql).to_arrow_table()
+        with _spilling() as con:
+            con.register("rows", pa.RecordBatchReader.from_batches(schema, watched()))
+            con.execute(f"COPY ({sql}) TO '{where}' (FORMAT parquet)").fetchall()
     except duckdb.Error as error:
         if raised:
             raise raised[0] from None
         # DuckDB's own words could quote a row.
         raise CannotWrite(
-            f"Sorting or grouping out of memory failed ({type(error).__name__}).",
+            f"Sorting or grouping on disk failed ({type(error).__name__}).",
             f"Make room in the temporary folder ({gettempdir()}), or set TMPDIR to another.",
         ) from None
-    finally:
-        con.unregister("rows")
+
+
+@contextmanager
+def _spilling() -> Iterator[Any]:
+    """A connection whose spilled pages lie in a folder only the owner can read, and go with it."""
+    with TemporaryDirectory(prefix="shoal-") as folder, duckdb.connect() as con:
+        con.execute(f"SET memory_limit = '{_MEMORY}'")
+        con.execute(f"SET threads = {thread_count()}")
+        con.execute("SET preserve_insertion_order = false")
+        con.execute("SET temp_directory = ?", [folder])
+        yield con
