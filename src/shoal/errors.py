@@ -33,12 +33,11 @@
     │   ├── UnmarkedSimulation            seeded noise on a page already written as real
     │   ├── NotPublishable                an unprotected result on its way to a public page
     │   └── ProtectedValue                a protected number on its way to a public page
-    ├── LedgerError                       the ledger cannot be used           exit code 2
-    │   ├── NotALedger                    a file that is something else
-    │   ├── LedgerLocked                  another process holds it too long
-    │   ├── LedgerNotWritable             read-only, no such folder, or a full disk
-    │   └── LimitMismatch                 a limit given that is not the one stored
-    └── MissingPart (ImportError)         an optional part is not installed   exit code 4
+    └── LedgerError                       the ledger cannot be used           exit code 2
+        ├── NotALedger                    a file that is something else
+        ├── LedgerLocked                  another process holds it too long
+        ├── LedgerNotWritable             read-only, no such folder, or a full disk
+        └── LimitMismatch                 a limit given that is not the one stored
 
 A message says what came and what would do; ``next_step`` says what to do about it. Neither ever
 quotes a row.
@@ -62,7 +61,6 @@ __all__ = [
     "LedgerLocked",
     "LedgerNotWritable",
     "LimitMismatch",
-    "MissingPart",
     "NotALedger",
     "NotAReport",
     "NotFinite",
@@ -249,9 +247,3 @@ class LedgerNotWritable(LedgerError):
 
 class LimitMismatch(LedgerError):
     """A limit given that is not the one stored."""
-
-
-class MissingPart(ShoalError, ImportError):
-    """An optional part is not installed."""
-
-    exit_code = 4

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from shoal.apps import cli
-from shoal.errors import BudgetExceeded, InvalidSetting, MissingPart
+from shoal.errors import BudgetExceeded, InvalidSetting
 
 SHOAL = Path(sys.executable).with_name("shoal")
 
@@ -53,7 +53,6 @@ def test_every_verb_teaches_by_example(run, verb):
     [
         (InvalidSetting("This came.", "Do that."), 2),
         (BudgetExceeded("This came.", "Do that."), 3),
-        (MissingPart("This came.", "Do that."), 4),
         (KeyboardInterrupt(), 130),
         (ValueError("row 17 is Ada Lovelace"), 70),
     ],
