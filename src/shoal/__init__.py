@@ -19,7 +19,11 @@ if TYPE_CHECKING:
         NDLaplace,
         PlanarLaplace,
         Reports,
+        Restrict,
         SphericalLaplace,
+        bayes_remap,
+        clamp,
+        snap,
     )
     from shoal.privacy import KAnonymity, Ledger, LocalDP, MetricDP, PureDP, Unprotected
     from shoal.randomness import Randomness
@@ -35,7 +39,11 @@ _HOMES = {
         "NDLaplace",
         "PlanarLaplace",
         "Reports",
+        "Restrict",
         "SphericalLaplace",
+        "bayes_remap",
+        "clamp",
+        "snap",
     ),
     "privacy": ("KAnonymity", "Ledger", "LocalDP", "MetricDP", "PureDP", "Unprotected"),
     "randomness": ("Randomness",),
@@ -57,14 +65,18 @@ __all__ = [
     "PureDP",
     "Randomness",
     "Reports",
+    "Restrict",
     "Schema",
     "SphericalLaplace",
     "Taxonomy",
     "Unprotected",
     "audit",
+    "bayes_remap",
     "blobs",
+    "clamp",
     "load",
     "rows_of",
+    "snap",
     "students",
 ]
 

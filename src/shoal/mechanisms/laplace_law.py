@@ -8,17 +8,23 @@ import numpy as np
 from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting
 
-__all__ = ["log_density", "radius_quantile"]
+__all__ = ["distances", "log_density", "radius_quantile"]
+
+
+def distances(values: Matrix, atoms: Matrix) -> Matrix:
+    """From each value (lines) to each atom (columns)."""
+    squares = np.zeros((len(values), len(atoms)))
+    for ours, theirs in zip(values.T, atoms.T, strict=True):
+        gap: Matrix = np.subtract.outer(ours, theirs)
+        squares += np.square(gap, out=gap)
+    return np.sqrt(squares, out=squares)
 
 
 def log_density(values: Matrix, atoms: Matrix) -> Matrix:
     """Of each value (lines) as noise around each atom (columns)."""
-    squares = np.zeros((len(values), len(atoms)))
-    for ours, theirs in zip(values.T, atoms.T, strict=True):
-        squares += np.subtract.outer(ours, theirs) ** 2
     d = values.shape[1]
     sphere = math.log(2) + d / 2 * math.log(math.pi) - math.lgamma(d / 2)  # log of its area
-    logs = np.sqrt(squares, out=squares)
+    logs = distances(values, atoms)
     logs += sphere + math.lgamma(d)
     return np.negative(logs, out=logs)
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.domain import Box
-from shoal.domain.box import Matrix
+from shoal.domain.box import Matrix, as_matrix
 from shoal.errors import DimensionMismatch, InvalidBudget, InvalidDomain, InvalidSetting
 from shoal.mechanisms.laplace_law import log_density, radius_quantile
 from shoal.mechanisms.lattice import FARTHEST, Lattice, checked_step
@@ -132,9 +132,14 @@ class NDLaplace:
         """Number of columns; ``None`` if only the records will tell."""
         return self._fixed_d or self.space.d
 
+    @property
+    def rate(self) -> float:
+        """Epsilon as a float: how fast the density of the noise falls off."""
+        return float(exact_budget(self.epsilon))
+
     def error_quantile(self, p: float) -> float:
         """The distance, in scaled units, within which a report stays with probability ``p``."""
-        return radius_quantile(self._known_d(), p) / float(exact_budget(self.epsilon))
+        return radius_quantile(self._known_d(), p) / self.rate
 
     def perturbation_area(self, centre: ArrayLike) -> PerturbationArea:
         """The disc of the mean distance d / epsilon around a point. Drawn, it shows that point.
@@ -143,21 +148,21 @@ class NDLaplace:
         4.0
         """
         row = records_of(centre, d=self.d)[0]
-        radius = row.size / float(exact_budget(self.epsilon))
+        radius = row.size / self.rate
         axes = radius * self.space.units(row.size)
         return PerturbationArea(tuple(row.tolist()), radius, tuple(axes.tolist()))
 
     def log_density(self, values: ArrayLike, atoms: ArrayLike) -> Matrix:
         """Log-density, per scaled volume, of each report (lines) were the record each atom."""
-        rate = float(exact_budget(self.epsilon))
-        reports, records = self.space.scaled(values) * rate, self.space.scaled(atoms) * rate
-        logs = log_density(reports, records)
-        logs += reports.shape[1] * math.log(rate)
+        reports = self.space.scaled(values)
+        records = self.space.scaled(as_matrix(atoms, reports.shape[1]))
+        logs = log_density(reports * self.rate, records * self.rate)
+        logs += reports.shape[1] * math.log(self.rate)
         return logs
 
     def check(self, value: ArrayLike) -> None:
         """Refuse what cannot be a table of records, or a record."""
-        self._records(value)
+        self.records(value)
 
     def release(
         self, value: ArrayLike, rng: np.random.Generator, *, out: Matrix | None = None
@@ -171,11 +176,17 @@ class NDLaplace:
                 "lattice=None came with real noise: the low bits of raw floats give records away.",
                 "Leave lattice at 'auto', or seed the run as a simulation.",
             )
-        values = _copied(self._records(value), out)
+        values = _copied(self.records(value), out)
         self._perturb(values, rng)
         return Reports(values, self)
 
-    def _records(self, value: ArrayLike) -> Matrix:
+    @property
+    def lattice_rate(self) -> float:
+        """Epsilon per step of the lattice (per unit without one), at most the promised one."""
+        return _not_above(exact_budget(self.epsilon) * Fraction(self.step or 1))
+
+    def records(self, value: ArrayLike) -> Matrix:
+        """What is noised: checked float64 rows, moved into the box if ``clip``."""
         rows = records_of(value, self.bounds, d=self.d, clip=self.clip)
         if self.d is None and rows.shape[1] > _WIDEST:
             raise DimensionMismatch(
@@ -191,11 +202,10 @@ class NDLaplace:
         origins = np.tile(self.space.origin(d), (size, 1))  # whole blocks: no slow broadcasting
         cells = np.tile(self.space.units(d) * (self.step or 1.0), (size, 1))
         noise = np.empty_like(cells)
-        rate = _not_above(exact_budget(self.epsilon) * Fraction(self.step or 1))
         for start in range(0, n, size or 1):
             rows = values[start : start + size]
             block = slice(len(rows))
-            fill_with_noise(noise[block], rate, rng)
+            fill_with_noise(noise[block], self.lattice_rate, rng)
             if self.step is None:
                 rows += np.multiply(noise[block], cells[block], out=noise[block])
             else:
@@ -270,13 +280,18 @@ def lattice_slack(step_cost: Fraction, d: int) -> Fraction:
     return Fraction(root if root * root >= square else root + 1, 10**9)
 
 
+def to_places(rows: Matrix, origin: Matrix, cell: Matrix) -> None:
+    """Rows become whole numbers of steps from the origin, in place."""
+    with np.errstate(over="ignore"):  # beyond float64 is beyond FARTHEST too
+        rows -= origin
+        rows /= cell
+    np.clip(rows, -FARTHEST, FARTHEST, out=rows)
+    np.rint(rows, out=rows)
+
+
 def _add_on_lattice(rows: Matrix, noise: Matrix, origins: Matrix, cells: Matrix) -> None:
     """Rows become origin + cell (k + K), k and K whole numbers that first meet in their sum."""
-    with np.errstate(over="ignore"):  # beyond float64 is beyond FARTHEST too
-        rows -= origins
-        rows /= cells
-    np.clip(rows, -FARTHEST, FARTHEST, out=rows)
-    np.rint(rows, out=rows)  # [P3] k, of the record alone
+    to_places(rows, origins, cells)  # [P3] k, of the record alone
     np.rint(noise, out=noise)  # [P3] K, of the noise alone
     rows += noise  # [P3] exact: whole numbers below 2**53
     rows *= cells  # [P5] from here on a function of k + K

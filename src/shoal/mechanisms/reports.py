@@ -72,6 +72,7 @@ def as_raw_reports(value: object) -> Reports:
     if reports.remap is None:
         return reports
     raise NotAReport(
-        f"These reports went through {reports.remap!r}, which changed the law of their noise.",
+        f"These reports went through {type(reports.remap).__name__}, which changed the law of "
+        "their noise.",
         "Keep the reports as they were released, and hand those over.",
     )
