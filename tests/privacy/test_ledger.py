@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -25,13 +26,23 @@ from shoal.errors import (
     NotALedger,
 )
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, LocalDP, PureDP, store
+from shoal.privacy import Ledger, LocalDP, MetricDP, PureDP, store
 from shoal.randomness import Randomness
 
 
 def spend(ledger: Ledger, epsilon: object) -> None:
     page = ledger.open(PureDP(epsilon), by="test")
     page.release(Geometric(page.budget), 1, Randomness().noise, of="a count")
+
+
+@dataclass
+class Report:
+    """A mechanism of any promise."""
+
+    guarantee: object
+
+    def release(self, value, rng):
+        return value
 
 
 class Estimator(BaseEstimator):
@@ -117,6 +128,16 @@ def test_a_kind_the_limit_does_not_name_is_refused(ledger):
         ledger.open(LocalDP(0.1), by="test")
     ledger.set_limit([PureDP(1), LocalDP(1)])
     ledger.open(LocalDP(0.1), by="test")
+
+
+def test_a_limit_is_on_epsilon_and_slack_is_added_up(ledger):
+    ledger.set_limit(MetricDP(2))
+    for _ in range(2):
+        page = ledger.open(MetricDP(1, slack=0.25), by="test")
+        page.release(Report(page.budget), 1, Randomness().noise, of="reports")
+    assert ledger.totals() == [MetricDP(2, slack=0.5)]
+    with pytest.raises(BudgetExceeded):
+        ledger.open(MetricDP("0.1"), by="test")
 
 
 def test_the_last_drop_can_be_spent(ledger):

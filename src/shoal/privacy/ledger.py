@@ -41,8 +41,8 @@ class Ledger:
         ``None`` keeps the entries in memory (and, once the ledger is pickled or the process
         forks, in a temporary file that only its owner can read).
     limit
-        The most that may be promised: a guarantee, or one for each kind. It is stored in the
-        file; a limit given later must be equal to it.
+        The most epsilon that may be promised: a guarantee, or one for each kind. It is stored in
+        the file; a limit given later must be equal to it.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def _check(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarante
             f"The ledger's limit is {_shown(limits)}; it does not name the kind of {made}.",
             "Make a promise of that kind, or add a limit for this one (`shoal ledger limit`).",
         )
-    if limit is not None and not after.within(limit):
+    if limit is not None and after.epsilon > limit.epsilon:  # slack is added up, not limited
         spent = "nothing" if total is None else plain(cast("Budget", total).epsilon)
         raise BudgetExceeded(
             f"This needs epsilon {plain(made.epsilon)}; {spent} of {plain(limit.epsilon)} is "
