@@ -1,4 +1,4 @@
-"""Counting rows by cell: the kernels, and the merging of sparse counts."""
+"""Counting rows by cell: the kernel, and the gathering of sparse counts."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,9 @@ import numpy as np
 from shoal.domain import Partition, SparseCounts
 from shoal.engine.rows import Block, Integers
 
-__all__ = ["CellsOf", "OccupiedCells", "SparseMerge"]
+__all__ = ["CellsOf", "SparseTotal"]
+
+_WAITING = 2**21  # keys gathered before they are sorted together: 16 MiB
 
 
 @dataclass(frozen=True)
@@ -21,58 +23,53 @@ class CellsOf:
         return self.partition.keys(block.numbers)
 
 
-@dataclass(frozen=True)
-class OccupiedCells:
-    """The cells of a block that have any row, in rising order, and how many rows each."""
+class SparseTotal:
+    """Counts of the keys seen so far.
 
-    partition: Partition
-
-    def __call__(self, block: Block) -> tuple[Integers, Integers]:
-        """Keys and counts."""
-        return np.unique(self.partition.keys(block.numbers), return_counts=True)
-
-
-class SparseMerge:
-    """Sorted runs of (keys, counts), merged as they come.
-
-    Each run is more than twice as long as the next, so a key is merged a logarithmic number of
-    times and memory follows the number of occupied cells, not of rows.
+    New keys wait until there are many, or as many as cells counted, and are then sorted and merged
+    at once: a merge reads no more than twice what waited, so time stays linear in the rows, and
+    memory follows the number of occupied cells.
 
     Examples
     --------
-    >>> merge = SparseMerge()
-    >>> merge.add(np.array([3, 8]), np.array([1, 2]))
-    >>> merge.add(np.array([3]), np.array([5]))
-    >>> merge.result(size=10).counts.tolist()
-    [6, 2]
+    >>> total = SparseTotal()
+    >>> total.add(np.array([8, 3, 8]))
+    >>> total.add(np.array([3]))
+    >>> total.result(size=10).counts.tolist()
+    [2, 2]
     """
 
     def __init__(self) -> None:
-        self._runs: list[tuple[Integers, Integers]] = []
+        self._keys: Integers = np.empty(0, dtype=np.int64)
+        self._counts: Integers = np.empty(0, dtype=np.int64)
+        self._waiting: list[Integers] = []
+        self._waiting_size = 0
 
-    def add(self, keys: Integers, counts: Integers) -> None:
-        """Take one more run; its keys rise strictly."""
-        self._runs.append((keys, counts))
-        while len(self._runs) > 1 and self._runs[-2][0].size <= 2 * self._runs[-1][0].size:
-            self._merge_last_two()
+    def add(self, keys: Integers) -> None:
+        """Count one more for each of these keys."""
+        self._waiting.append(keys)
+        self._waiting_size += keys.size
+        if self._waiting_size > max(_WAITING, self._keys.size):
+            self._merge()
 
     def result(self, size: int) -> SparseCounts:
-        """All runs as one, over ``size`` cells."""
-        while len(self._runs) > 1:
-            self._merge_last_two()
-        none = np.empty(0, dtype=np.int64)
-        keys, counts = self._runs[0] if self._runs else (none, none)
-        return SparseCounts(keys, counts, size)
+        """The counts, over ``size`` cells."""
+        if self._waiting:
+            self._merge()
+        return SparseCounts(self._keys, self._counts, size)
 
-    def _merge_last_two(self) -> None:
-        # Into the longer run, array by array: never two copies of the whole at once.
-        (keys, counts), (more, more_counts) = self._runs.pop(-2), self._runs.pop()
-        at = np.searchsorted(keys, more)
-        known = np.zeros(more.size, dtype=np.bool_)
-        inside = at < keys.size
-        known[inside] = keys[at[inside]] == more[inside]
-        counts[at[known]] += more_counts[known]
-        at, more, more_counts = at[~known], more[~known], more_counts[~known]
-        keys = np.insert(keys, at, more)
-        counts = np.insert(counts, at, more_counts)
-        self._runs.append((keys, counts))
+    def _merge(self) -> None:
+        keys, counts = self._sorted_waiting()
+        at = np.searchsorted(self._keys, keys)
+        known = at < self._keys.size
+        known[known] = self._keys[at[known]] == keys[known]
+        self._counts[at[known]] += counts[known]
+        # One array after the other: never two copies of everything at once.
+        at, keys, counts = at[~known], keys[~known], counts[~known]
+        self._keys = np.insert(self._keys, at, keys)
+        self._counts = np.insert(self._counts, at, counts)
+
+    def _sorted_waiting(self) -> tuple[Integers, Integers]:
+        keys = np.concatenate(self._waiting)
+        self._waiting, self._waiting_size = [], 0
+        return np.unique(keys, return_counts=True)

@@ -17,7 +17,7 @@ from shoal.data import Source, source_of
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import people
 from shoal.engine.checks import add_checked, check_columns, check_partition, integers_of
-from shoal.engine.counting import CellsOf, OccupiedCells, SparseMerge
+from shoal.engine.counting import CellsOf, SparseTotal
 from shoal.engine.mapped import LocalMapped
 from shoal.engine.pool import ahead, thread_count
 from shoal.engine.rows import Block, Integers, Kernel, Mapper, Terms
@@ -84,10 +84,10 @@ class LocalRows:
         """Rows in each cell; sparse, only the cells that have any."""
         check_partition(partition, self._screen, dense=not sparse)
         if sparse:
-            merge = SparseMerge()
-            for keys, counts in self.each(OccupiedCells(partition)):
-                merge.add(keys, counts)
-            return merge.result(partition.size)
+            occupied = SparseTotal()
+            for keys in self.each(CellsOf(partition)):
+                occupied.add(keys)
+            return occupied.result(partition.size)
         # Not a `sum`: every block's kernel would return all cells, far more than it has rows.
         total = np.zeros(partition.size, dtype=np.int64)
         for keys in self.each(CellsOf(partition)):

@@ -59,10 +59,10 @@ class Kept:
 
     def __call__(self, batch: pa.RecordBatch) -> Sifted:
         """The rows of a batch, all of them admitted before."""
-        columns = [column.to_numpy() for column in batch.columns]
-        numbers = np.array(columns[: self.numbers]).reshape(self.numbers, -1).T
-        codes = np.array(columns[self.numbers :], dtype=np.int32).reshape(self.codes, -1).T
-        return Sifted(Block(numbers, codes), Tally(batch.num_rows, batch.num_rows), None)
+        n, columns = batch.num_rows, [column.to_numpy() for column in batch.columns]
+        numbers = np.array(columns[: self.numbers], dtype=np.float64).reshape(self.numbers, n).T
+        codes = np.array(columns[self.numbers :], dtype=np.int32).reshape(self.codes, n).T
+        return Sifted(Block(numbers, codes), Tally(n, n), None)
 
 
 def keep(

@@ -88,11 +88,12 @@ class Screen:
 
     def __call__(self, batch: pa.RecordBatch) -> Sifted:
         """The rows of a batch that are admitted."""
-        numbers = encode.numbers(batch, self.numbers)
+        n = batch.num_rows
+        numbers = encode.numbers(batch, self.numbers) if self.numbers else np.empty((n, 0))
         codes = encode.codes(batch, self.categories)
         entity = None if self.terms.entity is None else batch.column(self.terms.entity)
-        tally = Tally(batch.num_rows, batch.num_rows, nobody=_missing(entity))
-        if batch.num_rows and not self._all_inside(numbers):
+        tally = Tally(n, n, nobody=_missing(entity))
+        if n and not self._all_inside(numbers):
             kept, odd = self._closer_look(numbers)
             tally += odd
             numbers, codes = numbers[kept], codes[kept]

@@ -1,0 +1,99 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from shoal.domain import Box, Grid, Schema
+from shoal.engine import rows_of
+from shoal.errors import (
+    DimensionMismatch,
+    InvalidDomain,
+    InvalidSetting,
+    ShoalError,
+    UnknownColumn,
+    UnreadableTable,
+)
+
+BOX = Box(age=(0, 110), visits=(0, 20))
+
+
+class Unread:
+    """A source whose rows nobody may read."""
+
+    names = ("age", "visits")
+
+    def batches(self, columns, size=0):
+        raise AssertionError("a row was read")
+
+
+def test_no_row_is_read_until_a_verb_asks(monkeypatch):
+    monkeypatch.setattr("shoal.engine.entry.source_of", lambda X, names: Unread())
+    rows = rows_of("file", BOX)
+    with pytest.raises(AssertionError, match="a row was read"):
+        rows.size()
+
+
+def test_named_columns_are_picked_by_name_whatever_their_order():
+    frame = pd.DataFrame({"visits": [3], "note": ["x"], "age": [30]})
+    assert rows_of(frame, BOX).take(1, np.random.default_rng(0)).tolist() == [[30, 3]]
+
+
+def test_the_columns_of_an_array_are_the_domains():
+    assert rows_of([[30, 3]], BOX).sizes(["visits"])["visits"].to_pylist() == [3]
+
+
+def test_an_array_of_another_width_is_refused_at_once():
+    with pytest.raises(DimensionMismatch):
+        rows_of(np.zeros((3, 3)), BOX)
+
+
+def test_missing_columns_are_named():
+    with pytest.raises(UnknownColumn, match="'visits' of 2 columns"):
+        rows_of({"age": [1]}, BOX)
+    with pytest.raises(UnknownColumn, match="'id' of 3 columns"):
+        rows_of(np.zeros((1, 2)), BOX, entity="id", max_rows_per_person=1)
+
+
+def test_an_entity_without_a_limit_limits_nothing_and_is_refused():
+    with pytest.raises(InvalidSetting, match="max_rows_per_person"):
+        rows_of({"age": [1], "visits": [1], "id": [1]}, BOX, entity="id")
+
+
+def test_rows_pass_through():
+    rows = rows_of([[30, 3]], BOX, outside="refuse")
+    assert rows_of(rows, BOX) is rows
+    assert rows_of(rows, BOX, outside="refuse") is rows
+
+
+def test_rows_on_other_terms_or_of_another_domain_do_not_pass():
+    rows = rows_of([[30, 3]], BOX)
+    with pytest.raises(InvalidSetting, match="terms"):
+        rows_of(rows, BOX, outside="refuse")
+    with pytest.raises(InvalidSetting, match="domain"):
+        rows_of(rows, Box.unit(2))
+
+
+@pytest.mark.parametrize(
+    ("X", "domain", "error"),
+    [
+        ([[1, 2]], (0, 1), InvalidDomain),
+        (object(), BOX, UnreadableTable),
+        ("no such file.csv", BOX, UnreadableTable),
+    ],
+)
+def test_what_is_no_table_or_no_domain_is_refused_with_a_next_step(X, domain, error):
+    with pytest.raises(error) as caught:
+        rows_of(X, domain)
+    assert isinstance(caught.value, ShoalError)
+    assert caught.value.next_step
+
+
+def test_a_schemas_columns_are_those_of_an_array_in_order():
+    schema = Schema.of(
+        {
+            "version": 1,
+            "columns": {"level": {"values": [1, 2]}, "age": {"low": 0, "high": 110}},
+        }
+    )
+    rows = rows_of(np.array([[2, 30.0], [1, 50.0]]), schema)
+    assert rows.count(Grid(schema.box, 2)).tolist() == [2, 0]
+    assert rows.sizes(["level"])["n"].to_pylist() == [1, 1]
