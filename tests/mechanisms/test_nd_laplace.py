@@ -1,6 +1,7 @@
 """NDLaplace: units, lattice, settings and bad input. Its law is held in tests/statistical."""
 
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -208,6 +209,13 @@ def test_mechanisms_of_equal_settings_are_equal():
     assert NDLaplace(1.0, scale=[1, 2]) == NDLaplace(1.0, scale=(1.0, 2.0))
     assert hash(NDLaplace(1.0, scale=[1, 2])) == hash(NDLaplace(1.0, scale=(1.0, 2.0)))
     assert NDLaplace(1.0, scale=[1, 2]) != PlanarLaplace(1.0, scale=[1, 2])
+
+
+def test_a_mechanism_travels_to_other_processes():
+    mechanism = PlanarLaplace("0.1", bounds=CITY, clip=True)
+    there = pickle.loads(pickle.dumps(mechanism))
+    assert there == mechanism
+    assert there.guarantee == mechanism.guarantee
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, math.nan, math.inf, "much", True, None, 1e-200, 1e200])

@@ -101,7 +101,7 @@ def _likeliest(likelihood: NDArray[np.float32], iterations: int, tolerance: floa
 def _likelihood(mechanism: NDLaplace, values: Matrix, atoms: Matrix) -> NDArray[np.float32]:
     """Of each report under each atom, the largest of each line scaled to 1: that cancels in EM."""
     likelihood = np.empty((len(values), len(atoms)), dtype=np.float32)
-    size = max(1, 2**20 // len(atoms))
+    size = max(1, 2**16 // len(atoms))  # 512 kB at a time, so it stays in the cache
     for start in range(0, len(values), size):
         logs = mechanism.log_density(values[start : start + size], atoms)
         logs -= logs.max(axis=1, keepdims=True)
