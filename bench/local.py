@@ -3,33 +3,33 @@
 Each line holds ``NDLaplace.release`` in place (checks, noise, lattice) against what is measured
 beside it with the same generator: a ``standard_normal`` fill of the same size, the least any such
 noise could cost; the same ``release`` called once a record; and the shortest loop over records,
-which checks nothing. CPU time, the best of several runs; written to ``bench/results/local.json``.
+which checks nothing. CPU time, the best of several turns; written to ``bench/results/local.json``.
 """
 
-import json
 import math
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
+from measure import write
 
 from shoal import Box, NDLaplace, Randomness
 
-RESULTS = Path(__file__).parent / "results"
-ROWS, LOOPED = 1_000_000, 5_000
+ROWS, LOOPED, TURNS = 1_000_000, 2_000, 7
 AT_MOST = {2: 2.6, 10: 1.5}  # times a fill
 AT_LEAST = 300  # times faster than a call a record
 
 
-def seconds(task: Callable[[], object], repeats: int = 7) -> float:
-    """CPU seconds of the fastest run: other work on the machine only ever adds."""
-    taken = []
-    for _ in range(repeats):
-        start = time.process_time()
-        task()
-        taken.append(time.process_time() - start)
-    return min(taken)
+def seconds_of(tasks: dict[str, Callable[[], object]], prepare: Callable[[], object]) -> dict:
+    """CPU seconds of each task's fastest turn; tasks take turns, so that they meet like times."""
+    best = dict.fromkeys(tasks, math.inf)
+    for _ in range(TURNS):
+        for name, task in tasks.items():
+            prepare()
+            start = time.process_time()
+            task()
+            best[name] = min(best[name], time.process_time() - start)
+    return best
 
 
 def record_by_record(rows: np.ndarray, epsilon: float, rng: np.random.Generator) -> list:
@@ -44,54 +44,36 @@ def record_by_record(rows: np.ndarray, epsilon: float, rng: np.random.Generator)
     return reports
 
 
-def nd_laplace(d: int) -> dict[str, float]:
+def nd_laplace(d: int) -> dict[str, object]:
     """Nanoseconds a row, and ratios, for d columns."""
-    rng = Randomness().noise
-    mechanism = NDLaplace(1.0, bounds=Box.unit(d))
-    raw = NDLaplace(1.0, lattice=None)
-    seeded = Randomness(1).noise
+    rng, seeded = Randomness().noise, Randomness(1).noise
+    box = Box.unit(d)
+    mechanism, raw = NDLaplace(1.0, bounds=box), NDLaplace(1.0, bounds=box, lattice=None)
     rows = Randomness(0).compute.random((ROWS, d))
-    table = rows.copy()
-
-    def in_place() -> None:
-        table[...] = rows  # a second run on noisy rows would be refused: they leave the box
-        mechanism.release(table, rng, out=table)
-
-    fill = seconds(lambda: rng.standard_normal(out=table))
-    copy = seconds(lambda: np.copyto(table, rows))
-    release = seconds(in_place) - copy
-    without_lattice = seconds(lambda: raw.release(table, seeded, out=table))
-    few = rows[:LOOPED]
-    calls = seconds(lambda: [mechanism.release(row, rng) for row in few], repeats=3) / LOOPED
-    loop = seconds(lambda: record_by_record(few, 1.0, rng), repeats=3) / LOOPED
+    table, few = rows.copy(), rows[:LOOPED]
+    taken = seconds_of(
+        {
+            "fill": lambda: rng.standard_normal(out=table),
+            "release": lambda: mechanism.release(table, rng, out=table),
+            "without_lattice": lambda: raw.release(table, seeded, out=table),
+            "call_a_record": lambda: [mechanism.release(row, rng) for row in few],
+            "bare_loop": lambda: record_by_record(few, 1.0, rng),
+        },
+        prepare=lambda: np.copyto(table, rows),
+    )
+    counts = dict.fromkeys(taken, ROWS) | {"call_a_record": LOOPED, "bare_loop": LOOPED}
+    each = {name: spent / counts[name] * 1e9 for name, spent in taken.items()}
     return {
-        "d": d,
-        "fill_ns_per_row": fill / ROWS * 1e9,
-        "release_ns_per_row": release / ROWS * 1e9,
-        "call_a_record_ns": calls * 1e9,
-        "bare_loop_ns_per_row": loop * 1e9,
-        "release_over_fill": release / fill,
-        "without_lattice_over_fill": without_lattice / fill,
-        "call_a_record_over_release": calls * ROWS / release,
-        "bare_loop_over_release": loop * ROWS / release,
+        "case": f"NDLaplace 1M x {d}",
+        "ns a row": round(each["release"], 1),
+        "over a fill": round(each["release"] / each["fill"], 2),
+        "at most": AT_MOST[d],
+        "over a fill without lattice": round(each["without_lattice"] / each["fill"], 2),
+        "a call a record over it": round(each["call_a_record"] / each["release"]),
+        "at least": AT_LEAST,
+        "a bare loop over it": round(each["bare_loop"] / each["release"]),
     }
 
 
-def run() -> list[dict[str, float]]:
-    """Measure, print and write."""
-    results = [nd_laplace(d) for d in AT_MOST]
-    for line in results:
-        d = int(line["d"])
-        print(
-            f"NDLaplace 1M x {d}: {line['release_over_fill']:.2f} fills (at most {AT_MOST[d]}), "
-            f"{line['without_lattice_over_fill']:.2f} without checks and lattice; "
-            f"{line['call_a_record_over_release']:.0f} times a call a record (at least "
-            f"{AT_LEAST}), {line['bare_loop_over_release']:.0f} times a bare loop"
-        )
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / "local.json").write_text(json.dumps(results, indent=2) + "\n")
-    return results
-
-
 if __name__ == "__main__":
-    run()
+    write("local", [nd_laplace(d) for d in AT_MOST])

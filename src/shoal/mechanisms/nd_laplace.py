@@ -201,11 +201,11 @@ class NDLaplace:
         size = min(n, max(1, _BLOCK // d))
         origins = np.tile(self.space.origin(d), (size, 1))  # whole blocks: no slow broadcasting
         cells = np.tile(self.space.units(d) * (self.step or 1.0), (size, 1))
-        noise = np.empty_like(cells)
+        noise, rate = np.empty_like(cells), self.lattice_rate
         for start in range(0, n, size or 1):
             rows = values[start : start + size]
             block = slice(len(rows))
-            fill_with_noise(noise[block], self.lattice_rate, rng)
+            fill_with_noise(noise[block], rate, rng)
             if self.step is None:
                 rows += np.multiply(noise[block], cells[block], out=noise[block])
             else:
