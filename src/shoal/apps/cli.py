@@ -23,6 +23,7 @@ from typer.core import TyperGroup
 from shoal.apps.demo import demo
 from shoal.apps.ledger import ledger_app
 from shoal.apps.output import console, wants_json
+from shoal.apps.perturb import perturb
 from shoal.apps.version import version
 from shoal.errors import ShoalError
 from shoal.figures.text import clean
@@ -65,6 +66,7 @@ app = typer.Typer(
     "...; SHOAL_DEBUG=1 shows where an error arose.",
 )
 app.command()(demo)
+app.command()(perturb)
 app.add_typer(ledger_app, name="ledger")
 app.command()(version)
 

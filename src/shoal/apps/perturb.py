@@ -1,0 +1,282 @@
+"""``shoal perturb``: report the rows of a file through a local mechanism, in one stream."""
+
+import json as json_format
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.apps.output import Json, Output, Progress, Quiet
+from shoal.apps.perturb_mechanism import Name, Settings, build, remap_of
+from shoal.apps.perturb_story import sidecar, summary
+from shoal.errors import CannotWrite, InvalidSetting, NotFinite, OutsideDomain
+
+if TYPE_CHECKING:
+    from shoal.engine import Rows
+    from shoal.perturb.stream import Drawn
+    from shoal.privacy import Guarantee, Page
+
+__all__ = ["perturb"]
+
+FORMATS = (".csv", ".csv.gz", ".parquet")
+
+
+def perturb(
+    table: Annotated[
+        str,
+        typer.Argument(
+            metavar="TABLE",
+            help="A CSV or Parquet file, a folder of Parquet files, or `-` for CSV from standard "
+            "input.",
+            show_default=False,
+        ),
+    ],
+    mechanism: Annotated[
+        Name, typer.Option(envvar="SHOAL_MECHANISM", help="What randomises a row.")
+    ] = Name.nd_laplace,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_EPSILON",
+            help="The budget of one report: smaller hides more. Per unit of distance for the "
+            "Laplace family, per kilometre with `geo`.",
+            show_default=False,
+        ),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_COLUMNS",
+            help="Columns to report, e.g. lat,lon; left out, all that the domain describes.",
+            show_default=False,
+        ),
+    ] = None,
+    domain: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_DOMAIN",
+            help="YAML file of public bounds and categories.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", envvar="SHOAL_OUTPUT", help="File to write: .parquet, .csv, .csv.gz."
+        ),
+    ] = Path("reports.parquet"),
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace older reports.")
+    ] = False,
+    user: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_USER",
+            help="Column that tells people apart: each is reported once, by one of their rows. "
+            "Left out, the domain's `entity`, or every row is a person of its own.",
+            show_default=False,
+        ),
+    ] = None,
+    clip: Annotated[
+        bool,
+        typer.Option("--clip", envvar="SHOAL_CLIP", help="Move rows outside the bounds to them."),
+    ] = False,
+    remap: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_REMAP",
+            help="Free afterwards: `clamp` moves reports into the bounds, `snap:N` to the nearest "
+            "of N nodes an axis.",
+            show_default=False,
+        ),
+    ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_SCALE",
+            help="What counts as one unit of distance in each column: numbers, e.g. 10,0.5, or "
+            "`box` for half the bounds' sides.",
+            show_default=False,
+        ),
+    ] = None,
+    lattice: Annotated[
+        str, typer.Option(envvar="SHOAL_LATTICE", help="Step that reports are rounded to.")
+    ] = "auto",
+    ledger: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_LEDGER", help="Ledger to write the promise to.", show_default=False
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            envvar="SHOAL_SEED",
+            help="Repeatable noise: a simulation, which protects nobody.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Randomise the rows of a table one by one, so that the reports may leave the building.
+
+    Only the perturbed columns are written. Beside the reports lies a JSON file that says what
+    made them and what each person was promised. Files larger than memory stream through.
+
+    **Examples**
+
+        shoal perturb trips.csv --epsilon 2 --domain city.yaml -o noisy.parquet
+        shoal perturb trips.csv --epsilon 2 --domain city.yaml --user rider --ledger trips.ledger
+        shoal perturb people.parquet --mechanism mixed --epsilon 4 --domain people.yaml --clip
+        zcat ages.csv.gz | shoal perturb - --mechanism piecewise --epsilon 1 --domain ages.yaml
+
+    where `city.yaml` holds what is public, and `geo` makes epsilon count per kilometre:
+
+        version: 1
+        columns: {lat: {low: 52.3, high: 52.7}, lon: {low: 13.1, high: 13.8}}
+        geo: {latitude: lat, longitude: lon}
+    """
+    asked = Settings(mechanism, _budget(epsilon), columns, domain, scale, lattice, clip)
+    say = Output(json, quiet)
+    task = _Task(asked, remap, user, ledger, seed)
+    about = output.with_name(f"{output.name}.json")
+    with say.progress(2) as progress, _file_of(table) as source:
+        _check_output(output, source)
+        document = task.run(source, output, about, overwrite, progress)
+    files = [output, about]
+    shown = {"output": str(output), "sidecar": str(about), "ledger": ledger and str(ledger)}
+    say.result(shown | document, *summary(document, task.guarantee, files, ledger))
+
+
+class _Task:
+    """One run: what is asked for, checked before a row is read or a file made."""
+
+    def __init__(
+        self,
+        asked: Settings,
+        remap: str | None,
+        user: str | None,
+        ledger: Path | None,
+        seed: int | None,
+    ) -> None:
+        from shoal.domain import Schema
+        from shoal.randomness import Randomness
+
+        self.mechanism, self.domain = build(asked)
+        self.remap = remap_of(remap, self.domain)
+        assert asked.domain is not None  # `build` has read it
+        self.user = user or Schema.load(asked.domain).entity
+        self.clip = asked.clip
+        self.noise = Randomness(seed).noise
+        self.guarantee: Guarantee = self.mechanism.guarantee.simulated(self.noise.simulation)
+        self._ledger = ledger
+
+    def run(
+        self, source: str, output: Path, about: Path, overwrite: bool, progress: Progress
+    ) -> dict[str, Any]:
+        """Write reports and sidecar, both whole or neither."""
+        from shoal.data import whole_file
+        from shoal.privacy import Ledger
+
+        with (
+            whole_file(about, overwrite) as about_part,
+            whole_file(output, overwrite) as part,
+            TemporaryDirectory(prefix=".shoal-", dir=part.parent) as folder,
+        ):
+            page = Ledger(self._ledger).open(self.mechanism.guarantee, by="shoal perturb")
+            rows = self._rows(source, progress)
+            drawn = self._release(rows, page)
+            progress.step("Drawing reports")
+            made = drawn.write(Path(folder) / output.name)
+            told = (self.mechanism, self.remap, self.domain, self.guarantee, self.user)
+            document = sidecar(*told, rows.size(), made, output.name)
+            about_part.write_text(json_format.dumps(document, indent=1, ensure_ascii=False))
+            os.replace(made, part)
+        return document
+
+    def _rows(self, source: str, progress: Progress) -> "Rows":
+        """The rows, all of them admitted."""
+        from shoal.engine import rows_of
+
+        rows = rows_of(
+            source,
+            self.domain,
+            outside="clip" if self.clip else "refuse",
+            entity=self.user,
+            max_rows_per_person=None if self.user is None else 1,
+        )
+        progress.step("Checking rows")
+        rows.on_progress(lambda read: _count(progress, read))
+        with _in_words():
+            rows.size()
+        return rows
+
+    def _release(self, rows: "Rows", page: "Page") -> "Drawn":
+        """Where rows and noise meet: one promise, one entry in the ledger."""
+        from shoal.perturb import Streamed
+
+        reports = Streamed(self.mechanism, self.remap)
+        if not rows.size():  # nobody is reported, so nothing is promised
+            return reports.release(rows, self.noise)
+        return page.release(reports, rows, self.noise, of="reports")
+
+
+def _budget(epsilon: str | None) -> str:
+    from shoal.errors import InvalidBudget
+
+    if epsilon is None:
+        raise InvalidBudget(
+            "No epsilon came.",
+            "Name the budget of one report, e.g. --epsilon 1; it is yours to choose and defend.",
+        )
+    return epsilon
+
+
+def _check_output(output: Path, source: str) -> None:
+    """What can be told wrong before the budget is spent."""
+    if not output.name.endswith(FORMATS):
+        raise CannotWrite(
+            f"{output.name} names no format this writes.", f"End it in {' or '.join(FORMATS)}."
+        )
+    if output.exists() and Path(source).exists() and output.samefile(source):
+        raise InvalidSetting(
+            "The reports would replace the table itself.", "Write them to another file."
+        )
+
+
+@contextmanager
+def _file_of(table: str) -> Iterator[str]:
+    """The table's path; standard input is kept in a file that only its owner can read."""
+    if table != "-":
+        yield table
+        return
+    with NamedTemporaryFile(prefix="shoal-", suffix=".csv") as file:
+        while part := sys.stdin.buffer.read(1 << 20):
+            file.write(part)
+        file.flush()
+        yield file.name
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    """What the engine refuses, with a next step for the command line."""
+    try:
+        yield
+    except OutsideDomain as error:
+        raise OutsideDomain(
+            error.came, "Widen the bounds by public knowledge, or move such rows with --clip."
+        ) from None
+    except NotFinite as error:
+        raise NotFinite(error.came, "Fill those values, or remove the rows.") from None
+
+
+def _count(progress: Progress, read: int) -> None:
+    if progress.bar is not None:
+        words = progress.bar.tasks[0].description.split(":")[0]
+        progress.bar.update(progress.task, description=f"{words}: {read:,}")

@@ -1,0 +1,177 @@
+"""From words on the command line to a mechanism, the domain of its rows, and a remap."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InvalidSetting, UnknownBounds
+
+if TYPE_CHECKING:
+    from shoal.domain import Box, Schema
+
+__all__ = ["Name", "Settings", "build", "remap_of"]
+
+
+class Name(StrEnum):
+    """The mechanisms, as they are asked for."""
+
+    nd_laplace = "nd-laplace"
+    planar_laplace = "planar-laplace"
+    spherical_laplace = "spherical-laplace"
+    restricted_laplace = "restricted-laplace"
+    piecewise = "piecewise"
+    duchi = "duchi"
+    hybrid = "hybrid"
+    harmony = "harmony"
+    privunit = "privunit"
+    square_wave = "square-wave"
+    staircase = "staircase"
+    randomized_response = "randomized-response"
+    unary_encoding = "unary-encoding"
+    mixed = "mixed"
+
+
+_CLASSES = {
+    Name.nd_laplace: "NDLaplace",
+    Name.planar_laplace: "PlanarLaplace",
+    Name.spherical_laplace: "SphericalLaplace",
+    Name.restricted_laplace: "NDLaplace",
+    Name.piecewise: "Piecewise",
+    Name.duchi: "Duchi",
+    Name.hybrid: "Hybrid",
+    Name.harmony: "Harmony",
+    Name.privunit: "PrivUnit",
+    Name.square_wave: "SquareWave",
+    Name.staircase: "Staircase",
+    Name.randomized_response: "RandomizedResponse",
+    Name.unary_encoding: "UnaryEncoding",
+    Name.mixed: "Mixed",
+}
+_CATEGORICAL = (Name.randomized_response, Name.unary_encoding)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was asked for, as it came."""
+
+    name: Name
+    epsilon: str
+    columns: str | None
+    domain: Path | None
+    scale: str | None
+    lattice: str
+    clip: bool
+
+
+def build(asked: Settings) -> tuple[Any, "Box | Schema"]:
+    """The mechanism, and what is public about the columns it reads."""
+    from shoal import mechanisms
+    from shoal.domain import Schema
+
+    if asked.domain is None:
+        raise UnknownBounds(
+            "No public bounds came.",
+            "Write what each column may be to a file and give it with --domain, e.g. "
+            "`version: 1` and `columns: {age: {low: 0, high: 110}}`. Bounds read from the rows "
+            "would not be private.",
+        )
+    schema = Schema.load(asked.domain)
+    domain = _domain(schema, _columns(asked, schema), asked)
+    kind = getattr(mechanisms, _CLASSES[asked.name])
+    mechanism = kind(**_arguments(asked, kind, domain))
+    if asked.name is Name.restricted_laplace:
+        mechanism = mechanisms.Restrict(mechanism)
+    return mechanism, domain
+
+
+def remap_of(asked: str | None, domain: "Box | Schema") -> Any:
+    """``clamp`` or ``snap:16``, to the box of the rows."""
+    from shoal.domain import Box
+    from shoal.mechanisms import clamp, snap
+
+    if asked is None:
+        return None
+    if not isinstance(domain, Box):
+        raise InvalidSetting("A remap came with categories.", "Remaps move numbers; leave it out.")
+    word, _, nodes = asked.partition(":")
+    if word == "clamp" and not nodes:
+        return clamp(domain)
+    if word == "snap" and nodes.isdecimal():
+        return snap(domain, int(nodes))
+    raise InvalidSetting(
+        "The remap is neither `clamp` nor `snap:N`.",
+        "E.g. --remap clamp, or --remap snap:16 for 16 nodes an axis.",
+    )
+
+
+def _columns(asked: Settings, schema: "Schema") -> tuple[str, ...]:
+    chosen = _listed(asked.columns) if asked.columns else schema.columns
+    unknown = [repr(name) for name in chosen if name not in schema.columns]
+    if unknown:
+        raise UnknownBounds(
+            f"{', '.join(unknown)} of {len(chosen)} columns are not in {asked.domain}.",
+            f"It describes {', '.join(schema.columns)}; add public bounds or values for others.",
+        )
+    return tuple(dict.fromkeys(chosen))
+
+
+def _domain(schema: "Schema", columns: Sequence[str], asked: Settings) -> "Box | Schema":
+    """A box for numbers, a schema where there are categories."""
+    from shoal.domain import Schema
+
+    listed = [name for name in columns if name in schema.categories]
+    if asked.name is not Name.mixed and asked.name not in _CATEGORICAL:
+        if listed:
+            raise InvalidSetting(
+                f"{', '.join(map(repr, listed))} holds categories; {asked.name} reports numbers.",
+                "Choose --columns, or use --mechanism mixed.",
+            )
+        box = schema.box
+        return box if {*columns} == {*box.names} else box.select(columns)
+    if asked.name in _CATEGORICAL and (len(columns), len(listed)) != (1, 1):
+        raise InvalidSetting(
+            f"{len(columns)} columns came; {asked.name} reports one, of categories.",
+            "Choose it with --columns, or use --mechanism mixed.",
+        )
+    described = schema.to_dict()["columns"]
+    return Schema.of({"version": 1, "columns": {name: described[name] for name in columns}})
+
+
+def _arguments(asked: Settings, kind: Any, domain: "Box | Schema") -> dict[str, Any]:
+    from shoal.domain import Box
+
+    known = {field.name for field in fields(kind)}
+    given: dict[str, Any] = {"epsilon": asked.epsilon}
+    if isinstance(domain, Box):
+        given["bounds"] = domain
+    elif asked.name is Name.mixed:
+        given["columns"] = {n: domain.bounds.get(n) or domain.categories[n] for n in domain.columns}
+    else:
+        (given["categories"],) = domain.categories.values()
+    options = {"clip": asked.clip or None, "scale": _scale(asked.scale)}
+    options["lattice"] = None if asked.lattice == "auto" else _number(asked.lattice, "--lattice")
+    for name, value in options.items():
+        if value is not None and name not in known:
+            raise InvalidSetting(f"{asked.name} has no {name}.", f"Leave --{name} out.")
+    return given | {name: value for name, value in options.items() if value is not None}
+
+
+def _scale(words: str | None) -> Any:
+    if words is None or words == "box":
+        return words
+    return tuple(_number(word, "--scale") for word in _listed(words))
+
+
+def _listed(words: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in words.split(",") if word.strip())
+
+
+def _number(word: str, option: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise InvalidSetting(
+            f"{option} holds something that is no number.", f"E.g. {option} 0.5."
+        ) from None

@@ -1,0 +1,87 @@
+"""What is written beside reports, and what a terminal shows of it."""
+
+import hashlib
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from shoal.apps.output import entry
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from shoal.domain import Box, Schema
+    from shoal.privacy import Guarantee
+
+__all__ = ["sidecar", "summary"]
+
+_PARTS = ("shoal", "numpy", "randomgen", "pyarrow")
+
+
+def sidecar(
+    mechanism: Any,
+    remap: Any,
+    domain: "Box | Schema",
+    guarantee: "Guarantee",
+    user: str | None,
+    rows: int,
+    file: Path,
+    name: str,
+) -> dict[str, Any]:
+    """Everything public about the reports in a file: what made them, and what was promised."""
+    from shoal.domain import Box
+    from shoal.perturb import settings_of
+    from shoal.privacy import MetricDP
+
+    implied, box = None, cast("Any", domain)
+    if isinstance(guarantee, MetricDP):
+        implied = guarantee.as_local(box).to_dict()
+    return {
+        "schema": "shoal.reports/1",
+        "mechanism": settings_of(mechanism),
+        "remap": None if remap is None else settings_of(remap),
+        "guarantee": guarantee.to_dict(),
+        "as_local": implied,
+        "simulation": guarantee.simulation,
+        "protects": "a row" if user is None else f"a person, told by {user!r}",
+        "columns": list(domain.names if isinstance(domain, Box) else domain.columns),
+        "domain": domain.to_dict(),
+        "rows": rows,
+        "file": {"name": name, "sha256": _digest(file)},
+        "versions": {part: version(part) for part in _PARTS},
+    }
+
+
+def summary(
+    document: dict[str, Any], guarantee: "Guarantee", files: Sequence[Path], ledger: Path | None
+) -> list["Text"]:
+    """What a terminal shows: promised, to whom, where it is."""
+    from shoal.report.wording import SIMULATION, promise
+
+    lead = promise(guarantee).lead
+    if guarantee.simulation:
+        said = [entry("Note", SIMULATION), entry("Promised", f"Nothing. With real noise: {lead}")]
+    else:
+        said = [entry("Promised", lead)]
+    exact = promise(guarantee).name
+    kept = "nowhere; --ledger FILE adds up what is promised about a table"
+    return [
+        *said,
+        entry("Exactly", f"{exact}, for {document['protects']}. {_more_rows(document)}".strip()),
+        entry("Reported", f"{document['rows']:,} rows of {', '.join(document['columns'])}."),
+        entry("Reports", str(files[0]), wrap=False),
+        entry("About", str(files[1]), wrap=False),
+        entry("Ledger", kept if ledger is None else str(ledger), wrap=False),
+    ]
+
+
+def _more_rows(document: dict[str, Any]) -> str:
+    if document["protects"] != "a row":
+        return "One row of each was reported."
+    return "Whoever has k rows has k times this; --user COLUMN reports each person once."
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()

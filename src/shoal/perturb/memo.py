@@ -1,0 +1,210 @@
+"""Permanent reports: what a person sent once is sent again, whatever happens later.
+
+token ── keyed hash ──► who ─┐
+                             ├─► the one report of this person in this collection
+mechanism, columns ──► collection ─┘
+"""
+
+import hashlib
+import os
+import secrets
+import sqlite3
+import tempfile
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Protocol
+
+from shoal.errors import CannotWrite, InvalidSetting
+
+__all__ = ["Memo", "Notes"]
+
+_APPLICATION = 0x73_68_6F_6D  # "shom", in the file's header
+_PATIENCE_SECONDS = 60
+_SCHEMA = (
+    "CREATE TABLE secret (key BLOB NOT NULL)",
+    """CREATE TABLE reports (collection BLOB NOT NULL, who BLOB NOT NULL, report BLOB NOT NULL,
+        PRIMARY KEY (collection, who)) WITHOUT ROWID""",
+    f"PRAGMA application_id = {_APPLICATION}",
+)
+
+
+class Notes(Protocol):
+    """The reports of one collection, held by one writer at a time."""
+
+    def find(self, people: Iterable[bytes]) -> dict[bytes, bytes]:
+        """The reports of those who have one."""
+
+    def add(self, reports: Mapping[bytes, bytes]) -> None:
+        """Keep new ones, for good."""
+
+
+class Memo:
+    """Keeps one report a person and collection, found again by a keyed hash of the token.
+
+    Tokens are never stored. The key lies in the memo: whoever holds the file can ask whether a
+    token they know is in it, so it belongs to the holder of the rows (it is readable by them
+    alone).
+
+    Parameters
+    ----------
+    path
+        A file, made if it is not there, shared by the processes of one machine. ``None`` keeps
+        the reports in memory; a pickled copy then goes its own way.
+
+    Examples
+    --------
+    >>> memo = Memo()
+    >>> ada, = memo.hashed(["ada"])
+    >>> with memo.open(b"trips") as notes:
+    ...     notes.add({ada: b"report"})
+    >>> with memo.open(b"trips") as notes:
+    ...     list(notes.find([ada]).values())
+    [b'report']
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
+        self._store: _InMemory | _InFile = _InMemory() if path is None else _InFile(Path(path))
+
+    def hashed(self, tokens: Iterable[str]) -> list[bytes]:
+        """Each token's hash under the memo's own key."""
+        keyed = hashlib.blake2b(key=self._store.key, digest_size=16, person=b"shoal.memo")
+        hashes = []
+        for token in tokens:
+            one = keyed.copy()
+            one.update(token.encode())
+            hashes.append(one.digest())
+        return hashes
+
+    @contextmanager
+    def open(self, collection: bytes) -> Iterator[Notes]:
+        """Look up and add reports; nobody comes between, and a failure adds none."""
+        with self._store.open(collection) as notes:
+            yield notes
+
+    def __copy__(self) -> "Memo":
+        return self
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "Memo":
+        # A memo is itself wherever it goes: a second one would draw second reports.
+        return self
+
+
+class _InMemory:
+    def __init__(self) -> None:
+        self.key = secrets.token_bytes(32)
+        self._collections: dict[bytes, dict[bytes, bytes]] = {}
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def open(self, collection: bytes) -> Iterator[Notes]:
+        with self._lock:
+            yield _Held(self._collections.setdefault(collection, {}))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
+
+
+class _Held:
+    def __init__(self, reports: dict[bytes, bytes]) -> None:
+        self._reports = reports
+
+    def find(self, people: Iterable[bytes]) -> dict[bytes, bytes]:
+        return {who: self._reports[who] for who in people if who in self._reports}
+
+    def add(self, reports: Mapping[bytes, bytes]) -> None:
+        self._reports.update(reports)
+
+
+class _InFile:
+    """SQLite: reports are on disk before anybody sees them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.absolute()
+        with _named_errors(self._path):
+            if not self._path.exists():
+                _create(self._path)
+            with closing(self._connect()) as db:
+                if db.execute("PRAGMA application_id").fetchone() != (_APPLICATION,):
+                    raise _not_a_memo(self._path)
+                (self.key,) = db.execute("SELECT key FROM secret").fetchone()
+
+    @contextmanager
+    def open(self, collection: bytes) -> Iterator[Notes]:
+        with closing(self._connect()) as db:
+            with _named_errors(self._path):
+                db.execute("BEGIN IMMEDIATE")
+            yield _Written(db, collection, self._path)
+            with _named_errors(self._path):
+                db.execute("COMMIT")  # an exception before closes, which rolls back
+
+    def _connect(self) -> sqlite3.Connection:
+        where = f"{self._path.as_uri()}?mode=rw"
+        db = sqlite3.connect(where, uri=True, timeout=_PATIENCE_SECONDS, isolation_level=None)
+        db.execute("PRAGMA synchronous = FULL")
+        return db
+
+
+class _Written:
+    def __init__(self, db: sqlite3.Connection, collection: bytes, path: Path) -> None:
+        self._db = db
+        self._collection = collection
+        self._path = path
+
+    def find(self, people: Iterable[bytes]) -> dict[bytes, bytes]:
+        query = "SELECT report FROM reports WHERE collection = ? AND who = ?"
+        with _named_errors(self._path):
+            rows = ((who, self._db.execute(query, (self._collection, who))) for who in people)
+            return {who: row[0] for who, found in rows if (row := found.fetchone())}
+
+    def add(self, reports: Mapping[bytes, bytes]) -> None:
+        lines = ((self._collection, who, report) for who, report in reports.items())
+        with _named_errors(self._path):
+            self._db.executemany("INSERT INTO reports VALUES (?, ?, ?)", lines)
+
+
+def _create(path: Path) -> None:
+    """Make an empty memo under a temporary name and link it, so that it is there whole."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # the owner's alone
+    os.close(handle)
+    try:
+        with closing(sqlite3.connect(name)) as db:
+            for statement in _SCHEMA:
+                db.execute(statement)
+            db.execute("INSERT INTO secret VALUES (?)", (secrets.token_bytes(32),))
+            db.commit()
+        with suppress(FileExistsError):  # another process was quicker: use its file
+            os.link(name, path)
+    finally:
+        os.unlink(name)
+
+
+@contextmanager
+def _named_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_NOTADB:
+            raise _not_a_memo(path) from None
+        raise _not_writable(path) from None
+    except OSError:
+        raise _not_writable(path) from None
+
+
+def _not_a_memo(path: Path) -> InvalidSetting:
+    return InvalidSetting(
+        f"'{path.name}' is no memo of shoal's.",
+        "Name another file; a new one is made if there is none.",
+    )
+
+
+def _not_writable(path: Path) -> CannotWrite:
+    return CannotWrite(
+        f"The memo '{path.name}' cannot be written to.",
+        "Check that its folder exists, is yours to write to and has room, and that no other "
+        "process holds it.",
+    )

@@ -1,0 +1,230 @@
+"""How a mechanism reads a table, and how its reports make one again."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.domain import Box, Categories
+from shoal.domain.box import Matrix
+from shoal.errors import DimensionMismatch, InvalidSetting, UnknownCategory
+from shoal.mechanisms import Mixed, RandomizedResponse, UnaryEncoding
+from shoal.mechanisms.hybrid import Hybrid
+from shoal.perturb.tables import columns_of, numbers_of
+
+__all__ = ["Mixture", "Names", "Numbers", "Shape", "shape_of"]
+
+Names = tuple[str, ...]
+
+
+class Shape(Protocol):
+    """From a table to what ``drawn.release`` takes, and from its reports to columns.
+
+    In between reports are a matrix of float64, a line each: that is what a memo keeps.
+    """
+
+    @property
+    def drawn(self) -> Any:
+        """The mechanism, taking values as ``read`` gives them."""
+
+    @property
+    def names(self) -> Names | None:
+        """The columns it names; ``None`` if any will do."""
+
+    def read(self, X: Any, columns: Names | None) -> Any:
+        """What the mechanism takes of these columns of a frame, or of an array."""
+
+    def some(self, value: Any, at: list[int]) -> Any:
+        """Some lines of it."""
+
+    def matrix(self, released: Any) -> Matrix:
+        """Reports as numbers, a line each."""
+
+    def names_out(self, columns: Names) -> Names:
+        """The columns of the reports."""
+
+    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
+        """Reports as columns of a table, each of its own kind."""
+
+
+def shape_of(mechanism: Any) -> Shape:
+    """The shape of a mechanism's table."""
+    needed = ("guarantee", "check", "release")
+    if isinstance(mechanism, type) or not all(hasattr(mechanism, name) for name in needed):
+        raise InvalidSetting(
+            f"mechanism is a {type(mechanism).__name__}, which randomises no records.",
+            "Give a local mechanism, e.g. NDLaplace(1.0, bounds=Box(age=(0, 110))).",
+        )
+    if isinstance(mechanism, Mixed):
+        return Mixture(mechanism)
+    if isinstance(mechanism, RandomizedResponse | UnaryEncoding):
+        return Category(mechanism)
+    return Numbers(mechanism)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Rows of numbers, reported as rows of numbers."""
+
+    drawn: Any
+
+    @property
+    def names(self) -> Names | None:
+        """The columns of the mechanism's box, if it has one."""
+        return None if self.box is None else self.box.names
+
+    @property
+    def box(self) -> Box | None:
+        """The mechanism's public box, if it has one."""
+        box = getattr(self.drawn, "bounds", None) or getattr(self.drawn, "box", None)
+        return box if isinstance(box, Box) else None
+
+    def read(self, X: Any, columns: Names | None) -> Matrix:
+        """Float64 rows."""
+        return numbers_of(X, columns)
+
+    def some(self, value: Matrix, at: list[int]) -> Matrix:
+        """Some rows."""
+        return value[at]
+
+    def matrix(self, released: Any) -> Matrix:
+        """Reports as they are."""
+        return np.asarray(released, dtype=np.float64)
+
+    def names_out(self, columns: Names) -> Names:
+        """The same columns."""
+        return columns
+
+    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
+        """One a number."""
+        return [np.ascontiguousarray(column) for column in reports.T]
+
+
+@dataclass(frozen=True)
+class Category:
+    """One column of categories: reported as one of them, or as a bit for each."""
+
+    mechanism: RandomizedResponse | UnaryEncoding
+    names: Names | None = None
+
+    @property
+    def drawn(self) -> Any:
+        """The mechanism on codes."""
+        return replace(self.mechanism, categories=self.mechanism.size)
+
+    def read(self, X: Any, columns: Names | None) -> NDArray[np.int64]:
+        """Codes of the one column."""
+        if columns is None:
+            rows = np.asanyarray(X)
+            if rows.ndim != 2 or rows.shape[1] != 1:
+                raise _one_column(f"An array of shape {rows.shape}")
+            return self._codes(pa.array(rows[:, 0]), "x0")
+        if len(columns) != 1:
+            raise _one_column(f"{len(columns)} columns")
+        return self._codes(columns_of(X, columns)[columns[0]], columns[0])
+
+    def some(self, value: NDArray[np.int64], at: list[int]) -> NDArray[np.int64]:
+        """Some codes."""
+        return value[at]
+
+    def matrix(self, released: Any) -> Matrix:
+        """Codes, or bits."""
+        values = np.asarray(released, dtype=np.float64)
+        return values[:, None] if values.ndim == 1 else values
+
+    def names_out(self, columns: Names) -> Names:
+        """The column itself, or ``sex=F`` for the bit of a category."""
+        (name,) = columns
+        if isinstance(self.mechanism, RandomizedResponse):
+            return (name,)
+        return tuple(f"{name}={label}" for label in self._labels)
+
+    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
+        """Labels, or bits."""
+        if isinstance(self.mechanism, UnaryEncoding):
+            return [column.astype(np.uint8) for column in reports.T]
+        return [self._labels[reports[:, 0].astype(np.int64)]]
+
+    @property
+    def _labels(self) -> NDArray[Any]:
+        listed = self.mechanism.categories
+        if not isinstance(listed, Categories):
+            return np.arange(listed)
+        return np.array(listed.labels(np.arange(listed.size)).tolist())  # of one kind
+
+    def _codes(self, column: Any, name: str) -> NDArray[np.int64]:
+        listed = self.mechanism.categories
+        known = listed if isinstance(listed, Categories) else Categories(range(listed))
+        try:
+            return known.codes(column).astype(np.int64)
+        except UnknownCategory as error:
+            raise UnknownCategory(f"Column {name!r}: {error.came}", error.next_step) from None
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Columns of several kinds, each reported by a mechanism of its own."""
+
+    mechanism: Mixed
+
+    @property
+    def names(self) -> Names:
+        """All of them."""
+        return tuple(self.mechanism.columns)
+
+    @property
+    def drawn(self) -> Mixed:
+        """The mechanism with categories as codes."""
+        sizes = {
+            name: public.size if isinstance(public, Categories) else public
+            for name, public in self.mechanism.columns.items()
+        }
+        return replace(self.mechanism, columns=sizes)
+
+    def read(self, X: Any, columns: Names | None) -> dict[str, NDArray[Any]]:
+        """The columns by name."""
+        if columns is None:
+            raise InvalidSetting(
+                "An array came; the columns of a mixed record are known by name.",
+                "Pass a data frame.",
+            )
+        parts = self._parts()
+        read = {name: parts[name].read(X, (name,)) for name in columns}
+        return {name: v[:, 0] if v.ndim == 2 else v for name, v in read.items()}
+
+    def some(self, value: dict[str, NDArray[Any]], at: list[int]) -> dict[str, NDArray[Any]]:
+        """Some lines of every column."""
+        return {name: column[at] for name, column in value.items()}
+
+    def matrix(self, released: Any) -> Matrix:
+        """All columns' reports side by side."""
+        parts = self._parts()
+        return np.hstack([parts[name].matrix(released[name]) for name in self.names])
+
+    def names_out(self, columns: Names) -> Names:
+        """Those of every column, in order."""
+        parts = self._parts()
+        return tuple(out for name in columns for out in parts[name].names_out((name,)))
+
+    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
+        """Those of every column, in order."""
+        parts = self._parts()
+        widths = [len(parts[name].names_out((name,))) for name in self.names]
+        pieces = np.split(reports, np.cumsum(widths)[:-1], axis=1)
+        pairs = zip(self.names, pieces, strict=True)
+        return [column for name, piece in pairs for column in parts[name].columns(piece)]
+
+    def _parts(self) -> dict[str, Numbers | Category]:
+        return {
+            name: Numbers(one) if isinstance(one, Hybrid) else Category(one)
+            for name, one in self.mechanism.mechanisms.items()
+        }
+
+
+def _one_column(came: str) -> DimensionMismatch:
+    return DimensionMismatch(
+        f"{came} came; this mechanism takes one column of categories.",
+        "Choose the column, or use Mixed for several.",
+    )

@@ -1,0 +1,121 @@
+"""A local mechanism over rows behind the engine: charged once, drawn a block at a time."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.domain import Box, Schema
+from shoal.engine import Block, Rows
+from shoal.engine.rows import Mapped
+from shoal.errors import RepeatedStream
+from shoal.mechanisms.reports import Remap, Reports
+from shoal.perturb.shape import Mixture, Names, shape_of
+from shoal.privacy import Guarantee
+from shoal.randomness import NoiseStream, Randomness
+
+__all__ = ["Drawn", "Streamed"]
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """Reports of rows of any number: hand it to ``page.release`` with ``rows_of(X, domain)``.
+
+    Parameters
+    ----------
+    mechanism
+        What randomises a row; its columns are the domain's.
+    remap
+        What follows each report, seeing no other: ``clamp`` or ``snap``.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> from shoal.privacy import Ledger
+    >>> box = shoal.Box(age=(0, 110))
+    >>> reports = Streamed(shoal.NDLaplace(0.1, bounds=box))
+    >>> page = Ledger().open(reports.guarantee, by="example")
+    >>> rows = shoal.rows_of({"age": [31, 47]}, box)
+    >>> drawn = page.release(reports, rows, shoal.Randomness(7).noise, of="reports")
+    >>> [batch.num_rows for batch in drawn.batches()]
+    [2]
+    """
+
+    mechanism: Any
+    remap: Remap | None = None
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The mechanism's: each row is reported once."""
+        promise: Guarantee = self.mechanism.guarantee
+        return promise
+
+    def check(self, rows: Rows) -> None:
+        """Meet every odd row, in a first full pass, before anything is written."""
+        rows.size()
+
+    def release(self, rows: Rows, rng: np.random.Generator) -> "Drawn":
+        """The reports, drawn as they are taken; each block has a noise stream of its own."""
+        domain = rows.domain
+        names = domain.names if isinstance(domain, Box) else domain.columns
+        noise = rng if isinstance(rng, NoiseStream) else Randomness(rng).noise
+        kernel = _Kernel(self, domain, names, noise)
+        return Drawn(rows.map(kernel, kernel.shape.names_out(names)))
+
+
+class _Kernel:
+    """One block after another, in the rows' order."""
+
+    def __init__(
+        self, reports: Streamed, domain: Box | Schema, names: Names, rng: NoiseStream
+    ) -> None:
+        self.shape = shape_of(reports.mechanism)
+        self._reports = reports
+        self._domain = domain
+        self._width = len(self.shape.names_out(names))
+        self._rng = rng
+        self._places = count()
+
+    def __call__(self, block: Block) -> list[NDArray[Any]]:
+        if not len(block):
+            return self.shape.columns(np.empty((0, self._width)))
+        noise = self._rng.child("reports", next(self._places))
+        matrix = self.shape.matrix(self.shape.drawn.release(self._value(block), noise))
+        if self._reports.remap is not None:
+            matrix = self._reports.remap(Reports(matrix, self._reports.mechanism)).values
+        return self.shape.columns(matrix)
+
+    def _value(self, block: Block) -> Any:
+        if isinstance(self._domain, Box):
+            return block.numbers
+        named = dict(zip(self._domain.numbers, block.numbers.T, strict=True))
+        named |= dict(zip(self._domain.categories, block.codes.T, strict=True))
+        return named if isinstance(self.shape, Mixture) else block.codes[:, 0]
+
+
+class Drawn:
+    """Reports that can be taken once: taken again they would be second reports, not paid for."""
+
+    def __init__(self, mapped: Mapped) -> None:
+        self._mapped: Mapped | None = mapped
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Draw them, a batch at a time."""
+        return self._once().batches()
+
+    def write(self, path: str | Path, overwrite: bool = False) -> Path:
+        """Draw and write them, whole or not at all."""
+        return self._once().write(path, overwrite)
+
+    def _once(self) -> Mapped:
+        mapped, self._mapped = self._mapped, None
+        if mapped is None:
+            raise RepeatedStream(
+                "These reports were taken already.", "Keep what was written: reusing it is free."
+            )
+        return mapped

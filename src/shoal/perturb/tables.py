@@ -1,0 +1,101 @@
+"""Arrays and data frames of any kind: columns in, and a table of the same kind out."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.data import encode, source_of
+from shoal.domain.box import Matrix, as_matrix
+from shoal.errors import DimensionMismatch, EntityMissing, InvalidSetting, NotNumeric
+
+__all__ = ["columns_of", "like", "names_of", "numbers_of", "tokens_of"]
+
+
+def names_of(X: Any) -> tuple[str, ...] | None:
+    """The columns of a data frame; ``None`` for anything else, taken as an array."""
+    import narwhals as nw
+
+    if not nw.dependencies.is_into_dataframe(X):
+        return None
+    return tuple(str(name) for name in nw.from_native(X, eager_only=True).columns)
+
+
+def numbers_of(X: Any, columns: Sequence[str] | None) -> Matrix:
+    """These columns of a frame, or an array, as float64 rows; missing values are NaN."""
+    if columns is None:
+        return as_matrix(_plain_array(X))
+    source = source_of(X)
+    parts = [encode.numbers(batch, columns) for batch in source.batches(columns)]
+    return np.concatenate([np.empty((0, len(columns))), *parts])
+
+
+def columns_of(X: Any, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
+    """These columns of a frame, whatever their kind."""
+    batches = list(source_of(X).batches(columns))
+    if not batches:
+        return {name: pa.chunked_array([], pa.null()) for name in columns}
+    return {name: pa.chunked_array([batch.column(name) for batch in batches]) for name in columns}
+
+
+def tokens_of(X: Any, user: str) -> list[str]:
+    """Whose each row is, as text; the number 7, 7.0 and the text "7" are one person."""
+    column = columns_of(X, [user])[user]
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    missing = pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0
+    texts = [] if missing else _texts(column, user)
+    missing += texts.count("")
+    if missing:
+        raise EntityMissing(
+            f"{missing} of {len(column)} rows have nothing in {user!r}, so they belong to nobody.",
+            "Fill in whose they are, or remove them.",
+        )
+    return texts
+
+
+def like(X: Any, columns: dict[str, NDArray[Any]]) -> Any:
+    """A frame of the kind and index of ``X`` that holds these columns."""
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    made = nw.from_dict(columns, backend=frame.implementation).to_native()
+    if nw.dependencies.is_pandas_like_dataframe(made):
+        made.index = X.index
+    return made
+
+
+def _plain_array(X: Any) -> NDArray[Any]:
+    kind = f"{type(X).__module__}.{type(X).__qualname__}"
+    if kind.startswith("scipy.sparse"):
+        raise NotNumeric("A sparse matrix came.", "Pass X.toarray(), if it fits in memory.")
+    try:
+        array: NDArray[Any] = np.asanyarray(X)
+    except ValueError:
+        raise NotNumeric(
+            "Rows of unequal lengths came.", "Give every row as many numbers as there are columns."
+        ) from None
+    if array.ndim != 2:
+        raise DimensionMismatch(
+            f"An array of shape {array.shape} came where rows belong.",
+            "Reshape your data: one row a line, e.g. X.reshape(-1, 1) for one column.",
+        )
+    if array.dtype.kind == "c":
+        raise NotNumeric("Complex data not supported.", "Give real and imaginary parts apart.")
+    return array
+
+
+def _texts(column: pa.ChunkedArray, user: str) -> list[str]:
+    try:
+        if pa.types.is_floating(column.type):
+            column = column.cast(pa.int64())
+        texts: list[str] = column.cast(pa.string()).to_pylist()
+    except pa.ArrowException:
+        raise InvalidSetting(
+            f"{user!r} holds {column.type}s that cannot tell people apart.",
+            "Tokens are text or whole numbers.",
+        ) from None
+    return texts

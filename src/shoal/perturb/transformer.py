@@ -1,0 +1,265 @@
+"""A local mechanism over a table of people, as a scikit-learn transformer."""
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from shoal.domain.box import Matrix
+from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn
+from shoal.mechanisms.reports import Remap, Reports, as_reports
+from shoal.perturb.memo import Memo
+from shoal.perturb.settings import settings_of
+from shoal.perturb.shape import Names, Numbers, Shape, shape_of
+from shoal.perturb.tables import like, names_of, tokens_of
+from shoal.privacy import Budget, Guarantee, Ledger, Unprotected
+from shoal.randomness import Randomness, Seed
+
+__all__ = ["Perturb"]
+
+
+class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Report every row of a table through a local mechanism.
+
+    Guarantee
+    ---------
+    The mechanism's, for one report of one person: ``guarantee_``. Only perturbed columns come
+    out; all others, the token of a person included, stay where they are. Each ``transform`` that
+    draws is one entry in the ledger.
+
+    Parameters
+    ----------
+    mechanism
+        What randomises a row. Its bounds name the columns, which are picked from a data frame by
+        name; without bounds all columns are taken. Settings come from public knowledge: ``fit``
+        learns nothing from the rows but how many columns there are and what they are called.
+    remap
+        What follows the reports at no cost: ``clamp(box)``, ``snap(box, nodes)``,
+        ``bayes_remap()``. It never sees a row.
+    memo
+        ``"frozen"``: a person has one report, whatever their rows say later; a second row of
+        theirs gets the first one's report, and repeating it costs nothing. It is remembered by
+        this object; give a ``Memo("reports.memo")`` to remember it beyond the process. Rows
+        with equal reports are seen to be one person's. ``"fresh"``: every row is drawn anew, and
+        the ledger adds up.
+    user
+        The column of a data frame that holds an opaque token of the person. Left out, every row
+        is a person of its own: whoever has two rows, or comes again, is reported again, and that
+        adds up.
+    ledger
+        Where promises are written; a private one, ``ledger_``, if left out.
+    random_state
+        Leave it out for real noise. A seed makes a simulation, which protects nobody.
+
+    Attributes
+    ----------
+    guarantee_
+        What a person is promised for one report.
+    ledger_
+        The ledger in use.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
+
+    Examples
+    --------
+    >>> import shoal
+    >>> noise = shoal.NDLaplace(1.0, bounds=shoal.Box(x=(0, 9), y=(0, 9)))
+    >>> perturb = Perturb(noise, user="who", random_state=7)
+    >>> rows = {"who": ["ada", "bob", "ada"], "x": [1, 5, 2], "y": [1, 5, 2]}
+    >>> import pyarrow as pa
+    >>> reports = perturb.fit_transform(pa.table(rows))
+    >>> reports.column_names, reports["x"][0] == reports["x"][2]
+    (['x', 'y'], True)
+    >>> perturb.transform(pa.table(rows)).equals(reports), len(perturb.ledger_.entries())
+    (True, 1)
+    """
+
+    def __init__(
+        self,
+        mechanism: Any,
+        remap: Remap | None = None,
+        memo: str | Memo = "frozen",
+        user: str | None = None,
+        ledger: Ledger | None = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.mechanism = mechanism
+        self.remap = remap
+        self.memo = memo
+        self.user = user
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Check settings and rows, and learn the columns' names. Spends nothing."""
+        noise = Randomness(self.random_state).noise
+        shape = shape_of(self.mechanism)
+        self._check_settings(noise.simulation)
+        rows = self._read(X, shape, fitting=True)
+        self._check_remap(shape, rows)
+        self._noise = noise
+        self._names = rows.names if rows.framed or shape.names else None
+        # Both outlive a second fit, which must not make anybody report twice.
+        self._memo = self.memo if isinstance(self.memo, Memo) else getattr(self, "_memo", Memo())
+        given = Ledger.of(self.ledger)
+        self.ledger_ = given if self.ledger is not None else getattr(self, "ledger_", given)
+        self.guarantee_ = self.mechanism.guarantee.simulated(noise.simulation)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The reports, one line a row, in a table of the kind that came."""
+        check_is_fitted(self, "guarantee_")
+        shape = shape_of(self.mechanism)
+        rows = self._read(X, shape, fitting=False)
+        reports = self._reports(shape, rows)
+        if self.remap is not None and rows.n:
+            reports = np.asarray(self.remap(Reports(reports, self.mechanism)).values)
+        columns = dict(zip(shape.names_out(rows.names), shape.columns(reports), strict=True))
+        if self._output_is_chosen():
+            return dict(zip(self.get_feature_names_out(), columns.values(), strict=True))
+        return like(X, columns) if rows.framed else np.column_stack(list(columns.values()))
+
+    def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
+        """The columns of the reports."""
+        given = super().get_feature_names_out(input_features)
+        names = tuple(given) if self._names is None else self._names
+        return np.array(shape_of(self.mechanism).names_out(names), dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.non_deterministic = True
+        return tags
+
+    def _reports(self, shape: Shape, rows: "_Rows") -> Matrix:
+        if not rows.n:
+            return np.empty((0, len(shape.names_out(rows.names))))
+        if rows.tokens is None:
+            return self._draw(shape, rows.value)
+        if isinstance(self.memo, str) and self.memo == "fresh":
+            return self._draw(shape, rows.value, times=max(Counter(rows.tokens).values()))
+        return self._remembered(shape, rows.value, self._memo.hashed(rows.tokens))
+
+    def _remembered(self, shape: Shape, value: Any, people: list[bytes]) -> Matrix:
+        """The report of each row's person, drawn for those who have none."""
+        with self._memo.open(self._collection(shape)) as notes:
+            kept = notes.find(dict.fromkeys(people))
+            first = {who: at for at, who in reversed([*enumerate(people)]) if who not in kept}
+            if first:
+                drawn = self._draw(shape, shape.some(value, list(first.values())))
+                new = dict(zip(first, (line.tobytes() for line in drawn), strict=True))
+                notes.add(new)
+                kept |= new
+        lines = np.frombuffer(b"".join(kept[who] for who in people))
+        return lines.reshape(len(people), -1)
+
+    def _draw(self, shape: Shape, value: Any, times: int = 1) -> Matrix:
+        """Where rows and noise meet: one promise, one entry, one draw."""
+        mechanism = shape.drawn if times == 1 else _Repeated(shape.drawn, times)
+        page = self.ledger_.open(mechanism.guarantee, by=type(self).__name__)
+        return shape.matrix(page.release(mechanism, value, self._noise, of="reports"))
+
+    def _collection(self, shape: Shape) -> bytes:
+        """Reports of one mechanism about one set of columns; simulations are kept apart."""
+        facts = [settings_of(self.mechanism), list(self._names or ()), self.guarantee_.simulation]
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
+
+    def _read(self, X: Any, shape: Shape, fitting: bool) -> "_Rows":
+        """The mechanism's columns, checked, and whose each row is."""
+        available = names_of(X)
+        columns = None if available is None else _chosen(available, shape.names, self.user)
+        value = shape.read(X, columns)
+        shape.drawn.check(value)
+        if fitting or available is None or shape.names is None:
+            self._check_columns(X, fitting, framed=available is not None)
+        names = columns or shape.names or tuple(f"x{i}" for i in range(self.n_features_in_))
+        tokens = None if self.user is None else tokens_of(X, self.user)
+        return _Rows(value, _length(value), names, columns is not None, tokens)
+
+    def _check_columns(self, X: Any, fitting: bool, framed: bool) -> None:
+        try:
+            table = X if framed else np.asanyarray(X)
+            validate_data(self, table, reset=fitting, skip_check_array=True)
+        except ValueError as error:  # its words name columns, never values
+            kind = UnknownColumn if framed else DimensionMismatch
+            raise kind(str(error).strip(), "Pass the columns it was fitted on.") from None
+
+    def _check_settings(self, simulation: bool) -> None:
+        if not isinstance(self.memo, Memo) and self.memo not in ("frozen", "fresh"):
+            raise InvalidSetting(
+                "memo is neither 'frozen', 'fresh' nor a Memo.", "Choose one; 'frozen' is safe."
+            )
+        if isinstance(self.mechanism.guarantee, Unprotected) and not simulation:
+            raise InvalidSetting(
+                f"The mechanism promises nothing: {self.mechanism.guarantee.reason}.",
+                "Use one that does, or say random_state=7 to make this a simulation.",
+            )
+
+    def _check_remap(self, shape: Shape, rows: "_Rows") -> None:
+        """Try the remap on a public point, so that it cannot fail once the budget is spent."""
+        if self.remap is None:
+            return
+        if not isinstance(shape, Numbers):
+            raise InvalidSetting("A remap came with categories.", "Remaps move numbers only.")
+        point = np.zeros((1, len(rows.names)))
+        if shape.box is not None:
+            point += (shape.box.low + shape.box.high) / 2
+        as_reports(self.remap(Reports(point, self.mechanism)))
+
+    def _output_is_chosen(self) -> bool:
+        """Whether ``set_output`` asked for a kind of frame, which scikit-learn then makes."""
+        own: str | None = getattr(self, "_sklearn_output_config", {}).get("transform")
+        return (own or get_config()["transform_output"]) != "default"
+
+
+class _Rows(NamedTuple):
+    """What was read of a table."""
+
+    value: Any
+    n: int
+    names: Names
+    framed: bool
+    tokens: list[str] | None
+
+
+@dataclass(frozen=True)
+class _Repeated:
+    """A mechanism whose table holds up to so many rows of one person: their promises add."""
+
+    mechanism: Any
+    times: int
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """As many times the mechanism's."""
+        one = self.mechanism.guarantee
+        return one * self.times if isinstance(one, Budget) else one
+
+    def check(self, value: Any) -> None:
+        """As the mechanism."""
+        self.mechanism.check(value)
+
+    def release(self, value: Any, rng: np.random.Generator) -> Any:
+        """As the mechanism."""
+        return self.mechanism.release(value, rng)
+
+
+def _chosen(available: Names, named: Names | None, user: str | None) -> Names:
+    """The columns of a frame that are reported."""
+    if user is not None and user in (named or ()):
+        raise InvalidSetting(
+            f"{user!r} is both the user's token and a column to report.",
+            "Name a column that only tells people apart.",
+        )
+    return named or tuple(name for name in available if name != user)
+
+
+def _length(value: Any) -> int:
+    return len(next(iter(value.values())) if isinstance(value, dict) else value)
