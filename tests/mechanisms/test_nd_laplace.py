@@ -239,6 +239,12 @@ def test_a_scale_that_is_none_is_refused(scale):
         NDLaplace(1.0, scale=scale, bounds=Box.unit(2))
 
 
+@pytest.mark.parametrize(("epsilon", "scale"), [(1e90, 1e-250), (1e-90, 1e250)])
+def test_units_beyond_float64_are_refused(epsilon, scale):
+    with pytest.raises(InvalidDomain, match="float64"):
+        NDLaplace(epsilon, scale=[scale])
+
+
 def test_bounds_are_asked_for_where_they_are_needed():
     for setting in ({"clip": True}, {"scale": "box"}):
         with pytest.raises(UnknownBounds, match="public"):

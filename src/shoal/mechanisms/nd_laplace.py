@@ -110,6 +110,7 @@ class NDLaplace:
         self._check_width()
         step = None if self.lattice is None else checked_step(self.lattice, epsilon)
         object.__setattr__(self, "step", step)
+        self._check_cells()
         object.__setattr__(self, "guarantee", self._promise(epsilon))
 
     @classmethod
@@ -224,6 +225,15 @@ class NDLaplace:
                 f"{type(self).__name__} is for {self._fixed_d} columns; bounds or scale have "
                 f"{self.space.d}.",
                 "Use NDLaplace, or choose the columns.",
+            )
+
+    def _check_cells(self) -> None:
+        with np.errstate(over="ignore"):
+            cells = self.space.units(self.d or 1) * (self.step or 1.0)
+        if not np.all((cells > 1e-300) & (cells < 1e300)):
+            raise InvalidDomain(
+                "The box or scale is too small or too large for float64 at this epsilon.",
+                "Give the columns in another unit, e.g. metres for micrometres.",
             )
 
     def _known_d(self) -> int:
