@@ -72,8 +72,8 @@ def test_piecewise_stays_within_its_claim(d):
 def test_epsilon_on_every_column_is_caught():
     """The twin of the thesis: Piecewise at the whole epsilon on each of three columns."""
     law = piecewise_law(Piecewise(1).exact_epsilon)
-    A = law.draw(np.zeros((N, 3), dtype=np.int64), Randomness(1).noise)
-    B = law.draw(np.full((N, 3), 2**20), Randomness(2).noise)
+    A = law.draw(np.zeros((N, 3), dtype=np.int32), Randomness(1).noise)
+    B = law.draw(np.full((N, 3), 2**20, dtype=np.int32), Randomness(2).noise)
     found = lower_bound_of(A, B, claim=1.0, event=lambda z: (z < -1).all(axis=1), alpha=ALPHA)
     assert float(found) > 2.6
     assert found.verdict == "violated"

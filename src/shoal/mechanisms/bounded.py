@@ -34,9 +34,9 @@ __all__ = [
 ]
 
 STEPS = 2**20  # of a column's public range
-Steps = NDArray[np.int64]
+Steps = NDArray[np.int32]
 _LARGEST_BUDGET = 20
-_BLOCK = 2**16  # values drawn at a time, so that the steps of one draw stay in the cache
+_BLOCK = 2**17  # values drawn at a time, so that the steps of one draw stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +167,7 @@ def steps_of(rows: Matrix, box: Box) -> Steps:
     places: Matrix = rows.T - box.low[:, None]
     places /= (box.high - box.low)[:, None]
     places *= STEPS
-    return np.rint(places, out=places).astype(np.int64)
+    return np.rint(places, out=places).astype(np.int32)
 
 
 def _in_raw_units(values: Matrix, box: Box) -> Matrix:

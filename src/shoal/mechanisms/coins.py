@@ -18,7 +18,7 @@ __all__ = ["Coin", "fair_bits", "random_subsets"]
 Bits = NDArray[np.bool_]
 
 
-class Coin:
+class Coin(ExactTable):
     """Heads with exactly the chance that a formula of E = e^epsilon gives.
 
     Parameters
@@ -42,11 +42,20 @@ class Coin:
         def thresholds() -> list[Decimal]:
             return [chance((Decimal(exponent[0]) / Decimal(exponent[1])).exp())]
 
-        self._table = ExactTable(thresholds)
+        super().__init__(thresholds)
+        self._first_bits = np.uint16(self._floors[0] >> np.uint64(48))
 
     def flip(self, n: int, rng: np.random.Generator) -> Bits:
-        """``n`` independent flips; True is heads."""
-        heads: Bits = self._table.sample(n, rng) == 0
+        """``n`` independent flips; True is heads, outcome 0 of the table.
+
+        With one threshold the first 16 bits need no table: below the threshold's own they are
+        heads, above tails, and where they agree more bits are read.
+        """
+        words = rng.integers(0, 2**64, size=-(-n // 4), dtype=np.uint64)
+        prefixes = words.view(np.uint16)[:n]
+        heads: Bits = prefixes < self._first_bits
+        undecided = np.flatnonzero(prefixes == self._first_bits)
+        heads[undecided] = self._settle(prefixes[undecided], rng) == 0
         return heads
 
 

@@ -88,28 +88,34 @@ class DuchiLaw:
     def agreements(self, shape: tuple[int, ...], rng: np.random.Generator) -> Bits:
         """For each of n rows, in which of d columns the report has the corner's sign; (d, n)."""
         d, n = shape
-        agree = fair_bits((d, n), rng)
-        lead = _lead(agree)
-        ties = np.flatnonzero(lead == 0)
-        while ties.size:  # [P2] only an even number of columns can tie
-            again = ties[~self._keep_tie.flip(ties.size, rng)]
-            fresh = fair_bits((d, again.size), rng)
-            agree[:, again] = fresh
-            lead[again] = _lead(fresh)
-            ties = again[lead[again] == 0]
-        agree ^= (lead > 0) != self._majority.flip(n, rng)  # [P3]
+        agree = fair_bits((d, n), rng) if d % 2 else self._with_few_ties(d, n, rng)
+        agree ^= (_lead(agree) > 0) != self._majority.flip(n, rng)  # [P3]
         return agree
 
+    def _with_few_ties(self, d: int, n: int, rng: np.random.Generator) -> Bits:
+        """Fair bits, an even number a column, of which ties are kept by a coin; (d, n)."""
+        ties: float = math.comb(d, d // 2) / 2**d
+        share = 1 - ties * math.tanh(self._epsilon / 2)  # of the tries that is kept
+        parts, missing = [], n
+        while missing > 0:
+            tries = fair_bits((d, int(missing / share * 1.02) + 16), rng)
+            kept = _lead(tries) != 0
+            tied = np.flatnonzero(~kept)
+            kept[tied] = self._keep_tie.flip(tied.size, rng)  # [P2]
+            parts.append(np.compress(kept, tries, axis=1)[:, :missing])
+            missing -= parts[-1].shape[1]
+        return np.concatenate(parts, axis=1)
 
-def _lead(agree: Bits) -> NDArray[np.int64]:
+
+def _lead(agree: Bits) -> NDArray[np.int32]:
     """How many columns agree more than disagree."""
-    lead: NDArray[np.int64] = 2 * agree.sum(axis=0, dtype=np.int64) - len(agree)
+    lead: NDArray[np.int32] = 2 * agree.sum(axis=0, dtype=np.int32) - np.int32(len(agree))
     return lead
 
 
 def rounded_to_signs(steps: Steps, rng: np.random.Generator) -> Bits:
     """True with probability steps / 2**20, that is (1 + x)/2, exactly."""
-    return rng.integers(0, STEPS, size=steps.shape) < steps  # [P1]
+    return rng.integers(0, STEPS, size=steps.shape, dtype=np.int32) < steps  # [P1]
 
 
 @lru_cache(maxsize=64)

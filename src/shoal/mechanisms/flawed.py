@@ -209,7 +209,7 @@ class FlawedPiecewise(_Flawed):
     def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:
         low, high = rows.min(axis=0, initial=np.inf), rows.max(axis=0, initial=-np.inf)
         half = np.where(high > low, (high - low) / 2, 1.0)
-        steps = np.rint((rows - low) / half * 2**19).astype(np.int64)
+        steps = np.rint((rows - low) / half * 2**19).astype(np.int32)
         drawn = piecewise_law(local_budget(self.epsilon)).draw(steps, rng)
         return np.asarray(low + half * (1 + drawn), dtype=np.float64)
 

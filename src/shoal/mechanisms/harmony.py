@@ -9,8 +9,9 @@ import numpy as np
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.mechanisms.bounded import STEPS, Bounded, Steps
+from shoal.mechanisms.bounded import Bounded, Steps
 from shoal.mechanisms.coins import Coin, random_subsets
+from shoal.mechanisms.duchi import rounded_to_signs
 from shoal.privacy.guarantees import Number
 
 __all__ = ["Harmony", "OneSign", "one_sign"]
@@ -78,7 +79,7 @@ class OneSign:
 
     def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
         """Reports for values in steps, on the scale of [-1, 1]."""
-        positive = rng.integers(0, STEPS, size=steps.shape) < steps  # exactly (1 + x)/2
+        positive = rounded_to_signs(steps, rng)
         kept = self._kept.flip(steps.size, rng).reshape(steps.shape)  # [P1]
         return np.where(positive == kept, self.size, -self.size)
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix
@@ -106,7 +107,7 @@ class _StaircaseLaw:
         self._before = Coin(epsilon, lambda E: tread * E / (tread * E + STEPS - tread))
         self._epsilon = float(epsilon)
 
-    def draw(self, n: int, rng: np.random.Generator) -> Steps:
+    def draw(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """``n`` draws."""
         size = self._flights.one_sided(n, rng) * STEPS  # [P2]
         before = rng.integers(0, self._tread, size=n)

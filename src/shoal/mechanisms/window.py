@@ -34,8 +34,8 @@ class SlidingWindow:
     def draw(self, steps: Steps, rng: np.random.Generator) -> Steps:
         """A place from 0 to ``places - 1`` for each value, given in steps."""
         inside = self._inside.flip(steps.size, rng).reshape(steps.shape)  # [P1]
-        near = rng.integers(0, self.width, size=steps.shape)  # [P2]
-        far = rng.integers(0, STEPS, size=steps.shape)  # [P3]
-        far += self.width * (far >= steps)
+        near = rng.integers(0, self.width, size=steps.shape, dtype=np.int32)  # [P2]
+        far = rng.integers(0, STEPS, size=steps.shape, dtype=np.int32)  # [P3]
+        far += np.int32(self.width) * (far >= steps)
         near += steps
         return np.where(inside, near, far)
