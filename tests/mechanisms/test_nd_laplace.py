@@ -276,3 +276,11 @@ def test_bad_rows_get_a_named_error_and_a_next_step(rows, error):
     with pytest.raises(error) as refused:
         NDLaplace(1.0, bounds=Box.unit(2)).release(rows, noise())
     assert refused.value.next_step
+
+
+def test_promises_scaled_by_two_boxes_do_not_add():
+    small, large = (NDLaplace(1.0, bounds=Box(x=(0, w)), scale="box").guarantee for w in (1, 9))
+    assert small.scale == (0.5,)
+    with pytest.raises(IncomparableGuarantees):
+        small + large
+    assert float(large.as_local(Box(x=(0, 9))).epsilon) == pytest.approx(2, abs=1e-5)

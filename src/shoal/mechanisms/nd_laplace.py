@@ -216,7 +216,7 @@ class NDLaplace:
         if self.step is None:
             return Unprotected("the low bits of raw float64 reports depend on the record")
         slack = lattice_slack(epsilon * Fraction(self.step), self.d or _WIDEST)
-        unit, scale = self.space.unit, self.space.scale
+        unit, scale = self.space.unit, self.space.named
         return MetricDP(epsilon, "euclidean", slack=slack, unit=unit, scale=scale)
 
     def _check_width(self) -> None:

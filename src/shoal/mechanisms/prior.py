@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -133,4 +132,4 @@ def _spread(values: Matrix, most: int) -> Matrix:
     """At most so many lines, spread evenly."""
     if len(values) <= most:
         return values
-    return cast("Matrix", values[np.linspace(0, len(values) - 1, most).astype(np.intp)])
+    return values[np.linspace(0, len(values) - 1, most).astype(np.intp)]

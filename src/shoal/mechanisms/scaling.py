@@ -62,6 +62,13 @@ class Scaling:
         """Of distances: ``"km"`` for a geographic box."""
         return "1" if self.bounds is None else self.bounds.distance_unit
 
+    @property
+    def named(self) -> tuple[float, ...] | None:
+        """The scale in numbers: promises about two boxes must not pass for one kind."""
+        if self.scale == "box" and self.bounds is not None:
+            return tuple((self.bounds.sides / 2).tolist())
+        return self.scale if isinstance(self.scale, tuple) else None
+
     def origin(self, d: int) -> Row:
         """Where a lattice starts: the box's low corner, or zero."""
         return np.zeros(d) if self.bounds is None else self.bounds.low
