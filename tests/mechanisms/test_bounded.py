@@ -42,11 +42,17 @@ def noise():
 
 @mechanisms
 @pytest.mark.parametrize(
-    "epsilon", [0, -1, float("nan"), float("inf"), "much", True, None, 20.01, 1e6]
+    "epsilon", [0, -1, float("nan"), float("inf"), "much", True, None, 20.01, 1e6, 1e-10, 1e-320]
 )
 def test_a_budget_that_is_none_is_refused(mechanism, epsilon):
     with pytest.raises(InvalidBudget):
         mechanism(epsilon)
+
+
+@mechanisms
+def test_the_smallest_budget_still_works(mechanism):
+    values = mechanism(1e-9, bounds=ONE_COLUMN).release(np.full((50, 1), 30.0), noise()).values
+    assert np.isfinite(values).all()
 
 
 @mechanisms

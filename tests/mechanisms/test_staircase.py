@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shoal import Box
-from shoal.errors import DimensionMismatch, InvalidBudget, InvalidDomain, OutsideDomain
+from shoal.errors import DimensionMismatch, InvalidDomain, OutsideDomain
 from shoal.mechanisms import Staircase
 from shoal.randomness import Randomness
 
@@ -25,13 +25,6 @@ def test_width_and_bounds_do_not_go_together():
 def test_staircase_is_for_one_column():
     with pytest.raises(DimensionMismatch):
         Staircase(1, bounds=Box(a=(0, 1), b=(0, 1)))
-
-
-def test_a_budget_whose_noise_does_not_fit_is_refused():
-    with pytest.raises(InvalidBudget):
-        Staircase(1e-10)
-    values = Staircase(1e-9).release(np.zeros((1_000, 1)), Randomness(1).noise).values
-    assert np.isfinite(values).all()
 
 
 def test_values_lie_within_half_the_width():

@@ -35,7 +35,7 @@ __all__ = [
 
 STEPS = 2**20  # of a column's public range
 Steps = NDArray[np.int32]
-_LARGEST_BUDGET = 20
+_SMALLEST_BUDGET, _LARGEST_BUDGET = Fraction(1, 2**30), 20
 _BLOCK = 2**17  # values drawn at a time, so that the steps of one draw stay in the cache
 
 
@@ -140,6 +140,11 @@ class Bounded:
 def local_budget(epsilon: Number) -> Fraction:
     """Epsilon, exact, if a local mechanism can keep it."""
     exact = LocalDP(epsilon).epsilon  # type: ignore[arg-type]
+    if exact < _SMALLEST_BUDGET:
+        raise InvalidBudget(
+            "epsilon is under 2**-30: such a report says nothing, whatever the number of people.",
+            "Raise epsilon; values from 0.5 to 5 are usual.",
+        )
     if exact > _LARGEST_BUDGET:
         raise InvalidBudget(
             f"epsilon is above {_LARGEST_BUDGET}: such a report is all but the row itself.",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.errors import DimensionMismatch, InvalidBudget, InvalidDomain
+from shoal.errors import DimensionMismatch, InvalidDomain
 from shoal.mechanisms.bounded import STEPS, Bounded, Steps
 from shoal.mechanisms.coins import Coin, fair_bits
 from shoal.mechanisms.discrete_laplace import geometric_law
@@ -32,7 +32,7 @@ class Staircase(Bounded):
     Parameters
     ----------
     epsilon
-        The promise of one report; from 2**-30 to 20.
+        The promise of one report; at most 20.
     width
         Of the public domain [-width/2, width/2]; ``None`` for 2, or with ``bounds``.
     bounds
@@ -62,11 +62,6 @@ class Staircase(Bounded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.exact_epsilon < Fraction(1, 2**30):
-            raise InvalidBudget(
-                "epsilon is under 2**-30: the noise would not fit 64-bit integers.",
-                "Raise epsilon.",
-            )
         if self.width is not None and (self.bounds is not None or not 0 < self.width < math.inf):
             raise InvalidDomain(
                 "width is no positive, finite number, or came together with bounds.",
