@@ -174,6 +174,10 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     def _read(self, X: Any, shape: Shape, fitting: bool) -> "_Rows":
         """The mechanism's columns, checked, and whose each row is."""
         available = names_of(X)
+        if available is None and self.user is not None:
+            raise InvalidSetting(
+                f"An array came; it has no column {self.user!r} of tokens.", "Pass a data frame."
+            )
         columns = None if available is None else _chosen(available, shape.names, self.user)
         value = shape.read(X, columns)
         shape.drawn.check(value)

@@ -1,0 +1,49 @@
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from shoal.domain import Box, Categories
+from shoal.errors import InvalidSetting
+from shoal.mechanisms import Mixed, NDLaplace, Restrict, bayes_remap, clamp, snap
+from shoal.perturb import settings_of
+
+BOX = Box(age=(0, 110), visits=(0, 20.123456789))
+
+
+@pytest.mark.parametrize("epsilon", [1, 1.0, "1", Fraction(1), np.float64(1)])
+def test_a_budget_is_one_however_it_is_written(epsilon):
+    assert settings_of(NDLaplace(epsilon))["epsilon"] == "1"
+
+
+def test_bounds_are_told_to_the_last_digit():
+    told = settings_of(NDLaplace(1.0, scale=(10, 2), bounds=BOX))
+    assert told["bounds"]["columns"]["visits"]["high"] == 20.123456789
+    assert told["scale"] == [10.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        Restrict(NDLaplace(1.0), BOX),
+        Mixed(
+            2.0, {"age": (0, 110), "sex": Categories(["F", "M"])}, shares={"age": "1/2", "sex": 0.5}
+        ),
+        clamp(BOX),
+        snap(BOX, 3),
+        bayes_remap(([[0.0, 0.0], [1.0, 1.0]], [1, 3])),
+        bayes_remap("em"),
+    ],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_everything_there_is_becomes_json(thing):
+    told = settings_of(thing)
+    assert json.loads(json.dumps(told)) == told
+    assert told["class"] == type(thing).__name__
+
+
+@pytest.mark.parametrize("thing", [object(), NDLaplace, lambda reports: reports])
+def test_what_cannot_be_told_is_refused(thing):
+    with pytest.raises(InvalidSetting, match="settings cannot be told"):
+        settings_of(thing)

@@ -1,0 +1,100 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from shoal.data import source_of
+from shoal.domain import Box, Categories, Schema
+from shoal.engine import rows_of
+from shoal.engine.local import LocalRows
+from shoal.engine.rows import Terms
+from shoal.errors import NotFinite, RepeatedStream
+from shoal.mechanisms import Mixed, NDLaplace, RandomizedResponse, snap
+from shoal.perturb import Streamed
+from shoal.privacy import Ledger
+from shoal.randomness import Randomness
+
+BOX = Box(x=(0, 9), y=(0, 9))
+LAPLACE = NDLaplace(1.0, bounds=BOX)
+ROWS = np.random.default_rng(0).uniform(0, 9, (1_000, 2))
+
+
+def released(reports, rows, ledger=None, seed=7):
+    page = Ledger.of(ledger).open(reports.guarantee, by="test")
+    return page.release(reports, rows, Randomness(seed).noise, of="reports")
+
+
+def table_of(drawn):
+    return pa.Table.from_batches(drawn.batches())
+
+
+def in_blocks(X, size):
+    return LocalRows(source_of(X, BOX.names), BOX, Terms(), block_rows=size)
+
+
+def test_many_blocks_are_one_entry_and_every_row_is_reported():
+    ledger = Ledger()
+    reports = table_of(released(Streamed(LAPLACE), in_blocks(ROWS, 64), ledger))
+    noise = np.column_stack([reports["x"], reports["y"]]) - ROWS
+    assert reports.num_rows == 1_000
+    assert ledger.totals() == [LAPLACE.guarantee.simulated()]
+    assert np.hypot(*noise.T).mean() == pytest.approx(2, abs=0.2)  # d / epsilon
+
+
+def test_no_two_blocks_share_their_noise():
+    reports = table_of(released(Streamed(LAPLACE), in_blocks(np.full((128, 2), 4.0), 64)))
+    first, second = reports["x"].to_numpy()[:64], reports["x"].to_numpy()[64:]
+    assert not np.any(first == second)
+
+
+def test_reports_can_be_taken_once():
+    drawn = released(Streamed(LAPLACE), rows_of(ROWS, BOX))
+    table_of(drawn)
+    with pytest.raises(RepeatedStream, match="taken already"):
+        drawn.batches()
+
+
+def test_odd_rows_are_met_before_anything_is_written():
+    ledger = Ledger()
+    rows = in_blocks(np.vstack([ROWS, [[np.nan, 1]]]), 64)
+    with pytest.raises(NotFinite, match="1 of 1001"):
+        released(Streamed(LAPLACE), rows, ledger)
+    assert ledger.totals() == []
+
+
+def test_a_remap_follows_every_block():
+    reports = table_of(released(Streamed(LAPLACE, snap(BOX, 4)), in_blocks(ROWS, 64)))
+    assert set(reports["x"].to_pylist()) == {0.0, 3.0, 6.0, 9.0}
+
+
+def test_a_bare_generator_is_taken_as_a_simulation():
+    drawn = Streamed(LAPLACE).release(rows_of(ROWS, BOX), np.random.default_rng(1))
+    assert table_of(drawn).num_rows == 1_000
+
+
+SCHEMA = Schema.of(
+    {
+        "version": 1,
+        "columns": {"sex": {"values": ["F", "M"]}, "age": {"low": 0, "high": 110}},
+    }
+)
+PEOPLE = pa.table({"age": [31, 47] * 50, "sex": ["F", "M"] * 50})
+
+
+def test_mixed_records_stream_too():
+    mixed = Mixed(20, {"sex": Categories(["F", "M"]), "age": (0, 110)}, {"sex": 0.9, "age": 0.1})
+    reports = table_of(released(Streamed(mixed), rows_of(PEOPLE, SCHEMA)))
+    assert reports.column_names == ["sex", "age"]
+    assert reports["sex"].to_pylist() == PEOPLE["sex"].to_pylist()  # at epsilon 18 all but surely
+
+
+def test_one_column_of_categories_streams():
+    schema = Schema.of({"version": 1, "columns": {"sex": {"values": ["F", "M"]}}})
+    response = RandomizedResponse(1.0, schema.categories["sex"])
+    reports = table_of(released(Streamed(response), rows_of(PEOPLE, schema)))
+    assert set(reports["sex"].to_pylist()) == {"F", "M"}
+
+
+def test_no_rows_make_an_empty_table_of_the_right_columns(tmp_path):
+    rows = rows_of(np.empty((0, 2)), BOX)
+    path = Streamed(LAPLACE).release(rows, Randomness(1).noise).write(tmp_path / "none.csv")
+    assert path.read_text() == '"x","y"\n'
