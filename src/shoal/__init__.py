@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         frequency_oracle,
         snap,
     )
+    from shoal.perturb import Memo, Perturb
     from shoal.privacy import KAnonymity, Ledger, LocalDP, MetricDP, PureDP, Unprotected
     from shoal.randomness import Randomness
 
@@ -67,6 +68,7 @@ _HOMES = {
         "frequency_oracle",
         "snap",
     ),
+    "perturb": ("Memo", "Perturb"),
     "privacy": ("KAnonymity", "Ledger", "LocalDP", "MetricDP", "PureDP", "Unprotected"),
     "randomness": ("Randomness",),
 }
@@ -84,9 +86,11 @@ __all__ = [
     "KAnonymity",
     "Ledger",
     "LocalDP",
+    "Memo",
     "MetricDP",
     "Mixed",
     "NDLaplace",
+    "Perturb",
     "Piecewise",
     "PlanarLaplace",
     "PrivUnit",
