@@ -42,23 +42,23 @@ WIDTHS = {
 @pytest.mark.parametrize("name", list(Name))
 def test_every_name_makes_a_mechanism(asked, name):
     epsilon = "20" if name is Name.restricted_laplace else "1"
-    mechanism, domain = build(asked(name, WIDTHS.get(name, "age,visits"), epsilon=epsilon))
+    mechanism, domain, _ = build(asked(name, WIDTHS.get(name, "age,visits"), epsilon=epsilon))
     assert mechanism.guarantee.epsilon == int(epsilon)
     assert isinstance(domain, Schema if "sex" in WIDTHS.get(name, "") else Box)
 
 
 def test_restricted_laplace_restricts(asked):
-    assert isinstance(build(asked("restricted-laplace", epsilon="20"))[0], Restrict)
+    assert isinstance(build(asked("restricted-laplace", epsilon="20")).mechanism, Restrict)
 
 
 def test_columns_come_in_the_order_asked_for(asked):
-    assert build(asked(columns=" visits , age"))[1].names == ("visits", "age")
+    assert build(asked(columns=" visits , age")).domain.names == ("visits", "age")
 
 
 def test_settings_reach_the_mechanism(asked):
-    mechanism, _ = build(asked(scale="10,2", lattice="0.001", clip=True))
+    mechanism = build(asked(scale="10,2", lattice="0.001", clip=True)).mechanism
     assert (mechanism.scale, mechanism.lattice, mechanism.clip) == ((10.0, 2.0), 0.001, True)
-    assert build(asked(scale="box"))[0].scale == "box"
+    assert build(asked(scale="box")).mechanism.scale == "box"
 
 
 def test_latitude_comes_first_on_a_map(tmp_path):
@@ -69,8 +69,9 @@ def test_latitude_comes_first_on_a_map(tmp_path):
         "geo: {latitude: lat, longitude: lon}\n"
     )
     asked = Settings(Name.nd_laplace, "1", "lon,lat", path, None, "auto", False)
-    mechanism, box = build(asked)
+    mechanism, box, entity = build(asked)
     assert box.names == ("lat", "lon")
+    assert entity is None
     assert mechanism.guarantee.unit == "km"
 
 

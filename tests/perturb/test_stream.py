@@ -7,7 +7,7 @@ from shoal.domain import Box, Categories, Schema
 from shoal.engine import rows_of
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
-from shoal.errors import NotFinite, RepeatedStream
+from shoal.errors import DimensionMismatch, NotFinite, OutsideDomain, RepeatedStream
 from shoal.mechanisms import Mixed, NDLaplace, RandomizedResponse, snap
 from shoal.perturb import Streamed
 from shoal.privacy import Ledger
@@ -58,6 +58,21 @@ def test_odd_rows_are_met_before_anything_is_written():
     rows = in_blocks(np.vstack([ROWS, [[np.nan, 1]]]), 64)
     with pytest.raises(NotFinite, match="1 of 1001"):
         released(Streamed(LAPLACE), rows, ledger)
+    assert ledger.totals() == []
+
+
+@pytest.mark.parametrize(
+    ("reports", "error"),
+    [
+        (Streamed(NDLaplace(1.0, bounds=Box.unit(3))), DimensionMismatch),
+        (Streamed(NDLaplace(1.0, bounds=Box(x=(0, 1), y=(0, 1)))), OutsideDomain),
+        (Streamed(LAPLACE, snap(Box.unit(3), 4)), DimensionMismatch),
+    ],
+)
+def test_what_does_not_fit_the_domain_is_refused_before_anything_is_written(reports, error):
+    ledger = Ledger()
+    with pytest.raises(error):
+        released(reports, rows_of(ROWS, BOX), ledger)
     assert ledger.totals() == []
 
 

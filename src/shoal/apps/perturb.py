@@ -165,13 +165,11 @@ class _Task:
         ledger: Path | None,
         seed: int | None,
     ) -> None:
-        from shoal.domain import Schema
         from shoal.randomness import Randomness
 
-        self.mechanism, self.domain = build(asked)
+        self.mechanism, self.domain, entity = build(asked)
         self.remap = remap_of(remap, self.domain)
-        assert asked.domain is not None  # `build` has read it
-        self.user = user or Schema.load(asked.domain).entity
+        self.user = user or entity
         self.clip = asked.clip
         self.noise = Randomness(seed).noise
         self.guarantee: Guarantee = self.mechanism.guarantee.simulated(self.noise.simulation)

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.errors import InvalidSetting, UnknownBounds
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
 
-__all__ = ["Name", "Settings", "build", "remap_of"]
+__all__ = ["Name", "Plan", "Settings", "build", "remap_of"]
 
 
 class Name(StrEnum):
@@ -65,8 +65,16 @@ class Settings:
     clip: bool
 
 
-def build(asked: Settings) -> tuple[Any, "Box | Schema"]:
-    """The mechanism, and what is public about the columns it reads."""
+class Plan(NamedTuple):
+    """What to run: a mechanism, what is public about its columns, and whose rows they are."""
+
+    mechanism: Any
+    domain: "Box | Schema"
+    entity: str | None
+
+
+def build(asked: Settings) -> Plan:
+    """The plan for what was asked."""
     from shoal import mechanisms
     from shoal.domain import Schema
 
@@ -83,7 +91,7 @@ def build(asked: Settings) -> tuple[Any, "Box | Schema"]:
     mechanism = kind(**_arguments(asked, kind, domain))
     if asked.name is Name.restricted_laplace:
         mechanism = mechanisms.Restrict(mechanism)
-    return mechanism, domain
+    return Plan(mechanism, domain, schema.entity)
 
 
 def remap_of(asked: str | None, domain: "Box | Schema") -> Any:

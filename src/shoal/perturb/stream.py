@@ -10,11 +10,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.domain import Box, Schema
+from shoal.domain import Box
 from shoal.engine import Block, Rows
 from shoal.engine.rows import Mapped
 from shoal.errors import RepeatedStream
 from shoal.mechanisms.reports import Remap, Reports
+from shoal.perturb.probe import check_remap
 from shoal.perturb.shape import Mixture, Names, shape_of
 from shoal.privacy import Guarantee
 from shoal.randomness import NoiseStream, Randomness
@@ -56,34 +57,33 @@ class Streamed:
         return promise
 
     def check(self, rows: Rows) -> None:
-        """Meet every odd row, in a first full pass, before anything is written."""
+        """All that can fail: what does not fit the domain, then every odd row, in a full pass."""
+        if isinstance(rows.domain, Box):
+            self.mechanism.check(np.array([rows.domain.low, rows.domain.high]))
+        check_remap(self.remap, self.mechanism, shape_of(self.mechanism), len(_names(rows)))
         rows.size()
 
     def release(self, rows: Rows, rng: np.random.Generator) -> "Drawn":
         """The reports, drawn as they are taken; each block has a noise stream of its own."""
-        domain = rows.domain
-        names = domain.names if isinstance(domain, Box) else domain.columns
         noise = rng if isinstance(rng, NoiseStream) else Randomness(rng).noise
-        kernel = _Kernel(self, domain, names, noise)
-        return Drawn(rows.map(kernel, kernel.shape.names_out(names)))
+        kernel = _Kernel(self, rows, noise)
+        return Drawn(rows.map(kernel, kernel.names))
 
 
 class _Kernel:
     """One block after another, in the rows' order."""
 
-    def __init__(
-        self, reports: Streamed, domain: Box | Schema, names: Names, rng: NoiseStream
-    ) -> None:
+    def __init__(self, reports: Streamed, rows: Rows, rng: NoiseStream) -> None:
         self.shape = shape_of(reports.mechanism)
+        self.names = self.shape.names_out(_names(rows))
         self._reports = reports
-        self._domain = domain
-        self._width = len(self.shape.names_out(names))
+        self._domain = rows.domain
         self._rng = rng
         self._places = count()
 
     def __call__(self, block: Block) -> list[NDArray[Any]]:
         if not len(block):
-            return self.shape.columns(np.empty((0, self._width)))
+            return self.shape.columns(np.empty((0, len(self.names))))
         noise = self._rng.child("reports", next(self._places))
         matrix = self.shape.matrix(self.shape.drawn.release(self._value(block), noise))
         if self._reports.remap is not None:
@@ -119,3 +119,8 @@ class Drawn:
                 "These reports were taken already.", "Keep what was written: reusing it is free."
             )
         return mapped
+
+
+def _names(rows: Rows) -> Names:
+    domain = rows.domain
+    return domain.names if isinstance(domain, Box) else domain.columns

@@ -15,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shoal.domain.box import Matrix
 from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn
-from shoal.mechanisms.reports import Remap, Reports, as_reports
+from shoal.mechanisms.reports import Remap, Reports
 from shoal.perturb.memo import Memo
+from shoal.perturb.probe import check_remap
 from shoal.perturb.settings import settings_of
-from shoal.perturb.shape import Names, Numbers, Shape, shape_of
+from shoal.perturb.shape import Names, Shape, shape_of
 from shoal.perturb.tables import like, names_of, tokens_of
 from shoal.privacy import Budget, Guarantee, Ledger, Unprotected
 from shoal.randomness import Randomness, Seed
@@ -104,7 +105,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         shape = shape_of(self.mechanism)
         self._check_settings(noise.simulation)
         rows = self._read(X, shape, fitting=True)
-        self._check_remap(shape, rows)
+        check_remap(self.remap, self.mechanism, shape, len(rows.names))
         self._noise = noise
         self._names = rows.names if rows.framed or shape.names else None
         # Both outlive a second fit, which must not make anybody report twice.
@@ -205,17 +206,6 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
                 f"The mechanism promises nothing: {self.mechanism.guarantee.reason}.",
                 "Use one that does, or say random_state=7 to make this a simulation.",
             )
-
-    def _check_remap(self, shape: Shape, rows: "_Rows") -> None:
-        """Try the remap on a public point, so that it cannot fail once the budget is spent."""
-        if self.remap is None:
-            return
-        if not isinstance(shape, Numbers):
-            raise InvalidSetting("A remap came with categories.", "Remaps move numbers only.")
-        point = np.zeros((1, len(rows.names)))
-        if shape.box is not None:
-            point += (shape.box.low + shape.box.high) / 2
-        as_reports(self.remap(Reports(point, self.mechanism)))
 
     def _output_is_chosen(self) -> bool:
         """Whether ``set_output`` asked for a kind of frame, which scikit-learn then makes."""
