@@ -8,10 +8,30 @@ from shoal.figures.areas import Area, dense_areas
 from shoal.figures.cell_map import CellMap, cell_map
 from shoal.figures.dots import Dots, dots
 from shoal.figures.figure import Figure
+from shoal.figures.noise_bars import NoiseBars, noise_bars
+from shoal.figures.noise_histogram import NoiseHistogram, noise_histogram
+from shoal.figures.noise_map import NoiseMap, noise_map
 
-__all__ = ["Area", "CellMap", "Dots", "Figure", "cell_map", "dense_areas", "dots", "figure_of"]
+__all__ = [
+    "Area",
+    "CellMap",
+    "Dots",
+    "Figure",
+    "NoiseBars",
+    "NoiseHistogram",
+    "NoiseMap",
+    "cell_map",
+    "dense_areas",
+    "dots",
+    "figure_of",
+    "noise_bars",
+    "noise_histogram",
+    "noise_map",
+]
 
-_KINDS: dict[str, type[Figure]] = {"cell_map": CellMap, "dots": Dots}
+_KINDS: dict[str, type[Figure]] = {
+    kind.kind: kind for kind in (CellMap, Dots, NoiseBars, NoiseHistogram, NoiseMap)
+}
 
 
 def figure_of(values: dict[str, object]) -> Figure:

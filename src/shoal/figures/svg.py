@@ -23,6 +23,8 @@ _MARKS = (  # disc, square, triangle, diamond, pentagon, star; about 25 wide, ce
     "M0 -13.6L13 -4.2L8 11H-8L-13 -4.2z",
     "M0 -17L4.8 -6.6L16.2 -5.3L7.7 2.5L10 13.8L0 8.1L-10 13.8L-7.7 2.5L-16.2 -5.3L-4.8 -6.6z",
 )
+# A file brings its ground along: its ink must stand out wherever it is shown, dark pages included.
+_CARD = ".fig { background: var(--card) }\n"
 
 
 class Svg:
@@ -55,7 +57,7 @@ class Svg:
         """The whole element, as part of a page or as a file of its own."""
         words = f"{self._title}\x1f{self._alt}".encode()
         name = "f" + hashlib.blake2b(words, digest_size=4).hexdigest()
-        own = "" if page else f"<style>{literal(figure_style())}</style>"
+        own = "" if page else f"<style>{literal(_CARD + figure_style())}</style>"
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="fig" viewBox="{self._size}" '
             f'role="img" aria-labelledby="{name}t {name}d">'

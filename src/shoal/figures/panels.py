@@ -1,0 +1,106 @@
+"""Small multiples: one picture at several settings side by side, so that eyes can compare.
+
+The noise of a mechanism is drawn this way: many simulated reports of *one* record that the reader
+is told, so no such picture is about a person.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InvalidSetting
+from shoal.figures.figure import Figure
+from shoal.figures.svg import Svg
+
+__all__ = [
+    "HEIGHT",
+    "WIDTH",
+    "Panel",
+    "Panels",
+    "measured",
+    "some",
+    "typical_error",
+    "typical_errors",
+]
+
+WIDTH, HEIGHT = 250, 196
+TOP = 32
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Where a panel's drawing goes: left and right edge, top and bottom."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def across(self, share: float) -> float:
+        """The place so far from the left edge, 0 to 1."""
+        return self.left + share * (self.right - self.left)
+
+    def upwards(self, share: float) -> float:
+        """The place so far from the bottom, 0 to 1."""
+        return self.bottom - share * (self.bottom - self.top)
+
+
+class Panels(Figure):
+    """Pictures in a row, 250 x 196 each, with a title each and, where there is room, a note."""
+
+    margins = (14, 14, 50)  # left, right, below
+
+    def svg(self, page: bool = False) -> str:
+        """The pictures in one row."""
+        panels = self.data["panels"]
+        svg = Svg(WIDTH * len(panels), HEIGHT, self.title, self.alt)
+        left, right, below = self.margins
+        for place, panel in enumerate(panels):
+            edge = WIDTH * place
+            frame = Panel(edge + left, edge + WIDTH - right, TOP, HEIGHT - below)
+            self._draw(svg, frame, panel)
+            svg.text(frame.left, 20, panel["title"], "axis-title start")
+            svg.text(frame.right, 20, panel["note"], "end wide")
+        return svg.render(page)
+
+    def _draw(self, svg: Svg, frame: Panel, panel: Mapping[str, Any]) -> None:
+        raise NotImplementedError
+
+    def plotly(self) -> Any:
+        """The same, one subplot each."""
+        from plotly.subplots import make_subplots
+
+        panels = self.data["panels"]
+        figure = make_subplots(1, len(panels), subplot_titles=[p["title"] for p in panels])
+        for place, panel in enumerate(panels, start=1):
+            figure.add_trace(self._trace(panel), row=1, col=place)
+        return figure.update_layout(title=self.title, showlegend=False)
+
+    def _trace(self, panel: Mapping[str, Any]) -> Any:
+        raise NotImplementedError
+
+
+def some(panels: Mapping[str, Any]) -> Mapping[str, Any]:
+    """At least one panel, or an error that says so."""
+    if panels:
+        return panels
+    raise InvalidSetting("No panel came to draw.", 'E.g. {"epsilon 1": reports}.')
+
+
+def measured(title: str, error: float, **numbers: Any) -> dict[str, Any]:
+    """A panel's numbers, with its error as the note."""
+    return {"title": title, "note": f"typical error {error:.3g}", "error": error, **numbers}
+
+
+def typical_error(off: NDArray[np.float64]) -> float:
+    """The root of the mean square."""
+    return float(np.sqrt(np.mean(off**2)))
+
+
+def typical_errors(panels: Sequence[Mapping[str, Any]]) -> str:
+    """The notes of all panels in a sentence."""
+    each = [f"{panel['error']:.3g} ({panel['title']})" for panel in panels]
+    return f"Typical error: {'; '.join(each)}."
