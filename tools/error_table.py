@@ -53,26 +53,32 @@ def _whole(make: Callable[[float], shoal.Piecewise]) -> Error:
 
 
 NUMERIC: dict[str, Error] = {
-    "Laplace, epsilon/d a column": laplace_split,
-    "Staircase, epsilon/d a column": staircase_split,
+    "Laplace, split": laplace_split,
+    "Staircase, split": staircase_split,
     "`NDLaplace`": nd_laplace,
-    "Piecewise, epsilon/d a column": piecewise_split,
+    "Piecewise, split": piecewise_split,
     "`Piecewise`": _whole(shoal.Piecewise),
     "`Hybrid`": _whole(shoal.Hybrid),
     "`Harmony`": _whole(shoal.Harmony),
     "`Duchi`": _whole(shoal.Duchi),
     "`PrivUnit`": _whole(shoal.PrivUnit),
 }
-CASES = [(d, epsilon) for d in (1, 2, 7, 10) for epsilon in (1, 5)]
+COLUMNS, BUDGETS = (1, 2, 7, 10), (1, 5)
 LISTS = [(k, epsilon) for k in (2, 4, 16, 64, 256) for epsilon in (1, 3)]
 
 
-def numeric_table() -> str:
-    """Mean squared error of one report, all columns together."""
-    head = ["columns, epsilon", *(f"{d}, {epsilon}" for d, epsilon in CASES)]
-    columns = [_marked([error(*case) for error in NUMERIC.values()]) for case in CASES]
-    lines = [[name, *line] for name, *line in zip(NUMERIC, *columns, strict=True)]
-    return _table(head, lines)
+def numeric_tables() -> str:
+    """Mean squared error of one report, all columns together; a table for each budget."""
+    return "\n\n".join(
+        f"**At epsilon {epsilon}**\n\n{numeric_table(epsilon)}" for epsilon in BUDGETS
+    )
+
+
+def numeric_table(epsilon: float) -> str:
+    """At one budget."""
+    head = ["", "1 column", *(f"{d} columns" for d in COLUMNS[1:])]
+    columns = [_marked([error(d, epsilon) for error in NUMERIC.values()]) for d in COLUMNS]
+    return _table(head, list(zip(NUMERIC, *columns, strict=True)))
 
 
 def category_table(people: int = 10_000) -> str:
@@ -103,7 +109,7 @@ def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in [head, rule, *lines])
 
 
-TABLES = {"numeric": numeric_table, "categories": category_table}
+TABLES = {"numeric": numeric_tables, "categories": category_table}
 
 
 def with_tables(page: str) -> str:

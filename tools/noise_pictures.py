@@ -181,7 +181,7 @@ def harmony() -> Figure:
     """Two numbers, of which one sign is reported."""
     return noise_bars(
         _at_budgets(lambda E: np.array([E, 1, 1, E]) / (2 * (E + 1))),
-        names=["1st +", "1st −", "2nd +", "2nd −"],
+        names=["1 +", "1 −", "2 +", "2 −"],
         truth=[0, 3],
         title="Harmony: reports of (1, -1)",
         finding="Half of the reports are about each column; the true sign leads in both.",

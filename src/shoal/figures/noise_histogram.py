@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from shoal.figures.panels import Panel, Panels, measured, some, typical_error, typical_errors
 from shoal.figures.svg import Svg, at, nice_ticks
-from shoal.figures.text import number, shorten
+from shoal.figures.text import number
 
 __all__ = ["NoiseHistogram", "noise_histogram"]
 
@@ -75,10 +75,9 @@ class NoiseHistogram(Panels):
         svg.path(f"M{at(frame.left)} {at(frame.bottom)}H{at(frame.right)}", "frame")
         truth = frame.across((self.data["truth"] - low) / (high - low))
         svg.path(f"M{at(truth)} {at(frame.top)}V{at(frame.bottom)}", "truth")
-        for tick in nice_ticks(low, high, 4):
+        for tick in nice_ticks(low, high, 3):
             place = frame.across((tick - low) / (high - low))
-            svg.text(place, frame.bottom + 22, number(tick), "middle")
-        svg.text(frame.across(0.5), frame.bottom + 44, shorten(self.data["name"], 34), "middle")
+            svg.text(place, frame.bottom + 24, number(tick), "middle")
 
     def _trace(self, panel: Mapping[str, Any]) -> Any:
         import plotly.graph_objects as go

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shoal.errors import InvalidSetting
 from shoal.figures.figure import Figure
 from shoal.figures.svg import Svg
+from shoal.figures.text import shorten
 
 __all__ = [
     "HEIGHT",
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 WIDTH, HEIGHT = 250, 196
-TOP = 32
+TOP = 34
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Panel:
 class Panels(Figure):
     """Pictures in a row, 250 x 196 each, with a title each and, where there is room, a note."""
 
-    margins = (14, 14, 50)  # left, right, below
+    margins = (14, 14, 58)  # left, right, below
 
     def svg(self, page: bool = False) -> str:
         """The pictures in one row."""
@@ -62,8 +63,10 @@ class Panels(Figure):
             edge = WIDTH * place
             frame = Panel(edge + left, edge + WIDTH - right, TOP, HEIGHT - below)
             self._draw(svg, frame, panel)
-            svg.text(frame.left, 20, panel["title"], "axis-title start")
-            svg.text(frame.right, 20, panel["note"], "end wide")
+            svg.text(frame.left, 23, panel["title"], "axis-title start")
+            svg.text(frame.right, 23, panel["note"], "end wide")
+        axis = shorten(self.data.get("name", ""), 40)
+        svg.text(WIDTH * len(panels) / 2, HEIGHT - 5, axis, "middle")  # one for all: they share it
         return svg.render(page)
 
     def _draw(self, svg: Svg, frame: Panel, panel: Mapping[str, Any]) -> None:
