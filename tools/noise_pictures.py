@@ -170,7 +170,7 @@ def duchi() -> Figure:
     """Two numbers, reported as a corner: own corner e^epsilon to 1 against each of three others."""
     return noise_bars(
         _at_budgets(lambda E: np.array([1, E, 1, 1]) / (E + 3)),
-        names=["+ +", "+ −", "− +", "− −"],
+        names=["++", "+−", "−+", "−−"],
         truth=[1],
         title="Duchi: reports of the corner (1, -1)",
         finding="The record's own corner leads; all others are equally likely.",
@@ -181,7 +181,7 @@ def harmony() -> Figure:
     """Two numbers, of which one sign is reported."""
     return noise_bars(
         _at_budgets(lambda E: np.array([E, 1, 1, E]) / (2 * (E + 1))),
-        names=["1 +", "1 −", "2 +", "2 −"],
+        names=["1+", "1−", "2+", "2−"],
         truth=[0, 3],
         title="Harmony: reports of (1, -1)",
         finding="Half of the reports are about each column; the true sign leads in both.",

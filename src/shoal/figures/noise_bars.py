@@ -68,7 +68,7 @@ class NoiseBars(Panels):
         for i, chance in enumerate(panel["chances"]):
             css = "bar" if i in self.data["truth"] else "bar other"
             middle = frame.across((i + 0.5) / len(names))
-            half, height = (frame.right - frame.left) / len(names) * 0.36, chance / tallest * 0.86
+            half, height = (frame.right - frame.left) / len(names) * 0.36, chance / tallest * 0.78
             top = frame.upwards(height)
             svg.path(
                 f"M{at(middle - half)} {frame.bottom}V{at(top)}h{at(2 * half)}V{frame.bottom}z", css
