@@ -120,10 +120,10 @@ def test_no_rows_give_no_reports(mechanism):
 
 
 @mechanisms
-def test_a_flat_record_gives_a_flat_report(mechanism):
+def test_a_flat_record_is_a_table_of_one_row(mechanism):
     reports = mechanism(1, bounds=ONE_COLUMN).release([30.0], noise())
     assert isinstance(reports, Reports)
-    assert reports.values.shape == (1,)
+    assert reports.values.shape == (1, 1)
 
 
 @mechanisms

@@ -107,10 +107,10 @@ def test_projected_shares_are_shares(oracle):
 
 
 @oracles
-def test_a_single_value_gives_a_single_report(oracle):
+def test_a_single_value_is_a_list_of_one(oracle):
     made = oracle(1, ["F", "M"])
     reports = made.release("F", noise())
-    assert reports.values.shape == (() if oracle is RandomizedResponse else (2,))
+    assert reports.values.shape == ((1,) if oracle is RandomizedResponse else (1, 2))
     assert made.frequencies(reports).value.shape == (2,)
 
 

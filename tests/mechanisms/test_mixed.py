@@ -117,5 +117,5 @@ def test_a_table_is_one_entry_of_the_sum():
 
 def test_a_single_record_is_taken():
     reports = Mixed(3, COLUMNS).release({"age": 30, "sex": "F", "cell": 3}, noise())
-    assert reports["sex"].values.shape == ()
+    assert reports["sex"].values.shape == (1,)
     assert reports["age"].values.size == 1

@@ -96,13 +96,13 @@ class Bounded:
         self._rows(value)
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
-        """One report a row, in the units of the rows; a flat record gives one flat report."""
+        """One report a row, in the units of the rows; a flat record is a table of one row."""
         rows = self._rows(value)
         box = self._box(rows.shape[1])
         values = np.empty(rows.shape)
         for part in _blocks(*rows.shape):
             values[part] = _in_raw_units(self._draw(steps_of(rows[part], box), rng), box)
-        return Reports(values[0] if np.ndim(value) == 1 else values, self)
+        return Reports(values, self)
 
     def mean(self, reports: Reports) -> Estimate:
         """The mean of the rows behind these reports, unbiased, with its standard error."""

@@ -60,9 +60,9 @@ class Categorical:
         self._codes(value)
 
     def release(self, value: Any, rng: np.random.Generator) -> Reports:
-        """One report a value, as codes; a single value gives a single report."""
+        """One report a value, as codes; a single value is a list of one."""
         drawn = self._draw(self._codes(value), rng)
-        return Reports(drawn[0] if np.ndim(value) == 0 else drawn, self)
+        return Reports(drawn, self)
 
     def frequencies(self, reports: Reports, project: bool = False) -> Estimate:
         """The share of each category among the people behind these reports.

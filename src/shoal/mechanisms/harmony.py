@@ -43,7 +43,7 @@ class Harmony(Bounded):
     >>> from shoal.randomness import Randomness
     >>> harmony = Harmony(1.0)
     >>> harmony.release([-0.8, 0.9], Randomness(7).noise).values.round(3).tolist()
-    [-4.328, 0.0]
+    [[-4.328, 0.0]]
     >>> float(harmony.variance([-0.8, 0.9]).sum().round(1))
     17.3
 
