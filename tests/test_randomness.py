@@ -87,9 +87,35 @@ def test_a_copy_never_repeats_the_original_or_another_copy(again):
     assert again(noise).simulation
 
 
-def test_the_same_bytes_opened_twice_are_a_retried_task():
+def test_the_same_bytes_opened_twice_are_two_real_streams():
     ticket = pickle.dumps(Randomness().noise)
+    one, two = pickle.loads(ticket), pickle.loads(ticket)
+    assert first_words(one) != first_words(two)
+    assert not one.simulation
+
+
+def test_the_same_bytes_of_a_seeded_stream_are_the_same_simulation():
+    ticket = pickle.dumps(Randomness(7).noise)
     assert first_words(pickle.loads(ticket)) == first_words(pickle.loads(ticket))
+
+
+def test_names_that_print_alike_are_one_name():
+    noise = Randomness(7).noise
+    noise.child("part", float("nan"))
+    with pytest.raises(RepeatedStream):
+        noise.child("part", float("nan"))
+
+
+def test_two_forks_of_a_seeded_stream_differ():
+    noise = Randomness(7).noise
+    assert _words_after_fork(noise) != _words_after_fork(noise)
+
+
+def test_a_real_stream_is_keyed_anew_in_a_fork(monkeypatch):
+    """Even if the process number came again."""
+    monkeypatch.setattr("os.getpid", lambda: 1)
+    noise = Randomness().noise
+    assert _words_after_fork(noise) != _words_after_fork(noise)
 
 
 def test_a_forked_process_goes_on_with_a_stream_of_its_own():

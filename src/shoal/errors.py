@@ -28,6 +28,7 @@
     ├── PrivacyError                      a promise would be broken           exit code 3
     │   ├── BudgetExceeded                over the ledger's limit
     │   ├── PromiseExceeded               mechanisms were handed more than the page promised
+    │   ├── PageCopied                    a page used outside the process that opened it
     │   ├── IncomparableGuarantees        promises that do not add
     │   ├── RepeatedStream                the same noise would be drawn twice
     │   ├── UnmarkedSimulation            seeded noise on a page already written as real
@@ -67,6 +68,7 @@ __all__ = [
     "NotNumeric",
     "NotPublishable",
     "OutsideDomain",
+    "PageCopied",
     "PrivacyError",
     "PromiseExceeded",
     "ProtectedValue",
@@ -207,6 +209,10 @@ class BudgetExceeded(PrivacyError):
 
 class PromiseExceeded(PrivacyError):
     """Mechanisms were handed more than the page promised."""
+
+
+class PageCopied(PrivacyError):
+    """A page used outside the process that opened it."""
 
 
 class IncomparableGuarantees(PrivacyError):

@@ -6,7 +6,8 @@ whatever it releases as a simulation: whoever has the seed can subtract the nois
 A stream can never repeat itself behind your back:
 
 - ``child(*names)`` derives an independent stream; the same names twice are refused;
-- a pickled or copied stream is a fresh child of the original, not a twin of it;
+- a copied or pickled stream is another one: keyed anew by the operating system wherever it is
+  opened, or, if seeded, derived from the original;
 - after a fork the child process continues on a stream of its own.
 """
 
@@ -16,7 +17,7 @@ import secrets
 import weakref
 from collections.abc import Iterator
 from itertools import count
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from randomgen import ChaCha
@@ -30,7 +31,7 @@ Seed = int | np.random.Generator | None
 
 def _derive(key: bytes, *names: object) -> bytes:
     """A 256-bit key that says nothing about ``key`` and differs for every list of names."""
-    text = "\x1f".join(f"{type(name).__name__}:{len(str(name))}:{name}" for name in names)
+    text = "\x1f".join(f"{type(name).__name__}:{len(repr(name))}:{name!r}" for name in names)
     return hashlib.blake2b(text.encode(), key=key, digest_size=32, person=b"shoal.stream").digest()
 
 
@@ -45,7 +46,7 @@ class NoiseStream(np.random.Generator):
         super().__init__(_chacha(key))
         self._key = key
         self.simulation = simulation
-        self._used: set[tuple[object, ...]] = set()
+        self._used: set[bytes] = set()
         self._copies: Iterator[int] = count()
         _living.add(self)
 
@@ -57,25 +58,23 @@ class NoiseStream(np.random.Generator):
         RepeatedStream
             If a child of these names was taken before: it would draw the same noise again.
         """
-        if names in self._used:
+        key = _derive(self._key, "child", *names)
+        if key in self._used:
             raise RepeatedStream(
-                f"A child stream named {names!r} was already taken.",
+                f"A child stream of these {len(names)} names was already taken.",
                 "Give every partition and every release its own name.",
             )
-        self._used.add(names)
-        return NoiseStream(_derive(self._key, "child", *names), self.simulation)
-
-    def words(self, n: int) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-        """``n`` uniform 64-bit words."""
-        return self.integers(0, 2**64, size=n, dtype=np.uint64)
+        self._used.add(key)
+        return NoiseStream(key, self.simulation)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The same bytes opened twice give the same stream: a retried task draws what it drew
-        # before. Pickling again gives other bytes.
-        return NoiseStream, (_derive(self._key, "copy", next(self._copies)), self.simulation)
+        if not self.simulation:
+            return _real_stream, ()  # the same bytes may be opened by many
+        return NoiseStream, (_derive(self._key, "copy", next(self._copies)), True)
 
     def __copy__(self) -> "NoiseStream":
-        return NoiseStream(*self.__reduce__()[1])
+        make, key = self.__reduce__()
+        return cast("NoiseStream", make(*key))
 
     def __deepcopy__(self, memo: dict[int, object]) -> "NoiseStream":
         return self.__copy__()
@@ -84,6 +83,10 @@ class NoiseStream(np.random.Generator):
         fresh = b"" if self.simulation else secrets.token_bytes(32)
         key = _derive(self._key, "fork", os.getpid(), fresh)
         self.__init__(key, self.simulation)  # type: ignore[misc]
+
+
+def _real_stream() -> NoiseStream:
+    return NoiseStream(secrets.token_bytes(32), simulation=False)
 
 
 _living: "weakref.WeakSet[NoiseStream]" = weakref.WeakSet()

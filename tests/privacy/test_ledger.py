@@ -26,7 +26,7 @@ from shoal.errors import (
     NotALedger,
 )
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, LocalDP, MetricDP, PureDP, store
+from shoal.privacy import Ledger, LocalDP, MetricDP, PureDP, sqlite_file
 from shoal.randomness import Randomness
 
 
@@ -130,21 +130,24 @@ def test_a_kind_the_limit_does_not_name_is_refused(ledger):
     ledger.open(LocalDP(0.1), by="test")
 
 
-def test_a_limit_is_on_epsilon_and_slack_is_added_up(ledger):
+def test_a_limit_without_slack_allows_a_little_of_it(ledger):
     ledger.set_limit(MetricDP(2))
     for _ in range(2):
-        page = ledger.open(MetricDP(1, slack=0.25), by="test")
+        page = ledger.open(MetricDP(1, slack="0.005"), by="test")
         page.release(Report(page.budget), 1, Randomness().noise, of="reports")
-    assert ledger.totals() == [MetricDP(2, slack=0.5)]
+    assert ledger.totals() == [MetricDP(2, slack="0.01")]
+    ledger.set_limit(MetricDP(9))
     with pytest.raises(BudgetExceeded):
-        ledger.open(MetricDP("0.1"), by="test")
+        ledger.open(MetricDP("0.1", slack="0.001"), by="test")
+    ledger.set_limit(MetricDP(9, slack=1))
+    ledger.open(MetricDP("0.1", slack="0.001"), by="test")
 
 
 def test_the_last_drop_can_be_spent(ledger):
     ledger.set_limit(PureDP(1))
     for _ in range(10):
         spend(ledger, 0.1)
-    with pytest.raises(BudgetExceeded, match="1 of 1 is spent"):
+    with pytest.raises(BudgetExceeded, match=r"PureDP\(epsilon=1\) of PureDP\(epsilon=1\) is spent"):
         spend(ledger, 0.001)
 
 
@@ -228,7 +231,7 @@ def test_a_ledger_that_vanished_is_not_made_anew(tmp_path):
 
 
 def test_a_ledger_held_by_another_process_is_waited_for_then_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(store, "_PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(sqlite_file, "PATIENCE_SECONDS", 0.2)
     ledger = Ledger(tmp_path / "ledger.sqlite")
     with sqlite3.connect(tmp_path / "ledger.sqlite", isolation_level=None) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -252,7 +255,7 @@ def test_a_read_only_ledger_spends_nothing(tmp_path, monkeypatch):
 
 def test_a_full_disk_spends_nothing(tmp_path, monkeypatch):
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    connect = store.FileStore._connect
+    connect = sqlite_file.SqliteFile._connect
 
     def nearly_full(self):
         db = connect(self)
@@ -260,7 +263,7 @@ def test_a_full_disk_spends_nothing(tmp_path, monkeypatch):
         return db
 
     page = ledger.open(PureDP(1), by="x" * 100_000)
-    monkeypatch.setattr(store.FileStore, "_connect", nearly_full)
+    monkeypatch.setattr(sqlite_file.SqliteFile, "_connect", nearly_full)
     with pytest.raises(LedgerNotWritable, match="No room"):
         page.release(Geometric(page.budget), 1, Randomness().noise, of="a count")
     monkeypatch.undo()

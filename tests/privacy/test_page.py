@@ -99,7 +99,7 @@ def test_over_the_limit_nothing_is_drawn_or_written():
     first, second = (ledger.open(PureDP("0.6"), by="test") for _ in range(2))
     first.release(Spy(first.budget), 0, noise(), of="x")
     spy = Spy(second.budget)
-    with pytest.raises(BudgetExceeded, match=r"needs epsilon 0\.6; 0\.6 of 1 is spent"):
+    with pytest.raises(BudgetExceeded, match=r"needs PureDP\(epsilon=0\.6\); PureDP\(epsilon=0\.6\) of PureDP\(epsilon=1\)"):
         second.release(spy, 0, noise(), of="x")
     assert spy.drawn == []
     assert ledger.totals() == [PureDP("0.6")]

@@ -9,19 +9,17 @@ import hashlib
 import os
 import secrets
 import sqlite3
-import tempfile
-import threading
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from shoal.errors import CannotWrite, InvalidSetting
+from shoal.privacy.sqlite_file import SqliteFile, taking_turns
 
 __all__ = ["Memo", "Notes"]
 
 _APPLICATION = 0x73_68_6F_6D  # "shom", in the file's header
-_PATIENCE_SECONDS = 60
 _SCHEMA = (
     "CREATE TABLE secret (key BLOB NOT NULL)",
     """CREATE TABLE reports (collection BLOB NOT NULL, who BLOB NOT NULL, report BLOB NOT NULL,
@@ -95,18 +93,11 @@ class _InMemory:
     def __init__(self) -> None:
         self.key = secrets.token_bytes(32)
         self._collections: dict[bytes, dict[bytes, bytes]] = {}
-        self._lock = threading.Lock()
 
     @contextmanager
     def open(self, collection: bytes) -> Iterator[Notes]:
-        with self._lock:
+        with taking_turns():
             yield _Held(self._collections.setdefault(collection, {}))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _lock=threading.Lock())
 
 
 class _Held:
@@ -124,63 +115,33 @@ class _InFile:
     """SQLite: reports are on disk before anybody sees them."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path.absolute()
-        with _named_errors(self._path):
-            if not self._path.exists():
-                _create(self._path)
-            with closing(self._connect()) as db:
+        with _named_errors(path):
+            key = secrets.token_bytes(32).hex()
+            self._file = SqliteFile(path, (*_SCHEMA, f"INSERT INTO secret VALUES (x'{key}')"))
+            with self._file.open() as db:
                 if db.execute("PRAGMA application_id").fetchone() != (_APPLICATION,):
-                    raise _not_a_memo(self._path)
+                    raise _not_a_memo(path)
                 (self.key,) = db.execute("SELECT key FROM secret").fetchone()
 
     @contextmanager
     def open(self, collection: bytes) -> Iterator[Notes]:
-        with closing(self._connect()) as db:
-            with _named_errors(self._path):
-                db.execute("BEGIN IMMEDIATE")
-            yield _Written(db, collection, self._path)
-            with _named_errors(self._path):
-                db.execute("COMMIT")  # an exception before closes, which rolls back
-
-    def _connect(self) -> sqlite3.Connection:
-        where = f"{self._path.as_uri()}?mode=rw"
-        db = sqlite3.connect(where, uri=True, timeout=_PATIENCE_SECONDS, isolation_level=None)
-        db.execute("PRAGMA synchronous = FULL")
-        return db
+        with _named_errors(self._file.path), self._file.open(write=True) as db:
+            yield _Written(db, collection)
 
 
 class _Written:
-    def __init__(self, db: sqlite3.Connection, collection: bytes, path: Path) -> None:
+    def __init__(self, db: sqlite3.Connection, collection: bytes) -> None:
         self._db = db
         self._collection = collection
-        self._path = path
 
     def find(self, people: Iterable[bytes]) -> dict[bytes, bytes]:
         query = "SELECT report FROM reports WHERE collection = ? AND who = ?"
-        with _named_errors(self._path):
-            rows = ((who, self._db.execute(query, (self._collection, who))) for who in people)
-            return {who: row[0] for who, found in rows if (row := found.fetchone())}
+        rows = ((who, self._db.execute(query, (self._collection, who))) for who in people)
+        return {who: row[0] for who, found in rows if (row := found.fetchone())}
 
     def add(self, reports: Mapping[bytes, bytes]) -> None:
         lines = ((self._collection, who, report) for who, report in reports.items())
-        with _named_errors(self._path):
-            self._db.executemany("INSERT INTO reports VALUES (?, ?, ?)", lines)
-
-
-def _create(path: Path) -> None:
-    """Make an empty memo under a temporary name and link it, so that it is there whole."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # the owner's alone
-    os.close(handle)
-    try:
-        with closing(sqlite3.connect(name)) as db:
-            for statement in _SCHEMA:
-                db.execute(statement)
-            db.execute("INSERT INTO secret VALUES (?)", (secrets.token_bytes(32),))
-            db.commit()
-        with suppress(FileExistsError):  # another process was quicker: use its file
-            os.link(name, path)
-    finally:
-        os.unlink(name)
+        self._db.executemany("INSERT INTO reports VALUES (?, ?, ?)", lines)
 
 
 @contextmanager

@@ -199,7 +199,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     def _check_settings(self, simulation: bool) -> None:
         if not isinstance(self.memo, Memo) and self.memo not in ("frozen", "fresh"):
             raise InvalidSetting(
-                "memo is neither 'frozen', 'fresh' nor a Memo.", "Choose one; 'frozen' is safe."
+                "memo is neither 'frozen', 'fresh' nor a Memo.", "Choose one; 'frozen' costs least."
             )
         if isinstance(self.mechanism.guarantee, Unprotected) and not simulation:
             raise InvalidSetting(

@@ -12,7 +12,8 @@
 """
 
 import math
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, cast
@@ -45,19 +46,29 @@ class _Domain(Protocol):
 
 def exact_budget(epsilon: Number) -> Fraction:
     """Epsilon as the fraction its shortest decimal form names; positive and finite."""
-    try:
-        if isinstance(epsilon, bool):
-            raise ValueError
-        value = Fraction(str(epsilon))
-    except (ValueError, ZeroDivisionError):
-        value = Fraction(0)
-    if value <= 0:
+    value = _exact(epsilon)
+    if value is None or value <= 0:
         raise InvalidBudget(
             f"epsilon must be a positive, finite number; a {type(epsilon).__name__} that is none "
             "came.",
             "Name the budget of this call, e.g. epsilon=1.0; smaller hides more.",
         )
     return value
+
+
+def _exact(value: object) -> Fraction | None:
+    """The fraction a number's shortest decimal form names, if it is one."""
+    try:
+        return None if isinstance(value, bool) else Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def _whole(value: object) -> int | None:
+    """A whole number as a plain ``int``, if it is one: NumPy's would wrap around."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return None
+    return operator.index(value)
 
 
 def plain(value: Fraction) -> str:
@@ -139,10 +150,10 @@ class Budget(Guarantee):
 
     def __mul__(self, share: Number) -> Self:
         """A share of the promise, exact: ``promise * Fraction(1, 3)``."""
-        factor = Fraction(str(share))
-        if factor <= 0:
+        factor = _exact(share)
+        if factor is None or factor <= 0:
             raise InvalidBudget(
-                "A share of a budget must be positive.", "Give a positive fraction."
+                "A share of a budget must be a positive number.", "E.g. promise * Fraction(1, 3)."
             )
         return replace(self, **{name: getattr(self, name) * factor for name in self._amounts})
 
@@ -150,6 +161,10 @@ class Budget(Guarantee):
 
     def __truediv__(self, parts: Number) -> Self:
         return self * (1 / exact_budget(parts))
+
+    def with_some_slack(self) -> Self:
+        """As a limit: what names no slack allows a little. Only ``MetricDP`` has any."""
+        return self
 
     def within(self, limit: "Budget") -> bool:
         """Whether this promise is of the limit's kind and no larger."""
@@ -189,8 +204,10 @@ class PureDP(Budget):
             raise InvalidSetting(
                 "neighbours is neither 'add-remove' nor 'replace-one'.", "Choose one of the two."
             )
-        if isinstance(self.rows, bool) or not isinstance(self.rows, int) or self.rows < 1:
+        rows = _whole(self.rows)
+        if rows is None or rows < 1:
             raise InvalidSetting("rows must be a whole number from 1 up.", "E.g. rows=1.")
+        object.__setattr__(self, "rows", rows)
 
     def as_replace_one(self) -> "PureDP":
         """Changing a row is removing one and adding another: twice epsilon."""
@@ -242,12 +259,17 @@ class MetricDP(Budget):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.metric not in _NORMS:
+        if not isinstance(self.metric, str) or self.metric not in _NORMS:
             raise InvalidSetting(f"metric is none of {', '.join(_NORMS)}.", "Choose one of them.")
-        if isinstance(self.scale, list | tuple):
-            object.__setattr__(self, "scale", tuple(float(s) for s in self.scale))
-        none = Fraction(str(self.slack)) == 0
-        object.__setattr__(self, "slack", Fraction(0) if none else exact_budget(self.slack))
+        slack = _exact(self.slack)
+        if slack is None or slack < 0:
+            raise InvalidSetting("slack must be a number from 0 up.", "Leave it out for none.")
+        object.__setattr__(self, "slack", slack)
+        object.__setattr__(self, "scale", _checked_scale(self.scale))
+
+    def with_some_slack(self) -> Self:
+        """As a limit: what names no slack allows 0.01."""
+        return self if self.slack else replace(self, slack=Fraction(1, 100))
 
     def as_local(self, domain: _Domain) -> LocalDP:
         """The LocalDP this implies on a bounded domain: epsilon times its diameter plus slack."""
@@ -266,7 +288,27 @@ class MetricDP(Budget):
         if self.scale == "box":
             return [Fraction(2)] * len(sides)
         ones = cast("tuple[float, ...]", self.scale)
+        if len(ones) != len(sides):
+            raise InvalidDomain(
+                f"The promise has a scale for {len(ones)} columns, the domain has {len(sides)}.",
+                "Use the domain the promise was made for.",
+            )
         return [side / Fraction(one) for side, one in zip(sides, ones, strict=True)]
+
+
+def _checked_scale(scale: object) -> Scale:
+    if scale is None or (isinstance(scale, str) and scale == "box"):
+        return scale
+    try:
+        ones = tuple(float(one) for one in scale)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        ones = ()
+    if not ones or not all(math.isfinite(one) and one > 0 for one in ones):
+        raise InvalidSetting(
+            "scale is neither None, 'box' nor a positive, finite number for each column.",
+            "E.g. scale=(10, 0.5).",
+        )
+    return ones
 
 
 def _euclidean(sides: list[Fraction]) -> Fraction:
@@ -296,8 +338,14 @@ class KAnonymity(Guarantee):
     t: float | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 2:
-            raise InvalidSetting("k must be a whole number from 2 up.", "E.g. KAnonymity(10).")
+        k, l = _whole(self.k), 2 if self.l is None else _whole(self.l)  # noqa: E741
+        if k is None or k < 2 or l is None or l < 2:
+            raise InvalidSetting(
+                "k and l must be whole numbers from 2 up.", "E.g. KAnonymity(10, l=3)."
+            )
+        if self.t is not None and not 0 < self.t <= 1:
+            raise InvalidSetting("t must lie in (0, 1].", "E.g. KAnonymity(10, t=0.2).")
+        object.__setattr__(self, "k", k)
 
 
 @dataclass(frozen=True, repr=False)
@@ -306,17 +354,23 @@ class Unprotected(Guarantee):
 
     reason: str
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.reason, str) or not self.reason.strip():
+            raise InvalidSetting(
+                "Unprotected came without a reason.", "Say why nothing is promised."
+            )
+
 
 _KINDS: dict[str, type[Guarantee]] = {
     cls.__name__: cls for cls in (PureDP, LocalDP, MetricDP, KAnonymity, Unprotected)
 }
 
 
-def guarantee_of(values: dict[str, Any]) -> Guarantee:
+def guarantee_of(values: Mapping[str, Any]) -> Guarantee:
     """Back from ``to_dict``."""
-    rest = dict(values)
-    kind = _KINDS.get(rest.pop("kind", ""))
-    if kind is None:
+    rest = dict(values) if isinstance(values, Mapping) else {}
+    kind = _KINDS.get(str(rest.pop("kind", "")))
+    if kind is None or not rest.keys() <= {f.name for f in fields(kind)}:
         raise InvalidSetting(
             "This is no guarantee shoal knows.", f"Known kinds: {', '.join(_KINDS)}."
         )

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch
 from shoal.privacy.guarantees import Budget, Guarantee, plain
-from shoal.privacy.page import Page
+from shoal.privacy.page import Page, text_of
+from shoal.privacy.sqlite_file import taking_turns
 from shoal.privacy.store import Entry, FileStore, Limits, MemoryStore, Store
 
 if TYPE_CHECKING:
@@ -41,8 +42,9 @@ class Ledger:
         ``None`` keeps the entries in memory (and, once the ledger is pickled or the process
         forks, in a temporary file that only its owner can read).
     limit
-        The most epsilon that may be promised: a guarantee, or one for each kind. It is stored in
-        the file; a limit given later must be equal to it.
+        The most that may be promised: a guarantee, or one for each kind. It is stored in the
+        file; a limit given later must be equal to it. A limit on ``MetricDP`` that names no slack
+        allows 0.01 of it in all.
 
     Examples
     --------
@@ -54,6 +56,11 @@ class Ledger:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None, limit: Limit = None) -> None:
+        if path is not None and not isinstance(path, str | os.PathLike):
+            raise InvalidSetting(
+                f"A {type(path).__name__} came as the ledger's file.",
+                "E.g. Ledger('table.ledger', limit=PureDP(3)).",
+            )
         self._store: Store = MemoryStore() if path is None else FileStore(Path(path))
         if limit is not None:
             self._settle(_limits_of(limit))
@@ -80,10 +87,25 @@ class Ledger:
 
     def set_limit(self, limit: Limit) -> None:
         """Replace the limit; ``None`` lifts it. What was spent stays spent."""
-        self._store.set_limits(() if limit is None else _limits_of(limit))
+        with taking_turns():
+            self._store.set_limits(() if limit is None else _limits_of(limit))
 
     def open(self, promise: Guarantee, *, by: str) -> Page:
-        """A page for one promise. Checks the limit; reads no row and writes nothing."""
+        """A page for one promise. Checks the limit; reads no row and writes nothing.
+
+        Parameters
+        ----------
+        promise
+            What the releases of the page will promise together, e.g. ``PureDP(1.0)``.
+        by
+            Who releases: the name of a method or of a task.
+        """
+        if not isinstance(promise, Guarantee):
+            raise InvalidSetting(
+                f"A {type(promise).__name__} came where a promise belongs.",
+                "E.g. ledger.open(PureDP(1.0), by='autumn report').",
+            )
+        by = text_of(by, "by")
         _check(promise, *self._store.state(_kind_text(promise)))
         return Page(promise, lambda made, what: self._write(made, by, what))
 
@@ -107,13 +129,12 @@ class Ledger:
             now = datetime.now(UTC).isoformat(timespec="seconds")
             return Entry(now, by, what, made, _check(made, total, limits))
 
-        self._store.append(_kind_text(made), check)
+        with taking_turns():
+            self._store.append(_kind_text(made), check)
 
     def _settle(self, limits: Limits) -> None:
-        stored = self._store.limits()
-        if not stored and not self._store.entries():
-            self._store.set_limits(limits)
-        elif {*map(str, stored)} != {*map(str, limits)}:
+        stored = self._store.set_limits(limits, if_new=True)
+        if {*map(str, stored)} != {*map(str, limits)}:
             raise LimitMismatch(
                 f"The ledger's limit is {_shown(stored)}; {_shown(limits)} was given.",
                 "Leave the limit out to use the stored one; `shoal ledger limit` changes it.",
@@ -121,14 +142,22 @@ class Ledger:
 
     def _share(self) -> Path:
         """Move a private ledger to a file, so that other processes can write to it too."""
-        if isinstance(self._store, MemoryStore):
-            folder = Path(tempfile.mkdtemp(prefix="shoal-ledger-"))  # owner-only
-            _forget_at_exit(folder)
-            self._store = self._store.move_to(folder / "ledger.sqlite")
-        return cast("FileStore", self._store).path.absolute()
+        with taking_turns():
+            if isinstance(self._store, MemoryStore):
+                folder = Path(tempfile.mkdtemp(prefix="shoal-ledger-"))  # owner-only
+                _forget_at_exit(folder)
+                self._store = self._store.copied_to(folder / "ledger.sqlite")
+            return cast("FileStore", self._store).path
+
+    @classmethod
+    def _reopen(cls, path: str) -> "Ledger":
+        """The ledger of a file that is there: an empty one must not take its place."""
+        ledger = cls()
+        ledger._store = FileStore(Path(path), must_exist=True)
+        return ledger
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Ledger, (str(self._share()),)
+        return Ledger._reopen, (str(self._share()),)
 
     def __copy__(self) -> "Ledger":
         return self
@@ -173,11 +202,9 @@ def _check(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarante
             f"The ledger's limit is {_shown(limits)}; it does not name the kind of {made}.",
             "Make a promise of that kind, or add a limit for this one (`shoal ledger limit`).",
         )
-    if limit is not None and after.epsilon > limit.epsilon:  # slack is added up, not limited
-        spent = "nothing" if total is None else plain(cast("Budget", total).epsilon)
+    if limit is not None and not after.within(limit.with_some_slack()):
         raise BudgetExceeded(
-            f"This needs epsilon {plain(made.epsilon)}; {spent} of {plain(limit.epsilon)} is "
-            "spent.",
+            f"This needs {made}; {total or 'nothing'} of {limit} is spent.",
             "Lower epsilon, reuse what was released (free), or raise the limit "
             "(`shoal ledger limit`).",
         )

@@ -1,19 +1,22 @@
 """A page of the ledger: one promise, and the only gate through which anything leaves."""
 
-from collections.abc import Callable, Hashable, Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar, cast
+from typing import Any, Protocol, SupportsIndex, TypeVar, cast
 
 import numpy as np
 
 from shoal.errors import (
     IncomparableGuarantees,
     InvalidSetting,
+    PageCopied,
     PromiseExceeded,
     UnmarkedSimulation,
 )
 from shoal.privacy.guarantees import Budget, Guarantee, PureDP, Unprotected
+from shoal.privacy.sqlite_file import taking_turns
 
 __all__ = ["Mechanism", "Page"]
 
@@ -40,12 +43,14 @@ class Page:
     """One promise. The first release writes all of it; later ones draw on it.
 
     What mechanisms receive is held against the promise, so a budget split the wrong way round
-    is refused rather than overspent.
+    is refused rather than overspent. A page stays in the process that opened it: a copy would
+    spend the rest a second time.
     """
 
     def __init__(self, promise: Guarantee, write: Callable[[Guarantee, str], None]) -> None:
         self.promise = promise
         self._write = write
+        self._home = os.getpid()
         self._written: Guarantee | None = None
         self._spent: Budget | None = None
 
@@ -71,7 +76,9 @@ class Page:
         of
             What this is, for the ledger: "cell counts".
         """
-        self._pay(mechanism.guarantee, mechanism, value, rng, of)
+        made = mechanism.guarantee
+        _check_call(mechanism, value, rng)
+        self._pay(lambda: made, rng, text_of(of, "of"))
         return mechanism.release(value, rng)
 
     @contextmanager
@@ -86,41 +93,43 @@ class Page:
                 f"Parts of disjoint rows were declared on a page of {self.promise}.",
                 "They mean something under PureDP only; release one after the other.",
             )
-        yield Parts(self, of)
+        yield Parts(self, text_of(of, "of"))
 
     def total(self) -> Guarantee:
         """What mechanisms received, as a promise of the page's kind."""
         if self._written is None:
             raise InvalidSetting("Nothing was released on this page.", "Release something first.")
-        if not isinstance(self.promise, Budget):
-            return self._written
-        budget: Budget = self.budget
-        share = cast("Budget", self._spent).epsilon / budget.epsilon
-        return (self.promise * share).simulated(self._written.simulation)
+        received: Guarantee = self._written if self._spent is None else self._spent
+        if isinstance(self.promise, PureDP) and isinstance(received, PureDP):
+            simulation = received.simulation
+            share = received.epsilon / self.promise.per_row().epsilon
+            received = (self.promise * share).simulated(simulation)
+        return received.simulated(self._written.simulation)
 
-    def _pay(
-        self,
-        cost: Guarantee | None,
-        mechanism: Mechanism[Value, Any],
-        value: Value,
-        rng: np.random.Generator,
-        of: str,
-    ) -> None:
-        """All that can fail comes before the entry is written; after it only the draw is left."""
-        spent = self._spent if cost is None else _added(self._spent, cost, self.budget)
-        if hasattr(mechanism, "check"):
-            mechanism.check(value)
-        simulation = bool(getattr(rng, "simulation", True))  # nobody vouches for a bare generator
-        if self._written is None:
-            made = self.promise.simulated(simulation)
-            self._write(made, of)
-            self._written = made
-        elif simulation and not self._written.simulation:
-            raise UnmarkedSimulation(
-                "This page was written as real; the generator that came is seeded.",
-                "Use one Randomness for the whole page.",
-            )
-        self._spent = spent
+    def _pay(self, cost: Callable[[], Guarantee | None], rng: np.random.Generator, of: str) -> None:
+        """Hold the cost against the promise and write; after this only the draw is left."""
+        with taking_turns():
+            self._check_home()
+            more = cost()
+            spent = self._spent if more is None else _added(self._spent, more, self.budget)
+            simulation = bool(getattr(rng, "simulation", True))  # a bare generator: who vouches?
+            if self._written is None:
+                made = self.promise.simulated(simulation)
+                self._write(made, of)
+                self._written = made
+            elif simulation and not self._written.simulation:
+                raise UnmarkedSimulation(
+                    "This page was written as real; the generator that came is seeded.",
+                    "Use one Randomness for the whole page.",
+                )
+            self._spent = spent
+
+    def _check_home(self) -> None:
+        if os.getpid() != self._home:
+            raise _copied()
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
+        raise _copied()
 
 
 class Parts:
@@ -129,29 +138,31 @@ class Parts:
     def __init__(self, page: Page, of: str) -> None:
         self._page = page
         self._of = of
-        self._received: dict[Hashable, Fraction] = {}
+        self._received: dict[str, Fraction] = {}
 
-    def __call__(self, name: Hashable) -> "Part":
-        return Part(self, name)
+    def __call__(self, name: object) -> "Part":
+        return Part(self, f"{type(name).__name__} {name!r}")  # alike in print is the same part
 
-    def dearer(self, name: Hashable, more: Guarantee) -> Guarantee | None:
-        """By how much the dearest part's cost grows if this one receives ``more``."""
-        if not isinstance(more, PureDP):
-            return more  # not of the page's kind: its gate refuses it
-        before = max(self._received.values(), default=Fraction(0))
-        growth = self._received.get(name, Fraction(0)) + more.epsilon - before
-        return more * (growth / more.epsilon) if growth > 0 else None
+    def pay(self, name: str, made: Guarantee, rng: np.random.Generator) -> None:
+        """Charge the page with what makes this part dearer than the dearest so far."""
 
-    def note(self, name: Hashable, more: Guarantee) -> None:
-        """Remember what a part received."""
-        received = self._received.get(name, Fraction(0))
-        self._received[name] = received + cast("PureDP", more).epsilon
+        def cost() -> Guarantee | None:
+            _check_kind(made, self._page.budget)
+            more = cast("PureDP", made)
+            dearest = max(self._received.values(), default=Fraction(0))
+            growth = self._received.get(name, Fraction(0)) + more.epsilon - dearest
+            return more * (growth / more.epsilon) if growth > 0 else None
+
+        with taking_turns():
+            self._page._pay(cost, rng, self._of)
+            received = self._received.get(name, Fraction(0))
+            self._received[name] = received + cast("PureDP", made).epsilon
 
 
 class Part:
     """The gate for one part: like the page's own, held against the same promise."""
 
-    def __init__(self, parts: Parts, name: Hashable) -> None:
+    def __init__(self, parts: Parts, name: str) -> None:
         self._parts = parts
         self._name = name
 
@@ -159,23 +170,48 @@ class Part:
         self, mechanism: Mechanism[Value, Output], value: Value, rng: np.random.Generator
     ) -> Output:
         """As ``Page.release``."""
-        parts, made = self._parts, mechanism.guarantee
-        cost = parts.dearer(self._name, made)
-        parts._page._pay(cost, mechanism, value, rng, parts._of)
-        parts.note(self._name, made)
+        made = mechanism.guarantee
+        _check_call(mechanism, value, rng)
+        self._parts.pay(self._name, made, rng)
         return mechanism.release(value, rng)
 
 
+def text_of(value: object, name: str) -> str:
+    """Words for the ledger."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidSetting(
+            f"{name} is what the ledger shows; a {type(value).__name__} that is no text came.",
+            f"E.g. {name}='cell counts'.",
+        )
+    return value.encode("utf-8", "replace").decode()
+
+
+def _check_call(mechanism: Mechanism[Value, Any], value: Value, rng: np.random.Generator) -> None:
+    """All that can be told wrong before anything is written."""
+    if not isinstance(rng, np.random.Generator):
+        raise InvalidSetting(
+            f"A {type(rng).__name__} came where a stream of noise belongs.",
+            "Pass the noise of a Randomness: rng = Randomness(), then rng.noise.",
+        )
+    if hasattr(mechanism, "check"):
+        mechanism.check(value)
+
+
+def _check_kind(more: Guarantee, budget: Guarantee) -> None:
+    same = more.kind == budget.kind if isinstance(budget, Budget) else more == budget
+    if not same and not isinstance(budget, Unprotected):
+        raise IncomparableGuarantees(
+            f"A mechanism of {more} came to a page of {budget}.",
+            "Give the mechanism a share of page.budget.",
+        )
+
+
 def _added(spent: Budget | None, more: Guarantee, budget: Guarantee) -> Budget | None:
-    if isinstance(budget, Unprotected):
+    """What will have been spent after a release of ``more``; refused if too much."""
+    _check_kind(more, budget)
+    if not isinstance(budget, Budget):
         return None
-    if not isinstance(more, Budget) or not isinstance(budget, Budget):
-        if more == budget:
-            return None
-        raise _refused(more, budget)
-    if more.kind != budget.kind:
-        raise _refused(more, budget)
-    after = more if spent is None else spent + more
+    after = cast("Budget", more) if spent is None else spent + more
     if not after.within(budget):
         raise PromiseExceeded(
             f"The page promised {budget}; with this release mechanisms would have {after}.",
@@ -184,8 +220,9 @@ def _added(spent: Budget | None, more: Guarantee, budget: Guarantee) -> Budget |
     return after
 
 
-def _refused(more: Guarantee, budget: Guarantee) -> IncomparableGuarantees:
-    return IncomparableGuarantees(
-        f"A mechanism of {more} came to a page of {budget}.",
-        "Give the mechanism a share of page.budget.",
+def _copied() -> PageCopied:
+    return PageCopied(
+        "A page came to another process, or was about to be copied: each copy would spend what is "
+        "left of it.",
+        "Release where the page was opened, or open a page of its own in each process.",
     )

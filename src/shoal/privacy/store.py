@@ -7,16 +7,16 @@ import errno
 import json
 import os
 import sqlite3
-import tempfile
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
 
 from shoal.errors import LedgerError, LedgerLocked, LedgerNotWritable, NotALedger
+from shoal.privacy import sqlite_file
 from shoal.privacy.guarantees import Budget, Guarantee, guarantee_of
+from shoal.privacy.sqlite_file import SqliteFile
 
 __all__ = ["Entry", "FileStore", "Limits", "MemoryStore", "Store"]
 
@@ -39,7 +39,7 @@ Check = Callable[[Guarantee | None, Limits], Entry]
 
 
 class Store(Protocol):
-    """What both kinds of storage can do."""
+    """What both kinds of storage can do. The ledger calls them one at a time."""
 
     def append(self, kind: str, check: Check) -> None:
         """Check and write in one step."""
@@ -53,22 +53,27 @@ class Store(Protocol):
     def limits(self) -> Limits:
         """The limits in force; empty for none."""
 
-    def set_limits(self, limits: Limits) -> None:
-        """Replace them."""
+    def set_limits(self, limits: Limits, *, if_new: bool = False) -> Limits:
+        """Replace them, or only if nothing was ever written; returns those now in force."""
 
 
 class MemoryStore:
     """Entries of a private ledger, gone with the process."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._owner = os.getpid()
         self._entries: list[tuple[str, Entry]] = []
         self._limits: Limits = ()
 
     def append(self, kind: str, check: Check) -> None:
         """Check and write in one step."""
-        with self._lock:
-            self._entries.append((kind, check(*self.state(kind))))
+        if os.getpid() != self._owner:
+            raise LedgerNotWritable(
+                "This private ledger could not be shared with a forked process.",
+                "Nothing was spent. Name a file, Ledger('table.ledger'), or set TMPDIR to a folder "
+                "you may write to.",
+            )
+        self._entries.append((kind, check(*self.state(kind))))
 
     def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
         """The total of a kind, if any entry has it, and the limits."""
@@ -83,23 +88,23 @@ class MemoryStore:
         """The limits in force; empty for none."""
         return self._limits
 
-    def set_limits(self, limits: Limits) -> None:
-        """Replace them."""
-        self._limits = limits
+    def set_limits(self, limits: Limits, *, if_new: bool = False) -> Limits:
+        """Replace them, or only if nothing was ever written; returns those now in force."""
+        if not if_new or not (self._limits or self._entries):
+            self._limits = limits
+        return self._limits
 
-    def move_to(self, path: Path) -> "FileStore":
-        """Copy everything into a new file and go on there."""
-        with self._lock:
-            store = FileStore(path)
-            store.set_limits(self._limits)
-            for kind, entry in self._entries:
-                store.append(kind, lambda _total, _limits, entry=entry: entry)  # type: ignore[misc]
-            return store
+    def copied_to(self, path: Path) -> "FileStore":
+        """The same entries and limits in a new file."""
+        store = FileStore(path)
+        store.set_limits(self._limits)
+        for kind, entry in self._entries:
+            store.append(kind, lambda _total, _limits, entry=entry: entry)  # type: ignore[misc]
+        return store
 
 
 _APPLICATION = 0x73_68_6F_61  # "shoa", in the file's header
 _VERSION = 1
-_PATIENCE_SECONDS = 60
 _SCHEMA = (
     """CREATE TABLE entries (
         id INTEGER PRIMARY KEY, at TEXT NOT NULL, by TEXT NOT NULL, what TEXT NOT NULL,
@@ -116,22 +121,27 @@ _SCHEMA = (
 
 
 class FileStore:
-    """Entries in an SQLite file: write-ahead log, every append on disk before it counts.
+    """Entries in an SQLite file: write-ahead log, every append on disk before it counts."""
 
-    A connection lives for one call, so forks and threads share nothing.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, must_exist: bool = False) -> None:
+        if must_exist and not path.exists():
+            raise LedgerNotWritable(
+                f"The ledger '{path.name}' is gone.",
+                "Bring it back: a new one would not know what was spent.",
+            )
         with _named_errors(path):
-            if not path.exists():
-                _create(path)
-            with closing(self._connect()) as db:
+            self._file = SqliteFile(path, _SCHEMA)
+            with self._file.open() as db:
                 _check_is_ledger(db, path)
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return self._file.path
 
     def append(self, kind: str, check: Check) -> None:
         """Check and write in one step."""
-        with _named_errors(self.path), self._writing() as db:
+        with self._open(write=True) as db:
             entry = check(*_state(db, kind))
             values = (entry.at, entry.by, entry.what, kind, _text(entry.guarantee))
             db.execute(
@@ -141,13 +151,13 @@ class FileStore:
 
     def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
         """The total of a kind, if any entry has it, and the limits."""
-        with _named_errors(self.path), closing(self._connect()) as db:
+        with self._open() as db:
             return _state(db, kind)
 
     def entries(self) -> list[Entry]:
         """All entries, oldest first."""
         query = "SELECT at, by, what, guarantee, total FROM entries ORDER BY id"
-        with _named_errors(self.path), closing(self._connect()) as db:
+        with self._open() as db:
             rows = db.execute(query).fetchall()
         return [
             Entry(at, by, what, _guarantee(made), _guarantee(total))
@@ -156,44 +166,22 @@ class FileStore:
 
     def limits(self) -> Limits:
         """The limits in force; empty for none."""
-        with _named_errors(self.path), closing(self._connect()) as db:
+        with self._open() as db:
             return _limits(db)
 
-    def set_limits(self, limits: Limits) -> None:
-        """Replace them."""
-        with _named_errors(self.path), self._writing() as db:
+    def set_limits(self, limits: Limits, *, if_new: bool = False) -> Limits:
+        """Replace them, or only if nothing was ever written; returns those now in force."""
+        with self._open(write=True) as db:
+            if if_new and (_limits(db) or db.execute("SELECT 1 FROM entries LIMIT 1").fetchone()):
+                return _limits(db)
             db.execute("DELETE FROM limits")
             db.executemany("INSERT INTO limits VALUES (?)", [(_text(each),) for each in limits])
-
-    def _connect(self) -> sqlite3.Connection:
-        where = f"{self.path.absolute().as_uri()}?mode=rw"  # never makes a file that is gone anew
-        db = sqlite3.connect(where, uri=True, timeout=_PATIENCE_SECONDS, isolation_level=None)
-        db.execute("PRAGMA synchronous = FULL")
-        return db
+            return limits
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        with closing(self._connect()) as db:
-            db.execute("BEGIN IMMEDIATE")
-            yield db  # an exception here closes the connection, which rolls back
-            db.execute("COMMIT")
-
-
-def _create(path: Path) -> None:
-    """Make an empty ledger under a temporary name and link it, so that it is there whole."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    os.close(handle)
-    try:
-        with closing(sqlite3.connect(name, isolation_level=None)) as db:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("BEGIN IMMEDIATE")
-            for statement in _SCHEMA:
-                db.execute(statement)
-            db.execute("COMMIT")
-        with suppress(FileExistsError):  # another process was quicker: use its file
-            os.link(name, path)
-    finally:
-        os.unlink(name)
+    def _open(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
+        with _named_errors(self.path), self._file.open(write=write) as db:
+            yield db
 
 
 def _check_is_ledger(db: sqlite3.Connection, path: Path) -> None:
@@ -218,8 +206,12 @@ def _not_a_ledger(path: Path) -> NotALedger:
 _BY_CODE: dict[int, Callable[[Path], LedgerError]] = {
     sqlite3.SQLITE_NOTADB: _not_a_ledger,
     sqlite3.SQLITE_BUSY: lambda path: LedgerLocked(
-        f"'{path.name}' was held by another process for {_PATIENCE_SECONDS} seconds.",
+        f"'{path.name}' was held by another process for {sqlite_file.PATIENCE_SECONDS} s.",
         "Nothing was spent. Wait for the other process, or end it, and try again.",
+    ),
+    sqlite3.SQLITE_CORRUPT: lambda path: NotALedger(
+        f"'{path.name}' is damaged.",
+        "Restore it from a copy; do not start a new one in its place.",
     ),
     sqlite3.SQLITE_FULL: lambda path: LedgerNotWritable(
         f"No room is left on the disk of '{path.name}'.",
