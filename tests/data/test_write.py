@@ -1,25 +1,19 @@
 import errno
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.data import source_of, students
-from shoal.data.write import whole_file, whole_folder, write_table
-from shoal.errors import AlreadyExists, CannotWrite, UnreadableTable
+from shoal.data import source_of, students, whole_file, whole_folder, write_table
+from shoal.errors import CannotWrite, UnreadableTable
 
 TABLE = pa.table({"a": np.arange(5.0), "s": ["x", "y,z", 'q"', "", "\u00e9"]})
 
 
 def _names(folder):
     return sorted(path.name for path in folder.iterdir())
-
-
-def _stop(_, error):
-    raise error
 
 
 def _full_disk(*_):
@@ -84,97 +78,12 @@ def test_a_format_nobody_writes_is_refused(tmp_path):
         write_table(TABLE, tmp_path / "t.xlsx")
 
 
-@pytest.mark.parametrize("whole", [whole_file, whole_folder])
-def test_what_exists_is_kept_unless_overwritten(whole, tmp_path):
-    path = tmp_path / "old"
-    path.mkdir()
-    (path / "kept").touch()
-    with pytest.raises(AlreadyExists), whole(path):
-        pytest.fail("the block must not run")
-    assert _names(path) == ["kept"]
-
-
 def test_a_file_is_overwritten_when_asked(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("old")
     write_table(TABLE, path, overwrite=True)
     assert path.read_text().startswith('"a"')
     assert _names(tmp_path) == ["t.csv"]
-
-
-def test_a_file_made_meanwhile_by_another_is_kept(tmp_path):
-    path = tmp_path / "t.csv"
-    with pytest.raises(AlreadyExists), whole_file(path) as part:
-        _ = part.write_text("ours"), path.write_text("theirs")
-    assert path.read_text() == "theirs"
-    assert _names(tmp_path) == ["t.csv"]
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, SystemExit])
-def test_whatever_stops_the_writing_leaves_the_old_file(error, tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("old")
-    with pytest.raises(error), whole_file(path, overwrite=True) as part:
-        _stop(part.write_text("half"), error)
-    assert path.read_text() == "old"
-    assert _names(tmp_path) == ["t.csv"]
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
-def test_whatever_stops_the_filling_leaves_the_old_folder(error, tmp_path):
-    path = tmp_path / "model"
-    path.mkdir()
-    (path / "old").touch()
-    with pytest.raises(error), whole_folder(path, overwrite=True) as part:
-        _stop((part / "half").touch(), error)
-    assert _names(path) == ["old"]
-    assert _names(tmp_path) == ["model"]
-
-
-def test_a_folder_appears_whole(tmp_path):
-    path = tmp_path / "model"
-    with whole_folder(path) as part:
-        (part / "inner").mkdir()
-        (part / "inner" / "file").write_text("x")
-        assert not path.exists()
-    assert (path / "inner" / "file").read_text() == "x"
-    assert _names(tmp_path) == ["model"]
-
-
-def test_an_overwritten_folder_keeps_nothing_old(tmp_path):
-    path = tmp_path / "model"
-    for name in ("old", "new"):
-        with whole_folder(path, overwrite=True) as part:
-            (part / name).touch()
-    assert _names(path) == ["new"]
-    assert _names(tmp_path) == ["model"]
-
-
-def test_the_old_folder_comes_back_if_the_new_one_cannot_take_its_place(tmp_path, monkeypatch):
-    path = tmp_path / "model"
-    path.mkdir()
-    (path / "old").touch()
-    rename = os.rename
-
-    def failing(source, target):
-        if (Path(source) / "new").exists():
-            _full_disk()
-        rename(source, target)
-
-    monkeypatch.setattr(os, "rename", failing)
-    with pytest.raises(CannotWrite), whole_folder(path, overwrite=True) as part:
-        (part / "new").touch()
-    assert _names(path) == ["old"]
-    assert _names(tmp_path) == ["model"]
-
-
-def test_the_folder_you_are_in_is_never_replaced(tmp_path, monkeypatch):
-    inside = tmp_path / "inside"
-    inside.mkdir()
-    monkeypatch.chdir(inside)
-    for path in (".", tmp_path):
-        with pytest.raises(CannotWrite, match="you are in"), whole_folder(path, overwrite=True):
-            pytest.fail("the block must not run")
 
 
 def test_a_file_is_not_replaced_by_a_folder_nor_the_other_way_round(tmp_path):
@@ -218,8 +127,7 @@ def test_a_disk_found_full_at_the_end_leaves_nothing(tmp_path, monkeypatch):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("name", ["t.csv", "t.csv.gz", "t.parquet"])
 def test_a_disk_found_full_while_writing_is_named(name, tmp_path, monkeypatch):
-    write = sys.modules["shoal.data.write"]
-    monkeypatch.setattr(write, "_beside", _link_to_full)
+    monkeypatch.setattr("shoal.files._beside", _link_to_full)
     with pytest.raises(CannotWrite, match="cannot be written"):
         write_table(students(20_000), tmp_path / name)
     assert _names(tmp_path) == []

@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import stat
@@ -177,7 +178,6 @@ def test_the_json_beside_a_page_is_the_findings(tmp_path):
     html, data = write(found, tmp_path)
     assert json.loads(data.read_text(encoding="utf-8")) == found
     assert html.read_text(encoding="utf-8") == render(json.loads(data.read_text(encoding="utf-8")))
-    assert stat.S_IMODE(os.stat(html).st_mode) == 0o644
     assert sorted(os.listdir(tmp_path)) == ["report.html", "report.json"]
 
 
@@ -188,6 +188,26 @@ def test_an_older_report_is_kept_unless_overwritten(tmp_path):
     assert "one" in (tmp_path / "report.html").read_text(encoding="utf-8")
     write(page_of("two"), tmp_path, overwrite=True)
     assert "two" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_who_may_read_a_page_is_for_the_umask_to_say(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        written = write(page_of(), tmp_path)
+    finally:
+        os.umask(before)
+    assert {stat.S_IMODE(os.stat(file).st_mode) for file in written} == {0o666 & ~mask}
+
+
+def test_a_page_is_on_the_disk_before_it_takes_its_name(tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CannotWrite, match="No space left"):
+        write(page_of(), tmp_path)
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_folder_that_is_not_there_is_a_named_error(tmp_path):

@@ -3,7 +3,8 @@
 from shoal.data.catalogue import load, names
 from shoal.data.generate import blobs, students, students_schema
 from shoal.data.sources import Source, source_of
-from shoal.data.write import whole_file, whole_folder, write_table
+from shoal.data.write import write_table
+from shoal.files import whole_file, whole_folder
 
 __all__ = [
     "Source",

@@ -1,8 +1,5 @@
-"""Files and folders written whole or not at all."""
+"""Tables written whole or not at all."""
 
-import os
-import secrets
-import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -11,62 +8,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.errors import AlreadyExists, CannotWrite, UnreadableTable
+from shoal.errors import CannotWrite, UnreadableTable
+from shoal.files import whole_file
 
-__all__ = ["whole_file", "whole_folder", "write_table"]
-
-
-@contextmanager
-def whole_file(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
-    """A temporary path to write to, which takes the name ``path`` when the block ends well.
-
-    Whatever goes wrong, Ctrl-C included, leaves what was there before.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> with whole_file(folder / "centers.csv") as part:
-    ...     _ = part.write_text("x0,x1")
-    >>> [file.name for file in folder.iterdir()]
-    ['centers.csv']
-    """
-    final = _absolute(path)
-    part = _beside(final)
-    with _named_failure(final):
-        _check_free(final, overwrite)
-        try:
-            yield part
-            _flush(part)
-            _check_free(final, overwrite)  # somebody may have been faster
-            os.replace(part, final)
-            _flush(final.parent)
-        finally:
-            part.unlink(missing_ok=True)
-
-
-@contextmanager
-def whole_folder(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
-    """A temporary folder to fill, which takes the name ``path`` when the block ends well.
-
-    An old folder that is overwritten steps aside first, and comes back if the new one cannot take
-    its place: for a moment there may be neither, but never half of one.
-    """
-    final = _absolute(path)
-    part = _beside(final)
-    with _named_failure(final):
-        _check_free(final, overwrite)
-        _check_replaceable(final)
-        try:
-            part.mkdir()
-            yield part
-            for inside in sorted(part.rglob("*")):
-                _flush(inside)
-            _check_free(final, overwrite)
-            _swap(part, final)
-            _flush(final.parent)
-        finally:
-            shutil.rmtree(part, ignore_errors=True)
+__all__ = ["write_table"]
 
 
 def write_table(
@@ -145,62 +90,3 @@ def _fitting(schema: pa.Schema) -> Iterator[None]:
             f"Some column of {kinds} does not fit this format, or the batches before.",
             "Give each column one plain kind: numbers, text, dates or truth values.",
         ) from None
-
-
-@contextmanager
-def _named_failure(final: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise CannotWrite(
-            f"{final} cannot be written: {reason}.",
-            "Check that its folder exists, is yours to write to, and has room.",
-        ) from None
-
-
-def _absolute(path: str | Path) -> Path:
-    return Path(os.path.abspath(os.path.expanduser(path)))
-
-
-def _beside(final: Path) -> Path:
-    # In the same folder: a rename across file systems would be a copy.
-    return final.parent / f".{final.name}.{secrets.token_hex(4)}.part"
-
-
-def _check_free(final: Path, overwrite: bool) -> None:
-    if not overwrite and os.path.lexists(final):
-        raise AlreadyExists(f"{final} exists already.", "Choose another name, or overwrite it.")
-
-
-def _check_replaceable(final: Path) -> None:
-    if final.exists() and not final.is_dir():
-        raise CannotWrite(f"{final} is a file, not a folder.", "Choose another name.")
-    if Path.cwd().is_relative_to(final.resolve()):
-        raise CannotWrite(
-            f"{final} holds the folder you are in, which would be replaced.",
-            "Name a folder of its own.",
-        )
-
-
-def _swap(part: Path, final: Path) -> None:
-    if not final.exists():
-        os.rename(part, final)
-        return
-    aside = _beside(final)
-    os.rename(final, aside)
-    try:
-        os.rename(part, final)
-    except BaseException:
-        os.rename(aside, final)
-        raise
-    shutil.rmtree(aside)
-
-
-def _flush(path: Path) -> None:
-    """Push a file or folder to the disk, so that a crash after the rename finds it whole."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -2,18 +2,18 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import AlreadyExists, CannotWrite
 from shoal.figures import figure_of
 from shoal.figures.palette import css_variables
 from shoal.figures.svg import figure_style, mark_svg
 from shoal.figures.text import clean, shorten
+from shoal.files import whole_file
 
 __all__ = ["render", "write"]
 
@@ -45,32 +45,11 @@ def write(
         Path(folder, f"{stem}.html"): render(findings),
         Path(folder, f"{stem}.json"): json.dumps(findings, indent=1, ensure_ascii=False) + "\n",
     }
-    for path in texts:
-        if path.exists() and not overwrite:
-            raise AlreadyExists(
-                f"{path.name} is there already.", "Choose another folder, or say overwrite."
-            )
-    for path, text in texts.items():
-        _write_whole(path, text)
+    with ExitStack() as stack:
+        for path, text in texts.items():
+            part = stack.enter_context(whole_file(path, overwrite))
+            part.write_text(text, encoding="utf-8", newline="\n")
     return list(texts)
-
-
-def _write_whole(path: Path, text: str) -> None:
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with open(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            os.chmod(name, 0o644)
-            os.replace(name, path)
-        except BaseException:
-            os.unlink(name)
-            raise
-    except OSError as error:
-        raise CannotWrite(
-            f"{path.name} cannot be written ({error.strerror}).",
-            "Make sure the folder is there, is yours to write to, and the disk has room.",
-        ) from None
 
 
 @cache

@@ -1,0 +1,140 @@
+"""Files and folders written whole or not at all."""
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from shoal.errors import AlreadyExists, CannotWrite
+
+__all__ = ["whole_file", "whole_folder"]
+
+
+@contextmanager
+def whole_file(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
+    """A temporary path to write to, which takes the name ``path`` when the block ends well.
+
+    Whatever goes wrong, Ctrl-C included, leaves what was there before.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with whole_file(folder / "centers.csv") as part:
+    ...     _ = part.write_text("x0,x1")
+    >>> [file.name for file in folder.iterdir()]
+    ['centers.csv']
+    """
+    final = _absolute(path)
+    part = _beside(final)
+    with _named_failure(final):
+        _check_free(final, overwrite)
+        try:
+            yield part
+            _flush(part)
+            _check_free(final, overwrite)  # somebody may have been faster
+            os.replace(part, final)
+            _flush(final.parent)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
+    """A temporary folder to fill, which takes the name ``path`` when the block ends well.
+
+    An old folder that is overwritten steps aside first, and comes back if the new one cannot take
+    its place: for a moment there may be neither, but never half of one.
+    """
+    final = _absolute(path)
+    part = _beside(final)
+    with _named_failure(final):
+        _check_free(final, overwrite)
+        _check_replaceable(final)
+        try:
+            part.mkdir()
+            yield part
+            for inside in sorted(part.rglob("*")):
+                _flush(inside)
+            _check_free(final, overwrite)
+            _swap(part, final)
+            _flush(final.parent)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+
+
+@contextmanager
+def _named_failure(final: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise CannotWrite(
+            f"{final} cannot be written: {reason}.",
+            "Check that its folder exists, is yours to write to, and has room.",
+        ) from None
+
+
+def _absolute(path: str | Path) -> Path:
+    return Path(os.path.abspath(os.path.expanduser(path)))
+
+
+def _beside(final: Path) -> Path:
+    # In the same folder: a rename across file systems would be a copy.
+    return final.parent / f".{final.name}.{secrets.token_hex(4)}.part"
+
+
+def _check_free(final: Path, overwrite: bool) -> None:
+    if not overwrite and os.path.lexists(final):
+        raise AlreadyExists(f"{final} exists already.", "Choose another name, or overwrite it.")
+
+
+def _check_replaceable(final: Path) -> None:
+    if final.exists() and not final.is_dir():
+        raise CannotWrite(f"{final} is a file, not a folder.", "Choose another name.")
+    if Path.cwd().is_relative_to(final.resolve()):
+        raise CannotWrite(
+            f"{final} holds the folder you are in, which would be replaced.",
+            "Name a folder of its own.",
+        )
+
+
+def _swap(part: Path, final: Path) -> None:
+    aside = _beside(final)
+    try:
+        if os.path.lexists(final):
+            os.rename(final, aside)
+        os.rename(part, final)
+    finally:  # Ctrl-C may come between any two of these steps
+        if os.path.lexists(aside) and not os.path.lexists(final):
+            os.rename(aside, final)
+        _remove(aside, final)
+
+
+def _remove(aside: Path, final: Path) -> None:
+    """Take away what was replaced, to the end even if stopped: half of it would help nobody."""
+    if aside.is_symlink():
+        aside.unlink()
+    try:
+        shutil.rmtree(aside)
+    except FileNotFoundError:
+        return
+    except KeyboardInterrupt:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise
+    except OSError as error:
+        raise CannotWrite(
+            f"{final} is written, but what it replaced cannot be removed: {error.strerror}.",
+            f"Remove {aside} yourself.",
+        ) from None
+
+
+def _flush(path: Path) -> None:
+    """Push a file or folder to the disk, so that a crash after the rename finds it whole."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
