@@ -9,16 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal import audit
+    from shoal import audit, errors
     from shoal.data import blobs, load, students
-    from shoal.domain import Box, Categories, Grid, Schema, Taxonomy
+    from shoal.domain import Box, Categories, Grid, Schema, SparseCounts, Taxonomy
     from shoal.engine import rows_of
     from shoal.mechanisms import (
+        Choices,
         Duchi,
         Exponential,
         Geometric,
         Harmony,
         Hybrid,
+        Intervals,
         Mixed,
         NDLaplace,
         Piecewise,
@@ -40,17 +42,19 @@ if TYPE_CHECKING:
     from shoal.privacy import KAnonymity, Ledger, LocalDP, MetricDP, PureDP, Unprotected
     from shoal.randomness import Randomness
 
+_MODULES = ("audit", "data", "domain", "engine", "errors", "mechanisms", "privacy", "randomness")
 _HOMES = {
-    "audit": ("audit",),
     "data": ("blobs", "load", "students"),
-    "domain": ("Box", "Categories", "Grid", "Schema", "Taxonomy"),
+    "domain": ("Box", "Categories", "Grid", "Schema", "SparseCounts", "Taxonomy"),
     "engine": ("rows_of",),
     "mechanisms": (
+        "Choices",
         "Duchi",
         "Exponential",
         "Geometric",
         "Harmony",
         "Hybrid",
+        "Intervals",
         "Mixed",
         "NDLaplace",
         "Piecewise",
@@ -77,12 +81,14 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = [
     "Box",
     "Categories",
+    "Choices",
     "Duchi",
     "Exponential",
     "Geometric",
     "Grid",
     "Harmony",
     "Hybrid",
+    "Intervals",
     "KAnonymity",
     "Ledger",
     "LocalDP",
@@ -100,6 +106,7 @@ __all__ = [
     "Reports",
     "Restrict",
     "Schema",
+    "SparseCounts",
     "SphericalLaplace",
     "SquareWave",
     "Staircase",
@@ -110,6 +117,7 @@ __all__ = [
     "bayes_remap",
     "blobs",
     "clamp",
+    "errors",
     "frequency_oracle",
     "load",
     "rows_of",
@@ -120,10 +128,15 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first asked for, so that ``import shoal`` is instant."""
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'shoal' has no attribute '{name}'")
-    module = import_module(f"shoal.{_HOME_OF[name]}")
-    return module if name == "audit" else getattr(module, name)
+    if name in _MODULES:
+        return import_module(f"shoal.{name}")
+    if name in _HOME_OF:
+        return getattr(import_module(f"shoal.{_HOME_OF[name]}"), name)
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("shoal")
+    raise AttributeError(f"module 'shoal' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

@@ -31,7 +31,7 @@ Seed = int | np.random.Generator | None
 
 def _derive(key: bytes, *names: object) -> bytes:
     """A 256-bit key that says nothing about ``key`` and differs for every list of names."""
-    text = "\x1f".join(f"{type(name).__name__}:{len(repr(name))}:{name!r}" for name in names)
+    text = "\x1f".join(f"{type(name).__name__}:{len(str(name))}:{name}" for name in names)
     return hashlib.blake2b(text.encode(), key=key, digest_size=32, person=b"shoal.stream").digest()
 
 

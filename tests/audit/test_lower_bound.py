@@ -8,6 +8,9 @@ from shoal.errors import DimensionMismatch, InvalidSetting, TooFewDraws
 from shoal.privacy import LocalDP, MetricDP, PureDP, Unprotected
 
 
+ONES = np.ones(1_000)
+
+
 def coins(p: float, n: int, seed: int) -> np.ndarray:
     return (np.random.default_rng(seed).random(n) < p).astype(int)
 
@@ -102,6 +105,13 @@ def test_delta_is_taken_off():
         (lambda: lower_bound_of(np.ones(1_000), np.ones(1_000), delta=1), InvalidSetting),
         (lambda: lower_bound_of(np.ones(1_000), np.ones(1_000), claim=MetricDP(1)), InvalidSetting),
         (lambda: lower_bound_of(*np.random.default_rng(1).random((2, 40_000))), InvalidSetting),
+        (lambda: lower_bound_of(np.ones(1_000), np.zeros(1_000), claim=math.nan), InvalidSetting),
+        (lambda: lower_bound_of(np.ones(1_000), np.zeros(1_000), claim="1"), InvalidSetting),
+        (lambda: lower_bound_of(np.ones(1_000), np.zeros(1_000), delta="0"), InvalidSetting),
+        (lambda: lower_bound_of([object()] * 1_000, [object()] * 1_000), InvalidSetting),
+        (lambda: lower_bound_of(5, 6), InvalidSetting),
+        (lambda: lower_bound_of(ONES, np.zeros(1_000), event=lambda z: True), InvalidSetting),
+        (lambda: lower_bound_of(ONES, np.zeros(1_000), event=lambda z: z), InvalidSetting),
     ],
 )  # fmt: skip
 def test_bad_input_gets_a_named_error(call, error):

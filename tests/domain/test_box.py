@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from shoal.domain import Box
-from shoal.errors import DimensionMismatch, InvalidDomain, NotNumeric
+from shoal.errors import DimensionMismatch, InvalidDomain, NotNumeric, UnknownColumn
 
 BOX = Box(age=(0, 110), income=(-1e3, 250_000))
 CITY = Box.geo(latitude=(40.4774, 40.9176), longitude=(-74.2589, -73.7004))
@@ -91,6 +91,8 @@ def test_it_shows_itself_as_it_is_made():
 def test_columns_can_be_picked():
     assert BOX.select(["income"]) == Box(income=(-1e3, 250_000))
     assert CITY.select(CITY.names) == CITY
+    with pytest.raises(UnknownColumn, match="'height'"):
+        BOX.select(["height"])
 
 
 @pytest.mark.parametrize(
@@ -102,6 +104,7 @@ def test_columns_can_be_picked():
         lambda: Box(x=(0, math.nan)),
         lambda: Box(x=(0, math.inf)),
         lambda: Box(x=(-1.7e308, 1.7e308)),
+        lambda: Box(x=(0, 5e-324)),
         lambda: Box(x=("a", "b")),
         lambda: Box(x=5),
         lambda: Box(x=(1, 2, 3)),
@@ -111,6 +114,8 @@ def test_columns_can_be_picked():
         lambda: Box.of(["x", "x"], [0, 0], [1, 1]),
         lambda: Box.of(["x"], [0, 0], [1, 1]),
         lambda: Box.of([""], [0], [1]),
+        lambda: Box.of("ab", [0, 0], [1, 1]),
+        lambda: Box.of(5, [0], [1]),
         lambda: Box.of(["x"], [[0]], [[1]]),
         lambda: Box.geo(latitude=(0, 1)),
         lambda: Box.geo(latitude=(0, 91), longitude=(0, 1)),
@@ -129,6 +134,7 @@ def test_bounds_that_make_no_box_are_refused(make):
         ([[1, 2, 3]], DimensionMismatch),
         (np.zeros((3, 0)), DimensionMismatch),
         ([["a", "b"]], NotNumeric),
+        ([[1, 2], [3]], NotNumeric),
         ([[1 + 2j, 0]], NotNumeric),
         ([[True, False]], NotNumeric),
         (np.array([[1, None]], dtype=object), NotNumeric),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from shoal.domain import Box, Grid, SparseCounts
-from shoal.errors import DimensionMismatch, InvalidDomain, TooManyCells
+from shoal.errors import DimensionMismatch, InvalidDomain, NotFinite, TooManyCells
 
 GRID = Grid(Box(x=(-1, 1), y=(0, 10)), (3, 7))
 
@@ -42,6 +42,17 @@ def test_sizes_are_exact_integers():
         Grid(Box.unit(63), 2)
 
 
+@pytest.mark.parametrize("cells", [2**53 + 1, 2**55, 2**62 - 1, 2**62])
+def test_a_row_on_the_edge_of_very_many_cells_is_in_the_last(cells):
+    grid = Grid(Box.unit(1), cells)
+    assert grid.keys([[1.0], [0.0]]).tolist() == [cells - 1, 0]
+
+
+def test_nan_has_no_cell():
+    with pytest.raises(NotFinite):
+        GRID.keys([[np.nan, 0.5]])
+
+
 def test_bounds_of_neighbours_touch():
     low, high = GRID.bounds(np.arange(GRID.size))
     assert np.allclose(high[0], low[8])
@@ -55,7 +66,7 @@ def test_centres_of_a_huge_grid_are_refused():
 
 def test_it_pickles_and_compares():
     assert pickle.loads(pickle.dumps(GRID)) == GRID
-    assert Grid(Box.unit(2), 3) == Grid(Box.unit(2), [3, 3])
+    assert Grid(Box.unit(2), 3) == Grid(Box.unit(2), [3, 3]) == Grid(Box.unit(2), np.array([3, 3]))
 
 
 @pytest.mark.parametrize("cells", [0, -1, 1.5, True, (3,), (3, 0), "3", None, (3, 3, 3)])
@@ -64,13 +75,18 @@ def test_cells_that_make_no_grid_are_refused(cells):
         Grid(Box.unit(2), cells)
 
 
+def test_a_grid_over_no_box_is_refused():
+    with pytest.raises(InvalidDomain, match="NoneType"):
+        Grid(None, 2)
+
+
 def test_rows_of_another_width_are_refused():
     with pytest.raises(DimensionMismatch):
         GRID.keys(np.zeros((2, 3)))
 
 
 def test_keys_of_no_cell_are_refused():
-    for keys in ([-1], [21]):
+    for keys in ([-1], [21], [1.7], ["alice"], [[1]]):
         with pytest.raises(InvalidDomain):
             GRID.bounds(keys)
 
@@ -84,11 +100,13 @@ def test_sparse_counts_are_the_dense_ones():
 @pytest.mark.parametrize(
     ("keys", "counts", "size"),
     [([2, 1], [1, 1], 4), ([1, 1], [1, 1], 4), ([4], [1], 4), ([-1], [1], 4), ([1], [1, 2], 4),
-     ([1], [1], 0), ([1], [1], 2**62 + 1), ([[1]], [[1]], 4)],
+     ([1], [1], 0), ([1], [1], 2**62 + 1), ([[1]], [[1]], 4), ([1], [2.9], 4), ([1], [np.nan], 4),
+     (["alice smith"], [1], 4), ([1], [1], "4"), ([1], [1], 4.5)],
 )  # fmt: skip
 def test_keys_out_of_order_or_place_are_refused(keys, counts, size):
-    with pytest.raises(InvalidDomain):
+    with pytest.raises(InvalidDomain) as caught:
         SparseCounts(np.array(keys), np.array(counts), size)
+    assert "alice" not in str(caught.value)
 
 
 def test_huge_sparse_counts_are_not_made_dense():

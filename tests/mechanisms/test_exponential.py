@@ -1,3 +1,4 @@
+import decimal
 from fractions import Fraction
 
 import numpy as np
@@ -5,7 +6,7 @@ import pytest
 from scipy import stats
 
 from shoal.errors import DimensionMismatch, InvalidSetting, NotNumeric
-from shoal.mechanisms import Choices, Exponential, Intervals
+from shoal.mechanisms import Choices, Exponential, Geometric, Intervals
 from shoal.mechanisms.exponential import _decided, _masses
 from shoal.privacy import LocalDP, PureDP
 from shoal.randomness import Randomness
@@ -89,9 +90,40 @@ def test_masses_are_known_from_below_to_within_two_units():
         (lambda: Exponential(LocalDP(1)), InvalidSetting),
         (lambda: Exponential(PureDP(1), 0), InvalidSetting),
         (lambda: Exponential(PureDP(1), 0.5), InvalidSetting),
+        (lambda: Exponential(PureDP(1), np.float32(1)), InvalidSetting),
+        (lambda: Exponential(PureDP(1), "1"), InvalidSetting),
+        (lambda: Exponential(PureDP(1), None), InvalidSetting),
+        (lambda: Exponential(PureDP(1), True), InvalidSetting),
+        (lambda: Choices([2**63 + 5, 1]), NotNumeric),
+        (lambda: Choices([[1], [1, 2]]), NotNumeric),
+        (lambda: Choices([1], ["1/0"]), InvalidSetting),
         (lambda: Exponential(PureDP(1)).release([1, 2], Randomness(1).noise), NotNumeric),
     ],
 )
 def test_bad_input_gets_a_named_error(make, error):
     with pytest.raises(error):
         make()
+
+
+def test_a_sensitivity_of_numpy_does_not_wrap_around():
+    mechanism = Exponential(PureDP("1/3"), np.int64(46117))
+    assert mechanism == Exponential(PureDP("1/3"), 46117)
+    drawn = draws(mechanism, Choices([0, 1]), 400, 6)
+    assert 100 < drawn.sum() < 300  # near even; the wrapped rate would always pick the best
+
+
+def test_the_callers_decimal_context_does_not_matter():
+    with decimal.localcontext() as context:
+        context.traps[decimal.Inexact] = True
+        context.Emax, context.prec = 30, 3
+        drawn = Exponential(PureDP(1)).release(Choices([0, 900]), Randomness(4).noise)
+        noisy = Geometric(PureDP("0.123")).release(np.zeros(9, int), Randomness(4).noise)
+    assert drawn == 1
+    assert noisy.shape == (9,)
+
+
+def test_the_uncertain_total_is_allowed_for():
+    """Two candidates of mass near 1; only the two units in doubt on the total leave it open."""
+    ends = [0, 2**128 - 1, 2 * (2**128 - 1)]
+    u = 2**128 - 1
+    assert _decided(u, 128, ends) is None

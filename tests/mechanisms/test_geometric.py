@@ -54,7 +54,18 @@ def test_it_pickles():
     assert pickle.loads(pickle.dumps(mechanism)) == mechanism
 
 
-@pytest.mark.parametrize("value", [np.array([0.5]), np.array(["a"]), np.array([True]), "x", None])
+@pytest.mark.parametrize(
+    "value",
+    [
+        np.array([0.5]),
+        np.array(["a"]),
+        np.array([True]),
+        np.ma.masked_array([1]),
+        [[1], [1, 2]],
+        "x",
+        None,
+    ],
+)
 def test_values_that_are_no_whole_numbers_are_refused(value):
     with pytest.raises(NotNumeric):
         Geometric(PureDP(1)).release(value, Randomness(1).noise)
@@ -71,9 +82,45 @@ def test_another_kind_of_promise_is_refused():
         Geometric(LocalDP(1))
 
 
-def test_noise_too_wide_for_integers_is_refused():
-    with pytest.raises(InvalidBudget, match="2\\*\\*-40"):
-        Geometric(PureDP(1), sensitivity=2**41)
+@pytest.mark.parametrize(
+    ("epsilon", "sensitivity"), [(1, 2**41), ("1e-13", 1), (1001, 1), ("1e400", 1)]
+)
+def test_noise_too_wide_for_integers_or_none_at_all_is_refused(epsilon, sensitivity):
+    with pytest.raises(InvalidBudget, match="2\\*\\*-40 and 1000"):
+        Geometric(PureDP(epsilon), sensitivity)
+
+
+def test_the_largest_epsilon_leaves_counts_as_they_are():
+    mechanism = Geometric(PureDP(1000))
+    assert mechanism.release(np.arange(9), Randomness(1).noise).tolist() == list(range(9))
+    assert mechanism.variance == 0
+
+
+def test_a_threshold_no_empty_cell_could_reach_is_refused():
+    with pytest.raises(InvalidSetting, match="lower at_least"):
+        Geometric(PureDP(1), at_least=1001)
+
+
+def test_numbers_of_numpy_do_not_wrap_around():
+    mechanism = Geometric(PureDP("1/3"), sensitivity=np.int64(46117), at_least=np.int32(5))
+    assert mechanism == Geometric(PureDP("1/3"), 46117, 5)
+    assert type(mechanism.sensitivity) is int
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.uint64, np.int64])
+def test_counts_of_any_integer_kind_are_taken(dtype):
+    top = np.array([np.iinfo(dtype).max], dtype=dtype)
+    noisy = Geometric(PureDP(1)).release(top, Randomness(3).noise)
+    assert abs(int(noisy[0]) - min(int(top[0]), 2**62)) < 100
+
+
+def test_the_very_last_of_two_to_the_62_empty_cells_can_be_passed():
+    """Two gaps of almost 2**62 wrap around 2**63: past the end, not back to the start."""
+    empty = SparseCounts(np.zeros(0, int), np.zeros(0, int), 2**62)
+    for seed in range(20):
+        out = Geometric(PureDP(1), at_least=43).release(empty, Randomness(seed).noise)
+        assert np.all(np.diff(out.keys) > 0)
+        assert out.keys.size < 10
 
 
 SPARSE = SparseCounts(np.array([2, 5, 17, 39]), np.array([1, 4, 10, 2]), 40)

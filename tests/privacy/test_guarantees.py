@@ -2,6 +2,7 @@ import math
 from dataclasses import FrozenInstanceError
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -152,7 +153,22 @@ def test_budgets_are_written_as_exact_decimals_or_fractions():
         lambda: PureDP(1, rows=0),
         lambda: PureDP(1, rows=1.5),
         lambda: MetricDP(1, "taxi"),
+        lambda: MetricDP(1, ["x"]),
+        lambda: MetricDP(1, slack=-1),
+        lambda: MetricDP(1, slack="abc"),
+        lambda: MetricDP(1, slack=math.nan),
+        lambda: MetricDP(1, scale=(1, -2)),
+        lambda: MetricDP(1, scale=(1, 0)),
+        lambda: MetricDP(1, scale=(math.nan,)),
+        lambda: MetricDP(1, scale="foo"),
+        lambda: MetricDP(1, scale=3),
         lambda: KAnonymity(1),
+        lambda: KAnonymity(5, l=1),
+        lambda: KAnonymity(5, t=math.nan),
+        lambda: Unprotected(""),
+        lambda: Unprotected(None),
+        lambda: guarantee_of({"kind": "PureDP", "epsilon": "1", "colour": "red"}),
+        lambda: guarantee_of("PureDP"),
         lambda: guarantee_of({"kind": "Vague"}),
     ],
 )
@@ -161,9 +177,22 @@ def test_settings_out_of_range_are_refused(make):
         make()
 
 
-def test_a_share_must_be_positive():
+@pytest.mark.parametrize("share", [0, -1, "abc", math.nan, None])
+def test_a_share_must_be_positive(share):
     with pytest.raises(InvalidBudget):
-        PureDP(1) * 0
+        PureDP(1) * share
+
+
+def test_numbers_of_numpy_are_numbers():
+    assert PureDP(np.float64(0.1), rows=np.int64(2)) == PureDP("0.1", rows=2)
+    assert type(PureDP(1, rows=np.int64(2)).rows) is int
+    assert KAnonymity(np.int64(5)) == KAnonymity(5)
+    assert MetricDP(1, scale=np.array([1, 2])) == MetricDP(1, scale=(1.0, 2.0))
+
+
+def test_a_scale_of_another_width_is_refused():
+    with pytest.raises(InvalidDomain, match="2 columns"):
+        MetricDP(1, scale=(1, 2)).as_local(Box.unit(3))
 
 
 def test_errors_say_what_came_and_what_next():

@@ -8,7 +8,9 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -30,8 +32,8 @@ from shoal.privacy import Ledger, LocalDP, MetricDP, PureDP, sqlite_file
 from shoal.randomness import Randomness
 
 
-def spend(ledger: Ledger, epsilon: object) -> None:
-    page = ledger.open(PureDP(epsilon), by="test")
+def spend(ledger: Ledger, epsilon: object, by: str = "test") -> None:
+    page = ledger.open(PureDP(epsilon), by=by)
     page.release(Geometric(page.budget), 1, Randomness().noise, of="a count")
 
 
@@ -147,7 +149,9 @@ def test_the_last_drop_can_be_spent(ledger):
     ledger.set_limit(PureDP(1))
     for _ in range(10):
         spend(ledger, 0.1)
-    with pytest.raises(BudgetExceeded, match=r"PureDP\(epsilon=1\) of PureDP\(epsilon=1\) is spent"):
+    with pytest.raises(
+        BudgetExceeded, match=r"PureDP\(epsilon=1\) of PureDP\(epsilon=1\) is spent"
+    ):
         spend(ledger, 0.001)
 
 
@@ -319,3 +323,128 @@ def test_a_killed_process_leaves_a_readable_ledger_that_never_under_counts(tmp_p
         assert released <= written
         assert written <= released + 5  # at most the one in the air, for each process killed
         assert Ledger(path).totals() == [PureDP("0.001") * written]
+
+
+def test_forks_beside_a_busy_thread_lose_nothing_and_hang_nobody(ledger):
+    """SQLite must not be in the middle of a call when the process forks."""
+    done, stop = set(), threading.Event()
+
+    def keep_spending():
+        while not stop.is_set():
+            name = f"thread {len(done)}"
+            spend(ledger, "0.001", name)
+            done.add(name)
+
+    thread = threading.Thread(target=keep_spending)
+    thread.start()
+    children = {}
+    for i in range(15):
+        if (child := os.fork()) == 0:
+            spend(ledger, "0.001", f"child {i}")
+            os._exit(0)
+        children[child] = f"child {i}"
+    for child, name in children.items():
+        assert _ends_well(child)
+        done.add(name)
+    stop.set()
+    thread.join()
+    assert done <= set(ledger.entries().column("by").to_pylist())
+
+
+def _ends_well(child: int) -> bool:
+    for _ in range(1_000):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status == 0
+        time.sleep(0.02)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return False
+
+
+def test_a_private_ledger_moves_to_one_file_and_loses_nothing_on_the_way():
+    for _ in range(10):
+        ledger = Ledger()
+        with ThreadPoolExecutor(6) as pool:
+            spending = [pool.submit(spend, ledger, 1) for _ in range(10)]
+            paths = [pool.submit(pickle.dumps, ledger) for _ in range(3)]
+        assert len({path.result() for path in paths}) == 1
+        assert [each.result() for each in spending] == [None] * 10
+        assert ledger.totals() == [PureDP(10)]
+
+
+def test_a_private_ledger_that_cannot_be_shared_refuses_in_the_fork(tmp_path, monkeypatch):
+    """Python forks even if a hook before it fails: the child must not count for itself."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: None)
+    ledger = Ledger()
+    if (child := os.fork()) == 0:
+        try:
+            spend(ledger, 1)
+        except LedgerNotWritable:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    spend(ledger, 1)
+
+
+def test_a_pickled_ledger_whose_file_is_gone_is_not_made_anew(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite", limit=PureDP(1))
+    ticket = pickle.dumps(ledger)
+    ledger.path.unlink()
+    with pytest.raises(LedgerNotWritable, match="is gone"):
+        pickle.loads(ticket)
+    assert list(tmp_path.glob("*.sqlite")) == []
+
+
+def test_a_relative_path_is_the_same_file_from_any_folder(tmp_path, monkeypatch):
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    ledger = Ledger("ledger.sqlite")
+    Ledger("other/ledger.sqlite")
+    monkeypatch.chdir(tmp_path / "other")
+    spend(ledger, 1)
+    assert Ledger(tmp_path / "ledger.sqlite").totals() == [PureDP(1)]
+
+
+def _settled(path: Path, epsilon: int) -> bool:
+    try:
+        Ledger(path, limit=PureDP(epsilon))
+    except LimitMismatch:
+        return False
+    return True
+
+
+def test_two_limits_given_at_once_are_not_both_taken(tmp_path):
+    with get_context("fork").Pool(4) as pool:
+        for i in range(15):
+            path = tmp_path / f"{i}.sqlite"
+            taken = pool.starmap(_settled, [(path, 1), (path, 3)])
+            assert sum(taken) == 1
+
+
+def test_a_spend_is_on_the_disk_before_it_counts(tmp_path):
+    Ledger(tmp_path / "ledger.sqlite")
+    with sqlite_file.SqliteFile(tmp_path / "ledger.sqlite", ()).open() as db:
+        assert db.execute("PRAGMA synchronous").fetchone() == (2,)  # FULL
+        assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_damaged_ledger_is_said_to_be_damaged(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    spend(Ledger(path), 1)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:4096] + b"\x55" * (len(whole) - 4096))
+    with pytest.raises(NotALedger, match="damaged"):
+        Ledger(path).entries()
+
+
+@pytest.mark.parametrize("call", [
+    lambda: Ledger(PureDP(1)),
+    lambda: Ledger(5),
+    lambda: Ledger().open(1.0, by="test"),
+    lambda: Ledger().open(None, by="test"),
+])  # fmt: skip
+def test_the_first_mistakes_of_a_newcomer_are_named(call):
+    with pytest.raises(InvalidSetting, match="came"):
+        call()

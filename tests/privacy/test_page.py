@@ -1,5 +1,10 @@
 """The gate: check, write, then draw."""
 
+import copy
+import os
+import pickle
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -11,11 +16,12 @@ from shoal.errors import (
     IncomparableGuarantees,
     InvalidSetting,
     NotNumeric,
+    PageCopied,
     PromiseExceeded,
     UnmarkedSimulation,
 )
 from shoal.mechanisms import Geometric
-from shoal.privacy import KAnonymity, Ledger, LocalDP, PureDP, Unprotected
+from shoal.privacy import KAnonymity, Ledger, LocalDP, MetricDP, PureDP, Unprotected
 from shoal.randomness import Randomness
 
 
@@ -99,7 +105,10 @@ def test_over_the_limit_nothing_is_drawn_or_written():
     first, second = (ledger.open(PureDP("0.6"), by="test") for _ in range(2))
     first.release(Spy(first.budget), 0, noise(), of="x")
     spy = Spy(second.budget)
-    with pytest.raises(BudgetExceeded, match=r"needs PureDP\(epsilon=0\.6\); PureDP\(epsilon=0\.6\) of PureDP\(epsilon=1\)"):
+    with pytest.raises(
+        BudgetExceeded,
+        match=r"needs PureDP\(epsilon=0\.6\); PureDP\(epsilon=0\.6\) of PureDP\(epsilon=1\)",
+    ):
         second.release(spy, 0, noise(), of="x")
     assert spy.drawn == []
     assert ledger.totals() == [PureDP("0.6")]
@@ -182,7 +191,97 @@ def test_parts_are_declared_under_pure_dp_only():
         pass
 
 
-def test_a_stranger_is_refused_in_a_part_too():
+@pytest.mark.parametrize("stranger", [LocalDP(1), PureDP(1, "replace-one"), PureDP(1, rows=50)])
+def test_a_stranger_is_refused_in_a_part_too(stranger):
     page = Ledger().open(PureDP(1), by="test")
-    with pytest.raises(IncomparableGuarantees), page.parallel(of="regions") as part:
-        part("north").release(Spy(LocalDP(1)), 0, noise())
+    with page.parallel(of="regions") as part:
+        part("north").release(Spy(PureDP(1)), 0, noise())
+        with pytest.raises(IncomparableGuarantees):
+            part("south").release(Spy(stranger), 0, noise())
+
+
+def test_parts_that_print_alike_are_one_part():
+    """NaN is an ordinary group key, and not equal to itself."""
+    page = Ledger().open(PureDP(1), by="test")
+    with page.parallel(of="regions") as part:
+        part(float("nan")).release(Spy(PureDP(1)), 0, noise())
+        with pytest.raises(PromiseExceeded):
+            part(float("nan")).release(Spy(PureDP(1)), 0, noise())
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_a_page_is_not_copied(again):
+    with pytest.raises(PageCopied, match="spend what is left"):
+        again(Ledger().open(PureDP(1), by="test"))
+
+
+def test_a_page_is_not_used_in_another_process():
+    page = Ledger().open(PureDP(1), by="test")
+    page.release(Spy(page.budget * Fraction(1, 2)), 0, noise(), of="half")
+    reading, writing = os.pipe()
+    if (child := os.fork()) == 0:
+        try:
+            page.release(Spy(page.budget * Fraction(1, 2)), 0, noise(), of="half")
+        except PageCopied:
+            os.write(writing, b"refused")
+        os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writing)
+    assert os.read(reading, 100) == b"refused"
+
+
+def test_threads_share_a_page_without_overspending():
+    page = Ledger().open(PureDP(1), by="test")
+    share = page.budget * Fraction(1, 10)
+
+    def release(_):
+        try:
+            return page.release(Slow(share), 1, noise(), of="tenths")
+        except PromiseExceeded:
+            return 0
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(release, range(40))) == 10
+    assert page.total() == PureDP(1)
+
+
+class Slow(Spy):
+    def check(self, value):
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize("rng", [Randomness(), None, 7, np.random.RandomState(1)])
+def test_something_else_than_a_stream_of_noise_spends_nothing(rng):
+    ledger = Ledger()
+    page = ledger.open(PureDP(1), by="test")
+    with pytest.raises(InvalidSetting, match=r"rng\.noise"):
+        page.release(Spy(page.budget), 0, rng, of="x")
+    assert ledger.totals() == []
+
+
+@pytest.mark.parametrize("word", ["", " ", None, 5])
+def test_words_for_the_ledger_must_be_words(word):
+    with pytest.raises(InvalidSetting, match="no text"):
+        Ledger().open(PureDP(1), by=word)
+    page = Ledger().open(PureDP(1), by="test")
+    with pytest.raises(InvalidSetting, match="no text"):
+        page.release(Spy(page.budget), 0, noise(), of=word)
+
+
+def test_odd_characters_are_written_as_something(tmp_path):
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    page = ledger.open(PureDP(1), by="\ud800")
+    page.release(Spy(page.budget), 0, noise(), of="\ud800 counts")
+    assert ledger.entries().column("what").to_pylist() == ["? counts"]
+
+
+def test_slack_is_totalled_as_it_was_received():
+    page = Ledger().open(MetricDP(1, slack=1), by="test")
+    page.release(Spy(MetricDP(0.5, slack=1)), 0, noise(), of="reports")
+    assert page.total() == MetricDP(0.5, slack=1)
+
+
+def test_a_mechanism_that_says_it_simulates_marks_the_total():
+    page = Ledger().open(PureDP(1), by="test")
+    page.release(Spy(page.budget.simulated()), 0, noise(), of="x")
+    assert page.total().simulation

@@ -89,16 +89,16 @@ def lower_bound_of(
     ('violated', True)
     """
     _check_levels(alpha, delta)
+    promised = _claimed(claim)
     first, second = _outputs(A), _outputs(B)
     _check_outputs(first, second)
     if event is not None:
-        masks = event(first), event(second)
+        masks = _mask(event, first), _mask(event, second)
         tried = [("the given event", *masks), ("the given event, other way round", *masks[::-1])]
     else:
         tried = _best_sets_of_atoms(*_atoms(first, second), alpha, delta)
     bounds = [(_bound(p, q, alpha, delta), name, p, q) for name, p, q in tried]
     value, name, p, q = max(bounds, key=lambda each: each[0])
-    promised = _claimed(claim)
     return LowerBound(
         epsilon=value,
         event=name,
@@ -110,6 +110,16 @@ def lower_bound_of(
         draws=len(first),
         notes=_notes(first, second, value, p, q),
     )
+
+
+def _mask(event: Event, outputs: Outputs) -> Mask:
+    mask = np.asarray(event(outputs))
+    if mask.dtype != np.bool_ or mask.shape != (len(outputs),):
+        raise InvalidSetting(
+            f"The event returned {mask.dtype} of shape {mask.shape} for {len(outputs)} outputs.",
+            "Return one true or false an output, e.g. event=lambda z: z[:, 0] > 0.",
+        )
+    return mask
 
 
 def _best_sets_of_atoms(
@@ -169,6 +179,11 @@ def _bounds(
 
 def _outputs(values: ArrayLike) -> Outputs:
     outputs = np.asarray(values)
+    if outputs.ndim == 0 or outputs.dtype.kind not in "biufU":
+        raise InvalidSetting(
+            f"Outputs of {outputs.dtype} came.",
+            "Give an array of numbers or of text, one output a line.",
+        )
     return outputs.reshape(len(outputs), -1) if outputs.ndim > 1 else outputs.reshape(-1, 1)
 
 
@@ -188,7 +203,8 @@ def _atoms(first: Outputs, second: Outputs) -> tuple[NDArray[np.intp], NDArray[n
 
 
 def _check_levels(alpha: float, delta: float) -> None:
-    if not 0 < alpha < 0.5 or not 0 <= delta < 1:
+    numbers = isinstance(alpha, int | float) and isinstance(delta, int | float)
+    if not numbers or not 0 < alpha < 0.5 or not 0 <= delta < 1:
         raise InvalidSetting(
             "alpha must lie in (0, 0.5) and delta in [0, 1).", "E.g. alpha=0.01, delta=0."
         )
@@ -217,6 +233,8 @@ def _claimed(claim: Guarantee | float | None) -> float | None:
             f"{claim} is no bound for a pair of outputs by itself.",
             "Give the number: for MetricDP epsilon times the distance of the inputs, plus slack.",
         )
+    if not isinstance(claim, int | float) or not claim >= 0:
+        raise InvalidSetting("The claim is no number from 0 up.", "E.g. claim=PureDP(1).")
     return float(claim)
 
 

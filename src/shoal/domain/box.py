@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.errors import DimensionMismatch, InvalidDomain, NotNumeric
+from shoal.errors import DimensionMismatch, InvalidDomain, NotNumeric, UnknownColumn
 
 __all__ = ["Box", "as_matrix"]
 
@@ -60,6 +60,8 @@ class Box:
     @classmethod
     def of(cls, names: Sequence[str], low: ArrayLike, high: ArrayLike) -> "Box":
         """The box of these names and corner points."""
+        if isinstance(names, str) or not hasattr(names, "__iter__"):
+            raise InvalidDomain("Names came that are no list.", "E.g. Box.of(['x'], [0], [1]).")
         box = cls.__new__(cls)
         box._fill(tuple(names), low, high)
         return box
@@ -151,6 +153,11 @@ class Box:
 
     def select(self, names: Sequence[str]) -> "Box":
         """The box of some columns, in the order given."""
+        absent = [repr(name) for name in names if name not in self.names]
+        if absent:
+            raise UnknownColumn(
+                f"The box has no {', '.join(absent)}.", f"It has {', '.join(self.names)}."
+            )
         at = [self.names.index(name) for name in names]
         if self.distance_unit == "km" and list(names) == list(self.names):
             return self
@@ -184,7 +191,12 @@ def as_matrix(X: ArrayLike, d: int | None = None) -> Matrix:
     """Rows as float64, one row each, ``d`` wide; wrong shapes and kinds get a named error."""
     if isinstance(X, np.ma.MaskedArray):
         raise NotNumeric("A masked array came.", "Fill or drop the masked values first.")
-    rows = np.asarray(X)
+    try:
+        rows = np.asarray(X)
+    except ValueError:
+        raise NotNumeric(
+            "Rows of unequal lengths came.", "Give every row as many numbers as there are columns."
+        ) from None
     if rows.dtype.kind not in "fiu":
         raise NotNumeric(
             f"An array of {rows.dtype} came where numbers belong.",
@@ -220,8 +232,8 @@ def _corner(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def _check_order(names: tuple[str, ...], low: Matrix, high: Matrix) -> None:
-    with np.errstate(over="ignore", invalid="ignore"):
-        good = np.isfinite(high - low) & (high > low)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        good = (high > low) & np.isfinite(high - low) & np.isfinite(2.0**62 / (high - low))
     if not np.all(good):
         bad = ", ".join(repr(names[i]) for i in np.flatnonzero(~good))
         raise InvalidDomain(

@@ -1,14 +1,15 @@
 """A public grid of equal cells over a box, and counts over its cells."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.domain.box import Box, Matrix
-from shoal.errors import InvalidDomain, TooManyCells
+from shoal.domain.box import Box, Matrix, as_matrix
+from shoal.errors import InvalidDomain, NotFinite, TooManyCells
 
 __all__ = ["MAX_CELLS", "Grid", "Keys", "Partition", "SparseCounts"]
 
@@ -44,8 +45,13 @@ class Grid:
     box: Box
     shape: tuple[int, ...]
 
-    def __init__(self, box: Box, cells: int | tuple[int, ...] | list[int]) -> None:
-        shape = tuple(cells) if isinstance(cells, list | tuple) else (cells,) * box.d
+    def __init__(self, box: Box, cells: int | Sequence[int] | NDArray[np.integer]) -> None:
+        if not isinstance(box, Box):
+            raise InvalidDomain(
+                f"A {type(box).__name__} came where a box belongs.", "E.g. Grid(Box.unit(2), 16)."
+            )
+        each = isinstance(cells, list | tuple | np.ndarray)
+        shape: tuple[Any, ...] = tuple(cells) if each else (cells,) * box.d  # type: ignore[arg-type]
         if len(shape) != box.d or not all(_is_count(m) for m in shape):
             raise InvalidDomain(
                 f"Cells must be a whole number from 1 up, or one for each of {box.d} columns.",
@@ -67,15 +73,24 @@ class Grid:
 
     def keys(self, X: ArrayLike) -> Keys:
         """The number of each row's cell."""
-        rows = self.box._rows(X)
-        widths = self.box.high - self.box.low
+        rows = as_matrix(X, self.box.d)
         keys = np.zeros(len(rows), dtype=np.int64)
         for axis, cells in enumerate(self.shape):
-            place = (rows[:, axis] - self.box.low[axis]) * (cells / widths[axis])
-            np.clip(place, 0, cells - 1, out=place)
             keys *= cells
-            keys += place.astype(np.int64)  # truncation is floor: place is not negative
+            keys += self._places(rows[:, axis], axis)
         return keys
+
+    def _places(self, column: Matrix, axis: int) -> Keys:
+        """Where along an axis each value lies, from 0."""
+        low, high, cells = self.box.low[axis], self.box.high[axis], self.shape[axis]
+        steps = (column - low) * (cells / (high - low))
+        np.clip(steps, 0, cells, out=steps)
+        with np.errstate(invalid="ignore"):
+            places: Keys = steps.astype(np.int64)  # truncation is floor: steps are not negative
+        if places.size and places.min() < 0:  # what NaN becomes
+            raise NotFinite("Some rows hold NaN.", "Drop or fill them first.")
+        np.minimum(places, cells - 1, out=places)
+        return places
 
     def centers(self) -> Matrix:
         """The middle of every cell, in the rows' own units."""
@@ -89,7 +104,7 @@ class Grid:
 
     def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
         """Lowest and highest corner of each of these cells."""
-        left = np.asarray(keys, dtype=np.int64)
+        left = _integers(keys, "keys")
         if left.size and (left.min() < 0 or left.max() >= self.size):
             raise InvalidDomain(
                 f"Some keys are outside 0 .. {self.size - 1}.", "Use keys of this grid."
@@ -112,11 +127,11 @@ class SparseCounts:
     size: int
 
     def __post_init__(self) -> None:
-        keys = np.ascontiguousarray(self.keys, dtype=np.int64)
-        counts = np.ascontiguousarray(self.counts, dtype=np.int64)
-        if keys.ndim != 1 or keys.shape != counts.shape or not 0 < self.size <= MAX_CELLS:
+        keys, counts = _integers(self.keys, "keys"), _integers(self.counts, "counts")
+        size = self.size if _is_count(self.size) else 0
+        if keys.shape != counts.shape or not 0 < size <= MAX_CELLS:
             raise InvalidDomain(
-                f"{keys.size} keys, {counts.size} counts and {self.size} cells came.",
+                f"{keys.size} keys, {counts.size} counts and {size} cells came.",
                 "Give one count a key and at most 2**62 cells.",
             )
         if keys.size and (keys[0] < 0 or keys[-1] >= self.size or np.any(np.diff(keys) <= 0)):
@@ -140,8 +155,18 @@ class SparseCounts:
     @classmethod
     def of(cls, keys: ArrayLike, size: int) -> Self:
         """Count how often each key occurs."""
-        found, counts = np.unique(np.asarray(keys, dtype=np.int64), return_counts=True)
+        found, counts = np.unique(_integers(keys, "keys"), return_counts=True)
         return cls(found, counts, size)
+
+
+def _integers(values: ArrayLike, name: str) -> NDArray[np.int64]:
+    array = np.asarray(values)
+    if array.ndim != 1 or (array.size and not np.can_cast(array.dtype, np.int64)):
+        raise InvalidDomain(
+            f"{name} came as {array.dtype} of shape {array.shape}.",
+            "Give a flat array of whole numbers of 64 bits.",
+        )
+    return np.ascontiguousarray(array, dtype=np.int64)
 
 
 def _is_count(value: object) -> bool:

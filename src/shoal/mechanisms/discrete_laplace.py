@@ -20,6 +20,7 @@ from itertools import accumulate, pairwise, repeat
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.mechanisms.decimals import decay
 from shoal.mechanisms.inversion import ExactTable
 
 __all__ = ["FARTHEST", "GeometricLaw", "geometric_law", "skip_law"]
@@ -154,7 +155,7 @@ def _low_bits(log_step: float) -> list[int]:
 @lru_cache(maxsize=64)
 def geometric_law(step: Fraction) -> GeometricLaw:
     """The law of ratio e^-step."""
-    return GeometricLaw(lambda: _decay(step), math.log2(step))
+    return GeometricLaw(lambda: decay(step), math.log2(step))
 
 
 @lru_cache(maxsize=64)
@@ -174,9 +175,4 @@ def reach_probability(step: Fraction, at_least: int) -> float:
 
 
 def _reach(step: Fraction, at_least: int) -> Decimal:
-    return _decay(step * at_least) / (1 + _decay(step))
-
-
-def _decay(exponent: Fraction) -> Decimal:
-    """e^-exponent in the current decimal context."""
-    return (-Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()
+    return decay(step * at_least) / (1 + decay(step))

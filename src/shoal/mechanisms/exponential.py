@@ -4,7 +4,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
+from decimal import localcontext
 from fractions import Fraction
 from functools import lru_cache
 from itertools import accumulate
@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import DimensionMismatch, InvalidSetting, NotNumeric
+from shoal.mechanisms.decimals import decay, precise
 from shoal.privacy import PureDP
+from shoal.privacy.guarantees import whole_number
 
 __all__ = ["Choices", "Exponential", "Intervals"]
 
@@ -100,10 +102,13 @@ class Exponential:
                 "Exponential keeps a PureDP promise; another kind came.",
                 "Give e.g. Exponential(page.budget) on a page of PureDP.",
             )
-        if isinstance(self.sensitivity, float) or self.sensitivity <= 0:
+        whole = whole_number(self.sensitivity)
+        exact = self.sensitivity if isinstance(self.sensitivity, Fraction) else whole
+        if exact is None or exact <= 0:
             raise InvalidSetting(
                 "sensitivity must be a positive whole number or Fraction.", "E.g. sensitivity=1."
             )
+        object.__setattr__(self, "sensitivity", Fraction(exact))
 
     def check(self, value: object) -> None:
         """Refuse what has no scores."""
@@ -127,7 +132,7 @@ class Exponential:
     def _pick(
         self, scores: NDArray[np.int64], weights: Sequence[int], rng: np.random.Generator
     ) -> int:
-        rate = self.guarantee.epsilon / (2 * Fraction(self.sensitivity))  # [P1]
+        rate = self.guarantee.epsilon / (2 * self.sensitivity)  # [P1]
         bits, uniform = 0, 0
         while True:  # [P3] more bits of one uniform number, until they decide
             bits += 128
@@ -180,26 +185,28 @@ def _decay(exponent: Fraction, bits: int) -> int:
         return 1 << bits
     if exponent > bits:
         return 0
-    with localcontext(prec=bits // 3 + 20):
-        value = (-Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()
-        return max(0, int(value * 2**bits) - 1)
+    with localcontext(precise(bits // 3 + 20)):
+        return max(0, int(decay(exponent) * 2**bits) - 1)
 
 
 def _whole(values: ArrayLike, name: str) -> NDArray[np.int64]:
-    array = np.asarray(values)
-    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise NotNumeric(
-            f"{name} came as {array.dtype} of shape {array.shape}.",
-            "Give a flat list of whole numbers; double a score that moves in halves.",
-        )
-    return array.astype(np.int64)
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        array = np.asarray("ragged")
+    if array.ndim == 1 and (not array.size or np.can_cast(array.dtype, np.int64)):
+        return array.astype(np.int64)
+    raise NotNumeric(
+        f"{name} came as {array.dtype} of shape {array.shape}.",
+        "Give a flat list of whole numbers of 64 bits; double a score that moves in halves.",
+    )
 
 
 def _in_proportion(weights: Sequence[Weight]) -> tuple[int, ...]:
     """Whole numbers in exactly these proportions."""
     try:
         shares = [Fraction(weight) for weight in weights]
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         shares = [Fraction(0)]
     if not all(share > 0 for share in shares):
         raise InvalidSetting(

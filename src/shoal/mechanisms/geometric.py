@@ -18,10 +18,12 @@ from shoal.mechanisms.discrete_laplace import (
     skip_law,
 )
 from shoal.privacy import PureDP
+from shoal.privacy.guarantees import whole_number
 
 __all__ = ["Geometric"]
 
 _MOST_FALSE_CELLS = 2**27
+_LARGEST_STEP = 1000
 
 
 @dataclass(frozen=True)
@@ -73,11 +75,18 @@ class Geometric:
                 "Give e.g. Geometric(page.budget) on a page of PureDP.",
             )
         for name in ("sensitivity", "at_least"):
-            _check_whole(name, getattr(self, name))
-        if self.step < 2**-40:
+            if getattr(self, name) is not None or name == "sensitivity":
+                object.__setattr__(self, name, _from_one(name, getattr(self, name)))
+        if not 2**-40 <= self.step <= _LARGEST_STEP:
             raise InvalidBudget(
-                "epsilon / sensitivity is under 2**-40: the noise would not fit 64-bit integers.",
-                "Raise epsilon, or use a coarser unit so that the sensitivity falls.",
+                f"epsilon / sensitivity is not between 2**-40 and {_LARGEST_STEP}: the noise would "
+                "not fit 64-bit integers, or there would be none.",
+                "Choose another epsilon or unit; without noise say Unprotected(reason).",
+            )
+        if self.at_least is not None and self.step * self.at_least > _LARGEST_STEP:
+            raise InvalidSetting(
+                f"No empty cell would ever reach at_least: more than {_LARGEST_STEP} noise scales.",
+                "ln(cells / rows expected) scales are enough: lower at_least.",
             )
 
     @property
@@ -88,7 +97,8 @@ class Geometric:
     @property
     def variance(self) -> float:
         """Of the noise on one number."""
-        return 0.5 / math.sinh(float(self.step) / 2) ** 2  # = 2 a / (1 - a)^2
+        a = math.exp(-self.step)
+        return 2 * a / math.expm1(-self.step) ** 2
 
     def check(self, value: object) -> None:
         """Refuse what cannot be noised, by its kind and public size alone."""
@@ -98,11 +108,8 @@ class Geometric:
             raise InvalidSetting(
                 "at_least came with plain counts.", "Give it with SparseCounts only."
             )
-        elif np.asarray(value).dtype.kind not in "iu":
-            raise NotNumeric(
-                f"Values of {np.asarray(value).dtype} came; this noise is for whole numbers.",
-                "Count, or round to a public lattice first.",
-            )
+        else:
+            _check_counts(value)
 
     @overload
     def release(self, value: NDArray[np.integer], rng: np.random.Generator) -> Integers: ...
@@ -144,8 +151,7 @@ class Geometric:
         batch = int(expected + 6 * math.sqrt(expected)) + 16
         found = [np.array([-1], dtype=np.int64)]
         while True:
-            gaps = np.minimum(law.one_sided(batch, rng), empty_cells)
-            places = found[-1][-1] + np.cumsum(gaps + 1)
+            places = found[-1][-1] + np.cumsum(law.one_sided(batch, rng) + 1)
             past = (places >= empty_cells) | (places < 0)  # below 0: wrapped around 2**63
             if past.any():
                 return np.concatenate([*found, places[: int(np.argmax(past))]])[1:]
@@ -169,17 +175,32 @@ class Geometric:
             )
 
 
-def _check_whole(name: str, value: object) -> None:
-    if name == "at_least" and value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+def _from_one(name: str, value: object) -> int:
+    whole = whole_number(value)
+    if whole is None or whole < 1:
         raise InvalidSetting(f"{name} must be a whole number from 1 up.", f"E.g. {name}=1.")
+    return whole
+
+
+def _check_counts(value: object) -> None:
+    try:
+        counts: NDArray[np.generic] | None = np.asanyarray(value)
+    except ValueError:
+        counts = None
+    if counts is None or isinstance(counts, np.ma.MaskedArray) or counts.dtype.kind not in "iu":
+        kind = "ragged" if counts is None else f"{type(counts).__name__} of {counts.dtype}"
+        raise NotNumeric(
+            f"A {kind} came; this noise is for whole numbers.",
+            "Count, or round to a public lattice first.",
+        )
 
 
 def _bounded(value: object) -> Integers:
     """As int64, beyond 2**62 moved there: that moves no two values apart."""
-    bounded: Integers = np.clip(np.asarray(value), -FARTHEST, FARTHEST).astype(np.int64)
-    return bounded
+    counts = np.asarray(value)
+    if counts.dtype.kind == "u":
+        return np.minimum(counts.astype(np.uint64), FARTHEST).astype(np.int64)
+    return np.clip(counts.astype(np.int64), -FARTHEST, FARTHEST)
 
 
 def _nth_empty(occupied: Integers, ranks: Integers) -> Integers:

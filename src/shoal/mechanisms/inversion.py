@@ -12,17 +12,18 @@ Nothing is rounded: a threshold is a real number whose bits are computed, certif
 """
 
 from collections.abc import Callable, Sequence
-from decimal import Context, Decimal, localcontext
+from decimal import Decimal, localcontext
 
 import numpy as np
 from numpy.typing import NDArray
+
+from shoal.mechanisms.decimals import precise
 
 __all__ = ["ExactTable"]
 
 Outcomes = NDArray[np.int64]
 Thresholds = Callable[[], Sequence[Decimal]]
 _GUARD_DIGITS = 12
-_REACH = Context(Emin=-(10**9), Emax=10**9)  # no exponent is out of reach
 
 
 class ExactTable:
@@ -75,7 +76,7 @@ class ExactTable:
         """The first ``bits`` bits of each threshold, as whole numbers."""
         digits = max(self._digits, bits // 3 + 2 * _GUARD_DIGITS)
         while True:
-            with localcontext(_REACH, prec=2 * digits + bits):
+            with localcontext(precise(2 * digits + bits)):
                 scaled = [value * 2**bits for value in self._thresholds()]
                 floors = [int(value) for value in scaled]
                 doubt = Decimal(10) ** (_GUARD_DIGITS - digits) * 2**bits

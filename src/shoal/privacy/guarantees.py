@@ -64,7 +64,7 @@ def _exact(value: object) -> Fraction | None:
         return None
 
 
-def _whole(value: object) -> int | None:
+def whole_number(value: object) -> int | None:
     """A whole number as a plain ``int``, if it is one: NumPy's would wrap around."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         return None
@@ -204,7 +204,7 @@ class PureDP(Budget):
             raise InvalidSetting(
                 "neighbours is neither 'add-remove' nor 'replace-one'.", "Choose one of the two."
             )
-        rows = _whole(self.rows)
+        rows = whole_number(self.rows)
         if rows is None or rows < 1:
             raise InvalidSetting("rows must be a whole number from 1 up.", "E.g. rows=1.")
         object.__setattr__(self, "rows", rows)
@@ -338,7 +338,7 @@ class KAnonymity(Guarantee):
     t: float | None = None
 
     def __post_init__(self) -> None:
-        k, l = _whole(self.k), 2 if self.l is None else _whole(self.l)  # noqa: E741
+        k, l = whole_number(self.k), 2 if self.l is None else whole_number(self.l)  # noqa: E741
         if k is None or k < 2 or l is None or l < 2:
             raise InvalidSetting(
                 "k and l must be whole numbers from 2 up.", "E.g. KAnonymity(10, l=3)."
