@@ -1,0 +1,65 @@
+"""The page on the command line names every verb, every setting and every exit code."""
+
+import re
+from pathlib import Path
+
+import pytest
+import typer
+
+from shoal.apps.cli import app
+
+PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "command-line.md").read_text()
+SETTINGS = PAGE[PAGE.index("## Settings") : PAGE.index("## Exit codes")]
+
+
+def verbs(command, *names):
+    if not hasattr(command, "commands"):
+        return {" ".join(names): command}
+    return {k: v for n, c in command.commands.items() for k, v in verbs(c, *names, n).items()}
+
+
+VERBS = verbs(typer.main.get_command(app))
+
+
+def settings_of(*names):
+    return {p.envvar for name in names for p in VERBS[name].params if p.envvar}
+
+
+def row_of(words):
+    """The settings in the row of the table that ends in these words."""
+    (row,) = [line for line in SETTINGS.splitlines() if line.endswith(f"| {words} |")]
+    return set(re.findall(r"SHOAL_\w+", row))
+
+
+def test_every_verb_is_listed():
+    for name in VERBS:
+        assert f"$ shoal {name} " in PAGE
+
+
+def test_the_table_of_settings_is_the_one_of_the_options():
+    everywhere = row_of("`--json` and `--quiet` of every verb")
+    both = row_of("the options of `demo` and `perturb`")
+    ledger = row_of("`--ledger` of `perturb`, and the file of `ledger show` and `ledger limit`")
+    assert settings_of("version") == everywhere
+    assert settings_of("demo") == everywhere | both
+    assert settings_of("ledger show") == settings_of("ledger limit") == everywhere | ledger
+    alone = row_of("the options of `perturb`")
+    assert settings_of("perturb") == everywhere | both | ledger | alone
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [("demo", {"--ledger"}), ("ledger limit", {"--epsilon", "--kind", "--rows", "--unit"})],
+)
+def test_options_without_a_setting_are_those_named(verb, options):
+    found = {p.opts[0] for p in VERBS[verb].params if p.envvar is None and p.opts[0][0] == "-"}
+    assert found == options
+    without = SETTINGS[SETTINGS.index("Without a setting") :]
+    assert not [option for option in options if f"`{option}`" not in without]
+
+
+def test_every_exit_code_the_command_names_is_explained():
+    codes = re.findall(r"^\| (\d+) \|", PAGE, re.MULTILINE)
+    named = re.findall(r"(?<=[ :])\d+(?= [a-z])", app.info.epilog.split(".")[0])
+    assert len(named) >= 7
+    assert set(named) <= set(codes)
