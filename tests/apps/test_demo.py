@@ -7,7 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 from shoal.apps.cli import app
+from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
+from shoal.randomness import Randomness
 
 
 def run(*words):
@@ -57,6 +59,7 @@ def test_json_names_every_file(tmp_path):
     assert told["simulation"] is False
     assert 9_000 < told["people_about"] < 11_000
     assert len(told["dense_areas"]) == 4
+    assert {"within_95_in_100", "people_about"} <= told["dense_areas"][0].keys() & told.keys()
 
 
 def test_two_runs_draw_other_noise(tmp_path):
@@ -120,6 +123,19 @@ def test_over_the_limit_is_refused_before_anything_is_written(tmp_path):
     assert "BudgetExceeded" in refused.stderr
     assert not (tmp_path / "two").exists()
     assert ledger.totals() == [PureDP(1)]
+
+
+def test_the_ledger_of_a_real_table_is_not_spent_on_made_up_students(tmp_path, monkeypatch):
+    path = tmp_path / "college.ledger"
+    page = Ledger(path, limit=PureDP(3)).open(PureDP(1), by="me")
+    page.release(Geometric(page.budget), np.zeros(2, dtype=int), Randomness().noise, of="counts")
+    monkeypatch.setenv("SHOAL_LEDGER", str(path))
+    assert run("-o", tmp_path / "one").exit_code == 0
+    refused = run("-o", tmp_path / "two", "--ledger", path)
+    assert refused.exit_code == 2
+    assert "Leave --ledger out" in refused.stderr
+    assert not (tmp_path / "two").exists()
+    assert Ledger(path).totals() == [PureDP(1)]
 
 
 @pytest.mark.parametrize("epsilon", ["0", "-1", "nan", "inf", "one"])

@@ -32,3 +32,12 @@ def test_a_map_of_nothing_has_no_areas():
 
 def test_a_grid_of_one_cell_is_one_area():
     assert [a.noisy_count for a in dense_areas([[7]], (0, 0), (1, 1))] == [7]
+
+
+def test_areas_come_in_order_of_their_counts_and_only_above_what_is_asked():
+    counts = np.random.default_rng(5).poisson(3, (30, 30))
+    sums = [area.noisy_count for area in dense_areas(counts, (0, 0), (1, 1), how_many=20)]
+    assert sums == sorted(sums, reverse=True)
+    high = dense_areas(counts, (0, 0), (1, 1), how_many=20, above=38)
+    assert 0 < len(high) < 20
+    assert all(area.noisy_count > 38 for area in high)

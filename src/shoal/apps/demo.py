@@ -2,15 +2,20 @@
 
 import hashlib
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.apps.demo_story import Release, document, result, summary
+from shoal.apps.demo_release import Release
+from shoal.apps.demo_story import document, result, summary
 from shoal.apps.output import Json, Output, Progress, Quiet
+
+if TYPE_CHECKING:
+    from shoal.privacy import Ledger
 
 __all__ = ["demo"]
 
+NAME = "shoal demo"
 STUDENTS = 10_000
 COLUMNS = ("sessions_per_week", "minutes_per_session")
 CELLS = (30, 30)  # a session by four minutes, chosen without looking
@@ -31,9 +36,8 @@ def demo(
     ] = "1.0",
     ledger: Annotated[
         Path | None,
-        typer.Option(
-            envvar="SHOAL_LEDGER",
-            help="Ledger to write the promise to; left out, a new one in the folder.",
+        typer.Option(  # no environment variable: that one names the ledger of a real table
+            help="Ledger of demos to write the promise to; left out, a new one in the folder.",
             show_default=False,
         ),
     ] = None,
@@ -105,8 +109,8 @@ def _release(
     if ledger_path is None:  # new students, so a new ledger, with room for two more releases
         ledger = Ledger(folder / LEDGER, limit=promise * 3)
     else:
-        ledger = Ledger(ledger_path)
-    page = ledger.open(promise, by="shoal demo")
+        ledger = _of_demos(Ledger(ledger_path))
+    page = ledger.open(promise, by=NAME)
 
     progress.step(f"Making {STUDENTS:,} students up")
     table = students(STUDENTS, seed=rng.seed()).select(COLUMNS)
@@ -119,7 +123,19 @@ def _release(
     noise = Geometric(page.budget)  # a student is one row, in one cell
     released = page.release(noise, counts, rng.noise, of="cell counts")
     noisy_counts = np.reshape(released, grid.shape)
-    return Release(grid, noise, noisy_counts, page.total(), ledger)
+    return Release(grid, noise, noisy_counts, page.total(), ledger, seed)
+
+
+def _of_demos(ledger: "Ledger") -> "Ledger":
+    """The ledger, unless made-up students would spend what is left for real people."""
+    from shoal.errors import InvalidSetting
+
+    if set(ledger.entries()["by"].to_pylist()) <= {NAME}:
+        return ledger
+    raise InvalidSetting(
+        "The ledger holds promises about rows that no demo made up.",
+        "Leave --ledger out: every demo has new students, and so a ledger of its own.",
+    )
 
 
 def _write(release: Release, folder: Path) -> list[str]:

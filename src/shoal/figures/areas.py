@@ -25,12 +25,17 @@ class Area:
 
 
 def dense_areas(
-    noisy_counts: ArrayLike, low: ArrayLike, high: ArrayLike, *, how_many: int = 3
+    noisy_counts: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    *,
+    how_many: int = 3,
+    above: float = 0,
 ) -> list[Area]:
-    """The ``how_many`` densest blocks of 3 x 3 cells that do not overlap.
+    """The ``how_many`` densest blocks of 3 x 3 cells that do not overlap, in order of count.
 
-    A block adds nine counts up, so that one lucky draw of noise does not make an area. Peaks come
-    first, then the best of what is left.
+    A block adds nine counts up, so that one lucky draw of noise does not make an area; those of
+    ``above`` or less are no areas. Peaks are taken first, then the best of what is left.
 
     Examples
     --------
@@ -42,22 +47,24 @@ def dense_areas(
     counts = np.asarray(noisy_counts)
     corners = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
     size = min(3, *counts.shape)
-    score = _block_scores(counts, size)
-    peaks = _is_peak(score)
-    found: list[Area] = []
-    while len(found) < how_many and np.any(score > 0):
-        best = np.where(peaks, score, -np.inf) if np.any(score[peaks] > 0) else score
-        i, j = (int(place) for place in np.unravel_index(int(np.argmax(best)), score.shape))
-        total = int(counts[i : i + size, j : j + size].sum())
-        found.append(_area(counts.shape, corners, (i, j), size, total))
-        score[max(i - size + 1, 0) : i + size, max(j - size + 1, 0) : j + size] = -np.inf
-    return found
-
-
-def _block_scores(counts: NDArray[np.int64], size: int) -> NDArray[np.float64]:
-    """Each block's sum, its middle weighing most, so that blocks settle on their group."""
-    weights = np.array({1: [1.0], 2: [1.0, 1.0], 3: [1.0, 2.0, 1.0]}[size])
     blocks = np.lib.stride_tricks.sliding_window_view(counts, (size, size))
+    sums = blocks.sum(axis=(2, 3))
+    score = _block_scores(blocks)
+    peaks = _is_peak(score)
+    score[sums <= above] = -np.inf
+    found: list[Area] = []
+    while len(found) < how_many and np.any(np.isfinite(score)):
+        best = np.where(peaks, score, -np.inf)
+        best = best if np.any(np.isfinite(best)) else score
+        i, j = (int(place) for place in np.unravel_index(int(np.argmax(best)), score.shape))
+        found.append(_area(counts.shape, corners, (i, j), size, int(sums[i, j])))
+        score[max(i - size + 1, 0) : i + size, max(j - size + 1, 0) : j + size] = -np.inf
+    return sorted(found, key=lambda area: -area.noisy_count)
+
+
+def _block_scores(blocks: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Each block's sum, its middle weighing most, so that blocks settle on their group."""
+    weights = np.array({1: [1.0], 2: [1.0, 1.0], 3: [1.0, 2.0, 1.0]}[blocks.shape[-1]])
     return np.asarray(np.einsum("ijkl,k,l->ij", blocks, weights, weights))
 
 
