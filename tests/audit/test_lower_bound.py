@@ -7,7 +7,6 @@ from shoal.audit import lower_bound_of
 from shoal.errors import DimensionMismatch, InvalidSetting, TooFewDraws
 from shoal.privacy import LocalDP, MetricDP, PureDP, Unprotected
 
-
 ONES = np.ones(1_000)
 
 

@@ -257,12 +257,20 @@ def test_a_read_only_ledger_spends_nothing(tmp_path, monkeypatch):
     assert ledger.totals() == []
 
 
+def test_a_ledger_in_a_read_only_folder_can_be_read(tmp_path, monkeypatch):
+    spend(Ledger(tmp_path / "ledger.sqlite"), 1)
+    before = sorted(tmp_path.iterdir())
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert Ledger(tmp_path / "ledger.sqlite").totals() == [PureDP(1)]
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_a_full_disk_spends_nothing(tmp_path, monkeypatch):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     connect = sqlite_file.SqliteFile._connect
 
-    def nearly_full(self):
-        db = connect(self)
+    def nearly_full(self, write):
+        db = connect(self, write)
         db.execute("PRAGMA max_page_count = 1")  # SQLite's own way to run out of room
         return db
 

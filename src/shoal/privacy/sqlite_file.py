@@ -60,15 +60,19 @@ class SqliteFile:
     @contextmanager
     def open(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
         """A connection for one call; to write, in a transaction of its own."""
-        with taking_turns(), closing(self._connect()) as db:
+        with taking_turns(), closing(self._connect(write)) as db:
             if write:
                 db.execute("BEGIN IMMEDIATE")
             yield db  # an exception here closes the connection, which rolls back
             if write:
                 db.execute("COMMIT")
 
-    def _connect(self) -> sqlite3.Connection:
-        where = f"{self.path.as_uri()}?mode=rw"  # never makes a file that is gone anew
+    def _connect(self, write: bool) -> sqlite3.Connection:
+        how = "mode=rw"  # never makes a file that is gone anew
+        if not write and not os.access(self.path.parent, os.W_OK):
+            # Where no log can be kept beside it, nobody writes: it may be read as it is.
+            how = "mode=ro" if Path(f"{self.path}-wal").exists() else "mode=ro&immutable=1"
+        where = f"{self.path.as_uri()}?{how}"
         db = sqlite3.connect(where, uri=True, timeout=PATIENCE_SECONDS, isolation_level=None)
         db.execute("PRAGMA synchronous = FULL")
         return db
