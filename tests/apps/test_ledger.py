@@ -5,6 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from shoal.apps.cli import app
+from shoal.errors import LedgerLocked, LedgerNotWritable
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, LocalDP, MetricDP, PureDP
 from shoal.randomness import Randomness
@@ -41,7 +42,7 @@ def test_show_is_json_too(path):
     told = json.loads(run("show", path, "--json").stdout)
     assert [entry["by"] for entry in told["entries"]] == ["me"]
     assert told["totals"][0]["epsilon"] == "0.5"
-    assert told["left"] == [{"of": "PureDP(epsilon=3)", "epsilon": "2.5"}]
+    assert told["left"] == [{"of": "PureDP(epsilon=3)", "epsilon": "2.5", "text": "2.5"}]
 
 
 def test_an_empty_ledger_says_so(path):
@@ -111,3 +112,41 @@ def test_a_limit_below_what_is_spent_leaves_nothing(path):
     spend(path, 2)
     told = json.loads(run("limit", path, "--epsilon", 1, "--json").stdout)
     assert told["left"][0]["epsilon"] == "0"
+
+
+def test_what_is_shown_as_left_can_be_spent(path):
+    Ledger(path, limit=PureDP(1))
+    spend(path, "2/3")
+    assert "Left      epsilon about 0.333 of" in run("show", path).stdout
+    assert "Left      epsilon about 0.333 of" in run("limit", path).stdout
+    left = json.loads(run("show", path, "--json").stdout)["left"][0]
+    assert left["epsilon"] == "1/3"
+    spend(path, left["text"].removeprefix("about "))
+    assert json.loads(run("show", path, "--json").stdout)["left"][0]["epsilon"] == "1/3000"
+
+
+@pytest.mark.parametrize("width", [30, 40, 63, 64, 65, 70, 80])
+def test_no_width_cuts_a_promise(path, monkeypatch, width):
+    spend(path, "0.125", by="a method of a long name")
+    monkeypatch.setenv("COLUMNS", str(width))
+    shown = run("show", path).stdout
+    lines = shown.split("In all")[0].splitlines()
+    if "What" in lines[0]:  # a table: read its last column
+        lines = [line[lines[0].index("Promise") :] for line in lines]
+    assert "PureDP(epsilon=0.125)" in "".join("".join(lines).split())
+    assert max(map(len, shown.splitlines())) <= width
+
+
+@pytest.mark.parametrize("error", [LedgerNotWritable, LedgerLocked])
+def test_who_only_looks_is_not_told_about_spending(path, monkeypatch, error):
+    Ledger(path)
+
+    def refuse(*_):
+        raise error("It cannot be opened for writing.", "Nothing was spent. Look at it.")
+
+    monkeypatch.setattr(Ledger, "entries", refuse)
+    shown = run("show", path)
+    assert shown.exit_code == 2
+    assert error.__name__ in shown.stderr
+    assert "spent" not in shown.stderr
+    assert ("writing" in shown.stderr) == (error is LedgerLocked)

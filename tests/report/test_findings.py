@@ -119,6 +119,12 @@ def test_a_later_release_shows_both_limits():
     assert [p["part"] for p in found["ledger"]["bar"]] == ["earlier", "here"]
 
 
+def test_what_is_left_is_rounded_down_and_what_is_spent_up():
+    found = findings(result(PureDP("2/3")), ledger=spent(Ledger(limit=PureDP(1)), "2/3"))
+    assert [p["amount"] for p in found["ledger"]["bar"]] == ["about 0.667", "about 0.333"]
+    assert found["ledger"]["left"] == "about 0.333"
+
+
 def test_chances_in_the_lead_are_cut_out_for_colour():
     parts = findings(result())["lead"]
     assert [p["text"] for p in parts if p["role"]] == ["10 in 100", "at most 24 in 100"]

@@ -3,9 +3,11 @@ from fractions import Fraction
 from importlib.resources import files
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shoal.privacy import KAnonymity, LocalDP, MetricDP, PureDP, Unprotected
-from shoal.report.wording import SIMULATION, decimal, promise
+from shoal.report.wording import SIMULATION, decimal, promise, remaining
 
 EVERY_KIND = [
     PureDP(1),
@@ -130,3 +132,9 @@ def test_the_simulation_banner_says_that_nothing_is_protected():
 )
 def test_budgets_are_shown_exactly_or_marked_as_about(value, shown):
     assert decimal(value) == shown
+
+
+@given(st.fractions(min_value=Fraction(1, 10**30), max_value=10**6))
+def test_what_remains_is_never_more_and_what_is_spent_never_less(value):
+    assert Fraction(remaining(value).removeprefix("about ")) <= value
+    assert Fraction(decimal(value).removeprefix("about ")) >= value

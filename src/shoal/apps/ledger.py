@@ -1,12 +1,15 @@
 """``shoal ledger``: what was promised about a table, and how much more may be."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.apps.output import Json, Output, Quiet, entry
+from shoal.apps.output import Json, Output, Quiet, console, entry
 from shoal.figures.text import clean
 
 if TYPE_CHECKING:
@@ -15,6 +18,10 @@ if TYPE_CHECKING:
     from shoal.privacy import Budget, Ledger
 
 __all__ = ["ledger_app"]
+
+HEADS = ("When", "Who", "What", "Promise")
+NARROW = 64  # columns; below, a table would break words apart
+NOT_SPENT = "Nothing was spent. "
 
 ledger_app = typer.Typer(
     no_args_is_help=True,
@@ -49,13 +56,14 @@ def show(path: PathArgument, json: Json = False, quiet: Quiet = False) -> None:
         shoal ledger show shoal-demo/ledger.sqlite
         shoal ledger show college.ledger --json
     """
-    ledger = _existing(path)
-    entries = ledger.entries().to_pylist()
+    with _as_reader(path):
+        ledger = _existing(path)
+        entries = ledger.entries().to_pylist()
+        account = _account(ledger)
     for line in entries:
         line["at"] = line["at"].isoformat()
-    account = _account(ledger)
     document = {"ledger": str(path), "entries": entries, **account}
-    Output(json, quiet).result(document, _table(entries), "", *_account_lines(account))
+    Output(json, quiet).result(document, *_listed(entries), *_account_lines(account))
 
 
 @ledger_app.command()
@@ -84,11 +92,11 @@ def limit(
         shoal ledger limit college.ledger --epsilon 3
         shoal ledger limit phones.ledger --epsilon 2 --kind local
     """
-    ledger = _existing(path)
     if epsilon is not None:
-        new = _promise(kind, epsilon, rows, unit)
+        new, ledger = _promise(kind, epsilon, rows, unit), _existing(path)
         ledger.set_limit([each for each in ledger.limits if each.kind != new.kind] + [new])
-    account = _account(ledger)
+    with _as_reader(path):
+        account = _account(_existing(path))
     Output(json, quiet).result({"ledger": str(path), **account}, *_account_lines(account))
 
 
@@ -115,49 +123,67 @@ def _promise(kind: Kind, epsilon: str, rows: int, unit: str) -> "Budget":
     return PureDP(epsilon, neighbours=neighbours, rows=rows)  # type: ignore[arg-type]
 
 
+@contextmanager
+def _as_reader(path: Path) -> Iterator[None]:
+    """What a ledger refuses, worded for those who only look: they spend nothing anyway."""
+    from shoal.errors import LedgerError, LedgerNotWritable
+
+    try:
+        yield
+    except LedgerNotWritable:
+        raise LedgerNotWritable(
+            f"'{path.name}' cannot be opened here, not even to read it.",
+            "Check that you may read it and its folder. If its disk is read-only, copy it, with "
+            "the files beside it whose names begin the same, and look at the copy.",
+        ) from None
+    except LedgerError as error:
+        raise type(error)(error.came, error.next_step.removeprefix(NOT_SPENT)) from None
+
+
 def _account(ledger: "Ledger") -> dict[str, list[dict[str, Any]]]:
-    """Totals, limits, and for each limit what is left; exact amounts as text."""
+    """Totals, limits, and for each limit what is left, exactly; ``about`` is for people."""
     from shoal.privacy import Budget
-    from shoal.report.wording import decimal
+    from shoal.privacy.guarantees import plain
+    from shoal.report.wording import remaining
 
     totals = ledger.totals()
     spent = {each.kind: each.epsilon for each in totals if isinstance(each, Budget)}
-    left = [
-        {
-            "of": str(each),
-            "epsilon": decimal(rest)
-            if (rest := each.epsilon - spent.get(each.kind, 0)) > 0
-            else "0",
-        }
-        for each in ledger.limits
-    ]
+    rest = {each: each.epsilon - spent.get(each.kind, 0) for each in ledger.limits}
     return {
         "totals": [each.to_dict() | {"text": str(each)} for each in totals],
         "limits": [each.to_dict() | {"text": str(each)} for each in ledger.limits],
-        "left": left,
+        "left": [
+            {"of": str(each), "epsilon": plain(max(left, Fraction(0))), "text": remaining(left)}
+            for each, left in rest.items()
+        ],
     }
 
 
-def _table(entries: list[dict[str, Any]]) -> "RenderableType":
+def _listed(entries: list[dict[str, Any]]) -> list["RenderableType"]:
+    """A table, or on a narrow screen a paragraph an entry: a promise is never cut."""
     from rich.table import Table
     from rich.text import Text
 
     if not entries:
-        return "Nothing was promised yet."
+        return ["Nothing was promised yet.", ""]
+    rows = [
+        [line["at"][:16].replace("T", " "), *(clean(line[n]) for n in ("by", "what", "guarantee"))]
+        for line in entries
+    ]
+    if console().width < NARROW:
+        return [part for row in rows for part in (*map(entry, HEADS, row), Text())]
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for name in ("When", "Who", "What", "Promise"):
-        table.add_column(name, overflow="fold", min_width=18 if name == "Promise" else None)
-    for line in entries:
-        when = line["at"][:16].replace("T", " ")
-        words = [clean(line[name]) for name in ("by", "what", "guarantee")]
-        table.add_row(when, *map(Text, words))
-    return table
+    for name in HEADS:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return [table, ""]
 
 
 def _account_lines(account: dict[str, list[dict[str, Any]]]) -> list["RenderableType"]:
     said = [("In all", each["text"]) for each in account["totals"]]
     said += [("Limit", each["text"]) for each in account["limits"]]
-    said += [("Left", f"epsilon {each['epsilon']} of {each['of']}") for each in account["left"]]
+    said += [("Left", f"epsilon {each['text']} of {each['of']}") for each in account["left"]]
     if not account["limits"]:
         said.append(("Limit", "none; set one with: shoal ledger limit LEDGER --epsilon 3"))
     return [entry(label, words) for label, words in said]

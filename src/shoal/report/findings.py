@@ -30,7 +30,7 @@ from shoal.privacy import (
 )
 from shoal.privacy.results import Leaf
 from shoal.report.limits import advantage, belief, down, hundredths, in_100, odds, up
-from shoal.report.wording import SIMULATION, Promise, decimal, in_all, promise
+from shoal.report.wording import SIMULATION, Promise, decimal, in_all, promise, remaining
 
 __all__ = ["findings"]
 
@@ -101,7 +101,8 @@ def findings(
             "tables": _plain(released.pop("tables", ())),
             "values": _plain(released),
         },
-        "ledger": {name: _shown(value) for name, value in account.items()} | {"bar": _bar(account)},
+        "ledger": {name: _shown(name, value) for name, value in account.items()}
+        | {"bar": _bar(account)},
         "settings": _plain(settings),
         "files": [dict(each) for each in files],
         "versions": {"shoal": version("shoal")},
@@ -184,7 +185,7 @@ def _bar(account: Mapping[str, Any]) -> list[dict[str, Any]]:
     parts = {name: account[name] for name in names if account[name] and account[name] > 0}
     whole = sum(parts.values())
     return [
-        {"part": name, "name": names[name], "amount": decimal(amount)}
+        {"part": name, "name": names[name], "amount": _shown(name, amount)}
         | {"share": round(float(1000 * amount / whole))}
         for name, amount in parts.items()
     ]
@@ -241,12 +242,12 @@ def _result_figures(figures: Sequence[Figure]) -> list[dict[str, Any]]:
     return [{"section": "result", **figure.to_dict()} for figure in figures]
 
 
-def _shown(value: object) -> object:
+def _shown(name: str, value: object) -> object:
     """Exact amounts as the decimal strings people read; the rest as it is."""
     if isinstance(value, Budget):
         return decimal(value.epsilon)
     if isinstance(value, Fraction):
-        return decimal(value) if value > 0 else "0"
+        return remaining(value) if name == "left" or value <= 0 else decimal(value)
     return value
 
 

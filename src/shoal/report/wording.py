@@ -7,7 +7,7 @@ leaves out is said beside what it holds.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -21,9 +21,9 @@ from shoal.privacy import (
     PureDP,
     Unprotected,
 )
-from shoal.report.limits import belief, in_100, odds, up
+from shoal.report.limits import belief, down, in_100, odds, up
 
-__all__ = ["SIMULATION", "Promise", "at_most", "decimal", "in_all", "promise"]
+__all__ = ["SIMULATION", "Promise", "at_most", "decimal", "in_all", "promise", "remaining"]
 
 SIMULATION = (
     "Simulation. The noise can be repeated by anyone who has the seed, so nothing here is "
@@ -112,9 +112,25 @@ def decimal(value: Fraction) -> str:
     >>> decimal(Fraction(1, 4)), decimal(Fraction(1, 3))
     ('0.25', 'about 0.334')
     """
-    shown = Decimal(value.numerator) / Decimal(value.denominator)
+    return _short(value, ROUND_CEILING, up)
+
+
+def remaining(value: Fraction) -> str:
+    """What is left of a budget: as ``decimal``, but rounded down, so that it can be spent.
+
+    Examples
+    --------
+    >>> remaining(Fraction(1, 4)), remaining(Fraction(1, 3)), remaining(Fraction(-1))
+    ('0.25', 'about 0.333', '0')
+    """
+    return _short(value, ROUND_FLOOR, down) if value > 0 else "0"
+
+
+def _short(value: Fraction, rounding: str, rounded: Callable[[Decimal], str]) -> str:
+    with localcontext(rounding=rounding):
+        shown = Decimal(value.numerator) / Decimal(value.denominator)
     exact = Fraction(str(shown)) == value and len(f"{shown:f}") <= 8
-    return f"{shown.normalize():f}" if exact else f"about {up(shown)}"
+    return f"{shown.normalize():f}" if exact else f"about {rounded(shown)}"
 
 
 def _pure(guarantee: PureDP, value: str = "value", **_: Any) -> Promise:
