@@ -121,7 +121,7 @@ def _remove(aside: Path, final: Path) -> None:
         shutil.rmtree(aside)
     except FileNotFoundError:
         return
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         shutil.rmtree(aside, ignore_errors=True)
         raise
     except OSError as error:

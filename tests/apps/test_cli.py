@@ -1,10 +1,8 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -38,7 +36,9 @@ def test_no_words_at_all_show_the_help(run):
     assert "shoal demo" in shown.output
 
 
-@pytest.mark.parametrize("verb", [["demo"], ["ledger", "show"], ["ledger", "limit"], ["version"]])
+@pytest.mark.parametrize(
+    "verb", [["demo"], ["perturb"], ["ledger", "show"], ["ledger", "limit"], ["version"]]
+)
 def test_every_verb_teaches_by_example(run, verb):
     shown = run(*verb, "--help")
     assert shown.exit_code == 0
@@ -106,8 +106,29 @@ def test_a_setting_from_the_environment_counts(run, monkeypatch):
     assert "shoal" in json.loads(run("version").stdout)
 
 
-def test_an_unknown_option_is_wrong_use(run):
-    assert run("demo", "--epsilom", "1").exit_code == 2
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["demo", "--epsilom", "1"], "NoSuchOption"),
+        (["demo", "--seed", "one"], "BadParameter"),
+        (["perturb"], "MissingParameter"),
+        (["fly"], "UsageError"),
+    ],
+)
+def test_wrong_use_is_told_like_any_error_and_as_json_too(run, words, name):
+    told = run(*words)
+    assert told.exit_code == 2
+    assert told.stdout == ""
+    assert told.stderr.startswith(f"{name}: ")
+    assert "--help" in told.stderr
+    document = json.loads(run(*words, "--json").stdout)
+    assert document["error"] == name
+    assert document["exit_code"] == 2
+
+
+def test_wrong_use_is_json_too_where_the_environment_asks(run, monkeypatch):
+    monkeypatch.setenv("SHOAL_JSON", "true")
+    assert json.loads(run("demo", "--epsilom", "1").stdout)["error"] == "NoSuchOption"
 
 
 def test_output_that_is_no_terminal_has_no_control_characters(tmp_path):
@@ -125,23 +146,3 @@ def test_help_and_version_start_quickly():
     loaded = subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
     heavy = {"pyarrow", "sklearn", "scipy", "duckdb", "jinja2", "plotly", "pandas", "randomgen"}
     assert not heavy & set(loaded.stdout.split())
-
-
-def test_a_run_that_is_stopped_exits_with_130_and_leaves_nothing(tmp_path):
-    waiting = (
-        "import shoal.data, time\n"
-        "def slowly(*a, **k): print('ready', flush=True); time.sleep(60)\n"
-        "shoal.data.students = slowly\n"
-        "from shoal.apps.cli import app\n"
-        f"app(['demo', '-o', {str(tmp_path / 'demo')!r}])\n"
-    )
-    pipe = subprocess.PIPE
-    words = [sys.executable, "-c", waiting]
-    with subprocess.Popen(words, stdout=pipe, stderr=pipe, text=True) as started:
-        assert started.stdout.readline() == "ready\n"
-        time.sleep(0.2)
-        started.send_signal(signal.SIGINT)
-        _, said = started.communicate(timeout=30)
-    assert started.returncode == 130
-    assert said.startswith("Stopped")
-    assert os.listdir(tmp_path) == []

@@ -5,47 +5,41 @@ terminal. Words from files are cleaned of control characters, which could rewrit
 """
 
 import json
+import os
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from shoal.errors import CannotWrite
 from shoal.figures.text import clean
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
 
-__all__ = ["Json", "Output", "Progress", "Quiet", "console", "entry", "wants_json"]
+__all__ = [
+    "Json",
+    "Output",
+    "Progress",
+    "Quiet",
+    "console",
+    "entry",
+    "in_print",
+    "mute",
+    "put",
+    "unwritten",
+]
 
-_JSON = "shoal.json"
 _LABEL = 10
-
-
-def _remember(context: typer.Context, value: bool) -> bool:
-    # The handler of errors must know too, and it runs outside the verb.
-    context.meta[_JSON] = value
-    return value
-
-
-def wants_json(context: typer.Context) -> bool:
-    """Whether ``--json`` was asked for, as far as the command line was read."""
-    return bool(context.meta.get(_JSON, False))
-
 
 Json = Annotated[
     bool,
-    typer.Option(
-        "--json",
-        envvar="SHOAL_JSON",
-        is_eager=True,
-        callback=_remember,
-        help="Print one JSON document instead of text.",
-    ),
+    typer.Option("--json", envvar="SHOAL_JSON", help="Print one JSON document instead of text."),
 ]
 Quiet = Annotated[
     bool,
@@ -58,6 +52,50 @@ def console(stderr: bool = False) -> "Console":
     from rich.console import Console
 
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+
+def in_print(*parts: "RenderableType", stderr: bool = False) -> str:
+    """What a console prints of these parts, with its colours; words run on, tables fit."""
+    from rich.text import Text
+
+    out = console(stderr)
+    with out.capture() as shown:
+        for part in parts:
+            out.print(part, soft_wrap=isinstance(part, str | Text))
+    return shown.get()
+
+
+def put(text: str, stream: TextIO | None = None) -> None:
+    """Write to standard output, or another stream, to the last letter.
+
+    Raises
+    ------
+    CannotWrite
+        If the disk it goes to is full. A reader that went away is a ``BrokenPipeError``.
+    """
+    out = stream or sys.stdout
+    try:
+        out.write(text)
+        out.flush()
+    except OSError as error:
+        mute(out)
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise unwritten(error) from None
+
+
+def unwritten(error: OSError) -> CannotWrite:
+    """The error of an output that has no room."""
+    reason = error.strerror or type(error).__name__
+    return CannotWrite(
+        f"The output cannot be written: {reason}.", "Make room, or send it to another place."
+    )
+
+
+def mute(stream: TextIO) -> None:
+    """Drop what a stream still holds: at exit Python would try, and fail, to write it again."""
+    with suppress(OSError, ValueError):  # not every stream is a file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def entry(label: str, words: str, wrap: bool = True) -> "Text":
@@ -86,13 +124,9 @@ class Output:
         Plain text is printed as it is, so that a path stays in one piece.
         """
         if self.json:
-            print(json.dumps(document, indent=1, ensure_ascii=False))
+            put(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
         elif not self.quiet:
-            from rich.text import Text
-
-            out = console()
-            for part in text:
-                out.print(part, soft_wrap=isinstance(part, str | Text))
+            put(in_print(*text))
 
     @contextmanager
     def progress(self, steps: int) -> Iterator["Progress"]:
