@@ -56,6 +56,10 @@ WRITTEN = {
     "dates": ([date(2020, 1, 1), date(2021, 1, 1)], ["2021-01-01", date(2020, 1, 1)]),
     "large whole numbers": ([2**53, 2**53 + 1], [2**53 + 1, 2**53]),
     "mixed": (["1", "x"], ["x", 1]),
+    "whole numbers with a point": ([1, 2], ["2.0", "1.00"]),
+    "blanks around": ([1, 2], [" 2", "1 "]),
+    "blanks around in the list": (["F ", " M"], ["M", "F"]),
+    "versions": (["1.1", "1.10"], ["1.10", "1.1"]),
 }
 
 
@@ -66,10 +70,27 @@ def test_values_meet_as_people_write_them(kind):
     assert codes[0] > codes[1]
 
 
-@pytest.mark.parametrize("column", [pa.array([[1]]), pa.array([{"x": 1}]), pa.array([b"\xff"])])
+@pytest.mark.parametrize(
+    "column",
+    [pa.array([[1]]), pa.array([{"x": 1}]), pa.array([b"x"]), pa.array([b"x"], pa.binary(1))],
+)
 def test_values_that_cannot_be_written_down_are_refused(column):
     with pytest.raises(UnknownCategory, match="no categories"):
         Categories(["F"], other="bucket").codes(column)
+
+
+@pytest.mark.parametrize("odd", ["x", "1.5", "", None, "99999999999999999999", " 1", "01"])
+def test_one_odd_value_changes_nobody_elses_code(odd):
+    listed = Categories([1, 2, 123456789012345678, 123456789012345679], other="bucket")
+    values = ["1.0", "2.00", " 2", "123456789012345678", "123456789012345679", "01"]
+    for column in (values, pa.array(values), np.array(values, dtype=object)):
+        assert listed.codes(column).tolist() == [0, 1, 1, 2, 3, 4]
+        assert listed.codes([*values, odd]).tolist()[:-1] == [0, 1, 1, 2, 3, 4]
+
+
+def test_floats_cannot_tell_large_labels_apart_and_are_refused():
+    with pytest.raises(UnknownCategory, match="whole numbers or text"):
+        Categories([2**60, 2**60 + 1], other="bucket").codes(pa.array([1.5, 2.0**60]))
 
 
 INVALID = {
@@ -81,6 +102,8 @@ INVALID = {
     "twice": ["F", "M", "F"],
     "twice as written": [1, "1"],
     "lists": [["F"], ["M"]],
+    "twice as a number": [1, 1.0],
+    "twice but for blanks": ["F", " F"],
 }
 
 
@@ -113,7 +136,9 @@ def test_equal_lists_are_equal_and_hash():
     assert len({Categories(["F"]), Categories(["F"]), Categories(["F"], other="bucket")}) == 2
 
 
-@given(st.lists(st.text() | st.integers(), min_size=1, unique_by=str), st.data())
+@given(
+    st.lists(st.text() | st.integers(), min_size=1, unique_by=lambda v: str(v).strip()), st.data()
+)
 def test_labels_undo_codes(values, data):
     listed = Categories(values)
     codes = data.draw(st.lists(st.integers(0, len(values) - 1)))

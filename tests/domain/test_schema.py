@@ -92,7 +92,7 @@ NAMES = st.text(min_size=1, max_size=5)
 BOUNDED = st.tuples(st.integers(-(10**6), 10**6), st.integers(1, 10**6)).map(
     lambda pair: {"low": pair[0], "high": pair[0] + pair[1]}
 )
-LISTED = st.lists(st.text(max_size=4), min_size=1, max_size=4, unique=True).map(
+LISTED = st.lists(st.text(max_size=4), min_size=1, max_size=4, unique_by=str.strip).map(
     lambda values: {"values": values}
 )
 

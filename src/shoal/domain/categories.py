@@ -1,29 +1,30 @@
 """A public list of categories, and the codes its values are stored as."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.domain.written import is_value, plain, plain_column, text, texts
 from shoal.errors import InvalidDomain, UnknownCategory
 
-__all__ = ["OTHER", "Categories", "Codes", "text"]
+__all__ = ["OTHER", "Categories", "Codes"]
 
 Codes = NDArray[np.int32]
 OTHER = "<other>"
+_EXACT = 2**53  # floats hold every whole number up to here
 
 
 @dataclass(frozen=True, init=False)
 class Categories:
     """The values a column may take, in order, stated before anyone looks at the rows.
 
-    Values are compared as people write them: the number 1 and the text "1" are one value, for a
-    CSV file knows no difference.
+    Values are compared as people write them, without blanks around them: the number 1 and the
+    texts "1" and "1.0" are one value, for a CSV file knows no difference. What a value is depends
+    on this value and the list alone, never on the rest of its column.
 
     Parameters
     ----------
@@ -101,17 +102,22 @@ class Categories:
 
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
-        if _compare_as_numbers(column.type, self.values):
-            column, listed = column.cast(pa.float64(), safe=False), pa.array(self.values, "float64")
+        if pa.types.is_floating(column.type) and _are_numbers(self.values):
+            column, listed = column.cast(pa.float64(), safe=False), _floats(self.values)
+            places = pc.index_in(column, listed)
         else:
-            column, listed = _as_text(column), pa.array(map(text, self.values), pa.string())
-        places = pc.fill_null(pc.index_in(column, listed), -1)
-        return np.array(places.to_numpy(zero_copy_only=False), dtype=np.int32)
+            places = self._places_of_text(_as_text(column))
+        return np.array(pc.fill_null(places, -1).to_numpy(zero_copy_only=False), dtype=np.int32)
 
+    def _places_of_text(self, column: Any) -> Any:
+        """A value is the listed one it is written like or, if none is, the one it equals."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
 
-def text(value: object) -> str:
-    """A value as people write it in a file; truth values are ``true`` and ``false``."""
-    return str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
+        listed = [text(value) for value in self.values]
+        equal = _told_apart([plain(written) for written in listed])
+        exact = pc.index_in(pc.ascii_trim_whitespace(column), pa.array(listed))
+        return pc.coalesce(exact, pc.index_in(plain_column(column), equal, skip_nulls=True))
 
 
 def _listed(values: Iterable[Any]) -> tuple[Any, ...]:
@@ -120,22 +126,21 @@ def _listed(values: Iterable[Any]) -> tuple[Any, ...]:
             f"Categories are a list, not a {type(values).__name__}.", 'E.g. Categories(["F", "M"]).'
         )
     listed = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
-    if not listed or not all(_is_value(v) for v in listed):
+    if not listed or not all(is_value(v) for v in listed):
         raise InvalidDomain(
             "Categories need at least one value, and each must be text, a number, a date or a "
             "truth value.",
             'Missing values are no category: gather them with other="bucket".',
         )
-    twice = [value for value, times in Counter(map(text, listed)).items() if times > 1]
+    twice = [value for value, times in Counter(map(_written, listed)).items() if times > 1]
     if twice:
         raise InvalidDomain(f"{twice[0]!r} is listed more than once.", "List each value once.")
     return listed
 
 
-def _is_value(value: object) -> bool:
-    if isinstance(value, float):
-        return not math.isnan(value)
-    return isinstance(value, str | int | date)
+def _written(value: object) -> str:
+    """How a listed value is told from the others: numbers by what they are, text as it stands."""
+    return text(value) if isinstance(value, str) else plain(text(value))
 
 
 def _column(values: Any) -> Any:
@@ -148,27 +153,49 @@ def _column(values: Any) -> Any:
     try:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        # Kinds are mixed: compare them as text.
-        return pa.array([text(v) if _is_value(v) else None for v in values], pa.string())
+        return texts(values)  # kinds are mixed
 
 
 def _as_text(column: Any) -> Any:
     import pyarrow as pa
 
+    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+    if any(test(column.type) for test in tests):
+        raise _no_categories(column.type)  # some bytes are text and some are not
     try:
         return column.cast(pa.string())
     except pa.ArrowException:
-        raise UnknownCategory(
-            f"A column of {column.type} came, whose values are no categories.",
-            "Categories are text, numbers, dates or truth values.",
-        ) from None
+        raise _no_categories(column.type) from None
 
 
-def _compare_as_numbers(kind: Any, values: tuple[Any, ...]) -> bool:
-    """Whether 1 and 1.0 could meet. Whole numbers alone compare exactly as text, at any size."""
+def _no_categories(kind: Any) -> UnknownCategory:
     import pyarrow as pa
 
-    kinds = {type(value) for value in values}
-    if pa.types.is_floating(kind):
-        return kinds <= {int, float}
-    return bool(pa.types.is_integer(kind)) and float in kinds and kinds <= {int, float}
+    what = "nested values" if pa.types.is_nested(kind) else f"{kind}"
+    return UnknownCategory(
+        f"A column of {what} came, whose values are no categories.",
+        "Categories are text, numbers, dates or truth values.",
+    )
+
+
+def _told_apart(listed: list[str]) -> Any:
+    """The listed values, but null where several are equal, such as versions 1.1 and 1.10."""
+    import pyarrow as pa
+
+    times = Counter(listed)
+    return pa.array([v if times[v] == 1 else None for v in listed], pa.string())
+
+
+def _are_numbers(values: tuple[Any, ...]) -> bool:
+    return {type(value) for value in values} <= {int, float}
+
+
+def _floats(values: tuple[Any, ...]) -> Any:
+    import pyarrow as pa
+
+    if any(abs(value) > _EXACT for value in values):
+        raise UnknownCategory(
+            "A column of floats came, which cannot tell apart the listed numbers beyond 2**53.",
+            "Pass the column as whole numbers or text.",
+        )
+    return pa.array(values, pa.float64())

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from shoal.domain.categories import Categories, Codes, text
+from shoal.domain.categories import Categories, Codes
+from shoal.domain.written import text
 from shoal.errors import InvalidDomain
 
 __all__ = ["Node", "Taxonomy"]
