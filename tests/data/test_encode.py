@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.data.encode import codes, numbers
+from shoal.data.encode import codes, numbers, owners
 from shoal.domain import Categories
-from shoal.errors import NotNumeric, UnknownCategory, UnknownColumn
+from shoal.errors import InvalidSetting, NotNumeric, UnknownCategory, UnknownColumn
 
 NUMBERS = {
     "int8": pa.array([1, None], pa.int8()),
@@ -87,3 +87,51 @@ def test_an_unknown_category_is_counted_and_not_quoted():
 def test_a_category_without_its_column_is_refused():
     with pytest.raises(UnknownColumn):
         codes(pa.record_batch({"a": [1]}), {"sex": Categories(["F", "M"])})
+
+
+def test_text_that_is_no_number_is_missing_if_that_is_asked():
+    batch = pa.record_batch({"a": ["1.5", "05", "secret", "NA"]})
+    values = numbers(batch, ["a"], text="missing")
+    np.testing.assert_array_equal(values[:, 0], [1.5, np.nan, np.nan, np.nan])
+
+
+def test_the_likely_cause_is_said():
+    batch = pa.record_batch({"a": ["1,5"], "b": ["31.12.2020"], "c": [date(2020, 1, 1)], "d": [1]})
+    causes = r"'a' \(decimal commas.*\), 'b' \(dates\), 'c' \(date32.*\) of 4 columns"
+    with pytest.raises(NotNumeric, match=causes):
+        numbers(batch, ["a", "b", "c", "d"])
+
+
+OWNERS = {
+    "text": pa.array(["7", " 7 ", "7.0", "7.00", "x"]),
+    "large text": pa.array(["7", " 7 ", "7.0", "7.00", "x"], pa.large_string()),
+    "dictionary": pa.array(["7", " 7 ", "7.0", "7.00", "x"]).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("kind", OWNERS)
+def test_spellings_of_one_number_are_one_person(kind):
+    assert owners(pa.record_batch({"id": OWNERS[kind]}), "id").to_pylist() == [*"7777", "x"]
+
+
+def test_whole_numbers_and_decimals_tell_people_apart():
+    for column in (pa.array([7, None]), pa.array([Decimal("7.00"), None])):
+        assert owners(pa.record_batch({"id": column}), "id").to_pylist() == ["7", None]
+
+
+NOBODIES = {
+    "floats": pa.array([7.0]),
+    "bytes": pa.array([b"secret"]),
+    "bytes of one length": pa.array([b"secret"], pa.binary(6)),
+    "lists": pa.array([["secret"]]),
+    "structs": pa.array([{"secret": 1}]),
+    "floats in a dictionary": pa.array([7.0]).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("kind", NOBODIES)
+def test_kinds_that_cannot_tell_people_apart_are_refused_by_name(kind):
+    with pytest.raises(InvalidSetting, match=r"'id'.*cannot tell people apart") as caught:
+        owners(pa.record_batch({"id": NOBODIES[kind]}), "id")
+    assert "secret" not in str(caught.value)
+    assert "whole numbers or text" in caught.value.next_step

@@ -12,9 +12,15 @@ def test_a_table_without_columns_is_refused():
         unique([])
 
 
-def test_one_name_for_two_columns_is_refused_by_name():
-    with pytest.raises(DuplicateColumn, match="'age'"):
+def test_one_name_for_two_columns_is_refused_and_not_quoted_for_it_may_be_a_value():
+    with pytest.raises(DuplicateColumn, match="1 of 3 names") as caught:
         unique(["age", "sex", "age"])
+    assert "age" not in str(caught.value)
+
+
+def test_a_column_asked_for_twice_is_named():
+    with pytest.raises(DuplicateColumn, match="'age'"):
+        picked(["age", "sex"], ["age", "age"])
 
 
 def test_names_that_become_equal_as_text_are_duplicates():
@@ -24,12 +30,20 @@ def test_names_that_become_equal_as_text_are_duplicates():
 
 def test_an_unknown_column_gets_the_nearest_spelling():
     with pytest.raises(UnknownColumn, match="Did you mean 'visits'"):
-        picked(["age", "visits"], ["vists"])
+        picked(["age", "visits"], ["age", "vists"])
 
 
-def test_an_unknown_column_like_none_other_gets_the_list():
-    with pytest.raises(UnknownColumn, match="It has 'age', 'visits'"):
-        picked(["age", "visits"], ["qqqq"])
+def test_names_of_which_none_is_known_may_be_values_and_are_not_quoted():
+    with pytest.raises(UnknownColumn, match="'visits' asked for; the table's 2 columns") as caught:
+        picked(["vists", "CANARY"], ["visits"])
+    assert "vists" not in str(caught.value)
+    assert "header" in caught.value.next_step
+
+
+def test_a_long_list_of_columns_is_cut_short():
+    with pytest.raises(UnknownColumn, match="and 2995 more") as caught:
+        picked(["age"], ["age", *(f"q{i}" for i in range(3_000))])
+    assert len(str(caught.value)) < 200
 
 
 def test_asking_for_no_column_is_refused():

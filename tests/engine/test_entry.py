@@ -47,15 +47,31 @@ def test_an_array_of_another_width_is_refused_at_once():
 
 
 def test_missing_columns_are_named():
-    with pytest.raises(UnknownColumn, match="'visits' of 2 columns"):
+    with pytest.raises(UnknownColumn, match="'visits' of 2 columns asked for"):
         rows_of({"age": [1]}, BOX)
-    with pytest.raises(UnknownColumn, match="'id' of 3 columns"):
+    with pytest.raises(UnknownColumn, match="'id' of 3 columns asked for"):
         rows_of(np.zeros((1, 2)), BOX, entity="id", max_rows_per_person=1)
 
 
 def test_an_entity_without_a_limit_limits_nothing_and_is_refused():
     with pytest.raises(InvalidSetting, match="max_rows_per_person"):
         rows_of({"age": [1], "visits": [1], "id": [1]}, BOX, entity="id")
+
+
+def test_a_schemas_entity_without_a_limit_is_refused_too():
+    content = {"version": 1, "columns": {"age": {"low": 0, "high": 110}}, "entity": "id"}
+    schema = Schema.of(content)
+    with pytest.raises(InvalidSetting, match="max_rows_per_person"):
+        rows_of({"age": [1, 2], "id": [1, 1]}, schema)
+    assert rows_of({"age": [1, 2], "id": [1, 1]}, schema, max_rows_per_person=1).size() == 1
+
+
+def test_a_file_without_a_header_is_refused_at_once_and_nobody_in_it_quoted(tmp_path):
+    (tmp_path / "t.csv").write_text("1973-04-02,CANARY7731\n1980-01-01,x\n")
+    with pytest.raises(UnknownColumn) as caught:
+        rows_of(tmp_path / "t.csv", BOX)
+    assert "CANARY" not in str(caught.value)
+    assert "1973" not in str(caught.value)
 
 
 def test_rows_pass_through():

@@ -61,7 +61,7 @@ def test_rows_outside_are_refused_by_count_and_columns():
 
 @pytest.mark.parametrize(
     "owners",
-    [["a", None, ""], [1.0, None, float("nan")], pa.array(["a", "", None], pa.large_string())],
+    [["a", None, " "], [1, None, None], pa.array(["a", "", "NA"], pa.large_string())],
 )
 def test_rows_of_nobody_are_counted_and_refused(owners):
     terms = Terms(entity="id", max_rows_per_person=1)
@@ -92,9 +92,13 @@ def test_a_schema_without_numbers_has_blocks_of_no_width():
     assert len(block) == 2
 
 
-def test_text_where_numbers_belong_is_refused():
+def test_text_where_numbers_belong_is_refused_or_left_out_as_missing_numbers_are():
+    batch = pa.record_batch({"age": ["old", "31"]})
     with pytest.raises(NotNumeric):
-        Screen(Box(age=(0, 110)), Terms())(pa.record_batch({"age": ["old"]}))
+        Screen(Box(age=(0, 110)), Terms())(batch)
+    block, tally, _ = Screen(Box(age=(0, 110)), Terms(nonfinite="drop"))(batch)
+    assert block.numbers.tolist() == [[31.0]]
+    assert tally.nonfinite == 1
 
 
 def test_a_column_that_is_read_twice_is_read_once():

@@ -12,6 +12,7 @@ import pyarrow as pa
 from shoal.data.catalogue_files import FILES, File
 from shoal.data.files import source_of_path
 from shoal.data.source import quiet
+from shoal.data.typed import typed
 from shoal.errors import DatasetChanged, UnknownDataset
 
 __all__ = ["load", "names"]
@@ -89,7 +90,7 @@ def _read(path: Path) -> pa.Table:
     if "_hierarchy_" in path.name:
         return _read_hierarchy(path)
     source = source_of_path(path)
-    return pa.Table.from_batches(source.batches(source.names))
+    return typed(pa.Table.from_batches(source.batches(source.names)))
 
 
 def _read_hierarchy(path: Path) -> pa.Table:

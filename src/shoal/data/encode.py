@@ -1,41 +1,66 @@
-"""Columns of a batch as numbers or category codes, the two things methods compute with."""
+"""Columns of a batch as numbers or category codes, which methods compute with, or as owners."""
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from shoal.data.cells import floats_of, is_missing, oddities
 from shoal.data.source import picked
 from shoal.domain import Categories
-from shoal.errors import NotNumeric, UnknownCategory
+from shoal.domain.written import plain_column
+from shoal.errors import InvalidSetting, NotNumeric, UnknownCategory
 
-__all__ = ["codes", "numbers"]
+__all__ = ["codes", "numbers", "owners"]
+
+_NO_NAMES = (
+    pa.types.is_floating,
+    pa.types.is_nested,
+    pa.types.is_binary,
+    pa.types.is_large_binary,
+    pa.types.is_fixed_size_binary,
+    pa.types.is_binary_view,
+)
 
 
-def numbers(batch: pa.RecordBatch, names: Sequence[str]) -> NDArray[np.float64]:
+def numbers(
+    batch: pa.RecordBatch, names: Sequence[str], text: Literal["refuse", "missing"] = "refuse"
+) -> NDArray[np.float64]:
     """These columns as float64, one row each; a missing value is NaN.
 
-    Whole numbers beyond 2**53 are rounded. Text, dates and truth values raise ``NotNumeric``.
     Each column lies in one piece of memory (Fortran order), as kernels read them.
+
+    Parameters
+    ----------
+    batch, names
+        Where the columns are, and which. Whole numbers beyond 2**53 are rounded; dates and truth
+        values raise ``NotNumeric``.
+    text
+        Text is read cell by cell. One that is no number raises ``NotNumeric``, or is
+        ``"missing"``.
 
     Examples
     --------
-    >>> batch = pa.record_batch({"age": [31, None], "visits": [2.5, 1.0]})
-    >>> numbers(batch, ["age", "visits"]).tolist()
-    [[31.0, 2.5], [nan, 1.0]]
+    >>> batch = pa.record_batch({"age": [31, None], "visits": ["2.5", "often"]})
+    >>> numbers(batch, ["age", "visits"], text="missing").tolist()
+    [[31.0, 2.5], [nan, nan]]
     """
-    at = picked(batch.schema.names, names)
-    wrong = [name for name, j in zip(names, at, strict=True) if not _is_numeric(batch.column(j))]
-    if wrong:
+    columns = [_decoded(batch.column(j)) for j in picked(batch.schema.names, names)]
+    wrong = {name: _wrong(c, text) for name, c in zip(names, columns, strict=True)}
+    if any(wrong.values()):
+        said = [f"{name!r} ({', '.join(kinds)})" for name, kinds in wrong.items() if kinds]
         raise NotNumeric(
-            f"{', '.join(map(repr, wrong))} of {len(names)} columns are not numbers throughout.",
-            "Convert them, or describe them as categories: `sex: {values: [F, M]}` in a schema.",
+            f"{', '.join(said[:5])} of {len(names)} columns are not numbers throughout.",
+            "Write numbers like 1234.5, or describe what is none as categories: "
+            "`sex: {values: [F, M]}` in a schema.",
         )
-    columns = np.empty((len(at), batch.num_rows))
-    for row, j in zip(columns, at, strict=True):
-        row[:] = _floats(batch.column(j))
-    return columns.T
+    rows = np.empty((len(columns), batch.num_rows))
+    for row, column in zip(rows, columns, strict=True):
+        row[:] = _floats(column)
+    return rows.T
 
 
 def codes(batch: pa.RecordBatch, categories: Mapping[str, Categories]) -> NDArray[np.int32]:
@@ -48,26 +73,60 @@ def codes(batch: pa.RecordBatch, categories: Mapping[str, Categories]) -> NDArra
     [[1], [0]]
     """
     columns = np.empty((len(categories), batch.num_rows), dtype=np.int32)
-    for row, (name, listed) in zip(columns, categories.items(), strict=True):
+    for row, (name, known) in zip(columns, categories.items(), strict=True):
         (at,) = picked(batch.schema.names, [name])
         try:
-            row[:] = listed.codes(batch.column(at))
+            row[:] = known.codes(batch.column(at))
         except UnknownCategory as error:
             raise UnknownCategory(f"Column {name!r}: {error.came}", error.next_step) from None
     return columns.T
 
 
-def _is_numeric(column: pa.Array) -> bool:
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
+def owners(batch: pa.RecordBatch, name: str) -> pa.Array:
+    """Whose each row is, as text; null where the column is empty or says NA.
+
+    A person is told by this value alone, whatever else is in the column: 7, "7" and "7.0" are one.
+
+    Examples
+    --------
+    >>> owners(pa.record_batch({"id": ["7", "7.0", " ada", "NA"]}), "id").to_pylist()
+    ['7', '7', 'ada', None]
+    """
+    (at,) = picked(batch.schema.names, [name])
+    column = _decoded(batch.column(at))
+    if any(test(column.type) for test in _NO_NAMES):
+        what = "nested values" if pa.types.is_nested(column.type) else f"{column.type}"
+        raise InvalidSetting(
+            f"{name!r} says whose a row is, but holds {what}, which cannot tell people apart.",
+            "Convert it to whole numbers or text before it comes here; floats round large ones.",
+        )
+    written = plain_column(column.cast(pa.string()))
+    return pc.if_else(is_missing(written), None, written)
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
     return any(test(kind) for test in tests)
 
 
+def _wrong(column: pa.Array, text: str) -> list[str]:
+    """What a column holds that is no number, in words."""
+    kind = column.type
+    if _is_text(kind):
+        return oddities(column) if text == "refuse" else []
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
+    if any(test(kind) for test in tests):
+        return []
+    return ["nested values" if pa.types.is_nested(kind) else str(kind)]
+
+
 def _floats(column: pa.Array) -> NDArray[np.float64]:
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+    if _is_text(column.type):
+        return floats_of(column.cast(pa.string()))
     floats: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(
         zero_copy_only=False
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.data.source import BATCH_ROWS, picked, projected, quiet, unique
+from shoal.data.source import BATCH_ROWS, listed, picked, quiet, unique
 from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
 
 __all__ = [
@@ -49,13 +49,6 @@ class ArraySource:
             arrays = [pa.array(np.ascontiguousarray(rows[:, j], self._dtype)) for j in at]
             yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
-    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
-        """These columns as a table of ``con``, copied once."""
-        chosen = self.names if columns is None else columns
-        whole = self.batches(chosen, size=max(len(self._array), 1))
-        schema = pa.schema([(name, pa.from_numpy_dtype(self._dtype)) for name in chosen])
-        return con.from_arrow(pa.Table.from_batches(whole, schema))
-
 
 class ArrowSource:
     """An Arrow table, nothing copied."""
@@ -68,10 +61,6 @@ class ArrowSource:
         """A new pass over these columns."""
         at = picked(self.names, columns)
         yield from self._table.select(at).to_batches(max_chunksize=size)
-
-    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
-        """The table itself, scanned in place."""
-        return projected(con.from_arrow(self._table), self.names, columns)
 
 
 class FrameSource:
@@ -97,16 +86,11 @@ class FrameSource:
             part = self._part(start, min(start + size, self._length), at)
             yield from part.to_batches(max_chunksize=size)
 
-    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
-        """These columns as one Arrow table."""
-        at = picked(self.names, self.names if columns is None else columns)
-        return con.from_arrow(self._part(0, self._length, at))
-
     def _part(self, start: int, stop: int, at: list[int]) -> pa.Table:
         try:
             part = self._to_arrow(start, stop, at)
-        except (pa.ArrowException, TypeError, ValueError):
-            among = ", ".join(repr(self.names[j]) for j in at)
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            among = listed([self.names[j] for j in at])
             raise NotNumeric(
                 f"Some column among {among} mixes kinds of values.",
                 "Give each column one kind, e.g. frame.astype({'age': 'float64'}).",
@@ -128,10 +112,6 @@ class ReaderSource:
             part = batch.select(at)
             for start in range(0, part.num_rows, size):
                 yield part.slice(start, size)
-
-    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
-        """The stream as a relation, which counts as its one pass."""
-        return projected(con.from_arrow(self._once()), self.names, columns)
 
     def _once(self) -> pa.RecordBatchReader:
         reader, self._reader = self._reader, None
@@ -158,10 +138,6 @@ class DatasetSource:
         ).to_reader()
         yield from ReaderSource(reader).batches(columns, size)
 
-    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
-        """The data set, scanned in place."""
-        return projected(con.from_arrow(self._dataset), self.names, columns)
-
 
 class RelationSource:
     """A DuckDB relation: its query runs anew for every pass, and streams."""
@@ -172,15 +148,15 @@ class RelationSource:
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """A new run of the query, these columns only."""
-        chosen = projected(self._relation, self.names, columns)
+        chosen = _projected(self._relation, self.names, columns)
         for batch in _quietly(_reader(chosen, size)):
             for start in range(0, batch.num_rows, size):
                 yield batch.slice(start, size)
 
-    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
-        """The query's result, streamed into ``con``, which must be another connection."""
-        chosen = projected(self._relation, self.names, columns)
-        return con.from_arrow(_reader(chosen, BATCH_ROWS))
+
+def _projected(relation: Any, names: Sequence[str], columns: Sequence[str]) -> Any:
+    picked(names, columns)
+    return relation.project(", ".join('"' + name.replace('"', '""') + '"' for name in columns))
 
 
 def _reader(relation: Any, size: int) -> pa.RecordBatchReader:

@@ -6,13 +6,13 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
 from shoal.errors import DimensionMismatch, DuplicateColumn, UnknownColumn, UnreadableTable
 
-__all__ = ["BATCH_ROWS", "Source", "picked", "projected", "quiet", "unique"]
+__all__ = ["BATCH_ROWS", "Source", "listed", "picked", "quiet", "unique"]
 
 BATCH_ROWS = 262_144
 _FAILED_READS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
@@ -28,48 +28,68 @@ class Source(Protocol):
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """A new pass over these columns, in this order, at most ``size`` rows at a time.
 
-        A column's type may differ between batches where the table itself leaves it open (a pandas
-        column of objects): read the values with ``shoal.data.encode``, which takes them all.
-        """
-
-    def relation(self, con: Any, columns: Sequence[str] | None = None) -> Any:
-        """The table, or these columns of it, as a relation of ``con`` (DuckDB), for one query.
-
-        Files are scanned lazily, memory is shared. Ask for a new relation for each query: some
-        tables stream through theirs.
+        Cells whose kind the table leaves open (a CSV file, a pandas column of objects) come as
+        text: ``shoal.data.encode`` reads each by itself.
         """
 
 
 def unique(names: Sequence[object]) -> tuple[str, ...]:
-    """Names as text, each once and at least one."""
+    """A table's names as text, each once and at least one.
+
+    A repeated one is not quoted: in a table without a header, names are its first person's values.
+    """
     texts = tuple(str(name) for name in names)
     if not texts:
         raise DimensionMismatch("The table has no columns.", "Pass one with at least one.")
-    twice = [name for name, times in Counter(texts).items() if times > 1]
+    twice = sum(times > 1 for times in Counter(texts).values())
     if twice:
         raise DuplicateColumn(
-            f"{_listed(twice)} names more than one column.", "Rename or drop the repeated ones."
+            f"{twice} of {len(texts)} names stand for more than one column.",
+            "Rename or drop the repeated ones; if values stand where names belong, the table "
+            "lacks its header line.",
         )
     return texts
 
 
 def picked(names: Sequence[str], columns: Sequence[str]) -> list[int]:
-    """Where these columns are among ``names``; an unknown one gets the nearest spelling."""
-    unique(columns)
+    """Where these columns are among a table's names; an unknown one gets the nearest spelling.
+
+    Names are quoted only if some of them are known: else they may be no names at all.
+    """
+    _check_asked(columns)
     unknown = [name for name in columns if name not in names]
-    if unknown:
+    if len(unknown) == len(columns):
         raise UnknownColumn(
-            f"The table has no column {_listed(unknown)}.", _next_step(names, unknown)
+            f"{listed(unknown)} asked for; the table's {len(names)} columns are named otherwise.",
+            "Is its header line missing? Names count letter by letter, capitals and blanks too.",
+        )
+    if unknown:
+        near = [m for name in unknown for m in difflib.get_close_matches(name, names, n=1)]
+        raise UnknownColumn(
+            f"{listed(unknown)} of {len(columns)} columns asked for are not in the table.",
+            f"Did you mean {listed(near)}?" if near else "Rename its columns, or ask for others.",
         )
     return [names.index(name) for name in columns]
 
 
-def projected(relation: Any, names: Sequence[str], columns: Sequence[str] | None) -> Any:
-    """Some columns of a DuckDB relation, or all of them."""
-    if columns is None:
-        return relation
-    picked(names, columns)
-    return relation.project(", ".join('"' + name.replace('"', '""') + '"' for name in columns))
+def listed(words: Sequence[str], most: int = 5) -> str:
+    """Names in a sentence, the first few of many.
+
+    Examples
+    --------
+    >>> listed(["age"]), listed("abcdefg")
+    ("'age'", "'a', 'b', 'c', 'd', 'e' and 2 more")
+    """
+    shown = ", ".join(repr(word) for word in words[:most])
+    return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
+
+
+def _check_asked(columns: Sequence[str]) -> None:
+    if not columns:
+        raise DimensionMismatch("No column is asked for.", "Name at least one.")
+    twice = [name for name, times in Counter(columns).items() if times > 1]
+    if twice:
+        raise DuplicateColumn(f"{listed(twice)} is asked for twice.", "Name each column once.")
 
 
 @contextmanager
@@ -78,20 +98,13 @@ def quiet(what: str) -> Iterator[None]:
     try:
         yield
     except _FAILED_READS as error:
+        if isinstance(error, UnicodeError) or "UTF8" in str(error):
+            raise UnreadableTable(
+                f"{what} holds text that is not UTF-8.",
+                "Save it as UTF-8: spreadsheets and editors offer that under Save As.",
+            ) from None
         raise UnreadableTable(
             f"{what} cannot be read ({type(error).__name__}).",
             "Check that it is whole, in the format its name says, and readable by you. "
             "The library's own message is left out since it may quote rows.",
         ) from None
-
-
-def _listed(names: Sequence[str], most: int = 5) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
-
-
-def _next_step(names: Sequence[str], unknown: Sequence[str]) -> str:
-    near = [m for name in unknown for m in difflib.get_close_matches(name, names, n=1)]
-    if near:
-        return f"Did you mean {_listed(near)}?"
-    return f"It has {_listed(names, most=12)}."

@@ -17,6 +17,7 @@ from shoal.data.memory import (
     RelationSource,
 )
 from shoal.data.source import Source
+from shoal.domain.written import texts
 from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
 
 __all__ = ["Source", "source_of"]
@@ -89,8 +90,15 @@ def _frame(X: Any) -> Source | None:
 
 
 def _from_pandas(part: Any) -> pa.Table:
-    # Names may be anything in pandas, even twice the same once written as text.
-    return pa.Table.from_pandas(part.set_axis(range(part.shape[1]), axis=1), preserve_index=False)
+    # By position: names may be anything in pandas, even twice the same once written as text.
+    places = range(part.shape[1])
+    return pa.table([_from_series(part.iloc[:, i]) for i in places], names=list(map(str, places)))
+
+
+def _from_series(column: Any) -> pa.Array | pa.ChunkedArray:
+    """A column as Arrow; objects as text, so that no value has a say in another's kind."""
+    values = getattr(column.dtype, "categories", column)  # those of a categorical column
+    return texts(column.astype(object)) if values.dtype == "object" else pa.array(column)
 
 
 def _refuse(X: Any) -> Source:
@@ -118,9 +126,19 @@ def _array_of(rows: Sequence[Any]) -> Any:
 
 def _table_of(columns: Mapping[Any, Any]) -> pa.Table:
     try:
-        return pa.table({str(name): values for name, values in columns.items()})
-    except (pa.ArrowException, TypeError, ValueError):
+        return pa.table({str(name): _column(values) for name, values in columns.items()})
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise UnreadableTable(
             f"{len(columns)} columns came that make no table.",
             "Give every column one kind of values, and all the same length.",
         ) from None
+
+
+def _column(values: Any) -> Any:
+    """A column of one kind as it is; a list of several kinds, or of huge numbers, as text."""
+    if not isinstance(values, list | tuple):
+        return values
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return texts(values)

@@ -3,10 +3,12 @@
 from typing import Any, Literal
 
 from shoal.data import source_of
+from shoal.data.source import picked
 from shoal.domain import Box, Schema
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Rows, Terms
-from shoal.errors import InvalidDomain, InvalidSetting, UnknownColumn
+from shoal.engine.screen import Screen
+from shoal.errors import InvalidDomain, InvalidSetting
 
 __all__ = ["rows_of"]
 
@@ -57,7 +59,7 @@ def rows_of(
         return _passed_through(X, domain, terms)
     columns = domain.names if isinstance(domain, Box) else domain.columns
     source = source_of(X, names=columns)
-    _check_columns(source.names, columns, terms.entity)
+    picked(source.names, Screen(domain, terms).columns)
     return LocalRows(source, domain, terms)
 
 
@@ -69,14 +71,14 @@ def _terms(
     limit: int | None,
 ) -> Terms:
     """The terms asked for, completed from the schema."""
-    asked = entity
     if isinstance(domain, Schema):
         entity = entity if entity is not None else domain.entity
         limit = limit if limit is not None else domain.max_rows_per_person
-    if asked is not None and limit is None:
+    if entity is not None and limit is None:
         raise InvalidSetting(
             "entity came without max_rows_per_person, so nothing would be limited.",
-            "Say how many rows a person may keep, e.g. max_rows_per_person=5.",
+            "Say how many rows a person may keep, e.g. max_rows_per_person=5, here or in the "
+            "schema; or leave entity out, and a row is what is protected.",
         )
     return Terms(outside, nonfinite, entity, limit)
 
@@ -93,16 +95,3 @@ def _passed_through(rows: Rows, domain: Box | Schema, terms: Terms) -> Rows:
             "Settle outside, nonfinite, entity and max_rows_per_person where the rows are made.",
         )
     return rows
-
-
-def _check_columns(
-    available: tuple[str, ...], columns: tuple[str, ...], entity: str | None
-) -> None:
-    wanted = columns if entity is None else (*columns, entity)
-    absent = [repr(name) for name in wanted if name not in available]
-    if absent:
-        raise UnknownColumn(
-            f"{', '.join(absent)} of {len(wanted)} columns asked for are not in the table, which "
-            f"has {', '.join(map(repr, available))}.",
-            "Rename the table's columns or the domain's; an array has the domain's columns only.",
-        )

@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.data import encode
@@ -89,10 +88,14 @@ class Screen:
     def __call__(self, batch: pa.RecordBatch) -> Sifted:
         """The rows of a batch that are admitted."""
         n = batch.num_rows
-        numbers = encode.numbers(batch, self.numbers) if self.numbers else np.empty((n, 0))
+        # Left out or refused row by row: text that is no number is a missing one.
+        text: Literal["refuse", "missing"] = (
+            "missing" if self.terms.nonfinite == "drop" else "refuse"
+        )
+        numbers = encode.numbers(batch, self.numbers, text) if self.numbers else np.empty((n, 0))
         codes = encode.codes(batch, self.categories)
-        entity = None if self.terms.entity is None else batch.column(self.terms.entity)
-        tally = Tally(n, n, nobody=_missing(entity))
+        entity = None if self.terms.entity is None else encode.owners(batch, self.terms.entity)
+        tally = Tally(n, n, nobody=0 if entity is None else entity.null_count)
         if n and not self._all_inside(numbers):
             kept, odd = self._closer_look(numbers)
             tally += odd
@@ -123,8 +126,8 @@ class Screen:
             )
         if tally.nobody:
             raise EntityMissing(
-                f"{tally.nobody} of {tally.read} rows have nothing in {self.terms.entity!r}, so "
-                "they belong to nobody.",
+                f"{tally.nobody} of {tally.read} rows have nothing, or a mark such as NA, in "
+                f"{self.terms.entity!r}, so they belong to nobody.",
                 "Fill in whose they are, or remove them: a person's share cannot be limited else.",
             )
 
@@ -132,12 +135,12 @@ class Screen:
         # The extremes tell whether any row needs a closer look; NaN comes through and fails both.
         if not self.numbers:
             return True
-        inside = (numbers.min(axis=0) >= self._box.low) & (numbers.max(axis=0) <= self._box.high)
+        inside = (numbers.min(axis=0) >= self.box.low) & (numbers.max(axis=0) <= self.box.high)
         return bool(inside.all())
 
     def _closer_look(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.bool_], Tally]:
         """Clip in place; which rows stay, and a tally of those that are odd or leave."""
-        box = self._box
+        box = self.box
         bad = ~np.isfinite(numbers)
         bad_rows = np.logical_or.reduce(bad, axis=1)
         beyond = ((numbers < box.low) | (numbers > box.high)) & ~bad_rows[:, None]
@@ -154,7 +157,8 @@ class Screen:
         return kept, odd
 
     @cached_property
-    def _box(self) -> Box:
+    def box(self) -> Box:
+        """The bounds of the numeric columns."""
         return self.domain if isinstance(self.domain, Box) else self.domain.box
 
     def _named(self, odd: NDArray[np.bool_]) -> frozenset[str]:
@@ -162,13 +166,3 @@ class Screen:
 
     def _listed(self, columns: Iterable[str]) -> str:
         return ", ".join(repr(name) for name in self.numbers if name in columns)
-
-
-def _missing(entity: pa.Array | None) -> int:
-    """How many rows name nobody: nothing there, NaN, or empty text."""
-    if entity is None:
-        return 0
-    missing = pc.is_null(entity, nan_is_null=True)
-    if pa.types.is_string(entity.type) or pa.types.is_large_string(entity.type):
-        missing = pc.or_(missing, pc.fill_null(pc.equal(entity, ""), True))
-    return int(pc.sum(missing).as_py() or 0)
