@@ -8,6 +8,7 @@ from shoal.engine.screen import Screen
 from shoal.errors import (
     DimensionMismatch,
     DuplicateColumn,
+    InvalidDomain,
     InvalidSetting,
     TooManyCells,
     UnknownBounds,
@@ -37,6 +38,13 @@ def test_a_dense_count_beyond_memory_is_refused_and_sparse_suggested():
 def test_a_grid_with_swapped_columns_is_refused():
     with pytest.raises(DimensionMismatch, match="'lon', 'lat'"):
         check_partition(Grid(Box(lon=(0, 1), lat=(0, 1)), 4), SCREEN, dense=True)
+
+
+def test_a_grid_over_other_bounds_is_refused():
+    with pytest.raises(InvalidDomain, match="'lon'") as caught:
+        check_partition(Grid(Box(lat=(0, 1), lon=(0, 2)), 4), SCREEN, dense=True)
+    assert "'lat'" not in str(caught.value)
+    check_partition(Grid(Box(lat=(0.0, 1.0), lon=(0, 1)), 4), SCREEN, dense=True)
 
 
 def test_a_partition_of_another_width_is_refused_before_a_row_is_read():

@@ -5,12 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from shoal.domain import Partition
+from shoal.data.source import listed
+from shoal.domain import Box, Partition
 from shoal.engine.rows import Integers
 from shoal.engine.screen import Screen
 from shoal.errors import (
     DimensionMismatch,
     DuplicateColumn,
+    InvalidDomain,
     InvalidSetting,
     TooManyCells,
     UnknownBounds,
@@ -30,13 +32,25 @@ def check_partition(partition: Partition, screen: Screen, dense: bool) -> None:
             "Count with sparse=True, or use fewer cells.",
         )
     box = getattr(partition, "box", None)
-    if box is not None and box.names != screen.numbers:
+    if box is not None:
+        _check_box(box, screen)
+    partition.keys(screen.empty().numbers)  # a width that does not fit raises here
+
+
+def _check_box(box: Box, screen: Screen) -> None:
+    if box.names != screen.numbers:
         raise DimensionMismatch(
-            f"The cells are made of columns {', '.join(map(repr, box.names))}; the rows have "
-            f"{', '.join(map(repr, screen.numbers)) or 'no numeric ones'}.",
+            f"The cells are made of columns {listed(box.names)}; the rows have "
+            f"{listed(screen.numbers) or 'no numeric ones'}.",
             "Make the grid over the rows' own box, e.g. Grid(domain, 16).",
         )
-    partition.keys(screen.empty().numbers)  # a width that does not fit raises here
+    same = (box.low == screen.box.low) & (box.high == screen.box.high)
+    if not same.all():
+        raise InvalidDomain(
+            f"The cells and the rows have different bounds in {listed(np.array(box.names)[~same])}"
+            ", so rows beyond the cells would pile up on their edge.",
+            "Make the grid over the rows' own box, or the rows for the grid's: rows_of(X, box).",
+        )
 
 
 def check_columns(columns: Sequence[str], screen: Screen, available: Sequence[str]) -> None:
@@ -54,7 +68,7 @@ def check_columns(columns: Sequence[str], screen: Screen, available: Sequence[st
                 f"{name!r} is in the table, but nothing about it is public.",
                 "Describe it in the schema: `low` and `high`, or `values`.",
             )
-        raise UnknownColumn(f"There is no column {name!r}.", f"There are {', '.join(known)}.")
+        raise UnknownColumn(f"There is no column {name!r}.", f"There are {listed(known)}.")
 
 
 def integers_of(parts: Any) -> tuple[Integers, ...]:
