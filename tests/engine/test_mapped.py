@@ -1,4 +1,5 @@
 import numpy as np
+import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
@@ -6,7 +7,7 @@ import pytest
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.engine.local import LocalRows
-from shoal.errors import AlreadyExists, DuplicateColumn, InvalidSetting, NotFinite
+from shoal.errors import AlreadyExists, DuplicateColumn, InvalidSetting, NotFinite, UnreadableTable
 
 BOX = Box.unit(2)
 X = np.random.default_rng(3).random((100, 2))
@@ -27,6 +28,14 @@ def test_a_map_is_lazy_and_streams_what_the_kernel_makes():
     assert seen == []
     (batch,) = mapped.batches()
     np.testing.assert_array_equal(batch["b"].to_numpy(), X[:, 1] * 2)
+
+
+def test_a_stream_that_flows_past_once_cannot_be_mapped_and_says_so_before_it_is_read():
+    table = pa.table(list(X.T.copy()), names=list(BOX.names))
+    rows = rows_of(table.to_reader(), BOX)
+    with pytest.raises(UnreadableTable, match="read_all"):
+        rows.map(doubled, ["a", "b"])
+    assert rows.size() == 100
 
 
 def test_a_map_is_written_whole(tmp_path):

@@ -116,7 +116,8 @@ def test_the_rows_that_stay_are_removed_with_the_object(tmp_path, monkeypatch):
     assert rows.size() == 1
     (folder,) = tmp_path.iterdir()
     assert folder.stat().st_mode & 0o077 == 0
-    assert [path.name for path in folder.iterdir()] == ["kept.parquet"]
+    assert sorted(path.name for path in folder.iterdir()) == ["kept.parquet", "lock"]
+    assert all(path.stat().st_mode & 0o077 == 0 for path in folder.iterdir())
     del rows
     gc.collect()
     assert list(tmp_path.iterdir()) == []

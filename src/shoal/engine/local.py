@@ -1,12 +1,10 @@
 """The embedded engine: rows stream from where they are, a block at a time, on all cores."""
 
 import secrets
-import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 from typing import Literal, TypeVar, overload
 
 import numpy as np
@@ -14,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.data import Source, source_of
+from shoal.data.memory import ReaderSource
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import people
 from shoal.engine.checks import add_checked, check_columns, check_partition, integers_of
@@ -22,8 +21,10 @@ from shoal.engine.mapped import LocalMapped
 from shoal.engine.pool import ahead, thread_count
 from shoal.engine.rows import Block, Integers, Kernel, Mapper, Terms
 from shoal.engine.sample import Sample
+from shoal.engine.scratch import scratch
 from shoal.engine.screen import Screen, Sifted, Tally
 from shoal.engine.sizes import group_sizes
+from shoal.errors import UnreadableTable
 
 __all__ = ["BLOCK_ROWS", "LocalRows"]
 
@@ -112,6 +113,12 @@ class LocalRows:
         The kernel is called on one block after another in the rows' order, so one that draws
         noise draws it in that order.
         """
+        if isinstance(self._source, ReaderSource) and self.terms.max_rows_per_person is None:
+            raise UnreadableTable(
+                "A record batch reader flows past once, and a map reads its rows twice: to admit "
+                "them all, then to map them.",
+                "Pass reader.read_all(), or the file it reads.",
+            )
         return LocalMapped(self._admitted, kernel, tuple(names), self._screen.empty())
 
     def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -156,8 +163,9 @@ class LocalRows:
         """The rows that stay when each person keeps so many, as a source of their own."""
         if self.terms.max_rows_per_person is None:
             return None
-        folder = Path(tempfile.mkdtemp(prefix="shoal-"))
-        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        held = ExitStack()
+        weakref.finalize(self, held.close)
+        folder = held.enter_context(scratch())
         kept = people.Kept(len(self._screen.numbers), len(self._screen.categories))
         schema = people.keyed_schema(kept.numbers, kept.codes)
         batches = self._pass(self._source, self._screen, partial(people.keyed, schema))

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from shoal.engine.rows import Block
+from shoal.engine.scratch import private_file
 from shoal.engine.screen import Sifted, Tally
 from shoal.engine.spill import query_to_file
 
@@ -41,8 +42,7 @@ def keyed(schema: pa.Schema, sifted: Sifted) -> pa.RecordBatch:
     numbers = sifted.block.numbers + 0.0  # -0.0 becomes 0.0: equal rows are then equal bits
     columns = [*numbers.T, *sifted.block.codes.T]
     arrays = [pa.array(np.ascontiguousarray(column)) for column in columns]
-    entity = pc.cast(sifted.entity, pa.string())
-    return pa.RecordBatch.from_arrays([*arrays, entity], schema=schema)
+    return pa.RecordBatch.from_arrays([*arrays, sifted.entity], schema=schema)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def keep(
     order = f"{person}, hash('{key}', {same}, again), {same}, again"
     query_to_file(f"FROM rows ORDER BY {order}", wider, numbered, placed)
     alike.unlink()
-    with pq.ParquetWriter(path, pa.schema(list(schema)[:-1])) as writer:
+    with pq.ParquetWriter(private_file(path), pa.schema(list(schema)[:-1])) as writer:
         for batch in _numbered(placed, ["entity"], "place"):
             writer.write(batch.filter(pc.less(batch["place"], limit)).select(content))
     placed.unlink()

@@ -1,14 +1,13 @@
 """Group sizes, by DuckDB: as many groups as there are, within a memory limit."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.engine.rows import Block
+from shoal.engine.scratch import scratch
 from shoal.engine.screen import Screen
 from shoal.engine.spill import query_to_file
 
@@ -23,8 +22,8 @@ def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen)
     schema = pa.schema([(f"c{i}", _kind(name, screen)) for i, name in enumerate(columns)])
     batches = (_picked(block, columns, screen, schema) for block in blocks)
     sql = "SELECT *, count(*) AS n FROM rows GROUP BY ALL ORDER BY ALL"
-    with TemporaryDirectory(prefix="shoal-") as folder:
-        path = Path(folder) / "sizes.parquet"
+    with scratch() as folder:
+        path = folder / "sizes.parquet"
         query_to_file(sql, schema, batches, path)
         found = pq.read_table(path)
     labelled = [_labels(found[f"c{i}"], name, screen) for i, name in enumerate(columns)]

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import gettempdir
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from shoal.engine.pool import thread_count
+from shoal.engine.scratch import private_file, scratch
 from shoal.errors import CannotWrite
 
 __all__ = ["query_to_file"]
@@ -29,8 +30,8 @@ def query_to_file(
     --------
     >>> import pyarrow.parquet as pq
     >>> batch = pa.record_batch({"c0": [1, 1, 2]})
-    >>> with TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "top.parquet"
+    >>> with scratch() as folder:
+    ...     path = folder / "top.parquet"
     ...     query_to_file("SELECT max(c0) AS top FROM rows", batch.schema, [batch], path)
     ...     pq.read_table(path).to_pydict()
     {'top': [2]}
@@ -44,11 +45,13 @@ def query_to_file(
             raised.append(error)
             raise
 
-    where = str(path).replace("'", "''")
+    where = str(private_file(path)).replace("'", "''")
     try:
         with _spilling() as con:
             con.register("rows", pa.RecordBatchReader.from_batches(schema, watched()))
-            con.execute(f"COPY ({sql}) TO '{where}' (FORMAT parquet)").fetchall()
+            con.execute(
+                f"COPY ({sql}) TO '{where}' (FORMAT parquet, USE_TMP_FILE false)"
+            ).fetchall()
     except duckdb.Error as error:
         if raised:
             raise raised[0] from None
@@ -62,9 +65,9 @@ def query_to_file(
 @contextmanager
 def _spilling() -> Iterator[Any]:
     """A connection whose spilled pages lie in a folder only the owner can read, and go with it."""
-    with TemporaryDirectory(prefix="shoal-") as folder, duckdb.connect() as con:
+    with scratch() as folder, duckdb.connect() as con:
         con.execute(f"SET memory_limit = '{_MEMORY}'")
         con.execute(f"SET threads = {thread_count()}")
         con.execute("SET preserve_insertion_order = false")
-        con.execute("SET temp_directory = ?", [folder])
+        con.execute("SET temp_directory = ?", [str(folder)])
         yield con

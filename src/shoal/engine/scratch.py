@@ -1,0 +1,73 @@
+"""Folders for rows on disk: only the owner can read them, and they go with the work.
+
+A process that is killed cannot tidy up, so the next one does: a folder whose lock nobody holds
+was left by a process that is gone.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+__all__ = ["private_file", "scratch"]
+
+_PREFIX, _LOCK = "shoal-", "lock"
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A new folder below the temporary one, removed when the block ends.
+
+    Examples
+    --------
+    >>> with scratch() as folder:
+    ...     oct(folder.stat().st_mode & 0o777)
+    '0o700'
+    """
+    _sweep(Path(tempfile.gettempdir()))
+    folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    lock = private_file(folder / "new").open("rb")
+    try:
+        _holds(lock.fileno())
+        (folder / "new").rename(folder / _LOCK)  # by this name it has been locked ever since
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        lock.close()
+
+
+def private_file(path: Path) -> Path:
+    """An empty file that only its owner can read, to be written over."""
+    path.touch(mode=0o600)
+    return path
+
+
+def _sweep(parent: Path) -> None:
+    """Remove what processes that are gone have left; anything in doubt stays."""
+    for folder in parent.glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+                continue
+            with (folder / _LOCK).open("rb") as lock:
+                if _holds(lock.fileno()):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+if sys.platform == "win32":
+
+    def _holds(handle: int) -> bool:
+        return False  # no such locks: nothing is swept
+
+else:
+    import fcntl
+
+    def _holds(handle: int) -> bool:
+        """Whether the lock is ours now; the system frees it with the process that held it."""
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
