@@ -120,15 +120,16 @@ def old(tmp_path):
     return path
 
 
-def test_a_stop_while_the_old_folder_is_removed_leaves_the_new_one_alone(old, monkeypatch):
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
+def test_a_stop_while_the_old_folder_is_removed_leaves_the_new_one_alone(old, monkeypatch, stop):
     remove = shutil.rmtree
 
     def stopped(folder, ignore_errors=False):
         monkeypatch.setattr(shutil, "rmtree", remove)
-        raise KeyboardInterrupt
+        raise stop
 
     monkeypatch.setattr(shutil, "rmtree", stopped)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(stop):
         _replaced(old)
     assert _names(old) == ["new"]
     assert _names(old.parent) == ["model"]

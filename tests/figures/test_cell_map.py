@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from shoal.errors import DimensionMismatch
+from shoal.errors import DimensionMismatch, InvalidDomain, NotFinite, NotNumeric
 from shoal.figures import cell_map
 from shoal.figures.cell_map import BOTTOM, LEFT, RIGHT, TOP
 from shoal.figures.cells import shade_levels
@@ -99,6 +99,65 @@ def test_the_words_name_the_densest_areas_unless_told():
 def test_anything_but_two_columns_is_refused(counts):
     with pytest.raises(DimensionMismatch):
         cell_map(counts, **BOX)
+
+
+def texts(figure):
+    return [e.text for e in ElementTree.fromstring(figure.svg()).iter() if e.tag.endswith("text")]
+
+
+def test_places_on_a_street_map_can_be_read_off():
+    box = {"names": ["lon", "lat"], "low": [-74.01, 40.705], "high": [-73.99, 40.725]}
+    figure = cell_map(np.eye(10, dtype=int), **box, title="A few streets")
+    assert {"40.705", "40.710", "40.715", "40.720", "40.725"} <= set(texts(figure))
+    assert "lon from -74.01 to -73.99 across, lat from 40.705 to 40.725 upwards" in figure.alt
+    assert len(set(texts(figure))) == len(texts(figure))
+    assert "lon -74.007, lat 40.708" in figure.alt
+
+
+def test_years_have_no_comma():
+    figure = cell_map([[1]], **(BOX | {"names": ["year", "age"], "low": [1990, 0]} |
+                                {"high": [2030, 100]}))  # fmt: skip
+    assert {"1990", "2000", "2030"} <= set(texts(figure))
+    assert "year from 1990 to 2030" in figure.alt
+
+
+def test_long_labels_move_the_map_and_thin_out():
+    short = cell_map([[1]], **BOX).svg()
+    large = cell_map([[1]], **(BOX | {"high": [100_000_000, 5_000_000]}))
+    assert f"M{LEFT} {TOP}H{RIGHT}" in short
+    assert f"M{LEFT} {TOP}H{RIGHT}" not in large.svg()
+    assert len([words for words in texts(large) if words.endswith("0,000,000")]) <= 4
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"low": [0, 20]}, InvalidDomain),
+        ({"low": [0, 30]}, InvalidDomain),
+        ({"low": [0, np.nan]}, InvalidDomain),
+        ({"high": [np.inf, 20]}, InvalidDomain),
+        ({"low": [-1e308, 0], "high": [1e308, 20]}, InvalidDomain),
+        ({"low": ["a", "b"]}, NotNumeric),
+        ({"low": [0, 0, 0]}, DimensionMismatch),
+        ({"low": 0, "high": 1}, DimensionMismatch),
+        ({"noisy_counts": [[0.5, 1]]}, NotNumeric),
+        ({"noisy_counts": [[np.nan, 1]]}, NotNumeric),
+        ({"noisy_counts": [["a", "b"]]}, NotNumeric),
+        ({"noisy_counts": [[1, 2], [3]]}, NotNumeric),
+        ({"noisy_counts": [[1e19]]}, NotNumeric),
+        ({"centers": [[1, 2, 3]]}, DimensionMismatch),
+        ({"centers": [[1, np.nan]]}, NotFinite),
+    ],
+    ids=str,
+)
+def test_what_makes_no_map_is_a_named_error(changed, error):
+    with pytest.raises(error) as caught:
+        cell_map(**({"noisy_counts": [[1, 2]]} | BOX | changed))
+    assert caught.value.next_step
+
+
+def test_whole_numbers_may_come_as_floats():
+    assert cell_map([[1.0, -2.0]], **BOX).data["noisy_counts"] == [[1, -2]]
 
 
 def test_a_long_axis_title_is_cut_in_the_picture():

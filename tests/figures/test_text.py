@@ -1,7 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.figures.text import clean, number, shorten
+from shoal.figures.svg import nice_ticks
+from shoal.figures.text import clean, labels, number, shorten
 
 
 def test_characters_that_reorder_words_are_shown_as_replaced():
@@ -19,11 +20,40 @@ def test_shortened_text_keeps_its_length_limit(text, at):
     assert len(shorten(text, at)) <= at
 
 
-def test_numbers_have_thousands_commas_and_no_negative_zero():
-    assert [number(v) for v in (1234567, 999.5, 0.00012, -0.0, -3.5)] == [
-        "1,234,567",
-        "999.5",
-        "0.00012",
-        "0",
-        "-3.5",
-    ]
+def test_numbers_are_exact_with_commas_for_large_ones_and_no_negative_zero():
+    shown = {
+        1234567: "1,234,567",
+        1234567.25: "1,234,567.25",
+        -74.00597: "-74.00597",
+        40.705: "40.705",
+        0.1 + 0.2: "0.3",
+        999.5: "999.5",
+        9999: "9999",
+        10_000: "10,000",
+        0.00012: "0.00012",
+        1e-12: "1e-12",
+        1e18: "1e+18",
+        -0.0: "0",
+        -3.5: "-3.5",
+    }
+    assert [number(value) for value in shown] == list(shown.values())
+    assert number(55 / 3, 1) == "18.3"
+    assert number(-0.01, 1) == "0"
+
+
+def test_ticks_of_a_narrow_axis_can_be_told_apart():
+    ticks = nice_ticks(40.705, 40.725, 5)
+    assert labels(ticks) == ["40.705", "40.710", "40.715", "40.720", "40.725"]
+    assert labels(nice_ticks(1990, 2030, 5)) == ["1990", "2000", "2010", "2020", "2030"]
+    assert labels(nice_ticks(-20_000, 20_000, 4))[0] == "-20,000"
+    assert labels(nice_ticks(-1, 1, 4)) == ["-1.0", "-0.5", "0.0", "0.5", "1.0"]
+    assert labels([]) == []
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6), st.integers(2, 8))
+def test_no_two_ticks_read_alike(low, width, about):
+    ticks = nice_ticks(low, low + width, about)
+    words = labels(ticks)
+    assert len(set(words)) == len(ticks)
+    for tick, shown in zip(ticks, words, strict=True):
+        assert abs(float(shown.replace(",", "")) - tick) <= 1e-6 * width + 1e-9

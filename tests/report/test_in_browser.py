@@ -33,7 +33,21 @@ function drawn(e) {
   const matrix = e.getScreenCTM ? e.getScreenCTM() : {a: 1, b: 0};
   return parseFloat(getComputedStyle(e).fontSize) * Math.hypot(matrix.a, matrix.b) + 0.01;
 }
+const words = [...document.querySelectorAll("svg > text")].map(e => inked(e)).filter(e => e.wide);
+function inked(e) {  // a line is a fifth higher than its letters, above and below
+  const box = e.getBoundingClientRect(), air = Math.min(box.width, box.height) / 5;
+  return {of: e.parentNode, text: e.textContent, wide: box.width, left: box.left + air,
+          right: box.right - air, top: box.top + air, bottom: box.bottom - air};
+}
+const clash = (a, b) => a.of === b.of && a.left < b.right && b.left < a.right &&
+  a.top < b.bottom && b.top < a.bottom;
+const sticksOut = e => e.left < e.of.getBoundingClientRect().left ||
+  e.right > e.of.getBoundingClientRect().right;
+const badly = words.filter((a, i) => sticksOut(a) || words.slice(0, i).some(b => clash(a, b)));
+const cut = [...document.querySelectorAll("#result .scroll")].filter(
+  e => e.scrollWidth > e.clientWidth);
 parent.postMessage([
+  badly.map(e => e.text).join(), cut.length,
   document.documentElement.scrollWidth, innerWidth, small.length,
   performance.getEntriesByType("resource").length,
   getComputedStyle(document.body).backgroundColor].join("|"), "*");
@@ -69,7 +83,8 @@ def chromium(tmp_path, page, *flags, name="page.html"):
 
 
 def probed(tmp_path, page, *flags, width=1280):
-    """Scroll width, inner width, texts under 11 px, requests, background colour."""
+    """Words in pictures that overlap or stick out, tables cut, scroll width, inner width, texts
+    under 11 px, requests, background colour."""
     page = page.replace("default-src 'none'", "default-src 'none'; script-src 'unsafe-inline'")
     (tmp_path / "page.html").write_text(page.replace("</body>", PROBE), encoding="utf-8")
     frame = FRAME.replace("{width}", str(width))
@@ -84,11 +99,33 @@ def probed(tmp_path, page, *flags, width=1280):
     ids=["desk", "phone", "small phone, hostile words"],
 )
 def test_nothing_is_wider_than_the_screen_or_too_small_to_read(tmp_path, width, words):
-    scroll, inner, small, requests, _ = probed(tmp_path, a_page(words), width=width)
+    _, _, scroll, inner, small, requests, _ = probed(tmp_path, a_page(words), width=width)
     assert int(inner) == width
     assert int(scroll) <= int(inner)
     assert small == "0"
     assert requests == "0"
+
+
+@pytest.mark.parametrize(
+    ("most", "low", "high"),
+    [
+        (60, [0, 0], [30, 120]),
+        (1_234_567, [0, 0], [30, 120]),
+        (9_876_543_210, [-74.01, 40.705], [-73.99, 40.725]),
+        (60, [1990, 0], [2030, 250_000]),
+    ],
+    ids=["few", "six digits", "streets, billions", "years, incomes"],
+)
+@pytest.mark.parametrize("width", [1280, 390])
+def test_words_in_a_map_keep_apart_and_its_table_is_whole(tmp_path, most, low, high, width):
+    counts = np.random.default_rng(5).integers(-2, most, (30, 20))
+    figure = cell_map(counts, names=["Across", "Upwards"], low=low, high=high, title="Map")
+    row = ["Area 1", "15 to 18", "108 to 120", f"{most:,}"]
+    columns = ["Area", "Sessions a week", "Minutes a session", "Students, about"]
+    table = {"title": "Areas", "columns": columns, "rows": [row], "note": "", "marked": True}
+    released = {"figures": Released([figure]), "tables": Released([table])}
+    page = render(findings(Result("test", PureDP(1), {}, released)))
+    assert probed(tmp_path, page, width=width)[:2] == ["", "0"]
 
 
 def test_the_page_follows_a_dark_screen(tmp_path):

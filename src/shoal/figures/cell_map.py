@@ -1,6 +1,7 @@
 """A map of released cells over a public box: the stronger the colour, the more people."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,17 +9,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import DimensionMismatch
 from shoal.figures.areas import dense_areas
+from shoal.figures.arrays import box_corners, points, whole_counts
 from shoal.figures.cells import Counts, draw_cells, draw_legend, shade_levels
 from shoal.figures.figure import Figure
 from shoal.figures.palette import PALETTE, SHADES
 from shoal.figures.svg import Svg, at, nice_ticks
-from shoal.figures.text import number, shorten
+from shoal.figures.text import labels, number, places, shorten
 
 __all__ = ["CellMap", "cell_map"]
 
 MOST_CELLS = 10_000
 WIDTH, HEIGHT = 640, 440
 LEFT, RIGHT, TOP, BOTTOM = 74, 626, 44, 378
+LETTER = 13  # the width of a digit where it is drawn largest, on a narrow screen
 
 
 def cell_map(
@@ -55,8 +58,7 @@ def cell_map(
     >>> figure.svg().startswith("<svg")
     True
     """
-    counts = np.asarray(noisy_counts, dtype=np.int64)
-    corners = np.array([low, high], dtype=float)
+    counts, corners = whole_counts(noisy_counts), box_corners(low, high)
     if counts.ndim != 2 or corners.shape != (2, 2) or len(names) != 2 or not counts.size:
         raise DimensionMismatch(
             f"Counts of {counts.ndim} and a box of {len(names)} columns came; a map shows two.",
@@ -72,7 +74,7 @@ def cell_map(
         "cells": list(counts.shape),
         "merged": factor,
         "noisy_counts": merged.tolist(),
-        "centers": [] if centers is None else np.asarray(centers, dtype=float).tolist(),
+        "centers": [] if centers is None else points(centers).tolist(),
     }
     return CellMap(title=title, alt=_alt(names, corners, finding, note), data=data, note=note)
 
@@ -89,7 +91,7 @@ class CellMap(Figure):
         counts = np.array(self.data["noisy_counts"], dtype=np.int64)
         levels = shade_levels(counts)
         draw_cells(svg, counts, levels, *self._edges())
-        svg.path(f"M{LEFT} {TOP}H{RIGHT}V{BOTTOM}H{LEFT}z", "frame")
+        svg.path(f"M{self._left} {TOP}H{RIGHT}V{BOTTOM}H{self._left}z", "frame")
         draw_legend(svg, levels, LEFT, RIGHT)
         for place, (x, y) in enumerate(self.data["centers"], start=1):
             svg.mark(self._x(x), self._y(y), place)
@@ -109,7 +111,7 @@ class CellMap(Figure):
 
     def _x(self, value: float) -> float:
         low, high = self.data["low"][0], self.data["high"][0]
-        return float(LEFT + (value - low) / (high - low) * (RIGHT - LEFT))
+        return float(self._left + (value - low) / (high - low) * (RIGHT - self._left))
 
     def _y(self, value: float) -> float:
         low, high = self.data["low"][1], self.data["high"][1]
@@ -128,19 +130,44 @@ class CellMap(Figure):
         across, upwards = self._bounds()
         return [round(self._x(v), 1) for v in across], [round(self._y(v), 1) for v in upwards]
 
+    @property
+    def _left(self) -> int:
+        """The left edge, further in for long labels."""
+        return LEFT + LETTER * max(_longest(self._ticks(1)) - 3, 0)
+
+    def _ticks(self, axis: int) -> list[float]:
+        """Round numbers along an axis; across, as many as their labels leave room for."""
+        low, high = self.data["low"][axis], self.data["high"][axis]
+        if axis == 1:
+            return nice_ticks(low, high, 5)
+        choices = (nice_ticks(low, high, about) for about in (6, 5, 4, 3, 2))
+        fitting = (ticks for ticks in choices if self._fits(ticks))
+        return next(fitting, nice_ticks(low, high, 1))
+
+    def _fits(self, ticks: Sequence[float]) -> bool:
+        """Whether labels across keep a letter's distance."""
+        apart = min((self._x(b) - self._x(a) for a, b in pairwise(ticks)), default=WIDTH)
+        return apart >= LETTER * (_longest(ticks) + 1)
+
     def _draw_axes(self, svg: Svg) -> None:
-        (low_x, low_y), (high_x, high_y) = self.data["low"], self.data["high"]
-        lines = []
-        for tick in nice_ticks(low_x, high_x, 6):
-            lines.append(f"M{at(self._x(tick))} {TOP}V{BOTTOM}")
-            svg.text(self._x(tick), BOTTOM + 22, number(tick), "middle")
-        for tick in nice_ticks(low_y, high_y, 5):
-            lines.append(f"M{LEFT} {at(self._y(tick))}H{RIGHT}")
-            svg.text(LEFT - 9, self._y(tick) + 5, number(tick), "end")
+        across, upwards = self._ticks(0), self._ticks(1)
+        lines = [f"M{at(self._x(tick))} {TOP}V{BOTTOM}" for tick in across]
+        lines += [f"M{self._left} {at(self._y(tick))}H{RIGHT}" for tick in upwards]
+        for tick, words in zip(across, labels(across), strict=True):
+            if self._x(tick) + LETTER * len(words) / 2 > WIDTH:
+                svg.text(WIDTH - 2, BOTTOM + 26, words, "end")
+            else:
+                svg.text(self._x(tick), BOTTOM + 26, words, "middle")
+        for tick, words in zip(upwards, labels(upwards), strict=True):
+            svg.text(self._left - 9, self._y(tick) + 5, words, "end")
         svg.path("".join(lines), "lines")
-        across, upwards = (shorten(name, 40) for name in self.data["names"])
-        svg.text((LEFT + RIGHT) / 2, HEIGHT - 8, across, "axis-title middle")
-        svg.text(18, (TOP + BOTTOM) / 2, upwards, "axis-title middle", upwards=True)
+        across_title, upwards_title = (shorten(name, 40) for name in self.data["names"])
+        svg.text((self._left + RIGHT) / 2, HEIGHT - 8, across_title, "axis-title middle")
+        svg.text(18, (TOP + BOTTOM) / 2, upwards_title, "axis-title middle", upwards=True)
+
+
+def _longest(ticks: Sequence[float]) -> int:
+    return max(map(len, labels(ticks)), default=0)
 
 
 def _merged(counts: Counts) -> tuple[Counts, int]:
@@ -162,16 +189,17 @@ def _note(counts: Counts, factor: int) -> str:
 
 def _finding(counts: Counts, names: Sequence[str], corners: NDArray[np.float64]) -> str:
     called = [shorten(str(name), 80) for name in names]
+    decimals = [places(side) + 1 for side in (corners[1] - corners[0]) / counts.shape]
     middles = [area.middle for area in dense_areas(counts, *corners)]
-    places = [
-        ", ".join(f"{name} {number(value)}" for name, value in zip(called, middle, strict=True))
+    spots = [
+        ", ".join(f"{n} {number(v, d)}" for n, v, d in zip(called, middle, decimals, strict=True))
         for middle in middles
     ]
-    if not places:
+    if not spots:
         return "No cell stands out."
-    if len(places) == 1:
-        return f"The densest area lies near {places[0]}."
-    return f"The densest areas lie near {'; '.join(places[:-1])} and {places[-1]}."
+    if len(spots) == 1:
+        return f"The densest area lies near {spots[0]}."
+    return f"The densest areas lie near {'; '.join(spots[:-1])} and {spots[-1]}."
 
 
 def _alt(names: Sequence[str], corners: NDArray[np.float64], finding: str, note: str) -> str:

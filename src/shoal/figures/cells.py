@@ -64,11 +64,11 @@ def _dashes(
 
 
 def draw_legend(svg: Svg, levels: list[int], left: float, right: float) -> None:
-    """Few to many, above the map."""
-    first = left + 74
-    svg.text(first - 8, 27, f"few: {levels[0]}", "end")
+    """Few to many, above the map; room enough for counts of billions."""
+    first = left + 24
+    svg.text(first - 8, 27, number(levels[0]), "end")
     for i in range(SHADES):
         svg.path(f"M{first + 30 * i} 22h28", f"q{i + 1}", width=14)
     last = first + 30 * SHADES
-    svg.text(last + 8, 27, f"many: {number(levels[-1])} or more", "start")
+    svg.text(last + 8, 27, f"{number(levels[-1])} or more", "start")
     svg.text(right, 27, "people in a cell, noisy", "end wide")

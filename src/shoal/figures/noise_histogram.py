@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from shoal.figures.panels import Panel, Panels, measured, some, typical_error, typical_errors
 from shoal.figures.svg import Svg, at, nice_ticks
-from shoal.figures.text import number
+from shoal.figures.text import labels, number
 
 __all__ = ["NoiseHistogram", "noise_histogram"]
 
@@ -75,9 +75,10 @@ class NoiseHistogram(Panels):
         svg.path(f"M{at(frame.left)} {at(frame.bottom)}H{at(frame.right)}", "frame")
         truth = frame.across((self.data["truth"] - low) / (high - low))
         svg.path(f"M{at(truth)} {at(frame.top)}V{at(frame.bottom)}", "truth")
-        for tick in nice_ticks(low, high, 3):
+        ticks = nice_ticks(low, high, 3)
+        for tick, words in zip(ticks, labels(ticks), strict=True):
             place = frame.across((tick - low) / (high - low))
-            svg.text(place, frame.bottom + 24, number(tick), "middle")
+            svg.text(place, frame.bottom + 24, words, "middle")
 
     def _trace(self, panel: Mapping[str, Any]) -> Any:
         import plotly.graph_objects as go

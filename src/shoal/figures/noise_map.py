@@ -69,8 +69,8 @@ def noise_map(
         error = typical_error(np.linalg.norm(places - np.asarray(truth, dtype=float), axis=1))
         panel = measured(words, error, cells=cells.astype(int).tolist())
         panels.append(panel if rings is None else panel | _ringed(rings[words]))
-    said = f"A map {number(2 * width)} wide and {number(2 * reach)} high{_in(unit)}. A stronger "
-    said += f"colour means more reports. {finding}"
+    said = f"A map {2 * width:.4g} wide and {2 * reach:.4g} high{_in(unit)}. A stronger colour "
+    said += f"means more reports. {finding}"
     data = {
         **{"low": [s[0] for s in sides], "high": [s[1] for s in sides], "unit": unit},
         **{"truth": [float(t) for t in truth], "panels": panels},

@@ -96,7 +96,8 @@ def nice_ticks(low: float, high: float, about: int) -> list[float]:
     power = 10.0 ** floor(log10(step))
     step = min((m * power for m in (1, 2, 5, 10)), key=lambda s: abs(s - step))
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
-    return [round(i * step, 12) for i in range(first, last + 1)]
+    digits = 12 - floor(log10(step))  # i * step may end in ...0004
+    return [round(i * step, digits) for i in range(first, last + 1)]
 
 
 def mark_svg(number: int) -> str:

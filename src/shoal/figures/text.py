@@ -5,8 +5,10 @@ invisible and reorder or break what is read (controls, bidirectional overrides),
 """
 
 import unicodedata
+from collections.abc import Sequence
+from math import floor, log10
 
-__all__ = ["clean", "number", "shorten"]
+__all__ = ["clean", "labels", "number", "places", "shorten"]
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _KEPT = {"\n", "\t", "\u00ad", "\u200c", "\u200d"}  # line ends; soft hyphen; joiners of scripts
@@ -39,15 +41,51 @@ def shorten(text: str, at: int) -> str:
     return words if len(words) <= at else words[: at - 1].rstrip() + "…"
 
 
-def number(value: float) -> str:
-    """A number for people: thousands comma, decimal point, four digits at most below 1,000.
+def number(value: float, decimals: int | None = None) -> str:
+    """A number for people: ten digits at most, commas from 10,000 on, so that years stay years.
+
+    Parameters
+    ----------
+    value
+        The number.
+    decimals
+        How many to keep at most; left out, as many as ten digits hold.
 
     Examples
     --------
-    >>> number(12500), number(0.25), number(3.0), number(-0.0)
-    ('12,500', '0.25', '3', '0')
+    >>> number(12500), number(2024), number(0.25), number(40.705), number(3.0), number(-0.0)
+    ('12,500', '2024', '0.25', '40.705', '3', '0')
     """
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    shown = f"{value:.4g}"
-    return "0" if float(shown) == 0 else shown
+    near = value if decimals is None else round(value, decimals)
+    near = float(f"{near:.10g}") + 0.0  # no negative zero
+    if not 1e-4 <= abs(near) < 1e15:
+        return f"{near:g}"
+    shown = f"{near:,.{max(9 - floor(log10(abs(near))), 0)}f}"
+    shown = shown.rstrip("0").rstrip(".") if "." in shown else shown
+    return shown if abs(near) >= 10_000 else shown.replace(",", "")
+
+
+def labels(ticks: Sequence[float]) -> list[str]:
+    """Ticks of one axis, all to the decimals that their step needs.
+
+    Examples
+    --------
+    >>> labels([40.705, 40.71, 40.715]), labels([1990.0, 2000.0])
+    (['40.705', '40.710', '40.715'], ['1990', '2000'])
+    """
+    if len(ticks) < 2:
+        return [number(tick) for tick in ticks]
+    decimals = places(ticks[1] - ticks[0])
+    comma = "," if max(map(abs, ticks)) >= 10_000 else ""
+    return [f"{round(tick, decimals) + 0.0:{comma}.{decimals}f}" for tick in ticks]
+
+
+def places(step: float) -> int:
+    """The decimals that tell multiples of a step apart.
+
+    Examples
+    --------
+    >>> places(20), places(0.5), places(0.005)
+    (0, 1, 3)
+    """
+    return max(-floor(log10(step) + 1e-9), 0)

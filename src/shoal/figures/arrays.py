@@ -1,0 +1,83 @@
+"""Arrays on their way into a picture: whole counts, a box that is one, points on the plane."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import DimensionMismatch, InvalidDomain, NotFinite, NotNumeric
+
+__all__ = ["box_corners", "points", "whole_counts"]
+
+_LARGEST = 2**62  # beyond, sums of counts would not fit
+
+
+def whole_counts(counts: ArrayLike) -> NDArray[np.int64]:
+    """Counts as whole numbers; anything that is none is refused, not rounded.
+
+    Examples
+    --------
+    >>> whole_counts([[1.0, 2.0]])
+    array([[1, 2]])
+    """
+    values = _array(counts)
+    if values.dtype.kind not in "iuf" or not np.all(values == np.rint(values)):  # NaN is none too
+        raise NotNumeric(
+            f"Counts of {values.dtype} came that are not all whole numbers.",
+            "Pass released counts as they came; add up or round what is no count yourself.",
+        )
+    if not np.all(np.abs(values.astype(float)) < _LARGEST):
+        raise NotNumeric("Counts beyond 2**62 came.", "Count in thousands, say, and name them so.")
+    return values.astype(np.int64)
+
+
+def box_corners(low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
+    """The two corners of a public box, one above the other."""
+    ends = _floats(low), _floats(high)
+    if ends[0].shape != ends[1].shape:
+        raise DimensionMismatch(
+            f"{ends[0].size} low and {ends[1].size} high ends came.", "Give each column both."
+        )
+    corners = np.array(ends)
+    with np.errstate(over="ignore", invalid="ignore"):
+        sides = corners[1] - corners[0]
+    if not np.all(np.isfinite(corners)) or not np.all((sides > 0) & np.isfinite(sides)):
+        raise InvalidDomain(
+            "Some bound of the box is not finite, or its low end is not below its high end.",
+            "Give each column its public bounds, e.g. low=[0, 0], high=[110, 20].",
+        )
+    return corners
+
+
+def points(centers: ArrayLike) -> NDArray[np.float64]:
+    """Places on the plane, two numbers each."""
+    places = _floats(centers)
+    if places.ndim != 2 or places.shape[1] != 2:
+        raise DimensionMismatch(
+            f"Points of shape {places.shape} came; a map shows two columns.",
+            "Give two numbers a point, e.g. centers=[[50, 10]].",
+        )
+    if not np.all(np.isfinite(places)):
+        raise NotFinite("Some point is nowhere: NaN or infinity.", "Leave it out.")
+    return places
+
+
+def _floats(values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise _no_numbers() from None
+
+
+def _array(values: ArrayLike) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError:  # rows of unequal length
+        raise _no_numbers() from None
+
+
+def _no_numbers() -> NotNumeric:
+    return NotNumeric(
+        "Text, objects or rows of unequal length came where numbers belong.",
+        "Give numbers, as many in each row.",
+    )
