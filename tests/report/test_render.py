@@ -9,7 +9,16 @@ import pytest
 
 from shoal.errors import AlreadyExists, CannotWrite
 from shoal.figures import cell_map
-from shoal.privacy import KAnonymity, LocalDP, MetricDP, Public, PureDP, Released, Result
+from shoal.privacy import (
+    KAnonymity,
+    LocalDP,
+    MetricDP,
+    Public,
+    PureDP,
+    Released,
+    Result,
+    Unprotected,
+)
 from shoal.report import findings, render, write
 
 HOSTILE = [
@@ -146,6 +155,32 @@ def test_every_kind_of_promise_has_a_page(guarantee):
     page = render(found)
     assert found["sentences"]["exact"].split("·")[0].strip() in page
     assert "<h2>Does not hold</h2>" in page
+
+
+def test_a_page_that_promises_nothing_speaks_of_no_promise_and_no_noise():
+    settings = {"source": Public("synthetic")}
+    page = render(findings(Result("test", Unprotected("The scores are plain ones."), settings)))
+    assert "Nothing is promised" in page
+    assert "Nothing here was changed to protect anyone." in page
+    assert "The promise to you" not in page
+    assert "carries noise" not in page.lower()
+    assert "carry noise" not in page.lower()
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "words"),
+    [
+        (PureDP(1), "What you see carries noise"),
+        (LocalDP(1), "changed at random one by one"),
+        (MetricDP(4, unit="km"), "changed at random one by one"),
+        (KAnonymity(10), "grouped, not noisy"),
+    ],
+    ids=str,
+)
+def test_what_was_found_is_introduced_by_its_kind_of_promise(guarantee, words):
+    page = render(page_of(guarantee=guarantee))
+    assert words in page
+    assert "The promise to you" in page
 
 
 def test_a_page_of_a_large_map_stays_under_400_kilobytes():

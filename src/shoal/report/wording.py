@@ -34,6 +34,7 @@ _GROUPS = (
     "not you took part."
 )
 _OTHERS = "People whose rows say something about you count for themselves: family, friends, twins."
+_REPORTED = "Worked out from reports that were changed at random one by one; none is listed here."
 _LATER = "Other releases from the same rows add up. Only those in this table's ledger are counted."
 
 
@@ -42,7 +43,7 @@ class Promise:
     """One guarantee in words.
 
     ``lead`` is the sentence to set large; ``before`` and ``after`` are the chances in it, where
-    it has any ("10" and "24" in 100).
+    it has any ("10" and "24" in 100). ``head`` goes above it, ``found`` above what was found.
     """
 
     lead: str
@@ -55,6 +56,8 @@ class Promise:
     compared: str
     before: str | None = None
     after: str | None = None
+    head: str = "The promise to you"
+    found: str = "What you see carries noise, and no row of the table is drawn or listed here."
 
 
 def promise(guarantee: Guarantee, **context: Any) -> Promise:
@@ -231,6 +234,7 @@ def _local(guarantee: LocalDP, value: str = "answer", **_: Any) -> Promise:
         compared=f"any other {value}",
         before="10",
         after=in_100(after),
+        found=_REPORTED,
     )
 
 
@@ -261,6 +265,7 @@ def _metric(
         name=f"ε = {per}, metric differential privacy",
         protects="one place of one person",
         compared="any other place, the nearer the better hidden",
+        found=_REPORTED,
     )
 
 
@@ -293,6 +298,7 @@ def _k_anonymity(
         name=f"k = {guarantee.k}, k-anonymity",
         protects=f"one {guarantee.entity or 'row'}",
         compared="the other records of the same group",
+        found="Values are grouped, not noisy: what is shown of a group is true of it.",
     )
 
 
@@ -306,6 +312,8 @@ def _unprotected(guarantee: Unprotected, **_: Any) -> Promise:
         name="none",
         protects="nobody",
         compared="nothing",
+        head="Nothing is promised",
+        found="Nothing here was changed to protect anyone.",
     )
 
 
