@@ -60,6 +60,10 @@ def test_a_total_that_noise_drowns_is_not_told():
 def test_words_say_that_noise_chose_the_areas():
     made = result(a_release(1)).released
     assert "chosen by their noisy counts" in made["tables"].value[0]["note"]
+    listed = made["tables"].value[0]["rows"]
+    described = made["figures"].value[0].alt
+    assert described.count(" sessions a week of ") == len(listed)
+    assert all(f"{row[1]} sessions a week of {row[2]} minutes" in described for row in listed)
 
 
 def test_a_map_without_people_makes_a_page_too():

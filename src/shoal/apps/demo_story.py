@@ -136,7 +136,7 @@ def _found(release: Release) -> str:
     off = release.off_in_total()
     many = f"About {release.people:,} students, give or take {off:,}."
     if not release.tells_people:
-        many = f"How many there are cannot be told at this epsilon: the noise is about {off:,}."
+        many = f"How many there are cannot be told at this epsilon: noise may reach {off:,}."
     where = NOTHING_CLEAR
     for area in release.areas[:1]:
         where = f"Most crowded: {_span(area, 0)} sessions a week of {_span(area, 1)} minutes."
@@ -167,9 +167,16 @@ def _map(release: Release) -> "Figure":
         low=release.grid.box.low,
         high=release.grid.box.high,
         title=f"Where students are: noisy counts of cells{numbered}",
-        finding=None if areas else NOTHING_CLEAR,
+        finding=_finding(areas),
         centers=[area.middle for area in areas] or None,
     )
+
+
+def _finding(areas: Sequence["Area"]) -> str:
+    if not areas:
+        return NOTHING_CLEAR
+    each = [f"{_span(area, 0)} sessions a week of {_span(area, 1)} minutes" for area in areas]
+    return f"Densest by noisy counts: {'; '.join(each)}."
 
 
 def _table(release: Release) -> dict[str, Any]:
@@ -179,8 +186,8 @@ def _table(release: Release) -> dict[str, Any]:
     ]
     off = release.off_in_any_area()
     clear = (
-        f"Blocks of 3 x 3 cells, chosen by their noisy counts; all are within {off:,} of the true "
-        "ones in 95 of 100 releases. Choosing spends no budget."
+        "Blocks of 3 x 3 cells, chosen by their noisy counts. In 95 of 100 releases all of these "
+        f"are within {off:,} of the true counts. Choosing spends no budget."
         if rows
         else f"{NOTHING_CLEAR} The noise of some block of 3 x 3 cells may reach {off:,}."
     )

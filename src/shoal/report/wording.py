@@ -112,8 +112,8 @@ def decimal(value: Fraction) -> str:
 
     Examples
     --------
-    >>> decimal(Fraction(1, 4)), decimal(Fraction(1, 3))
-    ('0.25', 'about 0.334')
+    >>> decimal(Fraction(1, 4)), decimal(Fraction(1, 3)), decimal(Fraction(1, 10**9))
+    ('0.25', 'about 0.334', '0.000000001')
     """
     return _short(value, ROUND_CEILING, up)
 
@@ -132,7 +132,8 @@ def remaining(value: Fraction) -> str:
 def _short(value: Fraction, rounding: str, rounded: Callable[[Decimal], str]) -> str:
     with localcontext(rounding=rounding):
         shown = Decimal(value.numerator) / Decimal(value.denominator)
-    exact = Fraction(str(shown)) == value and len(f"{shown:f}") <= 8
+    short = len(f"{shown:f}") <= 8 or len(shown.normalize().as_tuple().digits) <= 3
+    exact = short and Fraction(str(shown)) == value
     return f"{shown.normalize():f}" if exact else f"about {rounded(shown)}"
 
 
