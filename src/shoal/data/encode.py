@@ -48,18 +48,17 @@ def numbers(
     >>> numbers(batch, ["age", "visits"], text="missing").tolist()
     [[31.0, 2.5], [nan, nan]]
     """
-    columns = [_decoded(batch.column(j)) for j in picked(batch.schema.names, names)]
-    wrong = {name: _wrong(c, text) for name, c in zip(names, columns, strict=True)}
-    if any(wrong.values()):
-        said = [f"{name!r} ({', '.join(kinds)})" for name, kinds in wrong.items() if kinds]
-        raise NotNumeric(
-            f"{', '.join(said[:5])} of {len(names)} columns are not numbers throughout.",
-            "Write numbers like 1234.5, or describe what is none as categories: "
-            "`sex: {values: [F, M]}` in a schema.",
-        )
-    rows = np.empty((len(columns), batch.num_rows))
-    for row, column in zip(rows, columns, strict=True):
-        row[:] = _floats(column)
+    rows = np.empty((len(names), batch.num_rows))
+    wrong: dict[str, list[str]] = {}
+    for row, name, at in zip(rows, names, picked(batch.schema.names, names), strict=True):
+        column = _decoded(batch.column(at))
+        if _is_number(column.type) or _is_text(column.type):
+            row[:] = _floats(column)
+        found = _wrong(column, row, text)
+        if found:
+            wrong[name] = found
+    if wrong:
+        raise _not_numeric(wrong, len(names))
     return rows.T
 
 
@@ -113,15 +112,29 @@ def _is_text(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _wrong(column: pa.Array, text: str) -> list[str]:
+def _is_number(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
+    return any(test(kind) for test in tests)
+
+
+def _wrong(column: pa.Array, floats: NDArray[np.float64], text: str) -> list[str]:
     """What a column holds that is no number, in words."""
     kind = column.type
     if _is_text(kind):
-        return oddities(column) if text == "refuse" else []
-    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
-    if any(test(kind) for test in tests):
+        suspect = text == "refuse" and bool(np.isnan(floats).any())
+        return oddities(column) if suspect else []
+    if _is_number(kind):
         return []
     return ["nested values" if pa.types.is_nested(kind) else str(kind)]
+
+
+def _not_numeric(wrong: Mapping[str, list[str]], asked: int) -> NotNumeric:
+    said = [f"{name!r} ({', '.join(kinds)})" for name, kinds in wrong.items()]
+    return NotNumeric(
+        f"{', '.join(said[:5])} of {asked} columns are not numbers throughout.",
+        "Write numbers like 1234.5, or describe what is none as categories: "
+        "`sex: {values: [F, M]}` in a schema.",
+    )
 
 
 def _floats(column: pa.Array) -> NDArray[np.float64]:
