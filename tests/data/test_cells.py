@@ -29,6 +29,7 @@ ODD = {
     "1.234,5": "decimal commas or thousands separators",
     "1 234": "decimal commas or thousands separators",
     "31.12.2020": "dates",
+    "01.02.2020": "dates",
     "2020-12-31": "dates",
     "2020-12-31 10:00": "dates",
     "secret": "other text",

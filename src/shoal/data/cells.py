@@ -13,8 +13,8 @@ __all__ = ["floats_of", "is_missing", "oddities"]
 _NUMBER = r"^[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _INFINITE = r"^[+-]?(?i:inf|infinity)$"
 _ODDITIES = {
-    "zeros in front": r"^[+-]?0[0-9]",
     "dates": r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}",
+    "zeros in front": r"^[+-]?0[0-9]",
     "decimal commas or thousands separators": r"^[+-]?[0-9]+(?:[ ,.'_][0-9]+)+$",
     "other text": r"",
 }
