@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -86,9 +87,20 @@ def test_a_frame_comes_back_as_its_kind_with_perturbed_columns_only(make):
     assert not np.any(values(reports) == values(frame))
 
 
-def test_a_pandas_frame_keeps_its_index():
+@pytest.mark.parametrize("output", ["default", "pandas"])
+@pytest.mark.parametrize("frozen", [None, "who"])
+def test_the_index_of_a_pandas_frame_stays_behind(output, frozen):
+    frame = pd.DataFrame(PEOPLE).set_index(pd.Index(["078-05-1120", "b", "c", "d"], name="ssn"))
+    perturb = Perturb(LAPLACE, user=frozen).set_output(transform=output)
+    index = perturb.fit_transform(frame).index
+    assert index.equals(pd.RangeIndex(4))
+    assert index.name is None
+
+
+def test_the_index_stays_behind_when_all_of_scikit_learn_is_told_to_give_frames():
     frame = pd.DataFrame(PEOPLE, index=[5, 6, 7, 8])
-    assert Perturb(LAPLACE).fit_transform(frame).index.tolist() == [5, 6, 7, 8]
+    with config_context(transform_output="pandas"):
+        assert Perturb(LAPLACE).fit_transform(frame).index.equals(pd.RangeIndex(4))
 
 
 def test_an_array_comes_back_as_an_array():

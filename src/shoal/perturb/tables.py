@@ -12,7 +12,7 @@ from shoal.data import encode, source_of
 from shoal.domain.box import Matrix, as_matrix
 from shoal.errors import DimensionMismatch, EntityMissing, InvalidSetting, NotNumeric
 
-__all__ = ["columns_of", "like", "names_of", "numbers_of", "tokens_of"]
+__all__ = ["columns_of", "frame_of", "like", "names_of", "numbers_of", "tokens_of"]
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:
@@ -58,14 +58,20 @@ def tokens_of(X: Any, user: str) -> list[str]:
 
 
 def like(X: Any, columns: dict[str, NDArray[Any]]) -> Any:
-    """A frame of the kind and index of ``X`` that holds these columns."""
+    """A frame of the kind of ``X`` that holds these columns and nothing else of ``X``.
+
+    Not its index either: that is a column of people's data too, more often than not.
+    """
     import narwhals as nw
 
-    frame = nw.from_native(X, eager_only=True)
-    made = nw.from_dict(columns, backend=frame.implementation).to_native()
-    if nw.dependencies.is_pandas_like_dataframe(made):
-        made.index = X.index
-    return made
+    return frame_of(columns, nw.from_native(X, eager_only=True).implementation)
+
+
+def frame_of(columns: dict[str, NDArray[Any]], kind: Any) -> Any:
+    """A frame of a named kind, e.g. "pandas", its lines counted from 0 where they are counted."""
+    import narwhals as nw
+
+    return nw.from_dict(columns, backend=kind).to_native()
 
 
 def _plain_array(X: Any) -> NDArray[Any]:

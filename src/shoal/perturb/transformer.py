@@ -20,7 +20,7 @@ from shoal.perturb.memo import Memo
 from shoal.perturb.probe import check_remap
 from shoal.perturb.settings import settings_of
 from shoal.perturb.shape import Names, Shape, shape_of
-from shoal.perturb.tables import like, names_of, tokens_of
+from shoal.perturb.tables import frame_of, like, names_of, tokens_of
 from shoal.privacy import Budget, Guarantee, Ledger, Unprotected
 from shoal.randomness import Randomness, Seed
 
@@ -124,8 +124,8 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         if self.remap is not None and rows.n:
             reports = np.asarray(self.remap(Reports(reports, self.mechanism)).values)
         columns = dict(zip(shape.names_out(rows.names), shape.columns(reports), strict=True))
-        if self._output_is_chosen():
-            return dict(zip(self.get_feature_names_out(), columns.values(), strict=True))
+        if (kind := self._chosen_output()) != "default":
+            return frame_of(columns, kind)  # scikit-learn would give columns X's own index
         return like(X, columns) if rows.framed else np.column_stack(list(columns.values()))
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
@@ -207,10 +207,10 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
                 "Use one that does, or say random_state=7 to make this a simulation.",
             )
 
-    def _output_is_chosen(self) -> bool:
-        """Whether ``set_output`` asked for a kind of frame, which scikit-learn then makes."""
+    def _chosen_output(self) -> str:
+        """The kind of frame that ``set_output`` asked for, or "default"."""
         own: str | None = getattr(self, "_sklearn_output_config", {}).get("transform")
-        return (own or get_config()["transform_output"]) != "default"
+        return own or str(get_config()["transform_output"])
 
 
 class _Rows(NamedTuple):
