@@ -7,7 +7,13 @@ from shoal.domain import Box, Categories, Schema
 from shoal.engine import rows_of
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
-from shoal.errors import DimensionMismatch, NotFinite, OutsideDomain, RepeatedStream
+from shoal.errors import (
+    DimensionMismatch,
+    NotFinite,
+    OutsideDomain,
+    RepeatedStream,
+    UnreadableTable,
+)
 from shoal.mechanisms import Mixed, NDLaplace, RandomizedResponse, snap
 from shoal.perturb import Streamed
 from shoal.privacy import Ledger
@@ -15,6 +21,8 @@ from shoal.randomness import Randomness
 
 BOX = Box(x=(0, 9), y=(0, 9))
 LAPLACE = NDLaplace(1.0, bounds=BOX)
+SHARP = NDLaplace(1000.0, bounds=BOX)
+IN_ORDER = Streamed(LAPLACE, keep_order=True)
 ROWS = np.random.default_rng(0).uniform(0, 9, (1_000, 2))
 
 
@@ -33,7 +41,7 @@ def in_blocks(X, size):
 
 def test_many_blocks_are_one_entry_and_every_row_is_reported():
     ledger = Ledger()
-    reports = table_of(released(Streamed(LAPLACE), in_blocks(ROWS, 64), ledger))
+    reports = table_of(released(Streamed(LAPLACE, keep_order=True), in_blocks(ROWS, 64), ledger))
     noise = np.column_stack([reports["x"], reports["y"]]) - ROWS
     assert reports.num_rows == 1_000
     assert ledger.totals() == [LAPLACE.guarantee.simulated()]
@@ -41,9 +49,43 @@ def test_many_blocks_are_one_entry_and_every_row_is_reported():
 
 
 def test_no_two_blocks_share_their_noise():
-    reports = table_of(released(Streamed(LAPLACE), in_blocks(np.full((128, 2), 4.0), 64)))
+    reports = table_of(released(IN_ORDER, in_blocks(np.full((128, 2), 4.0), 64)))
     first, second = reports["x"].to_numpy()[:64], reports["x"].to_numpy()[64:]
     assert not np.any(first == second)
+
+
+def sorted_rows(n=1_000):
+    return np.column_stack([np.linspace(0, 9, n)] * 2)
+
+
+def test_the_order_of_a_sorted_table_does_not_come_out():
+    reports = table_of(released(Streamed(SHARP), in_blocks(sorted_rows(), 64)))
+    ranks = np.argsort(np.argsort(reports["x"].to_numpy()))
+    assert abs(np.corrcoef(ranks, np.arange(1_000))[0, 1]) < 0.15  # 1 if the order were kept
+    assert np.allclose(np.sort(reports["x"]), sorted_rows()[:, 0], atol=0.1)
+
+
+def test_written_reports_are_shuffled_too_and_a_seed_repeats_the_order(tmp_path):
+    def written(name):
+        drawn = released(Streamed(SHARP), in_blocks(sorted_rows(), 64))
+        return drawn.write(tmp_path / name).read_text()
+
+    first = written("a.csv")
+    places = [float(line.split(",")[0]) for line in first.splitlines()[1:]]
+    assert abs(np.corrcoef(places, np.arange(1_000))[0, 1]) < 0.15
+    assert written("b.csv") == first
+
+
+def test_kept_order_is_the_rows_own():
+    kept = Streamed(SHARP, keep_order=True)
+    reports = table_of(released(kept, in_blocks(sorted_rows(), 64)))
+    assert np.allclose(reports["x"], sorted_rows()[:, 0], atol=0.1)
+
+
+def test_a_stream_of_noise_serves_many_releases_and_never_twice_the_same():
+    noise = Randomness(7).noise
+    both = [table_of(IN_ORDER.release(in_blocks(ROWS, 64), noise))["x"] for _ in range(2)]
+    assert not np.any(both[0].to_numpy() == both[1].to_numpy())
 
 
 def test_reports_can_be_taken_once():
@@ -76,6 +118,14 @@ def test_what_does_not_fit_the_domain_is_refused_before_anything_is_written(repo
     assert ledger.totals() == []
 
 
+def test_rows_that_flow_past_once_are_refused_before_anything_is_written():
+    ledger = Ledger()
+    table = pa.table({"x": ROWS[:, 0], "y": ROWS[:, 1]})
+    with pytest.raises(UnreadableTable, match="flows past once"):
+        released(Streamed(LAPLACE), rows_of(table.to_reader(), BOX), ledger)
+    assert ledger.totals() == []
+
+
 def test_a_remap_follows_every_block():
     reports = table_of(released(Streamed(LAPLACE, snap(BOX, 4)), in_blocks(ROWS, 64)))
     assert set(reports["x"].to_pylist()) == {0.0, 3.0, 6.0, 9.0}
@@ -97,7 +147,8 @@ PEOPLE = pa.table({"age": [31, 47] * 50, "sex": ["F", "M"] * 50})
 
 def test_mixed_records_stream_too():
     mixed = Mixed(20, {"sex": Categories(["F", "M"]), "age": (0, 110)}, {"sex": 0.9, "age": 0.1})
-    reports = table_of(released(Streamed(mixed), rows_of(PEOPLE, SCHEMA)))
+    kept = Streamed(mixed, keep_order=True)
+    reports = table_of(released(kept, rows_of(PEOPLE, SCHEMA)))
     assert reports.column_names == ["sex", "age"]
     assert reports["sex"].to_pylist() == PEOPLE["sex"].to_pylist()  # at epsilon 18 all but surely
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.data import write_table
 from shoal.domain import Box
 from shoal.engine import Block, Rows
 from shoal.engine.rows import Mapped
@@ -17,6 +18,7 @@ from shoal.errors import RepeatedStream
 from shoal.mechanisms.reports import Remap, Reports
 from shoal.perturb.probe import check_remap
 from shoal.perturb.shape import Mixture, Names, shape_of
+from shoal.perturb.shuffle import shuffled
 from shoal.privacy import Guarantee
 from shoal.randomness import NoiseStream, Randomness
 
@@ -33,6 +35,9 @@ class Streamed:
         What randomises a row; its columns are the domain's.
     remap
         What follows each report, seeing no other: ``clamp`` or ``snap``.
+    keep_order
+        ``False``: reports come out in random order. ``True``: line i reports row i, and the
+        place of a row may say what its report hides, as in a table sorted by income.
 
     Examples
     --------
@@ -49,6 +54,7 @@ class Streamed:
 
     mechanism: Any
     remap: Remap | None = None
+    keep_order: bool = False
 
     @property
     def guarantee(self) -> Guarantee:
@@ -61,13 +67,20 @@ class Streamed:
         if isinstance(rows.domain, Box):
             self.mechanism.check(np.array([rows.domain.low, rows.domain.high]))
         check_remap(self.remap, self.mechanism, shape_of(self.mechanism), len(_names(rows)))
+        self._mapped(rows, Randomness().noise)  # rows that flow past once cannot be
         rows.size()
 
     def release(self, rows: Rows, rng: np.random.Generator) -> "Drawn":
         """The reports, drawn as they are taken; each block has a noise stream of its own."""
         noise = rng if isinstance(rng, NoiseStream) else Randomness(rng).noise
+        # A name of its own for every release: one taken twice would raise, and this is paid for.
+        own = noise.child("reports", noise.bytes(16).hex())
+        shuffle = rows.size() > 0 and not self.keep_order
+        return Drawn(self._mapped(rows, own), own if shuffle else None)
+
+    def _mapped(self, rows: Rows, noise: NoiseStream) -> Mapped:
         kernel = _Kernel(self, rows, noise)
-        return Drawn(rows.map(kernel, kernel.names))
+        return rows.map(kernel, kernel.names)
 
 
 class _Kernel:
@@ -84,7 +97,7 @@ class _Kernel:
     def __call__(self, block: Block) -> list[NDArray[Any]]:
         if not len(block):
             return self.shape.columns(np.empty((0, len(self.names))))
-        noise = self._rng.child("reports", next(self._places))
+        noise = self._rng.child("block", next(self._places))
         matrix = self.shape.matrix(self.shape.drawn.release(self._value(block), noise))
         if self._reports.remap is not None:
             matrix = self._reports.remap(Reports(matrix, self._reports.mechanism)).values
@@ -101,16 +114,20 @@ class _Kernel:
 class Drawn:
     """Reports that can be taken once: taken again they would be second reports, not paid for."""
 
-    def __init__(self, mapped: Mapped) -> None:
+    def __init__(self, mapped: Mapped, order: NoiseStream | None = None) -> None:
         self._mapped: Mapped | None = mapped
+        self._order = order
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Draw them, a batch at a time."""
-        return self._once().batches()
+        """Draw them, a batch at a time; shuffled, all are drawn before the first comes."""
+        batches = self._once().batches()
+        return batches if self._order is None else shuffled(batches, self._order.child("order"))
 
     def write(self, path: str | Path, overwrite: bool = False) -> Path:
         """Draw and write them, whole or not at all."""
-        return self._once().write(path, overwrite)
+        if self._order is None:
+            return self._once().write(path, overwrite)
+        return write_table(self.batches(), path, overwrite)
 
     def _once(self) -> Mapped:
         mapped, self._mapped = self._mapped, None
