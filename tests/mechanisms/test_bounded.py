@@ -212,3 +212,10 @@ def test_steps_are_whole_and_within_the_range(place, width, low):
     x = np.clip(box.low + place * (box.high - box.low), box.low, box.high)
     steps = int(steps_of(x.reshape(1, 1), box)[0, 0])
     assert 0 <= steps <= STEPS
+
+
+@mechanisms
+def test_reports_from_a_far_box_stay_finite(mechanism):
+    far = Box(x=(1e308, 1.5e308))
+    values = mechanism(1, bounds=far).release([[1.2e308]], noise()).values
+    assert np.isfinite(values).all()

@@ -119,3 +119,8 @@ def test_a_single_record_is_taken():
     reports = Mixed(3, COLUMNS).release({"age": 30, "sex": "F", "cell": 3}, noise())
     assert reports["sex"].values.shape == (1,)
     assert reports["age"].values.size == 1
+
+
+def test_a_list_of_numbers_is_neither_bounds_nor_categories():
+    with pytest.raises(InvalidDomain, match="bounds, or categories"):
+        Mixed(3, {"age": [0, 110], "sex": ["F", "M"]}).guarantee  # noqa: B018

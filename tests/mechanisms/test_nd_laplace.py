@@ -24,6 +24,7 @@ from shoal.errors import (
     PromiseExceeded,
     UnknownBounds,
 )
+from shoal.mechanisms.nd_laplace import to_places
 from shoal.privacy import Unprotected
 
 CITY = Box.geo(latitude=(40.4, 41.0), longitude=(-74.3, -73.7))
@@ -82,11 +83,6 @@ def test_a_deployed_client_reports_whatever_number_it_holds(rows):
     reports = NDLaplace(1.0, bounds=box, clip=True).release(rows, noise())
     assert reports.values.shape == rows.shape
     assert np.isfinite(reports.values).all()
-
-
-def test_records_beyond_the_lattice_are_moved_to_its_end():
-    reports = NDLaplace(1.0).release([[1e308, -1e308]], noise())
-    assert np.abs(reports.values / NDLaplace(1.0).step).tolist()[0] == pytest.approx([2**52] * 2)
 
 
 def test_the_table_that_came_is_not_touched_unless_asked():
@@ -284,3 +280,65 @@ def test_promises_scaled_by_two_boxes_do_not_add():
     with pytest.raises(IncomparableGuarantees):
         small + large
     assert float(large.as_local(Box(x=(0, 9))).epsilon) == pytest.approx(2, abs=1e-5)
+
+
+def test_the_noise_is_rounded_before_it_meets_the_record():
+    """With one seed, two records far apart get the very same whole number of steps added."""
+    mechanism = NDLaplace(1.0, bounds=Box(x=(0, 1000)), lattice=0.25)
+    records = np.array([[0.1], [999.9]])
+    added = []
+    for record in records:
+        report = mechanism.release([record] * 500, Randomness(5).noise).values
+        added.append(report[:, 0] / 0.25 - np.rint(record[0] / 0.25))
+    assert np.array_equal(added[0], added[1])
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "0.3", "1/3", "0.7"])
+def test_the_noise_is_never_narrower_than_promised(epsilon):
+    mechanism = NDLaplace(epsilon)
+    exact = Fraction(epsilon) * Fraction(mechanism.step)
+    assert Fraction(mechanism.lattice_rate) <= exact
+    assert Fraction(mechanism.lattice_rate) > exact * (1 - Fraction(1, 2**50))
+
+
+def test_records_the_lattice_does_not_reach_are_refused():
+    with pytest.raises(OutsideDomain, match="1 of 2 rows"):
+        NDLaplace(1.0).release([[1.7e12], [5]], Randomness(1).noise)
+    far = NDLaplace(1.0).release([[3e7]], Randomness(1).noise).values
+    assert abs(far[0, 0] - 3e7) < 100
+    with pytest.raises(InvalidSetting, match=r"2\*\*50 steps"):
+        NDLaplace(1.0, bounds=Box(x=(0, 1e12)))
+
+
+@pytest.mark.parametrize("scale", [(0.1,), (0.3,), (7.0,), None])
+def test_rounding_far_from_the_origin_stays_within_the_slack(scale):
+    """Against exact fractions, at the edge of what is taken without bounds."""
+    mechanism = NDLaplace(1.0, scale=scale)
+    unit = 1.0 if scale is None else scale[0]
+    edge = 2.0**44 * mechanism.step * unit
+    rng, worst = np.random.default_rng(3), Fraction(0)
+    cell = Fraction(unit) * Fraction(mechanism.step)
+    for x in edge * (1 - 1e-3 * rng.random(300)):
+        placed = np.array([[x]])
+        to_places(placed, np.zeros((1, 1)), np.array([[unit * mechanism.step]]))
+        worst = max(worst, abs(Fraction(placed[0, 0]) - Fraction(x) / cell))
+    assert 2 * worst * Fraction(mechanism.step) <= mechanism.guarantee.slack
+
+
+def test_what_the_promise_comes_to_is_asked_of_the_mechanism():
+    assert float(NDLaplace(1.0, bounds=Box(x=(0, 100))).as_local().epsilon) == pytest.approx(100)
+    with pytest.raises(UnknownBounds):
+        NDLaplace(1.0).as_local()
+
+
+def test_bounds_that_are_no_box_are_refused():
+    with pytest.raises(InvalidDomain, match="list"):
+        NDLaplace(1.0, bounds=[(0, 1)])
+
+
+@pytest.mark.parametrize(
+    "names", [("start_lat", "start_lon"), ("Latitude", "LNG"), ("lat", "x_long")]
+)
+def test_degrees_are_recognised_in_longer_names(names):
+    with pytest.raises(InvalidDomain, match="per degree"):
+        NDLaplace(1.0, bounds=Box.of(names, [0, 0], [1, 1]))

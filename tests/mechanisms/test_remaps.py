@@ -182,3 +182,8 @@ def test_atoms_of_weight_zero_are_left_out():
     prior = Prior(TOWNS, [0, 1, 3])
     assert prior.atoms.tolist() == TOWNS[1:].tolist()
     assert prior.weights.tolist() == [0.25, 0.75]
+
+
+def test_a_prior_that_is_an_array_is_refused_by_name():
+    with pytest.raises(InvalidSetting, match="pair of points and weights"):
+        bayes_remap(prior=np.zeros((3, 2)))

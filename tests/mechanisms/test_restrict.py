@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shoal import Box, NDLaplace, Randomness, Restrict, bayes_remap
+from shoal import Box, NDLaplace, Piecewise, Randomness, Restrict, bayes_remap
 from shoal.errors import (
     InvalidDomain,
     InvalidSetting,
@@ -113,3 +113,17 @@ def test_the_law_of_plain_noise_is_not_read_into_restricted_reports():
     reports = Restrict(NDLaplace(2.0), SQUARE).release([[0.0, 1.0]], noise())
     with pytest.raises(NotAReport, match="Restrict"):
         bayes_remap()(reports)
+
+
+def test_a_record_at_the_top_edge_stays_in_the_box():
+    """The edge lies three quarters of a step past the last lattice point: rounded up, it is out."""
+    box = Box(x=(0, 10.75))
+    restricted = Restrict(NDLaplace(1.0, lattice=1.0), box)
+    values = restricted.release(np.full((2_000, 1), 10.75), Randomness(3).noise).values
+    assert set(values[:, 0]) <= set(range(11))
+    assert np.mean(values[:, 0] >= 8) > 0.5
+
+
+def test_another_mechanism_is_refused_by_name():
+    with pytest.raises(InvalidSetting, match="Piecewise"):
+        Restrict(Piecewise(1.0), Box(x=(-1, 1)))

@@ -159,7 +159,12 @@ class Box:
                 f"The box has no {', '.join(absent)}.", f"It has {', '.join(self.names)}."
             )
         at = [self.names.index(name) for name in names]
-        if self.distance_unit == "km" and list(names) == list(self.names):
+        if self.distance_unit == "km":
+            if tuple(names) != self.names:
+                raise InvalidDomain(
+                    "A part of a geographic box was asked for; it would be in degrees.",
+                    f"Take both, {self.names[0]!r} and {self.names[1]!r}, in this order.",
+                )
             return self
         return Box.of(names, self.low[at], self.high[at])
 

@@ -29,6 +29,7 @@ __all__ = [
     "Steps",
     "local_budget",
     "own_reports",
+    "positive_number",
     "scaled_of",
     "steps_of",
 ]
@@ -153,6 +154,12 @@ def local_budget(epsilon: Number) -> Fraction:
     return exact
 
 
+def positive_number(value: object) -> bool:
+    """Whether it is a positive, finite number."""
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return number and bool(0 < float(value) < np.inf)  # type: ignore[arg-type]
+
+
 def own_reports(reports: object, mechanism: object) -> Reports:
     """Reports this very mechanism made, at least one, untouched since."""
     raw = as_raw_reports(reports)
@@ -177,7 +184,7 @@ def steps_of(rows: Matrix, box: Box) -> Steps:
 
 def _in_raw_units(values: Matrix, box: Box) -> Matrix:
     values *= ((box.high - box.low) / 2)[:, None]
-    values += ((box.high + box.low) / 2)[:, None]
+    values += (box.high / 2 + box.low / 2)[:, None]
     return values.T
 
 

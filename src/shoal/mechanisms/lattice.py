@@ -14,10 +14,11 @@ import numpy as np
 from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting
 
-__all__ = ["FARTHEST", "Lattice", "auto_step", "checked_step", "grain", "rounded"]
+__all__ = ["FARTHEST", "WIDEST_BOX", "Lattice", "auto_step", "checked_step", "grain", "rounded"]
 
 Lattice = str | float | None
-FARTHEST = 2.0**52  # rows beyond so many steps are moved there; noise never gets as far
+FARTHEST = 2.0**45  # steps a record without bounds may lie from the origin
+WIDEST_BOX = 2.0**50  # steps across a box; with noise added, sums stay exact below 2**53
 _GRAIN = Fraction(1, 2**20)
 
 

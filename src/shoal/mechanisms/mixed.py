@@ -117,6 +117,12 @@ class Mixed:
         public = self.columns[name]
         if isinstance(public, tuple):
             return Hybrid(epsilon, Box(**{name: public}), self.clip)
+        if isinstance(public, list) and all(isinstance(each, int | float) for each in public):
+            raise InvalidDomain(
+                f"A list of numbers came for {name!r}: bounds, or categories?",
+                "Write bounds as a pair, (0, 110), and numbers that are names as "
+                "Categories([...]).",
+            )
         return frequency_oracle(epsilon, public)
 
     def _exact_shares(self) -> dict[str, Fraction]:

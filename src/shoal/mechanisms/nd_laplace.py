@@ -3,20 +3,26 @@
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
-from shoal.errors import DimensionMismatch, InvalidBudget, InvalidDomain, InvalidSetting
+from shoal.errors import (
+    DimensionMismatch,
+    InvalidBudget,
+    InvalidDomain,
+    InvalidSetting,
+    OutsideDomain,
+)
 from shoal.mechanisms.laplace_law import log_density, radius_quantile
-from shoal.mechanisms.lattice import FARTHEST, Lattice, checked_step
-from shoal.mechanisms.records import bounds_needed, records_of
+from shoal.mechanisms.lattice import FARTHEST, WIDEST_BOX, Lattice, checked_step
+from shoal.mechanisms.records import bounds_needed, extremes, records_of
 from shoal.mechanisms.reports import Reports
 from shoal.mechanisms.scaling import Scale, Scaling
-from shoal.privacy import Guarantee, MetricDP, Unprotected
+from shoal.privacy import Guarantee, LocalDP, MetricDP, Unprotected
 from shoal.privacy.guarantees import Number, exact_budget
 
 __all__ = ["NDLaplace", "PerturbationArea", "PlanarLaplace", "SphericalLaplace"]
@@ -64,7 +70,8 @@ class NDLaplace:
         How much of each column counts as one unit: ``None`` for 1 (epsilon per raw unit),
         ``"box"`` for half the box's sides, or numbers. Public, as the bounds are.
     bounds
-        The public box; records outside are refused. Without one any number goes.
+        The public box; records outside are refused. Without one, numbers up to 2**45 steps of
+        the lattice go: some 3e7 / epsilon.
     lattice
         The step of the lattice in scaled units; ``"auto"`` for some 2**-20 / epsilon. ``None``
         gives raw floats, which promise nothing: for simulations only.
@@ -194,7 +201,21 @@ class NDLaplace:
                 f"{rows.shape[1]} columns came; without bounds {_WIDEST} is the most.",
                 "Give bounds, or scale with a number for each column.",
             )
+        if self.bounds is None and self.step is not None:
+            self._refuse_far(rows)
         return rows
+
+    def _refuse_far(self, rows: Matrix) -> None:
+        """Without bounds: records so far out that the lattice does not reach them."""
+        reach = FARTHEST * cast("float", self.step) * self.space.units(rows.shape[1])
+        if not len(rows) or np.all(np.abs(extremes(rows)) <= reach):
+            return
+        far = np.any(np.abs(rows) > reach, axis=1)
+        raise OutsideDomain(
+            f"{np.count_nonzero(far)} of {len(rows)} rows lie more than 2**45 steps of the "
+            "lattice from zero.",
+            "Give public bounds, or measure in a coarser unit: scale=(...).",
+        )
 
     def _perturb(self, values: Matrix, rng: np.random.Generator) -> None:
         """Replace rows by reports, in place, some at a time."""
@@ -215,9 +236,29 @@ class NDLaplace:
     def _promise(self, epsilon: Fraction) -> Guarantee:
         if self.step is None:
             return Unprotected("the low bits of raw float64 reports depend on the record")
-        slack = lattice_slack(epsilon * Fraction(self.step), self.d or _WIDEST)
+        slack = lattice_slack(epsilon * Fraction(self.step), self.d or _WIDEST, self._reach())
         unit, scale = self.space.unit, self.space.named
         return MetricDP(epsilon, "euclidean", slack=slack, unit=unit, scale=scale)
+
+    def _reach(self) -> float:
+        """How many steps from the lattice's origin a record may lie."""
+        if self.bounds is None:
+            return FARTHEST
+        cells = self.space.units(self.bounds.d) * cast("float", self.step)
+        reach = float(np.max((self.bounds.high - self.bounds.low) / cells))
+        if reach > WIDEST_BOX:
+            raise InvalidSetting(
+                "The box is more than 2**50 steps of the lattice across.",
+                "Measure in a coarser unit, e.g. scale='box', and choose epsilon for that.",
+            )
+        return reach
+
+    def as_local(self) -> LocalDP:
+        """What the promise comes to for any two records of the bounds."""
+        box = bounds_needed(self.bounds, "as_local()")
+        if not isinstance(self.guarantee, MetricDP):
+            raise InvalidSetting(f"Nothing is promised: {self.guarantee}.", "Give a lattice.")
+        return self.guarantee.as_local(box)
 
     def _check_width(self) -> None:
         if self._fixed_d and self.space.d not in (None, self._fixed_d):
@@ -283,19 +324,21 @@ def fill_with_noise(out: Matrix, rate: float, rng: np.random.Generator) -> None:
     out *= radius[:, np.newaxis]
 
 
-def lattice_slack(step_cost: Fraction, d: int) -> Fraction:
-    """What rounding a record to the lattice costs, rounded up to a multiple of 1e-9."""
-    square = step_cost * step_cost * d * 10**18  # [P4]
+def lattice_slack(step_cost: Fraction, d: int, reach: float) -> Fraction:
+    """What rounding a record to the lattice costs, rounded up to a multiple of 1e-9.
+
+    A step a column, and what float64 gets wrong before rounding at so many steps from the origin.
+    """
+    steps = 1 + Fraction(reach) / 2**50
+    square = (step_cost * steps) ** 2 * d * 10**18  # [P4]
     root = math.isqrt(math.ceil(square))
     return Fraction(root if root * root >= square else root + 1, 10**9)
 
 
 def to_places(rows: Matrix, origin: Matrix, cell: Matrix) -> None:
     """Rows become whole numbers of steps from the origin, in place."""
-    with np.errstate(over="ignore"):  # beyond float64 is beyond FARTHEST too
-        rows -= origin
-        rows /= cell
-    np.clip(rows, -FARTHEST, FARTHEST, out=rows)
+    rows -= origin
+    rows /= cell
     np.rint(rows, out=rows)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.errors import InvalidDomain, OutsideDomain
-from shoal.mechanisms.bounded import STEPS, Bounded, Steps, scaled_of
+from shoal.mechanisms.bounded import STEPS, Bounded, Steps, positive_number, scaled_of
 from shoal.privacy.guarantees import Number
 
 __all__ = ["PrivUnit"]
@@ -67,7 +67,7 @@ class PrivUnit(Bounded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.radius is not None and not (0 < self.radius < math.inf):
+        if self.radius is not None and not positive_number(self.radius):
             raise InvalidDomain(
                 "radius is no positive, finite number.", "Give the radius of a public ball."
             )

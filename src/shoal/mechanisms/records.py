@@ -9,7 +9,7 @@ from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
 from shoal.errors import NotFinite, NotNumeric, OutsideDomain, UnknownBounds
 
-__all__ = ["bounds_needed", "records_of"]
+__all__ = ["bounds_needed", "extremes", "records_of"]
 
 Row = NDArray[np.float64]
 _BLOCK = 2**13  # rows looked at together
@@ -44,7 +44,7 @@ def records_of(
     if clip:
         return _moved_inside(rows, bounds_needed(bounds, "clip=True"))
     if len(rows):
-        lowest, highest = _extremes(rows)
+        lowest, highest = extremes(rows)
         _refuse_nonfinite(rows, lowest, highest, bounds)
         if bounds is not None:
             _refuse_outside(rows, lowest, highest, bounds)
@@ -77,7 +77,7 @@ def _moved_inside(rows: Matrix, box: Box) -> Matrix:
     return np.where(np.isnan(moved), box.low / 2 + box.high / 2, moved)
 
 
-def _extremes(rows: Matrix) -> tuple[Row, Row]:
+def extremes(rows: Matrix) -> tuple[Row, Row]:
     """Lowest and highest value of each column, NaN where there is one.
 
     Few columns make slow reductions, so rows are laid side by side first; and some at a time, so

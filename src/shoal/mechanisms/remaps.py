@@ -145,7 +145,7 @@ def bayes_remap(
     """
     if loss not in ("squared", "euclidean"):
         raise InvalidSetting("loss is neither 'squared' nor 'euclidean'.", "Choose one of them.")
-    if isinstance(prior, Prior) or prior == "em":
+    if isinstance(prior, Prior) or (isinstance(prior, str) and prior == "em"):
         return BayesRemap(prior, loss)
     if not isinstance(prior, tuple | list) or len(prior) != 2:
         raise InvalidSetting(

@@ -63,6 +63,11 @@ class Restrict:
     acceptance: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.mechanism, NDLaplace):
+            raise InvalidSetting(
+                f"Restrict is for NDLaplace and its kin; a {type(self.mechanism).__name__} came.",
+                "E.g. Restrict(NDLaplace(1.0), box).",
+            )
         box = _one_box(self.mechanism, self.box)
         halves = Fraction(1, 2) if self.calibrate else Fraction(1)
         epsilon = exact_budget(self.mechanism.epsilon) * halves

@@ -1,6 +1,7 @@
 """Raw units and scaled ones: in which public unit of each column a distance is measured."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from shoal.domain.box import Matrix, as_matrix
 from shoal.errors import InvalidDomain
 from shoal.mechanisms.records import bounds_needed
 
-__all__ = ["Scale", "Scaling"]
+__all__ = ["Scale", "Scaling", "refuse_degrees"]
 
 Row = NDArray[np.float64]
 Scale = str | Sequence[float] | Row | None
@@ -43,8 +44,13 @@ class Scaling:
     @classmethod
     def of(cls, scale: Scale, bounds: Box | None) -> "Scaling":
         """Check both: they are public and of one width."""
+        if bounds is not None and not isinstance(bounds, Box):
+            raise InvalidDomain(
+                f"bounds came as a {type(bounds).__name__}.", "E.g. bounds=Box(age=(0, 110))."
+            )
         if scale is None:
-            _refuse_degrees(bounds)
+            if bounds is not None and bounds.distance_unit != "km":
+                refuse_degrees(bounds.names)
             return cls(None, bounds)
         if isinstance(scale, str) and scale == "box":
             return cls("box", bounds_needed(bounds, "scale='box'"))
@@ -108,14 +114,12 @@ def _numbers(scale: Scale, bounds: Box | None) -> tuple[float, ...]:
     )
 
 
-def _refuse_degrees(bounds: Box | None) -> None:
+def refuse_degrees(names: Iterable[str]) -> None:
     """Epsilon per degree hides less to the east than to the north: nobody means that."""
-    if bounds is None or bounds.distance_unit == "km":
-        return
-    names = {name.lower() for name in bounds.names}
-    if names & _LATITUDES and names & _LONGITUDES:
+    words = {word for name in names for word in re.split(r"[^a-z]+", name.lower())}
+    if words & _LATITUDES and words & _LONGITUDES:
         raise InvalidDomain(
-            "The box has a latitude and a longitude in degrees, so epsilon would be per degree.",
+            "There is a latitude and a longitude in degrees, so epsilon would be per degree.",
             "Use Box.geo(latitude=..., longitude=...) and epsilon per kilometre; give other "
             "columns a mechanism of their own, or scale=(...) if degrees are really meant.",
         )

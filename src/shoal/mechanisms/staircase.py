@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.errors import DimensionMismatch, InvalidDomain
-from shoal.mechanisms.bounded import STEPS, Bounded, Steps
+from shoal.mechanisms.bounded import STEPS, Bounded, Steps, positive_number
 from shoal.mechanisms.coins import Coin, fair_bits
 from shoal.mechanisms.discrete_laplace import geometric_law
 from shoal.privacy.guarantees import Number
@@ -62,7 +62,8 @@ class Staircase(Bounded):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.width is not None and (self.bounds is not None or not 0 < self.width < math.inf):
+        given = self.width is not None
+        if given and (self.bounds is not None or not positive_number(self.width)):
             raise InvalidDomain(
                 "width is no positive, finite number, or came together with bounds.",
                 "Give one of them: width=2, or bounds=Box(age=(0, 110)).",

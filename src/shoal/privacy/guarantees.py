@@ -38,8 +38,8 @@ Scale = str | tuple[float, ...] | None
 class _Domain(Protocol):
     """What ``MetricDP.as_local`` asks of a box."""
 
-    distance_unit: str
-
+    @property
+    def distance_unit(self) -> str: ...
     @property
     def sides(self) -> Any: ...
 
@@ -272,7 +272,11 @@ class MetricDP(Budget):
         return self if self.slack else replace(self, slack=Fraction(1, 100))
 
     def as_local(self, domain: _Domain) -> LocalDP:
-        """The LocalDP this implies on a bounded domain: epsilon times its diameter plus slack."""
+        """The LocalDP this implies on a domain: epsilon times its diameter plus slack.
+
+        Only of a mechanism that moves records into this domain or refuses them outside: ask a
+        mechanism with bounds for its own, ``mechanism.as_local()``.
+        """
         if domain.distance_unit != self.unit:
             raise InvalidDomain(
                 f"The promise is per {self.unit}, the domain measures in {domain.distance_unit}.",
