@@ -33,6 +33,12 @@ def test_one_that_does_not_raises(remap, error):
         check(remap)
 
 
+def test_learning_where_records_lie_needs_bounds():
+    with pytest.raises(InvalidSetting, match="no bounds"):
+        check(bayes_remap("em"), NDLaplace(1.0))
+    check(bayes_remap(([[0.0, 0.0], [1.0, 1.0]], [1, 3])), NDLaplace(1.0))
+
+
 def test_categories_are_not_moved():
     with pytest.raises(InvalidSetting):
         check(clamp(Box.unit(1)), RandomizedResponse(1.0, 3), width=1)

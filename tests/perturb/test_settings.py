@@ -1,4 +1,5 @@
 import json
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +16,31 @@ BOX = Box(age=(0, 110), visits=(0, 20.123456789))
 @pytest.mark.parametrize("epsilon", [1, 1.0, "1", Fraction(1), np.float64(1)])
 def test_a_budget_is_one_however_it_is_written(epsilon):
     assert settings_of(NDLaplace(epsilon))["epsilon"] == "1"
+
+
+def test_numbers_are_one_however_they_are_written():
+    columns = {"age": (0, 110), "sex": Categories(["F", "M"])}
+    ways = [{"age": "1/2", "sex": 0.5}, {"age": Fraction(1, 2), "sex": "0.5"}]
+    one, other = (settings_of(Mixed(2.0, columns, shares=shares)) for shares in ways)
+    assert json.dumps(one) == json.dumps(other)
+    floats = {"age": (0.0, np.float64(110)), "sex": columns["sex"]}
+    assert json.dumps(settings_of(Mixed(2, floats))) == json.dumps(settings_of(Mixed(2, columns)))
+
+
+@dataclass(frozen=True)
+class Held:
+    radius: object
+
+
+@pytest.mark.parametrize("radius", [1, 1.0, np.float64(1), np.int64(1), np.array(1.0)])
+def test_a_whole_number_is_one_whatever_holds_it(radius):
+    assert json.dumps(settings_of(Held(radius))["radius"]) == "1"
+
+
+@pytest.mark.parametrize("radius", [1e308, 0.1, True, 2**60 + 1])
+def test_numbers_are_told_exactly(radius):
+    told = json.loads(json.dumps(settings_of(Held(radius))["radius"]))
+    assert told == radius
 
 
 def test_bounds_are_told_to_the_last_digit():

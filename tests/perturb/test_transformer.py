@@ -204,6 +204,28 @@ def test_a_memo_file_remembers_beyond_the_object(tmp_path):
     assert report().tolist() == report().tolist()
 
 
+def test_columns_of_other_names_are_another_collection():
+    memo = Memo()
+    frame = pd.DataFrame({**PEOPLE, "u": PEOPLE["x"], "v": PEOPLE["y"]})
+
+    def report(*names):
+        perturb = Perturb(NDLaplace(1.0), memo=memo, user="who")
+        return perturb.fit_transform(frame[["who", *names]]).to_numpy()
+
+    assert not np.any(report("x", "y") == report("u", "v"))
+    assert np.all(report("x", "y") == report("x", "y"))
+
+
+def test_tokens_of_another_column_are_other_people():
+    memo = Memo()
+    frame = pd.DataFrame({**PEOPLE, "house": PEOPLE["who"]})
+
+    def report(user):
+        return values(Perturb(LAPLACE, memo=memo, user=user).fit_transform(frame))
+
+    assert not np.any(report("who") == report("house"))
+
+
 def test_simulated_reports_are_never_taken_for_real_ones(tmp_path):
     memo = Memo(tmp_path / "reports.memo")
     rehearsal = Perturb(LAPLACE, memo=memo, user="who", random_state=7)
@@ -303,6 +325,45 @@ def test_a_wrong_remap_is_refused_before_anything_is_spent(remap, error):
 def test_a_remap_never_receives_rows():
     with pytest.raises(NotAReport):
         clamp(BOX)(np.ones((2, 2)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"mechanism": NDLaplace(9.0, bounds=BOX)},
+        {"remap": np.asarray},
+        {"user": None},
+        {"memo": "fresh"},
+        {"ledger": Ledger()},
+        {"random_state": 7},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_what_was_set_after_fit_is_refused_until_it_is_fitted(change):
+    perturb = Perturb(LAPLACE, user="who").fit(pd.DataFrame(PEOPLE)).set_params(**change)
+    with pytest.raises(InvalidSetting, match="Call fit again"):
+        perturb.transform(pd.DataFrame(PEOPLE))
+    assert entries(perturb) == 0
+
+
+def test_a_remap_that_learns_needs_bounds_before_anything_is_spent():
+    ledger = Ledger()
+    spread = np.random.default_rng(0).normal(0, 1e4, (50, 2))
+    with pytest.raises(InvalidSetting, match="no bounds"):
+        Perturb(NDLaplace(1.0), remap=bayes_remap("em"), ledger=ledger).fit_transform(spread)
+    assert ledger.totals() == []
+
+
+def test_degrees_are_refused_by_the_names_of_a_frame():
+    frame = pd.DataFrame({"lat": [40.7], "lon": [-74.0]})
+    with pytest.raises(InvalidDomain, match="per degree"):
+        Perturb(NDLaplace(1.0)).fit(frame)
+    Perturb(NDLaplace(1.0, scale=(0.1, 0.1))).fit(frame)  # degrees are really meant
+
+
+def test_odd_rows_are_told_by_the_names_of_the_frame():
+    with pytest.raises(NotFinite, match="1 of 2 rows have values in 'b'"):
+        Perturb(NDLaplace(1.0)).fit(pd.DataFrame({"a": [1.0, 2.0], "b": [1.0, np.nan]}))
 
 
 BAD_ROWS = {

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InvalidSetting
+from shoal.mechanisms.remaps import BayesRemap
 from shoal.mechanisms.reports import Remap, Reports, as_reports
 from shoal.perturb.shape import Numbers, Shape
 
@@ -17,6 +18,12 @@ def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -
         return
     if not isinstance(shape, Numbers):
         raise InvalidSetting("A remap came with categories.", "Remaps move numbers only.")
+    if isinstance(remap, BayesRemap) and isinstance(remap.prior, str) and shape.box is None:
+        raise InvalidSetting(
+            "The remap learns where records lie, and the mechanism has no bounds to look within.",
+            "Give the mechanism bounds, e.g. NDLaplace(1.0, bounds=Box(...)); or give the remap a "
+            "public prior.",
+        )
     point = np.zeros((1, width))
     if shape.box is not None:
         point += (shape.box.low + shape.box.high) / 2

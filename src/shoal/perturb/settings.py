@@ -29,8 +29,11 @@ def settings_of(thing: Any) -> dict[str, Any]:
             "Make it a frozen dataclass, as all of shoal's mechanisms and remaps are.",
         )
     given = {field.name: getattr(thing, field.name) for field in fields(thing) if field.init}
+    # 1, 1.0 and "1" are one budget, as are shares of "1/2" and 0.5.
     if "epsilon" in given:
-        given["epsilon"] = exact_budget(given["epsilon"])  # 1, 1.0 and "1" are one budget
+        given["epsilon"] = exact_budget(given["epsilon"])
+    if isinstance(given.get("shares"), Mapping):
+        given["shares"] = {name: exact_budget(part) for name, part in given["shares"].items()}
     return {"class": type(thing).__name__, **{name: _plain(value) for name, value in given.items()}}
 
 
@@ -42,11 +45,12 @@ def _plain(value: Any) -> Any:
 
 
 _SAID: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
-    (str | bool | int | float | None, lambda value: value),
+    (float, lambda value: int(value) if value.is_integer() else float(value)),  # 1.0 is 1
+    (str | bool | int | None, lambda value: value),
     (Fraction, plain),
     (Box, Box.to_dict),
     (Categories, lambda listed: {"values": _plain(listed.values), "other": listed.other}),
     (Mapping, lambda named: {str(name): _plain(each) for name, each in named.items()}),
     (tuple | list, lambda values: [_plain(each) for each in values]),
-    (np.ndarray | np.generic, lambda values: values.tolist()),
+    (np.ndarray | np.generic, lambda values: _plain(values.tolist())),
 )

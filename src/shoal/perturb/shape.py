@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.domain import Box, Categories
 from shoal.domain.box import Matrix
-from shoal.errors import DimensionMismatch, InvalidSetting, UnknownCategory
+from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, UnknownCategory
 from shoal.mechanisms import Mixed, RandomizedResponse, UnaryEncoding
 from shoal.mechanisms.hybrid import Hybrid
 from shoal.perturb.tables import columns_of, numbers_of
@@ -83,7 +83,10 @@ class Numbers:
 
     def read(self, X: Any, columns: Names | None) -> Matrix:
         """Float64 rows."""
-        return numbers_of(X, columns)
+        rows = numbers_of(X, columns)
+        if columns is not None and self.box is None:  # or the mechanism would call them x0, x1
+            _refuse_nonfinite(rows, columns)
+        return rows
 
     def some(self, value: Matrix, at: list[int]) -> Matrix:
         """Some rows."""
@@ -221,6 +224,18 @@ class Mixture:
             name: Numbers(one) if isinstance(one, Hybrid) else Category(one)
             for name, one in self.mechanism.mechanisms.items()
         }
+
+
+def _refuse_nonfinite(rows: Matrix, columns: Names) -> None:
+    bad = ~np.isfinite(rows)
+    if not bad.any():
+        return
+    names = [repr(name) for name, column in zip(columns, bad.T, strict=True) if column.any()]
+    raise NotFinite(
+        f"{np.count_nonzero(bad.any(axis=1))} of {len(bad)} rows have values in "
+        f"{', '.join(names)} that are NaN or infinite.",
+        "Drop or fill those rows, or give the mechanism bounds and clip=True.",
+    )
 
 
 def _one_column(came: str) -> DimensionMismatch:

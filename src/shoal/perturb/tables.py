@@ -12,7 +12,7 @@ from shoal.data import encode, source_of
 from shoal.domain.box import Matrix, as_matrix
 from shoal.errors import DimensionMismatch, EntityMissing, InvalidSetting, NotNumeric
 
-__all__ = ["columns_of", "frame_of", "like", "names_of", "numbers_of", "tokens_of"]
+__all__ = ["check_token", "columns_of", "frame_of", "like", "names_of", "numbers_of", "tokens_of"]
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:
@@ -55,6 +55,15 @@ def tokens_of(X: Any, user: str) -> list[str]:
             "Fill in whose they are, or remove them.",
         )
     return texts
+
+
+def check_token(user: str | None, columns: Sequence[str]) -> None:
+    """A column that tells people apart is not reported."""
+    if user is not None and user in columns:
+        raise InvalidSetting(
+            f"{user!r} is both the user's token and a column to report.",
+            "Name a column that only tells people apart.",
+        )
 
 
 def like(X: Any, columns: dict[str, NDArray[Any]]) -> Any:

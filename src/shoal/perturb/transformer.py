@@ -15,12 +15,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shoal.domain.box import Matrix
 from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn
+from shoal.mechanisms import NDLaplace
 from shoal.mechanisms.reports import Remap, Reports
+from shoal.mechanisms.scaling import refuse_degrees
 from shoal.perturb.memo import Memo
 from shoal.perturb.probe import check_remap
 from shoal.perturb.settings import settings_of
 from shoal.perturb.shape import Names, Shape, shape_of
-from shoal.perturb.tables import frame_of, like, names_of, tokens_of
+from shoal.perturb.tables import check_token, frame_of, like, names_of, tokens_of
 from shoal.privacy import Budget, Guarantee, Ledger, Unprotected
 from shoal.randomness import Randomness, Seed
 
@@ -33,8 +35,11 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     Guarantee
     ---------
     The mechanism's, for one report of one person: ``guarantee_``. Only perturbed columns come
-    out; all others, the token of a person included, stay where they are. Each ``transform`` that
-    draws is one entry in the ledger.
+    out; all others, the token of a person and the index of a pandas frame included, stay where
+    they are. Each ``transform`` that draws is one entry in the ledger.
+
+    Line i of the reports is line i of the table, as everywhere in scikit-learn. A table sorted by
+    income then shows every rank, whatever the budget: shuffle the reports before they leave.
 
     Parameters
     ----------
@@ -106,18 +111,21 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         self._check_settings(noise.simulation)
         rows = self._read(X, shape, fitting=True)
         check_remap(self.remap, self.mechanism, shape, len(rows.names))
+        self._check_units(rows.names)
         self._noise = noise
         self._names = rows.names if rows.framed or shape.names else None
         # Both outlive a second fit, which must not make anybody report twice.
         self._memo = self.memo if isinstance(self.memo, Memo) else getattr(self, "_memo", Memo())
         given = Ledger.of(self.ledger)
         self.ledger_ = given if self.ledger is not None else getattr(self, "ledger_", given)
+        self._fitted = self.get_params(deep=False)
         self.guarantee_ = self.mechanism.guarantee.simulated(noise.simulation)
         return self
 
     def transform(self, X: Any) -> Any:
         """The reports, one line a row, in a table of the kind that came."""
         check_is_fitted(self, "guarantee_")
+        self._check_unchanged()
         shape = shape_of(self.mechanism)
         rows = self._read(X, shape, fitting=False)
         reports = self._reports(shape, rows)
@@ -169,7 +177,8 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
 
     def _collection(self, shape: Shape) -> bytes:
         """Reports of one mechanism about one set of columns; simulations are kept apart."""
-        facts = [settings_of(self.mechanism), list(self._names or ()), self.guarantee_.simulation]
+        about = [list(self._names or ()), self.user]  # tokens of two columns are two people's
+        facts = [settings_of(self.mechanism), *about, self.guarantee_.simulation]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
 
     def _read(self, X: Any, shape: Shape, fitting: bool) -> "_Rows":
@@ -205,6 +214,21 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
             raise InvalidSetting(
                 f"The mechanism promises nothing: {self.mechanism.guarantee.reason}.",
                 "Use one that does, or say random_state=7 to make this a simulation.",
+            )
+
+    def _check_units(self, names: Names) -> None:
+        """Degrees would be told by the box; without one the columns' names must do."""
+        laplace = self.mechanism
+        if isinstance(laplace, NDLaplace) and laplace.bounds is None and laplace.scale is None:
+            refuse_degrees(names)
+
+    def _check_unchanged(self) -> None:
+        """What ``guarantee_`` says, and what ``fit`` checked, is about the settings it saw."""
+        now = self.get_params(deep=False)
+        changed = [name for name, was in self._fitted.items() if not _same(was, now[name])]
+        if changed:
+            raise InvalidSetting(
+                f"{', '.join(changed)} was set anew after fit.", "Call fit again, then transform."
             )
 
     def _chosen_output(self) -> str:
@@ -245,13 +269,13 @@ class _Repeated:
         return self.mechanism.release(value, rng)
 
 
+def _same(was: Any, now: Any) -> bool:
+    return was is now or bool(type(was) is type(now) and was == now)
+
+
 def _chosen(available: Names, named: Names | None, user: str | None) -> Names:
     """The columns of a frame that are reported."""
-    if user is not None and user in (named or ()):
-        raise InvalidSetting(
-            f"{user!r} is both the user's token and a column to report.",
-            "Name a column that only tells people apart.",
-        )
+    check_token(user, named or ())
     return named or tuple(name for name in available if name != user)
 
 
