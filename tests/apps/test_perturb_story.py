@@ -45,6 +45,13 @@ def test_the_summary_says_who_is_protected(file, user, words):
     assert words in " ".join(shown.split())
 
 
+def test_a_holders_table_was_on_nobodys_device(file):
+    document, guarantee = about(file, Piecewise(2.0, bounds=BOX))
+    shown = " ".join(str(line) for line in summary(document, guarantee, [file, file], None))
+    assert "before it left whoever holds the table" in " ".join(shown.split())
+    assert "device" not in shown
+
+
 def test_a_simulation_promises_nothing(file):
     document, guarantee = about(file, Piecewise(2.0, bounds=BOX), simulation=True)
     shown = " ".join(str(line) for line in summary(document, guarantee, [file, file], None))

@@ -81,6 +81,15 @@ def test_a_local_promise_says_what_is_not_hidden():
     assert "when, and from which address is not hidden" in said
 
 
+def test_a_local_promise_about_a_holders_table_speaks_of_no_device():
+    said = " ".join(everything_said(LocalDP(1), value="age", by_holder=True))
+    assert "Your age was changed at random before it left whoever holds the table" in said
+    assert "They still hold the true one" in said
+    assert "device" not in said
+    assert "address" not in said
+    assert "Nobody" not in said
+
+
 def test_a_metric_promise_is_said_in_distances():
     words = promise(MetricDP(4, unit="km"), diameter=8, dimensions=2)
     assert words.lead == (

@@ -59,16 +59,18 @@ def summary(
     """What a terminal shows: promised, to whom, where it is."""
     from shoal.report.wording import SIMULATION, promise
 
-    lead = promise(guarantee).lead
+    words = promise(guarantee, by_holder=True)
+    lead = words.lead
     if guarantee.simulation:
         said = [entry("Note", SIMULATION), entry("Promised", f"Nothing. With real noise: {lead}")]
     else:
         said = [entry("Promised", lead)]
-    exact = promise(guarantee).name
     kept = "nowhere; --ledger FILE adds up what is promised about a table"
     return [
         *said,
-        entry("Exactly", f"{exact}, for {document['protects']}. {_more_rows(document)}".strip()),
+        entry(
+            "Exactly", f"{words.name}, for {document['protects']}. {_more_rows(document)}".strip()
+        ),
         entry("Reported", f"{document['rows']:,} rows of {', '.join(document['columns'])}."),
         entry("Reports", str(files[0]), wrap=False),
         entry("About", str(files[1]), wrap=False),

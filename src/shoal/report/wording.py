@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from shoal.figures.text import number
 from shoal.privacy import (
@@ -35,6 +35,7 @@ _GROUPS = (
 )
 _OTHERS = "People whose rows say something about you count for themselves: family, friends, twins."
 _REPORTED = "Worked out from reports that were changed at random one by one; none is listed here."
+_KEPT = "Whoever collected the rows still holds them. This page does not cover how they are kept."
 _LATER = "Other releases from the same rows add up. Only those in this table's ledger are counted."
 
 
@@ -69,7 +70,8 @@ def promise(guarantee: Guarantee, **context: Any) -> Promise:
         What was promised.
     **context
         What words may need and a guarantee does not hold: ``value`` (what a report or a row
-        tells, e.g. "answer"), ``columns`` (names that make up a group), ``diameter`` and
+        tells, e.g. "answer"), ``by_holder`` (reports were made from a holder's table, not on
+        people's own devices), ``columns`` (names that make up a group), ``diameter`` and
         ``dimensions`` of the public domain.
 
     Examples
@@ -158,8 +160,7 @@ def _pure(guarantee: PureDP, value: str = "value", **_: Any) -> Promise:
         fails=(
             _GROUPS,
             f"One of your values, if your presence is known: odds change {_by(swapped)}.",
-            "Whoever collected the rows still holds them. This page does not cover how they are "
-            "kept.",
+            _KEPT,
             _OTHERS,
             _LATER,
             *_large(guarantee.epsilon),
@@ -190,8 +191,7 @@ def _replace_one(guarantee: PureDP, value: str) -> Promise:
         fails=(
             "That you are in the table is not hidden, nor how many people are.",
             _GROUPS,
-            "Whoever collected the rows still holds them. This page does not cover how they are "
-            "kept.",
+            _KEPT,
             _OTHERS,
             _LATER,
             *_large(guarantee.epsilon),
@@ -206,26 +206,50 @@ def _replace_one(guarantee: PureDP, value: str) -> Promise:
     )
 
 
-def _local(guarantee: LocalDP, value: str = "answer", **_: Any) -> Promise:
+class _Made(NamedTuple):
+    """Who changed the values, and what follows from it."""
+
+    where: str
+    truth: str
+    kept: str
+    seen: str
+    fails: tuple[str, ...] = ()
+
+
+_ON_DEVICE = _Made(
+    where="on your own device before it was sent",
+    truth="Nobody, the collector included, holds the true one.",
+    kept="never left your device",
+    seen="That you took part, when, and from which address is not hidden.",
+)
+_BY_HOLDER = _Made(
+    where="before it left whoever holds the table",
+    truth="They still hold the true one.",
+    kept="is in no report",
+    seen="That you are in the table is not hidden.",
+    fails=(_KEPT,),
+)
+
+
+def _local(guarantee: LocalDP, value: str = "answer", by_holder: bool = False, **_: Any) -> Promise:
     after = belief(Decimal("0.1"), guarantee.epsilon).most
+    made = _BY_HOLDER if by_holder else _ON_DEVICE
     return Promise(
-        lead=f"Your {value} was changed at random on your own device before it was sent. If "
+        lead=f"Your {value} was changed at random {made.where}. If "
         "someone gave a guess about it 10 in 100, your report can move them to "
         f"{at_most(after)}.",
-        more=(
-            "Nobody, the collector included, holds the true one.",
-            _odds_move(guarantee.epsilon),
-        ),
+        more=(made.truth, _odds_move(guarantee.epsilon)),
         exact=f"P[R(x) ∈ S] ≤ e^ε · P[R(x′) ∈ S] with ε = {decimal(guarantee.epsilon)}, for all S "
         "and any two values x, x′ of one person; δ = 0. Several reports: ε times their number.",
         holds=(
-            f"The true {value} never left your device.",
+            f"The true {value} {made.kept}.",
             "Nothing computed later from the reports can weaken the limit.",
             f"The limit is the same for every {value}.",
         ),
         fails=(
-            "That you took part, when, and from which address is not hidden.",
+            made.seen,
             "Each further report of yours adds to what can be learnt.",
+            *made.fails,
             _GROUPS,
             _OTHERS,
             *_large(guarantee.epsilon),
