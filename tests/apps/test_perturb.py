@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from shoal.apps.cli import app
 from shoal.data import write_table
+from shoal.errors import CannotWrite
 from shoal.privacy import Ledger, MetricDP
 
 CITY = """
@@ -134,6 +135,106 @@ def test_the_entity_of_the_domain_is_the_user(folder):
     Path("city.yaml").write_text(CITY + "entity: rider\n")
     trips("-o", "noisy.parquet")
     assert pq.read_table("noisy.parquet").num_rows == 50
+
+
+def ranked(folder, *words):
+    """A sorted table, reported all but exactly."""
+    table = pa.table({"lat": np.linspace(40.4, 41.0, 500), "lon": np.full(500, -74.0)})
+    write_table(table, folder / "trips.csv", overwrite=True)
+    shown = trips("-o", "noisy.parquet", *words, epsilon="1000")
+    assert shown.exit_code == 0, shown.output
+    order = json.loads(Path("noisy.parquet.json").read_text())["order"]
+    return order, np.corrcoef(pq.read_table("noisy.parquet")["lat"], np.arange(500))[0, 1]
+
+
+def test_reports_are_shuffled(folder):
+    order, correlation = ranked(folder)
+    assert order == "shuffled"
+    assert abs(correlation) < 0.25
+
+
+def test_order_is_kept_when_asked_for(folder):
+    order, correlation = ranked(folder, "--keep-order")
+    assert order == "kept"
+    assert correlation > 0.999
+
+
+@pytest.mark.parametrize("columns", [["--columns", "age"], []])
+def test_who_people_are_is_not_reported(folder, columns):
+    Path("ages.yaml").write_text("version: 1\ncolumns: {age: {low: 0, high: 110}}\n")
+    shown = run(
+        "people.parquet", "--epsilon", 1, "--domain", "ages.yaml", *columns, "--user", "age"
+    )
+    assert shown.exit_code == 2
+    assert "both the user's token and a column to report" in shown.output
+
+
+SPENT = "The ledger keeps this promise as spent."
+
+
+def failing(monkeypatch, error):
+    def write(self, path, overwrite=False):
+        raise (
+            CannotWrite(f"{path} cannot be written: No room.", "Make room.")
+            if error is None
+            else error
+        )
+
+    monkeypatch.setattr("shoal.perturb.stream.Drawn.write", write)
+
+
+def test_a_disk_that_fills_up_is_named_by_the_output_and_the_budget_is_said_to_be_gone(
+    folder, monkeypatch
+):
+    failing(monkeypatch, None)
+    shown = trips("-o", "noisy.csv", "--ledger", "trips.ledger")
+    assert shown.exit_code == 2
+    assert "CannotWrite: noisy.csv cannot be written" in shown.output
+    assert SPENT in shown.output
+    assert len(Ledger("trips.ledger").entries()) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(SystemExit(143), 143), (KeyboardInterrupt(), 130), (ZeroDivisionError(), 70)],
+)
+def test_a_run_that_is_stopped_says_that_the_budget_is_gone(folder, monkeypatch, error, code):
+    failing(monkeypatch, error)
+    shown = trips("-o", "noisy.csv", "--ledger", "trips.ledger")
+    assert shown.exit_code == code
+    assert SPENT in shown.output
+
+
+def test_without_a_ledger_or_an_entry_nothing_is_said_to_be_kept(folder, monkeypatch):
+    assert SPENT not in trips("-o", "a.csv", "--user", "nobody", "--ledger", "l.ledger").output
+    failing(monkeypatch, None)
+    assert SPENT not in trips("-o", "noisy.csv").output
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--mechanism", "planar"], "InvalidSetting: --mechanism names no mechanism"),
+        (["--mechanism", "planar"], "Did you mean planar-laplace?"),
+        (["--domain", "degrees.yaml"], "`geo: {latitude: ..., longitude: ...}`"),
+        (
+            ["--mechanism", "restricted-laplace", "--epsilon", "0.001", "--domain", "thin.yaml"],
+            "--remap clamp",
+        ),
+        (["-o", "trips.yaml.csv"], "--overwrite"),
+        (["--scale", "0,1"], "--scale 10,0.5"),
+        (["--epsilon", "much"], "--epsilon 1;"),
+    ],
+)
+def test_errors_speak_of_options(folder, words, said):
+    Path("degrees.yaml").write_text(CITY.split("geo")[0])
+    Path("thin.yaml").write_text(CITY.split("geo")[0].replace("lat:", "a:").replace("lon:", "b:"))
+    write_table(pa.table({"a": [40.7], "b": [-74.0], "lat": [40.7], "lon": [-74.0]}), "trips.csv",
+                overwrite=True)  # fmt: skip
+    Path("trips.yaml.csv").write_text("mine")
+    shown = trips(*words)
+    assert shown.exit_code == 2
+    assert said in shown.output
 
 
 def test_standard_input_is_a_table_too(folder):

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from shoal.apps.perturb_mechanism import Name, Settings, build, remap_of
+from shoal.apps.perturb_mechanism import Name, Settings, build, named, remap_of
 from shoal.domain import Box, Schema
-from shoal.errors import InvalidSetting, UnknownBounds
+from shoal.errors import InvalidDomain, InvalidSetting, UnknownBounds
 from shoal.mechanisms import Restrict
 
 FILE = """
@@ -73,6 +73,41 @@ def test_latitude_comes_first_on_a_map(tmp_path):
     assert box.names == ("lat", "lon")
     assert entity is None
     assert mechanism.guarantee.unit == "km"
+
+
+@pytest.mark.parametrize("columns", ["lat", "lon"])
+def test_a_part_of_a_map_is_refused(tmp_path, columns):
+    path = tmp_path / "city.yaml"
+    path.write_text(
+        "version: 1\n"
+        "columns: {lat: {low: 52, high: 53}, lon: {low: 13, high: 14}}\n"
+        "geo: {latitude: lat, longitude: lon}\n"
+    )
+    with pytest.raises(InvalidDomain, match="part of a map") as caught:
+        build(Settings(Name.nd_laplace, "1", columns, path, None, "auto", False))
+    assert "--columns lat,lon" in caught.value.next_step
+
+
+@pytest.mark.parametrize("name", list(Name))
+def test_a_mechanism_is_known_by_its_name(name):
+    assert named(name.value) is name
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [("planar_laplace", "planar-laplace"), ("PieceWise", "piecewise"), ("ndlaplace", "nd-laplace")],
+)
+def test_a_name_misspelt_is_met_with_the_nearest_and_the_list(word, meant):
+    with pytest.raises(InvalidSetting) as caught:
+        named(word)
+    assert f"Did you mean {meant}?" in caught.value.next_step
+    assert "unary-encoding" in caught.value.next_step
+
+
+def test_a_name_like_no_other_is_met_with_the_list():
+    with pytest.raises(InvalidSetting, match="There are nd-laplace") as caught:
+        named("zzz")
+    assert "Did you mean" not in caught.value.next_step
 
 
 def test_degrees_without_geo_are_refused(tmp_path):

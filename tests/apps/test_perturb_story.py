@@ -16,9 +16,9 @@ def file(tmp_path):
     return path
 
 
-def about(file, mechanism, remap=None, user=None, simulation=False):
+def about(file, mechanism, remap=None, user=None, simulation=False, keep_order=False):
     guarantee = mechanism.guarantee.simulated(simulation)
-    return sidecar(mechanism, remap, BOX, guarantee, user, 12, file, file.name), guarantee
+    return sidecar(mechanism, remap, BOX, guarantee, user, keep_order, 12, file), guarantee
 
 
 def test_a_metric_promise_is_also_told_as_the_local_one_it_implies(file):
@@ -42,6 +42,17 @@ def test_a_sidecar_is_plain_json(file):
 def test_the_summary_says_who_is_protected(file, user, words):
     document, guarantee = about(file, Piecewise(2.0, bounds=BOX), user=user)
     shown = " ".join(str(line) for line in summary(document, guarantee, [file, file], None))
+    assert words in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("keep_order", "order", "words"),
+    [(False, "shuffled", "nothing shows where a row stood"), (True, "kept", "place is not hidden")],
+)
+def test_both_say_in_which_order_reports_lie(file, keep_order, order, words):
+    document, guarantee = about(file, Piecewise(2.0, bounds=BOX), keep_order=keep_order)
+    shown = " ".join(str(line) for line in summary(document, guarantee, [file, file], None))
+    assert document["order"] == order
     assert words in " ".join(shown.split())
 
 

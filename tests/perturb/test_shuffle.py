@@ -38,3 +38,13 @@ def test_what_the_batches_raise_comes_out_as_it_is():
 
     with pytest.raises(NotFinite, match="1 of 2"):
         lines(failing())
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
+def test_a_stop_is_a_stop_and_no_fault_of_the_disk(stop):
+    def stopping():
+        yield pa.record_batch({"x": [1.0]})
+        raise stop
+
+    with pytest.raises(stop):
+        lines(stopping())

@@ -4,7 +4,7 @@ import json as json_format
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile, TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.apps.output import Json, Output, Progress, Quiet
-from shoal.apps.perturb_mechanism import Name, Settings, build, remap_of
+from shoal.apps.perturb_mechanism import Name, Settings, build, columns_of, named, remap_of
 from shoal.apps.perturb_story import sidecar, summary
-from shoal.errors import CannotWrite, InvalidSetting, NotFinite, OutsideDomain
+from shoal.apps.perturb_words import in_words, saying_what_is_spent
+from shoal.errors import CannotWrite, InvalidSetting
 
 if TYPE_CHECKING:
     from shoal.engine import Rows
@@ -37,8 +38,13 @@ def perturb(
         ),
     ],
     mechanism: Annotated[
-        Name, typer.Option(envvar="SHOAL_MECHANISM", help="What randomises a row.")
-    ] = Name.nd_laplace,
+        str,
+        typer.Option(
+            metavar="NAME",
+            envvar="SHOAL_MECHANISM",
+            help=f"What randomises a row: {', '.join(Name)}.",
+        ),
+    ] = Name.nd_laplace.value,
     epsilon: Annotated[
         str | None,
         typer.Option(
@@ -82,6 +88,14 @@ def perturb(
             show_default=False,
         ),
     ] = None,
+    keep_order: Annotated[
+        bool,
+        typer.Option(
+            "--keep-order",
+            envvar="SHOAL_KEEP_ORDER",
+            help="Report i is row i. Left out, reports are shuffled: a row's place tells of it.",
+        ),
+    ] = False,
     clip: Annotated[
         bool,
         typer.Option("--clip", envvar="SHOAL_CLIP", help="Move rows outside the bounds to them."),
@@ -129,6 +143,8 @@ def perturb(
     Only the perturbed columns are written. Beside the reports lies a JSON file that says what
     made them and what each person was promised. Files larger than memory stream through.
 
+    Report a table once and keep the reports: a second run draws second ones, which add up.
+
     **Examples**
 
         shoal perturb trips.csv --epsilon 2 --domain city.yaml -o noisy.parquet
@@ -142,9 +158,11 @@ def perturb(
         columns: {lat: {low: 52.3, high: 52.7}, lon: {low: 13.1, high: 13.8}}
         geo: {latitude: lat, longitude: lon}
     """
-    asked = Settings(mechanism, _budget(epsilon), columns, domain, scale, lattice, clip)
+    name = named(mechanism)
+    asked = Settings(name, _budget(epsilon), columns, domain, scale, lattice, clip)
     say = Output(json, quiet)
-    task = _Task(asked, remap, user, ledger, seed)
+    with in_words():
+        task = _Task(asked, remap, user, keep_order, ledger, seed)
     about = output.with_name(f"{output.name}.json")
     with say.progress(2) as progress, _file_of(table) as source:
         _check_output(output, source)
@@ -162,18 +180,23 @@ class _Task:
         asked: Settings,
         remap: str | None,
         user: str | None,
+        keep_order: bool,
         ledger: Path | None,
         seed: int | None,
     ) -> None:
+        from shoal.perturb.tables import check_token
         from shoal.randomness import Randomness
 
         self.mechanism, self.domain, entity = build(asked)
         self.remap = remap_of(remap, self.domain)
         self.user = user or entity
+        check_token(self.user, columns_of(self.domain))
+        self.keep_order = keep_order
         self.clip = asked.clip
         self.noise = Randomness(seed).noise
         self.guarantee: Guarantee = self.mechanism.guarantee.simulated(self.noise.simulation)
         self._ledger = ledger
+        self._page: Page | None = None
 
     def run(
         self, source: str, output: Path, about: Path, overwrite: bool, progress: Progress
@@ -182,21 +205,34 @@ class _Task:
         from shoal.data import whole_file
         from shoal.privacy import Ledger
 
-        with (
-            whole_file(about, overwrite) as about_part,
-            whole_file(output, overwrite) as part,
-            TemporaryDirectory(prefix=".shoal-", dir=part.parent) as folder,
-        ):
-            page = Ledger(self._ledger).open(self.mechanism.guarantee, by="shoal perturb")
+        with ExitStack() as stack:
+            stack.enter_context(saying_what_is_spent(self._spent))
+            stack.enter_context(in_words())
+            about_part = stack.enter_context(whole_file(about, overwrite))
+            part = stack.enter_context(whole_file(output, overwrite))
+            made = stack.enter_context(_beside(part, output))
+            self._page = Ledger(self._ledger).open(self.mechanism.guarantee, by="shoal perturb")
             rows = self._rows(source, progress)
-            drawn = self._release(rows, page)
+            drawn = self._release(rows, self._page)
             progress.step("Drawing reports")
-            made = drawn.write(Path(folder) / output.name)
-            told = (self.mechanism, self.remap, self.domain, self.guarantee, self.user)
-            document = sidecar(*told, rows.size(), made, output.name)
+            drawn.write(made)
+            document = self._sidecar(rows.size(), made)
             about_part.write_text(json_format.dumps(document, indent=1, ensure_ascii=False))
             os.replace(made, part)
         return document
+
+    def _sidecar(self, rows: int, made: Path) -> dict[str, Any]:
+        told = (self.mechanism, self.remap, self.domain, self.guarantee, self.user)
+        return sidecar(*told, self.keep_order, rows, made)
+
+    def _spent(self) -> bool:
+        """Whether a ledger that outlives this run has the promise."""
+        if self._ledger is None or self._page is None:
+            return False
+        try:
+            return bool(self._page.total())
+        except InvalidSetting:  # nothing was released
+            return False
 
     def _rows(self, source: str, progress: Progress) -> "Rows":
         """The rows, all of them admitted."""
@@ -211,15 +247,14 @@ class _Task:
         )
         progress.step("Checking rows")
         rows.on_progress(lambda read: _count(progress, read))
-        with _in_words():
-            rows.size()
+        rows.size()
         return rows
 
     def _release(self, rows: "Rows", page: "Page") -> "Drawn":
         """Where rows and noise meet: one promise, one entry in the ledger."""
         from shoal.perturb import Streamed
 
-        reports = Streamed(self.mechanism, self.remap)
+        reports = Streamed(self.mechanism, self.remap, self.keep_order)
         if not rows.size():  # nobody is reported, so nothing is promised
             return reports.release(rows, self.noise)
         return page.release(reports, rows, self.noise, of="reports")
@@ -262,16 +297,15 @@ def _file_of(table: str) -> Iterator[str]:
 
 
 @contextmanager
-def _in_words() -> Iterator[None]:
-    """What the engine refuses, with a next step for the command line."""
-    try:
-        yield
-    except OutsideDomain as error:
-        raise OutsideDomain(
-            error.came, "Widen the bounds by public knowledge, or move such rows with --clip."
-        ) from None
-    except NotFinite as error:
-        raise NotFinite(error.came, "Fill those values, or remove the rows.") from None
+def _beside(part: Path, output: Path) -> Iterator[Path]:
+    """A file of the output's own name, which tells its format; errors name the output itself."""
+    with TemporaryDirectory(prefix=".shoal-", dir=part.parent) as folder:
+        made = Path(folder) / output.name
+        try:
+            yield made
+        except CannotWrite as error:
+            came = error.came.replace(str(made), str(output))
+            raise CannotWrite(came, error.next_step) from None
 
 
 def _count(progress: Progress, read: int) -> None:

@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shoal.errors import InvalidSetting, UnknownBounds
+from shoal.errors import InvalidDomain, InvalidSetting, UnknownBounds
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
 
-__all__ = ["Name", "Plan", "Settings", "build", "remap_of"]
+__all__ = ["Name", "Plan", "Settings", "build", "columns_of", "named", "remap_of"]
 
 
 class Name(StrEnum):
@@ -94,6 +95,22 @@ def build(asked: Settings) -> Plan:
     return Plan(mechanism, domain, schema.entity)
 
 
+def named(word: str) -> Name:
+    """The mechanism of this name."""
+    if word in list(Name):
+        return Name(word)
+    near = get_close_matches(word.lower().replace("_", "-"), list(Name), n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    raise InvalidSetting("--mechanism names no mechanism.", f"{meant}There are {', '.join(Name)}.")
+
+
+def columns_of(domain: "Box | Schema") -> tuple[str, ...]:
+    """The columns to report."""
+    from shoal.domain import Box
+
+    return domain.names if isinstance(domain, Box) else domain.columns
+
+
 def remap_of(asked: str | None, domain: "Box | Schema") -> Any:
     """``clamp`` or ``snap:16``, to the box of the rows."""
     from shoal.domain import Box
@@ -137,7 +154,14 @@ def _domain(schema: "Schema", columns: Sequence[str], asked: Settings) -> "Box |
                 "Choose --columns, or use --mechanism mixed.",
             )
         box = schema.box
-        return box if {*columns} == {*box.names} else box.select(columns)
+        if {*columns} == {*box.names}:
+            return box
+        if schema.geo:
+            raise InvalidDomain(
+                "--columns names a part of a map, of which epsilon would count degrees.",
+                f"Report both, --columns {','.join(box.names)}, or leave it out.",
+            )
+        return box.select(columns)
     if asked.name in _CATEGORICAL and (len(columns), len(listed)) != (1, 1):
         raise InvalidSetting(
             f"{len(columns)} columns came; {asked.name} reports one, of categories.",

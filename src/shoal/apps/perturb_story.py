@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.apps.output import entry
+from shoal.apps.perturb_mechanism import columns_of
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 __all__ = ["sidecar", "summary"]
 
+_ORDERS = {
+    "shuffled": "random; nothing shows where a row stood in the table.",
+    "kept": "the table's own: report i is row i, and a row's place is not hidden.",
+}
 _PARTS = ("shoal", "numpy", "randomgen", "pyarrow")
 
 
@@ -25,12 +30,11 @@ def sidecar(
     domain: "Box | Schema",
     guarantee: "Guarantee",
     user: str | None,
+    keep_order: bool,
     rows: int,
     file: Path,
-    name: str,
 ) -> dict[str, Any]:
     """Everything public about the reports in a file: what made them, and what was promised."""
-    from shoal.domain import Box
     from shoal.perturb import settings_of
     from shoal.privacy import MetricDP
 
@@ -45,10 +49,11 @@ def sidecar(
         "as_local": implied,
         "simulation": guarantee.simulation,
         "protects": "a row" if user is None else f"a person, told by {user!r}",
-        "columns": list(domain.names if isinstance(domain, Box) else domain.columns),
+        "columns": list(columns_of(domain)),
         "domain": domain.to_dict(),
         "rows": rows,
-        "file": {"name": name, "sha256": _digest(file)},
+        "order": "kept" if keep_order else "shuffled",
+        "file": {"name": file.name, "sha256": _digest(file)},
         "versions": {part: version(part) for part in _PARTS},
     }
 
@@ -72,6 +77,7 @@ def summary(
             "Exactly", f"{words.name}, for {document['protects']}. {_more_rows(document)}".strip()
         ),
         entry("Reported", f"{document['rows']:,} rows of {', '.join(document['columns'])}."),
+        entry("Order", _ORDERS[document["order"]]),
         entry("Reports", str(files[0]), wrap=False),
         entry("About", str(files[1]), wrap=False),
         entry("Ledger", kept if ledger is None else str(ledger), wrap=False),
