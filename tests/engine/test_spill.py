@@ -1,3 +1,5 @@
+from contextlib import nullcontext
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -41,3 +43,29 @@ def test_spilled_pages_are_removed(tmp_path, monkeypatch):
     target.mkdir()
     query_to_file("FROM rows", BATCH.schema, [BATCH], target / "out.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
+def test_a_stop_in_the_stream_comes_out_as_it_is(tmp_path, stop):
+    batch = pa.record_batch({"c0": [1]})
+
+    def stopped():
+        yield batch
+        raise stop
+
+    with pytest.raises(stop):
+        query_to_file("FROM rows ORDER BY c0", batch.schema, stopped(), tmp_path / "x.parquet")
+
+
+def test_a_stop_while_duckdb_works_is_a_stop(tmp_path, monkeypatch):
+    class Interrupted:
+        def register(self, *args):
+            pass
+
+        def execute(self, *args):
+            raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr("shoal.engine.spill._spilling", lambda: nullcontext(Interrupted()))
+    batch = pa.record_batch({"c0": [1]})
+    with pytest.raises(KeyboardInterrupt):
+        query_to_file("FROM rows", batch.schema, [batch], tmp_path / "x.parquet")

@@ -24,7 +24,7 @@ def query_to_file(
     """Write what ``sql`` makes of the stream, there named ``rows``, to a Parquet file.
 
     A file, since a result handed over as Arrow would be held in memory whole. Errors of the
-    stream come out as they are.
+    stream, and a stop by Ctrl-C or SIGTERM, come out as they are.
 
     Examples
     --------
@@ -36,12 +36,12 @@ def query_to_file(
     ...     pq.read_table(path).to_pydict()
     {'top': [2]}
     """
-    raised: list[Exception] = []
+    raised: list[BaseException] = []
 
     def watched() -> Iterator[pa.RecordBatch]:
         try:
             yield from batches
-        except Exception as error:
+        except (Exception, KeyboardInterrupt, SystemExit) as error:
             raised.append(error)
             raise
 
@@ -52,9 +52,11 @@ def query_to_file(
             con.execute(
                 f"COPY ({sql}) TO '{where}' (FORMAT parquet, USE_TMP_FILE false)"
             ).fetchall()
-    except duckdb.Error as error:
+    except (duckdb.Error, RuntimeError) as error:
         if raised:
             raise raised[0] from None
+        if "interrupt" in str(error).lower():  # Ctrl-C while DuckDB itself was at work
+            raise KeyboardInterrupt from None
         # DuckDB's own words could quote a row.
         raise CannotWrite(
             f"Sorting or grouping on disk failed ({type(error).__name__}).",

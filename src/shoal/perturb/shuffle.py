@@ -1,7 +1,6 @@
 """Lines in an order that says nothing: where a row stood in a table tells of it too."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from itertools import chain
 
 import numpy as np
@@ -10,7 +9,6 @@ import pyarrow.parquet as pq
 
 from shoal.engine.scratch import scratch
 from shoal.engine.spill import query_to_file
-from shoal.errors import CannotWrite
 
 __all__ = ["shuffled"]
 
@@ -42,30 +40,9 @@ def shuffled(
     with scratch() as folder:
         path = folder / "shuffled.parquet"
         sql = f"SELECT {', '.join(columns)} FROM rows ORDER BY key"
-        with _stoppable(keyed) as coming_through:
-            query_to_file(sql, pa.schema(kinds), coming_through, path)
+        query_to_file(sql, pa.schema(kinds), keyed, path)
         for batch in pq.ParquetFile(path).iter_batches():
             yield batch.rename_columns(first.schema.names).cast(first.schema)
-
-
-@contextmanager
-def _stoppable(batches: Iterator[pa.RecordBatch]) -> Iterator[Iterator[pa.RecordBatch]]:
-    """Ctrl-C and SIGTERM come out as they are: the sort would take them for a fault of its own."""
-    stopped: list[BaseException] = []
-
-    def watched() -> Iterator[pa.RecordBatch]:
-        try:
-            yield from batches
-        except (KeyboardInterrupt, SystemExit) as stop:
-            stopped.append(stop)
-            raise
-
-    try:
-        yield watched()
-    except CannotWrite:
-        if stopped:
-            raise stopped[0] from None
-        raise
 
 
 def _keyed(batch: pa.RecordBatch, rng: np.random.Generator) -> pa.RecordBatch:
