@@ -8,7 +8,7 @@ import typer
 
 from shoal.apps.demo_release import Release
 from shoal.apps.demo_story import document, result, summary
-from shoal.apps.output import Json, Output, Progress, Quiet
+from shoal.apps.output import Json, Output, Progress, Quiet, Seed
 
 if TYPE_CHECKING:
     from shoal.privacy import Ledger
@@ -41,14 +41,7 @@ def demo(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            envvar="SHOAL_SEED",
-            help="Repeatable noise: a simulation, which protects nobody.",
-            show_default=False,
-        ),
-    ] = None,
+    seed: Seed = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

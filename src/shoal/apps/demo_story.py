@@ -114,7 +114,7 @@ def _noise_source(release: Release) -> str:
 
 
 def _code(release: Release) -> str:
-    from shoal.privacy.guarantees import plain
+    from shoal.privacy.exact import plain
 
     epsilon = plain(release.noise.guarantee.epsilon)
     exact = len(epsilon) < 15 and "/" not in epsilon  # else as text, which PureDP reads exactly

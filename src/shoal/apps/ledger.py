@@ -143,7 +143,7 @@ def _as_reader(path: Path) -> Iterator[None]:
 def _account(ledger: "Ledger") -> dict[str, list[dict[str, Any]]]:
     """Totals, limits, and for each limit what is left, exactly; ``about`` is for people."""
     from shoal.privacy import Budget
-    from shoal.privacy.guarantees import plain
+    from shoal.privacy.exact import plain
     from shoal.report.wording import remaining
 
     totals = ledger.totals()

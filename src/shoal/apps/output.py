@@ -27,6 +27,7 @@ __all__ = [
     "Output",
     "Progress",
     "Quiet",
+    "Seed",
     "console",
     "entry",
     "in_print",
@@ -44,6 +45,14 @@ Json = Annotated[
 Quiet = Annotated[
     bool,
     typer.Option("--quiet", "-q", envvar="SHOAL_QUIET", help="Print nothing but errors."),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        envvar="SHOAL_SEED",
+        help="Repeatable noise: a simulation, which protects nobody.",
+        show_default=False,
+    ),
 ]
 
 

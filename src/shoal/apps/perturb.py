@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.apps.output import Json, Output, Progress, Quiet
+from shoal.apps.output import Json, Output, Progress, Quiet, Seed
 from shoal.apps.perturb_mechanism import Name, Settings, build, columns_of, named, remap_of
 from shoal.apps.perturb_story import sidecar, summary
 from shoal.apps.perturb_words import in_words, saying_what_is_spent
@@ -127,14 +127,7 @@ def perturb(
             envvar="SHOAL_LEDGER", help="Ledger to write the promise to.", show_default=False
         ),
     ] = None,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            envvar="SHOAL_SEED",
-            help="Repeatable noise: a simulation, which protects nobody.",
-            show_default=False,
-        ),
-    ] = None,
+    seed: Seed = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:

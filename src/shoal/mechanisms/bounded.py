@@ -6,6 +6,7 @@ A row becomes whole steps of its public range before anything random happens. Un
 is free, a map of the domain into itself, and it leaves no low bit of a float to tell rows apart.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -20,7 +21,7 @@ from shoal.errors import InvalidBudget, InvalidDomain, NotAReport, TooFewRows
 from shoal.mechanisms.records import records_of
 from shoal.mechanisms.reports import Reports, as_raw_reports
 from shoal.privacy import LocalDP
-from shoal.privacy.guarantees import Number
+from shoal.privacy.exact import Number
 
 __all__ = [
     "STEPS",
@@ -56,7 +57,7 @@ class Estimate:
     standard_error: NDArray[np.float64]
 
 
-class Bounded:
+class Bounded(ABC):
     """Base of the mechanisms that randomise rows of a public box; each is a frozen dataclass.
 
     Parameters
@@ -120,16 +121,16 @@ class Bounded:
         variances = self._scaled_variance(scaled) * ((box.high - box.low) / 2) ** 2
         return variances[0] if np.ndim(x) == 1 else variances
 
+    @abstractmethod
     def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
         """Reports on the scale where the box is [-1, 1]^d, from rows in whole steps.
 
         Both have one line a column: then every operation runs along memory.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def _scaled_variance(self, x: Matrix) -> Matrix:
         """Of each column's report, for rows in [-1, 1]^d."""
-        raise NotImplementedError
 
     def _rows(self, value: ArrayLike) -> Matrix:
         return records_of(value, self._box(_width(value)), clip=self.clip)

@@ -1,5 +1,6 @@
 """What the mechanisms on categories share: values to codes, and shares back from reports."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
@@ -12,7 +13,7 @@ from shoal.errors import DimensionMismatch, InvalidDomain, UnknownCategory
 from shoal.mechanisms.bounded import Estimate, local_budget, own_reports
 from shoal.mechanisms.reports import Reports
 from shoal.privacy import LocalDP
-from shoal.privacy.guarantees import Number
+from shoal.privacy.exact import Number
 
 __all__ = ["Categorical", "nearest_shares"]
 
@@ -20,7 +21,7 @@ Codes = NDArray[np.int64]
 Vector = NDArray[np.float64]
 
 
-class Categorical:
+class Categorical(ABC):
     """Base of the mechanisms that randomise a value of a public list; a frozen dataclass each.
 
     Parameters
@@ -84,16 +85,17 @@ class Categorical:
         return spread / (yes - no) ** 2
 
     @property
+    @abstractmethod
     def _chances(self) -> tuple[float, float]:
         """That a category shows in a report: if it is the true one, if it is another."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _draw(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
-        raise NotImplementedError
+        """One report for each code."""
 
+    @abstractmethod
     def _shares(self, values: NDArray[Any]) -> tuple[Vector, int]:
         """In which share of the reports each category shows, and their number."""
-        raise NotImplementedError
 
     def _codes(self, value: Any) -> Codes:
         if np.ndim(value) > 1:

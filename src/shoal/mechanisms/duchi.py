@@ -12,7 +12,7 @@ from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.mechanisms.bounded import STEPS, Bounded, Steps
 from shoal.mechanisms.coins import Bits, Coin, fair_bits
-from shoal.privacy.guarantees import Number
+from shoal.privacy.exact import Number
 
 __all__ = ["Duchi", "DuchiLaw", "duchi_law", "rounded_to_signs"]
 

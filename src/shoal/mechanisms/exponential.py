@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.errors import DimensionMismatch, InvalidSetting, NotNumeric
 from shoal.mechanisms.decimals import decay, precise
 from shoal.privacy import PureDP
-from shoal.privacy.guarantees import whole_number
+from shoal.privacy.exact import whole_number
 
 __all__ = ["Choices", "Exponential", "Intervals"]
 

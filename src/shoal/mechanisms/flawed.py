@@ -21,7 +21,7 @@ from shoal.mechanisms.piecewise import piecewise_law
 from shoal.mechanisms.records import records_of
 from shoal.mechanisms.reports import Reports
 from shoal.privacy import Unprotected
-from shoal.privacy.guarantees import Number
+from shoal.privacy.exact import Number
 
 __all__ = [
     "FlawedAngles2D",

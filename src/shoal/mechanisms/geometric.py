@@ -18,7 +18,7 @@ from shoal.mechanisms.discrete_laplace import (
     skip_law,
 )
 from shoal.privacy import PureDP
-from shoal.privacy.guarantees import whole_number
+from shoal.privacy.exact import whole_number
 
 __all__ = ["Geometric"]
 

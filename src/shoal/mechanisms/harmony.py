@@ -12,7 +12,7 @@ from shoal.domain.box import Matrix
 from shoal.mechanisms.bounded import Bounded, Steps
 from shoal.mechanisms.coins import Coin, random_subsets
 from shoal.mechanisms.duchi import rounded_to_signs
-from shoal.privacy.guarantees import Number
+from shoal.privacy.exact import Number
 
 __all__ = ["Harmony", "OneSign", "one_sign"]
 

@@ -14,7 +14,7 @@ from shoal.mechanisms.coins import Coin
 from shoal.mechanisms.harmony import OneSign, one_sign
 from shoal.mechanisms.piecewise import piecewise_law
 from shoal.mechanisms.sampled import ColumnLaw, Sampled
-from shoal.privacy.guarantees import Number
+from shoal.privacy.exact import Number
 
 __all__ = ["Hybrid", "HybridLaw"]
 

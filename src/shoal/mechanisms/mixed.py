@@ -15,7 +15,7 @@ from shoal.mechanisms.randomized_response import RandomizedResponse
 from shoal.mechanisms.reports import Reports
 from shoal.mechanisms.unary_encoding import UnaryEncoding, frequency_oracle
 from shoal.privacy import LocalDP
-from shoal.privacy.guarantees import Number
+from shoal.privacy.exact import Number
 
 __all__ = ["Mixed"]
 

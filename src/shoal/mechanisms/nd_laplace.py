@@ -23,7 +23,7 @@ from shoal.mechanisms.records import bounds_needed, extremes, records_of
 from shoal.mechanisms.reports import Reports
 from shoal.mechanisms.scaling import Scale, Scaling
 from shoal.privacy import Guarantee, LocalDP, MetricDP, Unprotected
-from shoal.privacy.guarantees import Number, exact_budget
+from shoal.privacy.exact import Number, exact_budget
 
 __all__ = ["NDLaplace", "PerturbationArea", "PlanarLaplace", "SphericalLaplace"]
 

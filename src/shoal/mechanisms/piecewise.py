@@ -12,7 +12,7 @@ from shoal.domain.box import Matrix
 from shoal.mechanisms.bounded import STEPS, Steps
 from shoal.mechanisms.sampled import Sampled
 from shoal.mechanisms.window import SlidingWindow
-from shoal.privacy.guarantees import Number
+from shoal.privacy.exact import Number
 
 __all__ = ["Piecewise", "PiecewiseLaw", "piecewise_law"]
 

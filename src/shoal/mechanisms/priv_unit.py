@@ -13,7 +13,7 @@ from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.errors import InvalidDomain, OutsideDomain
 from shoal.mechanisms.bounded import STEPS, Bounded, Steps, positive_number, scaled_of
-from shoal.privacy.guarantees import Number
+from shoal.privacy.exact import Number
 
 __all__ = ["PrivUnit"]
 

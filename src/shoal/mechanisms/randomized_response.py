@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.domain import Categories
 from shoal.mechanisms.categorical import Categorical, Codes, Vector
 from shoal.mechanisms.coins import Coin
-from shoal.privacy.guarantees import Number
+from shoal.privacy.exact import Number
 
 __all__ = ["RandomizedResponse"]
 

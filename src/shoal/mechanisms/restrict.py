@@ -15,7 +15,7 @@ from shoal.mechanisms.nd_laplace import NDLaplace, fill_with_noise, to_places
 from shoal.mechanisms.records import bounds_needed
 from shoal.mechanisms.reports import Reports
 from shoal.privacy import Guarantee, MetricDP
-from shoal.privacy.guarantees import exact_budget
+from shoal.privacy.exact import exact_budget
 
 __all__ = ["Restrict"]
 

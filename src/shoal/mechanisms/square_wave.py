@@ -14,7 +14,7 @@ from shoal.errors import DimensionMismatch
 from shoal.mechanisms.bounded import STEPS, Bounded, Estimate, Steps, own_reports
 from shoal.mechanisms.reports import Reports
 from shoal.mechanisms.window import SlidingWindow
-from shoal.privacy.guarantees import Number
+from shoal.privacy.exact import Number
 
 __all__ = ["Distribution", "SquareWave"]
 

@@ -14,7 +14,7 @@ from shoal.errors import DimensionMismatch, InvalidDomain
 from shoal.mechanisms.bounded import STEPS, Bounded, Steps, positive_number
 from shoal.mechanisms.coins import Coin, fair_bits
 from shoal.mechanisms.discrete_laplace import geometric_law
-from shoal.privacy.guarantees import Number
+from shoal.privacy.exact import Number
 
 __all__ = ["Staircase"]
 

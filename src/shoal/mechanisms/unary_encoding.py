@@ -13,7 +13,7 @@ from shoal.domain import Categories
 from shoal.mechanisms.categorical import Categorical, Codes, Vector
 from shoal.mechanisms.coins import Coin, fair_bits
 from shoal.mechanisms.randomized_response import RandomizedResponse
-from shoal.privacy.guarantees import Number
+from shoal.privacy.exact import Number
 
 __all__ = ["UnaryEncoding", "frequency_oracle"]
 

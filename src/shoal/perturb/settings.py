@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.domain import Box, Categories
 from shoal.errors import InvalidSetting
-from shoal.privacy.guarantees import exact_budget, plain
+from shoal.privacy.exact import exact_budget, plain
 
 __all__ = ["settings_of"]
 

@@ -12,13 +12,13 @@
 """
 
 import math
-import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, cast
 
 from shoal.errors import IncomparableGuarantees, InvalidBudget, InvalidDomain, InvalidSetting
+from shoal.privacy.exact import Number, exact, exact_budget, plain, whole_number
 
 __all__ = [
     "Budget",
@@ -31,7 +31,6 @@ __all__ = [
     "guarantee_of",
 ]
 
-Number = float | int | str | Fraction
 Scale = str | tuple[float, ...] | None
 
 
@@ -42,49 +41,6 @@ class _Domain(Protocol):
     def distance_unit(self) -> str: ...
     @property
     def sides(self) -> Any: ...
-
-
-def exact_budget(epsilon: Number) -> Fraction:
-    """Epsilon as the fraction its shortest decimal form names; positive and finite."""
-    value = _exact(epsilon)
-    if value is None or value <= 0:
-        raise InvalidBudget(
-            f"epsilon must be a positive, finite number; a {type(epsilon).__name__} that is none "
-            "came.",
-            "Name the budget of this call, e.g. epsilon=1.0; smaller hides more.",
-        )
-    return value
-
-
-def _exact(value: object) -> Fraction | None:
-    """The fraction a number's shortest decimal form names, if it is one."""
-    try:
-        return None if isinstance(value, bool) else Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        return None
-
-
-def whole_number(value: object) -> int | None:
-    """A whole number as a plain ``int``, if it is one: NumPy's would wrap around."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        return None
-    return operator.index(value)
-
-
-def plain(value: Fraction) -> str:
-    """A decimal if one is exact, else a fraction: ``'0.25'``, ``'1/3'``."""
-    rest = value.denominator
-    for prime in (2, 5):
-        while rest % prime == 0:
-            rest //= prime
-    if rest != 1:
-        return str(value)
-    digits = 0
-    while (value * 10**digits).denominator != 1:
-        digits += 1
-    whole = str(abs(value.numerator) * 10**digits // value.denominator).rjust(digits + 1, "0")
-    text = whole if not digits else f"{whole[:-digits]}.{whole[-digits:]}"
-    return f"-{text}" if value < 0 else text
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -150,7 +106,7 @@ class Budget(Guarantee):
 
     def __mul__(self, share: Number) -> Self:
         """A share of the promise, exact: ``promise * Fraction(1, 3)``."""
-        factor = _exact(share)
+        factor = exact(share)
         if factor is None or factor <= 0:
             raise InvalidBudget(
                 "A share of a budget must be a positive number.", "E.g. promise * Fraction(1, 3)."
@@ -261,7 +217,7 @@ class MetricDP(Budget):
         super().__post_init__()
         if not isinstance(self.metric, str) or self.metric not in _NORMS:
             raise InvalidSetting(f"metric is none of {', '.join(_NORMS)}.", "Choose one of them.")
-        slack = _exact(self.slack)
+        slack = exact(self.slack)
         if slack is None or slack < 0:
             raise InvalidSetting("slack must be a number from 0 up.", "Leave it out for none.")
         object.__setattr__(self, "slack", slack)

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch
-from shoal.privacy.guarantees import Budget, Guarantee, plain
+from shoal.privacy.exact import plain
+from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.page import Page, text_of
 from shoal.privacy.sqlite_file import taking_turns
 from shoal.privacy.store import Entry, FileStore, Limits, MemoryStore, Store
