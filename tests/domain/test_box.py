@@ -55,11 +55,29 @@ def test_the_diameter_is_the_diagonal():
 
 def test_kilometres_agree_with_the_haversine():
     """Along the diagonal of a city, to 0.2 %."""
-    lat, lon = np.radians([CITY.low, CITY.high]).T
-    half = np.sin(np.diff(lat) / 2) ** 2 + np.prod(np.cos(lat)) * np.sin(np.diff(lon) / 2) ** 2
-    on_the_globe = 2 * 6371.0088 * math.asin(math.sqrt(half[0]))
+    diagonal = on_the_globe(CITY.low[None], CITY.high[None])[0]
     assert CITY.distance_unit == "km"
-    assert pytest.approx(on_the_globe, rel=2e-3) == CITY.diameter
+    assert pytest.approx(diagonal, rel=2e-3) == CITY.diameter
+
+
+@pytest.mark.parametrize(("side", "off"), [(100, 0.01), (500, 0.05)])
+@pytest.mark.parametrize("latitude", [-50, 0, 30, 50])
+def test_the_plane_is_as_near_to_the_globe_as_it_says(latitude, side, off):
+    up = side / 2 / 111.195
+    across = up / math.cos(math.radians(latitude))
+    box = Box.geo(latitude=(latitude - up, latitude + up), longitude=(10 - across, 10 + across))
+    A, B = np.random.default_rng(1).uniform(box.low, box.high, (2, 20_000, 2))
+    A[:99, 0], A[99:198, 0] = box.low[0], box.high[0]  # and short steps along the edges
+    B[:198] = A[:198] + np.array([0, 1e-3])
+    in_the_plane = np.linalg.norm(box.to_plane(A) - box.to_plane(B), axis=1)
+    assert np.abs(in_the_plane / on_the_globe(A, B) - 1).max() < off
+
+
+def on_the_globe(A, B):
+    """Great-circle distance in kilometres."""
+    (lat_a, lon_a), (lat_b, lon_b) = np.radians(A).T, np.radians(B).T
+    rise, run = np.sin((lat_b - lat_a) / 2) ** 2, np.sin((lon_b - lon_a) / 2) ** 2
+    return 2 * 6371.0088 * np.arcsin(np.sqrt(rise + np.cos(lat_a) * np.cos(lat_b) * run))
 
 
 def test_the_plane_goes_there_and_back():

@@ -71,8 +71,8 @@ class Box:
         """Latitude and longitude in degrees, in this order; distances are in kilometres.
 
         The map is the plane that touches the earth at the box's centre (equirectangular): right
-        to 1 % for boxes up to some 500 km wide away from the poles. Whole-globe geometry is out
-        of scope. Name the columns as your table does: the first is the latitude.
+        to 1 % for boxes of 100 km up to 50 degrees of latitude, to 5 % for 500 km. Whole-globe
+        geometry is out of scope. Name the columns as your table does: the first is the latitude.
         """
         box = cls.of(tuple(bounds), *_pairs(bounds))
         if box.d != 2 or not _on_earth(box):

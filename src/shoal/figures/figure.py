@@ -1,5 +1,6 @@
 """What every figure is: a title, words for those who cannot see it, numbers, a picture."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ __all__ = ["Figure"]
 
 
 @dataclass(frozen=True)
-class Figure:
+class Figure(ABC):
     """A picture drawn from plain numbers, described in words.
 
     Parameters
@@ -38,13 +39,13 @@ class Figure:
                 "Say what it is and what it shows: not everyone can see the picture.",
             )
 
+    @abstractmethod
     def svg(self, page: bool = False) -> str:
         """The picture: with its own light colours, or to be coloured by the page's style."""
-        raise NotImplementedError
 
+    @abstractmethod
     def plotly(self) -> Any:
         """The same numbers as an interactive ``plotly`` figure."""
-        raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; ``shoal.figures.figure_of`` draws the picture again from them."""

@@ -4,6 +4,7 @@ The noise of a mechanism is drawn this way: many simulated reports of *one* reco
 is told, so no such picture is about a person.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -69,8 +70,9 @@ class Panels(Figure):
         svg.text(WIDTH * len(panels) / 2, HEIGHT - 5, axis, "middle")  # one for all: they share it
         return svg.render(page)
 
+    @abstractmethod
     def _draw(self, svg: Svg, frame: Panel, panel: Mapping[str, Any]) -> None:
-        raise NotImplementedError
+        """One picture, inside its frame."""
 
     def plotly(self) -> Any:
         """The same, one subplot each."""
@@ -82,8 +84,9 @@ class Panels(Figure):
             figure.add_trace(self._trace(panel), row=1, col=place)
         return figure.update_layout(title=self.title, showlegend=False)
 
+    @abstractmethod
     def _trace(self, panel: Mapping[str, Any]) -> Any:
-        raise NotImplementedError
+        """The same picture as one of plotly's traces."""
 
 
 def some(panels: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -145,12 +145,12 @@ def local_budget(epsilon: Number) -> Fraction:
     if exact < _SMALLEST_BUDGET:
         raise InvalidBudget(
             "epsilon is under 2**-30: such a report says nothing, whatever the number of people.",
-            "Raise epsilon; values from 0.5 to 5 are usual.",
+            "Raise epsilon, and say what it means to those who report.",
         )
     if exact > _LARGEST_BUDGET:
         raise InvalidBudget(
             f"epsilon is above {_LARGEST_BUDGET}: such a report is all but the row itself.",
-            f"Give at most {_LARGEST_BUDGET}; values from 0.5 to 5 are usual.",
+            f"Give at most {_LARGEST_BUDGET}, and say what it means to those who report.",
         )
     return exact
 

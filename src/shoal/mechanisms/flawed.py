@@ -8,6 +8,7 @@ several of these look at the whole table, which is their fault.
 """
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -38,7 +39,7 @@ Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class _Flawed:
+class _Flawed(ABC):
     """Noise of a claimed epsilon, and the reason why the claim is wrong."""
 
     reason: ClassVar[str]
@@ -63,8 +64,9 @@ class _Flawed:
         """What the flawed form would have sent."""
         return Reports(self._perturb(records_of(value, d=self.columns), rng), self)
 
+    @abstractmethod
     def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:
-        raise NotImplementedError
+        """The rows as this form would have sent them."""
 
 
 class FlawedAngles2D(_Flawed):
@@ -123,8 +125,9 @@ class _FlawedRemap(_Flawed):
         noisy = _moved(rows, _radius(rows, self.rate, rng), _directions(rows, rng))
         return self._remap(rows, noisy) if len(rows) else noisy
 
+    @abstractmethod
     def _remap(self, rows: Matrix, noisy: Matrix) -> Matrix:
-        raise NotImplementedError
+        """Where this form moves the noisy rows, looking at the true ones."""
 
     def _on_grid(self, rows: Matrix, noisy: Matrix) -> Matrix:
         """The nearest node of the grid spanned by the rows' own extremes."""
