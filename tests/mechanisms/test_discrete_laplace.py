@@ -1,5 +1,6 @@
 """Branches of the sampler that chance hardly ever takes, driven by a scripted table."""
 
+import threading
 from fractions import Fraction
 
 import numpy as np
@@ -47,3 +48,28 @@ def test_low_bits_are_put_below_the_rest():
     low, high = law._shifts
     vars(law).update(_one_sided_top=Scripted(3), _low_tables=[Scripted(5), Scripted(9)])
     assert law.one_sided(1, Randomness(1).noise).tolist() == [(3 << (low + high)) + (9 << low) + 5]
+
+
+def test_no_lock_is_held_while_a_table_is_made():
+    """A process forked by another thread meanwhile would inherit it locked, and wait for ever."""
+    law = geometric_law.__wrapped__(Fraction(1, 3))
+    entered, go_on = threading.Event(), threading.Event()
+    ratio = law._ratio
+
+    def slow_ratio():
+        entered.set()
+        go_on.wait(10)
+        return ratio()
+
+    law._ratio = slow_ratio
+    thread = threading.Thread(target=law.two_sided, args=(1, Randomness(1).noise))
+    thread.start()
+    entered.wait(10)
+    other = geometric_law.__wrapped__(Fraction(1, 3))
+    beside = threading.Thread(target=other.two_sided, args=(1, Randomness(1).noise))
+    beside.start()
+    beside.join(5)
+    stuck = beside.is_alive()
+    go_on.set()
+    thread.join()
+    assert not stuck

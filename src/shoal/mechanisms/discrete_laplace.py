@@ -14,8 +14,9 @@ import math
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import accumulate, pairwise, repeat
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +27,32 @@ from shoal.mechanisms.inversion import ExactTable
 __all__ = ["FARTHEST", "GeometricLaw", "geometric_law", "skip_law"]
 
 Integers = NDArray[np.int64]
+Made = TypeVar("Made")
 FARTHEST = 2**62
 _MOST_BITS = 62
 _TABLE_BITS = 12
 _LONG_STEP = -7  # log2 of the step from which on one table holds the law
 _TAIL = 12.0  # a table ends where a^T < e^-12
 _BLOCK = 2**14
+
+
+class _Once(Generic[Made]):
+    """Computed when first asked for, then kept, without a lock.
+
+    `functools.cached_property` holds one while it computes; a process forked meanwhile by another
+    thread would wait for it for ever. Computing a table twice does no harm.
+    """
+
+    def __init__(self, make: Callable[[Any], Made]) -> None:
+        self._make = make
+        self.__doc__ = make.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, law: object, owner: type | None = None) -> Made:
+        made = vars(law)[self._name] = self._make(law)
+        return made
 
 
 class GeometricLaw:
@@ -97,13 +118,13 @@ class GeometricLaw:
             place += shift
         return drawn
 
-    @cached_property
+    @_Once
     def _one_sided_top(self) -> ExactTable:
         return ExactTable(
             lambda: [1 - p for p in self._powers(self._bits, self._end)], self._digits
         )
 
-    @cached_property
+    @_Once
     def _two_sided_top(self) -> ExactTable:
         """Outcomes in pairs: 2 g for G = g with sign +, 2 g + 1 for sign -."""
 
@@ -114,7 +135,7 @@ class GeometricLaw:
 
         return ExactTable(thresholds, self._digits)
 
-    @cached_property
+    @_Once
     def _low_tables(self) -> list[ExactTable]:
         places = [0, *accumulate(self._shifts)]
         return [self._low_table(*at) for at in zip(places[:-1], self._shifts, strict=True)]
