@@ -1,0 +1,1 @@
+"""Estimators, private and plain, and the choice of their settings."""

@@ -1,0 +1,1 @@
+"""Private summaries worth publishing alone."""

@@ -1,0 +1,100 @@
+"""What every private estimator shares: rows in, one page, one guarantee out."""
+
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from shoal.domain import Box
+from shoal.engine import Rows, rows_of
+from shoal.errors import InvalidSetting, UnknownBounds
+from shoal.mechanisms import Geometric
+from shoal.privacy import Ledger, PureDP
+from shoal.privacy.page import Page
+from shoal.randomness import Randomness, Seed
+
+__all__ = ["ROWS_SHARE", "Neighbours", "PrivateEstimator"]
+
+Neighbours = Literal["add-remove", "replace-one"]
+ROWS_SHARE = Fraction(3, 100)  # what the number of rows costs, unless it is public
+
+
+class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+    """``fit`` opens a page of the ledger; ``spend`` does the work, also inside another method.
+
+    A subclass names these parameters in its own ``__init__`` and writes ``spend``.
+
+    Parameters
+    ----------
+    epsilon, domain
+        The budget of one ``fit``; public bounds, to which rows are moved.
+    neighbours
+        Whose presence is hidden: a row "add-remove"d, or its content, "replace-one".
+    entity, max_rows_per_person
+        The column that tells people apart, and how many rows of each are kept.
+    n_public
+        The number of rows, if it is known without them; never read it off the rows.
+    nonfinite
+        What NaN does: "refuse" the table, or "drop" the row.
+    ledger, random_state
+        Where the promise is written; a seed makes the fit a simulation.
+    """
+
+    epsilon: Any
+    domain: Box | None
+    neighbours: Neighbours = "add-remove"
+    entity: str | None = None
+    max_rows_per_person: int | None = None
+    n_public: int | None = None
+    nonfinite: Literal["refuse", "drop"] = "refuse"
+    ledger: Ledger | None = None
+    random_state: Seed = None
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Read the rows, once paid for."""
+        promise = self._promise()
+        rows = self._rows(X)
+        page = Ledger.of(self.ledger).open(promise, by=type(self).__name__)
+        self.spend(rows, page, page.budget, Randomness(self.random_state))
+        self.guarantee_ = page.total()
+        return self
+
+    @abstractmethod
+    def spend(self, rows: Rows, page: Page, budget: Any, rng: Randomness) -> Self:
+        """Do the work of ``fit`` on somebody's page, for this share of its budget."""
+
+    def _promise(self) -> Any:
+        return PureDP(self.epsilon, neighbours=self.neighbours, rows=self.max_rows_per_person or 1)
+
+    def _rows(self, X: Any) -> Rows:
+        if self.domain is None:
+            raise UnknownBounds(
+                "No public bounds came with the rows.",
+                "Give e.g. domain=Box(age=(0, 110)). Bounds read from the rows would not be "
+                "private.",
+            )
+        return rows_of(
+            X,
+            self.domain,
+            nonfinite=self.nonfinite,
+            entity=self.entity,
+            max_rows_per_person=self.max_rows_per_person,
+        )
+
+    def _known_size(self, rows: Rows) -> int | None:
+        """The number of rows, where it is public: told from outside, or equal on both sides."""
+        if self.n_public is not None:
+            if isinstance(self.n_public, bool) or int(self.n_public) < 1:
+                raise InvalidSetting("n_public is no whole number from 1 up.", "E.g. n_public=500.")
+            return int(self.n_public)
+        if self.neighbours == "replace-one" and self.entity is None and self.nonfinite == "refuse":
+            return max(1, rows.size())  # a constant of the mechanism: neighbours have as many rows
+        return None
+
+
+def noisy_size(rows: Rows, page: Page, budget: PureDP, rng: np.random.Generator) -> int:
+    """How many rows there are, at this cost; at least 1, so that it can divide."""
+    counted = np.array([rows.size()])
+    return max(1, int(page.release(Geometric(budget), counted, rng, of="number of rows")[0]))
