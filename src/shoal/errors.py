@@ -8,6 +8,7 @@
     │   ├── InvalidSchema                 a domain or schema file that does not parse
     │   ├── UnknownBounds                 a column without public bounds
     │   ├── TooManyCells                  a grid beyond 2**62 cells, or beyond memory
+    │   ├── TooManyAxes                   more columns than a view looks at
     │   ├── UnreadableTable               a file or object that holds no table
     │   ├── UnknownColumn                 a named column the table does not have
     │   ├── DuplicateColumn               one name, two columns
@@ -77,6 +78,7 @@ __all__ = [
     "ShoalError",
     "TooFewDraws",
     "TooFewRows",
+    "TooManyAxes",
     "TooManyCells",
     "UnknownBounds",
     "UnknownCategory",
@@ -127,6 +129,10 @@ class UnknownBounds(BadInput):
 
 class TooManyCells(BadInput):
     """A grid beyond 2**62 cells, or beyond memory."""
+
+
+class TooManyAxes(BadInput):
+    """More columns than a view looks at."""
 
 
 class UnreadableTable(BadInput):

@@ -5,6 +5,7 @@ from shoal.domain.categories import Categories
 from shoal.domain.grid import Grid, Partition, SparseCounts
 from shoal.domain.schema import Schema
 from shoal.domain.taxonomy import Node, Taxonomy
+from shoal.domain.view import View, ViewedCells
 
 __all__ = [
     "Box",
@@ -15,4 +16,6 @@ __all__ = [
     "Schema",
     "SparseCounts",
     "Taxonomy",
+    "View",
+    "ViewedCells",
 ]

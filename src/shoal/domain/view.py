@@ -1,0 +1,139 @@
+"""A public look at rows of many columns: their shadow on a few axes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.domain.box import Box, Matrix
+from shoal.domain.grid import Keys, Partition
+from shoal.errors import InvalidDomain, TooManyAxes
+
+__all__ = ["MOST_AXES", "View", "ViewedCells"]
+
+MOST_AXES = 256
+_LATTICE = 2.0**23
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class View:
+    r"""See rows as :math:`y = Q^T(x - c) / b`, clipped to the cube :math:`[-1, 1]^p`.
+
+    Here x is the row with its box scaled to :math:`[-1, 1]^d`. Every number of it, and every entry
+    of Q, is rounded to a multiple of 2^-23. Products then sum without rounding, whatever order the
+    machine adds them in, so where a row lands depends on that row alone: not on its place in a
+    block, nor on the engine. A row more or less moves no other row into another cell.
+
+    Parameters
+    ----------
+    domain
+        The box of the rows.
+    axes
+        Q: a column of length 1 for each axis of the view, at right angles to one another. Public
+        or released.
+    center, width
+        c and b, in the units of the scaled box. Public or released.
+
+    Examples
+    --------
+    >>> view = View(Box(x=(0, 10), y=(0, 10)), axes=[[1.0], [0.0]], width=0.5)
+    >>> view.box
+    Box(y0=(-1, 1))
+    >>> view.apply([[6.0, 9.0], [10.0, 0.0]]).round(3).tolist()
+    [[0.4], [1.0]]
+    >>> view.embed([[0.4]]).round(3).tolist()
+    [[6.0, 5.0]]
+    """
+
+    domain: Box
+    axes: NDArray[np.float64]
+    center: NDArray[np.float64]
+    width: float
+    box: Box
+
+    def __init__(
+        self, domain: Box, axes: ArrayLike, center: ArrayLike = 0.0, width: float = 1.0
+    ) -> None:
+        looks = np.asarray(axes, dtype=np.float64)
+        middle = np.broadcast_to(np.asarray(center, dtype=np.float64), (domain.d,))
+        _check(domain, looks, middle, width)
+        object.__setattr__(self, "domain", domain)
+        object.__setattr__(self, "axes", _rounded(looks))
+        object.__setattr__(self, "center", _rounded(np.clip(middle, -1, 1)))
+        object.__setattr__(self, "width", float(width))
+        p = looks.shape[1]
+        object.__setattr__(
+            self, "box", Box.of([f"y{i}" for i in range(p)], -np.ones(p), np.ones(p))
+        )
+
+    def apply(self, X: ArrayLike) -> Matrix:
+        """Rows of the domain, seen; what falls outside the cube is moved to its wall."""
+        offset = _rounded(self.domain.scale(self.domain.clip(X), -1, 1)) - self.center
+        # Entries reach 2, columns of Q have length 1: partial sums are multiples of 2^-46
+        # below 2^6, as 2 sqrt(d) <= 2^5. So each is a float64 and exact.
+        seen: Matrix = offset @ self.axes
+        seen /= self.width
+        return np.clip(seen, -1, 1, out=seen)
+
+    def embed(self, Y: ArrayLike) -> Matrix:
+        """The nearest point of the domain that is seen here."""
+        inside = self.center + self.box.clip(Y) * self.width @ self.axes.T
+        return self.domain.unscale(np.clip(inside, -1, 1), -1, 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; ``View.of`` takes them back, with the domain."""
+        arrays = {"axes": self.axes.tolist(), "center": self.center.tolist()}
+        return {**arrays, "width": self.width}
+
+    @classmethod
+    def of(cls, domain: Box, values: Mapping[str, Any]) -> Self:
+        """Back from ``to_dict``."""
+        return cls(domain, values["axes"], values["center"], values["width"])
+
+
+@dataclass(frozen=True)
+class ViewedCells:
+    """Cells of a view: a partition of the rows by where they are seen."""
+
+    view: View
+    cells: Partition
+
+    @property
+    def box(self) -> Box:
+        """The box of the rows."""
+        return self.view.domain
+
+    @property
+    def size(self) -> int:
+        """How many cells, an exact integer."""
+        return self.cells.size
+
+    def keys(self, X: ArrayLike) -> Keys:
+        """The number of each row's cell."""
+        return self.cells.keys(self.view.apply(X))
+
+
+def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    steps = values * _LATTICE
+    return np.rint(steps, out=steps) / _LATTICE
+
+
+def _check(domain: Box, axes: Matrix, center: Matrix, width: float) -> None:
+    if domain.d > MOST_AXES:
+        raise TooManyAxes(
+            f"A box of {domain.d} columns came; a view looks at {MOST_AXES} at most.",
+            "Choose the columns that matter, e.g. box.select([...]).",
+        )
+    if axes.ndim != 2 or axes.shape[0] != domain.d or not 1 <= axes.shape[1] <= domain.d:
+        raise InvalidDomain(
+            f"Axes of shape {axes.shape} came for a box of {domain.d} columns.",
+            f"Give an array of shape ({domain.d}, p), a column for each axis of the view.",
+        )
+    if not np.allclose(axes.T @ axes, np.eye(axes.shape[1]), atol=1e-4):
+        raise InvalidDomain(
+            "The axes are not of length 1 and at right angles.", "E.g. np.linalg.qr(axes).Q."
+        )
+    if not (np.all(np.isfinite(center)) and np.isfinite(width) and width > 0):
+        raise InvalidDomain("The centre or the width is no finite number.", "E.g. width=1.0.")

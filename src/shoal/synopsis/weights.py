@@ -1,0 +1,102 @@
+"""From noisy counts to weights: what the noise took below zero is put right, at no cost.
+
+Only released numbers are read, so whatever is done here is post-processing.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import InvalidSetting
+
+__all__ = ["Negative", "weights_of"]
+
+Negative = Literal["norm-cut", "norm-sub", "threshold", "zero"]
+Weights = NDArray[np.float64]
+
+
+def weights_of(
+    noisy_counts: ArrayLike,
+    n_rows: int,
+    negative: Negative = "norm-cut",
+    threshold: float = 0.0,
+) -> Weights:
+    """How many rows each cell stands for: a number from 0 up.
+
+    Parameters
+    ----------
+    noisy_counts, n_rows
+        Released counts, in any order, and the released or public number of rows.
+    negative
+        ``"norm-cut"`` keeps the largest counts until their sum reaches ``n_rows``, cells tied with
+        the last of them included, and drops the rest. ``"norm-sub"`` takes the same amount off
+        every count, so that the positive rest sums to ``n_rows``. ``"threshold"`` keeps counts
+        above ``threshold``. ``"zero"`` sets negative counts to zero, which gives every empty cell
+        some mass on average.
+    threshold
+        For ``"threshold"`` alone.
+
+    Examples
+    --------
+    >>> weights_of([7, -2, 3, 1, 0], n_rows=9).tolist()
+    [7.0, 0.0, 3.0, 0.0, 0.0]
+    >>> weights_of([7, -2, 3, 1, 0], n_rows=8, negative="norm-sub").tolist()
+    [6.0, 0.0, 2.0, 0.0, 0.0]
+
+    References
+    ----------
+    Wang et al., Locally differentially private frequency estimation with consistency, NDSS 2020.
+    """
+    counts = np.asarray(noisy_counts, dtype=np.float64)
+    if negative == "threshold":
+        return _above(counts, threshold)
+    return _rule(negative)(counts, n_rows)
+
+
+def check_negative(negative: object) -> None:
+    """Refuse a rule there is not, before any row is read."""
+    if negative != "threshold":
+        _rule(negative)
+
+
+def _rule(negative: object) -> Callable[[Weights, int], Weights]:
+    rule = _RULES.get(negative) if isinstance(negative, str) else None
+    if rule is None:
+        known = ", ".join(map(repr, (*_RULES, "threshold")))
+        raise InvalidSetting(f"negative is none of {known}.", 'E.g. negative="norm-cut".')
+    return rule
+
+
+def _norm_cut(counts: Weights, n_rows: int) -> Weights:
+    falling = np.sort(counts[counts > 0])[::-1]
+    reached = int(np.searchsorted(np.cumsum(falling), n_rows))
+    if reached >= falling.size:  # all that is positive is not enough
+        return _zeroed(counts)
+    return np.where(counts >= falling[reached], counts, 0.0)
+
+
+def _norm_sub(counts: Weights, n_rows: int) -> Weights:
+    """The nearest point of the simplex of this sum."""
+    if not counts.size:
+        return counts
+    falling = np.sort(counts)[::-1]
+    taken = (np.cumsum(falling) - n_rows) / np.arange(1, falling.size + 1)
+    stays = np.flatnonzero(falling > taken)[-1]  # the first does: n_rows is at least 1
+    return np.maximum(counts - taken[stays], 0.0)
+
+
+def _above(counts: Weights, threshold: float) -> Weights:
+    return np.where(counts > max(threshold, 0.0), counts, 0.0)
+
+
+def _zeroed(counts: Weights, n_rows: int = 0) -> Weights:
+    return np.maximum(counts, 0.0)
+
+
+_RULES: dict[str, Callable[[Weights, int], Weights]] = {
+    "norm-cut": _norm_cut,
+    "norm-sub": _norm_sub,
+    "zero": _zeroed,
+}
