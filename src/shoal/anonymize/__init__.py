@@ -1,0 +1,1 @@
+"""k-anonymity by specialising taxonomies from the top."""

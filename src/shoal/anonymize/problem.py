@@ -1,0 +1,258 @@
+"""What a search for a k-anonymous table is given, and what it gives back.
+
+A search never sees rows of people's tables, only the *frequency table*: one **line** for each
+distinct combination of quasi-identifiers (QIDs), of sensitive values and, when people have
+several rows, of the person. There are F lines and d QIDs. Words used throughout:
+
+- *code*: the number of a leaf of a taxonomy; *place*: the number of a node in
+  ``taxonomy.nodes`` (0 is the root). A code is not a place: ``Tree.leaf`` leads across.
+- *row*: a row of the table; line i stands for ``n[i]`` of them. N = ``n.sum()``.
+- *class*: the live lines whose labels agree on every QID.
+- *suppressed*: not published; a line is suppressed whole, and counts ``n[i]`` rows.
+
+What is held against k is people if ``entities`` is given, else rows. What is held against the
+suppression budget, and every measure of loss, is always rows.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.tree import Tree
+from shoal.domain import Taxonomy
+
+__all__ = ["Closeness", "Cut", "Diversity", "Metrics", "Outcome", "Problem", "SensitiveColumn"]
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """A rule that each class must show varied sensitive values (Machanavajjhala et al. 2007).
+
+    ``distinct``: at least ``value`` of them. ``entropy``: their entropy is at least ln ``value``.
+    ``recursive``: the commonest is rarer than ``c`` times all from the ``value``-th commonest on.
+    A null is no value here.
+    """
+
+    kind: Literal["distinct", "entropy", "recursive"]
+    value: float
+    c: float = 3.0
+
+
+@dataclass(frozen=True)
+class Closeness:
+    """A rule that each class be within ``value`` of the published table (Li et al. 2007).
+
+    The distance is the earth mover's, in [0, 1], between two values: ``equal`` 1 if they differ;
+    ``ordered`` their steps apart in the declared order among the values that occur, over the most
+    possible; ``hierarchical`` the height of the lowest node above both over the root's height.
+    Nulls are one category: with ``ordered`` it follows the last value, with ``hierarchical`` it
+    hangs under the root.
+    """
+
+    kind: Literal["equal", "ordered", "hierarchical"]
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveColumn:
+    """A column that is published as it is, and what its values in a class must satisfy.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    codes
+        int32 (F,): each line's value as a number in [0, size), -1 for a null. With ``ordered``
+        the numbers follow the declared order; with ``hierarchical`` they are leaf codes of
+        ``taxonomy``. Values that do not occur may have numbers too.
+    size
+        How many numbers there are.
+    l, t
+        The rules, each may be None.
+    taxonomy
+        For ``hierarchical`` only.
+    """
+
+    name: str
+    codes: NDArray[np.int32]
+    size: int
+    l: Diversity | None = None  # noqa: E741 - the name of the literature
+    t: Closeness | None = None
+    taxonomy: Taxonomy | None = None
+
+
+@dataclass(frozen=True)
+class Cut:
+    """For each QID, in the problem's order, the places of its published nodes, ascending.
+
+    The nodes of a QID are disjoint and together cover every leaf of the taxonomy.
+
+    Examples
+    --------
+    >>> Cut.top(2)
+    Cut(nodes=((0,), (0,)))
+    """
+
+    nodes: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def top(cls, d: int) -> "Cut":
+        """Every QID fully generalised."""
+        return cls(((0,),) * d)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A frequency table, its taxonomies and what is asked of the release.
+
+    Parameters
+    ----------
+    names, taxonomies, weights, costs
+        One entry a QID, in the policy's order (which settles ties). A null that is a value of its
+        own is a leaf of the taxonomy, right below the root, and its code is like any other.
+        ``costs``: float64 (nodes,) each, by place, the normalised certainty penalty (ncp) of
+        publishing that node: see ``shoal.anonymize.costs``. Never larger for a child than for
+        its parent, except that a leaf published as ``*`` costs 1.
+    codes
+        int32 (F, d): leaf codes, never -1. Rows to be suppressed whatever happens (nulls, if so
+        asked) are not among the lines: the reader counts them in ``lost``.
+    n
+        int64 (F,): how many rows each line stands for, at least 1.
+    k
+        At least so many people (or rows) a class.
+    suppression
+        Share of the N + ``lost`` rows that may stay unpublished.
+    lost
+        Rows that were suppressed before the search; they count against the budget.
+    start
+        Where the search begins, and above which nothing may be published: ``None`` for the
+        roots, else the nodes of ``max_level``. Local recoding keeps below it, too.
+    sensitive
+        Columns with rules, or none.
+    entities
+        int64 (F,) or None: the person of each line, any numbers. If given, no line holds rows of
+        two people.
+    target
+        int32 (F,) or None: the class column of the ``label-gain`` score, any numbers from -1 up.
+    """
+
+    names: tuple[str, ...]
+    taxonomies: tuple[Taxonomy, ...]
+    costs: tuple[NDArray[np.float64], ...]
+    codes: NDArray[np.int32]
+    n: NDArray[np.int64]
+    k: int
+    suppression: float = 0.0
+    weights: tuple[float, ...] = ()
+    lost: int = 0
+    start: Cut | None = None
+    sensitive: tuple[SensitiveColumn, ...] = ()
+    entities: NDArray[np.int64] | None = None
+    target: NDArray[np.int32] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.weights:
+            object.__setattr__(self, "weights", (1.0,) * self.d)
+
+    @property
+    def d(self) -> int:
+        """How many QIDs."""
+        return len(self.taxonomies)
+
+    @cached_property
+    def N(self) -> int:  # noqa: N802 - the letter of the literature
+        """All rows, those lost before the search included."""
+        return int(self.n.sum()) + self.lost
+
+    @cached_property
+    def budget(self) -> int:
+        """How many rows the search may suppress: ``floor(suppression * N)`` less ``lost``.
+
+        A negative number says that those lost before the search are too many already.
+        """
+        # 0.02 * 50 is a hair above or below 1 in floats; the share is meant as it was written.
+        return math.floor(round(self.suppression * self.N, 6)) - self.lost
+
+    @cached_property
+    def trees(self) -> tuple[Tree, ...]:
+        """The taxonomies as arrays."""
+        return tuple(Tree(taxonomy) for taxonomy in self.taxonomies)
+
+    @property
+    def top(self) -> Cut:
+        """The most general cut that may be published."""
+        return self.start or Cut.top(self.d)
+
+    def labels(self, cut: Cut) -> NDArray[np.int32]:
+        """int32 (F, d): the place of the node under which each line is published by a cut."""
+        labels = np.empty(self.codes.shape, dtype=np.int32)
+        for q, (tree, nodes) in enumerate(zip(self.trees, cut.nodes, strict=True)):
+            labels[:, q] = tree.partition(nodes)[self.codes[:, q]]
+        return labels
+
+
+@dataclass(frozen=True)
+class Metrics:
+    """How much a release keeps; all rows count, those lost before the search included.
+
+    Parameters
+    ----------
+    ncp, ncp_by_qid
+        Normalised certainty penalty in [0, 1]: the mean over rows of the cost of their labels, a
+        suppressed row costing 1; over QIDs the mean weighted by ``weights``, and each alone.
+    dm
+        Discernibility: the sum of squared class sizes, plus N for each suppressed row.
+    aecs
+        Published rows over (classes times k); 1 is the least possible without entities.
+    entropy
+        Bits by which a published row tells its class: sum of (n_c / N) log2(N / n_c).
+    classes, smallest
+        How many classes, and the size of the smallest, in people if there are entities.
+    suppressed
+        Rows that are not published.
+    """
+
+    ncp: float
+    ncp_by_qid: tuple[float, ...]
+    dm: int
+    aecs: float
+    entropy: float
+    classes: int
+    smallest: int
+    suppressed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What a search found.
+
+    Parameters
+    ----------
+    labels
+        int32 (F, d): the place of the node under which each line is published on each QID. For a
+        suppressed line it says nothing.
+    suppressed
+        bool (F,): lines that are not published.
+    metrics
+        Of this release.
+    cut
+        With global recoding the cut all lines share; None with local recoding.
+    method
+        The score or the way of recoding that found it, in words of the policy.
+    compared
+        How many valid releases it was chosen from.
+    notes
+        Things the report must say, in plain words, e.g. that a rule may have stopped it early.
+    """
+
+    labels: NDArray[np.int32]
+    suppressed: NDArray[np.bool_]
+    metrics: Metrics
+    cut: Cut | None = None
+    method: str = ""
+    compared: int = 1
+    notes: tuple[str, ...] = ()

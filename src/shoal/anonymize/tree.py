@@ -1,0 +1,115 @@
+"""A taxonomy as arrays, so that millions of codes find their nodes at once."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.domain import Taxonomy
+
+__all__ = ["Places", "Tree"]
+
+Places = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """The nodes of a taxonomy by their place in ``Taxonomy.nodes``; place 0 is the root.
+
+    ``low``, ``high``, ``parent``, ``depth`` are those of ``Node``, each of shape (nodes,);
+    a node is a leaf if ``high - low`` is 1. Places are in preorder: a parent comes before its
+    children, and siblings follow one another in the order of their codes.
+
+    Examples
+    --------
+    >>> below = {"school": ["primary", "secondary"], "other": ["evening"]}
+    >>> tree = Tree(Taxonomy.nested("any", below))
+    >>> tree.fanout.tolist(), tree.rank.tolist()
+    ([2, 2, 0, 0, 0], [0, 0, 0, 1, 1])
+    >>> tree.below(np.array([0, 1]), np.array([1, 1])).tolist()  # the way down to 'secondary'
+    [1, 3]
+    """
+
+    taxonomy: Taxonomy
+
+    @cached_property
+    def low(self) -> Places:
+        """The first leaf code below each node."""
+        return np.array([node.low for node in self.taxonomy.nodes], dtype=np.int32)
+
+    @cached_property
+    def high(self) -> Places:
+        """One more than the last leaf code below each node."""
+        return np.array([node.high for node in self.taxonomy.nodes], dtype=np.int32)
+
+    @cached_property
+    def parent(self) -> Places:
+        """The place of each node's parent, -1 for the root."""
+        return np.array([node.parent for node in self.taxonomy.nodes], dtype=np.int32)
+
+    @cached_property
+    def depth(self) -> Places:
+        """Steps from the root to each node."""
+        return np.array([node.depth for node in self.taxonomy.nodes], dtype=np.int32)
+
+    @property
+    def size(self) -> int:
+        """How many nodes there are."""
+        return len(self.taxonomy.nodes)
+
+    @cached_property
+    def fanout(self) -> NDArray[np.int64]:
+        """How many children each node has; 0 for a leaf."""
+        return np.bincount(self.parent[1:], minlength=self.size)
+
+    @cached_property
+    def rank(self) -> Places:
+        """Each node's number among its siblings, from 0."""
+        order = np.argsort(self.parent, kind="stable")
+        first = np.searchsorted(self.parent[order], self.parent[order])
+        rank = np.empty(self.size, dtype=np.int32)
+        rank[order] = np.arange(self.size) - first
+        return rank
+
+    @cached_property
+    def height(self) -> Places:
+        """Steps from each node down to its deepest leaf; 0 for a leaf."""
+        height = np.zeros(self.size, dtype=np.int32)
+        for place in range(self.size - 1, 0, -1):
+            parent = self.parent[place]
+            height[parent] = max(height[parent], height[place] + 1)
+        return height
+
+    @cached_property
+    def leaf(self) -> Places:
+        """The place of each leaf, by its code."""
+        return np.flatnonzero(self.high - self.low == 1).astype(np.int32)
+
+    @cached_property
+    def ancestors(self) -> NDArray[np.int32]:
+        """Row t, column c: the node at depth t above leaf c, or c itself if less deep."""
+        levels = [self.leaf]
+        for depth in range(int(self.depth.max()), 0, -1):
+            deep = self.depth[levels[-1]] == depth
+            levels.append(np.where(deep, self.parent[levels[-1]], levels[-1]))
+        return np.stack(levels[::-1])
+
+    def below(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> Places:
+        """The child of each node on the way to a leaf below it; a leaf is its own child."""
+        depth = np.minimum(self.depth[places] + 1, len(self.ancestors) - 1)
+        found: Places = self.ancestors[depth, codes]
+        return found
+
+    def sums(self, of_leaves: ArrayLike) -> NDArray[np.float64]:
+        """For each node the sum over its leaves of a number given by leaf code."""
+        total = np.concatenate([[0], np.cumsum(np.asarray(of_leaves, dtype=np.float64))])
+        sums: NDArray[np.float64] = total[self.high] - total[self.low]
+        return sums
+
+    def partition(self, places: ArrayLike) -> Places:
+        """For each leaf code the node of a cut that covers it, -1 where none does."""
+        cover = np.full(self.taxonomy.size, -1, dtype=np.int32)
+        for place in np.asarray(places, dtype=np.int64):
+            cover[self.low[place] : self.high[place]] = place
+        return cover
