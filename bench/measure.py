@@ -25,6 +25,11 @@ def write(name: str, rows: list[dict[str, Any]]) -> None:
     RESULTS.mkdir(exist_ok=True)
     record = {"python": platform.python_version(), "machine": platform.machine(), "rows": rows}
     (RESULTS / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+    show(rows)
+
+
+def show(rows: list[dict[str, Any]]) -> None:
+    """Print a table."""
     columns = list(dict.fromkeys(column for row in rows for column in row))
     widths = [max(len(c), *(len(str(row.get(c, ""))) for row in rows)) for c in columns]
     for cells in (columns, *([str(row.get(c, "")) for c in columns] for row in rows)):

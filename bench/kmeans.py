@@ -1,0 +1,212 @@
+"""How good and how fast private k-means is: ``python bench/kmeans.py [--quick] [--only NAME ...]``.
+
+For each table, budget, method and seed: the inertia of the private centres on the true rows over
+the best of ten starts of scikit-learn's ``KMeans`` (four from 500,000 rows up); the adjusted Rand
+index of the two labellings; the CPU time of the fit over that of one default ``KMeans`` on the
+same rows in the same run. Means over the seeds with standard errors, in ``results/kmeans.csv``,
+``.json`` and ``.svg``. diffprivlib runs in an environment of its own (``clustering/peers.py``),
+and is left out where it cannot be installed.
+
+Every fit is kept as a line of ``data/kmeans.jsonl``; ``--resume`` goes on from there.
+"""
+
+import argparse
+import csv
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not waiting threads
+
+import numpy as np
+import pyarrow as pa
+from clustering.data import Family, Rows, stored
+from clustering.peers import diffprivlib_fits
+from clustering.plan import OURS, SEEDS, TEN_ROWS, Case, cases
+from measure import RESULTS, show, write
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin_min
+
+from shoal.cluster import PrivateKMeans
+
+KEPT = Path(__file__).parent / "data" / "kmeans.jsonl"
+LARGE = 500_000
+
+
+class Plain(NamedTuple):
+    """The plain clustering that private ones are held against, on rows scaled to [-1, 1]."""
+
+    rows: Rows
+    inertia: float
+    labels: Any
+    seconds: float  # of one default fit
+
+
+def plain(rows: Rows, k: int) -> Plain:
+    start = time.process_time()
+    KMeans(k, random_state=0).fit(rows)
+    seconds = time.process_time() - start
+    best = KMeans(k, n_init=4 if len(rows) >= LARGE else 10, random_state=1).fit(rows)
+    return Plain(rows, best.inertia_, best.labels_, seconds)
+
+
+def fits(case: Case, done: set[tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
+    """One line a fit, table by table, so that each table is made and clustered plainly once."""
+    family = case.family
+    for seed in case.seeds if family.new_rows else case.seeds[:1]:
+        seeds = [seed] if family.new_rows else case.seeds
+        wanted = [
+            (method, epsilon, each)
+            for method in case.methods
+            for epsilon in case.epsilons
+            for each in (seeds if method != "diffprivlib" else
+                         [s for s in seeds if s in case.peer_seeds])
+            if (family.name, method, epsilon, each) not in done
+        ]  # fmt: skip
+        if wanted:
+            raw = family.rows(seed)
+            base = plain(family.box.scale(raw, -1, 1), family.k)
+            yield from _lines(family, raw, base, wanted)
+
+
+def _lines(
+    family: Family, raw: Rows, base: Plain, wanted: Sequence[tuple[str, float, int]]
+) -> Iterator[dict[str, Any]]:
+    for method, epsilon in dict.fromkeys((method, epsilon) for method, epsilon, _ in wanted):
+        seeds = [seed for *which, seed in wanted if which == [method, epsilon]]
+        if method == "diffprivlib":
+            made = diffprivlib_fits(base.rows, family.k, epsilon, seeds)
+        else:
+            made = (_fit(family, raw, method, epsilon, seed) for seed in seeds)
+        for seed, centers, seconds in made:
+            ratio, ari = scores(base, centers)
+            yield {"data": family.name, "rows": len(raw), "k": family.k, "epsilon": epsilon} | {
+                "method": method, "seed": seed, "ratio": ratio, "ari": ari,
+                "seconds": seconds, "plain_seconds": base.seconds}  # fmt: skip
+
+
+def _fit(family: Family, raw: Rows, method: str, epsilon: float, seed: int) -> Any:
+    settings, table = OURS.get(method, {}), raw
+    if method == TEN_ROWS:
+        named = dict(zip(family.box.names, raw.T, strict=True))
+        table = pa.table(named | {"user": stored(family.name, "user")[:, 0].astype(int)})
+        settings = {"entity": "user", "max_rows_per_person": 10}
+    model = PrivateKMeans(
+        family.k, epsilon=epsilon, domain=family.box, random_state=seed, **settings
+    )
+    start = time.process_time()
+    model.fit(table)
+    seconds = time.process_time() - start
+    return seed, family.box.scale(model.cluster_centers_, -1, 1), seconds
+
+
+def scores(base: Plain, centers: Rows) -> tuple[float, float]:
+    labels, away = pairwise_distances_argmin_min(base.rows, centers)
+    return float(np.sum(away**2) / base.inertia), float(adjusted_rand_score(base.labels, labels))
+
+
+def summaries(lines: Sequence[dict[str, Any]], limits: dict[Any, float]) -> list[dict[str, Any]]:
+    """Means over the seeds."""
+    groups: dict[Any, list[dict[str, Any]]] = {}
+    for line in lines:
+        groups.setdefault((line["data"], line["epsilon"], line["method"]), []).append(line)
+    return [_summary(group, limits) for group in groups.values()]
+
+
+def _summary(group: Sequence[dict[str, Any]], limits: dict[Any, float]) -> dict[str, Any]:
+    first = group[0]
+    ratios = np.array([line["ratio"] for line in group])
+    error = ratios.std(ddof=1) / np.sqrt(len(ratios)) if len(ratios) > 1 else float("nan")
+    spent, plainly = (sum(line[each] for line in group) for each in ("seconds", "plain_seconds"))
+    limit = limits.get((first["data"], first["epsilon"])) if first["method"] == "auto" else None
+    return {name: first[name] for name in ("data", "rows", "k", "epsilon", "method")} | {
+        "seeds": len(group),
+        "NICV ratio": round(float(ratios.mean()), 4),
+        "standard error": round(float(error), 4),
+        "at most": "" if limit is None else limit,
+        "ARI": round(float(np.mean([line["ari"] for line in group])), 3),
+        "CPU ratio": round(spent / plainly, 2),
+    }
+
+
+def picture(rows: Sequence[dict[str, Any]]) -> None:
+    """Inertia ratios by budget on blobs in four columns, one line a method."""
+    from shoal.figures import budget_curve
+
+    shown = [row for row in rows if row["data"] == "blobs, d = 4"]
+    methods = [m for m in ("auto", "uniform-grid", "privtree", "lloyd", "LETEO, as printed",
+                           "diffprivlib") if any(row["method"] == m for row in shown)]  # fmt: skip
+    if not shown:
+        return
+    lines = {
+        method: [
+            (row["epsilon"], row["NICV ratio"], row["standard error"])
+            for row in shown
+            if row["method"] == method
+        ]
+        for method in methods
+    }
+    best = min(row["NICV ratio"] for row in shown if row["epsilon"] == 1)
+    worst = max(row["NICV ratio"] for row in shown if row["epsilon"] == 1)
+    figure = budget_curve(
+        lines,
+        title="Inertia over plain k-means, 10,000 rows, 4 columns, 10 clusters",
+        value="Inertia over plain (log)",
+        best=1.0,
+        best_name="plain k-means",
+        finding=f"At epsilon 1 from {best:.2f} to {worst:.2f} times the plain inertia",
+        band=f"Bands are 2 standard errors of {shown[0]['seeds']} seeds; the noise was redrawn.",
+    )
+    (RESULTS / "kmeans.svg").write_text(figure.svg() + "\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="three seeds, nothing from 100k up")
+    parser.add_argument("--only", nargs="*", help="tables whose names begin so")
+    parser.add_argument("--resume", action="store_true", help="go on where a run was stopped")
+    asked = parser.parse_args()
+    wanted = _chosen(asked.only, asked.quick)
+    limits = {(c.family.name, e): limit for c in wanted for e, limit in c.at_most.items()}
+    rows = summaries(_run(wanted, asked.resume), limits)
+    if asked.quick or asked.only:  # a part is to be looked at; the whole is kept
+        show(rows)
+        return
+    write("kmeans", rows)
+    with (RESULTS / "kmeans.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    picture(rows)
+
+
+def _chosen(only: Sequence[str] | None, quick: bool) -> list[Case]:
+    wanted = [c for c in cases() if not only or c.family.name.startswith(tuple(only))]
+    if not quick:
+        return wanted
+    large = ("blobs 1", "birch", "gowalla")
+    small = [c for c in wanted if not c.family.name.startswith(large)]
+    return [case._replace(seeds=SEEDS[:3]) for case in small]
+
+
+def _run(wanted: Sequence[Case], resume: bool) -> list[dict[str, Any]]:
+    """Every fit that is not done yet; each is kept as soon as it is."""
+    KEPT.parent.mkdir(exist_ok=True)
+    KEPT.touch()
+    lines = [json.loads(line) for line in KEPT.read_text().splitlines()] if resume else []
+    done = {(line["data"], line["method"], line["epsilon"], line["seed"]) for line in lines}
+    with KEPT.open("a" if resume else "w") as file:
+        for case in wanted:
+            print(case.family.name, flush=True)
+            for line in fits(case, done):
+                lines.append(line)
+                file.write(json.dumps(line) + "\n")
+                file.flush()
+    return lines
+
+
+if __name__ == "__main__":
+    main()
