@@ -20,6 +20,17 @@
     │   ├── NotAReport                    rows where reports belong, or reports already remapped
     │   ├── RestrictionTooTight           a box so small that redrawing would hardly ever end
     │   ├── EntityMissing                 a row that belongs to nobody
+    │   ├── InvalidPolicy                 a policy that says too little, too much or two things at once
+    │   ├── UnlistedColumn                a column of the table without a role
+    │   ├── LooksIdentifying              a column published as it is that tells people apart
+    │   ├── HierarchyInvalid              a hierarchy that is no tree with one root
+    │   ├── HierarchyIncomplete           values of a column without a leaf
+    │   ├── DuplicateLeaf                 a leaf listed twice
+    │   ├── AmbiguousLabel                a label that stands for two sets of values
+    │   ├── LabelDoesNotCover             a number outside the interval it is filed under
+    │   ├── KeyMissing                    no key, or too short a one, for pseudonyms
+    │   ├── EntityRequired                a pseudonym on several rows, while rows are counted as people
+    │   ├── LinkedRows                    a pseudonym that ties different records of a person together
     │   ├── UnknownDataset                a name the catalogue does not have, or cannot find
     │   ├── DatasetChanged                a data set whose checksum does not match
     │   ├── AlreadyExists                 an output that would be overwritten
@@ -34,6 +45,7 @@
     │   ├── RepeatedStream                the same noise would be drawn twice
     │   ├── UnmarkedSimulation            seeded noise on a page already written as real
     │   ├── NotPublishable                an unprotected result on its way to a public page
+    │   ├── NotKAnonymous                 a written table whose re-count broke its promise
     │   └── ProtectedValue                a protected number on its way to a public page
     └── LedgerError                       the ledger cannot be used           exit code 2
         ├── NotALedger                    a file that is something else
@@ -47,25 +59,36 @@ quotes a row.
 
 __all__ = [
     "AlreadyExists",
+    "AmbiguousLabel",
     "BadInput",
     "BudgetExceeded",
     "CannotWrite",
     "DatasetChanged",
     "DimensionMismatch",
     "DuplicateColumn",
+    "DuplicateLeaf",
     "EntityMissing",
+    "EntityRequired",
+    "HierarchyIncomplete",
+    "HierarchyInvalid",
     "IncomparableGuarantees",
     "InvalidBudget",
     "InvalidDomain",
+    "InvalidPolicy",
     "InvalidSchema",
     "InvalidSetting",
+    "KeyMissing",
+    "LabelDoesNotCover",
     "LedgerError",
     "LedgerLocked",
     "LedgerNotWritable",
     "LimitMismatch",
+    "LinkedRows",
+    "LooksIdentifying",
     "NotALedger",
     "NotAReport",
     "NotFinite",
+    "NotKAnonymous",
     "NotNumeric",
     "NotPublishable",
     "OutsideDomain",
@@ -84,6 +107,7 @@ __all__ = [
     "UnknownCategory",
     "UnknownColumn",
     "UnknownDataset",
+    "UnlistedColumn",
     "UnmarkedSimulation",
     "UnreadableTable",
 ]
@@ -179,6 +203,50 @@ class EntityMissing(BadInput):
     """A row that belongs to nobody."""
 
 
+class InvalidPolicy(BadInput):
+    """A policy that says too little, too much or two things at once."""
+
+
+class UnlistedColumn(BadInput):
+    """A column of the table without a role."""
+
+
+class LooksIdentifying(BadInput):
+    """A column published as it is that tells people apart."""
+
+
+class HierarchyInvalid(BadInput):
+    """A hierarchy that is no tree with one root."""
+
+
+class HierarchyIncomplete(BadInput):
+    """Values of a column without a leaf."""
+
+
+class DuplicateLeaf(BadInput):
+    """A leaf listed twice."""
+
+
+class AmbiguousLabel(BadInput):
+    """A label that stands for two sets of values."""
+
+
+class LabelDoesNotCover(BadInput):
+    """A number outside the interval it is filed under."""
+
+
+class KeyMissing(BadInput):
+    """No key, or too short a one, for pseudonyms."""
+
+
+class EntityRequired(BadInput):
+    """A pseudonym on several rows, while rows are counted as people."""
+
+
+class LinkedRows(BadInput):
+    """A pseudonym that ties different records of a person together."""
+
+
 class UnknownDataset(BadInput):
     """A name the catalogue does not have, or cannot find."""
 
@@ -235,6 +303,10 @@ class UnmarkedSimulation(PrivacyError):
 
 class NotPublishable(PrivacyError):
     """An unprotected result on its way to a public page."""
+
+
+class NotKAnonymous(PrivacyError):
+    """A written table whose re-count broke its promise."""
 
 
 class ProtectedValue(PrivacyError):
