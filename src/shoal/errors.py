@@ -20,7 +20,7 @@
     │   ├── NotAReport                    rows where reports belong, or reports already remapped
     │   ├── RestrictionTooTight           a box so small that redrawing would hardly ever end
     │   ├── EntityMissing                 a row that belongs to nobody
-    │   ├── InvalidPolicy                 a policy that says too little, too much or two things at once
+    │   ├── InvalidPolicy                 a policy with too little, too much or two things at once
     │   ├── UnlistedColumn                a column of the table without a role
     │   ├── LooksIdentifying              a column published as it is that tells people apart
     │   ├── HierarchyInvalid              a hierarchy that is no tree with one root
@@ -29,8 +29,9 @@
     │   ├── AmbiguousLabel                a label that stands for two sets of values
     │   ├── LabelDoesNotCover             a number outside the interval it is filed under
     │   ├── KeyMissing                    no key, or too short a one, for pseudonyms
-    │   ├── EntityRequired                a pseudonym on several rows, while rows are counted as people
-    │   ├── LinkedRows                    a pseudonym that ties different records of a person together
+    │   ├── EntityRequired                a pseudonym on several rows, counted as several people
+    │   ├── LinkedRows                    a pseudonym that ties records of a person together
+    │   ├── UnreadableModel               a folder without a model, or with one that was changed
     │   ├── UnknownDataset                a name the catalogue does not have, or cannot find
     │   ├── DatasetChanged                a data set whose checksum does not match
     │   ├── AlreadyExists                 an output that would be overwritten
@@ -109,6 +110,7 @@ __all__ = [
     "UnknownDataset",
     "UnlistedColumn",
     "UnmarkedSimulation",
+    "UnreadableModel",
     "UnreadableTable",
 ]
 
@@ -204,7 +206,7 @@ class EntityMissing(BadInput):
 
 
 class InvalidPolicy(BadInput):
-    """A policy that says too little, too much or two things at once."""
+    """A policy with too little, too much or two things at once."""
 
 
 class UnlistedColumn(BadInput):
@@ -240,11 +242,15 @@ class KeyMissing(BadInput):
 
 
 class EntityRequired(BadInput):
-    """A pseudonym on several rows, while rows are counted as people."""
+    """A pseudonym on several rows, counted as several people."""
 
 
 class LinkedRows(BadInput):
-    """A pseudonym that ties different records of a person together."""
+    """A pseudonym that ties records of a person together."""
+
+
+class UnreadableModel(BadInput):
+    """A folder without a model, or with one that was changed."""
 
 
 class UnknownDataset(BadInput):
