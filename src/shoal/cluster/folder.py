@@ -1,0 +1,186 @@
+"""Fitted models kept in folders: plain JSON, CSV and Parquet, never pickle.
+
+``model.json`` (``shoal.model/1``) names the class, its settings, the public domain, the promise and
+every other file with its checksum. To be kept this way, a fitted estimator provides
+
+    _document()                   settings and released numbers, as JSON has them
+    _tables()                     by file name: an Arrow table, or plain values for .json
+    _restore(document, tables)    a class method: the model again, ready to predict
+
+and a place in ``MODELS``: only those classes are ever made from a folder.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from shoal.data import whole_folder, write_table
+from shoal.domain import Box
+from shoal.errors import AlreadyExists, UnreadableModel
+from shoal.privacy import guarantee_of
+
+__all__ = ["MODELS", "Savable", "box_of", "check_replaceable", "load_model", "save_model",
+           "write_model"]  # fmt: skip
+
+SCHEMA = "shoal.model/1"
+MODEL = "model.json"
+MODELS = {"PrivateKMeans": "shoal.cluster"}
+PAGES = {f"report{mark}.{kind}" for mark in ("", "-simulation") for kind in ("html", "json")}
+_PARTS = ("shoal", "numpy", "scikit-learn", "randomgen", "pyarrow")
+
+
+class Savable(Protocol):
+    """What a model must have to be kept in a folder."""
+
+    guarantee_: Any
+    domain: Any
+
+    def _document(self) -> dict[str, Any]: ...
+    def _tables(self) -> dict[str, Any]: ...
+
+
+def save_model(model: Savable, folder: str | Path, overwrite: bool = False) -> Path:
+    """Write a fitted model to a new folder, whole or not at all.
+
+    Parameters
+    ----------
+    model
+        A fitted estimator of ``MODELS``.
+    folder, overwrite
+        Where to; whether a model that is there may be replaced. Nothing else ever is.
+    """
+    check_replaceable(folder)
+    with whole_folder(folder, overwrite) as part:
+        write_model(model, part)
+    return Path(folder)
+
+
+def write_model(model: Savable, folder: Path) -> list[dict[str, str]]:
+    """Write a model into a folder that is there; the name and checksum of each file."""
+    files = [_written(part, folder / name) for name, part in model._tables().items()]
+    told = {
+        "schema": SCHEMA,
+        "class": type(model).__name__,
+        **model._document(),
+        "domain": model.domain.to_dict(),
+        "guarantee": model.guarantee_.to_dict(),
+        "simulation": model.guarantee_.simulation,
+        "versions": {name: version(name) for name in _PARTS},
+        "files": files,
+    }
+    return [_written(told, folder / MODEL), *files]
+
+
+def load_model(folder: str | Path) -> Any:
+    """A model from the folder it was saved to, unchanged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> load_model(tempfile.mkdtemp())
+    Traceback (most recent call last):
+    ...
+    shoal.errors.UnreadableModel: ... holds no model.json.
+    Name the folder that `save` or `shoal cluster -o` wrote.
+    """
+    document = _document(Path(folder))
+    tables = {str(file["name"]): _read(Path(folder), file) for file in document["files"]}
+    kind = getattr(import_module(MODELS[document["class"]]), document["class"])
+    try:
+        model = kind._restore(document, tables)
+        model.guarantee_ = guarantee_of(document["guarantee"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise UnreadableModel(
+            f"The model in {folder} lacks a part or has one of another kind "
+            f"({type(error).__name__}).",
+            "Load it with the version of shoal that wrote it, or save it again.",
+        ) from None
+    return model
+
+
+def check_replaceable(folder: str | Path) -> None:
+    """Refuse to replace a folder that holds anything but a model and its page."""
+    place = Path(folder)
+    if not place.is_dir():
+        return
+    known = {MODEL, *PAGES}
+    if (place / MODEL).is_file():
+        known |= {str(file["name"]) for file in _document(place)["files"]}
+    others = [each for each in place.iterdir() if each.name not in known]
+    if others:
+        raise AlreadyExists(
+            f"{place} holds {len(others)} files that belong to no model.", "Choose another folder."
+        )
+
+
+def box_of(values: Mapping[str, Any]) -> Box:
+    """Back from ``Box.to_dict``.
+
+    Examples
+    --------
+    >>> box_of(Box(age=(0, 110)).to_dict())
+    Box(age=(0, 110))
+    """
+    bounds = {name: (column["low"], column["high"]) for name, column in values["columns"].items()}
+    return Box.geo(**bounds) if values["distance_unit"] == "km" else Box(**bounds)
+
+
+def _document(folder: Path) -> dict[str, Any]:
+    """The model's document, checked to be one."""
+    try:
+        text = (folder / MODEL).read_text(encoding="utf-8")
+    except (OSError, UnicodeError):
+        raise UnreadableModel(
+            f"{folder} holds no {MODEL}.",
+            "Name the folder that `save` or `shoal cluster -o` wrote.",
+        ) from None
+    try:
+        document = json.loads(text)
+        known = document["schema"] == SCHEMA and document["class"] in MODELS
+        names = [file["name"] for file in document["files"]]
+    except (ValueError, KeyError, TypeError):
+        known, names, document = False, [], {}
+    if not known or any(Path(name).name != name for name in names):
+        raise UnreadableModel(
+            f"{folder / MODEL} describes no model that this version knows.",
+            f"It must be of {SCHEMA}, of a class among {', '.join(MODELS)}.",
+        )
+    return dict(document)
+
+
+def _written(part: Any, path: Path) -> dict[str, str]:
+    if isinstance(part, pa.Table):
+        write_table(part, path)
+    else:
+        path.write_text(json.dumps(part, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return {"name": path.name, "sha256": _digest(path)}
+
+
+def _read(folder: Path, file: Mapping[str, str]) -> Any:
+    path = folder / file["name"]
+    if not path.is_file() or _digest(path) != file["sha256"]:
+        raise UnreadableModel(
+            f"{path} is missing, or not the file that was saved: its checksum differs.",
+            "Save the model again, or copy its folder anew; it may have been edited.",
+        )
+    if path.suffix == ".json":
+        return json.loads(path.read_text(encoding="utf-8"))
+    return _table(path)
+
+
+def _table(path: Path) -> pa.Table:
+    import pyarrow.csv as pa_csv
+    import pyarrow.parquet as pq
+
+    return pq.read_table(path) if path.suffix == ".parquet" else pa_csv.read_csv(path)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
