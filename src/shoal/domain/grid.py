@@ -77,20 +77,15 @@ class Grid:
         keys = np.zeros(len(rows), dtype=np.int64)
         for axis, cells in enumerate(self.shape):
             keys *= cells
-            keys += self._places(rows[:, axis], axis)
+            keys += whole_steps(self.steps(rows[:, axis], axis), cells)
         return keys
 
-    def _places(self, column: Matrix, axis: int) -> Keys:
-        """Where along an axis each value lies, from 0."""
+    def steps(self, column: Matrix, axis: int) -> Matrix:
+        """How many cells lie below each value of an axis, as fractions of a cell go on counting."""
         low, high, cells = self.box.low[axis], self.box.high[axis], self.shape[axis]
-        steps = (column - low) * (cells / (high - low))
-        np.clip(steps, 0, cells, out=steps)
-        with np.errstate(invalid="ignore"):
-            places: Keys = steps.astype(np.int64)  # truncation is floor: steps are not negative
-        if places.size and places.min() < 0:  # what NaN becomes
-            raise NotFinite("Some rows hold NaN.", "Drop or fill them first.")
-        np.minimum(places, cells - 1, out=places)
-        return places
+        steps: Matrix = column - low
+        steps *= cells / (high - low)
+        return np.clip(steps, 0, cells, out=steps)
 
     def centers(self) -> Matrix:
         """The middle of every cell, in the rows' own units."""
@@ -157,6 +152,15 @@ class SparseCounts:
         """Count how often each key occurs."""
         found, counts = np.unique(_integers(keys, "keys"), return_counts=True)
         return cls(found, counts, size)
+
+
+def whole_steps(steps: Matrix, cells: int) -> Keys:
+    """In which of the cells along an axis each value lies, from 0; the upper bound in the last."""
+    with np.errstate(invalid="ignore"):
+        places: Keys = steps.astype(np.int64)  # truncation is floor: steps are not negative
+    if places.size and places.min() < 0:  # what NaN becomes
+        raise NotFinite("Some rows hold NaN.", "Drop or fill them first.")
+    return np.minimum(places, cells - 1, out=places)
 
 
 def _integers(values: ArrayLike, name: str) -> NDArray[np.int64]:

@@ -84,7 +84,8 @@ def _norm_sub(counts: Weights, n_rows: int) -> Weights:
     falling = np.sort(counts)[::-1]
     taken = (np.cumsum(falling) - n_rows) / np.arange(1, falling.size + 1)
     stays = np.flatnonzero(falling > taken)[-1]  # the first does: n_rows is at least 1
-    return np.maximum(counts - taken[stays], 0.0)
+    less: Weights = counts - taken[stays]
+    return np.maximum(less, 0.0)
 
 
 def _above(counts: Weights, threshold: float) -> Weights:

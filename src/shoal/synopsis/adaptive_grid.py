@@ -1,0 +1,183 @@
+"""Noisy counts of cells that are finer where more rows were found."""
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.domain import Box
+from shoal.domain.grid import MAX_CELLS
+from shoal.mechanisms import Geometric
+from shoal.privacy import Ledger, PureDP
+from shoal.randomness import Seed
+from shoal.synopsis.counter import Counter
+from shoal.synopsis.grid_settings import MAX_CELLS_DENSE, AskedCells, GridSynopsis
+from shoal.synopsis.private import Neighbours
+from shoal.synopsis.split_grid import SplitGrid, total_parts
+from shoal.synopsis.weights import Negative
+
+__all__ = ["AdaptiveGrid"]
+
+Counts = NDArray[np.int64]
+
+
+class AdaptiveGrid(GridSynopsis):
+    r"""Publish noisy counts of a coarse grid whose cells are split again where rows are.
+
+    Half of the budget counts coarse cells, the other half their parts: a coarse cell of noisy
+    count v is split into :math:`m_2 = \lceil (v \varepsilon_2 / 5)^{2/(2+d)} \rceil` parts an axis.
+    Both counts of a coarse cell, its own and the sum of its parts, then settle on one number, at
+    no cost.
+
+    Guarantee
+    ---------
+    :math:`\varepsilon`-DP: a row changes the number of rows, one coarse count and one fine count
+    by one each; which cells are split follows from what was released. See
+    ``adaptive_grid.proof.md``.
+
+    Parameters
+    ----------
+    epsilon, domain
+        The budget of one ``fit``; public bounds, to which rows are moved.
+    cells
+        Coarse cells along each axis, one number or one an axis; choose them without the rows.
+        ``"auto"`` takes :math:`\lceil\max(100^{1/d}, (N\varepsilon/10)^{2/(2+d)}/4)\rceil`, N the
+        noisy number of rows.
+    consistency
+        Settle the two counts of a coarse cell. Without it the method is the printed one: counts
+        stay as drawn, and :math:`m_2` is rounded up in any dimension, while from six columns on it
+        is otherwise rounded to the nearest (rounding 1.1 up to 2 makes 2^8 cells of one in eight
+        columns). Sparse counts are not settled: parts that were left out have no sum.
+    negative
+        What becomes of counts that noise made too small: see ``shoal.synopsis.weights_of``.
+        The printed method is ``consistency=False, negative="zero"``.
+    sparse
+        Never make the empty parts, so that there may be up to 2**62; coarse cells stay dense.
+    max_cells
+        The most cells to count, and, sparse, the most empty ones to keep.
+    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
+        As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).normal([0.2, 0.7], 0.05, (100_000, 2))
+    >>> grid = AdaptiveGrid(epsilon=1, domain=Box.unit(2), random_state=7).fit(X)
+    >>> centers, weights = grid.points()
+    >>> np.average(centers, axis=0, weights=weights).round(2).tolist()
+    [0.2, 0.7]
+
+    References
+    ----------
+    Qardaji, Yang, Li, Differentially private grids for geospatial data, ICDE 2013.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any,
+        domain: Box | None,
+        cells: AskedCells = "auto",
+        consistency: bool = True,
+        negative: Negative = "norm-cut",
+        sparse: bool = False,
+        max_cells: int = MAX_CELLS_DENSE,
+        neighbours: Neighbours = "add-remove",
+        entity: str | None = None,
+        max_rows_per_person: int | None = None,
+        n_public: int | None = None,
+        nonfinite: Literal["refuse", "drop"] = "refuse",
+        ledger: Ledger | None = None,
+        random_state: Seed = None,
+    ) -> None:
+        super().__init__(
+            epsilon=epsilon,
+            domain=domain,
+            neighbours=neighbours,
+            entity=entity,
+            max_rows_per_person=max_rows_per_person,
+            n_public=n_public,
+            nonfinite=nonfinite,
+            ledger=ledger,
+            random_state=random_state,
+        )
+        self.cells = cells
+        self.consistency = consistency
+        self.negative = negative
+        self.sparse = sparse
+        self.max_cells = max_cells
+
+    @property
+    def _most_asked(self) -> int:
+        return self.max_cells  # coarse cells are dense in any case
+
+    def _summarise(self, counter: Counter, budget: PureDP) -> None:
+        half = budget / 2
+        d, epsilon = counter.box.d, float(budget.epsilon)
+        rule = (self.n_rows_ * epsilon / 10) ** (2 / (2 + d)) / 4
+        coarse = self._grid(counter.box, math.ceil(max(100 ** (1 / d), rule)))  # [P1]
+        coarse_counts = counter.noisy(coarse, half, of="coarse cell counts")  # [P2]
+        cells = SplitGrid(coarse, self._parts(coarse_counts, float(half.epsilon), d))  # [P3]
+        if self.sparse:
+            self._count_sparse(counter, cells, half)
+        else:
+            self._count_dense(counter, cells, half, coarse_counts)
+
+    def _count_dense(
+        self, counter: Counter, cells: SplitGrid, budget: PureDP, coarse_counts: Counts
+    ) -> None:
+        noisy_counts = counter.noisy(cells, budget, of="fine cell counts")  # [P4]
+        variance, estimates = Geometric(budget).variance, None
+        if self.consistency:
+            estimates = settled(coarse_counts, noisy_counts, cells.inside)  # [P5]
+            variance *= float(np.sum(cells.inside**2 / (cells.inside + 1)) / cells.size)
+        self._keep_weighty(cells, np.arange(cells.size), noisy_counts, variance, estimates)
+
+    def _count_sparse(self, counter: Counter, cells: SplitGrid, budget: PureDP) -> None:
+        found = counter.noisy_sparse(  # [P4]
+            cells, budget, of="fine cell counts", most_false=self.max_cells
+        )
+        self._keep_weighty(cells, found.keys, found.counts, Geometric(budget).variance)
+
+    def _parts(self, coarse_counts: Counts, epsilon: float, d: int) -> Counts:
+        """How many parts each coarse cell gets along an axis, within the limit."""
+        rule = (np.maximum(coarse_counts, 0) * epsilon / 5) ** (2 / (2 + d))
+        printed = d < 6 or not (self.consistency or self.sparse)
+        parts = np.maximum(np.ceil(rule) if printed else np.rint(rule), 1).astype(np.int64)
+        return within(parts, d, MAX_CELLS if self.sparse else self.max_cells)
+
+
+def within(parts: Counts, d: int, most_cells: int) -> Counts:
+    """Lower the largest numbers of parts, equal ones together, until all cells are few enough.
+
+    Examples
+    --------
+    >>> within(np.array([9, 2, 5]), d=2, most_cells=40).tolist()
+    [4, 2, 4]
+    """
+    fits, too_many = 1, int(parts.max()) + 1
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        if total_parts(np.minimum(parts, middle), d) <= most_cells:
+            fits = middle
+        else:
+            too_many = middle
+    return np.minimum(parts, fits)
+
+
+def settled(coarse_counts: Counts, fine_counts: Counts, inside: Counts) -> NDArray[np.float64]:
+    r"""Fine counts that sum to the best estimate of their coarse cell.
+
+    A coarse cell of n parts has two counts of equal noise: its own, v, and the sum S of its parts,
+    whose variance is n times as large. Their inverse-variance mean is
+    :math:`v' = S + (v - S) n / (n + 1)`; the gap v' - S is spread evenly, which is the
+    least-squares way. A fine count's variance falls to n / (n + 1) of what it was.
+
+    Examples
+    --------
+    >>> settled(np.array([10]), np.array([4, 0, 0]), np.array([3]))
+    array([5.5, 1.5, 1.5])
+    """
+    sums = np.add.reduceat(fine_counts, np.cumsum(inside) - inside)
+    gaps = (coarse_counts - sums) / (inside + 1)
+    return np.asarray(fine_counts + np.repeat(gaps, inside))

@@ -1,0 +1,164 @@
+"""What every synopsis can do once it is fitted: be drawn, sampled, clustered, kept."""
+
+from abc import abstractmethod
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from shoal.domain import Box, View
+from shoal.engine import Rows
+from shoal.privacy import Ledger, PureDP
+from shoal.privacy.page import Page
+from shoal.randomness import Randomness, Seed
+from shoal.synopsis.cells import Cells
+from shoal.synopsis.counter import Counter, box_of
+from shoal.synopsis.private import ROWS_SHARE, Neighbours, PrivateEstimator, noisy_size
+
+__all__ = ["Synopsis"]
+
+Matrix = NDArray[np.float64]
+
+
+class Synopsis(PrivateEstimator):
+    """Cells over a public box, with noisy counts: a summary worth publishing alone.
+
+    ``fit`` pays once. Whatever is read off the fitted synopsis afterwards, weights, clusters for
+    any number of clusters, synthetic points, pictures, costs nothing more.
+
+    Attributes
+    ----------
+    cells_
+        The cells that are kept, each with its corners, noisy count and weight.
+    n_cells_
+        How many cells were counted, dropped ones included.
+    n_rows_
+        The noisy number of rows, or the public one.
+    noise_variance_
+        Of the noise in one weight.
+    view_
+        How rows were looked at before they were counted, or None; corners are then the view's.
+    guarantee_
+        What was promised to each person.
+    """
+
+    cells_: Cells
+    n_cells_: int
+    n_rows_: int
+    noise_variance_: float
+    view_: View | None
+    guarantee_: Any
+
+    def __init__(
+        self,
+        *,
+        epsilon: Any,
+        domain: Box | None,
+        neighbours: Neighbours = "add-remove",
+        entity: str | None = None,
+        max_rows_per_person: int | None = None,
+        n_public: int | None = None,
+        nonfinite: Literal["refuse", "drop"] = "refuse",
+        ledger: Ledger | None = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.domain = domain
+        self.neighbours = neighbours
+        self.entity = entity
+        self.max_rows_per_person = max_rows_per_person
+        self.n_public = n_public
+        self.nonfinite = nonfinite
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def spend(
+        self,
+        rows: Rows,
+        page: Page,
+        budget: PureDP,
+        rng: Randomness,
+        *,
+        n_rows: int | None = None,
+        view: View | None = None,
+    ) -> Self:
+        """Count on somebody's page, for this share of its budget.
+
+        Parameters
+        ----------
+        rows, page, budget, rng
+            Whose rows, on which page, for how much, with which noise.
+        n_rows
+            The number of rows, if it is public or was released: then all of the budget goes to
+            the cells.
+        view
+            A public or released look at the rows: the cells are then cells of ``view.box``.
+        """
+        box = box_of(rows, view)
+        self._check_settings(box)
+        if n_rows is None:
+            n_rows = self._known_size(rows)
+        if n_rows is None:
+            n_rows = noisy_size(rows, page, budget * ROWS_SHARE, rng.noise)
+            budget = budget * (1 - ROWS_SHARE)
+        self.n_rows_, self.view_ = n_rows, view
+        self._summarise(Counter(rows, page, rng, n_rows, view), budget)
+        return self
+
+    @abstractmethod
+    def _check_settings(self, box: Box) -> None:
+        """Refuse what is wrong with the settings before any row is read."""
+
+    @abstractmethod
+    def _summarise(self, counter: Counter, budget: PureDP) -> None:
+        """Spend all of the budget on cells, and ``_keep`` them."""
+
+    def _keep(self, cells: Cells, n_cells: int, noise_variance: float) -> None:
+        """What is published: the cells that weigh something."""
+        self.cells_ = cells
+        self.n_cells_ = n_cells
+        self.noise_variance_ = noise_variance
+
+    def points(self) -> tuple[Matrix, NDArray[np.float64]]:
+        """Centres and weights of the cells: what any weighted method takes in place of rows."""
+        check_is_fitted(self)
+        return self.cells_.centers, self.cells_.weight
+
+    @property
+    def noise_variance(self) -> float:
+        """Of the noise in one weight, on average over the cells."""
+        check_is_fitted(self)
+        return self.noise_variance_
+
+    def within_cells(self) -> float:
+        """The squared distance to cell centres that rows spread evenly in their cells would have.
+
+        What an inertia computed from ``points`` lacks: an estimate.
+        """
+        check_is_fitted(self)
+        squares = ((self.cells_.high - self.cells_.low) ** 2).sum(axis=1) / 12
+        return float(self.cells_.weight @ squares)
+
+    def sample(self, n: int, rng: Seed = None) -> Matrix:
+        """Synthetic points: cells drawn by weight, places in a cell evenly. They are nobody's rows.
+
+        Parameters
+        ----------
+        n
+            How many.
+        rng
+            A generator or a seed; these draws protect nothing, so any will do.
+        """
+        check_is_fitted(self)
+        draw, cells = np.random.default_rng(rng), self.cells_
+        if len(cells):
+            chosen = draw.choice(len(cells), size=n, p=cells.weight / cells.weight.sum())
+            low, high = cells.low[chosen], cells.high[chosen]
+        else:  # nothing is known but the box
+            low, high = self._box.low, self._box.high
+        return draw.uniform(low, high, size=(n, self._box.d))
+
+    @property
+    def _box(self) -> Box:
+        return self.domain if self.view_ is None else self.view_.box  # type: ignore[return-value]
