@@ -31,6 +31,7 @@ CASES = {
         lambda e: mechanisms.Exponential(PureDP(e)),
         Intervals([0, 4, 9], [2, 1]),
     ),
+    "KNorm": (lambda e: mechanisms.KNorm(PureDP(e), 9), np.arange(6).reshape(2, 3)),
     "NDLaplace": (mechanisms.NDLaplace, ROWS),
     "PlanarLaplace": (mechanisms.PlanarLaplace, ROWS),
     "SphericalLaplace": (mechanisms.SphericalLaplace, np.zeros((2, 3))),

@@ -5,6 +5,7 @@ from shoal.mechanisms.exponential import Choices, Exponential, Intervals
 from shoal.mechanisms.geometric import Geometric
 from shoal.mechanisms.harmony import Harmony
 from shoal.mechanisms.hybrid import Hybrid
+from shoal.mechanisms.k_norm import KNorm
 from shoal.mechanisms.mixed import Mixed
 from shoal.mechanisms.nd_laplace import NDLaplace, PlanarLaplace, SphericalLaplace
 from shoal.mechanisms.piecewise import Piecewise
@@ -26,6 +27,7 @@ __all__ = [
     "Harmony",
     "Hybrid",
     "Intervals",
+    "KNorm",
     "Mixed",
     "NDLaplace",
     "Piecewise",

@@ -19,16 +19,14 @@ from itertools import accumulate, pairwise, repeat
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.mechanisms.decimals import decay
 from shoal.mechanisms.inversion import ExactTable
+from shoal.mechanisms.whole_numbers import FARTHEST, Integers
 
 __all__ = ["FARTHEST", "GeometricLaw", "geometric_law", "skip_law"]
 
-Integers = NDArray[np.int64]
 Made = TypeVar("Made")
-FARTHEST = 2**62
 _MOST_BITS = 62
 _TABLE_BITS = 12
 _LONG_STEP = -7  # log2 of the step from which on one table holds the law

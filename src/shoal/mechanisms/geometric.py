@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.domain import SparseCounts
-from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric, TooManyCells
-from shoal.mechanisms.discrete_laplace import (
-    FARTHEST,
+from shoal.errors import InvalidSetting, TooManyCells
+from shoal.mechanisms.discrete_laplace import geometric_law, reach_probability, skip_law
+from shoal.mechanisms.whole_numbers import (
+    LARGEST_RATE,
     Integers,
-    geometric_law,
-    reach_probability,
-    skip_law,
+    bounded,
+    check_rate,
+    check_whole_numbers,
 )
 from shoal.privacy import PureDP
 from shoal.privacy.exact import whole_number
@@ -23,7 +24,6 @@ from shoal.privacy.exact import whole_number
 __all__ = ["Geometric"]
 
 _MOST_FALSE_CELLS = 2**27
-_LARGEST_STEP = 1000
 
 
 @dataclass(frozen=True)
@@ -77,15 +77,10 @@ class Geometric:
         for name in ("sensitivity", "at_least"):
             if getattr(self, name) is not None or name == "sensitivity":
                 object.__setattr__(self, name, _from_one(name, getattr(self, name)))
-        if not 2**-40 <= self.step <= _LARGEST_STEP:
-            raise InvalidBudget(
-                f"epsilon / sensitivity is not between 2**-40 and {_LARGEST_STEP}: the noise would "
-                "not fit 64-bit integers, or there would be none.",
-                "Choose another epsilon or unit; without noise say Unprotected(reason).",
-            )
-        if self.at_least is not None and self.step * self.at_least > _LARGEST_STEP:
+        check_rate(self.step)
+        if self.at_least is not None and self.step * self.at_least > LARGEST_RATE:
             raise InvalidSetting(
-                f"No empty cell would ever reach at_least: more than {_LARGEST_STEP} noise scales.",
+                f"No empty cell would ever reach at_least: more than {LARGEST_RATE} noise scales.",
                 "ln(cells / rows expected) scales are enough: lower at_least.",
             )
 
@@ -109,7 +104,7 @@ class Geometric:
                 "at_least came with plain counts.", "Give it with SparseCounts only."
             )
         else:
-            _check_counts(value)
+            check_whole_numbers(value)
 
     @overload
     def release(self, value: NDArray[np.integer], rng: np.random.Generator) -> Integers: ...
@@ -125,7 +120,7 @@ class Geometric:
         self.check(value)
         if isinstance(value, SparseCounts):
             return self._release_sparse(value, rng)
-        noisy = _bounded(value) + self._noise(np.size(value), rng).reshape(np.shape(value))
+        noisy = bounded(value) + self._noise(np.size(value), rng).reshape(np.shape(value))
         return noisy if np.ndim(value) else int(noisy)
 
     def _noise(self, n: int, rng: np.random.Generator) -> Integers:
@@ -133,7 +128,7 @@ class Geometric:
 
     def _release_sparse(self, counts: SparseCounts, rng: np.random.Generator) -> SparseCounts:
         tau = self._threshold
-        noisy = _bounded(counts.counts) + self._noise(counts.keys.size, rng)  # [P2]
+        noisy = bounded(counts.counts) + self._noise(counts.keys.size, rng)  # [P2]
         kept = noisy >= tau
         empty = self._reaching(counts.size - counts.keys.size, rng)  # [P3]
         false_keys = _nth_empty(counts.keys, empty)
@@ -180,27 +175,6 @@ def _from_one(name: str, value: object) -> int:
     if whole is None or whole < 1:
         raise InvalidSetting(f"{name} must be a whole number from 1 up.", f"E.g. {name}=1.")
     return whole
-
-
-def _check_counts(value: object) -> None:
-    try:
-        counts: NDArray[np.generic] | None = np.asanyarray(value)
-    except ValueError:
-        counts = None
-    if counts is None or isinstance(counts, np.ma.MaskedArray) or counts.dtype.kind not in "iu":
-        kind = "ragged" if counts is None else f"{type(counts).__name__} of {counts.dtype}"
-        raise NotNumeric(
-            f"A {kind} came; this noise is for whole numbers.",
-            "Count, or round to a public lattice first.",
-        )
-
-
-def _bounded(value: object) -> Integers:
-    """As int64, beyond 2**62 moved there: that moves no two values apart."""
-    counts = np.asarray(value)
-    if counts.dtype.kind == "u":
-        return np.minimum(counts.astype(np.uint64), FARTHEST).astype(np.int64)
-    return np.clip(counts.astype(np.int64), -FARTHEST, FARTHEST)
 
 
 def _nth_empty(occupied: Integers, ranks: Integers) -> Integers:

@@ -1,0 +1,77 @@
+"""What noise on whole numbers asks of a value, by its kind and never by what it holds."""
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric
+from shoal.privacy.exact import exact
+
+__all__ = [
+    "FARTHEST",
+    "LARGEST_RATE",
+    "Integers",
+    "bounded",
+    "check_rate",
+    "check_vectors",
+    "check_whole_numbers",
+    "exact_sensitivity",
+]
+
+Integers = NDArray[np.int64]
+FARTHEST = 2**62
+LARGEST_RATE = 1000
+
+
+def check_whole_numbers(value: object) -> None:
+    """Refuse what is neither a whole number nor an array of them."""
+    try:
+        counts: NDArray[np.generic] | None = np.asanyarray(value)
+    except ValueError:
+        counts = None
+    if counts is None or isinstance(counts, np.ma.MaskedArray) or counts.dtype.kind not in "iu":
+        kind = "ragged" if counts is None else f"{type(counts).__name__} of {counts.dtype}"
+        raise NotNumeric(
+            f"A {kind} came; this noise is for whole numbers.",
+            "Count, or round to a public lattice first.",
+        )
+
+
+def bounded(value: object) -> Integers:
+    """As int64, beyond 2**62 moved there: that moves no two values apart."""
+    counts = np.asarray(value)
+    if counts.dtype.kind == "u":
+        return np.minimum(counts.astype(np.uint64), FARTHEST).astype(np.int64)
+    return np.clip(counts.astype(np.int64), -FARTHEST, FARTHEST)
+
+
+def check_vectors(value: object) -> None:
+    """Refuse what is no array of whole numbers with vectors along its last axis."""
+    check_whole_numbers(value)
+    if np.asarray(value).shape[-1:] in ((), (0,)):
+        raise NotNumeric(
+            "A single number, or vectors of length 0, came; this noise is for vectors.",
+            "Give an array with the coordinates along its last axis.",
+        )
+
+
+def exact_sensitivity(value: object) -> Fraction:
+    """A positive number as the fraction it names."""
+    number = exact(value)
+    if number is None or number <= 0:
+        raise InvalidSetting(
+            "sensitivity must be a positive number.",
+            "Give the most one row can move the value, e.g. sensitivity=1.",
+        )
+    return number
+
+
+def check_rate(rate: Fraction) -> None:
+    """Refuse noise that costs so much, or so little, a step that it would not fit 64 bits."""
+    if not 2**-40 <= rate <= LARGEST_RATE:
+        raise InvalidBudget(
+            f"epsilon / sensitivity is not between 2**-40 and {LARGEST_RATE}: the noise would "
+            "not fit 64-bit integers, or there would be none.",
+            "Choose another epsilon or unit; without noise say Unprotected(reason).",
+        )
