@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from shoal.errors import DimensionMismatch, InvalidDomain, NotFinite, NotNumeric
-from shoal.figures import cell_map
+from shoal.figures import cell_map, figure_of
 from shoal.figures.cell_map import BOTTOM, LEFT, RIGHT, TOP
 from shoal.figures.cells import shade_levels
 
@@ -170,3 +170,16 @@ def test_plotly_gets_the_same_counts_and_no_negative_ones():
     heat = cell_map([[3, -1], [0, 5]], **BOX).plotly().data[0]
     assert np.nansum(heat.z) == 8
     assert list(heat.x) == [0, 50, 100]
+
+
+def test_rings_show_how_far_noise_may_reach_and_end_where_the_box_does():
+    words = {"names": ["a", "b"], "low": [0, 0], "high": [10, 10], "title": "Groups"}
+    ringed = cell_map(np.ones((4, 4)), centers=[[5, 5]], reach=[[1, 100]], **words)
+    bare = cell_map(np.ones((4, 4)), centers=[[5, 5]], **words)
+    (ring,) = re.findall(r'<path [^>]*class="ring"[^>]*>', ringed.svg())
+    points = re.search(r'd="M([^"]*)z"', ring)[1].split("L")
+    across, upwards = zip(*(map(float, point.split()) for point in points), strict=True)
+    assert max(across) - min(across) == pytest.approx((626 - 74) / 5, abs=15)
+    assert (min(upwards), max(upwards)) == (44, 378)
+    assert 'class="ring"' not in bare.svg()
+    assert figure_of(ringed.to_dict()) == ringed

@@ -5,21 +5,25 @@ So a page can be redrawn from its ``report.json`` alone, and nothing hides in a 
 """
 
 from shoal.figures.areas import Area, dense_areas
+from shoal.figures.budget_curve import BudgetCurve, budget_curve
 from shoal.figures.cell_map import CellMap, cell_map
 from shoal.figures.dots import Dots, dots
 from shoal.figures.figure import Figure
 from shoal.figures.noise_bars import NoiseBars, noise_bars
 from shoal.figures.noise_histogram import NoiseHistogram, noise_histogram
 from shoal.figures.noise_map import NoiseMap, noise_map
+from shoal.figures.raster import raster_of_cells, raster_of_points
 
 __all__ = [
     "Area",
+    "BudgetCurve",
     "CellMap",
     "Dots",
     "Figure",
     "NoiseBars",
     "NoiseHistogram",
     "NoiseMap",
+    "budget_curve",
     "cell_map",
     "dense_areas",
     "dots",
@@ -27,10 +31,12 @@ __all__ = [
     "noise_bars",
     "noise_histogram",
     "noise_map",
+    "raster_of_cells",
+    "raster_of_points",
 ]
 
 _KINDS: dict[str, type[Figure]] = {
-    kind.kind: kind for kind in (CellMap, Dots, NoiseBars, NoiseHistogram, NoiseMap)
+    kind.kind: kind for kind in (BudgetCurve, CellMap, Dots, NoiseBars, NoiseHistogram, NoiseMap)
 }
 
 

@@ -33,6 +33,7 @@ def cell_map(
     title: str,
     finding: str | None = None,
     centers: ArrayLike | None = None,
+    reach: ArrayLike | None = None,
 ) -> "CellMap":
     """Draw noisy counts of a regular grid over two columns.
 
@@ -47,6 +48,8 @@ def cell_map(
         What it is, and its main finding in a sentence; left out, the densest areas are named.
     centers
         Points to mark and number.
+    reach
+        How far noise may have moved each of them, along both axes: drawn as rings.
 
     Examples
     --------
@@ -75,6 +78,7 @@ def cell_map(
         "merged": factor,
         "noisy_counts": merged.tolist(),
         "centers": [] if centers is None else points(centers).tolist(),
+        "reach": [] if reach is None else points(reach).tolist(),
     }
     return CellMap(title=title, alt=_alt(names, corners, finding, note), data=data, note=note)
 
@@ -93,6 +97,8 @@ class CellMap(Figure):
         draw_cells(svg, counts, levels, *self._edges())
         svg.path(f"M{self._left} {TOP}H{RIGHT}V{BOTTOM}H{self._left}z", "frame")
         draw_legend(svg, levels, LEFT, RIGHT)
+        for center, reach in zip(self.data["centers"], self.data.get("reach", ()), strict=False):
+            svg.path(self._ring(center, reach), "ring")
         for place, (x, y) in enumerate(self.data["centers"], start=1):
             svg.mark(self._x(x), self._y(y), place)
         return svg.render(page)
@@ -116,6 +122,14 @@ class CellMap(Figure):
     def _y(self, value: float) -> float:
         low, high = self.data["low"][1], self.data["high"][1]
         return float(BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP))
+
+    def _ring(self, center: Sequence[float], reach: Sequence[float]) -> str:
+        """An ellipse, cut off where the box ends."""
+        turn = np.linspace(0, 2 * np.pi, 49)[:-1]
+        across = center[0] + reach[0] * np.cos(turn), self.data["low"][0], self.data["high"][0]
+        upwards = center[1] + reach[1] * np.sin(turn), self.data["low"][1], self.data["high"][1]
+        edge = zip(np.clip(*across), np.clip(*upwards), strict=True)
+        return f"M{'L'.join(f'{at(self._x(x))} {at(self._y(y))}' for x, y in edge)}z"
 
     def _bounds(self) -> list[NDArray[np.float64]]:
         """Edges of the drawn cells along each axis; the last merged one may be narrower."""

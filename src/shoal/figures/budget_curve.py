@@ -1,0 +1,150 @@
+"""Losses against the budget, one line a method: both axes in powers, lower is better."""
+
+from collections.abc import Mapping, Sequence
+from math import log
+from typing import Any
+
+from shoal.errors import InvalidSetting
+from shoal.figures.figure import Figure
+from shoal.figures.panels import Panel
+from shoal.figures.svg import Svg, at
+from shoal.figures.text import number, shorten
+
+__all__ = ["BudgetCurve", "budget_curve"]
+
+BUDGETS = (0.045, 10.0)  # the ends of the axis
+_TICKS = (0.05, 0.1, 0.5, 1, 2, 5)
+_STEPS = (1, 2, 5)
+WIDTH, PLOT, ROW = 640, 300, 30
+MOST = 6  # colours that stay apart for everyone
+Line = Sequence[tuple[float, float, float]]
+
+
+def budget_curve(
+    lines: Mapping[str, Line],
+    *,
+    title: str,
+    value: str,
+    finding: str,
+    best: float,
+    best_name: str,
+    band: str,
+) -> "BudgetCurve":
+    """Draw a loss at several budgets. Only methods with one kind of promise belong together.
+
+    Parameters
+    ----------
+    lines
+        By the method's name, six at most: budget, mean loss and its standard error, in order.
+    title, finding
+        What it is, and its main finding in a sentence.
+    value, best, best_name
+        What is lost, in words; its best value, where the axis begins, and what attains it.
+    band
+        What the bands are: how many runs, and what was drawn anew.
+
+    Examples
+    --------
+    >>> figure = budget_curve({"ours": [(0.1, 1.4, 0.1), (1, 1.0, 0.01)]}, title="Inertia",
+    ...     value="Inertia over plain", best=1, best_name="no noise", finding="It falls fast",
+    ...     band="Bands are 2 standard errors of 20 runs.")
+    >>> figure.alt
+    'Budget from 0.1 to 1 across, Inertia over plain upwards from 1, lower is better. It falls fast.
+    ours: 1.4 at 0.1; 1 at 1. Bands are 2 standard errors of 20 runs.'
+    """
+    if not lines or len(lines) > MOST or not all(lines.values()):
+        raise InvalidSetting(
+            f"{len(lines)} lines came, or one without points; from 1 to {MOST} can be told apart.",
+            "Choose those that matter.",
+        )
+    drawn = [
+        {"name": name, "points": [[float(v) for v in point] for point in line]}
+        for name, line in lines.items()
+    ]
+    data = {"value": value, "lines": drawn, "best": float(best), "best_name": best_name}
+    budgets = [point[0] for line in lines.values() for point in line]
+    said = f"Budget from {number(min(budgets))} to {number(max(budgets))} across, {value} upwards "
+    said += f"from {number(best)}, lower is better. {finding.rstrip('.')}. "
+    return BudgetCurve(title=title, alt=f"{said}{_numbers(drawn)} {band}", data=data, note=band)
+
+
+class BudgetCurve(Figure):
+    """The picture of ``budget_curve``."""
+
+    kind = "budget_curve"
+
+    def svg(self, page: bool = False) -> str:
+        """The picture, 640 wide, with a line of the legend for each method."""
+        svg = Svg(WIDTH, PLOT + ROW * (len(self.data["lines"]) + 1), self.title, self.alt)
+        frame = Panel(74, 610, 16, PLOT - 60)
+        self._draw_axes(svg, frame)
+        for place, line in enumerate(self.data["lines"], start=1):
+            self._draw_line(svg, frame, line["points"], place)
+        for place, line in enumerate(self.data["lines"], start=1):
+            height = PLOT + ROW * (place - 0.4)
+            svg.mark(40, height - 5, place)
+            svg.text(64, height, shorten(line["name"], 40), "start")
+        return svg.render(page)
+
+    def plotly(self) -> Any:
+        """The same, with axes in powers."""
+        import plotly.graph_objects as go
+
+        figure = go.Figure()
+        for line in self.data["lines"]:
+            x, y, error = zip(*line["points"], strict=True)
+            bars = {"array": [2 * e for e in error]}
+            figure.add_scatter(x=x, y=y, error_y=bars, name=line["name"])
+        figure.update_layout(title=self.title, yaxis_title=self.data["value"])
+        return figure.update_xaxes(type="log", title="Budget").update_yaxes(type="log")
+
+    def _draw_line(self, svg: Svg, frame: Panel, points: Line, place: int) -> None:
+        above = [self._at(frame, e, v + 2 * s) for e, v, s in points]
+        below = [self._at(frame, e, max(v - 2 * s, self.data["best"])) for e, v, s in points]
+        svg.path(f"M{'L'.join([*above, *below[::-1]])}z", f"band l{place}")
+        svg.path("M" + "L".join(self._at(frame, e, v) for e, v, _ in points), f"line l{place}")
+        first = points[0]
+        svg.mark(*self._place(frame, first[0], first[1]), place)
+
+    def _draw_axes(self, svg: Svg, frame: Panel) -> None:
+        for tick in _TICKS:
+            svg.text(self._place(frame, tick, self._top)[0], frame.bottom + 24, number(tick),
+                     "middle")  # fmt: skip
+        for tick in self._ticks():
+            height = self._place(frame, 1, tick)[1]
+            svg.path(f"M{at(frame.left)} {at(height)}H{at(frame.right)}", "lines")
+            svg.text(frame.left - 9, height + 5, number(tick), "end")
+        best = self._place(frame, 1, self.data["best"])[1]
+        svg.path(f"M{at(frame.left)} {at(best)}H{at(frame.right)}", "truth")
+        svg.text(frame.right, best - 6, shorten(self.data["best_name"], 30), "end")
+        across = "Budget (log): more privacy ← → more detail"
+        svg.text((frame.left + frame.right) / 2, PLOT - 8, across, "axis-title middle")
+        middle = (frame.top + frame.bottom) / 2
+        svg.text(18, middle, shorten(self.data["value"], 30), "axis-title middle", upwards=True)
+
+    def _ticks(self) -> list[float]:
+        """1, 2 and 5 times powers of ten, from the best value up."""
+        steps = [m * 10.0**p for p in range(-6, 10) for m in _STEPS]
+        return [step for step in steps if self.data["best"] <= step <= self._top]
+
+    @property
+    def _top(self) -> float:
+        most = max(v + 2 * s for line in self.data["lines"] for _, v, s in line["points"])
+        return max(1.05 * float(most), 2 * self.data["best"])
+
+    def _place(self, frame: Panel, epsilon: float, value: float) -> tuple[float, float]:
+        across = log(epsilon / BUDGETS[0]) / log(BUDGETS[1] / BUDGETS[0])
+        upwards = log(max(value, self.data["best"]) / self.data["best"])
+        return frame.across(across), frame.upwards(upwards / log(self._top / self.data["best"]))
+
+    def _at(self, frame: Panel, epsilon: float, value: float) -> str:
+        x, y = self._place(frame, epsilon, value)
+        return f"{at(x)} {at(y)}"
+
+
+def _numbers(lines: Sequence[Mapping[str, Any]]) -> str:
+    each = [
+        f"{line['name']}: {'; '.join(f'{v:.3g} at {number(e)}' for e, v, _ in line['points'])}."
+        for line in lines
+    ]
+    return " ".join(each)
