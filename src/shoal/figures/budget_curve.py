@@ -130,7 +130,7 @@ class BudgetCurve(Figure):
     @property
     def _top(self) -> float:
         most = max(v + 2 * s for line in self.data["lines"] for _, v, s in line["points"])
-        return max(1.05 * float(most), 2 * self.data["best"])
+        return max(1.05 * float(most), 2 * float(self.data["best"]))
 
     def _place(self, frame: Panel, epsilon: float, value: float) -> tuple[float, float]:
         across = log(epsilon / BUDGETS[0]) / log(BUDGETS[1] / BUDGETS[0])

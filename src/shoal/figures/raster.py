@@ -51,14 +51,14 @@ def raster_of_points(
     places, box = np.asarray(points, dtype=float), np.asarray(within, dtype=float)
     _check_two(places, box)
     sides = [(low, high) for low, high in box.T]
-    inside = np.clip(places, *box)
-    counts, *_ = np.histogram2d(*inside.T, bins=parts, range=sides, weights=np.asarray(weights))
+    inside, weight = np.clip(places, box[0], box[1]), np.asarray(weights, dtype=float)
+    counts, *_ = np.histogramdd(inside, bins=(parts, parts), range=sides, weights=weight)
     return np.rint(counts).astype(np.int64)
 
 
 def _shares(low: Matrix, high: Matrix, ends: Matrix, parts: int) -> Matrix:
     """How much of each cell's side lies in each part of an axis."""
-    edges = np.linspace(*ends, parts + 1)
+    edges = np.linspace(ends[0], ends[1], parts + 1)
     overlap = np.minimum(high[:, None], edges[1:]) - np.maximum(low[:, None], edges[:-1])
     return np.asarray(np.maximum(overlap, 0) / (high - low)[:, None])
 
