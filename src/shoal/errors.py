@@ -37,6 +37,8 @@
     │   ├── AlreadyExists                 an output that would be overwritten
     │   ├── CannotWrite                   an output that cannot be written
     │   ├── TooFewRows                    fewer rows or reports than the question needs
+    │   ├── TooFewEntities                fewer people than one class needs
+    │   ├── StartFails                    a rule broken even at the most general labels
     │   └── TooFewDraws                   an audit with too little evidence to say anything
     ├── PrivacyError                      a promise would be broken           exit code 3
     │   ├── BudgetExceeded                over the ledger's limit
@@ -100,7 +102,9 @@ __all__ = [
     "RepeatedStream",
     "RestrictionTooTight",
     "ShoalError",
+    "StartFails",
     "TooFewDraws",
+    "TooFewEntities",
     "TooFewRows",
     "TooManyAxes",
     "TooManyCells",
@@ -271,6 +275,14 @@ class CannotWrite(BadInput):
 
 class TooFewRows(BadInput):
     """Fewer rows or reports than the question needs."""
+
+
+class TooFewEntities(BadInput):
+    """Fewer people than one class needs."""
+
+
+class StartFails(BadInput):
+    """A rule broken even at the most general labels."""
 
 
 class TooFewDraws(BadInput):
