@@ -96,7 +96,7 @@ class Screen:
         codes = encode.codes(batch, self.categories)
         entity = None if self.terms.entity is None else encode.owners(batch, self.terms.entity)
         tally = Tally(n, n, nobody=0 if entity is None else entity.null_count)
-        if n and not self._all_inside(numbers):
+        if n and not self._brought_inside(numbers):
             kept, odd = self._closer_look(numbers)
             tally += odd
             numbers, codes = numbers[kept], codes[kept]
@@ -131,12 +131,23 @@ class Screen:
                 "Fill in whose they are, or remove them: a person's share cannot be limited else.",
             )
 
-    def _all_inside(self, numbers: NDArray[np.float64]) -> bool:
-        # The extremes tell whether any row needs a closer look; NaN comes through and fails both.
+    def _brought_inside(self, numbers: NDArray[np.float64]) -> bool:
+        """Whether all rows are inside, finite ones having been moved there if the terms say so.
+
+        Columns' extremes tell; NaN comes through them and fails. What is merely moved is not
+        tallied: no terms that move rows ask how many.
+        """
         if not self.numbers:
             return True
-        inside = (numbers.min(axis=0) >= self.box.low) & (numbers.max(axis=0) <= self.box.high)
-        return bool(inside.all())
+        least, most = numbers.min(axis=0), numbers.max(axis=0)
+        outside = ~((least >= self.box.low) & (most <= self.box.high))
+        finite = bool(np.isfinite(least).all() and np.isfinite(most).all())
+        if outside.any() and (self.terms.outside != "clip" or not finite):
+            return False
+        for axis in np.flatnonzero(outside):
+            column = numbers[:, axis]
+            np.clip(column, self.box.low[axis], self.box.high[axis], out=column)
+        return True
 
     def _closer_look(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.bool_], Tally]:
         """Clip in place; which rows stay, and a tally of those that are odd or leave."""
