@@ -34,8 +34,8 @@ def raster_of_cells(
     box, weight = np.asarray(within, dtype=float), np.asarray(weights, dtype=float)
     _check_two(*corners, box)
     shares = [_shares(corners[0][:, i], corners[1][:, i], box[:, i], parts) for i in range(2)]
-    counts = (shares[0] * weight[:, None]).T @ shares[1]
-    return np.rint(counts).astype(np.int64)
+    counts: Matrix = (shares[0] * weight[:, None]).T @ shares[1]
+    return np.asarray(np.rint(counts), dtype=np.int64)
 
 
 def raster_of_points(
@@ -53,7 +53,7 @@ def raster_of_points(
     sides = [(low, high) for low, high in box.T]
     inside, weight = np.clip(places, box[0], box[1]), np.asarray(weights, dtype=float)
     counts, *_ = np.histogramdd(inside, bins=(parts, parts), range=sides, weights=weight)
-    return np.rint(counts).astype(np.int64)
+    return np.asarray(np.rint(counts), dtype=np.int64)
 
 
 def _shares(low: Matrix, high: Matrix, ends: Matrix, parts: int) -> Matrix:
