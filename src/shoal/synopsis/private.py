@@ -9,13 +9,15 @@ from sklearn.base import BaseEstimator
 
 from shoal.domain import Box
 from shoal.engine import Rows, rows_of
+from shoal.engine.rows import Terms
 from shoal.errors import InvalidSetting, UnknownBounds
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
+from shoal.privacy.exact import whole_number
 from shoal.privacy.page import Page
 from shoal.randomness import Randomness, Seed
 
-__all__ = ["ROWS_SHARE", "Neighbours", "PrivateEstimator"]
+__all__ = ["ROWS_SHARE", "Neighbours", "PrivateEstimator", "noisy_size"]
 
 Neighbours = Literal["add-remove", "replace-one"]
 ROWS_SHARE = Fraction(3, 100)  # what the number of rows costs, unless it is public
@@ -75,23 +77,36 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 "Give e.g. domain=Box(age=(0, 110)). Bounds read from the rows would not be "
                 "private.",
             )
-        return rows_of(
+        rows = rows_of(
             X,
             self.domain,
             nonfinite=self.nonfinite,
             entity=self.entity,
             max_rows_per_person=self.max_rows_per_person,
         )
+        if rows.terms.max_rows_per_person != self.max_rows_per_person:
+            # Rows made elsewhere. With a limit, one row of a person may make room for another.
+            raise InvalidSetting(
+                "Rows came that keep another number of rows a person than this promise covers.",
+                "Give the same max_rows_per_person, and entity, here.",
+            )
+        return rows
 
     def _known_size(self, rows: Rows) -> int | None:
         """The number of rows, where it is public: told from outside, or equal on both sides."""
         if self.n_public is not None:
-            if isinstance(self.n_public, bool) or int(self.n_public) < 1:
+            told = whole_number(self.n_public)
+            if told is None or told < 1:
                 raise InvalidSetting("n_public is no whole number from 1 up.", "E.g. n_public=500.")
-            return int(self.n_public)
-        if self.neighbours == "replace-one" and self.entity is None and self.nonfinite == "refuse":
+            return told
+        if self.neighbours == "replace-one" and _keeps_every_row(rows.terms):
             return max(1, rows.size())  # a constant of the mechanism: neighbours have as many rows
         return None
+
+
+def _keeps_every_row(terms: Terms) -> bool:
+    """Whether neighbours have as many rows kept: none is left out for its values."""
+    return terms.entity is None and terms.nonfinite == "refuse" and terms.outside != "drop"
 
 
 def noisy_size(rows: Rows, page: Page, budget: PureDP, rng: np.random.Generator) -> int:
