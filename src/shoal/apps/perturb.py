@@ -2,15 +2,15 @@
 
 import json as json_format
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile, TemporaryDirectory
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.apps.input import Columns, Domain, LedgerFile, Table, budget_of, counted, file_of
 from shoal.apps.output import Json, Output, Progress, Quiet, Seed
 from shoal.apps.perturb_mechanism import Name, Settings, build, columns_of, named, remap_of
 from shoal.apps.perturb_story import sidecar, summary
@@ -28,15 +28,7 @@ FORMATS = (".csv", ".csv.gz", ".parquet")
 
 
 def perturb(
-    table: Annotated[
-        str,
-        typer.Argument(
-            metavar="TABLE",
-            help="A CSV or Parquet file, a folder of Parquet files, or `-` for CSV from standard "
-            "input.",
-            show_default=False,
-        ),
-    ],
+    table: Table,
     mechanism: Annotated[
         str,
         typer.Option(
@@ -54,22 +46,8 @@ def perturb(
             show_default=False,
         ),
     ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(
-            envvar="SHOAL_COLUMNS",
-            help="Columns to report, e.g. lat,lon; left out, all that the domain describes.",
-            show_default=False,
-        ),
-    ] = None,
-    domain: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="SHOAL_DOMAIN",
-            help="YAML file of public bounds and categories.",
-            show_default=False,
-        ),
-    ] = None,
+    columns: Columns = None,
+    domain: Domain = None,
     output: Annotated[
         Path,
         typer.Option(
@@ -121,12 +99,7 @@ def perturb(
     lattice: Annotated[
         str, typer.Option(envvar="SHOAL_LATTICE", help="Step that reports are rounded to.")
     ] = "auto",
-    ledger: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="SHOAL_LEDGER", help="Ledger to write the promise to.", show_default=False
-        ),
-    ] = None,
+    ledger: LedgerFile = None,
     seed: Seed = None,
     json: Json = False,
     quiet: Quiet = False,
@@ -152,12 +125,12 @@ def perturb(
         geo: {latitude: lat, longitude: lon}
     """
     name = named(mechanism)
-    asked = Settings(name, _budget(epsilon), columns, domain, scale, lattice, clip)
+    asked = Settings(name, budget_of(epsilon, "report"), columns, domain, scale, lattice, clip)
     say = Output(json, quiet)
     with in_words():
         task = _Task(asked, remap, user, keep_order, ledger, seed)
     about = output.with_name(f"{output.name}.json")
-    with say.progress(2) as progress, _file_of(table) as source:
+    with say.progress(2) as progress, file_of(table) as source:
         _check_output(output, source)
         document = task.run(source, output, about, overwrite, progress)
     files = [output, about]
@@ -239,7 +212,7 @@ class _Task:
             max_rows_per_person=None if self.user is None else 1,
         )
         progress.step("Checking rows")
-        rows.on_progress(lambda read: _count(progress, read))
+        rows.on_progress(counted(progress))
         rows.size()
         return rows
 
@@ -251,17 +224,6 @@ class _Task:
         if not rows.size():  # nobody is reported, so nothing is promised
             return reports.release(rows, self.noise)
         return page.release(reports, rows, self.noise, of="reports")
-
-
-def _budget(epsilon: str | None) -> str:
-    from shoal.errors import InvalidBudget
-
-    if epsilon is None:
-        raise InvalidBudget(
-            "No epsilon came.",
-            "Name the budget of one report, e.g. --epsilon 1; it is yours to choose and defend.",
-        )
-    return epsilon
 
 
 def _check_output(output: Path, source: str) -> None:
@@ -277,19 +239,6 @@ def _check_output(output: Path, source: str) -> None:
 
 
 @contextmanager
-def _file_of(table: str) -> Iterator[str]:
-    """The table's path; standard input is kept in a file that only its owner can read."""
-    if table != "-":
-        yield table
-        return
-    with NamedTemporaryFile(prefix="shoal-", suffix=".csv") as file:
-        while part := sys.stdin.buffer.read(1 << 20):
-            file.write(part)
-        file.flush()
-        yield file.name
-
-
-@contextmanager
 def _beside(part: Path, output: Path) -> Iterator[Path]:
     """A file of the output's own name, which tells its format; errors name the output itself."""
     with TemporaryDirectory(prefix=".shoal-", dir=part.parent) as folder:
@@ -299,9 +248,3 @@ def _beside(part: Path, output: Path) -> Iterator[Path]:
         except CannotWrite as error:
             came = error.came.replace(str(made), str(output))
             raise CannotWrite(came, error.next_step) from None
-
-
-def _count(progress: Progress, read: int) -> None:
-    if progress.bar is not None:
-        words = progress.bar.tasks[0].description.split(":")[0]
-        progress.bar.update(progress.task, description=f"{words}: {read:,}")

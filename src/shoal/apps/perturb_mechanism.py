@@ -7,7 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shoal.errors import InvalidDomain, InvalidSetting, UnknownBounds
+from shoal.apps.input import chosen, listed, schema_of
+from shoal.errors import InvalidDomain, InvalidSetting
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
@@ -77,17 +78,9 @@ class Plan(NamedTuple):
 def build(asked: Settings) -> Plan:
     """The plan for what was asked."""
     from shoal import mechanisms
-    from shoal.domain import Schema
 
-    if asked.domain is None:
-        raise UnknownBounds(
-            "No public bounds came.",
-            "Write what each column may be to a file and give it with --domain, e.g. "
-            "`version: 1` and `columns: {age: {low: 0, high: 110}}`. Bounds read from the rows "
-            "would not be private.",
-        )
-    schema = Schema.load(asked.domain)
-    domain = _domain(schema, _columns(asked, schema), asked)
+    schema = schema_of(asked.domain)
+    domain = _domain(schema, chosen(asked.columns, schema.columns, asked.domain), asked)
     kind = getattr(mechanisms, _CLASSES[asked.name])
     mechanism = kind(**_arguments(asked, kind, domain))
     if asked.name is Name.restricted_laplace:
@@ -129,17 +122,6 @@ def remap_of(asked: str | None, domain: "Box | Schema") -> Any:
         "The remap is neither `clamp` nor `snap:N`.",
         "E.g. --remap clamp, or --remap snap:16 for 16 nodes an axis.",
     )
-
-
-def _columns(asked: Settings, schema: "Schema") -> tuple[str, ...]:
-    chosen = _listed(asked.columns) if asked.columns else schema.columns
-    unknown = [repr(name) for name in chosen if name not in schema.columns]
-    if unknown:
-        raise UnknownBounds(
-            f"{', '.join(unknown)} of {len(chosen)} columns are not in {asked.domain}.",
-            f"It describes {', '.join(schema.columns)}; add public bounds or values for others.",
-        )
-    return tuple(dict.fromkeys(chosen))
 
 
 def _domain(schema: "Schema", columns: Sequence[str], asked: Settings) -> "Box | Schema":
@@ -193,11 +175,7 @@ def _arguments(asked: Settings, kind: Any, domain: "Box | Schema") -> dict[str, 
 def _scale(words: str | None) -> Any:
     if words is None or words == "box":
         return words
-    return tuple(_number(word, "--scale") for word in _listed(words))
-
-
-def _listed(words: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in words.split(",") if word.strip())
+    return tuple(_number(word, "--scale") for word in listed(words))
 
 
 def _number(word: str, option: str) -> float:
