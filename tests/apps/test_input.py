@@ -43,7 +43,7 @@ def test_bounds_are_asked_for_not_read_from_the_rows():
 def test_columns_are_those_asked_for_once_each_or_all():
     assert chosen(None, ("a", "b"), None) == ("a", "b")
     assert chosen(" b, a,,b ", ("a", "b"), None) == ("b", "a")
-    with pytest.raises(UnknownBounds, match="'c' of 2 columns are not in d.yaml"):
+    with pytest.raises(UnknownBounds, match=r"'c' of 2 columns are not in d\.yaml"):
         chosen("a,c", ("a", "b"), Path("d.yaml"))
     assert listed("x , y") == ("x", "y")
 
