@@ -4,6 +4,7 @@
     ├── BadInput (ValueError)             what came cannot be used            exit code 2
     │   ├── InvalidBudget                 epsilon is not a positive number
     │   ├── InvalidSetting                a parameter outside its range
+    │   ├── ConflictingSettings           two parameters that do not go together
     │   ├── InvalidDomain                 bounds, cells or names that make no domain
     │   ├── InvalidSchema                 a domain or schema file that does not parse
     │   ├── UnknownBounds                 a column without public bounds
@@ -66,6 +67,7 @@ __all__ = [
     "BadInput",
     "BudgetExceeded",
     "CannotWrite",
+    "ConflictingSettings",
     "DatasetChanged",
     "DimensionMismatch",
     "DuplicateColumn",
@@ -143,6 +145,10 @@ class InvalidBudget(BadInput):
 
 class InvalidSetting(BadInput):
     """A parameter outside its range."""
+
+
+class ConflictingSettings(BadInput):
+    """Two parameters that do not go together."""
 
 
 class InvalidDomain(BadInput):
