@@ -1,0 +1,201 @@
+"""What is wrong with a policy, in the writer's own keys."""
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.anonymize.policy import Attribute, Policy
+
+__all__ = ["days", "meaning", "nearest", "said"]
+
+_KEYS: dict[str, tuple[str, ...]] = {
+    "": ("version", "input", "attributes", "privacy", "search", "output"),
+    "input": ("path", "null_values"),
+    "privacy": ("k", "suppression", "entity", "nulls"),
+    "search": (
+        "score", "objective", "recoding", "local", "loss_unit", "target", "restarts", "seed",
+    ),
+    "output": ("path", "suppressed", "intervals", "mapping", "manifest", "report", "overwrite"),
+    "attributes": (
+        "role", "type", "domain", "hierarchy", "weight", "max_level", "action", "key_env",
+        "key_file", "l", "t", "order", "force",
+    ),
+    "l": ("kind", "value", "c"),
+    "t": ("kind", "value"),
+    "FileSpec": ("file", "format", "labels"),
+    "TreeSpec": ("tree", "labels"),
+    "IntervalSpec": ("kind", "width", "breaks", "fanout"),
+    "BinarySpec": ("kind", "split", "min_width"),
+    "PrefixSpec": ("kind", "keep"),
+    "DateSpec": ("kind", "levels"),
+}  # fmt: skip
+_ONLY = {
+    "quasi": ("weight", "max_level"),
+    "identifier": ("action", "key_env", "key_file"),
+    "sensitive": ("l", "t", "order"),
+    "other": ("force",),
+}
+_PERIODS = ("day", "month", "quarter", "year", "decade")
+
+
+def said(problem: Any, content: Mapping[str, Any]) -> str:
+    """A finding of pydantic's in one sentence, with the nearest spelling of an unknown key."""
+    steps = [str(step) for step in problem["loc"] if step != "[key]"]
+    shown = ".".join(step for step in steps if step not in _KEYS or not step.endswith("Spec"))
+    kind = problem["type"]
+    if kind == "extra_forbidden":
+        return f"{shown} is no key here{nearest(steps[-1], _KEYS[_section(steps)])}"
+    if kind == "missing":
+        return f"{shown} is missing"
+    if kind == "literal_error":
+        return f"{shown} should be {problem['msg'].removeprefix('Input should be ')}"
+    if kind == "union_tag_invalid":
+        return (
+            f"{shown} has no kind this knows; give `file`, `tree`, or `kind` as interval, binary, "
+            "prefix or date"
+        )
+    if "[key]" in problem["loc"]:
+        return f"{shown} is a name that YAML does not read as text; put it in quotes"
+    return f"{shown}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
+
+
+def nearest(word: str, words: Sequence[str]) -> str:
+    """The words' nearest spelling, or all of them if none is near.
+
+    Examples
+    --------
+    >>> nearest("wieght", ["weight", "role"]), nearest("x", ["weight", "role"])
+    ("; did you mean 'weight'?", '; there are weight, role')
+    """
+    near = difflib.get_close_matches(word, words, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(words)}"
+
+
+def _section(steps: Sequence[str]) -> str:
+    """Which keys belong at a place: those of the last step above it that names a section."""
+    above = steps[:-1]
+    if above and above[0] == "attributes":
+        above = [above[0], *above[2:]]  # a column may be named like a section
+    return next((step for step in reversed(above) if step in _KEYS), "")
+
+
+def meaning(policy: "Policy") -> tuple[list[str], list[str]]:
+    """What no single key shows: numbers out of range, and parts that do not fit together."""
+    settings = list(_settings(policy))
+    wrong = [f for name, of in policy.attributes.items() for f in _attribute(name, of)]
+    if not policy.names("quasi"):
+        wrong.append("no column has the role quasi; without one there is nothing to generalise")
+    for key, name in (
+        ("privacy.entity", policy.privacy.entity),
+        ("search.target", policy.search.target),
+    ):
+        if name is not None and name not in policy.attributes:
+            wrong.append(
+                f"{key} names a column without a role{nearest(name, [*policy.attributes])}"
+            )
+    entity = policy.attributes.get(policy.privacy.entity or "")
+    if entity is not None and entity.role in ("quasi", "sensitive"):
+        wrong.append("privacy.entity is a quasi or sensitive column; it only tells people apart")
+    return settings, wrong
+
+
+def _settings(policy: "Policy") -> Iterator[str]:
+    if policy.privacy.k < 2:
+        yield "privacy.k must be at least 2"
+    if not 0 <= policy.privacy.suppression < 1:
+        yield "privacy.suppression must lie in [0, 1)"
+    for name, of in policy.attributes.items():
+        if of.weight <= 0:
+            yield f"attributes.{name}.weight must be above 0"
+        if of.l is not None and (of.l.value < 2 or (of.l.kind != "entropy" and of.l.value % 1)):
+            yield f"attributes.{name}.l.value must be at least 2, and whole unless for entropy"
+        if of.l is not None and of.l.c <= 0:
+            yield f"attributes.{name}.l.c must be above 0"
+        if of.t is not None and not 0 < of.t.value <= 1:
+            yield f"attributes.{name}.t.value must lie in (0, 1]"
+
+
+def _attribute(name: str, of: "Attribute") -> Iterator[str]:
+    where = f"attributes.{name}"
+    for role, keys in _ONLY.items():
+        for key in keys:
+            if key in of.model_fields_set and role != of.role:
+                yield f"{where}.{key} belongs to a column of role {role}, not {of.role}"
+    if of.role == "quasi":
+        yield from _quasi(where, of)
+    if of.action == "hmac" and (of.key_env is None) == (of.key_file is None):
+        yield f"{where} needs key_env or key_file, one of them, for its pseudonyms"
+    if of.action == "drop" and (of.key_env or of.key_file):
+        yield f"{where} has a key but no `action: hmac`"
+    if of.role == "sensitive" and of.t is not None:
+        yield from _closeness(where, of)
+
+
+def _closeness(where: str, of: "Attribute") -> Iterator[str]:
+    kind = of.t.kind if of.t else ""
+    spec = type(of.hierarchy).__name__
+    if kind == "hierarchical" and spec not in ("FileSpec", "TreeSpec"):
+        yield f"{where}.t is hierarchical, which needs a hierarchy with `file` or `tree`"
+    if kind == "ordered" and of.type == "text" and not of.order:
+        yield f"{where}.t is ordered; list the values in `order`, or say `type: int`, float or date"
+
+
+def _quasi(where: str, of: "Attribute") -> Iterator[str]:
+    spec: Any = of.hierarchy
+    kind = getattr(spec, "kind", "file" if spec else None)
+    if spec is None:
+        yield f"{where} has no hierarchy; e.g. {{tree: {{'*': [a, b]}}}} or {{kind: prefix, ...}}"
+    elif kind in ("interval", "binary"):
+        yield from _numbers(where, of)
+    elif kind == "prefix" and sorted(set(spec.keep), reverse=True) != spec.keep:
+        yield f"{where}.hierarchy.keep must fall, e.g. [5, 3, 2, 1]"
+    elif kind == "date":
+        yield from _dates(where, of)
+    if kind in ("file", "prefix") and of.domain is not None:
+        yield f"{where}.domain belongs to hierarchies of numbers and dates"
+
+
+def _numbers(where: str, of: "Attribute") -> Iterator[str]:
+    spec: Any = of.hierarchy
+    if of.type not in ("int", "float"):
+        yield f"{where} has a hierarchy of numbers; say `type: int` or `type: float`"
+    if of.domain is None:
+        yield f"{where} has no domain; bounds learnt from the rows would publish extremes"
+    elif not _rising(of.domain, of.type == "int"):
+        yield f"{where}.domain must be two numbers, the lower first, and whole for `type: int`"
+    if spec.kind == "interval":
+        if (spec.width is None) == (spec.breaks is None):
+            yield f"{where}.hierarchy needs width or breaks, one of them"
+        elif spec.breaks is not None and sorted(set(spec.breaks)) != spec.breaks:
+            yield f"{where}.hierarchy.breaks must rise"
+    widths = [spec.min_width] if spec.kind == "binary" else [spec.width, *(spec.breaks or ())]
+    if of.type == "int" and any(w is not None and w != int(w) for w in widths):
+        yield f"{where}.hierarchy must have whole widths and breaks for `type: int`"
+
+
+def _dates(where: str, of: "Attribute") -> Iterator[str]:
+    spec: Any = of.hierarchy
+    if sorted(set(spec.levels), key=_PERIODS.index) != spec.levels:
+        yield f"{where}.hierarchy.levels must go from day up to decade, each once"
+    if of.type != "date":
+        yield f"{where} has a hierarchy of dates; say `type: date`"
+    if of.domain is not None and days(of.domain) is None:
+        yield f"{where}.domain must be two days, e.g. [1920-01-01, 2020-12-31]"
+
+
+def _rising(domain: tuple[Any, Any], whole: bool) -> bool:
+    numbers = [d for d in domain if isinstance(d, int | float) and not isinstance(d, bool)]
+    if len(numbers) < 2 or not numbers[0] < numbers[1]:
+        return False
+    return not whole or all(d == int(d) for d in numbers)
+
+
+def days(domain: tuple[Any, Any]) -> tuple[date, date] | None:
+    """A domain as two days, if it is that; YAML reads 2001-03-05 as a day by itself."""
+    try:
+        first, last = (d if isinstance(d, date) else date.fromisoformat(str(d)) for d in domain)
+    except ValueError:
+        return None
+    return (first, last) if first <= last else None
