@@ -99,7 +99,8 @@ def metrics_of(
 def _loss_by_qid(
     problem: Problem, labels: NDArray[np.int32], suppressed: NDArray[np.bool_], gone: int
 ) -> tuple[float, ...]:
-    live = np.where(suppressed, 0, problem.n)
-    by_node = (np.bincount(labels[:, q], live) for q in range(problem.d))
+    live = ~suppressed
+    labels, n = labels[live], problem.n[live]
+    by_node = (np.bincount(labels[:, q], n) for q in range(problem.d))
     sums = (rows @ cost[: len(rows)] for rows, cost in zip(by_node, problem.costs, strict=True))
     return tuple((float(loss) + gone) / max(problem.N, 1) for loss in sums)

@@ -1,0 +1,283 @@
+"""The classes of a search and, for each node on the cut, what its split would do to them.
+
+A class is a slice of ``order``. For each class and QID the search keeps what dividing that class
+by that QID would do; for each node the sums over its classes. Sums are of whole numbers (bits in
+units of a power of two), so they can be taken back exactly, and no order of lines changes them.
+"""
+
+import math
+from itertools import pairwise
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.counting import Counting
+from shoal.anonymize.diversity import Rules
+from shoal.anonymize.gains import Nodes
+from shoal.anonymize.problem import Problem
+
+__all__ = ["NONE", "Frontier", "Shared", "Slices"]
+
+Ints = NDArray[np.int64]
+
+NONE = np.iinfo(np.int64).max  # the size of the smallest of no classes
+_RADIX = 2**16
+
+
+class Shared:
+    """What all runs over one problem share: how its lines are counted, and its nodes."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.counting = Counting(problem)
+        self.rules = Rules(self.counting)
+        self.nodes = Nodes(problem)
+        most = problem.N * max(math.log2(problem.N), 1)
+        self.per_bit = 2.0 ** (61 - math.ceil(math.log2(most)))
+
+    def passes(
+        self, lines: Ints, groups: Ints, size: int, references: list[Ints]
+    ) -> tuple[NDArray[np.bool_], Ints]:
+        """Which groups have k people and keep the rules, and how many people each has."""
+        people = self.counting.people(lines, groups, size)
+        hold = people >= self.problem.k  # [P2]
+        if self.rules.any:
+            hold &= self.rules.hold(lines, groups, size, references)
+        return hold, people
+
+
+class Slices(NamedTuple):
+    """Classes: where each begins in ``order``, how many lines and people, its node on each QID."""
+
+    start: Ints
+    length: Ints
+    people: Ints
+    node: NDArray[np.int32]
+
+    def take(self, which: NDArray[Any]) -> "Slices":
+        """Some of them, by mask or number."""
+        return Slices(*(part[which] for part in cast("tuple[NDArray[Any], ...]", self)))
+
+    def put(self, slots: Ints, new: "Slices") -> None:
+        """Write others into these slots."""
+        for part, values in zip(cast("tuple[NDArray[Any], ...]", self), new, strict=True):
+            part[slots] = values
+
+
+class _Effects(NamedTuple):
+    """Of dividing each class (axis 0) by each QID (axis 1).
+
+    Rows lost, children kept, entropy gained in units, people in the smallest child kept.
+    """
+
+    lost: Ints
+    kept: Ints
+    bits: Ints
+    least: Ints
+
+
+class Frontier:
+    """The live classes, and for each node of the cut the effect of splitting it.
+
+    Parameters
+    ----------
+    shared
+        What the runs share.
+    bits, sizes
+        Whether the score asks for entropy, and for the smallest class after each split.
+    """
+
+    def __init__(self, shared: Shared, bits: bool, sizes: bool) -> None:
+        problem, nodes = shared.problem, shared.nodes
+        self._shared, self._bits, self._sizes = shared, bits, sizes
+        self.order = np.arange(len(problem.n))
+        self.open = nodes.inner.copy()  # nodes not yet found invalid: those never return
+        self.classes = 0
+        self.lost, self.kept, self.bits, self.held = np.zeros((4, nodes.size), dtype=np.int64)
+        self._smallest, self._least = np.full((2, nodes.size), NONE)
+        self._used = 0
+        self._slices = _empty_slices(problem.d, 64)
+        self._effects = _Effects(*np.zeros((4, 64, problem.d), dtype=np.int64))
+        self._rank = np.zeros((problem.d, len(problem.n)), dtype=np.int32)
+
+    def at(self, q: int, place: int) -> tuple[Ints, Slices]:
+        """The slots of the classes published under a node, and what they are."""
+        slots = np.flatnonzero(self._slices.node[: self._used, q] == place)
+        return slots, self._slices.take(slots)
+
+    def rank(self, q: int, lines: Ints) -> NDArray[np.int32]:
+        """The child of its class's node below which each line lies, among its siblings."""
+        rank: NDArray[np.int32] = self._rank[q, lines]
+        return rank
+
+    def remove(self, slots: Ints) -> None:
+        """Take classes away, and their effects with them."""
+        node = self._flat(self._slices.node[slots])
+        for total, effect in zip((self.lost, self.kept, self.bits), self._effects, strict=False):
+            np.subtract.at(total, node, effect[slots])
+        np.subtract.at(self.held, node, 1)
+        self._slices.node[slots] = -1
+        self.classes -= len(slots)
+
+    def add(self, new: Slices, references: list[Ints], reuse: Ints) -> None:
+        """Put classes in, ``reuse`` being slots that fell free, and count their effects."""
+        slots = self._room(len(new.start), reuse)
+        self._slices.put(slots, new)
+        effects = self._effects_on(new, references)
+        node = self._flat(new.node)
+        for total, effect in zip((self.lost, self.kept, self.bits), effects, strict=False):
+            np.add.at(total, node, effect)
+        np.add.at(self.held, node, 1)
+        for kept, effect in zip(self._effects, effects, strict=True):
+            kept[slots] = effect
+        self.classes += len(slots)
+        self._lower(node, new.people, effects.least)
+
+    def descend(self, q: int, new: Slices) -> None:
+        """Let the lines of classes find the child of their new node on a QID."""
+        lines = self.order[ranges(new.start, new.length)]
+        tree, codes = self._shared.problem.trees[q], self._shared.problem.codes
+        place = np.repeat(new.node[:, q], new.length)
+        self._rank[q, lines] = tree.rank[tree.below(place, codes[lines, q])]
+
+    def recount(self, references: list[Ints]) -> None:
+        """Count all effects anew: the table the classes are held against has changed."""
+        slots = np.flatnonzero(self._slices.node[: self._used, 0] >= 0)
+        classes = self._slices.take(slots)
+        self.remove(slots)
+        self.add(classes, references, slots)
+
+    def smallest(self, candidates: Ints) -> tuple[int, Ints]:
+        """People in the smallest class now, and after the split of each candidate."""
+        if self._shared.problem.budget > 0:
+            self._take_smallest_anew()
+        first = self._shared.nodes.first
+        now = int(self._smallest[: first[1]].min())
+        others = np.empty(self._shared.nodes.size, dtype=np.int64)
+        for low, high in pairwise(first):
+            others[low:high] = _least_of_others(self._smallest[low:high])
+        return now, np.minimum(others[candidates], self._least[candidates])
+
+    def _take_smallest_anew(self) -> None:
+        slots = np.flatnonzero(self._slices.node[: self._used, 0] >= 0)
+        self._smallest[:] = self._least[:] = NONE
+        node = self._flat(self._slices.node[slots])
+        self._lower(node, self._slices.people[slots], self._effects.least[slots])
+
+    def _lower(self, node: Ints, people: Ints, least: Ints) -> None:
+        # Without a budget a class is never lost but divided, so the smallest can only fall.
+        if self._sizes:
+            np.minimum.at(self._smallest, node, people[:, None])
+            np.minimum.at(self._least, node, least)
+
+    def close(self, q: int, place: int) -> None:
+        """A node leaves the cut."""
+        node = self._shared.nodes.first[q] + place
+        self.open[node] = False
+        self._smallest[node] = self._least[node] = NONE
+
+    def _effects_on(self, new: Slices, references: list[Ints]) -> _Effects:
+        shared, d = self._shared, self._shared.problem.d
+        lines = self.order[ranges(new.start, new.length)]
+        owner = np.repeat(np.arange(len(new.start)), new.length)
+        effects = _Effects(*np.zeros((4, len(new.start), d), dtype=np.int64))
+        effects.least[:] = NONE
+        for q in range(d):
+            if self.open[shared.nodes.first[q] + new.node[:, q]].any():
+                fanout = np.maximum(shared.problem.trees[q].fanout[new.node[:, q]], 1)
+                cell, parent = _cells(owner, self.rank(q, lines), fanout)
+                self._measure(effects, q, lines, cell, parent, references)
+        return effects
+
+    def _measure(
+        self,
+        effects: _Effects,
+        q: int,
+        lines: Ints,
+        cell: Ints,
+        parent: Ints,
+        references: list[Ints],
+    ) -> None:
+        """Write down what dividing by one QID does; a cell is a child of a class, its parent."""
+        hold, people = self._shared.passes(lines, cell, len(parent), references)
+        rows = people
+        if self._shared.counting.by_person:
+            rows = self._shared.counting.rows(lines, cell, len(parent))
+        first = np.searchsorted(parent, np.arange(len(effects.lost)))
+        effects.lost[:, q] = np.add.reduceat(np.where(hold, 0, rows), first)
+        effects.kept[:, q] = np.add.reduceat(hold, first, dtype=np.int64)
+        if self._sizes:
+            effects.least[:, q] = np.minimum.reduceat(np.where(hold, people, NONE), first)
+        if self._bits:
+            total = np.add.reduceat(rows, first)
+            gained = _n_log_n(total) - np.add.reduceat(_n_log_n(rows), first)
+            effects.bits[:, q] = np.rint(gained * self._shared.per_bit)
+
+    def _flat(self, node: NDArray[np.int32]) -> Ints:
+        return np.asarray(node + self._shared.nodes.first[:-1])
+
+    def _room(self, count: int, reuse: Ints) -> Ints:
+        fresh = max(count - len(reuse), 0)
+        slots = np.append(reuse[:count], np.arange(self._used, self._used + fresh))
+        self._used += fresh
+        short = self._used - len(self._slices.start)
+        if short > 0:
+            more = short + len(self._slices.start)
+            self._slices = Slices(*(_longer(part, more) for part in self._slices))
+            self._effects = _Effects(*(_longer(part, more) for part in self._effects))
+        return slots
+
+
+def ranges(start: Ints, length: Ints) -> Ints:
+    """The positions of slices, one after another.
+
+    Examples
+    --------
+    >>> ranges(np.array([7, 2]), np.array([2, 3])).tolist()
+    [7, 8, 2, 3, 4]
+    """
+    before = np.cumsum(length) - length
+    return np.repeat(start - before, length) + np.arange(int(length.sum()))
+
+
+def by_cell(cell: Ints, size: int) -> Ints:
+    """The order that brings equal cells together, lines of a cell as they were.
+
+    NumPy sorts 16 bits by counting, which is several times faster than sorting wider numbers.
+    """
+    order = np.argsort((cell % _RADIX).astype(np.uint16), kind="stable")
+    if size > _RADIX:
+        order = order[np.argsort(cell[order] // _RADIX, kind="stable")]
+    return order
+
+
+def _cells(owner: Ints, rank: NDArray[np.int32], fanout: Ints) -> tuple[Ints, Ints]:
+    """The cell of each line and the class of each cell; cells of a class are together."""
+    end = np.cumsum(fanout)
+    cell = (end - fanout)[owner] + rank
+    if end[-1] <= 8 * len(cell) + 1024:
+        return cell, np.repeat(np.arange(len(fanout)), fanout)
+    distinct, cell = np.unique(cell, return_inverse=True)  # far more children than lines
+    return cell, np.asarray(np.searchsorted(end, distinct, side="right"))
+
+
+def _least_of_others(sizes: Ints) -> Ints:
+    """For each entry the least of all the others."""
+    at = int(np.argmin(sizes))
+    least = np.full(len(sizes), sizes[at])
+    least[at] = min(sizes[:at].min(initial=NONE), sizes[at + 1 :].min(initial=NONE))
+    return least
+
+
+def _n_log_n(n: Ints) -> NDArray[np.float64]:
+    return np.asarray(n * np.log2(np.maximum(n, 1)))
+
+
+def _empty_slices(d: int, room: int) -> Slices:
+    start, length, people = np.zeros((3, room), dtype=np.int64)
+    return Slices(start, length, people, np.full((room, d), -1, dtype=np.int32))
+
+
+def _longer(part: NDArray[Any], more: int) -> NDArray[Any]:
+    return np.concatenate([part, np.zeros((more, *part.shape[1:]), dtype=part.dtype)])
