@@ -53,17 +53,10 @@ def specialise(
 
     Examples
     --------
-    >>> from shoal.anonymize.costs import counted_costs
+    >>> from shoal.anonymize.lines import problem_of
     >>> from shoal.domain import Taxonomy
     >>> ages = Taxonomy.nested("*", {"young": ["18", "19"], "old": ["70", "71"]})
-    >>> table = Problem(
-    ...     names=("age",),
-    ...     taxonomies=(ages,),
-    ...     costs=(counted_costs(ages, [1, 1, 1, 1]),),
-    ...     codes=np.array([[0], [1], [2], [3]], dtype=np.int32),
-    ...     n=np.array([5, 4, 1, 2]),
-    ...     k=3,
-    ... )
+    >>> table = problem_of({"age": ages}, [[0]] * 5 + [[1]] * 4 + [[2]] + [[3]] * 2, k=3)
     >>> outcome = specialise(table)
     >>> [ages.nodes[place].label for place in outcome.cut.nodes[0]], outcome.metrics.smallest
     (['18', '19', 'old'], 3)
