@@ -17,6 +17,7 @@ from shoal.mechanisms.reports import Reports
 from shoal.mechanisms.restrict import Restrict
 from shoal.mechanisms.square_wave import SquareWave
 from shoal.mechanisms.staircase import Staircase
+from shoal.mechanisms.tree_splits import Splits, TreeCounts, TreeSplits
 from shoal.mechanisms.unary_encoding import UnaryEncoding, frequency_oracle
 
 __all__ = [
@@ -38,8 +39,11 @@ __all__ = [
     "Reports",
     "Restrict",
     "SphericalLaplace",
+    "Splits",
     "SquareWave",
     "Staircase",
+    "TreeCounts",
+    "TreeSplits",
     "UnaryEncoding",
     "bayes_remap",
     "clamp",
