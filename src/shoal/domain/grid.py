@@ -81,11 +81,8 @@ class Grid:
         return keys
 
     def steps(self, column: Matrix, axis: int) -> Matrix:
-        """How many cells lie below each value of an axis, as fractions of a cell go on counting."""
-        low, high, cells = self.box.low[axis], self.box.high[axis], self.shape[axis]
-        steps: Matrix = column - low
-        steps *= cells / (high - low)
-        return np.clip(steps, 0, cells, out=steps)
+        """How many cells lie below each value along an axis, parts of a cell included."""
+        return steps_along(column, self.box.low[axis], self.box.high[axis], self.shape[axis])
 
     def centers(self) -> Matrix:
         """The middle of every cell, in the rows' own units."""
@@ -152,6 +149,13 @@ class SparseCounts:
         """Count how often each key occurs."""
         found, counts = np.unique(_integers(keys, "keys"), return_counts=True)
         return cls(found, counts, size)
+
+
+def steps_along(column: Matrix, low: float, high: float, cells: int) -> Matrix:
+    """How many of the cells between two ends lie below each value, parts of a cell included."""
+    steps: Matrix = column - low
+    steps *= cells / (high - low)
+    return np.clip(steps, 0, cells, out=steps)
 
 
 def whole_steps(steps: Matrix, cells: int) -> Keys:

@@ -131,7 +131,9 @@ class AdaptiveGrid(GridSynopsis):
         if self.consistency:
             estimates = settled(coarse_counts, noisy_counts, cells.inside)  # [P5]
             variance *= float(np.sum(cells.inside**2 / (cells.inside + 1)) / cells.size)
-        self._keep_weighty(cells, np.arange(cells.size), noisy_counts, variance, estimates)
+        self._keep_weighty(
+            cells, np.arange(cells.size), noisy_counts, variance, estimates=estimates
+        )
 
     def _count_sparse(self, counter: Counter, cells: SplitGrid, budget: PureDP) -> None:
         found = counter.noisy_sparse(  # [P4]

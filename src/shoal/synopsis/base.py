@@ -1,5 +1,6 @@
 """What every synopsis can do once it is fitted: be drawn, sampled, clustered, kept."""
 
+import math
 from abc import abstractmethod
 from typing import Any, Literal, Self
 
@@ -8,17 +9,22 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.domain import Box, View
+from shoal.domain.grid import Keys
 from shoal.engine import Rows
+from shoal.errors import InvalidSetting
 from shoal.privacy import Ledger, PureDP
+from shoal.privacy.exact import whole_number
 from shoal.privacy.page import Page
 from shoal.randomness import Randomness, Seed
-from shoal.synopsis.cells import Cells
+from shoal.synopsis.cells import Bounded, Cells
 from shoal.synopsis.counter import Counter, box_of
 from shoal.synopsis.private import ROWS_SHARE, Neighbours, PrivateEstimator, noisy_size
+from shoal.synopsis.weights import Negative, weights_of
 
-__all__ = ["Synopsis"]
+__all__ = ["Synopsis", "check_max_cells"]
 
 Matrix = NDArray[np.float64]
+_IN_MEMORY = 2**24  # the most cells the engine counts in one array
 
 
 class Synopsis(PrivateEstimator):
@@ -49,6 +55,7 @@ class Synopsis(PrivateEstimator):
     noise_variance_: float
     view_: View | None
     guarantee_: Any
+    negative: Negative
 
     def __init__(
         self,
@@ -112,12 +119,41 @@ class Synopsis(PrivateEstimator):
 
     @abstractmethod
     def _summarise(self, counter: Counter, budget: PureDP) -> None:
-        """Spend all of the budget on cells, and ``_keep`` them."""
+        """Spend all of the budget on cells, and ``_keep_weighty`` ones."""
 
-    def _keep(self, cells: Cells, n_cells: int, noise_variance: float) -> None:
-        """What is published: the cells that weigh something."""
-        self.cells_ = cells
-        self.n_cells_ = n_cells
+    def _keep_weighty(
+        self,
+        cells: Bounded,
+        keys: Keys,
+        noisy_counts: Keys,
+        noise_variance: float,
+        *,
+        estimates: NDArray[np.float64] | None = None,
+        threshold: float | None = None,
+    ) -> None:
+        """Publish the cells whose count, or better estimate, is worth a weight.
+
+        Parameters
+        ----------
+        cells
+            All of them.
+        keys, noisy_counts
+            Those that came out, and their counts.
+        noise_variance
+            Of one count, or of one estimate.
+        estimates
+            What the counts became by consistency, if anything.
+        threshold
+            For ``negative="threshold"``; left out, what half an empty cell in all would pass.
+        """
+        if threshold is None:
+            threshold = math.sqrt(noise_variance / 2) * math.log(cells.size)
+        numbers = noisy_counts if estimates is None else estimates
+        weights = weights_of(numbers, self.n_rows_, self.negative, threshold)
+        kept = np.flatnonzero(weights)
+        low, high = cells.bounds(keys[kept])
+        self.cells_ = Cells(keys[kept], low, high, noisy_counts[kept], weights[kept])
+        self.n_cells_ = cells.size
         self.noise_variance_ = noise_variance
 
     def points(self) -> tuple[Matrix, NDArray[np.float64]]:
@@ -162,3 +198,12 @@ class Synopsis(PrivateEstimator):
     @property
     def _box(self) -> Box:
         return self.domain if self.view_ is None else self.view_.box  # type: ignore[return-value]
+
+
+def check_max_cells(max_cells: object) -> None:
+    """Refuse a limit that is none, before any row is read."""
+    most = whole_number(max_cells)
+    if most is None or not 1 <= most <= _IN_MEMORY:
+        raise InvalidSetting(
+            f"max_cells is no whole number from 1 to {_IN_MEMORY}.", "E.g. max_cells=2_000_000."
+        )

@@ -45,8 +45,12 @@ class Counter:
 
     def noisy(self, cells: Partition, budget: PureDP, *, of: str) -> Integers:
         """A noisy count of every cell, empty ones too."""
-        counts = self.rows.count(self._seen(cells))  # [P1]
+        counts = self.exact(cells)
         return self.page.release(Geometric(budget), counts, self.rng.noise, of=of)  # [P2]
+
+    def exact(self, cells: Partition) -> Integers:
+        """Rows in each cell, for a mechanism that is about to noise them: never to be released."""
+        return self.rows.count(self._seen(cells))  # [P1]
 
     def noisy_sparse(
         self, cells: Partition, budget: PureDP, *, of: str, most_false: int

@@ -1,6 +1,5 @@
 """What the grids share: how many cells there may be, and what becomes of their counts."""
 
-import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -8,18 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.domain import Box, Grid
-from shoal.domain.grid import MAX_CELLS, Keys
-from shoal.errors import InvalidSetting, TooManyCells
-from shoal.privacy.exact import whole_number
-from shoal.synopsis.base import Synopsis
-from shoal.synopsis.cells import Bounded, Cells
-from shoal.synopsis.weights import Negative, check_negative, weights_of
+from shoal.domain.grid import MAX_CELLS
+from shoal.errors import TooManyCells
+from shoal.synopsis.base import Synopsis, check_max_cells
+from shoal.synopsis.weights import Negative, check_negative
 
 __all__ = ["MAX_CELLS_DENSE", "AskedCells", "GridSynopsis", "most_an_axis"]
 
 AskedCells = int | Sequence[int] | NDArray[np.integer] | Literal["auto"]
 MAX_CELLS_DENSE = 2_000_000
-_IN_MEMORY = 2**24  # the most cells the engine counts in one array
 
 
 class GridSynopsis(Synopsis):
@@ -32,12 +28,7 @@ class GridSynopsis(Synopsis):
 
     def _check_settings(self, box: Box) -> None:
         check_negative(self.negative)
-        most = whole_number(self.max_cells)
-        if most is None or not 1 <= most <= _IN_MEMORY:
-            raise InvalidSetting(
-                f"max_cells is no whole number from 1 to {_IN_MEMORY}.",
-                f"E.g. max_cells={MAX_CELLS_DENSE}; sparse=True counts finer grids.",
-            )
+        check_max_cells(self.max_cells)
         if not self._is_auto:
             self._check_asked(Grid(box, self.cells))  # type: ignore[arg-type]
 
@@ -62,36 +53,6 @@ class GridSynopsis(Synopsis):
         if not self._is_auto:
             return Grid(box, self.cells)  # type: ignore[arg-type]
         return Grid(box, min(int(cells_an_axis), most_an_axis(self._most_asked, box.d)))
-
-    def _keep_weighty(
-        self,
-        cells: Bounded,
-        keys: Keys,
-        noisy_counts: Keys,
-        noise_variance: float,
-        estimates: NDArray[np.float64] | None = None,
-    ) -> None:
-        """Publish the cells whose count, or better estimate, is worth a weight.
-
-        Parameters
-        ----------
-        cells
-            All of them.
-        keys, noisy_counts
-            Those that came out, and their counts.
-        noise_variance
-            Of one count, or of one estimate.
-        estimates
-            What the counts became by consistency, if anything.
-        """
-        # An empty cell passes this level with probability 1 / (2 n): half a false cell in all.
-        threshold = math.sqrt(noise_variance / 2) * math.log(cells.size)
-        numbers = noisy_counts if estimates is None else estimates
-        weights = weights_of(numbers, self.n_rows_, self.negative, threshold)
-        kept = np.flatnonzero(weights)
-        low, high = cells.bounds(keys[kept])
-        found = Cells(keys[kept], low, high, noisy_counts[kept], weights[kept])
-        self._keep(found, cells.size, noise_variance)
 
 
 def most_an_axis(most_cells: int, d: int) -> int:
