@@ -54,13 +54,13 @@ class ParquetSource:
     """
 
     def __init__(self, files: Sequence[Path]) -> None:
-        self._files = tuple(files)
-        self.names = unique(self._names_of(self._files[0]))
+        self.files = tuple(files)
+        self.names = unique(self._names_of(self.files[0]))
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """A new pass over these columns."""
         picked(self.names, columns)
-        for file in self._files:
+        for file in self.files:
             _check_same(file, self._names_of(file), columns)
             yield from _parquet_batches(file, list(columns), size)
 

@@ -1,0 +1,219 @@
+"""From a policy and a table to the frequency table a search works on: one GROUP BY."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.anonymize.cells import Distinct, distinct
+from shoal.anonymize.classes import classes_of
+from shoal.anonymize.codec import NOTHING, Codec, values_of
+from shoal.anonymize.hierarchies import NO_LEAF, Hierarchy
+from shoal.anonymize.hierarchies.build import hierarchy_for, needs_rows
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.problem import Cut, Problem, SensitiveColumn
+from shoal.anonymize.screen import check_columns, check_people, check_tokens
+from shoal.anonymize.table import OWNER, Table
+from shoal.errors import HierarchyIncomplete, InvalidPolicy, TooFewEntities
+
+__all__ = ["Frequency", "problem_of", "ruled"]
+
+Ints = NDArray[np.int64]
+_TARGET = "<target>"
+
+
+class Frequency(NamedTuple):
+    """What a search needs, and what turns rows into codes again when the table is written."""
+
+    problem: Problem
+    codec: Codec
+    owners: Any  # an Arrow array: the person each number in problem.entities stands for, or None
+
+
+class _Lines(NamedTuple):
+    """Distinct lines: numbers (F, columns), rows of each, and rows left out for a null."""
+
+    codes: NDArray[np.int32]
+    n: Ints
+    lost: int
+
+
+def problem_of(policy: Policy, X: Any) -> Frequency:
+    """The frequency table of a table under a policy, and the codec that made it.
+
+    Memory grows with the number of distinct combinations, not with the rows.
+
+    Parameters
+    ----------
+    policy
+        Every column of the table needs a role in it.
+    X
+        Whatever ``source_of`` takes: a path, a data frame, an Arrow table, ...
+
+    Examples
+    --------
+    >>> policy = Policy.of({"version": 1, "privacy": {"k": 2}, "attributes": {
+    ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}}})
+    >>> problem, codec, _ = problem_of(policy, {"sex": ["M", "F", "M"]})
+    >>> problem.codes.tolist(), problem.n.tolist()
+    ([[0], [1]], [1, 2])
+    """
+    table = X if isinstance(X, Table) else Table(X)
+    check_columns(policy, table)
+    by_person = check_people(policy, table)
+    found = _counted(policy, table, by_person)
+    n = found["n"].to_numpy().astype(np.int64)
+    if not len(n):
+        raise TooFewEntities("The table has no rows.", "Give it at least k of them.")
+    codec = _codec(policy, found, n)
+    numbers = _numbers(codec, found, n)
+    people = _numbered(found[OWNER]) if by_person else None
+    extra = [distinct(found[_TARGET], ()).at] if policy.search.target else []
+    extra += [] if people is None else [people.at]
+    lines = _lines([*numbers, *extra], n, len(codec.hierarchies))
+    problem = _problem(policy, codec, lines, by_person)
+    check_tokens(policy, problem)
+    return Frequency(problem, codec, None if people is None else people.values)
+
+
+def ruled(policy: Policy) -> tuple[str, ...]:
+    """The sensitive columns that have an l or a t."""
+    columns = policy.attributes
+    return tuple(n for n in policy.names("sensitive") if columns[n].l or columns[n].t)
+
+
+def _counted(policy: Policy, table: Table, by_person: bool) -> pa.Table:
+    """The distinct combinations of cells as they stand, with their rows, columns by name."""
+    named = {name: name for name in (*policy.names("quasi"), *ruled(policy))}
+    if policy.search.target is not None:
+        named[_TARGET] = policy.search.target
+    listed = ", ".join(f"c{i}" for i in range(len(named)))
+    if by_person:
+        listed = f"{listed}, {OWNER}"
+    sql = f"SELECT {listed}, count(*) AS n FROM rows GROUP BY ALL"
+    found = table.query(sql, list(named.values()), policy.privacy.entity if by_person else None)
+    return found.rename_columns([*named, *found.column_names[len(named) :]])
+
+
+def _codec(policy: Policy, found: pa.Table, n: Ints) -> Codec:
+    hierarchies = {}
+    for name in policy.names("quasi"):
+        part = distinct(found[name], policy.input.null_values)
+        tree = _hierarchy(policy, name, part, n)
+        has_null = bool((part.at < 0).any()) and policy.privacy.nulls != "suppress"
+        hierarchies[name] = tree.with_null() if has_null else tree
+    values = {
+        name: values_of(policy, name, distinct(found[name], policy.input.null_values))
+        for name in ruled(policy)
+    }
+    return Codec(policy, hierarchies, values)
+
+
+def _hierarchy(policy: Policy, name: str, part: Distinct, n: Ints) -> Hierarchy:
+    if not needs_rows(policy.attributes[name]):
+        return hierarchy_for(policy, name)
+    known = part.at >= 0
+    counts = np.bincount(part.at[known], n[known], minlength=len(part.values)).astype(np.int64)
+    occurring = np.flatnonzero(counts)
+    if not len(occurring):
+        raise HierarchyIncomplete(
+            f"Column {name!r} is empty, so there is no hierarchy to learn.",
+            "Drop the column from the table, or give its hierarchy in a file.",
+        )
+    return hierarchy_for(policy, name, part.values.take(pa.array(occurring)), counts[occurring])
+
+
+def _numbers(codec: Codec, found: pa.Table, n: Ints) -> list[NDArray[np.int32]]:
+    """The codes of all columns; all that have values without one are named at once."""
+    numbers = [codec.leaves(name, found[name]) for name in codec.hierarchies]
+    numbers += [codec.numbers(name, found[name]) for name in codec.values]
+    strange = [codes == NO_LEAF for codes in numbers]
+    named = zip([*codec.hierarchies, *codec.values], strange, strict=True)
+    wrong = [f"{name!r} ({int(n[rows].sum())} rows)" for name, rows in named if rows.any()]
+    if wrong:
+        raise HierarchyIncomplete(
+            f"There are values without a leaf in {', '.join(wrong)}.",
+            "Add them to the hierarchy or order, check the column's `type`, or list them under "
+            "`null_values`; they are not shown here since they are people's.",
+        )
+    return numbers
+
+
+def _numbered(owners: Any) -> Distinct:
+    """People numbered by the alphabet, so that no order of the rows shows."""
+    taken = distinct(owners, ())
+    order = pc.array_sort_indices(taken.values)
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order.to_numpy()] = np.arange(len(order))
+    return Distinct(taken.values.take(order), rank[taken.at])
+
+
+def _lines(numbers: Sequence[NDArray[np.int32]], n: Ints, quasi: int) -> _Lines:
+    """Lines with equal numbers made one, in the order of their numbers."""
+    matrix = np.stack(numbers, axis=1)
+    kept = (matrix[:, :quasi] >= 0).all(axis=1)
+    lost = int(n[~kept].sum())
+    matrix, n = matrix[kept], n[kept]
+    ids, size = classes_of(matrix - NOTHING)  # from 0 up
+    codes = np.empty((size, matrix.shape[1]), dtype=np.int32)
+    codes[ids] = matrix
+    return _Lines(codes, np.bincount(ids, n, minlength=size).astype(np.int64), lost)
+
+
+def _problem(policy: Policy, codec: Codec, lines: _Lines, by_person: bool) -> Problem:
+    d = len(codec.hierarchies)
+    trees = tuple(h.taxonomy for h in codec.hierarchies.values())
+    target = policy.search.target
+    sensitive = tuple(
+        SensitiveColumn(
+            name, np.maximum(lines.codes[:, d + i], -1), of.size, of.l, of.t, of.taxonomy
+        )
+        for i, (name, of) in enumerate(codec.values.items())
+    )
+    return Problem(
+        names=policy.names("quasi"),
+        taxonomies=trees,
+        costs=tuple(
+            _costs(policy, h, lines.codes[:, q]) for q, h in enumerate(codec.hierarchies.values())
+        ),
+        codes=np.ascontiguousarray(lines.codes[:, :d]),
+        n=lines.n,
+        k=policy.privacy.k,
+        suppression=policy.privacy.suppression,
+        weights=tuple(policy.attributes[name].weight for name in codec.hierarchies),
+        lost=lines.lost,
+        start=_start(policy, codec),
+        sensitive=sensitive,
+        entities=lines.codes[:, -1].astype(np.int64) if by_person else None,
+        target=None if target is None else lines.codes[:, d + len(sensitive)],
+    )
+
+
+def _costs(policy: Policy, hierarchy: Hierarchy, codes: NDArray[np.int32]) -> NDArray[np.float64]:
+    occurs = np.zeros(hierarchy.taxonomy.size, dtype=bool)
+    occurs[codes] = True
+    costs = hierarchy.costs(occurs)
+    if hierarchy.null is not None and policy.privacy.nulls == "as_root":
+        costs[-1] = 1.0
+    return costs
+
+
+def _start(policy: Policy, codec: Codec) -> Cut | None:
+    limits = {name: policy.attributes[name].max_level for name in codec.hierarchies}
+    if all(level is None for level in limits.values()):
+        return None
+    for name, level in limits.items():
+        top = len(codec.hierarchies[name].levels) - 1
+        if level is not None and level > top:
+            raise InvalidPolicy(
+                f"attributes.{name}.max_level is {level}; its hierarchy has levels 0 to {top}.",
+                "Leave it out to allow full generalisation.",
+            )
+    nodes = [
+        (0,) if level is None else codec.hierarchies[name].level_nodes(level)
+        for name, level in limits.items()
+    ]
+    return Cut(tuple(nodes))

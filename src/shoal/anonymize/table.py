@@ -1,0 +1,111 @@
+"""The table to release, read in passes: queried by DuckDB, or batch by batch."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shoal.data import Source, source_of
+from shoal.data.encode import owners
+from shoal.data.files import ParquetSource
+from shoal.data.source import BATCH_ROWS, quiet
+from shoal.engine.scratch import scratch
+from shoal.engine.spill import query_to_file
+
+__all__ = ["OWNER", "Table", "quoted"]
+
+OWNER = "owner"
+_NO_STREAM = pa.schema([("none", pa.int8())])
+
+
+class Table:
+    """A source behind two verbs: ``query`` for counts, ``batches`` for rows.
+
+    A single Parquet file is read by DuckDB itself, with all its threads; anything else, and
+    whatever needs to know whose a row is, streams past it in batches.
+
+    Examples
+    --------
+    >>> table = Table({"age": [31, 47, 31]})
+    >>> sql = "SELECT c0, count(*) AS n FROM rows GROUP BY ALL ORDER BY c0"
+    >>> table.query(sql, ["age"]).to_pydict()
+    {'c0': [31, 47], 'n': [2, 1]}
+    """
+
+    def __init__(self, X: Any) -> None:
+        self._source: Source = source_of(X)
+        self.names = self._source.names
+
+    def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
+        """What ``sql`` makes of ``rows``, whose columns are c0, c1, ... in this order.
+
+        ``owner`` names the column that says whose a row is: it comes as ``owner``, as text.
+        """
+        with scratch() as folder:
+            path = folder / "found.parquet"
+            file = self._file
+            if file is not None and owner is None:
+                query_to_file(_within(file, columns, sql), _NO_STREAM, (), path)
+            else:
+                self._stream(sql, columns, owner, path)
+            texts = [f.name for f in pq.read_schema(path) if pa.types.is_string(f.type)]
+            return pq.read_table(path, read_dictionary=texts)
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The rows, a batch at a time; text of a Parquet file comes as numbered values."""
+        file = self._file
+        if file is None:
+            yield from self._source.batches(columns)
+            return
+        with quiet(str(file)):
+            kinds = pq.read_schema(file)
+            texts = [name for name in columns if pa.types.is_string(kinds.field(name).type)]
+            parquet = pq.ParquetFile(
+                file, read_dictionary=texts, buffer_size=1 << 20, pre_buffer=False
+            )
+            for batch in parquet.iter_batches(BATCH_ROWS, columns=list(columns), use_threads=False):
+                yield batch.select(list(columns))
+
+    @property
+    def _file(self) -> Path | None:
+        source = self._source
+        alone = isinstance(source, ParquetSource) and len(source.files) == 1
+        return source.files[0] if alone and isinstance(source, ParquetSource) else None
+
+    def _stream(self, sql: str, columns: Sequence[str], owner: str | None, path: Path) -> None:
+        wanted = [*columns, *([owner] if owner and owner not in columns else [])]
+        batches = (_renamed(batch, columns, owner) for batch in self._source.batches(wanted))
+        first = next(batches, None)
+        if first is None:
+            nothing = [pa.nulls(0, pa.string())] * (len(columns) + (owner is not None))
+            first = pa.record_batch(nothing, names=_names(columns, owner))
+        query_to_file(sql, first.schema, chain([first], batches), path)
+
+
+def quoted(name: str) -> str:
+    """A column's name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _within(file: Path, columns: Sequence[str], sql: str) -> str:
+    chosen = ", ".join(f"{quoted(name)} AS c{i}" for i, name in enumerate(columns))
+    where = str(file).replace("'", "''")
+    return f"WITH rows AS (SELECT {chosen or '1'} FROM read_parquet('{where}')) {sql}"
+
+
+def _names(columns: Sequence[str], owner: str | None) -> list[str]:
+    return [*(f"c{i}" for i in range(len(columns))), *([OWNER] if owner else [])]
+
+
+def _renamed(batch: pa.RecordBatch, columns: Sequence[str], owner: str | None) -> pa.RecordBatch:
+    arrays = [_plain(batch.column(name)) for name in columns]
+    if owner is not None:
+        arrays.append(owners(batch, owner))
+    return pa.record_batch(arrays, names=_names(columns, owner))
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
