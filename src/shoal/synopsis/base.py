@@ -2,9 +2,12 @@
 
 import math
 from abc import abstractmethod
-from typing import Any, Literal, Self
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Self, cast
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -12,12 +15,20 @@ from shoal.domain import Box, View
 from shoal.domain.grid import Keys
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting
-from shoal.privacy import Ledger, PureDP
-from shoal.privacy.exact import whole_number
+from shoal.privacy import Ledger, PureDP, guarantee_of
+from shoal.privacy.exact import exact_budget, plain, whole_number
 from shoal.privacy.page import Page
 from shoal.randomness import Randomness, Seed
 from shoal.synopsis.cells import Bounded, Cells
 from shoal.synopsis.counter import Counter, box_of
+from shoal.synopsis.folder import (
+    CELLS,
+    DOCUMENT,
+    SCHEMA,
+    box_from,
+    load_synopsis,
+    save_synopsis,
+)
 from shoal.synopsis.private import ROWS_SHARE, Neighbours, PrivateEstimator, noisy_size
 from shoal.synopsis.weights import Negative, weights_of
 
@@ -102,8 +113,7 @@ class Synopsis(PrivateEstimator):
         view
             A public or released look at the rows: the cells are then cells of ``view.box``.
         """
-        box = box_of(rows, view)
-        self._check_settings(box)
+        self._check_settings(box_of(rows, view))
         if n_rows is None:
             n_rows = self._known_size(rows)
         if n_rows is None:
@@ -195,9 +205,74 @@ class Synopsis(PrivateEstimator):
             low, high = self._box.low, self._box.high
         return draw.uniform(low, high, size=(n, self._box.d))
 
+    def save(self, folder: str | Path, overwrite: bool = False) -> Path:
+        """Keep it as ``cells.parquet`` and ``synopsis.json``, with its guarantee.
+
+        Parameters
+        ----------
+        folder
+            A folder of its own.
+        overwrite
+            Whether a synopsis that is there may be replaced. Nothing else ever is.
+        """
+        return save_synopsis(self, folder, overwrite)
+
+    @staticmethod
+    def load(folder: str | Path) -> "Synopsis":
+        """The synopsis that was saved here: fitted, so that it costs nothing to use."""
+        return cast("Synopsis", load_synopsis(folder))
+
+    def parts(self) -> dict[str, Any]:
+        """What is kept, by file name: the cells' table, and plain values."""
+        check_is_fitted(self)
+        document = {
+            "schema": SCHEMA,
+            "class": type(self).__name__,
+            "settings": self._settings(),
+            "domain": self._bounds.to_dict(),
+            "guarantee": self.guarantee_.to_dict(),
+            "simulation": self.guarantee_.simulation,
+            "n_rows": self.n_rows_,
+            "n_cells": self.n_cells_,
+            "noise_variance": self.noise_variance_,
+            "view": None if self.view_ is None else self.view_.to_dict(),
+        }
+        return {CELLS: self.cells_.to_table(self._box.names), DOCUMENT: document}
+
+    @classmethod
+    def _restore(cls, document: Mapping[str, Any], cells: pa.Table) -> Self:
+        """Back from ``parts``."""
+        domain = box_from(document["domain"])
+        synopsis = cls(**document["settings"], domain=domain)
+        view = document["view"]
+        synopsis.view_ = None if view is None else View.of(domain, view)
+        synopsis.cells_ = Cells.of_table(cells, synopsis._box.names)
+        synopsis.n_rows_, synopsis.n_cells_ = document["n_rows"], document["n_cells"]
+        synopsis.noise_variance_ = document["noise_variance"]
+        synopsis.guarantee_ = guarantee_of(document["guarantee"])
+        return synopsis
+
+    def _settings(self) -> dict[str, Any]:
+        """The parameters as JSON has them, without the domain and what belongs to one run."""
+        params = self.get_params(deep=False)
+        kept = {k: v for k, v in params.items() if k not in ("domain", "ledger", "random_state")}
+        return {name: _plain(value) for name, value in kept.items()} | {
+            "epsilon": plain(exact_budget(self.epsilon))
+        }
+
+    @property
+    def _bounds(self) -> Box:
+        return cast("Box", self.domain)
+
     @property
     def _box(self) -> Box:
-        return self.domain if self.view_ is None else self.view_.box  # type: ignore[return-value]
+        return self._bounds if self.view_ is None else self.view_.box
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and lists as Python's, which JSON knows."""
+    is_list = isinstance(value, np.ndarray | np.generic | list | tuple)
+    return np.asarray(value).tolist() if is_list else value
 
 
 def check_max_cells(max_cells: object) -> None:

@@ -13,7 +13,7 @@ from shoal.privacy import PureDP
 from shoal.privacy.page import Mechanism, Page
 from shoal.randomness import Randomness
 
-__all__ = ["Counter", "false_cell_level"]
+__all__ = ["Counter", "box_of", "false_cell_level"]
 
 Integers = NDArray[np.int64]
 

@@ -1,0 +1,129 @@
+"""A synopsis kept in a folder: cells as Parquet, the rest as JSON, never pickle."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+
+from shoal.data import whole_folder, write_table
+from shoal.domain import Box
+from shoal.errors import AlreadyExists, UnreadableModel
+
+__all__ = ["box_from", "load_synopsis", "read_part", "save_synopsis", "synopsis_of", "write_part"]
+
+SCHEMA = "shoal.synopsis/1"
+CELLS, DOCUMENT = "cells.parquet", "synopsis.json"
+KINDS = ("AdaptiveGrid", "PrivTree", "UniformGrid")
+VERSIONS = ("shoal", "numpy", "randomgen", "pyarrow")
+_OTHER_FOLDER = "Name the folder that `save` wrote."
+
+
+class Parts(Protocol):
+    """What is written: by file name a table, or plain values."""
+
+    def parts(self) -> dict[str, Any]: ...
+
+
+def save_synopsis(synopsis: Parts, folder: str | Path, overwrite: bool = False) -> Path:
+    """Write a fitted synopsis to a folder of its own, whole or not at all."""
+    _check_replaceable(Path(folder))
+    parts = synopsis.parts()
+    with whole_folder(folder, overwrite) as place:
+        file = write_part(parts[CELLS], place / CELLS)
+        told = {"versions": {name: version(name) for name in VERSIONS}, "files": [file]}
+        write_part(parts[DOCUMENT] | told, place / DOCUMENT)
+    return Path(folder)
+
+
+def load_synopsis(folder: str | Path) -> Any:
+    """The synopsis that was saved here."""
+    document = _document(Path(folder))
+    cells = read_part(Path(folder), document["files"][0])
+    return synopsis_of({CELLS: cells, DOCUMENT: document})
+
+
+def synopsis_of(parts: Mapping[str, Any]) -> Any:
+    """Back from a synopsis's ``parts``."""
+    document = parts[DOCUMENT]
+    kind = getattr(import_module("shoal.synopsis"), _kind_of(document))
+    try:
+        return kind._restore(document, parts[CELLS])
+    except (KeyError, TypeError, ValueError) as error:
+        raise UnreadableModel(
+            f"The synopsis lacks a part or has one of another kind ({type(error).__name__}).",
+            "Load it with the version of shoal that wrote it, or save it again.",
+        ) from None
+
+
+def box_from(values: Mapping[str, Any]) -> Box:
+    """Back from ``Box.to_dict``.
+
+    Examples
+    --------
+    >>> box_from(Box(age=(0, 110)).to_dict())
+    Box(age=(0, 110))
+    """
+    bounds = {name: (column["low"], column["high"]) for name, column in values["columns"].items()}
+    return Box.geo(**bounds) if values["distance_unit"] == "km" else Box(**bounds)
+
+
+def write_part(part: Any, path: Path) -> dict[str, str]:
+    """Write a table, or plain values as JSON; the file's name and checksum."""
+    if isinstance(part, pa.Table):
+        write_table(part, path)
+    else:
+        path.write_text(json.dumps(part, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return {"name": path.name, "sha256": _digest(path)}
+
+
+def read_part(folder: Path, file: Mapping[str, str]) -> Any:
+    """Read what ``write_part`` wrote, if it still is that."""
+    path = folder / file["name"]
+    if not path.is_file() or _digest(path) != file["sha256"]:
+        raise UnreadableModel(
+            f"{path} is missing, or not the file that was saved: its checksum differs.",
+            "Save it again, or copy its folder anew; it may have been edited.",
+        )
+    if path.suffix == ".json":
+        return json.loads(path.read_text(encoding="utf-8"))
+    return pq.read_table(path) if path.suffix == ".parquet" else pa_csv.read_csv(path)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def _document(folder: Path) -> dict[str, Any]:
+    try:
+        document = json.loads((folder / DOCUMENT).read_text(encoding="utf-8"))
+        _kind_of(document)
+        named = [file["name"] for file in document["files"]]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise UnreadableModel(f"{folder} holds no synopsis.", _OTHER_FOLDER) from None
+    if named != [CELLS]:
+        raise UnreadableModel(f"The synopsis in {folder} names other files.", _OTHER_FOLDER)
+    return dict(document)
+
+
+def _kind_of(document: Any) -> str:
+    if document["schema"] != SCHEMA or document["class"] not in KINDS:
+        raise UnreadableModel(
+            "This synopsis is of no kind that this version knows.",
+            f"It must be of {SCHEMA}, of a class among {', '.join(KINDS)}.",
+        )
+    return str(document["class"])
+
+
+def _check_replaceable(place: Path) -> None:
+    if place.is_dir() and any(each.name not in (CELLS, DOCUMENT) for each in place.iterdir()):
+        raise AlreadyExists(
+            f"{place} holds files that belong to no synopsis.", "Choose another folder."
+        )
