@@ -139,7 +139,8 @@ class Frontier:
         lines = self.order[ranges(new.start, new.length)]
         tree, codes = self._shared.problem.trees[q], self._shared.problem.codes
         place = np.repeat(new.node[:, q], new.length)
-        self._rank[q, lines] = tree.rank[tree.below(place, codes[lines, q])]
+        rank = tree.rank[tree.below(place, codes[lines, q])]
+        self._rank[q, lines] = np.where(tree.fanout[place] > 0, rank, 0)
 
     def recount(self, references: list[Ints]) -> None:
         """Count all effects anew: the table the classes are held against has changed."""

@@ -93,7 +93,7 @@ class Gains:
         rows = counts.sum(axis=0)
         spread = _n_log_n(rows) - _n_log_n(counts).sum(axis=0)  # entropy times rows
         below = np.bincount(tree.parent[1:], spread[1:], minlength=tree.size)
-        gain = (spread - below) / np.maximum(rows, 1)
+        gain = np.round((spread - below) / np.maximum(rows, 1), 12)  # 0, where it is 0
         return np.where((tree.fanout > 0) & (rows > 0), gain, 0.0)
 
 

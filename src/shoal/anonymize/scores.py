@@ -114,7 +114,8 @@ def best(scores: Floats, gain: Floats) -> int:
     1
     """
     top = scores.max()
-    near = np.flatnonzero(scores >= top * (1 - 1e-11) if np.isfinite(top) else scores == top)
+    least = top - 1e-11 * abs(top) if np.isfinite(top) else top
+    near = np.flatnonzero(scores >= least)
     return max(near.tolist(), key=lambda i: (_digits(scores, i), _digits(gain, i), -i))
 
 

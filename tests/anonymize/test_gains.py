@@ -1,0 +1,62 @@
+from dataclasses import replace
+from math import log2
+
+import numpy as np
+import pytest
+
+from shoal.anonymize.gains import Gains, Nodes
+from shoal.anonymize.lines import problem_of
+from shoal.domain import Taxonomy
+from shoal.errors import InvalidSetting
+
+TREE = Taxonomy.nested("*", {"a": ["0", "1"], "b": ["2", "3"]})
+CODES = [[0, 0]] * 3 + [[1, 2]] * 2 + [[2, 2]] + [[3, 3]] * 4
+
+
+def problem(**asked):
+    return replace(problem_of({"x": TREE, "y": TREE}, CODES, k=2), **asked)
+
+
+def test_nodes_are_numbered_qid_after_qid():
+    nodes = Nodes(problem())
+    assert [nodes.home(node) for node in (0, 6, 7, 13)] == [(0, 0), (0, 6), (1, 0), (1, 6)]
+    assert nodes.inner.tolist() == [True, True, False, False, True, False, False] * 2
+
+
+@pytest.mark.parametrize(("score", "power"), [("ncp", 1), ("sq", 2)])
+def test_the_gain_is_what_rows_save_weighted(score, power):
+    table = problem(weights=(1.0, 4.0))
+    gains, third = Gains(table, score).of_nodes, (1 / 3) ** power
+    # x: 10 rows from 1 to 1/3; then 5 rows from 1/3 to 0, on either side
+    expected_x = [10 * (1 - third), 5 * third, 0, 0, 5 * third, 0, 0]
+    # y: only 0, 2, 3 occur: below 'a' one value, below 'b' two of three
+    half = 0.5**power
+    expected_y = [3 + 7 * (1 - half), 0, 0, 0, 7 * half, 0, 0]
+    assert gains[:7].tolist() == pytest.approx([x / 50 for x in expected_x])
+    assert gains[7:].tolist() == pytest.approx([4 * y / 50 for y in expected_y])
+
+
+def test_suppressed_lines_gain_nothing_any_more():
+    table = problem()
+    gains = Gains(table, "ncp")
+    before = gains.of_nodes[0]
+    gains.suppress(np.flatnonzero(table.codes[:, 0] == 3))
+    assert gains.of_nodes[0] == pytest.approx(before * 6 / 10)
+
+
+def test_label_gain_is_the_information_about_the_class_column():
+    labels = np.array([0] * 5 + [1] * 4 + [-1], dtype=np.int32)
+    table = problem_of({"x": TREE, "y": TREE}, CODES, k=2, target=labels)
+    gains = Gains(table, "label-gain").of_nodes
+
+    def entropy(*counts):
+        return -sum(n / sum(counts) * log2(n / sum(counts)) for n in counts)
+
+    # the root of x parts the first five rows from the last five
+    assert gains[0] == pytest.approx(entropy(5, 4, 1) - (entropy(5) + entropy(4, 1)) / 2)
+    assert gains[1] == pytest.approx(0)
+
+
+def test_label_gain_without_a_class_column_is_refused():
+    with pytest.raises(InvalidSetting, match="class column"):
+        Gains(problem(), "label-gain")
