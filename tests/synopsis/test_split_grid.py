@@ -30,7 +30,7 @@ def test_rows_lie_in_the_bounds_of_their_cell(d):
     split = splits(d, 5)
     X = rng.uniform(split.box.low, split.box.high, (2000, d))
     low, high = split.bounds(split.keys(X))
-    assert np.all((X >= low - 1e-12) & (X <= high + 1e-12))
+    assert np.all((low - 1e-12 <= X) & (high + 1e-12 >= X))
 
 
 def test_parts_make_up_their_coarse_cell():

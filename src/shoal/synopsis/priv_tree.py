@@ -46,7 +46,8 @@ class PrivTree(Synopsis):
         What becomes of counts that noise made too small: see ``shoal.synopsis.weights_of``. The
         threshold is the scale of the noise, :math:`1/\varepsilon_{counts}`.
     max_cells
-        The most leaves the tree may have; a tree about to have more stops growing.
+        The most leaves the tree may have. Each of its depths, ten an axis, gets an equal share of
+        them; the first that has more nodes is the last.
     neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
