@@ -41,7 +41,7 @@ class Shared:
     ) -> tuple[NDArray[np.bool_], Ints]:
         """Which groups have k people and keep the rules, and how many people each has."""
         people = self.counting.people(lines, groups, size)
-        hold = people >= self.problem.k  # [P2]
+        hold = people >= self.problem.k
         if self.rules.any:
             hold &= self.rules.hold(lines, groups, size, references)
         return hold, people

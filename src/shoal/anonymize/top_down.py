@@ -94,7 +94,7 @@ class Run:
     def outcome(self) -> Outcome:
         """The release, re-counted from its labels."""
         cut, suppressed = self._settled()
-        labels = self._problem.labels(cut)
+        labels = self._problem.labels(cut)  # [P6]
         return Outcome(
             labels=labels,
             suppressed=suppressed,
@@ -112,7 +112,7 @@ class Run:
         everything = np.arange(len(problem.n))
         self._references = self._shared.rules.references(everything)
         hold, people = self._shared.passes(everything, classes.ids, classes.size, self._references)
-        self._suppress(np.flatnonzero(~hold[classes.ids]))
+        self._suppress(np.flatnonzero(~hold[classes.ids]))  # [P1]
         _refuse_start(problem, self._suppressed, bool(hold.any()))
         frontier.order = by_cell(classes.ids, classes.size)
         length = np.bincount(classes.ids, minlength=classes.size)
@@ -127,9 +127,9 @@ class Run:
         """The best valid node to split, if there is one; invalid ones are dropped for good."""
         frontier = self._frontier
         nodes = np.flatnonzero(frontier.open & (frontier.held > 0))
-        within = self._suppressed + frontier.lost[nodes] <= self._problem.budget  # [P3]
+        within = self._suppressed + frontier.lost[nodes] <= self._problem.budget  # [P2]
         some_stay = (frontier.kept[nodes] > 0) | (frontier.held[nodes] < frontier.classes)
-        frontier.open[nodes[~(within & some_stay)]] = False
+        frontier.open[nodes[~(within & some_stay)]] = False  # [P4]
         nodes = nodes[within & some_stay]
         if not len(nodes):
             return None
@@ -156,7 +156,7 @@ class Run:
         frontier.order[at] = lines[by_cell(cell, len(hold))]
         new = _children(old, cell, people, fanout)
         new.node[:, q] = np.tile(np.flatnonzero(tree.parent == place), len(slots))
-        new = new.take(hold)  # [P4]
+        new = new.take(hold)  # [P3]
         self._splits.append((q, place))
         frontier.close(q, place)
         frontier.remove(slots)
