@@ -14,7 +14,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 METHODS = sorted((DOCS / "methods").glob("*.md"))
 GUIDE = DOCS / "guides" / "which-mechanism.md"
 SNIPPETS = sorted((DOCS / "snippets").glob("*.md"))
-LOCAL = [page for page in METHODS if page.stem not in ("geometric", "exponential")]
+NAV = (DOCS.parent / "mkdocs.yml").read_text()
+SECTION = NAV[NAV.index("- Local mechanisms:") : NAV.index("- Known gaps:")]
+LOCAL = [page for page in METHODS if f"methods/{page.name}" in SECTION]
 NEVER = (
     *("anonymous", "anonymised", "cannot be identified", "safe", "safely", "secure", "verified"),
     *(
