@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Choices,
         Duchi,
         Exponential,
+        Gaussian,
         Geometric,
         Harmony,
         Hybrid,
@@ -40,10 +41,21 @@ if TYPE_CHECKING:
         snap,
     )
     from shoal.perturb import Memo, Perturb
-    from shoal.privacy import KAnonymity, Ledger, LocalDP, MetricDP, PureDP, Unprotected
+    from shoal.privacy import ApproxDP, KAnonymity, Ledger, LocalDP, MetricDP, PureDP, Unprotected
     from shoal.randomness import Randomness
+    from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
 
-_MODULES = ("audit", "data", "domain", "engine", "errors", "mechanisms", "privacy", "randomness")
+_MODULES = (
+    "audit",
+    "data",
+    "domain",
+    "engine",
+    "errors",
+    "mechanisms",
+    "privacy",
+    "randomness",
+    "synopsis",
+)
 _HOMES = {
     "data": ("blobs", "load", "students"),
     "domain": ("Box", "Categories", "Grid", "Schema", "SparseCounts", "Taxonomy"),
@@ -52,6 +64,7 @@ _HOMES = {
         "Choices",
         "Duchi",
         "Exponential",
+        "Gaussian",
         "Geometric",
         "Harmony",
         "Hybrid",
@@ -75,17 +88,20 @@ _HOMES = {
         "snap",
     ),
     "perturb": ("Memo", "Perturb"),
-    "privacy": ("KAnonymity", "Ledger", "LocalDP", "MetricDP", "PureDP", "Unprotected"),
+    "privacy": ("ApproxDP", "KAnonymity", "Ledger", "LocalDP", "MetricDP", "PureDP", "Unprotected"),
     "randomness": ("Randomness",),
+    "synopsis": ("AdaptiveGrid", "PrivTree", "Synopsis", "UniformGrid"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "AdaptiveGrid",
     "Box",
     "Categories",
     "Choices",
     "Duchi",
     "Exponential",
+    "Gaussian",
     "Geometric",
     "Grid",
     "Harmony",
@@ -102,6 +118,7 @@ __all__ = [
     "Perturb",
     "Piecewise",
     "PlanarLaplace",
+    "PrivTree",
     "PrivUnit",
     "PureDP",
     "RandomizedResponse",
@@ -113,8 +130,10 @@ __all__ = [
     "SphericalLaplace",
     "SquareWave",
     "Staircase",
+    "Synopsis",
     "Taxonomy",
     "UnaryEncoding",
+    "UniformGrid",
     "Unprotected",
     "audit",
     "bayes_remap",
