@@ -7,6 +7,7 @@ from shoal.errors import InvalidSetting, NotPublishable, ProtectedValue
 from shoal.figures import cell_map
 from shoal.mechanisms import Geometric
 from shoal.privacy import (
+    ApproxDP,
     Ledger,
     Protected,
     Public,
@@ -16,7 +17,7 @@ from shoal.privacy import (
     Unprotected,
 )
 from shoal.randomness import Randomness
-from shoal.report import findings
+from shoal.report import findings, render
 
 MAP = cell_map([[4, 1]], names=["a", "b"], low=[0, 0], high=[1, 1], title="t")
 
@@ -138,3 +139,11 @@ def test_small_releases_that_are_large_together_are_called_out():
     line = "With all releases counted, a 1 in 100 guess can become 60 in 100."
     assert line in large["sentences"]["fails"]
     assert line not in small["sentences"]["fails"]
+
+
+def test_a_chance_of_failure_is_on_the_label_and_beside_the_limits():
+    told = findings(Result("test", ApproxDP(1, 1e-9)), ledger=Ledger())
+    assert told["label"][0]["value"].startswith("ε = 1, δ = 0.000000001")
+    assert told["limits"]["but_for"] == "1 in 1,000,000,000"
+    assert "may fail with a chance of at most 1 in 1,000,000,000" in render(told)
+    assert findings(Result("test", PureDP(1)))["limits"]["but_for"] is None

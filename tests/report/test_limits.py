@@ -4,6 +4,7 @@ from decimal import Decimal
 from fractions import Fraction
 from math import exp, tanh
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,3 +65,13 @@ def test_a_hundred_in_a_hundred_is_never_printed():
     assert in_100(Decimal(1)) == "over 99"
     assert in_100(Decimal("0.9900001")) == "over 99"
     assert in_100(Decimal("0.99")) == "99"
+
+
+def test_a_chance_of_failure_adds_to_what_guessing_gains():
+    """By the tests that keep to both lines: the best is where right = E false + delta meet."""
+    delta = Fraction(1, 10)
+    false = np.linspace(0, 1, 200_001)
+    E = exp(1)
+    right = np.minimum(np.minimum(E * false + 0.1, 1 - (1 - false - 0.1) / E), 1)
+    assert float(advantage(Fraction(1), delta)) == pytest.approx((right - false).max(), abs=1e-5)
+    assert advantage(Fraction(1), Fraction(0)) == advantage(Fraction(1))

@@ -6,14 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.privacy import KAnonymity, LocalDP, MetricDP, PureDP, Unprotected
-from shoal.report.wording import SIMULATION, decimal, promise, remaining
+from shoal.privacy import ApproxDP, KAnonymity, LocalDP, MetricDP, PureDP, Unprotected
+from shoal.report.wording import SIMULATION, decimal, one_in, promise, remaining
 
 EVERY_KIND = [
     PureDP(1),
     PureDP(7, rows=3),
     PureDP(1, neighbours="replace-one"),
     PureDP("0.1", neighbours="replace-one", rows=2),
+    ApproxDP(6, "1/7", rows=3),
+    ApproxDP(1, 1e-8),
+    ApproxDP(7, "1/3000000", rows=3),
+    ApproxDP(6, 1e-6, neighbours="replace-one"),
     LocalDP(1),
     LocalDP(9),
     MetricDP(4, unit="km"),
@@ -56,8 +60,8 @@ def test_sentences_after_the_lead_have_at_most_25_words(guarantee):
 
 
 @pytest.mark.parametrize("guarantee", EVERY_KIND[:-1], ids=str)
-def test_what_does_not_hold_takes_three_to_six_lines(guarantee):
-    assert 3 <= len(promise(guarantee).fails) <= 6
+def test_what_does_not_hold_takes_three_to_seven_lines(guarantee):
+    assert 3 <= len(promise(guarantee).fails) <= 7
 
 
 def test_the_value_sentence_stands_beside_an_add_remove_promise():
@@ -69,6 +73,20 @@ def test_a_replace_one_promise_says_nothing_about_membership():
     assert "Everyone may know that you are in the table" in said
     assert "took part" not in " ".join(promise(PureDP(1, neighbours="replace-one")).holds)
     assert "at most 24 in 100" in said
+
+
+def test_a_chance_of_failure_is_said_where_the_limit_is_and_where_it_fails():
+    words = promise(ApproxDP(1, 1e-8))
+    assert "at most 24 in 100" in words.lead
+    assert words.lead.endswith("but for a chance of at most 1 in 100,000,000.")
+    assert "+ δ with ε = 1, δ = 0.00000001" in words.exact
+    assert "anything about you may show" in words.fails[0]
+    assert words.name == "ε = 1, δ = 0.00000001, approximate differential privacy"
+
+
+@pytest.mark.parametrize(("delta", "shown"), [("1/3456789", "3,450,000"), ("0.3", "3")])
+def test_a_chance_is_never_understated(delta, shown):
+    assert f"1 in {shown}." in promise(ApproxDP(1, delta)).lead
 
 
 def test_a_person_of_several_rows_is_named():
@@ -147,3 +165,20 @@ def test_budgets_are_shown_exactly_or_marked_as_about(value, shown):
 def test_what_remains_is_never_more_and_what_is_spent_never_less(value):
     assert Fraction(remaining(value).removeprefix("about ")) <= value
     assert Fraction(decimal(value).removeprefix("about ")) >= value
+
+
+def test_swapping_a_value_is_two_steps_for_delta_too():
+    (sentence,) = [line for line in promise(ApproxDP(1, 1e-9)).fails if "your values" in line]
+    assert "7.39" in sentence
+    assert "1 in 268,000,000" in sentence  # (1 + e) 1e-9
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_without_a_chance_of_failure_the_words_are_those_of_the_pure_promise(neighbours):
+    assert promise(ApproxDP(1, 0, neighbours=neighbours)) == promise(PureDP(1, neighbours))
+
+
+@given(st.fractions(min_value=Fraction(1, 10**12), max_value=Fraction(1)))
+def test_a_small_chance_is_never_understated(chance):
+    most = Fraction(1, int(one_in(chance).removeprefix("1 in ").replace(",", "")))
+    assert chance <= most

@@ -17,6 +17,7 @@ import numpy as np
 from shoal.errors import InvalidSetting, NotPublishable, ProtectedValue
 from shoal.figures import Figure, dots
 from shoal.privacy import (
+    ApproxDP,
     Budget,
     Guarantee,
     Ledger,
@@ -30,7 +31,16 @@ from shoal.privacy import (
 )
 from shoal.privacy.results import Leaf
 from shoal.report.limits import advantage, belief, down, hundredths, in_100, odds, up
-from shoal.report.wording import SIMULATION, Promise, decimal, in_all, promise, remaining
+from shoal.report.wording import (
+    SIMULATION,
+    Promise,
+    amount,
+    decimal,
+    in_all,
+    one_in,
+    promise,
+    remaining,
+)
 
 __all__ = ["findings"]
 
@@ -145,17 +155,19 @@ def _check_publishable(guarantee: Guarantee, settings: Mapping[str, Any]) -> Non
 
 def _limits(guarantee: Guarantee | None) -> dict[str, Any] | None:
     """What follows from epsilon alone; nothing for promises without one, or per distance."""
-    if not isinstance(guarantee, PureDP | LocalDP):
+    if not isinstance(guarantee, PureDP | ApproxDP | LocalDP):
         return None
+    delta = guarantee.delta if isinstance(guarantee, ApproxDP) else Fraction(0)
     beliefs = []
     for before in _BELIEFS:
         after = belief(Decimal(before) / 100, guarantee.epsilon)
         least, most = down(hundredths(after.least)), up(hundredths(after.most))
         beliefs.append({"before": before, "least": least, "most": _below_100(most)})
-    gap = in_100(advantage(guarantee.epsilon))
+    gap = in_100(advantage(guarantee.epsilon, delta))
     return {"epsilon": decimal(guarantee.epsilon), "odds": odds(guarantee.epsilon)} | {
         "beliefs": beliefs,
         "advantage": gap,
+        "but_for": one_in(delta) if delta else None,
     }
 
 
@@ -197,7 +209,7 @@ def _label(
     """Eight fields in one order on every page; a missing one says so."""
     spent = NOT_STATED
     if account["total"] is not None:
-        spent = f"ε = {decimal(account['total'].epsilon)}"
+        spent = amount(account["total"])
         spent += (
             f" of a limit of {decimal(account['limit'])}" if account["limit"] else ", no limit set"
         )

@@ -65,8 +65,11 @@ def consequence(without: Decimal, epsilon: Fraction) -> Decimal:
         return min(factor * without, 1 - (1 - without) / factor)
 
 
-def advantage(epsilon: Fraction) -> Decimal:
+def advantage(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Decimal:
     """The most that right answers can exceed false alarms when guessing who is in the table.
+
+    With a delta (e^epsilon - 1 + 2 delta) / (e^epsilon + 1): both kinds of error keep to
+    ``right <= E false + delta``, and the sum of both lines is where they meet.
 
     Examples
     --------
@@ -75,7 +78,8 @@ def advantage(epsilon: Fraction) -> Decimal:
     """
     with localcontext(Context(prec=_DIGITS)):
         factor = _factor(epsilon)
-        return (factor - 1) / (factor + 1)
+        slack = 2 * Decimal(delta.numerator) / Decimal(delta.denominator)
+        return (factor - 1 + slack) / (factor + 1)
 
 
 def odds(epsilon: Fraction) -> str:

@@ -11,8 +11,10 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from shoal.errors import InvalidBudget
 from shoal.figures.text import number
 from shoal.privacy import (
+    ApproxDP,
     Budget,
     Guarantee,
     KAnonymity,
@@ -23,7 +25,8 @@ from shoal.privacy import (
 )
 from shoal.report.limits import belief, down, in_100, odds, up
 
-__all__ = ["SIMULATION", "Promise", "at_most", "decimal", "in_all", "promise", "remaining"]
+__all__ = ["SIMULATION", "Promise", "amount", "at_most", "decimal", "in_all", "one_in", "promise",
+           "remaining"]  # fmt: skip
 
 SIMULATION = (
     "Simulation. The noise can be repeated by anyone who has the seed, so nothing here is "
@@ -83,7 +86,8 @@ def promise(guarantee: Guarantee, **context: Any) -> Promise:
     'No promise. The scores are the plain ones.'
     """
     words: dict[type[Guarantee], Callable[..., Promise]] = {
-        PureDP: _pure,
+        PureDP: _of_tables,
+        ApproxDP: _of_tables,
         LocalDP: _local,
         MetricDP: _metric,
         KAnonymity: _k_anonymity,
@@ -94,7 +98,9 @@ def promise(guarantee: Guarantee, **context: Any) -> Promise:
 
 def in_all(guarantee: Guarantee, total: Budget | None) -> tuple[str, ...]:
     """What to add when releases that are small one by one are large together."""
-    if total is None or not isinstance(guarantee, PureDP | LocalDP) or guarantee.epsilon >= 5:
+    if total is None or not isinstance(guarantee, PureDP | ApproxDP | LocalDP):
+        return ()
+    if guarantee.epsilon >= 5:
         return ()
     return (
         (f"With all releases counted, a {_small_guess(total.epsilon)}",)
@@ -131,6 +137,31 @@ def remaining(value: Fraction) -> str:
     return _short(value, ROUND_FLOOR, down) if value > 0 else "0"
 
 
+def amount(guarantee: Budget) -> str:
+    """How much was promised: epsilon, and delta where there is any.
+
+    Examples
+    --------
+    >>> amount(PureDP(1)), amount(ApproxDP(1, 1e-9))
+    ('ε = 1', 'ε = 1, δ = 0.000000001')
+    """
+    delta = guarantee.delta if isinstance(guarantee, ApproxDP) else Fraction(0)
+    return f"ε = {decimal(guarantee.epsilon)}" + (f", δ = {decimal(delta)}" if delta else "")
+
+
+def one_in(chance: Fraction) -> str:
+    """A small chance in three digits, never understated: "1 in 1,000,000".
+
+    Examples
+    --------
+    >>> one_in(Fraction(1, 10**6)), one_in(Fraction(2, 7)), one_in(Fraction(1, 3456789))
+    ('1 in 1,000,000', '1 in 3', '1 in 3,450,000')
+    """
+    whole = chance.denominator // chance.numerator
+    step = 10 ** max(0, len(str(whole)) - 3)
+    return f"1 in {whole // step * step:,}"
+
+
 def _short(value: Fraction, rounding: str, rounded: Callable[[Decimal], str]) -> str:
     with localcontext(rounding=rounding):
         shown = Decimal(value.numerator) / Decimal(value.denominator)
@@ -139,33 +170,36 @@ def _short(value: Fraction, rounding: str, rounded: Callable[[Decimal], str]) ->
     return f"{shown.normalize():f}" if exact else f"about {rounded(shown)}"
 
 
-def _pure(guarantee: PureDP, value: str = "value", **_: Any) -> Promise:
+def _of_tables(guarantee: PureDP | ApproxDP, value: str = "value", **_: Any) -> Promise:
     if guarantee.neighbours == "replace-one":
         return _replace_one(guarantee, value)
+    return _add_remove(guarantee)
+
+
+def _add_remove(guarantee: PureDP | ApproxDP) -> Promise:
     after = belief(Decimal("0.1"), guarantee.epsilon).most
     unit = "row" if guarantee.rows == 1 else f"person with at most {guarantee.rows} rows"
-    swapped = odds(2 * guarantee.epsilon)
     return Promise(
         lead="If someone thought the chance that you are in this table was 10 in 100, this release "
-        f"can move them to {at_most(after)}, however clever they are.",
+        f"can move them to {at_most(after)}, however clever they are{_but_for(guarantee)}.",
         more=(_odds_move(guarantee.epsilon), "Anything they know from elsewhere is allowed for."),
-        exact=f"P[M(D) ∈ S] ≤ e^ε · P[M(D′) ∈ S] with ε = {decimal(guarantee.epsilon)}, for all S "
-        f"and all D, D′ that differ by one {unit} added or removed; δ = 0. "
-        "Running time is left out.",
+        exact=f"{_inequality(guarantee)}, for all S and all D, D′ that differ by one {unit} added "
+        f"or removed. Running time is left out.",
         holds=(
             "Beyond the limit above, nobody can tell from this page whether you took part.",
             "Nothing computed later from these numbers can weaken the limit.",
             "The limit is the same for everyone, whatever their row says.",
         ),
         fails=(
+            *_broken(guarantee),
             _GROUPS,
-            f"One of your values, if your presence is known: odds change {_by(swapped)}.",
+            f"One of your values, if your presence is known: {_value_limit(guarantee)}.",
             _KEPT,
             _OTHERS,
             _LATER,
             *_large(guarantee.epsilon),
         ),
-        name=f"ε = {decimal(guarantee.epsilon)}, pure differential privacy",
+        name=_named(guarantee),
         protects="one row" if guarantee.rows == 1 else f"one person, up to {guarantee.rows} rows",
         compared="the table without them",
         before="10",
@@ -173,22 +207,23 @@ def _pure(guarantee: PureDP, value: str = "value", **_: Any) -> Promise:
     )
 
 
-def _replace_one(guarantee: PureDP, value: str) -> Promise:
+def _replace_one(guarantee: PureDP | ApproxDP, value: str) -> Promise:
     after = belief(Decimal("0.1"), guarantee.epsilon).most
     unit = "row" if guarantee.rows == 1 else f"person's at most {guarantee.rows} rows"
     return Promise(
         lead="Everyone may know that you are in the table. If someone gave your true "
-        f"{value} a chance of 10 in 100, this release can move them to {at_most(after)}.",
+        f"{value} a chance of 10 in 100, this release can move them to {at_most(after)}"
+        f"{_but_for(guarantee)}.",
         more=(_odds_move(guarantee.epsilon), "Anything they know from elsewhere is allowed for."),
-        exact=f"P[M(D) ∈ S] ≤ e^ε · P[M(D′) ∈ S] with ε = {decimal(guarantee.epsilon)}, for all S "
-        f"and all D, D′ of equal size that differ in the values of one {unit}; δ = 0. "
-        "Running time is left out.",
+        exact=f"{_inequality(guarantee)}, for all S and all D, D′ of equal size that differ in the "
+        f"values of one {unit}. Running time is left out.",
         holds=(
             f"Beyond the limit above, nobody can tell from this page your true {value}.",
             "Nothing computed later from these numbers can weaken the limit.",
             "The limit is the same for everyone, whatever their row says.",
         ),
         fails=(
+            *_broken(guarantee),
             "That you are in the table is not hidden, nor how many people are.",
             _GROUPS,
             _KEPT,
@@ -196,7 +231,7 @@ def _replace_one(guarantee: PureDP, value: str) -> Promise:
             _LATER,
             *_large(guarantee.epsilon),
         ),
-        name=f"ε = {decimal(guarantee.epsilon)}, pure differential privacy",
+        name=_named(guarantee),
         protects="the values of one row"
         if guarantee.rows == 1
         else f"the values of one person, up to {guarantee.rows} rows",
@@ -204,6 +239,43 @@ def _replace_one(guarantee: PureDP, value: str) -> Promise:
         before="10",
         after=in_100(after),
     )
+
+
+def _delta(guarantee: PureDP | ApproxDP) -> Fraction:
+    return guarantee.delta if isinstance(guarantee, ApproxDP) else Fraction(0)
+
+
+def _inequality(guarantee: PureDP | ApproxDP) -> str:
+    delta = _delta(guarantee)
+    return (
+        f"P[M(D) ∈ S] ≤ e^ε · P[M(D′) ∈ S]{' + δ' if delta else ''} with "
+        f"ε = {decimal(guarantee.epsilon)}, δ = {decimal(delta) if delta else 0}"
+    )
+
+
+def _named(guarantee: PureDP | ApproxDP) -> str:
+    kind = "approximate" if _delta(guarantee) else "pure"
+    return f"{amount(guarantee)}, {kind} differential privacy"
+
+
+def _but_for(guarantee: PureDP | ApproxDP) -> str:
+    delta = _delta(guarantee)
+    return f", but for a chance of at most {one_in(delta)}" if delta else ""
+
+
+def _value_limit(guarantee: PureDP | ApproxDP) -> str:
+    """A swap is two steps: one row out, another in."""
+    try:
+        swapped = guarantee.as_replace_one()
+    except InvalidBudget:  # two steps may fail with certainty
+        return "nothing is limited"
+    return f"odds change {_by(odds(swapped.epsilon))}{_but_for(swapped)}"
+
+
+def _broken(guarantee: PureDP | ApproxDP) -> tuple[str, ...]:
+    if not _delta(guarantee):
+        return ()
+    return ("If that small chance comes true, anything about you may show.",)
 
 
 class _Made(NamedTuple):
