@@ -5,64 +5,20 @@ by that QID would do; for each node the sums over its classes. Sums are of whole
 units of a power of two), so they can be taken back exactly, and no order of lines changes them.
 """
 
-import math
 from itertools import pairwise
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.counting import Counting
-from shoal.anonymize.diversity import Rules
-from shoal.anonymize.gains import Nodes
-from shoal.anonymize.problem import Problem
+from shoal.anonymize.shared import Shared
+from shoal.anonymize.slices import Cells, Slices, cells, ranges
 
-__all__ = ["NONE", "Frontier", "Shared", "Slices"]
+__all__ = ["NONE", "Frontier", "Shared"]
 
 Ints = NDArray[np.int64]
 
 NONE = np.iinfo(np.int64).max  # the size of the smallest of no classes
-_RADIX = 2**16
-
-
-class Shared:
-    """What all runs over one problem share: how its lines are counted, and its nodes."""
-
-    def __init__(self, problem: Problem) -> None:
-        self.problem = problem
-        self.counting = Counting(problem)
-        self.rules = Rules(self.counting)
-        self.nodes = Nodes(problem)
-        most = problem.N * max(math.log2(problem.N), 1)
-        self.per_bit = 2.0 ** (61 - math.ceil(math.log2(most)))
-
-    def passes(
-        self, lines: Ints, groups: Ints, size: int, references: list[Ints]
-    ) -> tuple[NDArray[np.bool_], Ints]:
-        """Which groups have k people and keep the rules, and how many people each has."""
-        people = self.counting.people(lines, groups, size)
-        hold = people >= self.problem.k
-        if self.rules.any:
-            hold &= self.rules.hold(lines, groups, size, references)
-        return hold, people
-
-
-class Slices(NamedTuple):
-    """Classes: where each begins in ``order``, how many lines and people, its node on each QID."""
-
-    start: Ints
-    length: Ints
-    people: Ints
-    node: NDArray[np.int32]
-
-    def take(self, which: NDArray[Any]) -> "Slices":
-        """Some of them, by mask or number."""
-        return Slices(*(part[which] for part in cast("tuple[NDArray[Any], ...]", self)))
-
-    def put(self, slots: Ints, new: "Slices") -> None:
-        """Write others into these slots."""
-        for part, values in zip(cast("tuple[NDArray[Any], ...]", self), new, strict=True):
-            part[slots] = values
 
 
 class _Effects(NamedTuple):
@@ -97,7 +53,7 @@ class Frontier:
         self.lost, self.kept, self.bits, self.held = np.zeros((4, nodes.size), dtype=np.int64)
         self._smallest, self._least = np.full((2, nodes.size), NONE)
         self._used = 0
-        self._slices = _empty_slices(problem.d, 64)
+        self._slices = Slices.room(64, problem.d)
         self._effects = _Effects(*np.zeros((4, 64, problem.d), dtype=np.int64))
         self._rank = np.zeros((problem.d, len(problem.n)), dtype=np.int32)
 
@@ -187,25 +143,18 @@ class Frontier:
         for q in range(d):
             if self.open[shared.nodes.first[q] + new.node[:, q]].any():
                 fanout = np.maximum(shared.problem.trees[q].fanout[new.node[:, q]], 1)
-                cell, parent = _cells(owner, self.rank(q, lines), fanout)
-                self._measure(effects, q, lines, cell, parent, references)
+                into = cells(owner, self.rank(q, lines), fanout)
+                self._measure(effects, q, lines, into, references)
         return effects
 
     def _measure(
-        self,
-        effects: _Effects,
-        q: int,
-        lines: Ints,
-        cell: Ints,
-        parent: Ints,
-        references: list[Ints],
+        self, effects: _Effects, q: int, lines: Ints, into: Cells, references: list[Ints]
     ) -> None:
-        """Write down what dividing by one QID does; a cell is a child of a class, its parent."""
-        hold, people = self._shared.passes(lines, cell, len(parent), references)
-        rows = people
+        """Write down what dividing classes by one QID does."""
+        hold, people = self._shared.passes(lines, into.of, into.size, references)
+        rows, first = people, into.first
         if self._shared.counting.by_person:
-            rows = self._shared.counting.rows(lines, cell, len(parent))
-        first = np.searchsorted(parent, np.arange(len(effects.lost)))
+            rows = self._shared.counting.rows(lines, into.of, into.size)
         effects.lost[:, q] = np.add.reduceat(np.where(hold, 0, rows), first)
         effects.kept[:, q] = np.add.reduceat(hold, first, dtype=np.int64)
         if self._sizes:
@@ -230,39 +179,6 @@ class Frontier:
         return slots
 
 
-def ranges(start: Ints, length: Ints) -> Ints:
-    """The positions of slices, one after another.
-
-    Examples
-    --------
-    >>> ranges(np.array([7, 2]), np.array([2, 3])).tolist()
-    [7, 8, 2, 3, 4]
-    """
-    before = np.cumsum(length) - length
-    return np.repeat(start - before, length) + np.arange(int(length.sum()))
-
-
-def by_cell(cell: Ints, size: int) -> Ints:
-    """The order that brings equal cells together, lines of a cell as they were.
-
-    NumPy sorts 16 bits by counting, which is several times faster than sorting wider numbers.
-    """
-    order = np.argsort((cell % _RADIX).astype(np.uint16), kind="stable")
-    if size > _RADIX:
-        order = order[np.argsort(cell[order] // _RADIX, kind="stable")]
-    return order
-
-
-def _cells(owner: Ints, rank: NDArray[np.int32], fanout: Ints) -> tuple[Ints, Ints]:
-    """The cell of each line and the class of each cell; cells of a class are together."""
-    end = np.cumsum(fanout)
-    cell = (end - fanout)[owner] + rank
-    if end[-1] <= 8 * len(cell) + 1024:
-        return cell, np.repeat(np.arange(len(fanout)), fanout)
-    distinct, cell = np.unique(cell, return_inverse=True)  # far more children than lines
-    return cell, np.asarray(np.searchsorted(end, distinct, side="right"))
-
-
 def _least_of_others(sizes: Ints) -> Ints:
     """For each entry the least of all the others."""
     at = int(np.argmin(sizes))
@@ -273,11 +189,6 @@ def _least_of_others(sizes: Ints) -> Ints:
 
 def _n_log_n(n: Ints) -> NDArray[np.float64]:
     return np.asarray(n * np.log2(np.maximum(n, 1)))
-
-
-def _empty_slices(d: int, room: int) -> Slices:
-    start, length, people = np.zeros((3, room), dtype=np.int64)
-    return Slices(start, length, people, np.full((room, d), -1, dtype=np.int32))
 
 
 def _longer(part: NDArray[Any], more: int) -> NDArray[Any]:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Literal
 
-from shoal.anonymize.frontier import Shared
 from shoal.anonymize.problem import Metrics, Outcome, Problem
 from shoal.anonymize.scores import PORTFOLIO, LossUnit, ScoreName, resolved
+from shoal.anonymize.shared import Shared
 from shoal.anonymize.top_down import Run
 from shoal.errors import InvalidSetting
 from shoal.randomness import Randomness

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from shoal.errors import InvalidSetting
 
 __all__ = [
+    "ASK_FOR_BITS",
+    "ASK_FOR_SIZES",
     "PORTFOLIO",
     "SCORES",
     "Candidates",
@@ -30,6 +32,8 @@ ScoreName = Literal["leteo", "ncp", "sq", "ncp-rows", "ncp-bits", "label-gain"]
 LossUnit = Literal["rows", "k", "bits"]
 SCORES: tuple[ScoreName, ...] = get_args(ScoreName)
 PORTFOLIO: tuple[ScoreName, ...] = ("sq", "ncp", "ncp-rows", "ncp-bits")
+ASK_FOR_BITS = ("leteo", "ncp-bits")
+ASK_FOR_SIZES = ("leteo", "ncp", "sq", "label-gain")
 
 Floats = NDArray[np.float64]
 
@@ -41,13 +45,13 @@ class Candidates:
     Parameters
     ----------
     gain
-        What each gains, in the unit of the score: see ``needs``.
+        What each gains, in the unit of the score.
     bits
-        Entropy each adds, in bits times N; zeros unless the score asks for it.
+        Entropy each adds, in bits times N; zeros unless the score is in ``ASK_FOR_BITS``.
     lost
         Rows each would suppress.
     before, after
-        The smallest class now, and after each split; zeros unless the score asks for it.
+        The smallest class now, and after each split; zeros unless in ``ASK_FOR_SIZES``.
     """
 
     gain: Floats

@@ -9,12 +9,23 @@ again. Why what comes out keeps k, l and t: ``top_down.proof.md``.
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import Classes, classes_of, metrics_of
-from shoal.anonymize.frontier import Frontier, Ints, Shared, Slices, by_cell, ranges
+from shoal.anonymize.classes import classes_of, metrics_of
+from shoal.anonymize.ends import refuse_start, refuse_too_few, settled, start_fails
+from shoal.anonymize.frontier import Frontier
 from shoal.anonymize.gains import Gains
 from shoal.anonymize.problem import Cut, Outcome, Problem
-from shoal.anonymize.scores import Candidates, LossUnit, ScoreName, best, resolved, scored
-from shoal.errors import StartFails, TooFewEntities
+from shoal.anonymize.scores import (
+    ASK_FOR_BITS,
+    ASK_FOR_SIZES,
+    Candidates,
+    LossUnit,
+    ScoreName,
+    best,
+    resolved,
+    scored,
+)
+from shoal.anonymize.shared import Shared
+from shoal.anonymize.slices import Cells, Slices, by_cell, cells, ranges
 
 __all__ = ["MAY_MISS", "Run", "specialise"]
 
@@ -23,6 +34,8 @@ MAY_MISS = (
     "might mend it: what is published keeps the rules, a finer table may exist."
 )
 _SPREAD = 0.6
+
+Ints = NDArray[np.int64]
 
 
 def specialise(
@@ -80,19 +93,19 @@ class Run:
         self._tilt = np.ones(nodes) if rng is None else np.exp(_SPREAD * rng.standard_normal(nodes))
         self._frontier = Frontier(
             shared,
-            bits=score in ("leteo", "ncp-bits"),
-            sizes=score not in ("ncp-rows", "ncp-bits"),
+            bits=score in ASK_FOR_BITS,
+            sizes=score in ASK_FOR_SIZES,
         )
         self._splits: list[tuple[int, int]] = []
         self._gone_at = np.full(len(self._problem.n), -1, dtype=np.int32)  # -1: still live
         self._suppressed = 0
         self._gains = Gains(self._problem, score)
-        self._start()
-        while (node := self._choose()) is not None:
-            self._split(*shared.nodes.home(node))
 
     def outcome(self) -> Outcome:
-        """The release, re-counted from its labels."""
+        """Search, and count the release anew from its labels."""
+        self._start()
+        while (node := self._choose()) is not None:
+            self._split(*self._shared.nodes.home(node))
         cut, suppressed = self._settled()
         labels = self._problem.labels(cut)  # [P6]
         return Outcome(
@@ -107,17 +120,19 @@ class Run:
     def _start(self) -> None:
         """The classes of the starting cut; those that break a rule are suppressed."""
         problem, frontier = self._problem, self._frontier
-        _refuse_too_few(self._shared)
-        classes = classes_of(problem.labels(problem.top))
+        refuse_too_few(self._shared)
+        labels = problem.labels(problem.top)
+        classes = classes_of(labels)
         everything = np.arange(len(problem.n))
-        self._references = self._shared.rules.references(everything)
+        self._references = self._live_references()
         hold, people = self._shared.passes(everything, classes.ids, classes.size, self._references)
-        self._suppress(np.flatnonzero(~hold[classes.ids]))  # [P1]
-        _refuse_start(problem, self._suppressed, bool(hold.any()))
+        if self._suppress(np.flatnonzero(~hold[classes.ids])):  # [P1]
+            self._references = self._live_references()
+        refuse_start(problem, self._suppressed, bool(hold.any()))
         frontier.order = by_cell(classes.ids, classes.size)
         length = np.bincount(classes.ids, minlength=classes.size)
         start = np.cumsum(length) - length
-        node = problem.labels(problem.top)[frontier.order[start]]
+        node = labels[frontier.order[start]]
         kept = Slices(start, length, people, node).take(hold)
         for q in range(problem.d):
             frontier.descend(q, kept)
@@ -140,8 +155,9 @@ class Run:
     def _candidates(self, nodes: Ints) -> Candidates:
         frontier = self._frontier
         bits = frontier.bits[nodes] / self._shared.per_bit
-        needs_sizes = self._score not in ("ncp-rows", "ncp-bits")
-        before, after = frontier.smallest(nodes) if needs_sizes else (0, np.zeros_like(nodes))
+        before, after = 0, np.zeros_like(nodes)
+        if self._score in ASK_FOR_SIZES:
+            before, after = frontier.smallest(nodes)
         gain = bits / self._problem.N if self._score == "leteo" else self._gains.of_nodes[nodes]
         return Candidates(gain, bits, frontier.lost[nodes], before, after)
 
@@ -151,21 +167,25 @@ class Run:
         slots, old = frontier.at(q, place)
         at = ranges(old.start, old.length)
         lines, fanout = frontier.order[at], int(tree.fanout[place])
-        cell = np.repeat(np.arange(len(slots)) * fanout, old.length) + frontier.rank(q, lines)
-        hold, people = self._shared.passes(lines, cell, len(slots) * fanout, self._references)
-        frontier.order[at] = lines[by_cell(cell, len(hold))]
-        new = _children(old, cell, people, fanout)
-        new.node[:, q] = np.tile(np.flatnonzero(tree.parent == place), len(slots))
+        owner = np.repeat(np.arange(len(slots)), old.length)
+        into = cells(owner, frontier.rank(q, lines), np.full(len(slots), fanout))
+        hold, people = self._shared.passes(lines, into.of, into.size, self._references)
+        frontier.order[at] = lines[by_cell(into.of, into.size)]
+        new = _children(old, into, people)
+        new.node[:, q] = np.flatnonzero(tree.parent == place)[into.rank]
         new = new.take(hold)  # [P3]
         self._splits.append((q, place))
         frontier.close(q, place)
         frontier.remove(slots)
         frontier.descend(q, new)
-        moved = self._suppress(lines[~hold[cell]])
+        moved = self._suppress(lines[~hold[into.of]])
         frontier.add(new, self._references, slots)
         if moved and self._shared.rules.closeness:
-            self._references = self._shared.rules.references(np.flatnonzero(self._gone_at < 0))
+            self._references = self._live_references()
             frontier.recount(self._references)
+
+    def _live_references(self) -> list[Ints]:
+        return self._shared.rules.references(np.flatnonzero(self._gone_at < 0))
 
     def _suppress(self, lines: Ints) -> bool:
         """Take lines out of the release; whether there were any."""
@@ -182,18 +202,18 @@ class Run:
             suppressed = (self._gone_at >= 0) & (self._gone_at <= splits)
             if not self._shared.rules.closeness:
                 return cut, suppressed
-            settled = _settle(self._shared, cut, suppressed)
-            if settled is not None:
-                return cut, settled
-        raise _start_fails("no class is close to the table", self._problem)
+            mended = settled(self._shared, cut, suppressed)  # [P5]
+            if mended is not None:
+                return cut, mended
+        raise start_fails("no class is close to the table", self._problem)
 
 
-def _children(old: Slices, cell: Ints, people: Ints, fanout: int) -> Slices:
-    """The slices of all children, those with no line included, in the order of the cells."""
-    length = np.bincount(cell, minlength=len(people))
+def _children(old: Slices, into: Cells, people: Ints) -> Slices:
+    """The slices of all cells, each within the slice of its parent."""
+    length = np.bincount(into.of, minlength=into.size)
     before = np.cumsum(length) - length
-    start = np.repeat(old.start - before[::fanout], fanout) + before
-    return Slices(start, length, people, np.repeat(old.node, fanout, axis=0))
+    start = (old.start - before[into.first])[into.parent] + before
+    return Slices(start, length, people, old.node[into.parent])
 
 
 def _after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
@@ -203,45 +223,3 @@ def _after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
         nodes[q].remove(place)
         nodes[q].update(np.flatnonzero(problem.trees[q].parent == place).tolist())
     return Cut(tuple(tuple(sorted(places)) for places in nodes))
-
-
-def _settle(shared: Shared, cut: Cut, suppressed: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
-    """Suppress what fails against the published rows, until nothing does; None if too much."""
-    problem, suppressed = shared.problem, suppressed.copy()
-    while int(problem.n[suppressed].sum()) <= problem.budget and not suppressed.all():
-        classes = classes_of(problem.labels(cut), suppressed)
-        hold = _classes_hold(shared, classes)
-        if hold.all():  # [P5]
-            return suppressed
-        suppressed |= ~np.append(hold, True)[classes.ids]
-    return None
-
-
-def _classes_hold(shared: Shared, classes: Classes) -> NDArray[np.bool_]:
-    live = np.flatnonzero(classes.ids >= 0)
-    references = shared.rules.references(live)
-    return shared.passes(live, classes.ids[live], classes.size, references)[0]
-
-
-def _refuse_too_few(shared: Shared) -> None:
-    lines = np.arange(len(shared.problem.n))
-    people = int(shared.counting.people(lines, np.zeros_like(lines), 1)[0])
-    if people < shared.problem.k:
-        raise TooFewEntities(
-            f"The table has {people} of the k = {shared.problem.k} that a class needs.",
-            "Choose a smaller k, or gather more rows.",
-        )
-
-
-def _refuse_start(problem: Problem, suppressed: int, some_stay: bool) -> None:
-    over = suppressed - problem.budget
-    if over > 0 or not some_stay:
-        raise _start_fails(f"{suppressed} rows lie in classes that break k, l or t", problem)
-
-
-def _start_fails(what: str, problem: Problem) -> StartFails:
-    return StartFails(
-        f"At the most general labels allowed, {what}; {max(problem.budget, 0)} rows may be "
-        "suppressed.",
-        "Allow more general labels (max_level), more suppression, or ask for less of l or t.",
-    )
