@@ -96,6 +96,7 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "AdaptiveGrid",
+    "ApproxDP",
     "Box",
     "Categories",
     "Choices",

@@ -1,4 +1,4 @@
-"""Our audit turned on the split tests, with broken twins it must catch. alpha = 1e-6, seeds fixed."""
+"""Our audit turned on the split tests, with broken twins it must catch. Seeds fixed, 1e-6."""
 
 from dataclasses import dataclass
 

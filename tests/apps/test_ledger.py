@@ -6,8 +6,8 @@ from typer.testing import CliRunner
 
 from shoal.apps.cli import app
 from shoal.errors import LedgerLocked, LedgerNotWritable
-from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, LocalDP, MetricDP, PureDP
+from shoal.mechanisms import Gaussian, Geometric
+from shoal.privacy import ApproxDP, Ledger, LocalDP, MetricDP, PureDP
 from shoal.randomness import Randomness
 
 
@@ -112,6 +112,30 @@ def test_a_limit_below_what_is_spent_leaves_nothing(path):
     spend(path, 2)
     told = json.loads(run("limit", path, "--epsilon", 1, "--json").stdout)
     assert told["left"][0]["epsilon"] == "0"
+
+
+def test_a_limit_with_a_delta_is_set_and_what_is_left_of_both_is_shown(path):
+    spend(path, 1)
+    run("limit", path, "--epsilon", 3, "--delta", "1e-8")
+    assert Ledger(path).limits == (ApproxDP(3, 1e-8),)
+    page = Ledger(path).open(ApproxDP(1, "2.5e-9"), by="test")
+    page.release(Gaussian(page.budget, 5), [1, 2], Randomness().noise, of="x")
+    shown = run("show", path)
+    assert "Left      epsilon 2 and delta 0.0000000075 of" in shown.stdout
+    left = json.loads(run("show", path, "--json").stdout)["left"][0]
+    assert (left["epsilon"], left["delta"]) == ("2", "0.0000000075")
+
+
+@pytest.mark.parametrize("kind", ["local", "metric"])
+def test_a_delta_is_refused_where_it_has_no_meaning(path, kind):
+    spend(path, 1)
+    assert run("limit", path, "--epsilon", 1, "--delta", "1e-8", "--kind", kind).exit_code == 2
+
+
+@pytest.mark.parametrize("delta", ["1", "-1e-9", "x"])
+def test_a_delta_that_is_no_chance_is_refused(path, delta):
+    spend(path, 1)
+    assert run("limit", path, "--epsilon", 1, f"--delta={delta}").exit_code == 2
 
 
 def test_what_is_shown_as_left_can_be_spent(path):

@@ -13,7 +13,7 @@ from shoal import mechanisms
 from shoal.domain import Box, SparseCounts
 from shoal.errors import InvalidBudget, ShoalError
 from shoal.mechanisms import Choices, Intervals
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.randomness import Randomness
 
 PLANE = Box(x=(-1, 1), y=(-1, 1))
@@ -36,6 +36,10 @@ CASES = {
     "Exponential, lattice": (
         lambda e: mechanisms.Exponential(PureDP(e)),
         Intervals([0, 4, 9], [2, 1]),
+    ),
+    "Gaussian": (
+        lambda e: mechanisms.Gaussian(ApproxDP(e, 1e-6), 9),
+        np.arange(6).reshape(2, 3),
     ),
     "KNorm": (lambda e: mechanisms.KNorm(PureDP(e), 9), np.arange(6).reshape(2, 3)),
     "NDLaplace": (mechanisms.NDLaplace, ROWS),

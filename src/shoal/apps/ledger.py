@@ -76,6 +76,13 @@ def limit(
     kind: Annotated[
         Kind, typer.Option(help="The kind of promise the limit is for; others keep theirs.")
     ] = Kind.pure,
+    delta: Annotated[
+        str | None,
+        typer.Option(
+            help="For promises but for a chance of delta (with pure, replace-one).",
+            show_default=False,
+        ),
+    ] = None,
     rows: Annotated[int, typer.Option(help="Rows a person has at most (pure, replace-one).")] = 1,
     unit: Annotated[str, typer.Option(help="Unit of distance (metric), e.g. km.")] = "1",
     json: Json = False,
@@ -90,10 +97,11 @@ def limit(
 
         shoal ledger limit college.ledger
         shoal ledger limit college.ledger --epsilon 3
+        shoal ledger limit college.ledger --epsilon 3 --delta 1e-8
         shoal ledger limit phones.ledger --epsilon 2 --kind local
     """
     if epsilon is not None:
-        new, ledger = _promise(kind, epsilon, rows, unit), _existing(path)
+        new, ledger = _promise(kind, epsilon, delta, rows, unit), _existing(path)
         ledger.set_limit([each for each in ledger.limits if each.kind != new.kind] + [new])
     with _as_reader(path):
         account = _account(_existing(path))
@@ -112,15 +120,23 @@ def _existing(path: Path) -> "Ledger":
     return Ledger(path)
 
 
-def _promise(kind: Kind, epsilon: str, rows: int, unit: str) -> "Budget":
-    from shoal.privacy import LocalDP, MetricDP, PureDP
+def _promise(kind: Kind, epsilon: str, delta: str | None, rows: int, unit: str) -> "Budget":
+    from shoal.errors import InvalidSetting
+    from shoal.privacy import ApproxDP, LocalDP, MetricDP, PureDP
 
+    amount: Any = epsilon
+    if delta is not None and kind not in (Kind.pure, Kind.replace_one):
+        raise InvalidSetting(
+            f"--delta came with --kind {kind}.", "It goes with pure and replace-one only."
+        )
     if kind is Kind.local:
-        return LocalDP(epsilon)  # type: ignore[arg-type]
+        return LocalDP(amount)
     if kind is Kind.metric:
-        return MetricDP(epsilon, unit=unit)  # type: ignore[arg-type]
+        return MetricDP(amount, unit=unit)
     neighbours = "replace-one" if kind is Kind.replace_one else "add-remove"
-    return PureDP(epsilon, neighbours=neighbours, rows=rows)  # type: ignore[arg-type]
+    if delta is None:
+        return PureDP(amount, neighbours=neighbours, rows=rows)
+    return ApproxDP(amount, delta, neighbours=neighbours, rows=rows)  # type: ignore[arg-type]
 
 
 @contextmanager
@@ -143,20 +159,27 @@ def _as_reader(path: Path) -> Iterator[None]:
 def _account(ledger: "Ledger") -> dict[str, list[dict[str, Any]]]:
     """Totals, limits, and for each limit what is left, exactly; ``about`` is for people."""
     from shoal.privacy import Budget
-    from shoal.privacy.exact import plain
-    from shoal.report.wording import remaining
 
     totals = ledger.totals()
-    spent = {each.kind: each.epsilon for each in totals if isinstance(each, Budget)}
-    rest = {each: each.epsilon - spent.get(each.kind, 0) for each in ledger.limits}
+    spent = {each.kind: each for each in totals if isinstance(each, Budget)}
     return {
         "totals": [each.to_dict() | {"text": str(each)} for each in totals],
         "limits": [each.to_dict() | {"text": str(each)} for each in ledger.limits],
-        "left": [
-            {"of": str(each), "epsilon": plain(max(left, Fraction(0))), "text": remaining(left)}
-            for each, left in rest.items()
-        ],
+        "left": [_left(each, spent.get(each.kind)) for each in ledger.limits],
     }
+
+
+def _left(limit: "Budget", spent: "Budget | None") -> dict[str, str]:
+    from shoal.privacy import ApproxDP
+    from shoal.privacy.exact import plain
+    from shoal.report.wording import remaining
+
+    left = limit.epsilon - (spent.epsilon if spent else 0)
+    told = {"of": str(limit), "epsilon": plain(max(left, Fraction(0))), "text": remaining(left)}
+    if isinstance(limit, ApproxDP):
+        chance = limit.delta - getattr(spent, "delta", 0)
+        told |= {"delta": plain(max(chance, Fraction(0))), "delta_text": remaining(chance)}
+    return told
 
 
 def _listed(entries: list[dict[str, Any]]) -> list["RenderableType"]:
@@ -183,7 +206,9 @@ def _listed(entries: list[dict[str, Any]]) -> list["RenderableType"]:
 def _account_lines(account: dict[str, list[dict[str, Any]]]) -> list["RenderableType"]:
     said = [("In all", each["text"]) for each in account["totals"]]
     said += [("Limit", each["text"]) for each in account["limits"]]
-    said += [("Left", f"epsilon {each['text']} of {each['of']}") for each in account["left"]]
+    for each in account["left"]:
+        chance = f" and delta {each['delta_text']}" if "delta" in each else ""
+        said.append(("Left", f"epsilon {each['text']}{chance} of {each['of']}"))
     if not account["limits"]:
         said.append(("Limit", "none; set one with: shoal ledger limit LEDGER --epsilon 3"))
     return [entry(label, words) for label, words in said]

@@ -2,6 +2,7 @@
 
 from shoal.mechanisms.duchi import Duchi
 from shoal.mechanisms.exponential import Choices, Exponential, Intervals
+from shoal.mechanisms.gaussian import Gaussian
 from shoal.mechanisms.geometric import Geometric
 from shoal.mechanisms.harmony import Harmony
 from shoal.mechanisms.hybrid import Hybrid
@@ -24,6 +25,7 @@ __all__ = [
     "Choices",
     "Duchi",
     "Exponential",
+    "Gaussian",
     "Geometric",
     "Harmony",
     "Hybrid",

@@ -1,6 +1,7 @@
 """Guarantees, composition, the ledger, and results with their leaves."""
 
 from shoal.privacy.guarantees import (
+    ApproxDP,
     Budget,
     Guarantee,
     KAnonymity,
@@ -15,6 +16,7 @@ from shoal.privacy.page import Mechanism, Page
 from shoal.privacy.results import Protected, Public, Released, Result
 
 __all__ = [
+    "ApproxDP",
     "Budget",
     "Guarantee",
     "KAnonymity",

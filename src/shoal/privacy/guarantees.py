@@ -2,6 +2,7 @@
 
     guarantee     compares                                        adds with
     PureDP        tables that differ by one row (or person)       same neighbours and rows
+    ApproxDP      the same, but for a chance of delta             same neighbours and rows
     LocalDP       any two values of one person                    LocalDP
     MetricDP      two values, the closer the better hidden        same metric, unit and scale
     KAnonymity    nothing: it describes a table                   nothing
@@ -14,6 +15,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, cast
 
@@ -21,6 +23,7 @@ from shoal.errors import IncomparableGuarantees, InvalidBudget, InvalidDomain, I
 from shoal.privacy.exact import Number, exact, exact_budget, plain, whole_number
 
 __all__ = [
+    "ApproxDP",
     "Budget",
     "Guarantee",
     "KAnonymity",
@@ -32,6 +35,7 @@ __all__ = [
 ]
 
 Scale = str | tuple[float, ...] | None
+_LARGEST_GROUP = 1000
 
 
 class _Domain(Protocol):
@@ -75,7 +79,8 @@ class Guarantee:
     def _incomparable(self, other: "Guarantee") -> IncomparableGuarantees:
         return IncomparableGuarantees(
             f"{self} and {other} do not add.",
-            "Keep them apart, or convert with MetricDP.as_local(domain), PureDP.as_replace_one().",
+            "Keep them apart, or convert with MetricDP.as_local(domain), PureDP.as_replace_one(), "
+            "PureDP.as_approx().",
         )
 
     def __repr__(self) -> str:
@@ -129,8 +134,30 @@ class Budget(Guarantee):
         )
 
 
+class _OfRows:
+    """What promises about the rows of a table share."""
+
+    neighbours: str
+    rows: int
+
+    @property
+    def steps(self) -> int:
+        """How many rows are added or removed between two tables that are compared, at most."""
+        return self.rows * (2 if self.neighbours == "replace-one" else 1)
+
+    def _check_rows(self) -> None:
+        if self.neighbours not in ("add-remove", "replace-one"):
+            raise InvalidSetting(
+                "neighbours is neither 'add-remove' nor 'replace-one'.", "Choose one of the two."
+            )
+        rows = whole_number(self.rows)
+        if rows is None or rows < 1:
+            raise InvalidSetting("rows must be a whole number from 1 up.", "E.g. rows=1.")
+        object.__setattr__(self, "rows", rows)
+
+
 @dataclass(frozen=True, repr=False)
-class PureDP(Budget):
+class PureDP(_OfRows, Budget):
     r"""Differential privacy: :math:`P[M(D) \in S] \le e^\varepsilon P[M(D') \in S]`.
 
     Parameters
@@ -156,14 +183,7 @@ class PureDP(Budget):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.neighbours not in ("add-remove", "replace-one"):
-            raise InvalidSetting(
-                "neighbours is neither 'add-remove' nor 'replace-one'.", "Choose one of the two."
-            )
-        rows = whole_number(self.rows)
-        if rows is None or rows < 1:
-            raise InvalidSetting("rows must be a whole number from 1 up.", "E.g. rows=1.")
-        object.__setattr__(self, "rows", rows)
+        self._check_rows()
 
     def as_replace_one(self) -> "PureDP":
         """Changing a row is removing one and adding another: twice epsilon."""
@@ -173,8 +193,93 @@ class PureDP(Budget):
 
     def per_row(self) -> "PureDP":
         """What mechanisms may spend, for one row added or removed, to keep this promise."""
-        steps = self.rows * (2 if self.neighbours == "replace-one" else 1)
-        return replace(self, epsilon=self.epsilon / steps, neighbours="add-remove", rows=1)
+        return replace(self, epsilon=self.epsilon / self.steps, neighbours="add-remove", rows=1)
+
+    def for_all_rows(self, spent: "PureDP") -> "PureDP":
+        """The promise of this kind that mechanisms keep which spent so much for one row."""
+        return replace(self, epsilon=spent.epsilon * self.steps, simulation=spent.simulation)
+
+    def as_approx(self) -> "ApproxDP":
+        """The same, said with a delta of 0, for a page of ``ApproxDP``."""
+        return ApproxDP(
+            self.epsilon, Fraction(0), self.neighbours, self.rows, simulation=self.simulation
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class ApproxDP(_OfRows, Budget):
+    r"""Privacy but for a chance: :math:`P[M(D) \in S] \le e^\varepsilon P[M(D') \in S] + \delta`.
+
+    With probability 1 - delta or more what leaves is as well hidden as under ``PureDP(epsilon)``;
+    for the rest nothing is promised. Amounts add (basic composition), epsilon with epsilon and
+    delta with delta. See ``guarantees.proof.md``.
+
+    Parameters
+    ----------
+    epsilon, neighbours, rows
+        As of ``PureDP``.
+    delta
+        The chance, below 1 and far below one in the number of people.
+
+    Examples
+    --------
+    >>> ApproxDP(1, 1e-7) + ApproxDP("0.5", 2e-7) == ApproxDP("1.5", 3e-7)
+    True
+    >>> ApproxDP(1, 1e-7, rows=2).per_row().epsilon
+    Fraction(1, 2)
+    """
+
+    _amounts: ClassVar[tuple[str, ...]] = ("epsilon", "delta")
+    delta: Fraction
+    neighbours: str = "add-remove"
+    rows: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        delta = exact(self.delta)
+        if delta is None or not 0 <= delta < 1:
+            raise InvalidBudget(
+                "delta must be a number from 0 up and below 1; at 1 nothing would be promised.",
+                "Choose it far below one in the number of people, e.g. delta=1e-8.",
+            )
+        object.__setattr__(self, "delta", delta)
+        self._check_rows()
+
+    def as_replace_one(self) -> "ApproxDP":
+        """Changing a row is removing one and adding another: (2 epsilon, (1 + e^epsilon) delta)."""
+        if self.neighbours == "replace-one":
+            return self
+        delta = self.delta * _growth(self.epsilon, 2)
+        return replace(self, epsilon=2 * self.epsilon, delta=delta, neighbours="replace-one")
+
+    def per_row(self) -> "ApproxDP":
+        """What mechanisms may spend, for one row added or removed, to keep this promise."""
+        epsilon = self.epsilon / self.steps
+        delta = self.delta / _growth(epsilon, self.steps)  # [P1]
+        return replace(self, epsilon=epsilon, delta=delta, neighbours="add-remove", rows=1)
+
+    def for_all_rows(self, spent: "ApproxDP") -> "ApproxDP":
+        """The promise of this kind that mechanisms keep which spent so much for one row."""
+        delta = spent.delta * _growth(spent.epsilon, self.steps)  # [P1]
+        epsilon = spent.epsilon * self.steps
+        return replace(self, epsilon=epsilon, delta=delta, simulation=spent.simulation)
+
+
+def _growth(epsilon: Fraction, steps: int) -> Fraction:
+    """1 + e^epsilon + ... + e^((steps - 1) epsilon), never rounded down."""
+    if steps > 1 and epsilon * steps > _LARGEST_GROUP:
+        raise InvalidBudget(
+            f"epsilon is above {_LARGEST_GROUP} for several rows: delta would lose its meaning.",
+            "Lower epsilon, or the rows a person may have.",
+        )
+    with localcontext(Context(prec=40, rounding=ROUND_CEILING)):
+        exponent = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
+        factor = exponent.exp().next_plus() if steps > 1 else Decimal(1)  # [P2]
+        power = total = Decimal(1)
+        for _ in range(steps - 1):
+            power *= factor
+            total += power
+        return Fraction(total)
 
 
 @dataclass(frozen=True, repr=False)
@@ -322,7 +427,7 @@ class Unprotected(Guarantee):
 
 
 _KINDS: dict[str, type[Guarantee]] = {
-    cls.__name__: cls for cls in (PureDP, LocalDP, MetricDP, KAnonymity, Unprotected)
+    cls.__name__: cls for cls in (PureDP, ApproxDP, LocalDP, MetricDP, KAnonymity, Unprotected)
 }
 
 

@@ -15,7 +15,7 @@ from shoal.errors import (
     PromiseExceeded,
     UnmarkedSimulation,
 )
-from shoal.privacy.guarantees import Budget, Guarantee, PureDP, Unprotected
+from shoal.privacy.guarantees import ApproxDP, Budget, Guarantee, PureDP, Unprotected
 from shoal.privacy.sqlite_file import taking_turns
 
 __all__ = ["Mechanism", "Page"]
@@ -57,7 +57,8 @@ class Page:
     @property
     def budget(self) -> Any:
         """What mechanisms may spend in all, stated for one row added or removed."""
-        return self.promise.per_row() if isinstance(self.promise, PureDP) else self.promise
+        promise = self.promise
+        return promise.per_row() if isinstance(promise, PureDP | ApproxDP) else promise
 
     def release(
         self,
@@ -91,7 +92,7 @@ class Page:
         if not isinstance(self.promise, PureDP):
             raise IncomparableGuarantees(
                 f"Parts of disjoint rows were declared on a page of {self.promise}.",
-                "They mean something under PureDP only; release one after the other.",
+                "They are counted on pages of PureDP only; release one after the other.",
             )
         yield Parts(self, text_of(of, "of"))
 
@@ -100,10 +101,8 @@ class Page:
         if self._written is None:
             raise InvalidSetting("Nothing was released on this page.", "Release something first.")
         received: Guarantee = self._written if self._spent is None else self._spent
-        if isinstance(self.promise, PureDP) and isinstance(received, PureDP):
-            simulation = received.simulation
-            share = received.epsilon / self.promise.per_row().epsilon
-            received = (self.promise * share).simulated(simulation)
+        if self._spent is not None and isinstance(self.promise, PureDP | ApproxDP):
+            received = self.promise.for_all_rows(cast("Any", self._spent))
         return received.simulated(self._written.simulation)
 
     def _pay(self, cost: Callable[[], Guarantee | None], rng: np.random.Generator, of: str) -> None:
@@ -208,6 +207,8 @@ def _check_kind(more: Guarantee, budget: Guarantee) -> None:
 
 def _added(spent: Budget | None, more: Guarantee, budget: Guarantee) -> Budget | None:
     """What will have been spent after a release of ``more``; refused if too much."""
+    if isinstance(budget, ApproxDP) and isinstance(more, PureDP):
+        more = more.as_approx()
     _check_kind(more, budget)
     if not isinstance(budget, Budget):
         return None
