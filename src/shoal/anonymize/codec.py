@@ -17,7 +17,6 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Closeness, Diversity
 from shoal.domain import Taxonomy
 from shoal.domain.written import plain, plain_column, text
-from shoal.errors import InvalidSetting
 
 __all__ = ["NOTHING", "Codec", "Values", "values_of"]
 
@@ -79,12 +78,6 @@ def values_of(policy: Policy, name: str, taken: Distinct) -> Values:
         tree = hierarchy.taxonomy
         return Values(tree.size, hierarchy.leaf_of, rule_l, rule_t, tree)
     listed = _listed(policy, name, taken)
-    if rule_l is not None and rule_l.value > len(listed):
-        raise InvalidSetting(
-            f"Column {name!r} is to show {rule_l.value:g} values in each class, but has "
-            f"{len(listed)} in all.",
-            "Ask for a smaller l.",
-        )
     return Values(len(listed), TextLeaves(listed), rule_l, rule_t)
 
 

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.cells import Distinct, distinct
 from shoal.anonymize.classes import classes_of
-from shoal.anonymize.codec import NOTHING, Codec, values_of
+from shoal.anonymize.codec import NOTHING, Codec, Values, values_of
 from shoal.anonymize.hierarchies import NO_LEAF, Hierarchy
 from shoal.anonymize.hierarchies.build import hierarchy_for, needs_rows
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Problem, SensitiveColumn
 from shoal.anonymize.screen import check_columns, check_people, check_tokens
 from shoal.anonymize.table import OWNER, Table
-from shoal.errors import HierarchyIncomplete, InvalidPolicy, TooFewEntities
+from shoal.errors import HierarchyIncomplete, InvalidPolicy, InvalidSetting, TooFewEntities
 
 __all__ = ["Frequency", "problem_of", "ruled"]
 
@@ -109,7 +109,18 @@ def _codec(policy: Policy, found: pa.Table, n: Ints) -> Codec:
         name: values_of(policy, name, distinct(found[name], policy.input.null_values))
         for name in ruled(policy)
     }
+    _refuse_too_diverse(values)
     return Codec(policy, hierarchies, values)
+
+
+def _refuse_too_diverse(values: dict[str, Values]) -> None:
+    for name, of in values.items():
+        if of.l is not None and of.l.value > of.size:
+            raise InvalidSetting(
+                f"Column {name!r} is to show {of.l.value:g} values in each class, but has "
+                f"{of.size} in all.",
+                "Ask for a smaller l.",
+            )
 
 
 def _hierarchy(policy: Policy, name: str, part: Distinct, n: Ints) -> Hierarchy:

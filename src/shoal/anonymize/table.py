@@ -1,6 +1,6 @@
 """The table to release, read in passes: queried by DuckDB, or batch by batch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,45 @@ from shoal.data.source import BATCH_ROWS, quiet
 from shoal.engine.scratch import scratch
 from shoal.engine.spill import query_to_file
 
-__all__ = ["OWNER", "Table", "quoted"]
+__all__ = ["OWNER", "Beside", "Table"]
 
 OWNER = "owner"
 _NO_STREAM = pa.schema([("none", pa.int8())])
+
+
+class Beside:
+    """A table and, row by row in the same order, whose each row is: a file of its own.
+
+    The column of names is called ``owner``.
+    """
+
+    def __init__(self, X: Any, owners_path: Path) -> None:
+        self._source, self._owners = source_of(X), owners_path
+        self.names = (*self._source.names, OWNER)
+
+    def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
+        """A new pass over these columns, with the owners beside them."""
+        kept = [name for name in columns if name != OWNER]
+        with pq.ParquetFile(self._owners) as parquet:
+            names = _slices(parquet.iter_batches(size))
+            for batch in self._source.batches(kept or self._source.names[:1], size):
+                arrays = {name: batch.column(name) for name in kept}
+                arrays[OWNER] = names(batch.num_rows)
+                yield pa.record_batch(arrays)
+
+
+def _slices(batches: Iterator[pa.RecordBatch]) -> Callable[[int], pa.Array]:
+    """Take so many cells at a time from a stream of one column."""
+    left = pa.array([], pa.string())
+
+    def take(rows: int) -> pa.Array:
+        nonlocal left
+        while len(left) < rows:
+            left = pa.concat_arrays([left, next(batches).column(0)])
+        taken, left = left[:rows], left[rows:]
+        return taken
+
+    return take
 
 
 class Table:
@@ -36,7 +71,7 @@ class Table:
     """
 
     def __init__(self, X: Any) -> None:
-        self._source: Source = source_of(X)
+        self._source: Source = X if isinstance(X, Beside) else source_of(X)
         self.names = self._source.names
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
@@ -85,13 +120,13 @@ class Table:
         query_to_file(sql, first.schema, chain([first], batches), path)
 
 
-def quoted(name: str) -> str:
+def _quoted(name: str) -> str:
     """A column's name as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def _within(file: Path, columns: Sequence[str], sql: str) -> str:
-    chosen = ", ".join(f"{quoted(name)} AS c{i}" for i, name in enumerate(columns))
+    chosen = ", ".join(f"{_quoted(name)} AS c{i}" for i, name in enumerate(columns))
     where = str(file).replace("'", "''")
     return f"WITH rows AS (SELECT {chosen or '1'} FROM read_parquet('{where}')) {sql}"
 

@@ -1,0 +1,198 @@
+"""Count a table's k, l and t anew, from the table itself and nothing the search has said."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.anonymize.cells import distinct
+from shoal.anonymize.classes import classes_of
+from shoal.anonymize.codec import Values, values_of
+from shoal.anonymize.diversity import distances, diversities
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.published import published_names
+from shoal.anonymize.table import OWNER, Beside, Table
+from shoal.data.source import listed
+from shoal.errors import UnknownColumn
+
+__all__ = ["Achieved", "recount"]
+
+Counts = NDArray[np.int64]
+_HAIR = 1e-9  # ln 3 of three equal shares, or a distance of 0.3, comes out a hair off
+_AT_ONCE = 2**22
+
+
+@dataclass(frozen=True)
+class Achieved:
+    """What a table keeps.
+
+    Parameters
+    ----------
+    k
+        People, or rows, in the smallest class; 0 for a table without rows.
+    l, t
+        For each sensitive column with that rule the least l of a class, the greatest distance.
+    classes, rows
+        How many there are.
+    by_person
+        Whether people were counted; if not, each row was taken for a person of its own.
+    """
+
+    k: int
+    classes: int
+    rows: int
+    by_person: bool = False
+    l: dict[str, float] = field(default_factory=dict)  # noqa: E741 - the literature's name
+    t: dict[str, float] = field(default_factory=dict)
+
+    def broken(self, policy: Policy) -> list[str]:
+        """Which promises of a policy the table does not keep, in words; none if it keeps all."""
+        wrong = [] if self.k >= policy.privacy.k else [f"k is {self.k}, not {policy.privacy.k}"]
+        for name, reached in self.l.items():
+            rule = policy.attributes[name].l
+            if rule is not None and reached < rule.value - _HAIR:
+                wrong.append(f"l of {name!r} is {reached:.4g}, not {rule.value:g}")
+        for name, far in self.t.items():
+            close = policy.attributes[name].t
+            if close is not None and far > close.value + _HAIR:
+                wrong.append(f"t of {name!r} is {far:.4g}, above {close.value:g}")
+        return wrong
+
+
+def recount(X: Any, policy: Policy, owners_path: Path | None = None) -> Achieved:
+    """What a published table keeps, by the definitions.
+
+    Parameters
+    ----------
+    X
+        The table: a path, a data frame, ...
+    policy
+        Which columns are quasi-identifiers, and which sensitive ones have rules.
+    owners_path
+        A Parquet file that says whose each row is, in the table's order. Without it people are
+        told apart by the policy's ``entity``, if the table has that column, else by row.
+
+    Examples
+    --------
+    >>> policy = Policy.of({"version": 1, "privacy": {"k": 2}, "attributes": {
+    ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}}})
+    >>> recount({"sex": ["M", "F", "M"]}, policy)
+    Achieved(k=1, classes=2, rows=3, by_person=False, l={}, t={})
+    """
+    table = Table(X if owners_path is None else Beside(X, owners_path))
+    labels = _label_columns(policy, table)
+    entity = policy.privacy.entity if policy.privacy.entity in table.names else None
+    owner = OWNER if owners_path is not None else entity
+    rules: dict[str, tuple[float | None, float | None]] = {
+        name: _rules(policy, table, labels, name, owner)
+        for name in policy.names("sensitive")
+        if policy.attributes[name].l or policy.attributes[name].t
+    }
+    k, classes, rows = _sizes(table, labels, owner)
+    return Achieved(
+        k,
+        classes,
+        rows,
+        owner is not None,
+        {name: reached for name, (reached, _) in rules.items() if reached is not None},
+        {name: far for name, (_, far) in rules.items() if far is not None},
+    )
+
+
+def _label_columns(policy: Policy, table: Table) -> list[str]:
+    """The columns whose combinations are classes; a table not yet released has the plain ones."""
+    found: list[str] = []
+    for name in policy.names("quasi"):
+        published = published_names(policy, name)
+        found += published if set(published) <= set(table.names) else [name]
+    wanted = [*found, *policy.names("sensitive")]
+    absent = [name for name in wanted if name not in table.names]
+    if absent:
+        raise UnknownColumn(
+            f"The table lacks {listed(absent)}, which the policy calls quasi or sensitive.",
+            "Check the table that this policy released.",
+        )
+    return found
+
+
+def _sizes(table: Table, labels: list[str], owner: str | None) -> tuple[int, int, int]:
+    cells = ", ".join(f"c{i}" for i in range(len(labels)))
+    counted = f"SELECT {cells}, count(*) AS n, count(*) AS people FROM rows GROUP BY ALL"
+    if owner is not None:
+        of_people = f"SELECT {cells}, {OWNER}, count(*) AS n FROM rows GROUP BY ALL"
+        counted = f"SELECT {cells}, sum(n) AS n, count(*) AS people FROM ({of_people}) GROUP BY ALL"
+    sql = (
+        "SELECT coalesce(min(people), 0), count(*), CAST(coalesce(sum(n), 0) AS BIGINT) "
+        f"FROM ({counted})"
+    )
+    k, classes, rows = (column[0].as_py() for column in table.query(sql, labels, owner).columns)
+    return k, classes, rows
+
+
+def _rules(
+    policy: Policy, table: Table, labels: list[str], name: str, owner: str | None
+) -> tuple[float | None, float | None]:
+    """The least l and the greatest distance over all classes."""
+    columns = [*labels, name]
+    cells = ", ".join(f"c{i}" for i in range(len(columns)))
+    rows = "rows" if owner is None else f"(SELECT DISTINCT {cells}, {OWNER} FROM rows)"
+    found = table.query(f"SELECT {cells}, count(*) AS n FROM {rows} GROUP BY ALL", columns, owner)
+    taken = distinct(found[f"c{len(labels)}"], policy.input.null_values)
+    values = values_of(policy, name, taken)
+    number = taken.lookup(values.number_of(taken.values), -1)
+    n = found["n"].to_numpy().astype(np.int64)
+    reference = (
+        _reference(table, name, owner, policy, values)
+        if owner
+        else _counts(np.zeros(len(n), dtype=np.int64), number, n, 1, values.size)[0]
+    )
+    return _worst(values, _classes(found, labels), number, n, reference)
+
+
+def _classes(found: pa.Table, labels: list[str]) -> tuple[Counts, int]:
+    numbered = [distinct(found[f"c{i}"], ()).at + 1 for i in range(len(labels))]
+    ids, size = classes_of(np.stack(numbered, axis=1))
+    return ids, size
+
+
+def _reference(table: Table, name: str, owner: str, policy: Policy, values: Values) -> Counts:
+    """Each value's people in the whole table."""
+    sql = f"SELECT c0, count(*) AS n FROM (SELECT DISTINCT c0, {OWNER} FROM rows) GROUP BY ALL"
+    found = table.query(sql, [name], owner)
+    taken = distinct(found["c0"], policy.input.null_values)
+    number = taken.lookup(values.number_of(taken.values), -1)
+    zero = np.zeros(len(number), dtype=np.int64)
+    counts: Counts = _counts(zero, number, found["n"].to_numpy(), 1, values.size)[0]
+    return counts
+
+
+def _worst(
+    values: Values,
+    classes: tuple[Counts, int],
+    number: NDArray[np.int32],
+    n: Counts,
+    reference: Counts,
+) -> tuple[float | None, float | None]:
+    ids, size = classes
+    order = np.argsort(ids, kind="stable")
+    least, far = np.inf, 0.0
+    step = max(_AT_ONCE // (values.size + 1), 1)
+    for low in range(0, size, step):
+        begin, end = np.searchsorted(ids[order], [low, low + step])
+        part = order[begin:end]
+        counts = _counts(ids[part] - low, number[part], n[part], min(step, size - low), values.size)
+        if values.l is not None:
+            least = min(least, float(diversities(values.l, counts).min()))
+        if values.t is not None:
+            far = max(far, float(distances(values.t, counts, reference, values.taxonomy).max()))
+    return (None if values.l is None else least), (None if values.t is None else far)
+
+
+def _counts(ids: Counts, number: NDArray[np.int32], n: Counts, classes: int, size: int) -> Counts:
+    """(classes, size + 1): each value's count in each class, the last column for nulls."""
+    cells = ids * (size + 1) + np.where(number < 0, size, number)
+    counts = np.bincount(cells, n, minlength=classes * (size + 1))
+    return counts.astype(np.int64).reshape(classes, size + 1)

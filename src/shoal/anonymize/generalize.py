@@ -1,0 +1,247 @@
+"""Write the release: each row under the labels of its class, in random order."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from shoal.anonymize.classes import classes_of
+from shoal.anonymize.codec import Codec
+from shoal.anonymize.frequency import Frequency
+from shoal.anonymize.identifiers import keys_of, pseudonyms
+from shoal.anonymize.lookup import Lookup
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.problem import Problem
+from shoal.anonymize.published import shown
+from shoal.anonymize.release import Release
+from shoal.anonymize.shuffle import shuffled
+from shoal.anonymize.table import OWNER, Table
+from shoal.data.encode import owners
+from shoal.engine.pool import ahead
+from shoal.errors import CannotWrite
+from shoal.randomness import NoiseStream
+
+__all__ = ["Part", "format_of", "parts_of", "write_release"]
+
+_CLASS = "class"
+_BATCH_ROWS = 1 << 18
+_FORMATS = (".parquet", ".csv", ".csv.gz")
+Ids = NDArray[np.int32]
+Finder = Callable[[pa.RecordBatch], Ids]
+
+
+class Part(NamedTuple):
+    """Some rows of the release and, if people are counted, whose each row is."""
+
+    rows: pa.RecordBatch
+    owners: pa.Array | None
+
+
+def write_release(parts: Iterator[Part], path: Path, owners_path: Path) -> None:
+    """Write all rows to ``path``, and whose they are, in the same order, to ``owners_path``.
+
+    The second file is for the check alone: the release itself does not say whose a row is.
+    """
+    first = next(parts)
+    with ExitStack() as stack:
+        write = stack.enter_context(_writer(path, first.rows.schema))
+        note = None
+        if first.owners is not None:
+            schema = pa.schema([(OWNER, pa.string())])
+            note = stack.enter_context(pq.ParquetWriter(owners_path, schema))
+        part: Part | None = first
+        while part is not None:
+            write(part.rows)
+            if note is not None:
+                note.write(pa.record_batch([part.owners], names=[OWNER]))
+            part = next(parts, None)
+
+
+def parts_of(
+    policy: Policy, table: Table, frequency: Frequency, release: Release, rng: NoiseStream
+) -> Iterator[Part]:
+    """The rows of the release in random order, read from the table in one pass.
+
+    If nothing but quasi-identifiers is published, the frequency table knows all there is to
+    write, and the table is not read again.
+
+    Parameters
+    ----------
+    policy, table, frequency
+        What ``problem_of`` was given, and gave.
+    release
+        What becomes of each line.
+    rng
+        The noise stream: the order of the rows must not be guessed.
+    """
+    ids, size = release.classes()
+    of_line = ids.astype(np.int32)
+    places = np.zeros((size, frequency.problem.d), dtype=np.int32)
+    places[ids[ids >= 0]] = release.labels[ids >= 0]
+    columns = _Published(policy, table, frequency.codec, places)
+    if columns.carried or policy.privacy.entity:
+        finder = _finder(frequency, release, of_line, places)
+        batches = _from_table(policy, table, columns.carried, finder)
+    else:
+        batches = _from_lines(of_line, frequency.problem.n)
+    rows = int(frequency.problem.n[~release.suppressed].sum())
+    yield from ahead(columns.of, shuffled(batches, rows, rng), threads=1)
+
+
+def format_of(path: Path) -> str:
+    """The format a file's name stands for."""
+    for ending in _FORMATS:
+        if path.name.endswith(ending):
+            return ending
+    raise CannotWrite(
+        f"{path.name} names no format a release is written in.",
+        "End it in .parquet, .csv or .csv.gz.",
+    )
+
+
+def _from_lines(of_line: Ids, n: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+    """The class of each row that is published, line after line."""
+    live = of_line >= 0
+    classes, until = of_line[live], np.cumsum(n[live])
+    for start in range(0, int(until[-1]), _BATCH_ROWS):
+        rows = np.arange(start, min(start + _BATCH_ROWS, int(until[-1])))
+        found = classes[np.searchsorted(until, rows, side="right")]
+        yield pa.record_batch([pa.array(found)], names=[_CLASS])
+
+
+def _from_table(
+    policy: Policy, table: Table, carried: list[str], finder: Finder
+) -> Iterator[pa.RecordBatch]:
+    """The class of each row that is published, and the columns it carries along."""
+    keys, entity = keys_of(policy), policy.privacy.entity
+    for batch in table.batches(table.names):
+        found = finder(batch)
+        kept = pa.array(found >= 0)
+        arrays = {_CLASS: pa.array(found)}
+        for name in carried:
+            arrays[f"c{name}"] = _carried(batch, name, keys.get(name))
+        if entity is not None:
+            arrays[OWNER] = owners(batch, entity)
+        yield pa.record_batch(arrays).filter(kept)
+
+
+def _carried(batch: pa.RecordBatch, name: str, key: bytes | None) -> pa.Array:
+    if key is not None:
+        return pseudonyms(name, owners(batch, name), key)
+    column = batch.column(name)
+    # A list of categories would name values that were suppressed.
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _finder(
+    frequency: Frequency, release: Release, of_line: Ids, places: NDArray[np.int32]
+) -> Finder:
+    """How a row finds its class: by the cut, or by the line it is one of."""
+    if release.cut is None:
+        return _by_line(frequency.codec, frequency.problem, of_line)
+    star = of_line[release.starred][:1]
+    otherwise = int(star[0]) if len(star) else -1
+    return _by_cut(frequency.codec, frequency.problem, release, places, otherwise)
+
+
+def _by_cut(
+    codec: Codec, problem: Problem, release: Release, places: NDArray[np.int32], otherwise: int
+) -> Finder:
+    assert release.cut is not None
+    cover = [
+        np.append(tree.partition(nodes), [-1, -1])  # no leaf, and nothing, lead nowhere
+        for tree, nodes in zip(problem.trees, release.cut.nodes, strict=True)
+    ]
+    lookup = Lookup(places)
+
+    def find(batch: pa.RecordBatch) -> Ids:
+        leaves = [codec.leaves(name, batch.column(name)) for name in codec.hierarchies]
+        found = lookup.find([of[leaf] for of, leaf in zip(cover, leaves, strict=True)])
+        if otherwise >= 0:
+            found[found < 0] = otherwise
+        for leaf in leaves:  # a null that is to be suppressed is not starred
+            if (leaf < 0).any():
+                found[leaf < 0] = -1
+        return found.astype(np.int32)
+
+    return find
+
+
+def _by_line(codec: Codec, problem: Problem, of_line: Ids) -> Finder:
+    """Lines with equal quasi-identifiers have equal labels, whoever and whatever else they are."""
+    combination, size = classes_of(problem.codes)
+    codes = np.empty((size, problem.d), dtype=np.int32)
+    codes[combination] = problem.codes
+    of_any = np.full(size + 1, -1, dtype=np.int32)
+    of_any[combination] = of_line
+    lookup = Lookup(codes)
+
+    def find(batch: pa.RecordBatch) -> Ids:
+        leaves = [codec.leaves(name, batch.column(name)) for name in codec.hierarchies]
+        found: Ids = of_any[lookup.find(leaves)]
+        return found
+
+    return find
+
+
+class _Published:
+    """The columns of the release, in the table's order, made from classes and what came along."""
+
+    def __init__(
+        self, policy: Policy, table: Table, codec: Codec, places: NDArray[np.int32]
+    ) -> None:
+        kept = {*policy.names("sensitive"), *policy.names("other"), *keys_of(policy)}
+        self.carried = [name for name in table.names if name in kept]
+        quasi = {name: q for q, name in enumerate(codec.hierarchies)}
+        self._columns: dict[str, Any] = {}
+        for name in table.names:
+            if name in kept:
+                self._columns[name] = None
+            elif name in quasi:
+                cells = shown(policy, name, codec.hierarchies[name])
+                for column, by_place in cells.items():
+                    self._columns[column] = _by_class(by_place, places[:, quasi[name]])
+
+    def of(self, batch: pa.RecordBatch) -> Part:
+        """The published columns of some rows, and whose they are."""
+        ids = batch[_CLASS]
+        arrays = [
+            batch[f"c{name}"] if by_class is None else by_class.take(ids)
+            for name, by_class in self._columns.items()
+        ]
+        rows = pa.record_batch(arrays, names=list(self._columns))
+        return Part(rows, batch[OWNER] if OWNER in batch.schema.names else None)
+
+
+def _by_class(by_place: Any, places: NDArray[np.int32]) -> Any:
+    """The cell of each class; text numbered by the labels that are published, and no others."""
+    cells = by_place.take(pa.array(places))
+    return cells.dictionary_encode() if pa.types.is_string(cells.type) else cells
+
+
+@contextmanager
+def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
+    if format_of(path) == ".parquet":
+        # Without Arrow's own schema: readers get plain text, not lists of categories. Without
+        # statistics, which take a third of the time and help no reader of shuffled rows.
+        how = {"store_schema": False, "write_statistics": False}
+        with pq.ParquetWriter(path, schema, **how) as parquet:
+            yield parquet.write_batch
+        return
+    plain = pa.schema([(field.name, _plain(field.type)) for field in schema])
+    compression = "gzip" if format_of(path) == ".csv.gz" else None
+    with (
+        pa.output_stream(str(path), compression=compression) as stream,
+        pa_csv.CSVWriter(stream, plain) as text,
+    ):
+        yield lambda batch: text.write_batch(batch.cast(plain))
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind

@@ -1,0 +1,138 @@
+"""The manifest: what was promised and reached, for everyone to read; nothing of any one row."""
+
+import hashlib
+import json
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from shoal.anonymize.check import Achieved
+from shoal.anonymize.codec import Codec
+from shoal.anonymize.hierarchies import Hierarchy
+from shoal.anonymize.mapping import published_cut
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.problem import Cut, Outcome
+from shoal.errors import InvalidPolicy
+
+__all__ = ["FORMAT", "cut_of", "manifest_of", "policy_hash", "read_manifest"]
+
+FORMAT = "shoal.anonymize/1"
+
+
+def manifest_of(
+    policy: Policy,
+    codec: Codec,
+    outcome: Outcome,
+    achieved: Achieved,
+    occurring: dict[str, set[int]],
+    *,
+    starred: int,
+    table_sha256: str,
+) -> dict[str, Any]:
+    """What may be published about a release, as JSON values.
+
+    No value of the table, no extreme, nothing of suppressed rows but how many there are. A cut
+    is given as labels; local recoding has none.
+
+    Parameters
+    ----------
+    policy, codec, outcome, achieved
+        What was asked, found, and counted in the written file.
+    occurring
+        For each column the places of the labels that are in the release.
+    starred
+        How many suppressed rows were published as rows of ``*``.
+    table_sha256
+        Of the written file.
+    """
+    search = policy.search
+    return {
+        "format": FORMAT,
+        "shoal": version("shoal"),
+        "policy_sha256": policy_hash(policy),
+        "table_sha256": table_sha256,
+        "k": {"asked": policy.privacy.k, "reached": achieved.k},
+        "l": _rules(policy, "l", achieved.l),
+        "t": _rules(policy, "t", achieved.t),
+        "entity": policy.privacy.entity,
+        "nulls": policy.privacy.nulls,
+        "rows": achieved.rows,
+        "classes": achieved.classes,
+        "suppression": {
+            "allowed": policy.privacy.suppression,
+            "rows": outcome.metrics.suppressed,
+            "starred": starred,
+        },
+        "recoding": search.recoding,
+        "score": outcome.method,
+        "seed": search.seed,
+        "compared": outcome.compared,
+        "cut": None if outcome.cut is None else _told(codec, outcome.cut, occurring),
+        "learnt": [name for name, tree in codec.hierarchies.items() if tree.learnt],
+        "metrics": asdict(outcome.metrics),
+        "notes": [*outcome.notes, *_notes(codec)],
+    }
+
+
+def policy_hash(policy: Policy) -> str:
+    """A hash of what a policy says, however it was written down."""
+    content = json.dumps(policy.model_dump(mode="json"), sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def read_manifest(path: str | Path) -> dict[str, Any]:
+    """A manifest from its file."""
+    try:
+        content = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidPolicy(f"{path} cannot be read: {error.strerror}.", "Check it.") from None
+    except ValueError:
+        content = None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InvalidPolicy(f"{path} is no manifest of a release.", f"Its format is {FORMAT}.")
+    return content
+
+
+def cut_of(kept: dict[str, list[str]] | None, codec: Codec) -> Cut:
+    """A kept cut, given as labels, as nodes of these hierarchies.
+
+    A learnt hierarchy may lack nodes of the cut, since the new rows do not have them; a declared
+    one must have all. Nulls have a leaf of their own unless the root is on the cut.
+    """
+    if kept is None or list(kept) != list(codec.hierarchies):
+        raise InvalidPolicy(
+            "There is no kept cut for these quasi-identifiers.",
+            "Keep the manifest of a release with global recoding under the same policy.",
+        )
+    return Cut(tuple(_places(name, kept[name], tree) for name, tree in codec.hierarchies.items()))
+
+
+def _places(name: str, labels: list[str], tree: Hierarchy) -> tuple[int, ...]:
+    place = {node.label: at for at, node in enumerate(tree.taxonomy.nodes)}
+    unknown = [label for label in labels if label not in place]
+    if unknown and not tree.learnt:
+        raise InvalidPolicy(
+            f"{len(unknown)} labels of the kept cut are not in the hierarchy of {name!r}.",
+            "Use the hierarchies of the first release.",
+        )
+    found = {place[label] for label in labels if label in place}
+    if tree.null is not None and 0 not in found:
+        found.add(len(tree.taxonomy.nodes) - 1)
+    return tuple(sorted(found))
+
+
+def _told(codec: Codec, cut: Cut, occurring: dict[str, set[int]]) -> dict[str, list[str]]:
+    pairs = zip(codec.hierarchies.items(), cut.nodes, strict=True)
+    return {name: published_cut(tree, nodes, occurring[name]) for (name, tree), nodes in pairs}
+
+
+def _rules(policy: Policy, letter: str, reached: dict[str, float]) -> dict[str, Any]:
+    return {
+        name: {**getattr(policy.attributes[name], letter).model_dump(), "reached": value}
+        for name, value in reached.items()
+    }
+
+
+def _notes(codec: Codec) -> list[str]:
+    return [f"{name}: {note}" for name, tree in codec.hierarchies.items() for note in tree.notes]

@@ -1,0 +1,194 @@
+"""A whole run of a policy: read, search, write, count again, and only then give it its name."""
+
+import hashlib
+import json
+import os
+import shutil
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.anonymize.check import Achieved, recount
+from shoal.anonymize.frequency import Frequency, problem_of
+from shoal.anonymize.generalize import format_of, parts_of, write_release
+from shoal.anonymize.manifest import cut_of, manifest_of
+from shoal.anonymize.mapping import write_mapping
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.problem import Outcome
+from shoal.anonymize.release import Release, released
+from shoal.anonymize.search import Progress, kept, search
+from shoal.anonymize.table import Table
+from shoal.engine.scratch import private_file, scratch
+from shoal.errors import AlreadyExists, InvalidPolicy, NotKAnonymous
+from shoal.files import whole_file
+from shoal.randomness import Randomness
+
+__all__ = ["Finished", "Paths", "Produced", "paths_of", "produce", "run_policy"]
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where the files of a release go; all but the table's default to names beside it."""
+
+    table: Path
+    mapping: Path
+    manifest: Path
+    report: Path
+
+
+@dataclass(frozen=True, eq=False)
+class Produced:
+    """A release as written and counted again: what it keeps, and what became of each line."""
+
+    achieved: Achieved
+    release: Release
+    starred: int
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """A finished run. ``frequency`` and ``outcome`` are the curator's, ``manifest`` is public."""
+
+    policy: Policy
+    paths: Paths
+    frequency: Frequency
+    outcome: Outcome
+    produced: Produced
+    manifest: dict[str, Any]
+
+
+def paths_of(policy: Policy) -> Paths:
+    """The files a policy's run writes."""
+    output = policy.output
+    if output.path is None:
+        raise InvalidPolicy("output.path is missing.", "Say where the released table goes.")
+    table = policy.path(output.path)
+    stem = table.name.removesuffix(format_of(table))
+
+    def beside(written: str | None, ending: str) -> Path:
+        return table.parent / f"{stem}{ending}" if written is None else policy.path(written)
+
+    return Paths(
+        table,
+        beside(output.mapping, ".mapping.csv"),
+        beside(output.manifest, ".manifest.json"),
+        beside(output.report, ".report.html"),
+    )
+
+
+def run_policy(
+    policy: Policy,
+    X: Any = None,
+    *,
+    manifest: dict[str, Any] | None = None,
+    progress: Progress | None = None,
+) -> Finished:
+    """Release a table under a policy.
+
+    Nothing appears under its final name before the written file has been counted again; the
+    table comes last, so whoever sees it finds mapping and manifest beside it.
+
+    Parameters
+    ----------
+    policy
+        What is promised, and where things are.
+    X
+        The table, if not the one at ``input.path``.
+    manifest
+        Of an earlier release, whose cut is kept instead of searching for one.
+    progress
+        Called now and then with what is being done and the share of it that is done.
+    """
+    paths = paths_of(policy)
+    _refuse_taken(policy, paths)
+    table = Table(_input(policy) if X is None else X)
+    frequency = problem_of(policy, table)
+    if manifest is None:
+        outcome = search(policy, frequency.problem, progress)
+    else:
+        outcome = kept(frequency.problem, cut_of(manifest.get("cut"), frequency.codec))
+    with scratch() as folder:
+        written = folder / f"release{format_of(paths.table)}"
+        produced = produce(policy, table, frequency, outcome, written)
+        occurring = _occurring(policy, produced.release)
+        told = manifest_of(
+            policy,
+            frequency.codec,
+            outcome,
+            produced.achieved,
+            occurring,
+            starred=produced.starred,
+            table_sha256=_sha256(written),
+        )
+        cut = outcome.cut
+        with ExitStack() as stack:  # renamed in reverse: the table last
+            part = partial(_part, stack, policy)
+            shutil.copyfile(written, part(paths.table))
+            if cut is not None:
+                write_mapping(policy, frequency.codec, cut, occurring, part(paths.mapping))
+            part(paths.manifest).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    return Finished(policy, paths, frequency, outcome, produced, told)
+
+
+def produce(
+    policy: Policy, table: Table, frequency: Frequency, outcome: Outcome, path: Path
+) -> Produced:
+    """Write the release of an outcome to ``path`` and count it again; a broken promise raises.
+
+    ``path`` lies in a private folder: until the check is done it is nobody else's.
+    """
+    problem = frequency.problem
+    release = released(problem, outcome, policy.output.suppressed == "star")
+    owners_path = path.parent / "owners.parquet"
+    parts = parts_of(policy, table, frequency, release, Randomness().noise)
+    write_release(parts, private_file(path), private_file(owners_path))
+    by_person = policy.privacy.entity is not None
+    achieved = recount(path, policy, owners_path if by_person else None)
+    _refuse_broken(policy, achieved, release, int(problem.n[~release.suppressed].sum()))
+    return Produced(achieved, release, int(problem.n[release.starred].sum()))
+
+
+def _refuse_broken(policy: Policy, achieved: Achieved, release: Release, rows: int) -> None:
+    wrong = achieved.broken(policy)
+    if achieved.rows != rows:
+        wrong.append(f"it has {achieved.rows} rows, not {rows}")
+    if achieved.classes > release.classes().size:
+        wrong.append(f"it has {achieved.classes} classes, not {release.classes().size}")
+    if wrong:
+        raise NotKAnonymous(
+            f"The table as written does not keep the promise: {'; '.join(wrong)}.",
+            "It was removed. Did the input change meanwhile? If not, please report this.",
+        )
+
+
+def _input(policy: Policy) -> Path:
+    if policy.input.path is None:
+        raise InvalidPolicy("input.path is missing.", "Say where the table is, or pass it.")
+    return policy.path(policy.input.path)
+
+
+def _refuse_taken(policy: Policy, paths: Paths) -> None:
+    """Before any row is read: an hour's search should not end in a name that is taken."""
+    taken = [str(p) for p in (paths.table, paths.mapping, paths.manifest) if os.path.lexists(p)]
+    if taken and not policy.output.overwrite:
+        raise AlreadyExists(
+            f"{', '.join(taken)} exist already.", "Choose other names, or say `overwrite: true`."
+        )
+
+
+def _part(stack: ExitStack, policy: Policy, path: Path) -> Path:
+    return stack.enter_context(whole_file(path, policy.output.overwrite))
+
+
+def _occurring(policy: Policy, release: Release) -> dict[str, set[int]]:
+    live = release.labels[~release.suppressed]
+    return {n: set(np.unique(live[:, q]).tolist()) for q, n in enumerate(policy.names("quasi"))}
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,63 @@
+"""The search a policy asks for, or the cut it keeps."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.classes import Classes, classes_of, metrics_of
+from shoal.anonymize.local import recode
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.portfolio import portfolio
+from shoal.anonymize.problem import Cut, Outcome, Problem
+from shoal.anonymize.release import violations
+from shoal.errors import StartFails
+from shoal.randomness import Randomness
+
+__all__ = ["Progress", "kept", "search"]
+
+Progress = Callable[[str, float], None]
+
+
+def search(policy: Policy, problem: Problem, progress: Progress | None = None) -> Outcome:
+    """The best release the policy's search finds."""
+    asked = policy.search
+    tell = progress or (lambda what, share: None)
+    if asked.recoding == "local":
+        return recode(problem, Randomness(asked.seed).compute, asked.local, tell)
+    return portfolio(
+        problem,
+        score=asked.score,
+        objective=asked.objective,
+        restarts=asked.restarts,
+        seed=asked.seed,
+        loss_unit=asked.loss_unit,
+        progress=lambda done, of: tell("search", done / of),
+    )
+
+
+def kept(problem: Problem, cut: Cut) -> Outcome:
+    """A kept cut on new rows: classes that break k, l or t are suppressed, within the budget.
+
+    Two cuts of one table can be intersected, so a table that is released again keeps its cut.
+    """
+    labels = problem.labels(cut)
+    suppressed: NDArray[np.bool_] = (labels < 0).any(axis=1)  # values the cut does not cover
+    labels[suppressed] = 0
+    classes = classes_of(labels, suppressed)
+    while classes.size and (broken := violations(problem, classes)).any():
+        suppressed = suppressed | np.append(broken, True)[classes.ids]
+        classes = classes_of(labels, suppressed)
+    _refuse_over_budget(problem, classes, int(problem.n[suppressed].sum()))
+    metrics = metrics_of(problem, labels, suppressed)
+    return Outcome(labels, suppressed, metrics, cut, method="kept cut")
+
+
+def _refuse_over_budget(problem: Problem, classes: Classes, lost: int) -> None:
+    if lost > problem.budget or not classes.size:
+        raise StartFails(
+            f"Under the kept cut {lost} rows lie in classes that break k, l or t; "
+            f"{max(problem.budget, 0)} may be suppressed.",
+            "Gather more rows, or allow more suppression; another cut could be intersected with "
+            "the first release.",
+        )
