@@ -1,1 +1,5 @@
 """Estimators, private and plain, and the choice of their settings."""
+
+from shoal.cluster.private_kmeans import PrivateKMeans
+
+__all__ = ["PrivateKMeans"]

@@ -1,0 +1,163 @@
+"""What every estimator with centres can do once it is fitted: label rows, be told, be kept."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from shoal.cluster.folder import box_of, save_model
+from shoal.cluster.nearest import Cube, Labels, Nearest
+from shoal.domain import Box
+from shoal.domain.box import Matrix
+from shoal.engine import rows_of
+from shoal.engine.rows import Block, Mapper
+from shoal.privacy import Public, Released, Result
+from shoal.privacy.exact import exact_budget, plain
+from shoal.synopsis.folder import CELLS, DOCUMENT, synopsis_of
+from shoal.synopsis.private import PrivateEstimator
+
+__all__ = ["CentroidClusterer"]
+
+CENTERS = "centers.csv"
+_OF_ONE_RUN = ("domain", "ledger", "random_state")
+_SCALARS = ("n_rows_", "n_clusters_")
+
+
+class CentroidClusterer(PrivateEstimator):
+    """Centres that may be published, and the verbs with which the holder of rows uses them.
+
+    ``predict``, ``transform`` and ``score`` read rows and protect nothing: what they return is for
+    the holder. Distances are those of the box scaled to [-1, 1]^d, in which centres were sought, so
+    that every column counts by the width of its bounds.
+    """
+
+    domain: Box | None
+    cluster_centers_: Matrix
+    cluster_weights_: NDArray[np.float64]
+    expected_error_: NDArray[np.float64]
+    n_rows_: int
+    n_clusters_: int
+    synopsis_: Any
+    guarantee_: Any
+
+    def predict(self, X: Any) -> Labels:
+        """The nearest centre of each row: for the holder of the rows, not to be published."""
+        nearest = Nearest(self._scaled_centers())
+        return self._mapped(X, _Labels(Cube(self._bounds), nearest))[:, 0].astype(np.int64)
+
+    def transform(self, X: Any) -> Matrix:
+        """The distance of each row to each centre: for the holder of the rows."""
+        return self._mapped(X, _Distances(Cube(self._bounds), self._scaled_centers()))
+
+    def score(self, X: Any, y: None = None) -> float:
+        """Minus the squared distances to the nearest centres, summed: for the holder."""
+        return -float((self.transform(X).min(axis=1) ** 2).sum())
+
+    def to_result(self) -> Result:
+        """What a report shows: settings, which are public, and what was released."""
+        check_is_fitted(self)
+        settings = {"domain": Public(self._bounds)}
+        settings |= {name: Public(value) for name, value in self._settings().items()}
+        names = ("cluster_centers_", "cluster_weights_", "expected_error_", *_SCALARS)
+        released = {name: Released(getattr(self, name)) for name in names}
+        if self.synopsis_ is not None:
+            released["synopsis_"] = Released(self.synopsis_)
+        return Result("private k-means", self.guarantee_, settings, released)
+
+    def save(self, folder: str | Path, overwrite: bool = False) -> Path:
+        """Keep it in a folder: ``shoal.load_model`` takes it back.
+
+        Parameters
+        ----------
+        folder, overwrite
+            Where to; whether a model that is there may be replaced. Nothing else ever is.
+        """
+        check_is_fitted(self)
+        return save_model(self, folder, overwrite)
+
+    def _document(self) -> dict[str, Any]:
+        """Settings and released numbers, as JSON has them."""
+        return {"settings": self._settings()} | {
+            "released": {name: int(getattr(self, name)) for name in _SCALARS}
+        }
+
+    def _tables(self) -> dict[str, Any]:
+        """By file name: the centres, and the synopsis if there is one."""
+        columns = {n: self.cluster_centers_[:, i] for i, n in enumerate(self._bounds.names)}
+        own = {"_rows": self.cluster_weights_, "_expected_error": self.expected_error_}
+        tables: dict[str, Any] = {CENTERS: pa.table(columns | own)}
+        return tables if self.synopsis_ is None else tables | self.synopsis_.parts()
+
+    @classmethod
+    def _restore(cls, document: Mapping[str, Any], tables: Mapping[str, Any]) -> Self:
+        """Back from ``_document`` and ``_tables``."""
+        domain, released = box_of(document["domain"]), document["released"]
+        settings = dict(document["settings"])
+        if isinstance(settings["n_clusters"], list):
+            settings["n_clusters"] = tuple(settings["n_clusters"])
+        model = cls(**settings, domain=domain)
+        centers = tables[CENTERS]
+        model.cluster_centers_ = np.column_stack(
+            [np.asarray(centers[name], dtype=np.float64) for name in domain.names]
+        )
+        model.cluster_weights_ = np.asarray(centers["_rows"], dtype=np.float64)
+        model.expected_error_ = np.asarray(centers["_expected_error"], dtype=np.float64)
+        model.n_rows_, model.n_clusters_ = (int(released[name]) for name in _SCALARS)
+        model.synopsis_ = synopsis_of(tables) if {CELLS, DOCUMENT} <= tables.keys() else None
+        model.n_features_in_ = domain.d
+        return model
+
+    def _settings(self) -> dict[str, Any]:
+        """The parameters as JSON has them, without the domain and what belongs to one run."""
+        params = self.get_params(deep=False)
+        kept = {name: value for name, value in params.items() if name not in _OF_ONE_RUN}
+        told = {name: list(v) if isinstance(v, range | tuple) else v for name, v in kept.items()}
+        return told | {"epsilon": plain(exact_budget(self.epsilon))}
+
+    @property
+    def _bounds(self) -> Box:
+        assert self.domain is not None  # no rows were read without it
+        return self.domain
+
+    def _scaled_centers(self) -> Matrix:
+        check_is_fitted(self)
+        return self._bounds.scale(self.cluster_centers_, -1, 1)
+
+    def _mapped(self, X: Any, kernel: Mapper) -> Matrix:
+        """A line for each row, in their order."""
+        check_is_fitted(self)
+        width = len(np.atleast_2d(self.cluster_centers_))
+        names = [f"c{i}" for i in range(width if isinstance(kernel, _Distances) else 1)]
+        batches = list(rows_of(X, self._bounds).map(kernel, names).batches())
+        columns = [
+            np.concatenate([np.empty(0), *(b[name].to_numpy() for b in batches)]) for name in names
+        ]
+        return np.column_stack(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class _Labels:
+    """Kernel: the nearest centre of each row."""
+
+    cube: Cube
+    nearest: Nearest
+
+    def __call__(self, block: Block) -> list[NDArray[Any]]:
+        return [self.nearest.labels(self.cube.columns(block.numbers))]
+
+
+@dataclass(frozen=True, eq=False)
+class _Distances:
+    """Kernel: the distance of each row to each centre."""
+
+    cube: Cube
+    centers: Matrix
+
+    def __call__(self, block: Block) -> list[NDArray[Any]]:
+        columns = self.cube.columns(block.numbers)
+        return [np.sqrt(((columns - center[:, None]) ** 2).sum(axis=0)) for center in self.centers]

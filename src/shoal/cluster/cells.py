@@ -1,0 +1,94 @@
+"""The cells a method of private k-means begins with, and centres read off them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.nearest import Nearest
+from shoal.cluster.weighted import gaussian_middles, padded, softened, weighted_centers
+from shoal.cluster.work import Found
+from shoal.domain import View
+from shoal.domain.box import Matrix
+from shoal.randomness import Randomness
+from shoal.synopsis.base import Synopsis
+
+__all__ = ["CellPoints", "cell_points", "centers_of_cells"]
+
+_EFFORT = 30_000  # cells times runs of k-means: many runs where they cost little
+
+
+@dataclass(frozen=True, eq=False)
+class CellPoints:
+    """Cells as weighted points of [-1, 1]^p, the noise in a weight, and what cells leave open.
+
+    ``within`` is the inertia that rows spread evenly inside their cells have about the middles.
+    """
+
+    points: Matrix
+    weights: NDArray[np.float64]
+    variance: float
+    within: float = 0.0
+    view: View | None = None
+
+    @property
+    def runs(self) -> int:
+        """How many runs of k-means they are worth."""
+        return min(20, max(3, _EFFORT // (len(self.weights) + 1)))
+
+    def centers(self, k: int, rng: Randomness) -> Matrix:
+        """``k`` centres, where the points are."""
+        return weighted_centers(self.points, self.weights, k, rng, self.runs)
+
+    @property
+    def in_shadow(self) -> bool:
+        """Whether they have fewer axes than the rows."""
+        return self.view is not None and self.view.box.d < self.view.domain.d
+
+    def placed(self, centers: Matrix) -> Matrix:
+        """Centres among the points, as points of [-1, 1]^d."""
+        if self.view is None:
+            return centers
+        return self.view.domain.scale(self.view.embed(centers), -1, 1)
+
+    def errors(self, centers: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Weight of each centre's cells, and how far noise in the weights moves the centre."""
+        k = len(centers)
+        points, weights = padded(self.points, self.weights, k)
+        labels = Nearest(centers).labels(np.ascontiguousarray(points.T))
+        squares = ((points - centers[labels]) ** 2).sum(axis=1)
+        sizes = np.bincount(labels, weights, k).astype(np.float64)
+        spread = np.bincount(labels, squares, k)
+        return sizes, np.sqrt(self.variance * spread) / np.maximum(sizes, 1)
+
+
+def cell_points(
+    synopsis: Synopsis, *, soft: bool = False, deviation: float | None = None
+) -> CellPoints:
+    """The cells of a synopsis in [-1, 1]^p.
+
+    Parameters
+    ----------
+    synopsis
+        Fitted.
+    soft
+        Take most of the smallest weight off every weight.
+    deviation
+        Put points where rows of this spread about 0 would be, not in the middle of cells.
+    """
+    view, cells = synopsis.view_, synopsis.cells_
+    box = synopsis.domain if view is None else view.box
+    assert box is not None  # it was fitted
+    low, high = box.scale(cells.low, -1, 1), box.scale(cells.high, -1, 1)
+    points = (low + high) / 2 if deviation is None else gaussian_middles(low, high, deviation)
+    weights = softened(cells.weight) if soft else cells.weight
+    within = float(cells.weight @ ((high - low) ** 2).sum(axis=1)) / 12
+    return CellPoints(points, weights, synopsis.noise_variance, within, view)
+
+
+def centers_of_cells(cells: CellPoints, k: int, rng: Randomness) -> Found:
+    """Weighted k-means of the cells: post-processing, so free for any number of clusters."""
+    centers = cells.centers(k, rng)
+    sizes, errors = cells.errors(centers)
+    width = 1.0 if cells.view is None else cells.view.width
+    return Found(cells.placed(centers), sizes, errors * width)

@@ -1,0 +1,218 @@
+"""Differentially private k-means, as good as plain k-means where there are rows enough."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any, Literal, Self
+
+from shoal.cluster import choose as choices
+from shoal.cluster.auto import begin
+from shoal.cluster.base import CentroidClusterer
+from shoal.cluster.cells import cell_points, centers_of_cells
+from shoal.cluster.hybrid import hybrid
+from shoal.cluster.lloyd import lloyd
+from shoal.cluster.settings import CellSettings, Method, check_settings, counts_of
+from shoal.cluster.work import Found, Work
+from shoal.domain import Box
+from shoal.engine import Rows
+from shoal.errors import InvalidSetting
+from shoal.privacy import ApproxDP, Ledger, PureDP
+from shoal.privacy.page import Page
+from shoal.randomness import Randomness, Seed
+from shoal.synopsis.base import Synopsis
+from shoal.synopsis.private import ROWS_SHARE, Neighbours, noisy_size
+from shoal.synopsis.weights import Negative
+
+__all__ = ["PrivateKMeans"]
+
+
+class PrivateKMeans(CentroidClusterer):
+    r"""k-means whose centres may be published.
+
+    Up to five columns, cells of an adaptive grid find the clusters and one step towards noisy means
+    refines their centres. In more columns the rows are first located, then seen along a few axes,
+    and many small clusters are found and refined before the wanted ones are. Row labels are not
+    published: the holder of the rows calls ``predict``.
+
+    Guarantee
+    ---------
+    :math:`\varepsilon`-DP when a row is added or removed (or as ``neighbours`` and
+    ``max_rows_per_person`` say); with ``delta``, :math:`(\varepsilon, \delta)`-DP. See
+    ``private_kmeans.proof.md``.
+
+    Parameters
+    ----------
+    n_clusters
+        How many, or several numbers to choose among, e.g. ``range(2, 21)``.
+    epsilon, domain
+        The budget of one ``fit``, the publisher's to defend; public bounds, to which rows are
+        moved. Every column counts by the width of its bounds. 256 columns at most.
+    method
+        "auto", or one of the published ways: "adaptive-grid", "uniform-grid", "privtree" (k-means
+        of the cells of such a synopsis), "lloyd" (noisy iterations), "hybrid" (a uniform grid,
+        then such an iteration where it will pay).
+    delta
+        Gives the steps Gaussian noise, which is less from about 28 columns on. None: no such
+        chance of failure.
+    refine
+        Take steps towards noisy means where they will pay. Without, centres are those of the
+        cells. "lloyd" and "hybrid" have their own steps.
+    consistency, negative
+        Of the cells: see `shoal.synopsis.AdaptiveGrid`. The two-level grid as first printed is
+        ``method="adaptive-grid", consistency=False, negative="zero", refine=False``.
+    choose
+        How to choose among several numbers of clusters: "elbow", "silhouette" or "gap", at no cost.
+    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
+        As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
+
+    Attributes
+    ----------
+    cluster_centers_
+        One line each, in the rows' units.
+    cluster_weights_
+        The noisy number of rows of each.
+    expected_error_
+        How far noise alone moves each centre, root mean square, in half sides of the box.
+    synopsis_
+        The cells it began with, or None for "lloyd": publishable, and free to use again.
+    n_rows_, n_clusters_
+        The noisy or public number of rows; how many clusters.
+    guarantee_
+        What was promised to each person.
+
+    Examples
+    --------
+    >>> X = np.repeat([[0.2, 0.2], [0.8, 0.8]], 500, axis=0)
+    >>> model = PrivateKMeans(2, epsilon=1.0, domain=Box.unit(2), random_state=7).fit(X)
+    >>> sorted(model.cluster_centers_.round(1).tolist())
+    [[0.2, 0.2], [0.8, 0.8]]
+
+    References
+    ----------
+    Su, Cao, Li, Bertino, Jin, Differentially private k-means clustering, CODASPY 2016 (uniform
+    grid, DPLloyd, hybrid); Qardaji, Yang, Li, Differentially private grids for geospatial data,
+    ICDE 2013; Hardt, Talwar, On the geometry of differential privacy, STOC 2010 (the steps' noise).
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | Sequence[int] = 8,
+        *,
+        epsilon: Any,
+        domain: Box | None,
+        method: Method = "auto",
+        delta: Any = None,
+        refine: bool = True,
+        consistency: bool = True,
+        negative: Negative = "norm-cut",
+        choose: Literal["elbow", "silhouette", "gap"] = "elbow",
+        neighbours: Neighbours = "add-remove",
+        entity: str | None = None,
+        max_rows_per_person: int | None = None,
+        n_public: int | None = None,
+        nonfinite: Literal["refuse", "drop"] = "refuse",
+        ledger: Ledger | None = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.epsilon = epsilon
+        self.domain = domain
+        self.method = method
+        self.delta = delta
+        self.refine = refine
+        self.consistency = consistency
+        self.negative = negative
+        self.choose = choose
+        self.neighbours = neighbours
+        self.entity = entity
+        self.max_rows_per_person = max_rows_per_person
+        self.n_public = n_public
+        self.nonfinite = nonfinite
+        self.ledger = ledger
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: None = None, sample_weight: None = None) -> Self:
+        """Find centres, once paid for.
+
+        Parameters
+        ----------
+        X
+            Rows: an array, a frame, a table, the path of a file.
+        y
+            Ignored.
+        sample_weight
+            Refused: a row of weight w would change counts by w, and the noise is for 1.
+        """
+        if sample_weight is not None:
+            raise InvalidSetting(
+                "sample_weight came: a row that counts more than once needs more noise than this.",
+                "Leave it out; for people with several rows give entity and max_rows_per_person.",
+            )
+        super().fit(X)
+        if self.synopsis_ is not None:
+            self.synopsis_.guarantee_ = self.guarantee_  # they were released on one page
+        return self
+
+    def spend(self, rows: Rows, page: Page, budget: Any, rng: Randomness) -> Self:
+        """Do the work of ``fit`` on somebody's page, for this share of its budget."""
+        check_settings(self, rows.domain)
+        n_rows, left = self._known_size(rows), Fraction(1)
+        if n_rows is None:
+            left = 1 - ROWS_SHARE  # [P1]
+            n_rows = noisy_size(rows, page, PureDP(budget.epsilon * ROWS_SHARE), rng.noise)
+        work = Work(rows, page, rng, budget, n_rows, left)
+        self.synopsis_, found = self._found(work)
+        self.n_rows_ = n_rows
+        return self._keep(found)
+
+    @classmethod
+    def from_synopsis(
+        cls, synopsis: Synopsis, n_clusters: int | Sequence[int], *, random_state: Seed = None
+    ) -> Self:
+        """Centres of the cells of a fitted synopsis: any number of times, at no further cost.
+
+        Parameters
+        ----------
+        synopsis
+            Fitted; its guarantee covers whatever is made of it.
+        n_clusters
+            How many, or several numbers to choose among.
+        random_state
+            Of the runs of k-means; these draws protect nothing.
+        """
+        settings = {"epsilon": synopsis.epsilon, "domain": synopsis.domain}
+        model = cls(n_clusters, **settings, refine=False, random_state=random_state)
+        cells, rng = cell_points(synopsis), Randomness(random_state)
+        k = model._chosen(synopsis, rng)
+        model.synopsis_, model.n_rows_ = synopsis, synopsis.n_rows_
+        model.guarantee_ = synopsis.guarantee_
+        return model._keep(centers_of_cells(cells, k, rng))
+
+    def _promise(self) -> Any:
+        pure = super()._promise()
+        if self.delta is None:
+            return pure
+        return ApproxDP(pure.epsilon, self.delta, neighbours=pure.neighbours, rows=pure.rows)
+
+    def _found(self, work: Work) -> tuple[Synopsis | None, Found]:
+        counts = counts_of(self.n_clusters)
+        if self.method == "lloyd":
+            return None, lloyd(work, counts[0])  # [P2]
+        if self.method == "hybrid":
+            return hybrid(work, counts[0], negative=self.negative)  # [P3]
+        asked = CellSettings(self.method, self.refine, self.consistency, self.negative)
+        synopsis, refinement = begin(work, counts[-1], asked)  # [P4]
+        return synopsis, refinement.centers(self._chosen(synopsis, work.rng))  # [P5]
+
+    def _chosen(self, synopsis: Synopsis, rng: Randomness) -> int:
+        counts = counts_of(self.n_clusters)
+        if len(counts) == 1:
+            return counts[0]
+        return choices.k(synopsis, by=self.choose, among=counts, random_state=rng.seed()).value
+
+    def _keep(self, found: Found) -> Self:
+        self.cluster_centers_ = self._bounds.unscale(found.centers, -1, 1)
+        self.cluster_weights_ = found.sizes
+        self.expected_error_ = found.errors
+        self.n_clusters_ = len(found.centers)
+        self.n_features_in_ = self._bounds.d
+        return self

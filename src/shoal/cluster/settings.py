@@ -1,0 +1,80 @@
+"""What can be told wrong about the settings of private k-means before a row is read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from shoal.domain import Box
+from shoal.domain.view import MOST_AXES
+from shoal.errors import InvalidDomain, InvalidSetting, TooManyAxes
+from shoal.privacy.exact import whole_number
+from shoal.synopsis.weights import Negative, check_negative
+
+__all__ = ["METHODS", "CellSettings", "Method", "check_settings", "counts_of"]
+
+Method = Literal["auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid"]
+METHODS = ("auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid")
+WITH_OWN_STEPS = ("lloyd", "hybrid")
+
+
+@dataclass(frozen=True)
+class CellSettings:
+    """How the cells are made, and whether steps may follow."""
+
+    method: Method = "auto"
+    refine: bool = True
+    consistency: bool = True
+    negative: Negative = "norm-cut"
+
+
+def counts_of(n_clusters: int | Sequence[int]) -> tuple[int, ...]:
+    """The numbers of clusters asked for, rising.
+
+    Examples
+    --------
+    >>> counts_of(8), counts_of(range(2, 5))
+    ((8,), (2, 3, 4))
+    """
+    listed = n_clusters if isinstance(n_clusters, range | list | tuple) else [n_clusters]
+    counts = [whole_number(one) for one in listed]
+    if not counts or any(count is None or count < 1 for count in counts):
+        raise InvalidSetting(
+            "n_clusters is neither a whole number from 1 up nor several of them.",
+            "E.g. n_clusters=8, or n_clusters=range(2, 21) to choose among.",
+        )
+    return tuple(sorted({int(count) for count in counts if count is not None}))
+
+
+def check_settings(model: Any, domain: object) -> None:
+    """Refuse what cannot work, whatever the rows."""
+    counts = counts_of(model.n_clusters)
+    if model.method not in METHODS:
+        raise InvalidSetting(
+            f"method is none of {', '.join(map(repr, METHODS))}.", 'E.g. method="auto".'
+        )
+    check_negative(model.negative)
+    _check_domain(domain)
+    own_steps = model.method in WITH_OWN_STEPS
+    if own_steps and len(counts) > 1:
+        raise InvalidSetting(
+            f"method={model.method!r} came with several numbers of clusters.",
+            'Give one, or method="auto", which chooses among them on its cells.',
+        )
+    if model.delta is not None and (own_steps or not model.refine):
+        raise InvalidSetting(
+            "delta came, and nothing would use it: it buys Gaussian noise for refining steps.",
+            'Leave delta out, or use method="auto" with refine=True.',
+        )
+
+
+def _check_domain(domain: object) -> None:
+    if not isinstance(domain, Box):
+        raise InvalidDomain(
+            f"A {type(domain).__name__} came as domain; k-means is for numbers.",
+            "Give the box of the numeric columns, e.g. schema.box.",
+        )
+    if domain.d > MOST_AXES:
+        raise TooManyAxes(
+            f"A box of {domain.d} columns came; private k-means takes {MOST_AXES} at most.",
+            "Choose the columns that matter, e.g. box.select([...]).",
+        )
