@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal import audit, errors
+    from shoal.anonymize import Policy, TopDownSpecialization
+    from shoal.cluster import PrivateKMeans, choose
     from shoal.data import blobs, load, students
     from shoal.domain import Box, Categories, Grid, Schema, SparseCounts, Taxonomy
     from shoal.engine import rows_of
@@ -57,6 +59,8 @@ _MODULES = (
     "synopsis",
 )
 _HOMES = {
+    "anonymize": ("Policy", "TopDownSpecialization"),
+    "cluster": ("PrivateKMeans", "choose"),
     "data": ("blobs", "load", "students"),
     "domain": ("Box", "Categories", "Grid", "Schema", "SparseCounts", "Taxonomy"),
     "engine": ("rows_of",),
@@ -119,8 +123,10 @@ __all__ = [
     "Perturb",
     "Piecewise",
     "PlanarLaplace",
+    "Policy",
     "PrivTree",
     "PrivUnit",
+    "PrivateKMeans",
     "PureDP",
     "RandomizedResponse",
     "Randomness",
@@ -133,12 +139,14 @@ __all__ = [
     "Staircase",
     "Synopsis",
     "Taxonomy",
+    "TopDownSpecialization",
     "UnaryEncoding",
     "UniformGrid",
     "Unprotected",
     "audit",
     "bayes_remap",
     "blobs",
+    "choose",
     "clamp",
     "errors",
     "frequency_oracle",

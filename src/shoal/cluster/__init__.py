@@ -1,5 +1,6 @@
 """Estimators, private and plain, and the choice of their settings."""
 
+from shoal.cluster import choose
 from shoal.cluster.private_kmeans import PrivateKMeans
 
-__all__ = ["PrivateKMeans"]
+__all__ = ["PrivateKMeans", "choose"]

@@ -103,6 +103,7 @@ def k(
         known = ", ".join(map(repr, _RULES))
         raise InvalidSetting(f"by is none of {known}.", 'E.g. by="elbow".')
     cloud, guarantee = _cloud_of(points, weights)
+    cloud = cloud.padded(counts[-1])
     value, curve = _RULES[by](cloud, counts, np.random.default_rng(random_state))
     return Choice(value, by, curve, guarantee)
 
@@ -117,12 +118,16 @@ class _Cloud:
     low: Matrix
     high: Matrix
 
-    def fitted(self, count: int, rng: np.random.Generator, n_init: int = 5) -> KMeans:
-        """Weighted k-means, never short of points."""
+    def padded(self, count: int) -> "_Cloud":
+        """With so many different points at least."""
         points, weights = padded(self.points, self.weights, count)
+        return replace(self, points=points, weights=weights)
+
+    def fitted(self, count: int, rng: np.random.Generator, n_init: int = 5) -> KMeans:
+        """Weighted k-means."""
         runs = KMeans(count, n_init=n_init, random_state=int(rng.integers(2**31)))
         with threadpool_limits(1):
-            return runs.fit(points, sample_weight=weights)
+            return runs.fit(self.points, sample_weight=self.weights)
 
     def log_inertia(self, count: int, rng: np.random.Generator, n_init: int = 5) -> float:
         """Of the best centres found; an estimate where points are cells."""
