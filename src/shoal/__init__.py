@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
 
 _MODULES = (
+    "anonymize",
     "audit",
     "data",
     "domain",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shoal.anonymize.check import Achieved, recount
 from shoal.anonymize.frequency import Frequency, problem_of
@@ -27,7 +28,7 @@ from shoal.errors import AlreadyExists, InvalidPolicy, NotKAnonymous
 from shoal.files import whole_file
 from shoal.randomness import Randomness
 
-__all__ = ["Finished", "Paths", "Produced", "paths_of", "produce", "run_policy"]
+__all__ = ["Finished", "Paths", "Produced", "occurring", "paths_of", "produce", "run_policy"]
 
 
 @dataclass(frozen=True)
@@ -114,13 +115,14 @@ def run_policy(
     with scratch() as folder:
         written = folder / f"release{format_of(paths.table)}"
         produced = produce(policy, table, frequency, outcome, written)
-        occurring = _occurring(policy, produced.release)
+        release = produced.release
+        found = occurring(policy, release.labels[~release.suppressed])
         told = manifest_of(
             policy,
             frequency.codec,
             outcome,
             produced.achieved,
-            occurring,
+            found,
             starred=produced.starred,
             table_sha256=_sha256(written),
         )
@@ -129,7 +131,7 @@ def run_policy(
             part = partial(_part, stack, policy)
             shutil.copyfile(written, part(paths.table))
             if cut is not None:
-                write_mapping(policy, frequency.codec, cut, occurring, part(paths.mapping))
+                write_mapping(policy, frequency.codec, cut, found, part(paths.mapping))
             part(paths.manifest).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
     return Finished(policy, paths, frequency, outcome, produced, told)
 
@@ -150,6 +152,11 @@ def produce(
     achieved = recount(path, policy, owners_path if by_person else None)
     _refuse_broken(policy, achieved, release, int(problem.n[~release.suppressed].sum()))
     return Produced(achieved, release, int(problem.n[release.starred].sum()))
+
+
+def occurring(policy: Policy, labels: NDArray[np.int32]) -> dict[str, set[int]]:
+    """For each quasi-identifier the places among these labels."""
+    return {n: set(np.unique(labels[:, q]).tolist()) for q, n in enumerate(policy.names("quasi"))}
 
 
 def _refuse_broken(policy: Policy, achieved: Achieved, release: Release, rows: int) -> None:
@@ -182,11 +189,6 @@ def _refuse_taken(policy: Policy, paths: Paths) -> None:
 
 def _part(stack: ExitStack, policy: Policy, path: Path) -> Path:
     return stack.enter_context(whole_file(path, policy.output.overwrite))
-
-
-def _occurring(policy: Policy, release: Release) -> dict[str, set[int]]:
-    live = release.labels[~release.suppressed]
-    return {n: set(np.unique(live[:, q]).tolist()) for q, n in enumerate(policy.names("quasi"))}
 
 
 def _sha256(path: Path) -> str:

@@ -46,7 +46,7 @@ def kept(problem: Problem, cut: Cut) -> Outcome:
     labels[suppressed] = 0
     classes = classes_of(labels, suppressed)
     while classes.size and (broken := violations(problem, classes)).any():
-        suppressed = suppressed | np.append(broken, True)[classes.ids]
+        suppressed[np.append(broken, True)[classes.ids]] = True
         classes = classes_of(labels, suppressed)
     _refuse_over_budget(problem, classes, int(problem.n[suppressed].sum()))
     metrics = metrics_of(problem, labels, suppressed)

@@ -1,0 +1,260 @@
+"""k-anonymous tables as an estimator: fit finds the cut, transform publishes under it."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import pyarrow as pa
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from shoal.anonymize.frequency import Frequency, problem_of
+from shoal.anonymize.manifest import cut_of
+from shoal.anonymize.mapping import published_cut
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.problem import Outcome
+from shoal.anonymize.run import occurring, produce
+from shoal.anonymize.search import kept, search
+from shoal.anonymize.table import Table
+from shoal.data import source_of
+from shoal.domain import Taxonomy
+from shoal.engine.scratch import scratch
+from shoal.errors import InvalidPolicy, InvalidSetting
+from shoal.privacy import KAnonymity
+
+__all__ = ["TopDownSpecialization"]
+
+Columns = Mapping[str, Any] | Iterable[str]
+
+
+class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Generalise quasi-identifiers so that each published combination is shared by k people.
+
+    Guarantee
+    ---------
+    k-anonymity: every combination of published quasi-identifiers that occurs is shared by at
+    least ``k`` entities, counted again in what was written. It is not differential privacy: it
+    does not hide what all k have in common (hence l and t), nor withstand two different releases
+    of one table, nor someone who knows how many rows a person has.
+
+    Parameters
+    ----------
+    k
+        How many people share each combination, at least 2.
+    hierarchies
+        For each quasi-identifier a ``Taxonomy``, the path of an ARX file, or what a policy file
+        has under ``hierarchy``; or, with the key ``hierarchy`` in it, a column's whole entry.
+    sensitive, identifiers, other
+        The remaining columns: names, or names with a policy's entry, such as
+        ``{"income": {"l": {"value": 3}}}``. Every column of the table needs a place.
+    entity
+        The column that says whose a row is, if people may have several.
+    suppression
+        Share of the rows that may be left out.
+    nulls
+        ``own_value``, ``suppress`` or ``as_root``.
+    score, objective, recoding, restarts, random_state
+        How to search: see ``Policy``. ``recoding="local"`` loses far less and has no cut to keep.
+    suppressed, intervals
+        ``drop`` or ``star``; ``label``, ``bounds`` or ``midpoint``.
+    policy
+        A ``Policy`` that says all of this instead.
+
+    Attributes
+    ----------
+    cut_
+        For each quasi-identifier its published labels; ``None`` with local recoding.
+    guarantee_
+        What holds for what ``transform`` returns.
+    metrics_
+        How much the release of ``fit`` keeps.
+
+    Examples
+    --------
+    >>> table = pa.table({"age": [21, 22, 23, 64, 65, 66], "visits": [1, 2, 1, 2, 1, 2]})
+    >>> ages = {"type": "int", "domain": (0, 99), "hierarchy": {"kind": "interval", "width": 10}}
+    >>> model = TopDownSpecialization(k=3, hierarchies={"age": ages}, other=["visits"])
+    >>> released = model.fit_transform(table)
+    >>> sorted(set(released["age"].to_pylist())), model.guarantee_.k
+    (['[20, 30)', '[60, 70)'], 3)
+
+    References
+    ----------
+    Fung, Wang, Yu, Top-down specialization for information and privacy preservation, ICDE 2005.
+    """
+
+    def __init__(
+        self,
+        k: int | None = None,
+        *,
+        hierarchies: Mapping[str, Any] | None = None,
+        sensitive: Columns = (),
+        identifiers: Columns = (),
+        other: Columns = (),
+        entity: str | None = None,
+        suppression: float = 0.02,
+        nulls: Literal["own_value", "suppress", "as_root"] = "own_value",
+        score: str = "auto",
+        objective: str = "ncp",
+        recoding: Literal["global", "local"] = "global",
+        restarts: int = 32,
+        suppressed: Literal["drop", "star"] = "drop",
+        intervals: Literal["label", "bounds", "midpoint"] = "label",
+        policy: Policy | None = None,
+        random_state: int = 1,
+    ) -> None:
+        self.k = k
+        self.hierarchies = hierarchies
+        self.sensitive = sensitive
+        self.identifiers = identifiers
+        self.other = other
+        self.entity = entity
+        self.suppression = suppression
+        self.nulls = nulls
+        self.score = score
+        self.objective = objective
+        self.recoding = recoding
+        self.restarts = restarts
+        self.suppressed = suppressed
+        self.intervals = intervals
+        self.policy = policy
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Find the cut under which the table may be published."""
+        self._search(Table(X))
+        return self
+
+    def fit_transform(self, X: Any, y: None = None, **params: Any) -> Any:
+        """Find a release and return it: the kind of table that came, rows in random order."""
+        table = Table(X)
+        frequency, outcome = self._search(table)
+        return _as_came(X, _release(self.policy_, table, frequency, outcome))
+
+    def transform(self, X: Any) -> Any:
+        """Publish rows under the cut found by ``fit``, and count again.
+
+        Classes that break the promise are suppressed; more than the budget of them raises.
+        """
+        if not hasattr(self, "policy_"):
+            raise InvalidSetting("The estimator is not fitted.", "Call fit first.")
+        if self.cut_ is None:
+            raise InvalidSetting(
+                "Local recoding has no cut that could be kept.", "Use fit_transform."
+            )
+        table = Table(X)
+        frequency = problem_of(self.policy_, table)
+        outcome = kept(frequency.problem, cut_of(self.cut_, frequency.codec))
+        return _as_came(X, _release(self.policy_, table, frequency, outcome))
+
+    def _search(self, table: Table) -> tuple[Frequency, Outcome]:
+        policy = self._policy()
+        frequency = problem_of(policy, table)
+        outcome = search(policy, frequency.problem)
+        self.policy_ = policy
+        self.cut_ = _labels(policy, frequency, outcome)
+        self.metrics_ = outcome.metrics
+        self.guarantee_ = _guarantee(policy)
+        return frequency, outcome
+
+    def _policy(self) -> Policy:
+        if self.policy is not None:
+            if self.k not in (None, self.policy.privacy.k) or self.hierarchies:
+                raise InvalidSetting(
+                    "A policy came, and beside it k or hierarchies.", "Say each in one place."
+                )
+            return self.policy
+        if self.k is None or not self.hierarchies:
+            raise InvalidPolicy(
+                "k or the hierarchies are missing; k has no default.",
+                "E.g. TopDownSpecialization(k=10, hierarchies={'age': ...}), or pass a policy.",
+            )
+        return Policy.of(
+            {
+                "version": 1,
+                "attributes": self._attributes(self.hierarchies),
+                "privacy": {
+                    "k": self.k,
+                    "suppression": self.suppression,
+                    "entity": self.entity,
+                    "nulls": self.nulls,
+                },
+                "search": {
+                    "score": self.score,
+                    "objective": self.objective,
+                    "recoding": self.recoding,
+                    "restarts": self.restarts,
+                    "seed": self.random_state,
+                },
+                "output": {"suppressed": self.suppressed, "intervals": self.intervals},
+            }
+        )
+
+    def _attributes(self, hierarchies: Mapping[str, Any]) -> dict[str, Any]:
+        roles = {"sensitive": self.sensitive, "identifier": self.identifiers, "other": self.other}
+        entries = {name: {"role": "quasi", **_entry(of)} for name, of in hierarchies.items()}
+        for role, columns in roles.items():
+            given = columns if isinstance(columns, Mapping) else {n: {} for n in columns}
+            for name, of in given.items():
+                if name in entries:
+                    raise InvalidPolicy(
+                        f"{name!r} has two roles, {entries[name]['role']} and {role}.",
+                        "Give each column one.",
+                    )
+                entries[name] = {"role": role, **of}
+        return entries
+
+
+def _entry(of: Any) -> dict[str, Any]:
+    """A quasi-identifier's entry in a policy, from the short ways to give its hierarchy."""
+    if isinstance(of, Taxonomy):
+        return {"hierarchy": {"tree": _nested(of), "labels": "opaque"}}
+    if isinstance(of, str | Path):
+        return {"hierarchy": {"file": str(of)}}
+    return dict(of) if "hierarchy" in of else {"hierarchy": dict(of)}
+
+
+def _nested(taxonomy: Taxonomy) -> dict[str, Any]:
+    below: list[dict[str, Any]] = [{} for _ in taxonomy.nodes]
+    for place, node in enumerate(taxonomy.nodes):
+        if node.parent >= 0:
+            below[node.parent][node.label] = below[place]
+    return {taxonomy.nodes[0].label: below[0]}
+
+
+def _labels(policy: Policy, frequency: Frequency, outcome: Outcome) -> dict[str, list[str]] | None:
+    if outcome.cut is None:
+        return None
+    found = occurring(policy, outcome.labels[~outcome.suppressed])
+    pairs = zip(frequency.codec.hierarchies.items(), outcome.cut.nodes, strict=True)
+    return {name: published_cut(tree, nodes, found[name]) for (name, tree), nodes in pairs}
+
+
+def _guarantee(policy: Policy) -> KAnonymity:
+    rules = [policy.attributes[name] for name in policy.names("sensitive")]
+    least = [of.l.value for of in rules if of.l]
+    far = [of.t.value for of in rules if of.t]
+    return KAnonymity(
+        policy.privacy.k,
+        policy.privacy.entity,
+        int(min(least)) if least else None,
+        max(far) if far else None,
+    )
+
+
+def _release(policy: Policy, table: Table, frequency: Frequency, outcome: Outcome) -> pa.Table:
+    """Through a private file, so that what is returned is what was counted again."""
+    with scratch() as folder:
+        path = folder / "release.parquet"
+        produce(policy, table, frequency, outcome, path)
+        source = source_of(str(path))
+        return pa.Table.from_batches(list(source.batches(source.names)))
+
+
+def _as_came(X: Any, released: pa.Table) -> Any:
+    """The release as the kind of data frame that came; as an Arrow table for anything else."""
+    import narwhals as nw
+
+    if not nw.dependencies.is_into_dataframe(X) or isinstance(X, pa.Table):
+        return released
+    kind = nw.from_native(X, eager_only=True).implementation
+    return nw.from_arrow(released, backend=kind).to_native()
