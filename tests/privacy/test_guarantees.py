@@ -16,6 +16,7 @@ from shoal.errors import (
     ShoalError,
 )
 from shoal.privacy import (
+    ApproxDP,
     KAnonymity,
     LocalDP,
     MetricDP,
@@ -27,6 +28,8 @@ from shoal.privacy import (
 EVERY = [
     PureDP(0.1),
     PureDP("1/3", "replace-one", rows=4),
+    ApproxDP(0.1, 1e-9),
+    ApproxDP("1/3", "1/3000000", "replace-one", rows=4),
     LocalDP(2),
     MetricDP(0.5, slack=1e-6, unit="km", scale=(1, 2)),
     MetricDP(0.5, scale="box"),
@@ -51,7 +54,7 @@ def test_shares_sum_to_the_whole(parts, thousandths):
 @pytest.mark.parametrize(
     "epsilon", [0, -1, math.nan, math.inf, -math.inf, "x", None, True, [1], "1/0"]
 )
-@pytest.mark.parametrize("kind", [PureDP, LocalDP, MetricDP])
+@pytest.mark.parametrize("kind", [PureDP, LocalDP, MetricDP, lambda e: ApproxDP(e, 1e-6)])
 def test_an_epsilon_that_is_no_positive_number_is_refused(kind, epsilon):
     with pytest.raises(InvalidBudget, match="positive"):
         kind(epsilon)
@@ -113,6 +116,88 @@ def test_a_promise_says_what_one_row_may_cost(promise, per_row):
     assert promise.per_row() == PureDP(per_row)
 
 
+def test_deltas_add_and_are_shared_with_epsilon():
+    assert ApproxDP(0.1, 1e-7) + ApproxDP(0.2, 2e-7) == ApproxDP(0.3, 3e-7)
+    assert ApproxDP(1, 1e-6) / 4 == ApproxDP("0.25", "0.00000025")
+    assert ApproxDP(1, 1e-6) * Fraction(1, 3) == ApproxDP("1/3", "1/3000000")
+
+
+def test_a_pure_promise_is_an_approximate_one_with_a_delta_of_0():
+    assert PureDP(1, rows=3).as_approx() == ApproxDP(1, 0, rows=3)
+    assert PureDP(1).simulated().as_approx().simulation
+    with pytest.raises(IncomparableGuarantees, match="as_approx"):
+        PureDP(1) + ApproxDP(1, 1e-6)
+
+
+@pytest.mark.parametrize("delta", [-1e-9, 1, 1.5, math.nan, math.inf, "x", None, True])
+def test_a_delta_that_is_no_chance_is_refused(delta):
+    with pytest.raises(InvalidBudget, match="delta"):
+        ApproxDP(1, delta)
+
+
+def test_deltas_that_sum_to_certainty_are_refused():
+    with pytest.raises(InvalidBudget, match="nothing would be promised"):
+        ApproxDP(1, "0.6") + ApproxDP(1, "0.4")
+
+
+def test_both_amounts_must_be_within_a_limit():
+    limit = ApproxDP(1, 1e-6)
+    assert ApproxDP(1, 1e-6).within(limit)
+    assert not ApproxDP("0.5", "1.1e-6").within(limit)
+    assert not ApproxDP("1.1", "1e-7").within(limit)
+    assert not PureDP("0.5").within(limit)
+
+
+def dearest_answer(epsilon: float, delta: float, steps: int) -> tuple[float, float]:
+    """P[yes] of two tables ``steps`` rows apart, where each row takes all the promise allows."""
+    there = here = 1e-3
+    for _ in range(steps):
+        there = math.exp(epsilon) * there + delta
+    return there, here
+
+
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_a_group_of_rows_costs_what_the_steps_add_up_to(steps):
+    epsilon, delta = 0.3, 1e-4
+    promise = ApproxDP("0.3", "1e-4", rows=1)
+    for_all = ApproxDP(1, "0.01", rows=steps).for_all_rows(promise)
+    there, here = dearest_answer(epsilon, delta, steps)
+    assert float(for_all.epsilon) == pytest.approx(steps * epsilon)
+    promised = math.exp(for_all.epsilon) * here + float(for_all.delta)
+    assert there == pytest.approx(promised, rel=1e-9)
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("rows", [1, 2, 7])
+def test_per_row_and_back_is_the_promise_exactly(neighbours, rows):
+    promise = ApproxDP("1.7", "3e-7", neighbours, rows)
+    row = promise.per_row()
+    assert (row.neighbours, row.rows) == ("add-remove", 1)
+    assert row.epsilon * promise.steps == promise.epsilon
+    assert promise.for_all_rows(row) == promise
+    assert promise.for_all_rows(row * Fraction(1, 2)).within(promise)
+
+
+def test_the_delta_of_a_row_is_never_rounded_up():
+    row = ApproxDP(2, "1e-6", rows=3).per_row()
+    least = math.fsum(math.exp(2 * j / 3) for j in range(3))
+    assert row.delta * Fraction(least) <= Fraction(1, 10**6) * (1 + Fraction(1, 10**14))
+    assert float(row.delta) == pytest.approx(1e-6 / least, rel=1e-12)
+
+
+def test_replacing_a_row_takes_delta_twice_the_second_time_larger():
+    swapped = ApproxDP(1, "1e-6").as_replace_one()
+    assert swapped.epsilon == 2
+    assert float(swapped.delta) == pytest.approx(1e-6 * (1 + math.e), rel=1e-12)
+    assert swapped.as_replace_one() is swapped
+
+
+def test_an_epsilon_too_large_for_a_group_is_refused_by_name():
+    with pytest.raises(InvalidBudget, match="several rows"):
+        ApproxDP(5000, "1e-6", rows=2).per_row()
+    assert ApproxDP(5000, "1e-6").per_row().delta == Fraction(1, 10**6)
+
+
 def test_metric_privacy_on_a_box_is_local_privacy_of_its_diameter():
     assert MetricDP(0.5).as_local(Box(x=(0, 3), y=(0, 4))) == LocalDP("2.5")
     assert MetricDP(1, scale="box").as_local(Box.unit(4)) == LocalDP(4)
@@ -152,6 +237,8 @@ def test_budgets_are_written_as_exact_decimals_or_fractions():
         lambda: PureDP(1, "nearby"),
         lambda: PureDP(1, rows=0),
         lambda: PureDP(1, rows=1.5),
+        lambda: ApproxDP(1, 0, "nearby"),
+        lambda: ApproxDP(1, 0, rows=0),
         lambda: MetricDP(1, "taxi"),
         lambda: MetricDP(1, ["x"]),
         lambda: MetricDP(1, slack=-1),

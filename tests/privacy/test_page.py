@@ -20,8 +20,8 @@ from shoal.errors import (
     PromiseExceeded,
     UnmarkedSimulation,
 )
-from shoal.mechanisms import Geometric
-from shoal.privacy import KAnonymity, Ledger, LocalDP, MetricDP, PureDP, Unprotected
+from shoal.mechanisms import Gaussian, Geometric, KNorm
+from shoal.privacy import ApproxDP, KAnonymity, Ledger, LocalDP, MetricDP, PureDP, Unprotected
 from shoal.randomness import Randomness
 
 
@@ -98,6 +98,60 @@ def test_the_budget_is_for_one_row_and_the_total_for_the_promise(promise):
     assert page.budget == promise.per_row()
     page.release(Geometric(page.budget), np.zeros(3, int), noise(), of="counts")
     assert page.total() == promise
+
+
+def test_pure_and_approximate_mechanisms_share_a_page():
+    ledger = Ledger()
+    page = ledger.open(ApproxDP(1, 1e-6), by="test")
+    half = page.budget / 2
+    page.release(Geometric(PureDP(half.epsilon)), np.zeros(3, int), noise(), of="counts")
+    assert page.total() == ApproxDP("0.5", 0)
+    page.release(Gaussian(ApproxDP(half.epsilon, 1e-6), 9), np.zeros(3, int), noise(), of="sums")
+    assert page.total() == ApproxDP(1, 1e-6) == ledger.totals()[0]
+    with pytest.raises(PromiseExceeded):
+        page.release(KNorm(PureDP("0.001"), 1), np.zeros(3, int), noise(), of="more")
+
+
+def test_a_delta_spent_twice_is_refused():
+    page = Ledger().open(ApproxDP(1, 1e-6), by="test")
+    share = ApproxDP("0.1", 1e-6)
+    page.release(Spy(share), 0, noise(), of="x")
+    with pytest.raises(PromiseExceeded, match="delta"):
+        page.release(Spy(share), 0, noise(), of="x")
+
+
+@pytest.mark.parametrize(
+    "made", [ApproxDP("0.1", 1e-9), ApproxDP("0.1", 0), LocalDP("0.1")], ids=str
+)
+def test_an_approximate_mechanism_is_refused_on_a_pure_page(made):
+    page = Ledger().open(PureDP(1), by="test")
+    with pytest.raises(IncomparableGuarantees):
+        page.release(Spy(made), 0, noise(), of="x")
+
+
+def test_a_pure_mechanism_for_other_neighbours_is_refused_on_an_approximate_page():
+    page = Ledger().open(ApproxDP(1, 1e-6, "replace-one"), by="test")
+    with pytest.raises(IncomparableGuarantees):
+        page.release(Spy(PureDP("0.1", "replace-one")), 0, noise(), of="x")
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_an_approximate_page_of_several_rows_totals_its_promise(neighbours):
+    promise = ApproxDP(1, 1e-6, neighbours, rows=3)
+    page = Ledger().open(promise, by="test")
+    page.release(Gaussian(page.budget, 5), np.zeros(3, int), noise(), of="sums")
+    assert page.total() == promise
+
+
+def test_a_limit_on_approximate_promises_holds_for_both_amounts():
+    ledger = Ledger(limit=ApproxDP(5, 2e-6))
+    for _ in range(2):
+        page = ledger.open(ApproxDP(1, 1e-6), by="test")
+        page.release(Spy(page.budget), 0, noise(), of="x")
+    with pytest.raises(BudgetExceeded):
+        ledger.open(ApproxDP(1, 1e-9), by="test")
+    with pytest.raises(BudgetExceeded, match="does not name the kind"):
+        ledger.open(PureDP(1), by="test")
 
 
 def test_over_the_limit_nothing_is_drawn_or_written():

@@ -1,0 +1,62 @@
+"""Our audit turned on Gaussian noise, with broken twins it must catch. Seeds fixed, 1e-6."""
+
+import numpy as np
+import pytest
+
+from shoal.audit import lower_bound_of
+from shoal.mechanisms import Gaussian
+from shoal.privacy import ApproxDP
+from shoal.randomness import Randomness
+
+N = 200_000
+STEP = 1000
+CLAIM = ApproxDP(1, "0.01")  # a delta that can be seen in so many draws
+
+
+def audited(release, second, claim=CLAIM):
+    """The noise along the move tells the values apart best: outputs are seen there."""
+    noise = Randomness(51).noise
+    direction = second / np.linalg.norm(second)
+    A, B = (
+        np.rint(20 * (release(np.tile(value, (N, 1)), noise) @ direction) / STEP).astype(int)
+        for value in (second, np.zeros_like(second))
+    )
+    return lower_bound_of(A, B, claim=float(claim.epsilon), alpha=1e-6, delta=float(claim.delta))
+
+
+def along(m, axes):
+    move = np.zeros(m, dtype=np.int64)
+    move[:axes] = int(STEP / np.sqrt(axes))
+    return move
+
+
+@pytest.mark.parametrize(("m", "axes"), [(1, 1), (4, 1), (4, 4)])
+def test_vectors_apart_by_the_sensitivity_certify_no_more_than_the_promise(m, axes):
+    found = audited(Gaussian(CLAIM, STEP).release, along(m, axes))
+    assert found.verdict == "consistent"
+    assert found.epsilon > 0.8  # and the instrument sees much of it
+
+
+def test_a_person_of_two_rows_certifies_no_more_than_the_promise():
+    promise = ApproxDP(1, "0.01", rows=2)
+    move = 2 * along(2, 1)
+    found = audited(Gaussian(promise.per_row(), STEP).release, move, promise)
+    assert found.verdict == "consistent"
+
+
+def forgetful(rows):
+    """What a page would hand out that divides epsilon among a person's rows, but not delta."""
+    return Gaussian(ApproxDP(CLAIM.epsilon / rows, CLAIM.delta), STEP).release
+
+
+TWINS = {
+    "a tenth less noise": (Gaussian(ApproxDP("1.2", "0.01"), STEP).release, along(3, 1)),
+    "the sensitivity of one coordinate": (Gaussian(CLAIM, STEP // 2).release, along(4, 4)),
+    "delta forgotten for a group": (forgetful(4), 4 * along(2, 1)),
+    "a group taken for one row": (forgetful(1), 2 * along(2, 1)),
+}
+
+
+@pytest.mark.parametrize(("twin", "second"), TWINS.values(), ids=TWINS)
+def test_twins_are_caught(twin, second):
+    assert audited(twin, second).verdict == "violated"
