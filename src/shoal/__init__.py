@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal import audit, errors
     from shoal.anonymize import Policy, TopDownSpecialization
-    from shoal.cluster import PrivateKMeans, choose
+    from shoal.cluster import PrivateKMeans, choose, load_model
     from shoal.data import blobs, load, students
     from shoal.domain import Box, Categories, Grid, Schema, SparseCounts, Taxonomy
     from shoal.engine import rows_of
@@ -61,7 +61,7 @@ _MODULES = (
 )
 _HOMES = {
     "anonymize": ("Policy", "TopDownSpecialization"),
-    "cluster": ("PrivateKMeans", "choose"),
+    "cluster": ("PrivateKMeans", "choose", "load_model"),
     "data": ("blobs", "load", "students"),
     "domain": ("Box", "Categories", "Grid", "Schema", "SparseCounts", "Taxonomy"),
     "engine": ("rows_of",),
@@ -152,6 +152,7 @@ __all__ = [
     "errors",
     "frequency_oracle",
     "load",
+    "load_model",
     "rows_of",
     "snap",
     "students",
