@@ -30,6 +30,7 @@ from shoal.synopsis.grid_settings import MAX_CELLS_DENSE
 
 __all__ = ["Refinement", "begin"]
 
+_RUNS = 40  # of k-means on small clusters' means: there are few, and a poor optimum costs most
 _MOST_CELLS = 100_000  # more would cost more to cluster than they tell
 
 
@@ -69,7 +70,7 @@ class Refinement:
         centers, looks = self.cells.placed(seen), self._looks(seen)
         means = self._step(centers, self.plan.micro, looks, of="small clusters")
         weights = np.where(means.found, means.sizes, FAINT)
-        return weighted_centers(means.centers, weights, k, self.work.rng)
+        return weighted_centers(means.centers, weights, k, self.work.rng, n_init=_RUNS)
 
     def _last_steps(self, centers: Matrix, looks: Nearest | None = None) -> Found:
         for number, share in enumerate(self.plan.steps, start=1):

@@ -172,7 +172,8 @@ def _moved(rings: Rings, noisy: Integers, deviation: float, radius: float, unit:
     sizes = np.maximum(counted, least)
     offsets = radius / LATTICE * noisy[:, :-1] / sizes[:, None]
     variances = offsets.shape[1] * (radius * deviation / LATTICE / sizes) ** 2
-    lengths = np.maximum((offsets**2).sum(axis=1), np.finfo(float).tiny)
-    kept = np.maximum(0, 1 - variances / lengths)
+    squares = np.maximum((offsets**2).sum(axis=1), np.finfo(float).tiny)
+    kept = np.maximum(0, 1 - variances / squares)
     moved = np.clip(rings.centers + kept[:, None] * offsets, -1, 1)
-    return Means(moved, sizes, counted > least, np.sqrt(variances))
+    by_sizes = squares * (deviation / unit / sizes) ** 2  # a size that is off stretches the offset
+    return Means(moved, sizes, counted > least, np.sqrt(variances + by_sizes))

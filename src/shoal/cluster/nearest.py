@@ -30,7 +30,7 @@ class Cube:
 
     def columns(self, numbers: Matrix) -> Matrix:
         """One line a column, one entry a row."""
-        scaled = np.ascontiguousarray(numbers.T)
+        scaled = np.array(numbers.T, order="C")  # a copy: what came stays as it is
         middle, half = (self.box.low + self.box.high) / 2, (self.box.high - self.box.low) / 2
         scaled -= middle[:, None]
         scaled *= (_ROW_STEPS / half)[:, None]
