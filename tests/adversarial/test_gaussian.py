@@ -8,7 +8,7 @@ from shoal.mechanisms import Gaussian
 from shoal.privacy import ApproxDP
 from shoal.randomness import Randomness
 
-N = 200_000
+N = 300_000
 STEP = 1000
 CLAIM = ApproxDP(1, "0.01")  # a delta that can be seen in so many draws
 
@@ -30,7 +30,7 @@ def along(m, axes):
     return move
 
 
-@pytest.mark.parametrize(("m", "axes"), [(1, 1), (4, 1), (4, 4)])
+@pytest.mark.parametrize(("m", "axes"), [(1, 1), (2, 1), (3, 3)])
 def test_vectors_apart_by_the_sensitivity_certify_no_more_than_the_promise(m, axes):
     found = audited(Gaussian(CLAIM, STEP).release, along(m, axes))
     assert found.verdict == "consistent"
@@ -50,7 +50,7 @@ def forgetful(rows):
 
 
 TWINS = {
-    "a tenth less noise": (Gaussian(ApproxDP("1.2", "0.01"), STEP).release, along(3, 1)),
+    "a tenth less noise": (Gaussian(ApproxDP("1.2", "0.01"), STEP).release, along(1, 1)),
     "the sensitivity of one coordinate": (Gaussian(CLAIM, STEP // 2).release, along(4, 4)),
     "delta forgotten for a group": (forgetful(4), 4 * along(2, 1)),
     "a group taken for one row": (forgetful(1), 2 * along(2, 1)),

@@ -49,7 +49,10 @@ def test_the_table_of_settings_is_the_one_of_the_options():
 
 @pytest.mark.parametrize(
     ("verb", "options"),
-    [("demo", {"--ledger"}), ("ledger limit", {"--epsilon", "--kind", "--rows", "--unit"})],
+    [
+        ("demo", {"--ledger"}),
+        ("ledger limit", {"--delta", "--epsilon", "--kind", "--rows", "--unit"}),
+    ],
 )
 def test_options_without_a_setting_are_those_named(verb, options):
     found = {p.opts[0] for p in VERBS[verb].params if p.envvar is None and p.opts[0][0] == "-"}
