@@ -15,7 +15,7 @@ from shoal.anonymize.lines import problem_of
 from shoal.anonymize.problem import Closeness, Cut, Diversity, Problem, SensitiveColumn
 from shoal.anonymize.top_down import MAY_MISS, specialise
 from shoal.domain import Taxonomy
-from shoal.errors import StartFails, TooFewEntities
+from shoal.errors import InvalidSetting, StartFails, TooFewEntities
 
 SIZES = st.lists(st.integers(2, 3), min_size=1, max_size=3)
 
@@ -358,7 +358,12 @@ def test_the_last_split_is_undone_if_what_it_suppressed_moves_the_table():
 @pytest.mark.parametrize("unit", ["rows", "k", "bits"])
 def test_every_loss_unit_keeps_k(unit):
     table = ages(9, 5, 4, 7, k=4)
-    assert_released_well(replace(table, entities=None), specialise(table, loss_unit=unit))
+    assert_released_well(table, specialise(table, loss_unit=unit))
+
+
+def test_an_unknown_loss_unit_is_refused():
+    with pytest.raises(InvalidSetting, match="rows, k or bits"):
+        specialise(ages(9, 5, 4, 7, k=4), loss_unit="people")
 
 
 # --- Adult -------------------------------------------------------------------------------------
@@ -399,3 +404,45 @@ def test_the_gain_with_its_sign_turned_round_is_caught(adult, monkeypatch):
 
     monkeypatch.setattr(top_down, "scored", as_printed)
     assert specialise(table, score="leteo").metrics.ncp > fixed + 0.1
+
+
+@pytest.mark.parametrize(
+    ("rules", "ncp"),
+    [
+        ({}, 0.2380),
+        ({"l": Diversity("distinct", 5)}, 0.2855),
+        ({"t": Closeness("equal", 0.3)}, 0.6722),
+    ],
+)
+def test_adult_with_occupations_to_protect_loses_what_was_measured(adult, rules, ncp):
+    table = adult(k=10, suppression=0.05)
+    at = table.names.index("occupation")
+    tree = table.taxonomies[at]
+    column = SensitiveColumn("occupation", table.codes[:, at], tree.size, **rules, taxonomy=tree)
+
+    def others(parts):
+        return (*parts[:at], *parts[at + 1 :])
+
+    table = replace(
+        table,
+        names=others(table.names),
+        taxonomies=others(table.taxonomies),
+        costs=others(table.costs),
+        weights=others(table.weights),
+        codes=np.delete(table.codes, at, axis=1),
+        sensitive=(column,),
+    )
+    assert specialise(table).metrics.ncp == pytest.approx(ncp, abs=5e-5)
+
+
+# --- OULAD: students with several rows ---------------------------------------------------------
+
+
+def test_students_with_several_rows_are_counted_once(oulad):
+    by_rows = specialise(replace(oulad, entities=None))
+    assert by_rows.metrics.smallest >= 5
+    students = metrics_of(oulad, by_rows.labels, by_rows.suppressed).smallest
+    assert students < 5  # five rows or more, of fewer students
+    by_student = specialise(oulad)
+    assert by_student.metrics.smallest >= 5
+    assert_released_well(oulad, by_student)

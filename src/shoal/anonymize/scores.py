@@ -91,6 +91,8 @@ def scored(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -> Floats:
     >>> scored("sq", two, "rows", 2).tolist(), scored("sq", two, "k", 2).round(2).tolist()
     ([1.0, 2.0], [1.71, 2.67])
     """
+    if unit not in get_args(LossUnit):
+        raise InvalidSetting(f"There is no loss unit {unit!r}.", "Choose rows, k or bits.")
     if score == "ncp-rows":
         return of.gain / (1 + of.lost)
     if score == "ncp-bits":  # no class divides: nothing is spent, so it comes first
