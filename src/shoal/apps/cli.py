@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from shoal.apps.cluster import cluster
 from shoal.apps.demo import demo
 from shoal.apps.endings import settled, tell
 from shoal.apps.ledger import ledger_app
@@ -61,6 +62,7 @@ app = typer.Typer(
     "SHOAL_JSON, ...; SHOAL_DEBUG=1 shows where an error arose.",
 )
 app.command()(demo)
+app.command()(cluster)
 app.command()(perturb)
 app.add_typer(ledger_app, name="ledger")
 app.command()(version)

@@ -1,0 +1,274 @@
+"""``shoal cluster``: find the groups in a file, and leave a folder that may be published."""
+
+from contextlib import ExitStack
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from shoal.apps.cluster_methods import METHODS, Asked, Method, groups_of, named
+from shoal.apps.cluster_words import in_words
+from shoal.apps.input import (
+    Columns,
+    Domain,
+    LedgerFile,
+    Table,
+    budget_of,
+    chosen,
+    counted,
+    file_of,
+    schema_of,
+)
+from shoal.apps.output import Json, Output, Progress, Quiet, Seed
+from shoal.apps.perturb_words import saying_what_is_spent
+from shoal.errors import InvalidDomain, InvalidSetting
+
+if TYPE_CHECKING:
+    from shoal.domain import Box, Schema
+    from shoal.engine import Rows
+
+__all__ = ["cluster"]
+
+
+def cluster(
+    table: Table,
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME", envvar="SHOAL_METHOD", help=f"How to cluster: {', '.join(METHODS)}."
+        ),
+    ] = "kmeans",
+    groups: Annotated[
+        str | None,
+        typer.Option(
+            "-k",
+            "--groups",
+            metavar="N",
+            envvar="SHOAL_GROUPS",
+            help="How many groups to find: a number, or a range such as 2-12 to choose from at no "
+            "further cost.",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_EPSILON",
+            help="The budget of this release: smaller hides more.",
+            show_default=False,
+        ),
+    ] = None,
+    delta: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_DELTA",
+            help="A chance with which the promise may fail, e.g. 1e-9; left out, none. It helps "
+            "from about 30 columns up.",
+            show_default=False,
+        ),
+    ] = None,
+    columns: Columns = None,
+    domain: Domain = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="Folder to write.")
+    ] = Path("model"),
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older model.")
+    ] = False,
+    entity: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_ENTITY",
+            help="Column that tells people apart. Left out, the domain's, or every row is a "
+            "person of its own.",
+            show_default=False,
+        ),
+    ] = None,
+    max_rows_per_person: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            envvar="SHOAL_MAX_ROWS_PER_PERSON",
+            help="How many rows of a person are kept; the promise covers all of them.",
+            show_default=False,
+        ),
+    ] = None,
+    neighbours: Annotated[
+        Literal["add-remove", "replace-one"],
+        typer.Option(
+            envvar="SHOAL_NEIGHBOURS",
+            help="What is hidden: that someone is in the table, or only what their row says.",
+        ),
+    ] = "add-remove",
+    n_public: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            envvar="SHOAL_N_PUBLIC",
+            help="How many rows there are, if that is known without them: a quota, a census.",
+            show_default=False,
+        ),
+    ] = None,
+    drop: Annotated[
+        bool,
+        typer.Option(
+            "--drop", envvar="SHOAL_DROP", help="Leave out rows that lack a number; else refuse."
+        ),
+    ] = False,
+    choose: Annotated[
+        Literal["elbow", "silhouette", "gap"],
+        typer.Option(envvar="SHOAL_CHOOSE", help="How to choose within a range of -k."),
+    ] = "elbow",
+    title: Annotated[
+        str | None,
+        typer.Option(envvar="SHOAL_TITLE", help="Heading of the page.", show_default=False),
+    ] = None,
+    publisher: Annotated[
+        str | None,
+        typer.Option(envvar="SHOAL_PUBLISHER", help="Who publishes it.", show_default=False),
+    ] = None,
+    ledger: LedgerFile = None,
+    seed: Seed = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find the groups in a table, with noise, so that their centres may leave the building.
+
+    Writes a folder: `centers.csv`, the noisy cells they come from, `model.json` for
+    `shoal.load_model`, and `report.html`, a page that says what was found and what each person was
+    promised. Everything in it may be published. Files larger than memory stream through.
+
+    **Examples**
+
+        shoal cluster visits.csv -k 8 --epsilon 1 --domain visits.yaml -o model
+        shoal cluster visits.csv -k 2-12 --epsilon 1 --domain visits.yaml --ledger visits.ledger
+        shoal cluster trips.parquet -k 20 --epsilon 1 --domain city.yaml --entity rider
+            --max-rows-per-person 10
+        zcat visits.csv.gz | shoal cluster - -k 8 --epsilon 0.5 --domain visits.yaml --json
+
+    where `visits.yaml` holds what is public about the columns, stated without looking:
+
+        version: 1
+        columns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}
+    """
+    how, budget = named(method), budget_of(epsilon, "release")
+    _check_apart(ledger, output)
+    schema = schema_of(domain)
+    who = _people(schema, entity, max_rows_per_person)
+    asked = Asked(
+        method,
+        budget,
+        _box(schema, columns, domain),
+        groups_of(groups),
+        choose,
+        delta,
+        neighbours,
+        *who,
+        n_public,
+        drop,
+        ledger,
+        seed,
+        title,
+        publisher,
+    )
+    say = Output(json, quiet)
+    with say.progress(3) as progress, file_of(table) as source, in_words():
+        task = _Task(asked, how)
+        files = task.run(source, output, overwrite, progress)
+    story = import_module(how.story)
+    say.result(story.document(task.model, asked, files), *story.summary(task.model, asked, files))
+
+
+class _Task:
+    """One run: what is asked for, checked before a row is read or a file made."""
+
+    def __init__(self, asked: Asked, how: Method) -> None:
+        self.asked = asked
+        self.model: Any = how.build(asked)
+        self._story: Any = import_module(how.story)
+        self._entries = self._listed()
+
+    def run(self, source: str, output: Path, overwrite: bool, progress: Progress) -> list[Path]:
+        """Fit, and write the folder whole or not at all."""
+        from shoal.cluster.folder import check_replaceable
+        from shoal.data import whole_folder
+
+        check_replaceable(output)
+        with ExitStack() as stack:
+            stack.enter_context(saying_what_is_spent(self._spent))
+            part = stack.enter_context(whole_folder(output, overwrite))
+            progress.step("Checking rows")
+            rows = self._rows(source, progress)
+            progress.step("Finding groups")
+            self.model.fit(rows)
+            progress.step("Writing the page")
+            written = self._write(part)
+        return [output / name for name in written]
+
+    def _rows(self, source: str, progress: Progress) -> "Rows":
+        from shoal.engine import rows_of
+
+        asked = self.asked
+        rows = rows_of(
+            source,
+            asked.box,
+            nonfinite="drop" if asked.drop else "refuse",
+            entity=asked.entity,
+            max_rows_per_person=asked.max_rows_per_person,
+        )
+        rows.on_progress(counted(progress))
+        return rows
+
+    def _write(self, folder: Path) -> list[str]:
+        from shoal import report
+        from shoal.cluster.folder import write_model
+        from shoal.privacy import Ledger
+
+        files = write_model(self.model, folder)
+        told = self._story.result(self.model, self.asked)
+        ledger = None if self.asked.ledger is None else Ledger(self.asked.ledger)
+        pages = report.write(report.findings(told, ledger=ledger, files=files), folder)
+        return [page.name for page in pages] + [file["name"] for file in files]
+
+    def _listed(self) -> int:
+        """How many promises a ledger that outlives this run holds."""
+        if self.asked.ledger is None:
+            return 0
+        return int(self.model.ledger.entries().num_rows)
+
+    def _spent(self) -> bool:
+        return self._listed() > self._entries
+
+
+def _people(
+    schema: "Schema", entity: str | None, limit: int | None
+) -> tuple[str | None, int | None]:
+    """Whose rows they are and how many each keeps: as asked, else as the domain says."""
+    entity = entity or schema.entity
+    return entity, limit or (schema.max_rows_per_person if entity else None)
+
+
+def _box(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
+    """The public bounds of the columns to cluster."""
+    names = chosen(columns, schema.columns, domain) if columns else schema.numbers
+    listed = [repr(name) for name in names if name in schema.categories]
+    if listed:
+        raise InvalidSetting(
+            f"{', '.join(listed)} holds categories; centres are means of numbers.",
+            "Choose numeric --columns.",
+        )
+    if schema.geo and {*names} != {*schema.geo}:
+        raise InvalidDomain(
+            "--columns names a part of a map, which would be clustered in degrees.",
+            f"Take both, --columns {','.join(schema.geo)}, or leave it out.",
+        )
+    return schema.box if schema.geo else schema.box.select(names)
+
+
+def _check_apart(ledger: Path | None, folder: Path) -> None:
+    if ledger is not None and ledger.resolve().is_relative_to(folder.resolve()):
+        raise InvalidSetting(
+            "The ledger lies in the folder that is to be written.",
+            "Keep it elsewhere, e.g. --ledger visits.ledger.",
+        )

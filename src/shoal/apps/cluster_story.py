@@ -1,0 +1,236 @@
+"""Private k-means in words: what its page says and what it prints, all from released numbers."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.apps.cluster_groups import Groups
+from shoal.apps.cluster_methods import Asked
+from shoal.apps.output import entry
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from shoal.privacy import Result
+
+__all__ = ["document", "result", "summary"]
+
+EVIDENCE = "proofs beside the code: private_kmeans.proof.md and those it names"
+WEAK = (
+    "So few people a group at this epsilon leave little but noise: these groups may be none. "
+    "Take fewer groups, fewer columns or a larger epsilon."
+)
+OWN_NOISE = (
+    "the noise of the last step alone, root mean square. What earlier steps drew can move a centre "
+    "several times as far."
+)
+_IN_LINE = 8  # columns that fit a line of a terminal
+
+
+def result(model: Any, asked: Asked) -> "Result":
+    """The release as a page wants it: words and settings public, the rest released."""
+    from shoal.apps.cluster_maps import maps
+    from shoal.privacy import Public, Released, Result
+
+    groups, fitted = Groups(model), model.to_result()
+    settings = {
+        "title": asked.title or f"{_count(groups)} by {listed(asked.box.names)}",
+        "method": "Private k-means",
+        "algorithm": model.method,
+        "holder": "the holder of the table, and nobody else",
+        "bounds": f"public, fixed beforehand: {_bounds(asked)}",
+        "noise": f"on whole numbers, {_noise_source(groups)}",
+        "evidence": EVIDENCE,
+        "code": code(asked, groups),
+    } | ({"publisher": asked.publisher} if asked.publisher else {})
+    released = {
+        "summary": f"{_found(groups)} Each centre carries noise, so one person more or less "
+        "changes little of what you see.",
+        "facts": _facts(groups),
+        "figures": maps(groups),
+        "tables": [_table(groups)],
+        "errors": _errors(groups, asked),
+    }
+    return Result(
+        fitted.kind,
+        fitted.guarantee,
+        {**fitted.settings, **{name: Public(value) for name, value in settings.items()}},
+        # The cells are files of their own; their settings are the model's.
+        {
+            **_without(fitted.released, "synopsis_"),
+            **{name: Released(value) for name, value in released.items()},
+        },
+    )
+
+
+def document(model: Any, asked: Asked, files: Sequence[Path]) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    groups = Groups(model)
+    centers = [
+        {"center": dict(zip(groups.names, center.tolist(), strict=True))}
+        | {"expected_error": dict(zip(groups.names, reach.tolist(), strict=True))}
+        | {"people_about": people}
+        for center, reach, people in zip(groups.centers, groups.reach, groups.people, strict=True)
+    ]
+    return {
+        "report": str(files[0]),
+        "files": [str(file) for file in files],
+        "ledger": asked.ledger and str(asked.ledger),
+        "guarantee": groups.guarantee.to_dict(),
+        "simulation": groups.guarantee.simulation,
+        "n_clusters": groups.k,
+        "people_about": groups.n_rows,
+        "people_within_95_in_100": groups.rows_within,
+        "groups": centers,
+    }
+
+
+def summary(model: Any, asked: Asked, files: Sequence[Path]) -> list["RenderableType"]:
+    """What a terminal shows: promised, found, where it is, and what next."""
+    from shoal.report.wording import SIMULATION, promise
+
+    groups = Groups(model)
+    words = promise(groups.guarantee)
+    said = [entry("Promised", words.lead)]
+    if groups.guarantee.simulation:
+        said = [
+            entry("Note", SIMULATION),
+            entry("Promised", f"Nothing. With real noise: {words.lead}"),
+        ]
+    kept = "nowhere; --ledger FILE adds up what is promised about a table"
+    folder = files[0].parent
+    return [
+        *said,
+        entry("Exactly", f"{words.name}, for {words.protects}."),
+        entry("Found", _found(groups)),
+        *([entry("", WEAK)] if groups.weak else []),
+        *([_printed(groups)] if len(groups.names) <= _IN_LINE else []),
+        entry("Page", str(files[0]), wrap=False),
+        entry("Ledger", kept if asked.ledger is None else str(asked.ledger), wrap=False),
+        entry("Next", f'shoal.load_model("{folder}").predict(rows) labels rows, for their holder.'),
+    ]
+
+
+def code(asked: Asked, groups: Groups) -> str:
+    """Python that does the same with a table of one's own."""
+    names, low, high = list(asked.box.names), asked.box.low.tolist(), asked.box.high.tolist()
+    box = f"shoal.Box.of({names!r},\n                   {low!r}, {high!r})"
+    if asked.box.distance_unit == "km":
+        sides = ", ".join(
+            f"{n!r}: ({a!r}, {b!r})" for n, a, b in zip(names, low, high, strict=True)
+        )
+        box = f"shoal.Box.geo(**{{{sides}}})"
+    options = {
+        "method": None if asked.method == "kmeans" else asked.method,
+        "delta": asked.delta,
+        "neighbours": None if asked.neighbours == "add-remove" else asked.neighbours,
+        "entity": asked.entity,
+        "max_rows_per_person": asked.max_rows_per_person,
+        "n_public": asked.n_public,
+        "nonfinite": "drop" if asked.drop else None,
+        "random_state": asked.seed,
+    }
+    more = "".join(
+        f"\n    {name}={value!r}," for name, value in options.items() if value is not None
+    )
+    first = f"{groups.k}, epsilon={asked.epsilon!r}, domain=box,"
+    return (
+        f"import shoal\n\nbox = {box}\nmodel = shoal.PrivateKMeans(\n    {first}{more}\n)\n"
+        'model.fit("table.csv").save("model")'
+    )
+
+
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Names in a sentence; how many more there are, if many."""
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more columns"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _without(values: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key != name}
+
+
+def _bounds(asked: Asked) -> str:
+    from shoal.figures.text import number
+
+    sides = zip(asked.box.names, asked.box.low, asked.box.high, strict=True)
+    each = [f"{name} {number(low)} to {number(high)}" for name, low, high in sides]
+    return ", ".join(each[:4]) + (f" and {len(each) - 4} more" if len(each) > 4 else "")
+
+
+def _noise_source(groups: Groups) -> str:
+    return "from a seed" if groups.guarantee.simulation else "cryptographic source"
+
+
+def _found(groups: Groups) -> str:
+    people = f"About {groups.n_rows:,} {groups.unit}"
+    if not groups.rows_within:
+        people = f"{groups.n_rows:,} {groups.unit}"
+    within = f", give or take {groups.rows_within:,}," if groups.rows_within else ""
+    return f"{people}{within} in {_count(groups)}."
+
+
+def _count(groups: Groups) -> str:
+    return "1 group" if groups.k == 1 else f"{groups.k} groups"
+
+
+def _facts(groups: Groups) -> list[dict[str, str]]:
+    exact = "known without the rows"
+    off = f"off by at most {groups.rows_within:,} in 95 of 100 releases"
+    worst = 100 * max(groups.relative, default=0.0)
+    return [
+        {"name": f"{groups.unit.capitalize()}, about", "value": f"{groups.n_rows:,}"}
+        | {"detail": off if groups.rows_within else exact},
+        {"name": "Groups", "value": str(groups.k), "detail": "centres, numbered on the map"},
+        {"name": "Noise in a centre", "value": f"± {worst:.2g} %"}
+        | {"detail": "of a column's range: the last step's, in the group least certain"},
+    ]
+
+
+def _table(groups: Groups) -> dict[str, Any]:
+    shown = groups.names[:12]
+    rows = [
+        [f"Group {i}", *groups.in_words(i - 1)[: len(shown)], f"{people:,}"]
+        for i, people in enumerate(groups.people, start=1)
+    ]
+    note = f"± is {OWN_NOISE}"
+    if len(shown) < len(groups.names):
+        note += f" The other {len(groups.names) - len(shown)} columns are in centers.csv."
+    columns = ["Group", *shown, f"{groups.unit.capitalize()}, about"]
+    told = {"title": "Centres of the groups", "columns": columns, "rows": rows}
+    return told | {"marked": True, "note": note}
+
+
+def _errors(groups: Groups, asked: Asked) -> list[str]:
+    worst = max(range(groups.k), key=lambda i: groups.relative[i])
+    where = zip(groups.names[:4], groups.in_words(worst), strict=False)
+    said = [
+        f"Least certain is group {worst + 1}: {', '.join(f'{n} {v}' for n, v in where)}.",
+        "Other people in the table would have moved the centres too.",
+        "A pale cell that stands alone may hold nobody: empty cells carry noise as well.",
+    ]
+    if asked.n_clusters is not None and len(asked.n_clusters) > 1:
+        low, high = asked.n_clusters[0], asked.n_clusters[-1]
+        said.append(
+            f"That there are {groups.k} groups was chosen among {low} to {high} on released "
+            f"numbers ({asked.choose}), which spends no budget."
+        )
+    if groups.unit == "people" and asked.entity is None:
+        said.append("One row is taken as one person. Someone with several has that many times ε.")
+    return [*([WEAK] if groups.weak else []), *said]
+
+
+def _printed(groups: Groups) -> "RenderableType":
+    """The centres as a table for terminals."""
+    from rich.table import Table
+
+    from shoal.figures.text import clean
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("", "Group", *map(clean, groups.names), f"{groups.unit.capitalize()}, about"):
+        at_left = name in ("", "Group")
+        table.add_column(name, justify="left" if at_left else "right", overflow="fold")
+    for i, people in enumerate(groups.people):
+        table.add_row(" " * 8, str(i + 1), *groups.in_words(i), f"{people:,}")
+    return table
