@@ -43,9 +43,6 @@ class Interval:
         low = words.astype(np.float64) if words.dtype == np.uint64 else words
         return cls(low, low + 1).times(Fraction(1, 2**bits))
 
-    def __add__(self, other: "Interval") -> "Interval":
-        return _apart(self.low + other.low, self.high + other.high)
-
     def __mul__(self, other: "Interval") -> "Interval":
         return _apart(self.low * other.low, self.high * other.high)
 
@@ -102,11 +99,10 @@ def rounded_noise(
         ``formula(normal, exponential)`` gives the sizes of the noise, shape (..., m), of ``|x|``,
         x normal of variance 1/2, shape (..., m), and of exponentials, shape (..., exponentials).
     """
-    drawn = np.empty((n, m), dtype=np.int64)
+    drawn, draw = np.empty((n, m), dtype=np.int64), _Draw(m, exponentials, formula, rng)
     size = max(1, _BLOCK // (m + exponentials))
     for start in range(0, n, size):
         block = drawn[start : start + size]
-        draw = _Draw(m, exponentials, formula, rng)
         block[:] = draw.sizes(len(block))
         block *= 1 - 2 * rng.integers(0, 2, size=block.shape)  # [P2] signs
     return drawn
