@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal import audit, errors
+    from shoal import audit, errors, evaluate
     from shoal.anonymize import Policy, TopDownSpecialization
-    from shoal.cluster import PrivateKMeans, choose, load_model
+    from shoal.cluster import PrivateKMeans, WaveCluster, choose, load_model
     from shoal.data import blobs, load, students
     from shoal.domain import Box, Categories, Grid, Schema, SparseCounts, Taxonomy
     from shoal.engine import rows_of
@@ -54,6 +54,7 @@ _MODULES = (
     "domain",
     "engine",
     "errors",
+    "evaluate",
     "mechanisms",
     "privacy",
     "randomness",
@@ -61,7 +62,7 @@ _MODULES = (
 )
 _HOMES = {
     "anonymize": ("Policy", "TopDownSpecialization"),
-    "cluster": ("PrivateKMeans", "choose", "load_model"),
+    "cluster": ("PrivateKMeans", "WaveCluster", "choose", "load_model"),
     "data": ("blobs", "load", "students"),
     "domain": ("Box", "Categories", "Grid", "Schema", "SparseCounts", "Taxonomy"),
     "engine": ("rows_of",),
@@ -144,12 +145,14 @@ __all__ = [
     "UnaryEncoding",
     "UniformGrid",
     "Unprotected",
+    "WaveCluster",
     "audit",
     "bayes_remap",
     "blobs",
     "choose",
     "clamp",
     "errors",
+    "evaluate",
     "frequency_oracle",
     "load",
     "load_model",

@@ -3,5 +3,6 @@
 from shoal.cluster import choose
 from shoal.cluster.folder import load_model
 from shoal.cluster.private_kmeans import PrivateKMeans
+from shoal.cluster.wave import WaveCluster
 
-__all__ = ["PrivateKMeans", "choose", "load_model"]
+__all__ = ["PrivateKMeans", "WaveCluster", "choose", "load_model"]

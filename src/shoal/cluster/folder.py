@@ -30,7 +30,7 @@ __all__ = ["MODELS", "Savable", "box_of", "check_replaceable", "load_model", "sa
 
 SCHEMA = "shoal.model/1"
 MODEL = "model.json"
-MODELS = {"PrivateKMeans": "shoal.cluster"}
+MODELS = {"PrivateKMeans": "shoal.cluster", "WaveCluster": "shoal.cluster"}
 PAGES = {f"report{mark}.{kind}" for mark in ("", "-simulation") for kind in ("html", "json")}
 _PARTS = ("shoal", "numpy", "scikit-learn", "randomgen", "pyarrow")
 

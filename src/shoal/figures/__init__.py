@@ -7,8 +7,10 @@ So a page can be redrawn from its ``report.json`` alone, and nothing hides in a 
 from shoal.figures.areas import Area, dense_areas
 from shoal.figures.budget_curve import BudgetCurve, budget_curve
 from shoal.figures.cell_map import CellMap, cell_map
+from shoal.figures.cluster_map import ClusterMap, cluster_map
 from shoal.figures.dots import Dots, dots
 from shoal.figures.figure import Figure
+from shoal.figures.mosaic import Mosaic, mosaic
 from shoal.figures.noise_bars import NoiseBars, noise_bars
 from shoal.figures.noise_histogram import NoiseHistogram, noise_histogram
 from shoal.figures.noise_map import NoiseMap, noise_map
@@ -18,16 +20,20 @@ __all__ = [
     "Area",
     "BudgetCurve",
     "CellMap",
+    "ClusterMap",
     "Dots",
     "Figure",
+    "Mosaic",
     "NoiseBars",
     "NoiseHistogram",
     "NoiseMap",
     "budget_curve",
     "cell_map",
+    "cluster_map",
     "dense_areas",
     "dots",
     "figure_of",
+    "mosaic",
     "noise_bars",
     "noise_histogram",
     "noise_map",
@@ -36,7 +42,8 @@ __all__ = [
 ]
 
 _KINDS: dict[str, type[Figure]] = {
-    kind.kind: kind for kind in (BudgetCurve, CellMap, Dots, NoiseBars, NoiseHistogram, NoiseMap)
+    kind.kind: kind
+    for kind in (BudgetCurve, CellMap, ClusterMap, Dots, Mosaic, NoiseBars, NoiseHistogram, NoiseMap)
 }
 
 

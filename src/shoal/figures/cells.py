@@ -28,11 +28,17 @@ def shade_levels(noisy_counts: Counts) -> list[int]:
 
 
 def draw_cells(
-    svg: Svg, counts: Counts, levels: list[int], across: list[float], upwards: list[float]
+    svg: Svg,
+    counts: Counts,
+    levels: list[int],
+    across: list[float],
+    upwards: list[float],
+    colours: str = "q",
 ) -> None:
     """Each row of cells is a thick line broken into dashes: one path a shade and row height.
 
-    A rectangle a cell would take three times the bytes; neighbours of one shade join.
+    A rectangle a cell would take three times the bytes; neighbours of one shade join. Classes are
+    ``colours`` and the number of the shade.
     """
     shades = np.searchsorted(levels, counts, side="right")
     gap = 1.0 if across[1] - across[0] >= 8 else 0.0  # small cells would be mostly gap
@@ -45,7 +51,7 @@ def draw_cells(
                 row += f"m{at(x - before - length)} 0h{at(wide)}"
             paths.setdefault((shade, round(height - gap, 1)), []).append(row)
     for (shade, height), rows in sorted(paths.items()):
-        svg.path("".join(rows), f"cells q{shade}", width=height)
+        svg.path("".join(rows), f"cells {colours}{shade}", width=height)
 
 
 def _dashes(
@@ -63,7 +69,13 @@ def _dashes(
     return runs
 
 
-def draw_legend(svg: Svg, levels: list[int], left: float, right: float) -> None:
+def draw_legend(
+    svg: Svg,
+    levels: list[int],
+    left: float,
+    right: float,
+    words: str = "people in a cell, noisy",
+) -> None:
     """Few to many, above the map; room enough for counts of billions."""
     first = left + 24
     svg.text(first - 8, 27, number(levels[0]), "end")
@@ -71,4 +83,4 @@ def draw_legend(svg: Svg, levels: list[int], left: float, right: float) -> None:
         svg.path(f"M{first + 30 * i} 22h28", f"q{i + 1}", width=14)
     last = first + 30 * SHADES
     svg.text(last + 8, 27, f"{number(levels[-1])} or more", "start")
-    svg.text(right, 27, "people in a cell, noisy", "end wide")
+    svg.text(right, 27, words, "end wide")

@@ -1,0 +1,43 @@
+"""Noise where it is used: on the coefficients themselves, at the whole budget."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.wave.noise_law import NoiseLaw
+from shoal.cluster.wave.noisy_grid import NoisyGrid
+from shoal.cluster.wave.purse import Purse
+from shoal.cluster.wave.transform import Transform
+from shoal.mechanisms import Geometric
+
+__all__ = ["block_noise"]
+
+
+def block_noise(
+    counts: NDArray[np.int64],
+    transform: Transform,
+    purse: Purse,
+) -> NoisyGrid:
+    r"""Release the coefficients of these cell counts.
+
+    Haar coefficients are block sums: one row moves one of them by one, so they take the noise of
+    a single count, however many cells a block has. Longer filters take it where it ends up
+    smaller, on the coefficients or on the cells, which the filter alone decides.
+
+    Guarantee
+    ---------
+    All that is in the ``purse``. See ``block.proof.md``.
+
+    References
+    ----------
+    Chen, Yu, Chirkova, WaveCluster with differential privacy, CIKM 2015, put it on the cells.
+    """
+    if transform.on_subband:
+        noise = Geometric(purse.budget, sensitivity=transform.sensitivity)  # [P1]
+        released = purse.release(noise, transform(counts), of="coefficients")  # [P2]
+        if transform.is_blocks:
+            return NoisyGrid.of_counts(released, NoiseLaw(float(purse.budget.epsilon)))
+        return NoisyGrid(released * transform.unit, noise.variance * transform.unit**2)
+    on_cells = Geometric(purse.budget)  # [P3]
+    noisy = purse.release(on_cells, counts, of="cell counts")
+    spread = transform.spread * transform.unit
+    return NoisyGrid(transform(noisy) * transform.unit, on_cells.variance * spread**2)

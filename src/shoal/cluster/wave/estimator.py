@@ -1,0 +1,220 @@
+"""WaveCluster: clusters of any shape from the cells of a grid, plain and private."""
+
+from fractions import Fraction
+from typing import Any, Literal, Self
+
+from shoal.cluster.wave.components import Connectivity
+from shoal.cluster.wave.fitted import FittedWave
+from shoal.cluster.wave.methods import run_dense, run_sparse
+from shoal.cluster.wave.noisy_grid import NoisyGrid
+from shoal.cluster.wave.privqt import CellNoise
+from shoal.cluster.wave.purse import Purse
+from shoal.cluster.wave.settings import AskedCells, Method, Rule, Selector, Settings
+from shoal.cluster.wave.synopses import clustered, released_grid
+from shoal.cluster.wave.transform import Transform
+from shoal.domain import Box
+from shoal.engine import Rows
+from shoal.privacy import Ledger, Unprotected
+from shoal.privacy.page import Page
+from shoal.randomness import Randomness, Seed
+from shoal.synopsis import UniformGrid
+from shoal.synopsis.counter import box_of
+from shoal.synopsis.private import Neighbours, noisy_size
+
+__all__ = ["WaveCluster"]
+
+SIZE_SHARE = Fraction(1, 100)  # what the number of rows costs, where it is needed and not public
+
+
+class WaveCluster(FittedWave):
+    r"""Find clusters of any shape, and publish them as labelled cells.
+
+    Rows are counted in the cells of a grid; a wavelet's average may smooth and halve it; cells
+    that stand out and touch are a cluster. Row labels are not published: a vector of them shows
+    each row's cell. The holder of the rows calls ``predict``.
+
+    Guarantee
+    ---------
+    With ``epsilon``, :math:`\varepsilon`-DP when a row is added or removed (or as ``neighbours``
+    and ``max_rows_per_person`` say): see ``block.proof.md``, and a proof beside each other method.
+    Without it, ``Unprotected``.
+
+    Parameters
+    ----------
+    domain, epsilon
+        Public bounds, to which rows are moved; the budget of one ``fit``, or None for plain
+        WaveCluster.
+    method
+        "block" puts noise on the coefficients at the whole budget, and does the rest as
+        post-processing. "privqt", "privthr", "privthrem" (its threshold corrected) and "baseline"
+        (synthetic points from an adaptive grid) are the published ones.
+    cells
+        Cells along each axis, one number or one an axis, chosen without the rows. "auto":
+        :math:`c (n \min(\varepsilon, 4)/10)^{1/d}`, n the noisy number of rows and c 3 for
+        the automatic selector, 1.5 for others; at least 12 (6 from four columns on), at most 256.
+    level, wavelet
+        How often the grid is halved, by which discrete wavelet of PyWavelets.
+    selector
+        What makes a cell part of a cluster. "persistence": peaks that rise ``z`` standard errors
+        above the passes between them, after smoothing by ``smooth`` cells (or "auto").
+        "percentile": the ``p``-quantile of cells that have rows. "density": so many times the mean.
+        "mass": the densest cells that hold this share of all rows. "auto": peaks at the scale, and
+        cut at the significance, that the noisy grid itself suggests. None: percentile if plain,
+        auto if private, density on sparse grids.
+    z, p, density, mass, smooth
+        The selector's setting: by default 3, 0.5, 1, 0.9 and 1 cell.
+    rule, context
+        "posterior": for the percentile, cells whose true count more likely than not reaches it,
+        judged with their neighbours if ``context``.
+    min_cells, connectivity
+        The fewest cells of a cluster; whether cells touch by corners too ("full", the default up
+        to four columns) or by "faces".
+    alpha, noise
+        The share of the budget for the cells in "privthr" (0.9) and "privthrem" (0.7); "laplace"
+        or "geometric" noise on them.
+    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
+        As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
+
+    Attributes
+    ----------
+    cell_labels_, noisy_counts_
+        Cluster and released count of each cell, -1 for no cluster: shaped like the grid, or, on
+        sparse grids, one for each of ``cell_keys_``.
+    n_clusters_, cluster_sizes_, boxes_
+        How many; their noisy numbers of rows; lowest and highest corner of each.
+    threshold_, tree_
+        The level that was used; peaks and passes, from which other cuts can be read.
+    guarantee_
+        What was promised to each person.
+
+    Examples
+    --------
+    >>> ring = np.random.default_rng(0).normal(size=(20_000, 2))
+    >>> ring *= (0.4 + 0.02 * ring[:, :1]) / np.linalg.norm(ring, axis=1, keepdims=True)
+    >>> X = 0.5 + np.vstack([ring, ring / 5])
+    >>> model = WaveCluster(domain=Box.unit(2), epsilon=1, random_state=7).fit(X)
+    >>> model.n_clusters_, model.predict([[0.5, 0.9], [0.5, 0.1], [0.5, 0.7]]).tolist()
+    (2, [0, 0, -1])
+
+    References
+    ----------
+    Sheikholeslami, Chatterjee, Zhang, WaveCluster: a multi-resolution clustering approach for very
+    large spatial databases, VLDB 1998; Chen, Yu, Chirkova, WaveCluster with differential privacy,
+    CIKM 2015.
+    """
+
+    def __init__(
+        self,
+        *,
+        domain: Box | None = None,
+        epsilon: Any = None,
+        method: Method = "block",
+        cells: AskedCells = "auto",
+        level: int = 0,
+        wavelet: str = "haar",
+        selector: Selector | None = None,
+        z: float | None = None,
+        p: float | None = None,
+        density: float | None = None,
+        mass: float | None = None,
+        smooth: float | Literal["auto"] | None = None,
+        rule: Rule = "threshold",
+        context: bool = False,
+        min_cells: int = 3,
+        connectivity: Connectivity | None = None,
+        alpha: float | None = None,
+        noise: CellNoise | None = None,
+        neighbours: Neighbours = "add-remove",
+        entity: str | None = None,
+        max_rows_per_person: int | None = None,
+        n_public: int | None = None,
+        nonfinite: Literal["refuse", "drop"] = "refuse",
+        ledger: Ledger | None = None,
+        random_state: Seed = None,
+    ) -> None:
+        self.domain = domain
+        self.epsilon = epsilon
+        self.method = method
+        self.cells = cells
+        self.level = level
+        self.wavelet = wavelet
+        self.selector = selector
+        self.z = z
+        self.p = p
+        self.density = density
+        self.mass = mass
+        self.smooth = smooth
+        self.rule = rule
+        self.context = context
+        self.min_cells = min_cells
+        self.connectivity = connectivity
+        self.alpha = alpha
+        self.noise = noise
+        self.neighbours = neighbours
+        self.entity = entity
+        self.max_rows_per_person = max_rows_per_person
+        self.n_public = n_public
+        self.nonfinite = nonfinite
+        self.ledger = ledger
+        self.random_state = random_state
+
+    @classmethod
+    def from_synopsis(cls, synopsis: UniformGrid, **settings: Any) -> Self:
+        """Cluster a grid that was released before: no rows are read, and nothing is spent.
+
+        Parameters
+        ----------
+        synopsis
+            A fitted ``UniformGrid``.
+        **settings
+            Those that read a released grid: selector, z, p, density, mass, smooth, min_cells,
+            connectivity.
+
+        Examples
+        --------
+        >>> X = np.repeat([[0.2, 0.2], [0.8, 0.8]], 500, axis=0) + np.linspace(0, 0.1, 1000)[:, None]
+        >>> grid = UniformGrid(epsilon=1, domain=Box.unit(2), cells=16, random_state=7).fit(X)
+        >>> WaveCluster.from_synopsis(grid, min_cells=1).n_clusters_
+        2
+        """
+        released = released_grid(synopsis)
+        model = cls(
+            domain=synopsis.domain, epsilon=synopsis.epsilon, cells=released.shape, **settings
+        )
+        model.n_rows_, model.guarantee_ = synopsis.n_rows_, synopsis.guarantee_
+        noisy, found, keys = clustered(released, Settings.of(model, released.grid.box))
+        return model._publish(Transform(released.shape), released.grid, noisy, found, keys)
+
+    def _promise(self) -> Any:
+        if self.epsilon is None:
+            return Unprotected("WaveCluster without epsilon publishes counts as they are.")
+        return super()._promise()
+
+    def spend(self, rows: Rows, page: Page, budget: Any, rng: Randomness) -> Self:
+        """Do the work of ``fit`` on somebody's page, for this share of its budget."""
+        box = box_of(rows, None)
+        settings = Settings.of(self, box)
+        self.n_rows_, budget = self._paid_size(settings, rows, page, budget, rng)
+        epsilon = 4.0 if settings.method == "plain" else float(budget.epsilon)
+        grid = settings.grid(box, self.n_rows_ or 1, epsilon)
+        transform = Transform(grid.shape, settings.level, settings.wavelet)
+        purse, n_rows = Purse(page, budget, rng.noise), self.n_rows_ or 1
+        if settings.sparse:
+            kept, found = run_sparse(rows, grid, transform.shape_out, n_rows, settings, purse)
+            listed = NoisyGrid(kept.counts)
+            return self._publish(transform, grid, listed, found, kept.keys)
+        noisy, found = run_dense(rows, grid, transform, n_rows, settings, purse, rng)
+        return self._publish(transform, grid, noisy, found)
+
+    def _paid_size(
+        self, settings: Settings, rows: Rows, page: Page, budget: Any, rng: Randomness
+    ) -> tuple[int | None, Any]:
+        """The number of rows where it is needed, and what is left of the budget."""
+        known = self._known_size(rows)
+        needed = isinstance(settings.cells, str) or settings.sparse
+        if known is not None or not (needed or settings.method == "baseline"):
+            return known, budget
+        if settings.method == "plain":
+            return max(1, rows.size()), budget
+        size = noisy_size(rows, page, budget * SIZE_SHARE, rng.noise)
+        return size, budget * (1 - SIZE_SHARE)

@@ -1,0 +1,101 @@
+"""Where the coefficients of a grid lie in the rows' box, and which one answers for a point."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.wave.transform import Transform
+from shoal.domain import Grid
+from shoal.domain.grid import whole_steps
+from shoal.engine.rows import Block
+
+__all__ = ["CellLabels", "Lookup"]
+
+Integers = NDArray[np.int64]
+Matrix = NDArray[np.float64]
+_CHUNK = 65_536  # two columns of them lie in a core's cache
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Points to cells, and cells back to the rows' box.
+
+    Parameters
+    ----------
+    grid
+        The cells that were counted.
+    transform
+        What made coefficients of them.
+    """
+
+    grid: Grid
+    transform: Transform
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Coefficients along each axis."""
+        return self.transform.shape_out
+
+    def keys(self, X: Matrix) -> Integers:
+        """The number of the coefficient that answers for each point."""
+        if self.transform.level == 0:
+            return self.grid.keys(X)
+        keys = np.zeros(len(X), dtype=np.int64)
+        for axis, (cells, width) in enumerate(zip(self.grid.shape, self.shape, strict=True)):
+            keys *= width
+            places = whole_steps(self.grid.steps(X[:, axis], axis), cells)
+            keys += self.transform.places(axis)[places]
+        return keys
+
+    def edges(self) -> list[Matrix]:
+        """Along each axis, where each coefficient's cells begin, and where the last one's end."""
+        box, edges = self.grid.box, []
+        for axis, (cells, width) in enumerate(zip(self.grid.shape, self.shape, strict=True)):
+            places = self.transform.places(axis)
+            starts = np.searchsorted(places, np.arange(width + 1)) / cells
+            edges.append(box.low[axis] + starts * (box.high[axis] - box.low[axis]))
+        return edges
+
+    def bounds(self, keys: Integers) -> tuple[Matrix, Matrix]:
+        """Lowest and highest corner of the cells each of these coefficients answers for."""
+        places = np.unravel_index(keys, self.shape)
+        edges = self.edges()
+        low = [along[place] for along, place in zip(edges, places, strict=True)]
+        high = [along[place + 1] for along, place in zip(edges, places, strict=True)]
+        return np.stack(low, axis=1), np.stack(high, axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class CellLabels:
+    """The label of each point's cell; of the ``listed`` keys only, if not all have one."""
+
+    lookup: Lookup
+    labels: Integers
+    listed: Integers | None = None
+
+    def __call__(self, block: Block) -> tuple[Integers]:
+        """Those of a block of rows, as its one column."""
+        keys = self.lookup.keys(block.numbers)
+        if self.listed is None:
+            return (self.labels.ravel()[keys],)
+        return (_among(self.listed, self.labels, keys),)
+
+    def of(self, X: Matrix) -> Integers:
+        """Those of an array, a cacheful at a time."""
+        found = np.empty(len(X), dtype=np.int64)
+        no_codes = np.empty((0, 0), dtype=np.int32)
+        for start in range(0, len(X), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            (found[part],) = self(Block(X[part], no_codes))
+        return found
+
+
+def _among(listed: Integers, labels: Integers, keys: Integers) -> Integers:
+    """The label of each key that is listed; -1 for the others."""
+    at = np.searchsorted(listed, keys)
+    known = at < listed.size
+    known[known] = listed[at[known]] == keys[known]
+    found = np.full(keys.size, -1, dtype=np.int64)
+    found[known] = labels[at[known]]
+    return found

@@ -1,0 +1,70 @@
+"""The picture of a fitted ``WaveCluster``: cells by cluster, and the tree of peaks."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.wave.persistence import PeakTree
+from shoal.errors import DimensionMismatch
+from shoal.figures import Figure, cluster_map
+
+__all__ = ["branches", "picture"]
+
+Matrix = NDArray[np.float64]
+
+
+def picture(model: Any, points: Matrix | None) -> Figure:
+    """The cells of a model of two columns, largest clusters first in its tree."""
+    box = model.grid_.box
+    if box.d != 2:
+        raise DimensionMismatch(
+            f"The clusters are of {box.d} columns; a map shows two.",
+            "Fit two columns for a picture: domain=box.select([...]).",
+        )
+    places = [model._lookup.transform.places(axis) for axis in range(2)]
+    return cluster_map(
+        model.cell_labels_[np.ix_(*places)],  # cell by cell, whatever the transform made of them
+        names=box.names,
+        low=box.low,
+        high=box.high,
+        sizes=model.cluster_sizes_,
+        centers=_densest(model),
+        branches=[] if model.tree_ is None else branches(model.tree_, model.cell_labels_),
+        rows=points,
+        title="Clusters" if points is None else "Clusters and rows",
+    )
+
+
+def branches(tree: PeakTree, labels: NDArray[np.int64]) -> list[tuple[int, float, float, int]]:
+    """Cluster, height of its peak, height where it joins a higher one, and which; -1 for none."""
+    home = labels.ravel()[tree.peaks]
+    top: dict[int, float] = {}
+    for cluster, height in zip(home.tolist(), tree.summits.tolist(), strict=True):
+        top[cluster] = max(top.get(cluster, height), height)
+    root = {cluster: cluster for cluster in top if cluster >= 0}
+    joins = {cluster: (0.0, -1) for cluster in root}
+    for (a, b), height in zip(home[tree.passes].tolist(), tree.heights.tolist(), strict=True):
+        if min(a, b) < 0 or _first(root, a) == _first(root, b):
+            continue
+        high, low = sorted((_first(root, a), _first(root, b)), key=lambda c: -top[c])
+        root[low] = high
+        joins[low] = (height, high)
+    order = sorted(root, key=lambda cluster: -top[cluster])
+    return [(cluster, top[cluster], *joins[cluster]) for cluster in order]
+
+
+def _first(root: dict[int, int], cluster: int) -> int:
+    while root[cluster] != cluster:
+        cluster = root[cluster]
+    return cluster
+
+
+def _densest(model: Any) -> Matrix:
+    """The middle of each cluster's fullest cell."""
+    labels, values = model.cell_labels_.ravel(), model.noisy_counts_.ravel()
+    inside = np.flatnonzero(labels >= 0)
+    order = inside[np.lexsort((-values[inside], labels[inside]))]
+    _, first = np.unique(labels[order], return_index=True)
+    low, high = model._lookup.bounds(order[first])
+    return np.asarray((low + high) / 2)

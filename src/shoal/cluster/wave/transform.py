@@ -1,0 +1,164 @@
+"""The average subband of a wavelet transform as an integer map, and how far one row moves it."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InvalidSetting
+
+__all__ = ["FINE", "Transform", "block_sums", "filter_length"]
+
+FINE = 1024  # filters are rounded to multiples of 1/1024, so that coefficients are whole numbers
+Integers = NDArray[np.int64]
+Number = TypeVar("Number", np.int64, np.float64)
+
+
+@dataclass(frozen=True)
+class Transform:
+    """Cell counts to the average coefficients of ``level`` steps of a separable transform.
+
+    One integer matrix an axis, made by sending impulses through the filter, edges included. The
+    grid is padded with empty cells to a multiple of ``2**level``; beyond it lie zeros, since
+    mirrored edges would count the rows of an edge twice. With Haar an entry is 1 and a coefficient
+    is the number of rows in a block.
+
+    Parameters
+    ----------
+    shape
+        Cells along each axis.
+    level
+        How often the grid is halved; 0 leaves it as it is.
+    wavelet
+        A discrete wavelet of PyWavelets, by name.
+
+    Examples
+    --------
+    >>> blocks = Transform((5, 4), level=1)
+    >>> blocks.shape_out, blocks.sensitivity
+    ((3, 2), 1)
+    >>> blocks(np.ones((5, 4), dtype=int)).tolist()
+    [[4, 4], [4, 4], [2, 2]]
+    >>> Transform((8, 8), level=1, wavelet="bior2.2").on_subband
+    False
+    """
+
+    shape: tuple[int, ...]
+    level: int = 0
+    wavelet: str = "haar"
+
+    @cached_property
+    def is_blocks(self) -> bool:
+        """Whether coefficients are plain block sums."""
+        return self.level == 0 or filter_length(self.wavelet) == 2
+
+    @cached_property
+    def matrices(self) -> tuple[Integers, ...]:
+        """For a longer filter: what each cell adds to each coefficient of its axis, in units."""
+        return tuple(self._matrix(cells) for cells in self.shape)
+
+    @property
+    def unit(self) -> float:
+        """What one whole number is worth: 1 for block sums."""
+        return 1.0 if self.is_blocks else float(FINE) ** -len(self.shape)
+
+    @cached_property
+    def shape_out(self) -> tuple[int, ...]:
+        """Coefficients along each axis."""
+        if self.is_blocks:
+            return tuple(self._padded(cells) >> self.level for cells in self.shape)
+        return tuple(len(matrix) for matrix in self.matrices)
+
+    def __call__(self, counts: NDArray[Number]) -> NDArray[Number]:
+        """The coefficients of counts on the grid, in units."""
+        if self.is_blocks:
+            return block_sums(counts, 2**self.level) if self.level else counts
+        largest = 2**62 // math.prod(int(np.abs(m).sum(axis=1).max()) for m in self.matrices)
+        counts = np.minimum(counts, largest)  # [P4] sums stay within 64 bits
+        for axis, matrix in enumerate(self.matrices):
+            along = np.tensordot(matrix, np.moveaxis(counts, axis, 0), axes=1)
+            counts = np.moveaxis(along, 0, axis)
+        return counts
+
+    @cached_property
+    def sensitivity(self) -> int:
+        """The most one row moves all coefficients together, in units; exact."""
+        if self.is_blocks:
+            return 1  # [P1] a row is in one block
+        return math.prod(int(np.abs(m).sum(axis=0).max()) for m in self.matrices)  # [P2]
+
+    @cached_property
+    def touched(self) -> int:
+        """The most coefficients one row moves."""
+        if self.is_blocks:
+            return 1
+        return math.prod(int(np.count_nonzero(m, axis=0).max()) for m in self.matrices)  # [P3]
+
+    @cached_property
+    def spread(self) -> float:
+        """The most that noise on the cells grows in a coefficient, in units: a ratio of roots."""
+        if self.is_blocks:
+            return float(2 ** (self.level * len(self.shape) / 2))
+        squares = (float((m.astype(float) ** 2).sum(axis=1).max()) for m in self.matrices)
+        return math.sqrt(math.prod(squares))
+
+    @cached_property
+    def gain(self) -> float:
+        """What one row adds to all coefficients together, away from the edges."""
+        if self.is_blocks:
+            return 1.0
+        return self.unit * math.prod(float(np.median(m.sum(axis=0))) for m in self.matrices)
+
+    @property
+    def on_subband(self) -> bool:
+        """Whether noise is smaller put on the coefficients than on the cells."""
+        return self.is_blocks or self.sensitivity < self.spread
+
+    def places(self, axis: int) -> Integers:
+        """For each cell along an axis, the coefficient that answers for it: where it adds most."""
+        if self.is_blocks:
+            return np.arange(self.shape[axis]) >> self.level
+        return np.maximum.accumulate(np.argmax(self.matrices[axis], axis=0))
+
+    def _padded(self, cells: int) -> int:
+        return -(-cells >> self.level) << self.level
+
+    def _matrix(self, cells: int) -> Integers:
+        response = np.eye(self._padded(cells))
+        for _ in range(self.level):
+            response = _wavelets().dwt(response, self.wavelet, mode="zero", axis=0)[0]
+        return np.rint(response[:, :cells] * FINE).astype(np.int64)
+
+
+def block_sums(counts: NDArray[Number], side: int) -> NDArray[Number]:
+    """Sums over blocks of ``side`` cells an axis; the last ones may be smaller.
+
+    Examples
+    --------
+    >>> block_sums(np.arange(5), 2).tolist()
+    [1, 5, 4]
+    """
+    for axis, cells in enumerate(counts.shape):
+        counts = np.add.reduceat(counts, np.arange(0, cells, side), axis=axis)
+    return counts
+
+
+def filter_length(wavelet: str) -> int:
+    """Length of the filter; a name PyWavelets does not know as discrete is refused."""
+    pywt = _wavelets()
+    if wavelet not in pywt.wavelist(kind="discrete"):
+        raise InvalidSetting(
+            "wavelet is no discrete wavelet of PyWavelets.",
+            'E.g. wavelet="haar", "db2", "sym4" or "bior2.2".',
+        )
+    return int(pywt.Wavelet(wavelet).dec_len)
+
+
+def _wavelets() -> Any:
+    """PyWavelets, imported when a filter is asked for."""
+    import pywt
+
+    return pywt
