@@ -10,7 +10,7 @@ from shoal.figures.cell_map import CellMap, cell_map
 from shoal.figures.cluster_map import ClusterMap, cluster_map
 from shoal.figures.dots import Dots, dots
 from shoal.figures.figure import Figure
-from shoal.figures.mosaic import Mosaic, mosaic
+from shoal.figures.mosaic import Mosaic, bars, mosaic
 from shoal.figures.noise_bars import NoiseBars, noise_bars
 from shoal.figures.noise_histogram import NoiseHistogram, noise_histogram
 from shoal.figures.noise_map import NoiseMap, noise_map
@@ -27,6 +27,7 @@ __all__ = [
     "NoiseBars",
     "NoiseHistogram",
     "NoiseMap",
+    "bars",
     "budget_curve",
     "cell_map",
     "cluster_map",
@@ -43,7 +44,16 @@ __all__ = [
 
 _KINDS: dict[str, type[Figure]] = {
     kind.kind: kind
-    for kind in (BudgetCurve, CellMap, ClusterMap, Dots, Mosaic, NoiseBars, NoiseHistogram, NoiseMap)
+    for kind in (
+        BudgetCurve,
+        CellMap,
+        ClusterMap,
+        Dots,
+        Mosaic,
+        NoiseBars,
+        NoiseHistogram,
+        NoiseMap,
+    )
 }
 
 

@@ -16,7 +16,7 @@ from shoal.figures.palette import PALETTE, SHADES
 from shoal.figures.svg import Svg, at, nice_ticks
 from shoal.figures.text import labels, number, places, shorten
 
-__all__ = ["CellMap", "cell_map"]
+__all__ = ["CellMap", "alt_words", "cell_map", "finding_of"]
 
 MOST_CELLS = 10_000
 WIDTH, HEIGHT = 640, 440
@@ -67,7 +67,7 @@ def cell_map(
             f"Counts of {counts.ndim} and a box of {len(names)} columns came; a map shows two.",
             "Choose two columns, e.g. counts.reshape(grid.shape) of a grid over two.",
         )
-    finding = finding or _finding(counts, names, corners)
+    finding = finding or finding_of(counts, names, corners)
     merged, factor = _merged(counts)
     note = _note(counts, factor)
     data = {
@@ -80,7 +80,7 @@ def cell_map(
         "centers": [] if centers is None else points(centers).tolist(),
         "reach": [] if reach is None else points(reach).tolist(),
     }
-    return CellMap(title=title, alt=_alt(names, corners, finding, note), data=data, note=note)
+    return CellMap(title=title, alt=alt_words(names, corners, finding, note), data=data, note=note)
 
 
 class CellMap(Figure):
@@ -201,7 +201,8 @@ def _note(counts: Counts, factor: int) -> str:
     return f"The {cells} released cells are drawn merged, {factor} x {factor} to one."
 
 
-def _finding(counts: Counts, names: Sequence[str], corners: NDArray[np.float64]) -> str:
+def finding_of(counts: Counts, names: Sequence[str], corners: NDArray[np.float64]) -> str:
+    """Where the densest areas of a regular grid lie, in a sentence."""
     called = [shorten(str(name), 80) for name in names]
     decimals = [places(side) + 1 for side in (corners[1] - corners[0]) / counts.shape]
     middles = [area.middle for area in dense_areas(counts, *corners)]
@@ -216,7 +217,8 @@ def _finding(counts: Counts, names: Sequence[str], corners: NDArray[np.float64])
     return f"The densest areas lie near {'; '.join(spots[:-1])} and {spots[-1]}."
 
 
-def _alt(names: Sequence[str], corners: NDArray[np.float64], finding: str, note: str) -> str:
+def alt_words(names: Sequence[str], corners: NDArray[np.float64], finding: str, note: str) -> str:
+    """A map in words: its axes, what its colour means, what it shows."""
     ends = [
         f"{shorten(str(name), 80)} from {number(low)} to {number(high)}"
         for name, low, high in zip(names, *corners, strict=True)

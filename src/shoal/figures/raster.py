@@ -8,6 +8,7 @@ from shoal.errors import DimensionMismatch
 __all__ = ["raster_of_cells", "raster_of_points"]
 
 Matrix = NDArray[np.float64]
+_AT_ONCE = 2**16  # cells: their shares in all parts of an axis are in memory together
 
 
 def raster_of_cells(
@@ -33,8 +34,12 @@ def raster_of_cells(
     corners = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
     box, weight = np.asarray(within, dtype=float), np.asarray(weights, dtype=float)
     _check_two(*corners, box)
-    shares = [_shares(corners[0][:, i], corners[1][:, i], box[:, i], parts) for i in range(2)]
-    counts: Matrix = (shares[0] * weight[:, None]).T @ shares[1]
+    counts = np.zeros((parts, parts))
+    for start in range(0, len(weight), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        low_some, high_some = corners[0][some], corners[1][some]
+        shares = [_shares(low_some[:, i], high_some[:, i], box[:, i], parts) for i in range(2)]
+        counts += (shares[0] * weight[some, None]).T @ shares[1]
     return np.asarray(np.rint(counts), dtype=np.int64)
 
 

@@ -2,7 +2,7 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self, cast
 
@@ -15,6 +15,7 @@ from shoal.domain import Box, View
 from shoal.domain.grid import Keys
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting
+from shoal.figures import Figure
 from shoal.privacy import Ledger, PureDP, guarantee_of
 from shoal.privacy.exact import exact_budget, plain, whole_number
 from shoal.privacy.page import Page
@@ -29,6 +30,7 @@ from shoal.synopsis.folder import (
     load_synopsis,
     save_synopsis,
 )
+from shoal.synopsis.picture import picture_of
 from shoal.synopsis.private import ROWS_SHARE, Neighbours, PrivateEstimator, noisy_size
 from shoal.synopsis.weights import Negative, weights_of
 
@@ -204,6 +206,18 @@ class Synopsis(PrivateEstimator):
         else:  # nothing is known but the box
             low, high = self._box.low, self._box.high
         return draw.uniform(low, high, size=(n, self._box.d))
+
+    def plot(self, columns: Sequence[str] | None = None) -> Figure:
+        """A map of the cells over two columns, or bars over one.
+
+        Parameters
+        ----------
+        columns
+            Which, in order; left out, the first two. Cells in more columns are shown as what they
+            add up to over these.
+        """
+        check_is_fitted(self)
+        return picture_of(self.cells_, self._box, columns, self.n_rows_)
 
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
         """Keep it as ``cells.parquet`` and ``synopsis.json``, with its guarantee.
