@@ -44,7 +44,8 @@ class Counting:
         if not self.by_person:
             return True
         combination = classes_of(self.problem.codes).ids
-        return int(_first(combination, self._person).sum()) == int(self._person.max()) + 1
+        people = int(self._person.max(initial=-1)) + 1
+        return int(_first(combination, self._person).sum()) == people
 
     @cached_property
     def _rows(self) -> NDArray[np.float64] | None:

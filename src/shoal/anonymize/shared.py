@@ -24,7 +24,7 @@ class Shared:
         self.counting = Counting(problem)
         self.rules = Rules(self.counting)
         self.nodes = Nodes(problem)
-        most = problem.N * max(math.log2(problem.N), 1)
+        most = max(problem.N, 2) * math.log2(max(problem.N, 2))
         self.per_bit = 2.0 ** (61 - math.ceil(math.log2(most)))
 
     def passes(
