@@ -4,6 +4,7 @@ A method is a line of ``METHODS``. Its ``build`` makes the estimator, not fitted
 asked; its ``story`` names the module whose ``result``, ``document`` and ``summary`` tell of it.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -80,12 +81,12 @@ def groups_of(words: str | None) -> range | None:
     """How many groups: ``8``, or ``2-12`` to choose among."""
     if words is None:
         return None
-    low, _, high = words.partition("-")
-    if not (low.strip().isdecimal() and (high or low).strip().isdecimal()):
+    found = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", words)
+    if found is None:
         raise InvalidSetting(
             "-k is neither a whole number nor a range.", "E.g. -k 8, or -k 2-12 to choose."
         )
-    wanted = range(int(low), int(high or low) + 1)
+    wanted = range(int(found[1]), int(found[2] or found[1]) + 1)
     if not wanted or wanted[0] < 1 or wanted[-1] > MOST_CLUSTERS:
         raise InvalidSetting(
             f"-k must run upwards, from 1 up, to {MOST_CLUSTERS:,} at most.", "E.g. -k 2-12."

@@ -1,0 +1,115 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.apps.cluster_groups import Groups
+from shoal.apps.cluster_methods import METHODS, Asked
+from shoal.apps.cluster_story import WEAK, code, document, listed, result, summary
+from shoal.apps.output import in_print
+from shoal.data import write_table
+from shoal.domain import Box
+from shoal.privacy import Ledger
+from shoal.report import findings, render
+
+BOX = Box(age=(0, 110), visits=(0, 20))
+FILES = [Path("model/report.html"), Path("model/model.json")]
+
+
+def rows(d=2, n=2_000):
+    rng = np.random.default_rng(0)
+    return 0.3 + 0.4 * (np.arange(n) % 2)[:, None] + rng.normal(0, 0.03, (n, d))
+
+
+def told(box=BOX, X=None, **settings):
+    asked = Asked("kmeans", settings.pop("epsilon", "1"), box, settings.pop("k", range(2, 3)),
+                  seed=1, **settings)  # fmt: skip
+    X = box.unscale(rows(box.d)) if X is None else X
+    return METHODS["kmeans"].build(asked).fit(X), asked
+
+
+def test_the_page_has_words_for_everything_on_the_label():
+    label = findings(result(*told()), ledger=Ledger())["label"]
+    assert not [field["name"] for field in label if field["value"] == "not stated"]
+
+
+def test_the_page_shows_map_table_facts_and_what_noise_costs():
+    page = findings(result(*told()))
+    assert page["kind"] == "private k-means"
+    assert [figure["kind"] for figure in page["figures"][2:]] == ["cell_map"]
+    (table,) = page["result"]["tables"]
+    assert table["columns"] == ["Group", "age", "visits", "People, about"]
+    assert len(table["rows"]) == 2
+    assert page["errors"]
+    assert page["settings"]["algorithm"] == "auto"
+    assert "synopsis_" not in page["result"]["values"]  # it would name a ledger's path
+
+
+def test_the_page_is_plain_json():
+    page = findings(result(*told()), ledger=Ledger())
+    assert json.loads(json.dumps(page)) == page
+
+
+def test_titles_and_names_from_outside_are_escaped():
+    hostile = '</script><b onload="x">'
+    box = Box.of([hostile, "=1+1"], [0, 0], [1, 1])
+    page = render(findings(result(*told(box, title=hostile, publisher=hostile))))
+    assert "<b onload" not in page
+    assert "</script>" not in page
+
+
+def test_too_few_people_for_the_noise_are_told_first():
+    few = told(X=BOX.unscale(rows(n=40)), epsilon="0.05")
+    assert findings(result(*few))["errors"][0] == WEAK
+    assert "these groups may be none" in " ".join(in_print(*summary(*few, FILES)).split())
+    assert WEAK not in findings(result(*told()))["errors"]
+
+
+def test_many_columns_are_cut_where_they_are_listed_and_kept_where_they_are_counted():
+    box = Box.of([f"c{i}" for i in range(20)], [0] * 20, [1] * 20)
+    model, asked = told(box)
+    (table,) = findings(result(model, asked))["result"]["tables"]
+    assert len(table["columns"]) == 14
+    assert "other 8 columns are in centers.csv" in table["note"]
+    assert len(document(model, asked, FILES)["groups"][0]["center"]) == 20
+    assert "c19" not in in_print(*summary(model, asked, FILES))
+
+
+def test_a_simulation_promises_nothing():
+    words = " ".join(in_print(*summary(*told(), FILES)).split())
+    assert "Promised Nothing. With real noise:" in words
+    assert document(*told(), FILES)["simulation"] is True
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"neighbours": "replace-one", "n_public": 2_000, "drop": True},
+        {"delta": "1e-9"},
+        {"box": Box.geo(lat=(40.4, 41.0), lon=(-74.3, -73.6))},
+    ],
+    ids=["plain", "replaced", "delta", "map"],
+)
+def test_the_code_on_the_page_does_the_same(settings, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    box = settings.pop("box", BOX)
+    X = dict(zip(box.names, box.unscale(rows()).T, strict=True))
+    write_table(pa.table(X), "table.csv")
+    model, asked = told(box, X="table.csv", **settings)
+    exec(code(asked, Groups(model)), {})
+    again = shoal.load_model("model")
+    np.testing.assert_array_equal(again.cluster_centers_, model.cluster_centers_)
+    assert again.guarantee_ == model.guarantee_
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c"),
+     (list("abcde"), "a, b and 3 more columns")],
+)  # fmt: skip
+def test_names_are_listed_as_in_a_sentence(names, said):
+    assert listed(names) == said
