@@ -87,18 +87,29 @@ def meaning(policy: "Policy") -> tuple[list[str], list[str]]:
     wrong = [f for name, of in policy.attributes.items() for f in _attribute(name, of)]
     if not policy.names("quasi"):
         wrong.append("no column has the role quasi; without one there is nothing to generalise")
-    for key, name in (
-        ("privacy.entity", policy.privacy.entity),
-        ("search.target", policy.search.target),
-    ):
-        if name is not None and name not in policy.attributes:
-            wrong.append(
-                f"{key} names a column without a role{nearest(name, [*policy.attributes])}"
-            )
-    entity = policy.attributes.get(policy.privacy.entity or "")
-    if entity is not None and entity.role in ("quasi", "sensitive"):
-        wrong.append("privacy.entity is a quasi or sensitive column; it only tells people apart")
+    wrong += [*_named(policy), *_clashes(policy)]
     return settings, wrong
+
+
+def _named(policy: "Policy") -> Iterator[str]:
+    """What names a column must name one that is fit for it."""
+    entity, target = policy.privacy.entity, policy.search.target
+    for key, name in (("privacy.entity", entity), ("search.target", target)):
+        if name is not None and name not in policy.attributes:
+            yield f"{key} names a column without a role{nearest(name, [*policy.attributes])}"
+    if entity in (*policy.names("quasi"), *policy.names("sensitive")):
+        yield "privacy.entity is a quasi or sensitive column; it only tells people apart"
+    if (policy.search.score == "label-gain") != (target is not None):
+        yield "search.target, a column, and the score label-gain need each other"
+
+
+def _clashes(policy: "Policy") -> Iterator[str]:
+    if policy.output.intervals != "bounds":
+        return
+    for name in policy.names("quasi"):
+        for made in (f"{name}_low", f"{name}_high"):
+            if made in policy.attributes:
+                yield f"{made} is a column of the table, and would hold the bounds of {name}"
 
 
 def _settings(policy: "Policy") -> Iterator[str]:

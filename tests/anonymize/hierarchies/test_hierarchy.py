@@ -48,7 +48,12 @@ def test_a_level_places_leaves_together_that_share_its_label(columns):
 
 def test_levels_are_those_written_before_chains_were_contracted():
     assert PLACES.paths()[2] == ["c", "c", "north", "any"]  # 'plain' has one leaf only
-    assert [PLACES.taxonomy.nodes[p].label for p in PLACES.level_nodes(1)] == ["hills", "c", "f", "g"]
+    assert [PLACES.taxonomy.nodes[p].label for p in PLACES.level_nodes(1)] == [
+        "hills",
+        "c",
+        "f",
+        "g",
+    ]
     assert PLACES.level_nodes(3) == (0,)
 
 

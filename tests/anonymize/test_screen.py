@@ -1,0 +1,80 @@
+import pytest
+
+from shoal.anonymize import Policy, problem_of
+from shoal.errors import (
+    EntityRequired,
+    KeyMissing,
+    LinkedRows,
+    LooksIdentifying,
+    UnknownColumn,
+    UnlistedColumn,
+)
+
+QUASI = {"role": "quasi", "hierarchy": {"tree": {"*": ["a", "b"]}}}
+TOKEN = {"role": "identifier", "action": "hmac", "key_env": "RELEASE_KEY"}
+
+
+def policy(attributes, **privacy):
+    return Policy.of({"version": 1, "attributes": attributes, "privacy": {"k": 2, **privacy}})
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("RELEASE_KEY", "7" * 64)
+
+
+def test_a_column_without_a_role_is_an_error():
+    with pytest.raises(UnlistedColumn, match="'age'"):
+        problem_of(policy({"q": QUASI}), {"q": ["a", "b"], "age": [1, 2]})
+
+
+def test_a_column_that_is_not_there_gets_the_nearest_spelling():
+    with pytest.raises(UnknownColumn, match="did you mean 'sex'"):
+        problem_of(policy({"sexx": QUASI}), {"sex": ["a", "b"]})
+
+
+@pytest.mark.parametrize(
+    ("values", "what"),
+    [
+        ([f"v{i}" for i in range(10)], "mostly unique"),
+        (["the quick brown fox jumps", "over the lazy old dog"] * 5, "free text"),
+        (["2001-03-05 12:30:00", "2001-03-06T08:00"] * 5, "times"),
+    ],
+)
+def test_a_column_that_looks_identifying_is_refused_unless_forced(values, what):
+    table = {"q": ["a", "b"] * 5, "o": values}
+    with pytest.raises(LooksIdentifying, match=rf"'o' \({what}\)"):
+        problem_of(policy({"q": QUASI, "o": {"role": "other"}}), table)
+    problem_of(policy({"q": QUASI, "o": {"role": "other", "force": True}}), table)
+
+
+def test_few_values_and_nulls_do_not_look_identifying():
+    table = {"q": ["a", "b"] * 5, "o": ["x"] * 4 + ["y"] * 4 + ["", None]}
+    problem_of(policy({"q": QUASI, "o": {"role": "other"}}), table)
+
+
+def test_a_key_is_asked_for_before_any_row_is_read(monkeypatch):
+    monkeypatch.delenv("RELEASE_KEY")
+    unreadable = {"q": ["no leaf"], "id": ["p"]}
+    with pytest.raises(KeyMissing):
+        problem_of(policy({"q": QUASI, "id": TOKEN}), unreadable)
+
+
+def test_a_pseudonym_on_several_rows_needs_people_to_be_counted():
+    table = {"id": ["p", "p", "r"], "q": ["a", "a", "b"]}
+    with pytest.raises(EntityRequired, match="entity: id"):
+        problem_of(policy({"id": TOKEN, "q": QUASI}), table)
+    assert problem_of(policy({"id": TOKEN, "q": QUASI}, entity="id"), table).problem.N == 3
+
+
+def test_a_pseudonym_on_rows_that_differ_links_them():
+    table = {"id": ["p", "p", "r"], "q": ["a", "b", "b"]}
+    with pytest.raises(LinkedRows):
+        problem_of(policy({"id": TOKEN, "q": QUASI}, entity="id"), table)
+    dropped = {"id": {"role": "identifier"}, "q": QUASI}
+    assert problem_of(policy(dropped, entity="id"), table).problem.entities is not None
+
+
+def test_a_pseudonym_that_is_unique_needs_no_entity():
+    table = {"id": ["p", "o", "r"], "q": ["a", "b", "b"]}
+    assert problem_of(policy({"id": TOKEN, "q": QUASI}), table).problem.N == 3

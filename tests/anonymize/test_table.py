@@ -1,0 +1,65 @@
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from shoal.anonymize.table import OWNER, Beside, Table
+
+COUNT = "SELECT c0, count(*) AS n FROM rows GROUP BY ALL ORDER BY c0"
+COLUMNS = {'na"me': ["b", "a", "b"], "id": [7, 8, 7]}
+
+
+def kinds(tmp_path):
+    table = pa.table(COLUMNS)
+    pq.write_table(table, tmp_path / "one.parquet")
+    (tmp_path / "many").mkdir()
+    pq.write_table(table.slice(0, 1), tmp_path / "many" / "1.parquet")
+    pq.write_table(table.slice(1), tmp_path / "many" / "2.parquet")
+    pd.DataFrame(COLUMNS).to_csv(tmp_path / "t.csv", index=False)
+    return {
+        "arrow": table,
+        "pandas": pd.DataFrame(COLUMNS),
+        "categories": pd.DataFrame({**COLUMNS, 'na"me': pd.Categorical(COLUMNS['na"me'])}),
+        "polars": pl.DataFrame(COLUMNS),
+        "parquet": str(tmp_path / "one.parquet"),
+        "folder": str(tmp_path / "many"),
+        "csv": str(tmp_path / "t.csv"),
+    }
+
+
+@pytest.mark.parametrize(
+    "kind", ["arrow", "pandas", "categories", "polars", "parquet", "folder", "csv"]
+)
+def test_every_kind_of_table_is_queried_and_read_alike(tmp_path, kind):
+    table = Table(kinds(tmp_path)[kind])
+    found = table.query(COUNT, ['na"me'])
+    assert found["c0"].to_pylist() == ["a", "b"]
+    assert found["n"].to_pylist() == [1, 2]
+    rows = [str(x) for b in table.batches(['na"me']) for x in b.column(0).to_pylist()]
+    assert rows == ["b", "a", "b"]
+
+
+@pytest.mark.parametrize("kind", ["arrow", "parquet", "csv"])
+def test_people_are_told_apart_by_a_column(tmp_path, kind):
+    sql = f"SELECT count(DISTINCT {OWNER}) AS people, count(*) AS n FROM rows"
+    found = Table(kinds(tmp_path)[kind]).query(sql, [], "id")
+    assert found.to_pydict() == {"people": [2], "n": [3]}
+
+
+def test_an_empty_table_has_no_groups():
+    empty = pa.table({"x": pa.array([], pa.string())})
+    assert len(Table(empty).query("SELECT c0, count(*) AS n FROM rows GROUP BY ALL", ["x"])) == 0
+
+
+def test_owners_beside_a_table_come_row_by_row(tmp_path):
+    owners = pa.table({OWNER: [str(i) for i in range(10)]})
+    pq.write_table(owners, tmp_path / "owners.parquet", row_group_size=3)
+    rows = pa.Table.from_batches(pa.table({"x": list(range(10))}).to_batches(max_chunksize=4))
+    beside = Beside(rows, tmp_path / "owners.parquet")
+    pairs = [
+        pair
+        for batch in beside.batches(["x"], 4)
+        for pair in zip(batch["x"].to_pylist(), batch[OWNER].to_pylist(), strict=True)
+    ]
+    assert pairs == [(i, str(i)) for i in range(10)]
