@@ -30,7 +30,7 @@ def along(m, axes):
     return move
 
 
-@pytest.mark.parametrize(("m", "axes"), [(1, 1), (2, 1), (3, 3)])
+@pytest.mark.parametrize(("m", "axes"), [(1, 1), (2, 2)])
 def test_vectors_apart_by_the_sensitivity_certify_no_more_than_the_promise(m, axes):
     found = audited(Gaussian(CLAIM, STEP).release, along(m, axes))
     assert found.verdict == "consistent"
@@ -39,7 +39,7 @@ def test_vectors_apart_by_the_sensitivity_certify_no_more_than_the_promise(m, ax
 
 def test_a_person_of_two_rows_certifies_no_more_than_the_promise():
     promise = ApproxDP(1, "0.01", rows=2)
-    move = 2 * along(2, 1)
+    move = 2 * along(1, 1)
     found = audited(Gaussian(promise.per_row(), STEP).release, move, promise)
     assert found.verdict == "consistent"
 
@@ -51,9 +51,9 @@ def forgetful(rows):
 
 TWINS = {
     "a tenth less noise": (Gaussian(ApproxDP("1.2", "0.01"), STEP).release, along(1, 1)),
-    "the sensitivity of one coordinate": (Gaussian(CLAIM, STEP // 2).release, along(4, 4)),
-    "delta forgotten for a group": (forgetful(4), 4 * along(2, 1)),
-    "a group taken for one row": (forgetful(1), 2 * along(2, 1)),
+    "the sensitivity of one coordinate": (Gaussian(CLAIM, 7 * STEP // 10).release, along(2, 2)),
+    "delta forgotten for a group": (forgetful(4), 4 * along(1, 1)),
+    "a group taken for one row": (forgetful(1), 2 * along(1, 1)),
 }
 
 

