@@ -47,3 +47,10 @@ def test_a_mosaic_is_drawn_again_from_its_numbers_and_in_plotly():
     figure = drawn()
     assert figure_of(figure.to_dict()).svg() == figure.svg()
     assert len(figure.plotly().data) == 1
+
+
+def test_one_tiny_cell_does_not_pale_the_rest():
+    low, high = [[0, 0], [2, 0], [2, 2]], [[2, 4], [4, 2], [2.001, 2.001]]
+    figure = mosaic(low, high, [500, 900, 3], names=["x", "y"], within=BOX, title="Cells")
+    assert figure.data["density"][2] > 1000 * figure.data["density"][1]
+    assert 'class="cells q6" stroke-width="167"' in figure.svg()

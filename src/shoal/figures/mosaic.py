@@ -121,7 +121,7 @@ class Mosaic(CellMap):
         svg = Svg(WIDTH, HEIGHT, self.title, self.alt)
         self._draw_axes(svg)
         density = np.array(self.data["density"], dtype=np.int64)
-        levels = shade_levels(density)
+        levels = shade_levels(np.minimum(density, self._dense_enough(density)))
         self._draw_tiles(svg, np.searchsorted(levels, density, side="right"))
         svg.path(f"M{self._left} {TOP}H{RIGHT}V{BOTTOM}H{self._left}z", "frame")
         draw_legend(svg, levels, LEFT, RIGHT, self.data["legend"])
@@ -134,6 +134,14 @@ class Mosaic(CellMap):
         raster = raster_of_cells(cells[:, :2], cells[:, 2:], self.data["weights"], within=box)
         shown = {"noisy_counts": raster.tolist(), "cells": list(raster.shape), "merged": 1}
         return CellMap(title=self.title, alt=self.alt, data={**self.data, **shown}).plotly()
+
+    def _dense_enough(self, density: NDArray[np.int64]) -> int:
+        """What 95 in 100 people have around them at most: one tiny cell must not pale the rest."""
+        order = np.argsort(density)
+        people = np.cumsum(np.array(self.data["weights"], dtype=float)[order])
+        if not people.size:
+            return 1
+        return int(density[order][np.searchsorted(people, 0.95 * people[-1])])
 
     def _draw_tiles(self, svg: Svg, shades: NDArray[np.int64]) -> None:
         """A tile is a thick line; one path for those of a shade and a height."""
