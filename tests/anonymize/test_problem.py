@@ -1,9 +1,12 @@
+import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from shoal.anonymize.lines import problem_of
-from shoal.anonymize.problem import Cut
+from shoal.anonymize.problem import Cut, SensitiveColumn
+from shoal.anonymize.top_down import specialise
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": ["0", "1"], "b": ["2", "3"]})
@@ -32,3 +35,14 @@ def test_weights_are_one_unless_given_and_the_search_begins_at_the_roots():
     table = problem_of({"x": TREE, "y": TREE}, [[0, 3]], k=2)
     assert table.weights == (1.0, 1.0)
     assert table.top == Cut(((0,), (0,)))
+
+
+def test_what_is_known_of_people_is_not_printed():
+    people = np.array([987_654, 987_655])
+    column = SensitiveColumn("ill", np.array([41, 42], dtype=np.int32), 43)
+    table = problem_of(
+        {"x": TREE}, [[0], [3]], k=2, entities=people, sensitive=(column,), target=people
+    )
+    outcome = specialise(replace(table, sensitive=()))
+    for thing in (table, column, outcome):
+        assert not re.search(r"987|\b41\b|array\(\[\[", repr(thing))

@@ -11,11 +11,11 @@ several rows, of the person. There are F lines and d QIDs. Words used throughout
 - *suppressed*: not published; a line is suppressed whole, and counts ``n[i]`` rows.
 
 What is held against k is people if ``entities`` is given, else rows. What is held against the
-suppression budget, and every measure of loss, is always rows.
+suppression budget, and every measure of loss, is always rows. Nothing here prints its lines.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -78,7 +78,7 @@ class SensitiveColumn:
     """
 
     name: str
-    codes: NDArray[np.int32]
+    codes: NDArray[np.int32] = field(repr=False)
     size: int
     l: Diversity | None = None  # noqa: E741 - the name of the literature
     t: Closeness | None = None
@@ -143,16 +143,16 @@ class Problem:
     names: tuple[str, ...]
     taxonomies: tuple[Taxonomy, ...]
     costs: tuple[NDArray[np.float64], ...]
-    codes: NDArray[np.int32]
-    n: NDArray[np.int64]
+    codes: NDArray[np.int32] = field(repr=False)
+    n: NDArray[np.int64] = field(repr=False)
     k: int
     suppression: float = 0.0
     weights: tuple[float, ...] = ()
     lost: int = 0
     start: Cut | None = None
     sensitive: tuple[SensitiveColumn, ...] = ()
-    entities: NDArray[np.int64] | None = None
-    target: NDArray[np.int32] | None = None
+    entities: NDArray[np.int64] | None = field(default=None, repr=False)
+    target: NDArray[np.int32] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.weights:
@@ -249,8 +249,8 @@ class Outcome:
         Things the report must say, in plain words, e.g. that a rule may have stopped it early.
     """
 
-    labels: NDArray[np.int32]
-    suppressed: NDArray[np.bool_]
+    labels: NDArray[np.int32] = field(repr=False)
+    suppressed: NDArray[np.bool_] = field(repr=False)
     metrics: Metrics
     cut: Cut | None = None
     method: str = ""
