@@ -1,31 +1,29 @@
-"""Run by the interpreter of diffprivlib's own environment: k-means on one table, seed by seed.
+"""Run by the interpreter of diffprivlib's own environment: k-means on tables, as asked.
 
-Reads the folder named on the command line (``rows.npy`` on [-1, 1]^d, ``asked.json``) and prints
-one JSON line a fit: the seed, the centres, and the CPU seconds it took.
+Reads one JSON line a fit from standard input (the path of rows on [-1, 1]^d as ``.npy``, k,
+epsilon, a seed) and answers each with one: the centres, and the CPU seconds it took.
 """
 
 import json
 import sys
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 from diffprivlib.models import KMeans
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
-    asked = json.loads((folder / "asked.json").read_text())
-    rows = np.load(folder / "rows.npy")
     warnings.simplefilter("ignore")  # it warns of leaks we measure elsewhere
-    for seed in asked["seeds"]:
-        start = time.process_time()
-        model = KMeans(asked["k"], epsilon=asked["epsilon"], bounds=(-1, 1), random_state=seed).fit(
-            rows
+    for line in sys.stdin:
+        asked = json.loads(line)
+        rows = np.load(asked["rows"])
+        model = KMeans(
+            asked["k"], epsilon=asked["epsilon"], bounds=(-1, 1), random_state=asked["seed"]
         )
-        seconds = time.process_time() - start
-        said = {"seed": seed, "centers": model.cluster_centers_.tolist(), "seconds": seconds}
+        start = time.process_time()
+        model.fit(rows)
+        said = {"centers": model.cluster_centers_.tolist(), "seconds": time.process_time() - start}
         print(json.dumps(said), flush=True)
 
 

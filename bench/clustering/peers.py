@@ -1,5 +1,6 @@
 """Other libraries, each in an environment of its own: diffprivlib does not import beside ours."""
 
+import atexit
 import json
 import os
 import subprocess
@@ -45,18 +46,35 @@ def diffprivlib_fits(
     rows: NDArray[np.float64], k: int, epsilon: float, seeds: Sequence[int]
 ) -> Iterator[Fit]:
     """Its k-means on rows in [-1, 1]^d, once a seed; nothing where it is not installed."""
-    python = diffprivlib_python()
-    if python is None:
+    worker = _worker()
+    if worker is None or worker.stdin is None or worker.stdout is None:
         return
     with tempfile.TemporaryDirectory() as folder:
-        np.save(Path(folder, "rows.npy"), rows)
-        asked = {"k": k, "epsilon": epsilon, "seeds": list(seeds)}
-        Path(folder, "asked.json").write_text(json.dumps(asked))
-        command = [str(python), str(HERE / "diffprivlib_fit.py"), folder]
-        run = subprocess.run(command, capture_output=True, text=True, check=True, env=_one_thread())
-    for line in run.stdout.splitlines():
-        said = json.loads(line)
-        yield Fit(said["seed"], np.array(said["centers"]), said["seconds"])
+        file = Path(folder, "rows.npy")
+        np.save(file, rows)
+        for seed in seeds:
+            asked = {"rows": str(file), "k": k, "epsilon": epsilon, "seed": seed}
+            worker.stdin.write(json.dumps(asked) + "\n")
+            worker.stdin.flush()
+            said = json.loads(worker.stdout.readline())
+            yield Fit(seed, np.array(said["centers"]), said["seconds"])
+
+
+@cache
+def _worker() -> "subprocess.Popen[str] | None":
+    """One process for all fits: starting it takes longer than most of them."""
+    python = diffprivlib_python()
+    if python is None:
+        return None
+    worker = subprocess.Popen(
+        [str(python), str(HERE / "diffprivlib_fit.py")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=_one_thread(),
+    )
+    atexit.register(worker.kill)
+    return worker
 
 
 def _one_thread() -> dict[str, str]:

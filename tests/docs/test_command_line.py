@@ -38,13 +38,16 @@ def test_every_verb_is_listed():
 
 def test_the_table_of_settings_is_the_one_of_the_options():
     everywhere = row_of("`--json` and `--quiet` of every verb")
-    both = row_of("the options of `demo` and `perturb`")
-    ledger = row_of("`--ledger` of `perturb`, and the file of `ledger show` and `ledger limit`")
+    released = row_of("the options of `demo`, `cluster` and `perturb`")
+    rows = row_of("the options of `cluster` and `perturb`")
+    file = "`--ledger` of `cluster` and `perturb`, and the file of `ledger show` and `ledger limit`"
+    ledger = row_of(file)
     assert settings_of("version") == everywhere
-    assert settings_of("demo") == everywhere | both
+    assert settings_of("demo") == everywhere | released
     assert settings_of("ledger show") == settings_of("ledger limit") == everywhere | ledger
-    alone = row_of("the options of `perturb`")
-    assert settings_of("perturb") == everywhere | both | ledger | alone
+    for verb in ("cluster", "perturb"):
+        alone = row_of(f"the options of `{verb}`")
+        assert settings_of(verb) == everywhere | released | rows | ledger | alone
 
 
 @pytest.mark.parametrize(
