@@ -1,0 +1,127 @@
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sklearn.base import clone
+
+import shoal
+from shoal import KAnonymity, Taxonomy, TopDownSpecialization
+from shoal.errors import InvalidPolicy, InvalidSetting, StartFails, UnlistedColumn
+
+AGES = {"type": "int", "domain": (0, 99), "hierarchy": {"kind": "interval", "width": 10}}
+SEX = Taxonomy.nested("*", ["F", "M"])
+
+
+def people(n=300, seed=1):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame({
+        "age": rng.integers(18, 70, n), "sex": rng.choice(["F", "M"], n),
+        "visits": rng.integers(0, 5, n),
+    })  # fmt: skip
+
+
+def model(**how):
+    given = {"k": 5, "hierarchies": {"age": AGES, "sex": SEX}, "other": ["visits"], "restarts": 2}
+    return TopDownSpecialization(**{**given, **how})
+
+
+@pytest.mark.parametrize("recoding", ["global", "local"])
+def test_what_comes_out_is_shared_by_k(recoding):
+    fitted = model(recoding=recoding)
+    released = fitted.fit_transform(people())
+    assert released.groupby(["age", "sex"]).size().min() >= 5
+    assert fitted.guarantee_ == KAnonymity(5)
+    assert fitted.metrics_.suppressed == 300 - len(released)
+
+
+def test_frames_come_back_as_the_kind_that_came(tmp_path):
+    frame = people()
+    assert isinstance(model().fit_transform(frame), pd.DataFrame)
+    assert isinstance(model().fit_transform(pl.from_pandas(frame)), pl.DataFrame)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    assert isinstance(model().fit_transform(table), pa.Table)
+    pq.write_table(table, tmp_path / "t.parquet")
+    assert isinstance(model().fit_transform(str(tmp_path / "t.parquet")), pa.Table)
+    assert isinstance(model().fit_transform(duckdb.from_arrow(table)), pa.Table)
+
+
+def test_the_index_stays_behind():
+    frame = people().set_index(pd.Index([f"name {i}" for i in range(300)]))
+    released = model().fit_transform(frame)
+    assert list(released.index) == list(range(len(released)))
+
+
+def test_new_rows_are_published_under_the_same_cut():
+    fitted = model(suppression=0.3).fit(people())
+    again = fitted.transform(people(seed=2))
+    assert again.groupby(["age", "sex"]).size().min() >= 5
+    assert set(again["age"]) <= set(fitted.cut_["age"])
+    assert set(again["sex"]) <= set(fitted.cut_["sex"])
+    with pytest.raises(StartFails):
+        fitted.transform(people(10))
+
+
+def test_fit_then_transform_is_fit_transform():
+    fitted = model()
+    both = fitted.fit_transform(people()).value_counts().sort_index()
+    after = model().fit(people()).transform(people()).value_counts().sort_index()
+    assert both.equals(after)
+
+
+def test_local_recoding_has_no_cut_to_keep():
+    fitted = model(recoding="local").fit(people())
+    assert fitted.cut_ is None
+    with pytest.raises(InvalidSetting, match="fit_transform"):
+        fitted.transform(people())
+    with pytest.raises(InvalidSetting, match="not fitted"):
+        model().transform(people())
+
+
+def test_nothing_fitted_has_a_row_per_person():
+    fitted = model().fit(people())
+    kept = {name for name in vars(fitted) if name.endswith("_")}
+    assert kept == {"policy_", "cut_", "metrics_", "guarantee_"}
+
+
+def test_it_is_cloned_and_seeded():
+    first, second = model(random_state=3).fit(people()), clone(model(random_state=3)).fit(people())
+    assert first.cut_ == second.cut_
+
+
+def test_a_policy_says_it_all():
+    policy = shoal.Policy.of({
+        "version": 1, "privacy": {"k": 5},
+        "attributes": {
+            "age": {"role": "quasi", **AGES},
+            "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}},
+            "visits": {"role": "sensitive", "l": {"value": 2}, "t": {"value": 0.5}},
+        },
+    })  # fmt: skip
+    fitted = TopDownSpecialization(policy=policy).fit(people())
+    assert fitted.guarantee_ == KAnonymity(5, l=2, t=0.5)
+    with pytest.raises(InvalidSetting, match="one place"):
+        TopDownSpecialization(k=6, policy=policy).fit(people())
+
+
+def test_what_is_missing_or_said_twice_is_told():
+    with pytest.raises(InvalidPolicy, match="no default"):
+        TopDownSpecialization().fit(people())
+    with pytest.raises(UnlistedColumn):
+        model(other=[]).fit(people())
+    with pytest.raises(InvalidPolicy, match="two roles"):
+        model(other=["visits", "age"]).fit(people())
+    with pytest.raises(InvalidSetting, match=r"privacy\.k"):
+        model(k=1).fit(people())
+
+
+def test_a_taxonomy_comes_through_as_it_is(tmp_path):
+    tree = Taxonomy.nested("any", {"5-9": ["1", "2"], "x": {"y": ["a", "b"], "z": ["c", "d"]}})
+    table = {"q": ["1", "2", "a", "b", "c", "d"] * 5}
+    fitted = TopDownSpecialization(k=5, hierarchies={"q": tree}).fit(table)
+    assert fitted.cut_ == {"q": ["1", "2", "a", "b", "c", "d"]}
+    path = tmp_path / "q.csv"
+    path.write_text("".join(f"{x};*\n" for x in "12abcd"))
+    assert TopDownSpecialization(k=6, hierarchies={"q": path}).fit(table).cut_ == {"q": ["*"]}
