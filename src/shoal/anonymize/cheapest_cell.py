@@ -1,6 +1,7 @@
 """Cheapest cell first: publish, again and again, the full cell whose labels lose least."""
 
 import heapq
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -22,9 +23,13 @@ _BISECT = 1e6  # units times QIDs from which most cuts of a path are not worth a
 
 
 def number_of_paths(units: Units, ladder: Ladder, share: float = 1.0) -> int:
-    """How many paths a search may afford: fewer the larger the table and the ladder are."""
-    work = units.codes.size * sum(len(maps) for maps in ladder.maps)
-    return max(5, int(share * min(_PATHS, _WORK / max(work, 1))))
+    """How many paths a search may afford: fewer the larger the table and the ladder are.
+
+    Nor are there more than cuts in all, of which a few columns have few.
+    """
+    rungs = [len(maps) for maps in ladder.maps]
+    affordable = _WORK / max(units.codes.size * sum(rungs), 1)
+    return max(5, int(share * min(_PATHS, affordable, math.prod(rungs))))
 
 
 def cheapest_cells(

@@ -30,8 +30,8 @@ How = Literal["auto", "cheapest-cell", "roll-up", "peel"]
 Progress = Callable[[str, float], None]
 
 _TRIAL = 0.1  # share of the work that goes into finding the better ladder
-_SMALL = 1e5  # units times QIDs below which a table is searched several times
-_SEARCHES = 4
+_SMALL, _MORE = 1e5, 3  # units times QIDs up to which a table is searched three times more
+_DULL = 5  # QIDs up to which one search has seen most cuts
 _HOPELESS = 1.1  # a full search seldom loses a tenth less than a short one
 _ROLL = 5e5  # units times QIDs up to which rolling up is tried, too
 _NOTE = (
@@ -128,8 +128,9 @@ def _cheapest(
     better = min(trials, key=lambda kind: trials[kind].grouping.loss)
     if rival and trials[better].grouping.loss > _HOPELESS * rival.grouping.loss:
         return
-    for _ in range(_SEARCHES if units.codes.size <= _SMALL else 1):
-        yield search(better, 1.0)
+    yield search(better, 1.0)
+    if _DULL * units.size < units.codes.size <= _SMALL:
+        yield from (search(better, 1.0) for _ in range(_MORE))
 
 
 def _outcome(grouping: Grouping, method: str, compared: int) -> Outcome:
