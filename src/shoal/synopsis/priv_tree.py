@@ -30,8 +30,8 @@ class PrivTree(Synopsis):
 
     The box is halved along one axis after the other. A node is halved again if its count, less an
     amount that grows with its depth, plus noise, is above zero: so it costs no more to grow a deep
-    tree than a shallow one. Leaves are then counted anew. In six columns or more, where every grid
-    is either coarse or mostly empty, this is the one to try.
+    tree than a shallow one. Leaves are then counted anew. For tight groups in many columns, where
+    every grid is either coarse or mostly empty.
 
     Guarantee
     ---------
