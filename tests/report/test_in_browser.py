@@ -143,3 +143,35 @@ def test_a_script_that_slipped_in_would_not_run(tmp_path):
     run = chromium(tmp_path, page)
     assert "<title>ran" not in run.stdout
     assert "CONSOLE" in run.stderr  # the policy says what it refused
+
+
+def a_page_of_maps(how_many):
+    """As private k-means leaves it: maps of pairs of columns, centres, rings, a wide table."""
+    rng = np.random.default_rng(3)
+    maps = [
+        cell_map(
+            rng.integers(-2, 300, (48, 48)),
+            names=["sessions_per_week", "minutes_per_session"],
+            low=[0, 0],
+            high=[30, 120],
+            title=f"Groups by columns {i} and {i + 1}",
+            centers=rng.uniform(0, 30, (12, 2)),
+            reach=rng.uniform(0, 9, (12, 2)),
+        )
+        for i in range(how_many)
+    ]
+    columns = ["Group", *(f"column_number_{i}" for i in range(10)), "People, about"]
+    lines = [[f"Group {i}", *["12.345 ± 0.012"] * 10, "1,234"] for i in range(1, 13)]
+    table = {"title": "Centres", "columns": columns, "rows": lines, "marked": True, "note": "±"}
+    released = {"figures": Released(maps), "tables": Released([table])}
+    return render(findings(Result("private k-means", PureDP(1), {}, released)))
+
+
+@pytest.mark.parametrize("width", [1280, 1000, 390, 320])
+@pytest.mark.parametrize("how_many", [1, 3])
+def test_maps_beside_each_other_can_be_read_and_fit(tmp_path, how_many, width):
+    page = a_page_of_maps(how_many)
+    badly, _, scroll, inner, small, _, _ = probed(tmp_path, page, width=width)
+    assert int(scroll) <= int(inner)
+    assert small == "0"
+    assert badly == "" or width < 390
