@@ -63,7 +63,9 @@ def most_an_axis(most_cells: int, d: int) -> int:
     >>> most_an_axis(2_000_000, 8), most_an_axis(10**18, 3), most_an_axis(10, 40)
     (6, 1000000, 1)
     """
-    parts = int(float(most_cells) ** (1 / d)) + 1
+    parts = max(1, int(float(most_cells) ** (1 / d)))  # near: floats round
     while parts**d > most_cells:
         parts -= 1
+    while (parts + 1) ** d <= most_cells:
+        parts += 1
     return parts
