@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -56,7 +58,7 @@ def test_gaussian_middles_are_means_of_gaussian_rows_in_their_cells():
     rows = np.clip(rng.normal(0, 0.4, 400_000), -1, 1)
     edges = np.linspace(-1, 1, 4)
     found = gaussian_middles(edges[:-1, None], edges[1:, None], 0.4).ravel()
-    means = [rows[(rows >= a) & (rows <= b)].mean() for a, b in zip(edges, edges[1:], strict=False)]
+    means = [rows[(rows >= a) & (rows <= b)].mean() for a, b in pairwise(edges)]
     assert np.allclose(found, means, atol=0.02)
     assert np.isfinite(gaussian_middles(np.array([[0.999]]), np.array([[1.0]]), 0.001)).all()
 

@@ -78,7 +78,7 @@ def read_rings(
     reach
         The longest distance there can be; that of two corners if left out.
     """
-    about = nearest.centers if centers is None else np.clip(centers, -1, 1)
+    about = nearest.centers if centers is None else Nearest(centers).centers  # on the lattice
     longest = 2 * math.sqrt(about.shape[1]) if reach is None else reach
     kernel = RingSums(cube, about, nearest, longest, seen)
     counts, inner, outer = rows.sum(kernel)

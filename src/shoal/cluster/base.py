@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.folder import box_of, save_model
@@ -28,7 +29,7 @@ _OF_ONE_RUN = ("domain", "ledger", "random_state")
 _SCALARS = ("n_rows_", "n_clusters_")
 
 
-class CentroidClusterer(PrivateEstimator):
+class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[misc]
     """Centres that may be published, and the verbs with which the holder of rows uses them.
 
     ``predict``, ``transform`` and ``score`` read rows and protect nothing: what they return is for

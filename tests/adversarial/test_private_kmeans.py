@@ -1,0 +1,221 @@
+"""Our audit turned on private k-means, with broken twins it must catch. alpha = 1e-6, seeds fixed.
+
+The steps are audited on their own, many draws at once; the slow tests audit whole fits.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from shoal.audit import lower_bound_of
+from shoal.cluster import PrivateKMeans
+from shoal.cluster.ball import longest_move, read_rings
+from shoal.cluster.lloyd import ClusterSums
+from shoal.cluster.nearest import Cube, Nearest
+from shoal.cluster.rings import LATTICE
+from shoal.domain import Box
+from shoal.engine import rows_of
+from shoal.errors import PromiseExceeded
+from shoal.mechanisms import Choices, Exponential, Geometric, KNorm
+from shoal.privacy import Ledger, PureDP
+from shoal.randomness import Randomness
+
+ALPHA = 1e-6
+DRAWS = 50_000
+BOX = Box.of(["x"], [-1], [1])
+CENTERS = [[-0.5], [0.5]]
+HALF = LATTICE // 2
+
+
+def column(*values):
+    return np.array(values, dtype=float).reshape(-1, 1)
+
+
+PAIRS = {  # a table and the same with one more row
+    "an empty cluster": (column(*[-0.9] * 200), column(*[-0.9] * 200, 0.9)),
+    "a single outlier": (column(*[-0.5] * 300), column(*[-0.5] * 300, -1)),
+    "points on the upper bound": (column(*[1] * 50), column(*[1] * 51)),
+    "points between two centres": (column(*[0] * 50), column(*[0] * 51)),
+    "all equal points": (column(*[0.5] * 100), column(*[0.5] * 101)),
+    "a single row": (np.empty((0, 1)), column(0.9)),
+}
+pairs = pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
+
+
+def rings(X, box=BOX, centers=CENTERS):
+    return read_rings(rows_of(X, box), Cube(box), Nearest(centers))
+
+
+def vectors(pair, pick):
+    return [rings(X).clipped(pick, HALF) for X in pair]
+
+
+def audited(release, pair, claim=1.0, seed=5):
+    """How well many noisy copies of two tables' vectors can be told apart."""
+    first, second = pair
+    noise = Randomness(seed).noise
+    moved = int(np.argmax(np.abs(second - first).sum(axis=1)))
+    towards = (second - first)[moved] / np.linalg.norm((second - first)[moved])
+    told = []
+    for each in pair:
+        noisy = release(np.tile(each, (DRAWS, 1, 1)), noise)[:, moved]
+        told.append(np.clip(np.rint((noisy - first[moved]) @ towards / LATTICE * 4), -40, 40))
+    return lower_bound_of(*(one.astype(int) for one in told), claim=claim, alpha=ALPHA)
+
+
+@pytest.mark.parametrize("pick", [0, 3, 10])
+@pairs
+def test_a_step_certifies_no_more_than_epsilon(pair, pick):
+    noise = KNorm(PureDP(1), longest_move(1, HALF))
+    assert audited(noise.release, vectors(pair, pick)).verdict == "consistent"
+
+
+def test_the_instrument_sees_much_of_what_a_step_spends():
+    noise = KNorm(PureDP(1), longest_move(1, HALF))
+    assert audited(noise.release, vectors(PAIRS["a single outlier"], 10)).epsilon > 0.5
+
+
+def skips_empty_clusters(vectors, rng):
+    noisy = KNorm(PureDP(1), longest_move(1, HALF)).release(vectors, rng)
+    return np.where(vectors[..., -1:] == 0, vectors, noisy)
+
+
+@pytest.mark.parametrize("name", ["an empty cluster", "a single row"])
+def test_a_twin_that_skips_empty_clusters_is_caught(name):
+    assert audited(skips_empty_clusters, vectors(PAIRS[name], 3)).verdict == "violated"
+
+
+@pairs
+def test_a_twin_with_an_eighth_of_the_noise_is_caught(pair):
+    twin = KNorm(PureDP(8), longest_move(1, HALF))
+    assert audited(twin.release, vectors(pair, 10)).verdict == "violated"
+
+
+def test_a_twin_that_does_not_cut_offsets_is_caught():
+    """The noise is for length 1; an uncut offset over a small radius is longer."""
+    pair = [rings(X) for X in PAIRS["an empty cluster"]]
+    uncut = [np.column_stack([r.inner.sum(axis=1) * 10, r.counts.sum(axis=1)]) for r in pair]
+    twin = KNorm(PureDP(1), longest_move(1, HALF))
+    assert audited(twin.release, uncut).verdict == "violated"
+
+
+def picked(mechanism, draws=3_000):
+    """Radii drawn for ten rows near a centre, and with one more far from it."""
+    near = column(*[-0.6] * 10)
+    rng = Randomness(3).noise
+    told = []
+    for X in (near, np.vstack([near, [[0.9]]])):
+        choices = Choices(rings(X).scores())
+        told.append([mechanism.release(choices, rng) for _ in range(draws)])
+    return lower_bound_of(*told, claim=1.0, alpha=ALPHA)
+
+
+def test_a_radius_certifies_no_more_than_epsilon():
+    assert picked(Exponential(PureDP(1))).verdict == "consistent"
+
+
+def test_a_radius_for_too_small_a_sensitivity_is_caught():
+    assert picked(Exponential(PureDP(1), sensitivity=Fraction(1, 8))).verdict == "violated"
+
+
+# --- Lloyd's iterations ---------------------------------------------------------------------------
+
+
+def far_out(outputs):
+    """Whether the second centre, sum over count, lies beyond 0.75."""
+    counts, sums = outputs[:, 0], outputs[:, 1] / LATTICE
+    return (counts > 1) & (sums > 0.75 * counts)
+
+
+def noisy_cluster(X, rng, skip_empty=False):
+    """What an iteration releases of the second cluster, many times over."""
+    counts, sums = rows_of(X, BOX).sum(ClusterSums(Cube(BOX), Nearest(CENTERS)))
+    cluster = np.array([[counts[1], sums[1, 0]]] * DRAWS)
+    if skip_empty and counts[1] == 0:
+        return cluster
+    sizes = Geometric(PureDP(Fraction(1, 2))).release(cluster[:, 0], rng)
+    noise = Geometric(PureDP(Fraction(1, 2)), sensitivity=LATTICE)
+    return np.column_stack([sizes, noise.release(cluster[:, 1], rng)])
+
+
+@pytest.mark.parametrize("skip_empty", [False, True])
+@pytest.mark.parametrize("name", ["an empty cluster", "a single row"])
+def test_an_iteration_hides_whether_a_cluster_is_empty_and_a_twin_that_skips_it_is_caught(
+    name, skip_empty
+):
+    """One row at 0.9 beside 200 at -0.9: the event another library's k-means gave away."""
+    rng = Randomness(6).noise
+    A, B = (noisy_cluster(X, rng, skip_empty) for X in PAIRS[name])
+    assert far_out(B).any()
+    found = lower_bound_of(A, B, claim=1.0, event=far_out, alpha=ALPHA)
+    assert found.verdict == ("violated" if skip_empty else "consistent")
+
+
+def test_counts_and_sums_have_independent_noise():
+    """Over 400 empty clusters; a shared seed would give correlation 1."""
+    rng = Randomness(8).noise
+    counts = Geometric(PureDP(1)).release(np.zeros((400, 1), dtype=int), rng)
+    vectors = KNorm(PureDP(1), longest_move(3, HALF)).release(np.zeros((400, 4), dtype=int), rng)
+    table = np.corrcoef(np.column_stack([counts, vectors]).T)
+    off = table[~np.eye(5, dtype=bool)]
+    assert np.abs(off).max() < 5 / np.sqrt(400)
+
+
+# --- Whole fits -----------------------------------------------------------------------------------
+
+
+def highest_centres(X, runs, **settings):
+    """The highest centre of many fits."""
+    model = PrivateKMeans(2, epsilon=1, domain=BOX, **settings)
+    fits = (clone(model).set_params(random_state=seed).fit(X) for seed in range(runs))
+    return np.array([fitted.cluster_centers_.max() for fitted in fits])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["auto", "lloyd", "hybrid", "uniform-grid", "privtree"])
+@pytest.mark.parametrize("name", ["an empty cluster", "points on the upper bound", "a single row"])
+def test_whole_fits_certify_no_more_than_epsilon(name, method):
+    A, B = (highest_centres(X, 1_000, method=method) for X in PAIRS[name])
+    binned = [np.clip(np.rint(each * 8), -8, 8).astype(int) for each in (A, B)]
+    assert lower_bound_of(*binned, claim=1.0, alpha=ALPHA).verdict == "consistent"
+
+
+# --- Faults of other libraries --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [5, 10, 100])
+def test_a_split_the_wrong_way_round_is_refused_by_the_gate(d):
+    """Shares of counts and axes swapped: (1 + d r) / (d + r) of the promise, above 1 from d = 5."""
+    r = Fraction(round((4 * d * 0.225**2) ** (1 / 3) * 1024), 1024)
+    one = PureDP(1) / (d + r)
+    page, rng = Ledger().open(PureDP(1), by="twin"), Randomness(1).noise
+    page.release(Geometric(one), np.zeros(2, dtype=int), rng, of="counts")
+    with pytest.raises(PromiseExceeded):
+        page.release(Geometric(one * (d * r)), np.zeros((2, d), dtype=int), rng, of="sums")
+
+
+@pytest.mark.parametrize("method", ["auto", "lloyd", "hybrid", "uniform-grid", "privtree"])
+@pytest.mark.parametrize("d", [2, 7])
+def test_a_box_off_centre_gives_the_same_centres_shifted(method, d):
+    rng = np.random.default_rng(1)
+    X = np.clip(rng.normal(0, 0.04, (6_000, d)) + rng.choice([-0.7, 0.1, 0.6], (6_000, 1)), -1, 1)
+    names, ones = [f"x{i}" for i in range(d)], np.ones(d)
+    about_zero = Box.of(names, -ones, ones)
+    far_away = Box.of(names, 100 * ones, 102 * ones)
+    settings = {"epsilon": 1, "method": method, "random_state": 3}
+    near = PrivateKMeans(3, domain=about_zero, **settings).fit(X)
+    far = PrivateKMeans(3, domain=far_away, **settings).fit(X + 101)
+    order = [np.argsort(model.cluster_centers_[:, 0]) for model in (near, far)]
+    centers, moved = near.cluster_centers_[order[0]], far.cluster_centers_[order[1]] - 101
+    assert np.allclose(moved, centers, atol=1e-3)
+    assert np.allclose(far.expected_error_[order[1]], near.expected_error_[order[0]], rtol=1e-2)
+
+
+def test_clones_share_the_ledger_and_every_fit_pays():
+    ledger = Ledger()
+    model = PrivateKMeans(2, epsilon=0.5, domain=BOX, ledger=ledger, random_state=1)
+    for each in (model, clone(model), clone(clone(model))):
+        each.fit(PAIRS["all equal points"][0])
+    assert ledger.totals() == [PureDP(1.5).simulated()]
