@@ -14,6 +14,7 @@ from shoal.anonymize.codec import Values, values_of
 from shoal.anonymize.diversity import distances, diversities
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.published import published_names
+from shoal.anonymize.sizes import greatest_share, sizes_in
 from shoal.anonymize.table import OWNER, Beside, Table
 from shoal.data.source import listed
 from shoal.errors import UnknownColumn
@@ -25,7 +26,7 @@ _HAIR = 1e-9  # ln 3 of three equal shares, or a distance of 0.3, comes out a ha
 _AT_ONCE = 2**22
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Achieved:
     """What a table keeps.
 
@@ -39,6 +40,10 @@ class Achieved:
         How many there are.
     by_person
         Whether people were counted; if not, each row was taken for a person of its own.
+    share
+        For each sensitive column the greatest share of a class that has one value in common.
+    sizes
+        (sizes, 2): how many people a class may have, ascending, and how many classes have them.
     """
 
     k: int
@@ -47,6 +52,8 @@ class Achieved:
     by_person: bool = False
     l: dict[str, float] = field(default_factory=dict)  # noqa: E741 - the literature's name
     t: dict[str, float] = field(default_factory=dict)
+    share: dict[str, float] = field(default_factory=dict)
+    sizes: Counts = field(default_factory=lambda: np.zeros((0, 2), np.int64), repr=False)
 
     def broken(self, policy: Policy) -> list[str]:
         """Which promises of a policy the table does not keep, in words; none if it keeps all."""
@@ -80,7 +87,7 @@ def recount(X: Any, policy: Policy, owners_path: Path | None = None) -> Achieved
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 2}, "attributes": {
     ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}}})
     >>> recount({"sex": ["M", "F", "M"]}, policy)
-    Achieved(k=1, classes=2, rows=3, by_person=False, l={}, t={})
+    Achieved(k=1, classes=2, rows=3, by_person=False, l={}, t={}, share={})
     """
     table = Table(X if owners_path is None else Beside(X, owners_path))
     labels = _label_columns(policy, table)
@@ -91,14 +98,16 @@ def recount(X: Any, policy: Policy, owners_path: Path | None = None) -> Achieved
         for name in policy.names("sensitive")
         if policy.attributes[name].l or policy.attributes[name].t
     }
-    k, classes, rows = _sizes(table, labels, owner)
+    sizes, rows = sizes_in(table, labels, owner)
     return Achieved(
-        k,
-        classes,
+        int(sizes[:, 0].min(initial=rows)),
+        int(sizes[:, 1].sum()),
         rows,
         owner is not None,
         {name: reached for name, (reached, _) in rules.items() if reached is not None},
         {name: far for name, (_, far) in rules.items() if far is not None},
+        {name: greatest_share(table, labels, name, owner) for name in policy.names("sensitive")},
+        sizes,
     )
 
 
@@ -118,18 +127,22 @@ def _label_columns(policy: Policy, table: Table) -> list[str]:
     return found
 
 
-def _sizes(table: Table, labels: list[str], owner: str | None) -> tuple[int, int, int]:
+def _sizes(table: Table, labels: list[str], owner: str | None) -> tuple[Counts, int]:
+    """How many classes have so many people, and how many rows there are."""
+    found = table.sizes(labels, owner)
+    sizes = np.stack([found["people"].to_numpy(), found["classes"].to_numpy()], axis=1)
+    return sizes.astype(np.int64), int(found["rows"].to_numpy().sum())
+
+
+def _share(table: Table, labels: list[str], name: str, owner: str | None) -> float:
+    """The greatest share of a class that has one value of a column in common."""
     cells = ", ".join(f"c{i}" for i in range(len(labels)))
-    counted = f"SELECT {cells}, count(*) AS n, count(*) AS people FROM rows GROUP BY ALL"
-    if owner is not None:
-        of_people = f"SELECT {cells}, {OWNER}, count(*) AS n FROM rows GROUP BY ALL"
-        counted = f"SELECT {cells}, sum(n) AS n, count(*) AS people FROM ({of_people}) GROUP BY ALL"
-    sql = (
-        "SELECT coalesce(min(people), 0), count(*), CAST(coalesce(sum(n), 0) AS BIGINT) "
-        f"FROM ({counted})"
-    )
-    k, classes, rows = (column[0].as_py() for column in table.query(sql, labels, owner).columns)
-    return k, classes, rows
+    value = f"c{len(labels)}"
+    rows = "rows" if owner is None else f"(SELECT DISTINCT {cells}, {value}, {OWNER} FROM rows)"
+    counted = f"SELECT {cells}, {value}, count(*) AS n FROM {rows} GROUP BY ALL"
+    by_class = f"SELECT {cells}, max(n) / sum(n) AS share FROM ({counted}) GROUP BY {cells}"
+    sql = f"SELECT coalesce(max(share), 0.0) AS share FROM ({by_class})"
+    return float(table.query(sql, [*labels, name], owner)["share"][0].as_py())
 
 
 def _rules(

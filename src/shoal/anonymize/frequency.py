@@ -90,11 +90,7 @@ def _counted(policy: Policy, table: Table, by_person: bool) -> pa.Table:
     named = {name: name for name in (*policy.names("quasi"), *ruled(policy))}
     if policy.search.target is not None:
         named[_TARGET] = policy.search.target
-    listed = ", ".join(f"c{i}" for i in range(len(named)))
-    if by_person:
-        listed = f"{listed}, {OWNER}"
-    sql = f"SELECT {listed}, count(*) AS n FROM rows GROUP BY ALL"
-    found = table.query(sql, list(named.values()), policy.privacy.entity if by_person else None)
+    found = table.counts(list(named.values()), policy.privacy.entity if by_person else None)
     return found.rename_columns([*named, *found.column_names[len(named) :]])
 
 

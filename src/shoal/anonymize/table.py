@@ -1,6 +1,7 @@
 """The table to release, read in passes: queried by DuckDB, or batch by batch."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from shoal.anonymize.packed import Packed, TooManyTexts, text_batches
 from shoal.data import Source, source_of
 from shoal.data.encode import owners
 from shoal.data.files import ParquetSource
@@ -74,20 +76,44 @@ class Table:
         self._source: Source = X if isinstance(X, Beside) else source_of(X)
         self.names = self._source.names
 
+    def counts(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
+        """The distinct combinations of cells c0, c1, ... (and ``owner``) with their rows, ``n``."""
+        packed = self._packed(columns, owner)
+        if packed is not None:
+            with suppress(TooManyTexts):
+                named = ", ".join(packed.names)
+                found = self._run(f"SELECT {named}, count(*) AS n FROM rows GROUP BY ALL", packed)
+                return pa.table([*packed.unpack(found), found["n"]], [*_names(columns, None), "n"])
+        named = ", ".join(_names(columns, owner))
+        return self.query(f"SELECT {named}, count(*) AS n FROM rows GROUP BY ALL", columns, owner)
+
+    def sizes(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
+        """How many combinations have so many people: ``people``, ``classes`` and their ``rows``.
+
+        Without ``owner`` each row is a person of its own.
+        """
+        packed = self._packed(columns, owner)
+        if packed is not None:
+            with suppress(TooManyTexts):
+                return self._run(_sizes(packed.names, None), packed)
+        named = [f"c{i}" for i in range(len(columns))]
+        return self.query(_sizes(named, owner), columns, owner)
+
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
         """What ``sql`` makes of ``rows``, whose columns are c0, c1, ... in this order.
 
         ``owner`` names the column that says whose a row is: it comes as ``owner``, as text.
         """
-        with scratch() as folder:
-            path = folder / "found.parquet"
-            file = self._file
-            if file is not None and owner is None:
-                query_to_file(_within(file, columns, sql), _NO_STREAM, (), path)
-            else:
-                self._stream(sql, columns, owner, path)
-            texts = [f.name for f in pq.read_schema(path) if pa.types.is_string(f.type)]
-            return pq.read_table(path, read_dictionary=texts)
+        file = self._file
+        if file is not None and owner is None:
+            return _found(_within(file, columns, sql), _NO_STREAM, ())
+        wanted = [*columns, *([owner] if owner and owner not in columns else [])]
+        batches = (_renamed(batch, columns, owner) for batch in self._source.batches(wanted))
+        first = next(batches, None)
+        if first is None:
+            nothing = [pa.nulls(0, pa.string())] * (len(columns) + (owner is not None))
+            first = pa.record_batch(nothing, names=_names(columns, owner))
+        return _found(sql, first.schema, chain([first], batches))
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time; text of a Parquet file comes as numbered values."""
@@ -96,13 +122,20 @@ class Table:
             yield from self._source.batches(columns)
             return
         with quiet(str(file)):
-            kinds = pq.read_schema(file)
-            texts = [name for name in columns if pa.types.is_string(kinds.field(name).type)]
-            parquet = pq.ParquetFile(
-                file, read_dictionary=texts, buffer_size=1 << 20, pre_buffer=False
-            )
-            for batch in parquet.iter_batches(BATCH_ROWS, columns=list(columns), use_threads=False):
-                yield batch.select(list(columns))
+            yield from text_batches(file, columns)
+
+    def _packed(self, columns: Sequence[str], owner: str | None) -> Packed | None:
+        file = self._file
+        if file is None or owner is not None:
+            return None
+        try:
+            return Packed(file, columns)
+        except TooManyTexts:
+            return None
+
+    @staticmethod
+    def _run(sql: str, packed: Packed) -> pa.Table:
+        return _found(sql, packed.schema, packed.batches())
 
     @property
     def _file(self) -> Path | None:
@@ -110,14 +143,26 @@ class Table:
         alone = isinstance(source, ParquetSource) and len(source.files) == 1
         return source.files[0] if alone and isinstance(source, ParquetSource) else None
 
-    def _stream(self, sql: str, columns: Sequence[str], owner: str | None, path: Path) -> None:
-        wanted = [*columns, *([owner] if owner and owner not in columns else [])]
-        batches = (_renamed(batch, columns, owner) for batch in self._source.batches(wanted))
-        first = next(batches, None)
-        if first is None:
-            nothing = [pa.nulls(0, pa.string())] * (len(columns) + (owner is not None))
-            first = pa.record_batch(nothing, names=_names(columns, owner))
-        query_to_file(sql, first.schema, chain([first], batches), path)
+
+def _found(sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> pa.Table:
+    """What a query makes of a stream, through a file of its own; text as numbered values."""
+    with scratch() as folder:
+        path = folder / "found.parquet"
+        query_to_file(sql, schema, batches, path)
+        texts = [f.name for f in pq.read_schema(path) if pa.types.is_string(f.type)]
+        return pq.read_table(path, read_dictionary=texts)
+
+
+def _sizes(named: Sequence[str], owner: str | None) -> str:
+    cells = ", ".join(named)
+    counted = f"SELECT {cells}, count(*) AS n, count(*) AS people FROM rows GROUP BY ALL"
+    if owner is not None:
+        of_people = f"SELECT {cells}, {OWNER}, count(*) AS n FROM rows GROUP BY ALL"
+        counted = f"SELECT {cells}, sum(n) AS n, count(*) AS people FROM ({of_people}) GROUP BY ALL"
+    return (
+        "SELECT people, count(*) AS classes, CAST(sum(n) AS BIGINT) AS rows "
+        f"FROM ({counted}) GROUP BY people ORDER BY people"
+    )
 
 
 def _quoted(name: str) -> str:
