@@ -1,0 +1,69 @@
+"""Counts in a table as it stands: the sizes of its classes, and what their members share."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.table import OWNER, Table
+
+__all__ = ["greatest_share", "sizes_in"]
+
+
+def sizes_in(table: Table, labels: list[str], owner: str | None) -> tuple[NDArray[np.int64], int]:
+    """(sizes, 2): people a class has, ascending, and how many classes have so many; and all rows.
+
+    Parameters
+    ----------
+    table
+        Any table.
+    labels
+        The columns whose combinations are classes.
+    owner
+        The column that tells people apart, or None to take each row for a person.
+
+    Examples
+    --------
+    >>> sizes, rows = sizes_in(Table({"sex": ["M", "F", "M"]}), ["sex"], None)
+    >>> sizes.tolist(), rows
+    ([[1, 1], [2, 1]], 3)
+    """
+    cells = _cells(labels)
+    counted = f"SELECT {cells}, count(*) AS n, count(*) AS people FROM rows GROUP BY ALL"
+    if owner is not None:
+        of_people = f"SELECT {cells}, {OWNER}, count(*) AS n FROM rows GROUP BY ALL"
+        counted = f"SELECT {cells}, sum(n) AS n, count(*) AS people FROM ({of_people}) GROUP BY ALL"
+    sql = (
+        "SELECT people, count(*) AS classes, CAST(sum(n) AS BIGINT) AS n "
+        f"FROM ({counted}) GROUP BY people ORDER BY people"
+    )
+    people, classes, n = (c.to_numpy() for c in table.query(sql, labels, owner).columns)
+    return np.stack([people, classes], axis=1).astype(np.int64), int(n.sum())
+
+
+def greatest_share(table: Table, labels: list[str], name: str, owner: str | None) -> float:
+    """The greatest share of a class whose members have one value of ``name`` in common.
+
+    A missing value is one, too: to know that someone has none is to know something.
+
+    Examples
+    --------
+    >>> table = Table({"sex": ["M", "F", "M", "M"], "ill": ["yes", "no", "no", "no"]})
+    >>> greatest_share(table, ["sex"], "ill", None)
+    1.0
+    """
+    cells, value = _cells(labels), f"c{len(labels)}"
+    counted = (
+        f"SELECT n, sum(n) OVER (PARTITION BY {cells}) AS people FROM "
+        f"(SELECT {cells}, {value}, count(*) AS n FROM rows GROUP BY ALL)"
+    )
+    if owner is not None:  # someone with two values counts for both, and as one of the people
+        counted = (
+            f"SELECT count(*) OVER (PARTITION BY {cells}, {value}) AS n, "
+            f"count(DISTINCT {OWNER}) OVER (PARTITION BY {cells}) AS people FROM "
+            f"(SELECT DISTINCT {cells}, {value}, {OWNER} FROM rows)"
+        )
+    sql = f"SELECT coalesce(max(n / people), 0.0) FROM ({counted})"
+    return float(table.query(sql, [*labels, name], owner).column(0)[0].as_py())
+
+
+def _cells(labels: list[str]) -> str:
+    return ", ".join(f"c{i}" for i in range(len(labels)))
