@@ -1,4 +1,4 @@
-"""Counting cells of files larger than memory: time linear in the rows, memory flat.
+"""Files larger than memory, counted and clustered: time linear in the rows, memory flat.
 
 Every task runs in a process of its own, so that the peak of one says nothing about another. Times
 are given as ratios to a bare read of the same file in the same run: ``python bench/streaming.py``.
@@ -19,6 +19,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from measure import write
 
+from shoal.cluster import PrivateKMeans
 from shoal.data import source_of
 from shoal.domain import Box, Grid
 from shoal.engine import rows_of
@@ -37,6 +38,7 @@ TASKS: dict[str, Callable[[Any], object]] = {
     "bare read": lambda X: sum(batch.num_rows for batch in source_of(X).batches(BOX.names)),
     "dense 16^4": lambda X: rows_of(X, BOX).count(Grid(BOX, 16)),
     "sparse 100^4": lambda X: rows_of(X, BOX).count(Grid(BOX, 100), sparse=True),
+    "private k-means": lambda X: PrivateKMeans(10, epsilon=1, domain=BOX).fit(X),
 }
 
 
