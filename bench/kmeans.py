@@ -119,13 +119,13 @@ def summaries(lines: Sequence[dict[str, Any]], limits: dict[Any, float]) -> list
 def _summary(group: Sequence[dict[str, Any]], limits: dict[Any, float]) -> dict[str, Any]:
     first = group[0]
     ratios = np.array([line["ratio"] for line in group])
-    error = ratios.std(ddof=1) / np.sqrt(len(ratios)) if len(ratios) > 1 else float("nan")
+    error = ratios.std(ddof=1) / np.sqrt(len(ratios)) if len(ratios) > 1 else None
     spent, plainly = (sum(line[each] for line in group) for each in ("seconds", "plain_seconds"))
     limit = limits.get((first["data"], first["epsilon"])) if first["method"] == "auto" else None
     return {name: first[name] for name in ("data", "rows", "k", "epsilon", "method")} | {
         "seeds": len(group),
         "NICV ratio": round(float(ratios.mean()), 4),
-        "standard error": round(float(error), 4),
+        "standard error": "" if error is None else round(float(error), 4),
         "at most": "" if limit is None else limit,
         "ARI": round(float(np.mean([line["ari"] for line in group])), 3),
         "CPU ratio": round(spent / plainly, 2),
@@ -143,7 +143,7 @@ def picture(rows: Sequence[dict[str, Any]]) -> None:
         return
     lines = {
         method: [
-            (row["epsilon"], row["NICV ratio"], row["standard error"])
+            (row["epsilon"], row["NICV ratio"], row["standard error"] or 0)
             for row in shown
             if row["method"] == method
         ]
