@@ -34,14 +34,16 @@ def draw_cells(
     across: list[float],
     upwards: list[float],
     colours: str = "q",
+    joined: bool = False,
 ) -> None:
     """Each row of cells is a thick line broken into dashes: one path a shade and row height.
 
-    A rectangle a cell would take three times the bytes; neighbours of one shade join. Classes are
-    ``colours`` and the number of the shade.
+    A rectangle a cell would take three times the bytes; neighbours of one shade join, small ones
+    always, large ones if ``joined``. Classes are ``colours`` and the number of the shade.
     """
     shades = np.searchsorted(levels, counts, side="right")
-    gap = 1.0 if across[1] - across[0] >= 8 else 0.0  # small cells would be mostly gap
+    apart = across[1] - across[0] >= 8 and not joined  # small cells would be mostly gap
+    gap, lap = (1.0, 0.0) if apart else (0.0, 0.3)  # rows overlap: rounding leaves no seam
     paths: dict[tuple[int, float], list[str]] = {}
     for j in range(counts.shape[1]):
         middle, height = (upwards[j] + upwards[j + 1]) / 2, upwards[j] - upwards[j + 1]
@@ -49,7 +51,7 @@ def draw_cells(
             row = f"M{at(dashes[0][0])} {at(middle)}h{at(dashes[0][1])}"
             for (before, length), (x, wide) in pairwise(dashes):
                 row += f"m{at(x - before - length)} 0h{at(wide)}"
-            paths.setdefault((shade, round(height - gap, 1)), []).append(row)
+            paths.setdefault((shade, round(height - gap + lap, 1)), []).append(row)
     for (shade, height), rows in sorted(paths.items()):
         svg.path("".join(rows), f"cells {colours}{shade}", width=height)
 

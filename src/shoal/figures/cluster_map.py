@@ -1,4 +1,4 @@
-"""A map of clustered cells over a public box, with the tree of their peaks beside it."""
+"""A map of clustered cells over a public box, with the tree of their peaks below it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,15 +11,16 @@ from shoal.figures.arrays import box_corners, points, whole_counts
 from shoal.figures.cell_map import BOTTOM, HEIGHT, RIGHT, TOP, WIDTH, CellMap
 from shoal.figures.cells import draw_cells
 from shoal.figures.palette import PALETTE
+from shoal.figures.peaks import Branch, draw_peaks, peaks_height
 from shoal.figures.svg import Svg, at
 from shoal.figures.text import number
 
 __all__ = ["ClusterMap", "cluster_map"]
 
 SERIES = 6
-MOST_MARKED = 40
+MOST_MARKED = 24  # more marks would hide the map: plain numbers from there on,
+MOST_NUMBERED = 250  # and none from here on
 _MOST_A_SIDE = 256
-_TREE = 220  # width of the tree beside the map
 
 
 def cluster_map(
@@ -30,7 +31,7 @@ def cluster_map(
     high: ArrayLike,
     sizes: ArrayLike,
     centers: ArrayLike,
-    branches: Sequence[tuple[int, float, float, int]] = (),
+    branches: Sequence[Branch] = (),
     rows: ArrayLike | None = None,
     title: str,
 ) -> "ClusterMap":
@@ -45,8 +46,8 @@ def cluster_map(
     sizes, centers
         A noisy number of rows, and a place for the mark, for each cluster.
     branches
-        Of the tree: cluster, height of its peak, height at which it joins another, the other's
-        number or -1.
+        Of the tree: cluster, height of its peak, height at which it joins a higher one, and which,
+        or -1; from the highest peak down.
     rows
         People's places, for the holder of the rows alone.
     title
@@ -87,20 +88,22 @@ class ClusterMap(CellMap):
     kind = "cluster_map"
 
     def svg(self, page: bool = False) -> str:
-        """The picture, 640 x 440, wider with a tree."""
-        svg = Svg(WIDTH + (_TREE if self.data["branches"] else 0), HEIGHT, self.title, self.alt)
+        """The picture, 640 x 440, higher with a tree."""
+        branches = self.data["branches"]
+        svg = Svg(WIDTH, HEIGHT + peaks_height(branches), self.title, self.alt)
         self._draw_axes(svg)
+        svg.text(RIGHT, 27, "cells without colour belong to no group", "end wide")
         labels = np.array(self.data["labels"], dtype=np.int64)
         colours = np.where(labels >= 0, labels % SERIES + 1, 0)
-        draw_cells(svg, colours, list(range(1, SERIES + 1)), *self._edges(), colours="c")
+        shades = list(range(1, SERIES + 1))
+        draw_cells(svg, colours, shades, *self._edges(), colours="c", joined=True)
+        svg.path(_borders(labels, *self._edges()), "border")
         svg.path(f"M{self._left} {TOP}H{RIGHT}V{BOTTOM}H{self._left}z", "frame")
         if self.data["rows"]:
             dots = (f"M{at(self._x(x))} {at(self._y(y))}h0" for x, y in self.data["rows"])
             svg.path("".join(dots), "row")
-        for place, (x, y) in enumerate(self.data["centers"][:MOST_MARKED], start=1):
-            svg.mark(self._x(x), self._y(y), place)
-        if self.data["branches"]:
-            self._draw_tree(svg)
+        self._draw_numbers(svg)
+        draw_peaks(svg, branches, HEIGHT)
         return svg.render(page)
 
     def plotly(self) -> Any:
@@ -119,26 +122,38 @@ class ClusterMap(CellMap):
             figure.add_trace(go.Scatter(x=xs, y=ys, mode="markers", marker={"size": 3}))
         return figure.update_layout(title=self.title, xaxis_title=across, yaxis_title=upwards)
 
-    def _draw_tree(self, svg: Svg) -> None:
-        """Each cluster a line from its peak down to where it joins a higher one."""
-        branches = self.data["branches"][:MOST_MARKED]
-        step = (_TREE - 48) / max(len(branches), 2)
-        place = {branch[0]: WIDTH + 24 + step * (i + 0.5) for i, branch in enumerate(branches)}
-        top = max(branch[1] for branch in branches)
-        lines = []
-        for cluster, peak, joins, other in branches:
-            x, up, down = place[cluster], _upwards(peak / top), _upwards(joins / top)
-            lines.append(f"M{at(x)} {at(up)}V{at(down)}")
-            if other in place:
-                lines.append(f"H{at(place[other])}")
-        svg.path("".join(lines), "cross")
-        for cluster, peak, _, _ in branches:
-            svg.mark(place[cluster], _upwards(peak / top), cluster + 1)
-        svg.text(WIDTH + _TREE / 2, HEIGHT - 8, "peaks and the passes between", "middle")
+    def _draw_numbers(self, svg: Svg) -> None:
+        """A mark for each of a few clusters, a number for each of many."""
+        centers = self.data["centers"]
+        for place, (x, y) in enumerate(centers[:MOST_NUMBERED], start=1):
+            if len(centers) <= MOST_MARKED:
+                svg.mark(self._x(x), self._y(y), place)
+            else:
+                svg.text(self._x(x), self._y(y) + 4, str(place), "number middle")
 
 
-def _upwards(share: float) -> float:
-    return BOTTOM - share * (BOTTOM - TOP - 20)
+def _borders(labels: NDArray[np.int64], across: list[float], upwards: list[float]) -> str:
+    """Lines where two clusters touch: neighbours may have one colour."""
+    lines = []
+    for i, parted in enumerate(_parted(labels)):
+        for first, last in _runs(parted):
+            lines.append(f"M{at(across[i + 1])} {at(upwards[first])}V{at(upwards[last])}")
+    for j, parted in enumerate(_parted(labels.T)):
+        for first, last in _runs(parted):
+            lines.append(f"M{at(across[first])} {at(upwards[j + 1])}H{at(across[last])}")
+    return "".join(lines)
+
+
+def _runs(parted: NDArray[np.bool_]) -> list[list[int]]:
+    """First place of each run of neighbours that are, and the place after its last."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], parted, [False]])))
+    return edges.reshape(-1, 2).tolist()
+
+
+def _parted(labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether a cell and the next one along the first axis belong to two clusters."""
+    here, there = labels[:-1], labels[1:]
+    return np.asarray((here != there) & (here >= 0) & (there >= 0))
 
 
 def _every(labels: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,0 +1,226 @@
+"""How good and how fast ``WaveCluster`` is: ``python bench/wavecluster.py [--quick] [--only ...]``.
+
+*published*: mean cluster dissimilarity to plain WaveCluster on the same grid, the published methods
+beside noise on the blocks. *truth*: adjusted Rand index against known groups, points in no group a
+group of their own. *selectors*: the same on sets that no setting was chosen on, the automatic
+rule beside every fixed selector. *speed*: CPU time, beside a pass of binning and scikit-learn's
+DBSCAN and HDBSCAN in the same run. Means over the draws with standard errors; ``results/wave-*``.
+"""
+
+import argparse
+import os
+import time
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not waiting threads
+
+import numpy as np
+from clustering.shapes import HELD_OUT, KNOWN, Compared, Shape, compared, shape
+from measure import cpu_seconds, show, write
+from sklearn.cluster import DBSCAN, HDBSCAN
+from sklearn.metrics import adjusted_rand_score
+
+from shoal.cluster import WaveCluster
+from shoal.cluster.wave.persistence import PeakTree, smoothed
+from shoal.domain import Box
+from shoal.evaluate import cluster_dissimilarity
+
+DRAWS = 20
+PUBLISHED: dict[str, dict[str, Any]] = {
+    "baseline": {"method": "baseline"},
+    "PrivQT": {"method": "privqt"},
+    "PrivTHR": {"method": "privthr"},
+    "PrivTHREM": {"method": "privthrem"},
+    "block": {"selector": "percentile"},
+    "block, posterior": {"selector": "percentile", "rule": "posterior"},
+    "block, context": {"selector": "percentile", "rule": "posterior", "context": True},
+}
+SELECTORS: dict[str, dict[str, Any]] = {
+    "auto": {},
+    "persistence": {"selector": "persistence"},
+    "percentile": {"selector": "percentile"},
+    "context": {"selector": "percentile", "rule": "posterior", "context": True},
+    "density": {"selector": "density"},
+    "mass": {"selector": "mass"},
+}
+CHUNK = 65_536  # rows that stay in a core's cache: the fastest that a plain pass was
+
+
+def published(draws: int) -> list[dict[str, Any]]:
+    """A line for each budget and method: the mean over the sets, and each set's."""
+    sets = compared()
+    return [
+        {"epsilon": epsilon, "method": name}
+        | _means({each.shape.name: _apart(each, epsilon, asked, draws) for each in sets})
+        for epsilon in (0.25, 0.5, 1, 2)
+        for name, asked in PUBLISHED.items()
+    ]
+
+
+def _apart(each: Compared, epsilon: float, asked: dict[str, Any], draws: int) -> list[float]:
+    rows, box = each.shape.rows, each.shape.box
+    common = {"domain": box, "cells": each.cells, "level": 1, "p": each.p, "min_cells": 1}
+    true = WaveCluster(**common).fit(rows).cell_labels_
+    common |= asked | {"epsilon": epsilon, "n_public": len(rows)}
+    found = (WaveCluster(**common, random_state=i).fit(rows).cell_labels_ for i in range(draws))
+    return [cluster_dissimilarity(true, labels) for labels in found]
+
+
+def truth(draws: int) -> list[dict[str, Any]]:
+    """A line for each set, and each way of selecting."""
+    return [
+        {"set": name, "selector": selector, "rows": len(shape(name).rows)}
+        | {
+            f"epsilon {epsilon:g}": _pair(_indices(shape(name), epsilon, selector, draws))
+            for epsilon in (0.25, 0.5, 1, 2)
+        }
+        for name in KNOWN
+        for selector in ("auto", "persistence")
+    ]
+
+
+def selectors(draws: int) -> list[dict[str, Any]]:
+    """A line for each budget and selector: the mean over the sets, and each set's."""
+    sets = [shape(name) for name in HELD_OUT]
+    return [
+        {"epsilon": epsilon, "selector": name}
+        | _means({each.name: _indices(each, epsilon, name, draws) for each in sets})
+        for epsilon in (0.5, 1, 2)
+        for name in SELECTORS
+    ]
+
+
+def _indices(each: Shape, epsilon: float, selector: str, draws: int) -> list[float]:
+    common = {"domain": each.box, "epsilon": epsilon, **SELECTORS[selector]}
+    models = (WaveCluster(**common, random_state=i).fit(each.rows) for i in range(draws))
+    return [adjusted_rand_score(each.labels, model.predict(each.rows)) for model in models]
+
+
+def _means(scores: dict[str, list[float]]) -> dict[str, Any]:
+    """Over all sets, with the standard error that the draws leave; then set by set."""
+    values = np.array(list(scores.values()))
+    error = np.sqrt((values.var(axis=1, ddof=1) / values.shape[1]).sum()) / len(values)
+    mean = {"mean": round(float(values.mean()), 3), "standard error": round(float(error), 3)}
+    return mean | {name: round(float(np.mean(each)), 2) for name, each in scores.items()}
+
+
+def _pair(scores: Sequence[float]) -> str:
+    error = np.std(scores, ddof=1) / np.sqrt(len(scores))
+    return f"{np.mean(scores):.2f} +- {error:.2f}"
+
+
+def speed(quick: bool) -> list[dict[str, Any]]:
+    """A line for each task: CPU seconds, and how often they fit into something to compare with."""
+    return [*_binned(1_000_000 if quick else 10_000_000), _huge(), _peaks(), *_peers(quick)]
+
+
+def _binned(n: int) -> Iterator[dict[str, Any]]:
+    """Rows in two columns, in 128 x 128 cells, fitted and looked up, beside a pass of binning."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(0.5, 0.12, (n, 2))
+    rows[::2] += 0.1
+    model = WaveCluster(domain=Box.unit(2), epsilon=1, cells=128, random_state=1)
+    task = f"{n // 1_000_000}M x 2 rows, 128 x 128 cells"
+    once = cpu_seconds(lambda: _pass(rows, model.domain, 128), 3)
+    yield {"task": f"{task}: one pass of binning in NumPy", "CPU s": round(once, 2)}
+    spent = cpu_seconds(lambda: model.fit(rows).predict(rows), 3)
+    yield {"task": f"{task}: fit and predict", "CPU s": round(spent, 2)} | {
+        "ratio": f"{spent / once:.2f} of a pass", "MiB beyond the rows": _peak(
+            lambda: model.fit(rows).predict(rows))}  # fmt: skip
+
+
+def _pass(rows: Any, box: Box, cells: int) -> Any:
+    counts = np.zeros(cells * cells, dtype=np.int64)
+    for start in range(0, len(rows), CHUNK):
+        shares = (rows[start : start + CHUNK] - box.low) / (box.high - box.low)
+        places = np.clip(np.floor(shares * cells).astype(np.int64), 0, cells - 1)
+        counts += np.bincount(places[:, 0] * cells + places[:, 1], minlength=counts.size)
+    return counts
+
+
+def _peak(call: Callable[[], object]) -> int:
+    tracemalloc.start()
+    call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return round(peak / 2**20)
+
+
+def _huge() -> dict[str, Any]:
+    """Six round groups in eight columns."""
+    rng = np.random.default_rng(0)
+    middles = rng.uniform(0.2, 0.8, (6, 8))
+    rows = middles[rng.integers(6, size=200_000)] + rng.normal(0, 0.05, (200_000, 8))
+    model = WaveCluster(domain=Box.unit(8), epsilon=1, cells=8, random_state=1)
+    spent = cpu_seconds(lambda: model.fit(rows))
+    return {"task": "200k x 8 rows, 16.8M cells, sparse: fit", "CPU s": round(spent, 2)}
+
+
+def _peaks() -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    grid = rng.poisson(3, (256, 256)) + rng.geometric(0.6, (256, 256))
+
+    def persistence() -> None:
+        PeakTree.of(smoothed(grid, 2.0, 1.0), 0.5).labels(3.0, 3)
+
+    return {
+        "task": "peaks and passes of 256 x 256 cells",
+        "CPU s": round(cpu_seconds(persistence), 3),
+    }
+
+
+def _peers(quick: bool) -> Iterator[dict[str, Any]]:
+    """Birch1: a hundred groups of a thousand points."""
+    each = shape("birch1")
+    part = slice(None, None, 10 if quick else 1)
+    rows, labels = each.rows[part], each.labels[part]
+    model = WaveCluster(domain=each.box, epsilon=1, random_state=1)
+    task = f"birch1, {len(rows) // 1000}k rows"
+    spent = cpu_seconds(lambda: model.fit(rows).predict(rows), 5)
+    index = adjusted_rand_score(labels, model.predict(rows))
+    yield {"task": f"{task}: fit and predict, epsilon 1", "CPU s": round(spent, 3)} | {
+        "ARI": round(index, 2)}  # fmt: skip
+    for name, peer in _peer_settings(quick).items():
+        start = time.process_time()
+        found = peer.fit_predict(rows)
+        taken = time.process_time() - start
+        yield {"task": f"{task}: {name}", "CPU s": round(taken, 2)} | {
+            "ratio": f"{taken / spent:.0f} times", "ARI": round(
+                adjusted_rand_score(labels, found), 2)}  # fmt: skip
+
+
+def _peer_settings(quick: bool) -> dict[str, Any]:
+    """DBSCAN at some radii, with as many neighbours as parts neighbouring groups there."""
+    radii = ((30_000, 20),) if quick else ((4_000, 10), (8_000, 30), (12_000, 60))
+    each = {
+        f"DBSCAN, radius {radius:,}, {least} points": DBSCAN(eps=radius, min_samples=least)
+        for radius, least in radii
+    }
+    return each | {"HDBSCAN, 100 points": HDBSCAN(min_cluster_size=100, copy=True)}
+
+
+def main() -> None:
+    """All four tables, or some."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="three draws, fewer rows; not kept")
+    parser.add_argument("--only", nargs="*", help="published, truth, selectors, speed")
+    asked = parser.parse_args()
+    draws = 3 if asked.quick else DRAWS
+    tables: dict[str, Callable[[], list[dict[str, Any]]]] = {
+        "published": lambda: published(draws),
+        "truth": lambda: truth(draws),
+        "selectors": lambda: selectors(draws),
+        "speed": lambda: speed(asked.quick),
+    }
+    for name in asked.only or tables:
+        print(f"-- {name}", flush=True)
+        if asked.quick:
+            show(tables[name]())
+        else:
+            write(f"wave-{name}", tables[name]())
+
+
+if __name__ == "__main__":
+    main()
