@@ -28,6 +28,13 @@ def test_counts_in_the_thousands_do_not_underflow():
     assert prior.counts @ prior.shares == pytest.approx(5000, rel=0.02)
 
 
+def test_counts_in_the_millions_leave_no_gap_between_rungs():
+    noisy = np.array([0, 1, 50, 777_777, 1_234_567, 9_999_999])
+    prior = deconvolved(noisy, NoiseLaw(2.0))
+    assert np.isfinite(prior.shares).all()
+    assert prior.shares.sum() == pytest.approx(1)
+
+
 def test_a_grid_of_negative_counts_is_an_empty_grid():
     prior = deconvolved(np.full(50, -3), NoiseLaw(1.0))
     assert prior.empty == pytest.approx(1, abs=1e-3)

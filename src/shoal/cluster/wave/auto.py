@@ -23,7 +23,7 @@ AUTO_CELLS = 3.0  # times (n epsilon / 10)^(1/d) cells an axis: a third of the s
 _SIGMA = 0.7
 _COARSER = (1.0, 1.4, 2.0, 2.8)
 _CLEAR, _COARSE_CUT = 4.0, 2.5  # standard errors
-_OUTWEIGH = 2.0  # standard errors by which a cluster's rows must exceed a thin background's
+_SPARED = 1.4  # less than the luckiest of all cells would need: few cells start a cluster
 _LEAST, _MOST = 0.85, 1.4  # of the significance that the best of so many chance passes reaches
 
 
@@ -72,7 +72,7 @@ def widest_gap(significance: NDArray[np.float64]) -> float:
     --------
     >>> passes = np.concatenate([np.linspace(0.1, 1.6, 40), [2.2, 9.0]])
     >>> round(widest_gap(passes), 1)
-    2.7
+    3.0
     """
     chance = math.sqrt(2 * math.log(significance.size + 2))
     low, high = _LEAST * chance, _MOST * chance
@@ -112,5 +112,6 @@ def _outweighing(labels: Integers, grid: NoisyGrid) -> Integers:
     rows = np.bincount(labels[inside], weights=grid.values[inside])
     excess = rows - 0.5 * max(float(grid.values.mean()), 0.0) * cells
     error = np.sqrt(cells * grid.variance + np.maximum(rows, 1))
-    kept = excess >= _OUTWEIGH * error
+    luck = math.sqrt(2 * math.log(grid.values.size + 1)) - _SPARED
+    kept = excess >= luck * error
     return np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)[labels]

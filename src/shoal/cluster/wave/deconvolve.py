@@ -58,8 +58,8 @@ def deconvolved(noisy: NDArray[np.int64], law: NoiseLaw) -> CountPrior:
 
 def likelihoods(values: NDArray[np.int64], support: NDArray[np.int64], law: NoiseLaw) -> Floats:
     """How likely each noisy value is from each true count, each row scaled to a largest of 1."""
-    kernel = law.mass(values[:, None] - support)
-    return np.asarray(kernel / kernel.max(axis=1, keepdims=True))
+    logs = law.log_mass(values[:, None] - support)
+    return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
 
 def refined(

@@ -47,7 +47,8 @@ class WaveCluster(FittedWave):
     method
         "block" puts noise on the coefficients at the whole budget, and does the rest as
         post-processing. "privqt", "privthr", "privthrem" (its threshold corrected) and "baseline"
-        (synthetic points from an adaptive grid) are the published ones.
+        (synthetic points from an adaptive grid) are the published ones. Noise on every point is
+        local privacy: perturb the rows, then fit without epsilon.
     cells
         Cells along each axis, one number or one an axis, chosen without the rows. "auto":
         :math:`c (n \min(\varepsilon, 4)/10)^{1/d}`, n the noisy number of rows and c 3 for
@@ -81,7 +82,7 @@ class WaveCluster(FittedWave):
         Cluster and released count of each cell, -1 for no cluster: shaped like the grid, or, on
         sparse grids, one for each of ``cell_keys_``.
     n_clusters_, cluster_sizes_, boxes_
-        How many; their noisy numbers of rows; lowest and highest corner of each.
+        How many; their noisy numbers of rows, the largest first; lowest and highest corner of each.
     threshold_, tree_
         The level that was used; peaks and passes, from which other cuts can be read.
     guarantee_
@@ -89,9 +90,11 @@ class WaveCluster(FittedWave):
 
     Examples
     --------
-    >>> ring = np.random.default_rng(0).normal(size=(20_000, 2))
-    >>> ring *= (0.4 + 0.02 * ring[:, :1]) / np.linalg.norm(ring, axis=1, keepdims=True)
-    >>> X = 0.5 + np.vstack([ring, ring / 5])
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> angle = rng.uniform(0, 2 * np.pi, 9000)
+    >>> radius = rng.normal([0.4, 0.1, 0.4], 0.03, (3000, 3)).reshape(-1, 1)
+    >>> X = 0.5 + radius * np.column_stack([np.cos(angle), np.sin(angle)])
     >>> model = WaveCluster(domain=Box.unit(2), epsilon=1, random_state=7).fit(X)
     >>> model.n_clusters_, model.predict([[0.5, 0.9], [0.5, 0.1], [0.5, 0.7]]).tolist()
     (2, [0, 0, -1])
@@ -172,7 +175,9 @@ class WaveCluster(FittedWave):
 
         Examples
         --------
-        >>> X = np.repeat([[0.2, 0.2], [0.8, 0.8]], 500, axis=0) + np.linspace(0, 0.1, 1000)[:, None]
+        >>> import numpy as np
+        >>> X = np.repeat([[0.2, 0.2], [0.8, 0.8]], 500, axis=0)
+        >>> X += np.linspace(0, 0.1, 1000)[:, None]
         >>> grid = UniformGrid(epsilon=1, domain=Box.unit(2), cells=16, random_state=7).fit(X)
         >>> WaveCluster.from_synopsis(grid, min_cells=1).n_clusters_
         2

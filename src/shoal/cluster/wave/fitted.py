@@ -141,10 +141,13 @@ class FittedWave(PrivateEstimator):
         """Keep what was released and what follows from it."""
         self.grid_, self.noisy_counts_, self.cell_keys_ = grid, noisy.values, keys
         self._noisy = noisy
-        self.cell_labels_, self.threshold_, self.tree_ = found.labels, found.threshold, found.tree
+        self.threshold_, self.tree_ = found.threshold, found.tree
         self.n_clusters_ = int(found.labels.max(initial=-1)) + 1
         self.n_features_in_ = grid.box.d
-        self.cluster_sizes_ = self._sizes(transform)
+        sizes = self._sizes(found.labels, transform)
+        order = np.argsort(-sizes, kind="stable")  # the largest first
+        self.cell_labels_ = np.append(np.argsort(order), -1)[found.labels]
+        self.cluster_sizes_ = sizes[order]
         self.boxes_ = self._boxes(Lookup(grid, transform))
         return self
 
@@ -156,11 +159,11 @@ class FittedWave(PrivateEstimator):
     def _lookup(self) -> Lookup:
         return Lookup(self.grid_, self._transform)
 
-    def _sizes(self, transform: Transform) -> Matrix:
+    def _sizes(self, labels: Integers, transform: Transform) -> Matrix:
         """Noisy rows of each cluster: its coefficients, over what one row adds to them."""
-        inside = self.cell_labels_ >= 0
-        labels, values = self.cell_labels_[inside], self.noisy_counts_[inside]
-        sums = np.bincount(labels, weights=values, minlength=self.n_clusters_)
+        inside = labels >= 0
+        values = self.noisy_counts_[inside]
+        sums = np.bincount(labels[inside], weights=values, minlength=self.n_clusters_)
         return np.maximum(sums / transform.gain, 0)
 
     def _boxes(self, lookup: Lookup) -> Matrix:

@@ -47,13 +47,17 @@ class NoiseLaw:
 
     def mass(self, at: NDArray[np.integer] | NDArray[np.float64]) -> Floats:
         """The probability of each of these whole numbers."""
+        return np.exp(self.log_mass(at))
+
+    def log_mass(self, at: NDArray[np.integer] | NDArray[np.float64]) -> Floats:
+        """Its logarithm, which stays finite however far out."""
         distance = np.abs(np.asarray(at, dtype=np.float64))
         if self.fold == 1:
-            return np.asarray(math.tanh(self.step / 2) * np.exp(-self.step * distance))
+            return np.asarray(math.log(math.tanh(self.step / 2)) - self.step * distance)
         near = np.minimum(distance, self._table.size - 1).astype(np.int64)
         # Beyond the table the largest of the geometric terms leads.
-        far = np.exp(-self.step * np.maximum(distance - self._table.size + 1, 0))
-        return np.asarray(self._table[near] * far)
+        far = self.step * np.maximum(distance - self._table.size + 1, 0)
+        return np.asarray(np.log(self._table[near]) - far)
 
     @property
     def above_zero(self) -> float:

@@ -43,7 +43,7 @@ def branches(tree: PeakTree, labels: NDArray[np.int64]) -> list[tuple[int, float
     for cluster, height in zip(home.tolist(), tree.summits.tolist(), strict=True):
         top[cluster] = max(top.get(cluster, height), height)
     root = {cluster: cluster for cluster in top if cluster >= 0}
-    joins = {cluster: (0.0, -1) for cluster in root}
+    joins = dict.fromkeys(root, (0.0, -1))
     for (a, b), height in zip(home[tree.passes].tolist(), tree.heights.tolist(), strict=True):
         if min(a, b) < 0 or _first(root, a) == _first(root, b):
             continue

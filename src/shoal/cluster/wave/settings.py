@@ -95,9 +95,13 @@ class Settings:
             return Grid(box, self.cells)
         finer = AUTO_CELLS if self.selector == "auto" else 1.5
         rule = finer * (n_rows * min(epsilon, 4) / 10) ** (1 / box.d)
-        fewest = 12 if box.d <= 3 else 6
-        each = int(np.clip(round(rule), max(fewest, 2**self.level), 256))
-        return Grid(box, each)
+        fewest = max(_fewest(box.d), 2**self.level)
+        return Grid(box, int(np.clip(round(rule), fewest, max(fewest, 256))))
+
+
+def _fewest(d: int) -> int:
+    """The fewest automatic cells along an axis."""
+    return 12 if d <= 3 else 6
 
 
 def _check_choices(asked: Any) -> None:
@@ -121,6 +125,7 @@ def _checked_cells(asked: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
     if level > 60:
         raise InvalidSetting("level is more than 60.", "Each level halves the grid: e.g. level=1.")
     if isinstance(asked.cells, str) and asked.cells == "auto":
+        Grid(box, _fewest(box.d))  # too many columns are refused here, not after a release
         return "auto"
     shape = Grid(box, asked.cells).shape
     if min(shape) < max(2, 2**level):

@@ -12,6 +12,8 @@ from shoal.synopsis.counter import false_cell_level
 
 __all__ = ["coarsened", "sparse_noise"]
 
+_MOST_FALSE = 2**24  # empty cells worth keeping in memory
+
 
 def sparse_noise(counts: SparseCounts, n_rows: int, purse: Purse) -> SparseCounts:
     """The cells whose noisy count reaches a level that about as many empty ones do as rows came.
@@ -25,7 +27,8 @@ def sparse_noise(counts: SparseCounts, n_rows: int, purse: Purse) -> SparseCount
     Cormode, Procopiuc, Srivastava, Tran, Differentially private summaries for sparse data, ICDT
     2012.
     """
-    level = false_cell_level(counts.size, purse.budget, n_rows)  # [P1]
+    most_false = min(n_rows, _MOST_FALSE)
+    level = false_cell_level(counts.size, purse.budget, most_false)  # [P1]
     noise = Geometric(purse.budget, at_least=level)  # [P2]
     kept: SparseCounts = purse.release(noise, counts, of="cell counts")  # [P3]
     return kept

@@ -1,0 +1,170 @@
+"""What is refused before any row is read."""
+
+import numpy as np
+import pytest
+
+from shoal.cluster import WaveCluster
+from shoal.cluster.wave.settings import Settings
+from shoal.domain import Box
+from shoal.errors import (
+    ConflictingSettings,
+    DimensionMismatch,
+    InvalidBudget,
+    InvalidDomain,
+    InvalidSetting,
+    NotFinite,
+    TooManyCells,
+    UnknownBounds,
+)
+
+X = np.random.default_rng(0).random((50, 2))
+
+
+def fit(**settings):
+    return WaveCluster(**{"domain": Box.unit(2), "epsilon": 1, **settings}).fit(X)
+
+
+def test_rows_without_public_bounds_are_refused():
+    with pytest.raises(UnknownBounds):
+        fit(domain=None)
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, np.inf, np.nan, "much", True])
+def test_a_budget_that_is_none_is_refused(epsilon):
+    with pytest.raises(InvalidBudget):
+        fit(epsilon=epsilon)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"p": 0, "selector": "percentile"},
+        {"p": 1, "selector": "percentile"},
+        {"p": "half", "selector": "percentile"},
+        {"mass": 1.5, "selector": "mass"},
+        {"density": -1, "selector": "density"},
+        {"z": 0, "selector": "persistence"},
+        {"smooth": -1, "selector": "persistence"},
+        {"smooth": "much", "selector": "persistence"},
+        {"alpha": 1, "method": "privthr"},
+        {"level": -1},
+        {"level": 99},
+        {"level": 1.5},
+        {"cells": 1},
+        {"cells": 16, "level": 5},
+        {"wavelet": "mexh"},
+        {"n_public": 0},
+        {"min_cells": 0},
+        {"connectivity": "diagonal"},
+        {"method": "magic"},
+        {"selector": "best"},
+        {"rule": "vote"},
+        {"context": 2},
+        {"noise": "pink"},
+    ],
+    ids=str,
+)
+def test_a_setting_outside_its_range_is_refused(wrong):
+    with pytest.raises(InvalidSetting):
+        fit(**wrong)
+
+
+@pytest.mark.parametrize(
+    "conflict",
+    [
+        {"z": 2, "selector": "percentile"},
+        {"z": 2},  # the automatic selector chooses its own
+        {"p": 0.3, "selector": "density"},
+        {"mass": 0.5},
+        {"density": 2, "selector": "mass"},
+        {"alpha": 0.5},
+        {"noise": "laplace"},
+        {"noise": "geometric", "method": "baseline"},
+        {"context": True},
+        {"rule": "posterior"},
+        {"rule": "posterior", "selector": "percentile", "level": 1, "wavelet": "db2"},
+        {"rule": "posterior", "epsilon": None},
+        {"method": "privqt", "selector": "persistence"},
+        {"method": "privthr", "epsilon": None},
+        {"cells": 2**13, "selector": "persistence"},
+        {"cells": 2**13, "wavelet": "db2", "level": 1},
+        {"cells": 2**13, "method": "privqt"},
+    ],
+    ids=str,
+)
+def test_settings_that_do_not_go_together_are_refused(conflict):
+    with pytest.raises(ConflictingSettings):
+        fit(**conflict)
+
+
+def test_rows_of_another_width_are_refused():
+    with pytest.raises(DimensionMismatch):
+        fit(domain=Box.unit(3))
+
+
+@pytest.mark.parametrize("cells", [0, [4, 4, 4], "many", 2.5])
+def test_cells_that_make_no_grid_are_refused(cells):
+    with pytest.raises(InvalidDomain):
+        fit(cells=cells)
+
+
+def test_more_cells_than_can_be_numbered_are_refused():
+    with pytest.raises(TooManyCells):
+        fit(cells=2**32)
+
+
+def test_more_columns_than_cells_can_be_numbered_are_refused_before_anything_is_paid():
+    from shoal.privacy import Ledger
+
+    ledger = Ledger()
+    with pytest.raises(TooManyCells):
+        WaveCluster(domain=Box.unit(30), epsilon=1, ledger=ledger).fit(np.zeros((3, 30)))
+    assert ledger.totals() == []
+
+
+def test_full_neighbourhoods_of_many_columns_are_refused():
+    many = np.zeros((3, 13))
+    with pytest.raises(InvalidSetting, match="neighbours"):
+        WaveCluster(domain=Box.unit(13), epsilon=1, cells=4, connectivity="full").fit(many)
+    assert WaveCluster(domain=Box.unit(13), epsilon=1, cells=4).fit(many).n_clusters_ == 0
+
+
+def test_missing_numbers_are_refused_or_left_out():
+    holes = X.copy()
+    holes[3, 0] = np.nan
+    with pytest.raises(NotFinite):
+        WaveCluster(domain=Box.unit(2), epsilon=1).fit(holes)
+    assert WaveCluster(domain=Box.unit(2), epsilon=1, nonfinite="drop").fit(holes).grid_
+
+
+def test_nothing_is_written_for_what_is_refused():
+    from shoal.privacy import Ledger
+
+    ledger = Ledger()
+    with pytest.raises(ConflictingSettings):
+        fit(z=2, ledger=ledger)
+    assert ledger.totals() == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "selector"),
+    [
+        ({"epsilon": None}, "percentile"),
+        ({}, "auto"),
+        ({"method": "privthr"}, "percentile"),
+        ({"domain": Box.unit(5)}, "density"),
+        ({"domain": Box.unit(5), "epsilon": None}, "percentile"),
+    ],
+    ids=str,
+)
+def test_the_selector_left_out_is_the_one_that_fits(settings, selector):
+    asked = WaveCluster(**{"domain": Box.unit(2), "epsilon": 1, **settings})
+    assert Settings.of(asked, asked.domain).selector == selector
+
+
+def test_automatic_cells_grow_with_rows_and_budget_between_bounds():
+    asked = WaveCluster(domain=Box.unit(2), epsilon=1, selector="persistence")
+    settings = Settings.of(asked, asked.domain)
+    sides = [settings.grid(asked.domain, n, 1.0).shape[0] for n in (1, 10_000, 10**9)]
+    assert sides == [12, 47, 256]
+    assert settings.grid(asked.domain, 10_000, 9.0).shape == (95, 95)  # as if 4
