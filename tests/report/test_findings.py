@@ -75,9 +75,19 @@ def test_a_result_without_a_promise_is_published_only_if_nobody_is_in_it():
     assert found["limits"] is None
 
 
-def test_only_public_pages_are_made():
+def test_an_unknown_audience_is_refused():
     with pytest.raises(InvalidSetting):
-        findings(result(), "curator")
+        findings(result(), "friends")
+
+
+def test_the_curators_page_shows_what_the_public_one_leaves_out():
+    protected = {"lines": Protected(["4711 rows stood alone."])}
+    told = Result("test", PureDP(1), {}, {}, protected)
+    assert findings(told)["protected"] is None
+    assert "4711" not in render(findings(told))
+    page = render(findings(told, "curator"))
+    assert "4711 rows stood alone." in page
+    assert page.index("<title>CURATOR ONLY") < page.index("Contains protected numbers.")
 
 
 def test_the_label_has_eight_fields_in_one_order_and_admits_gaps():

@@ -125,7 +125,8 @@ def test_slack_counts_at_every_distance():
 
 
 def test_k_anonymity_names_its_columns_and_the_worst_share():
-    words = promise(KAnonymity(10, l=3), columns=("age", "sex"), worst_share=62)
+    rule = {"column": "income", "l": {"kind": "distinct", "value": 3}, "share": 0.614}
+    words = promise(KAnonymity(10, l=3), columns=("age", "sex"), rules=[rule])
     assert words.lead.startswith("In the published table at least 10 people share every")
     assert "at most 1 in 10" in words.more[0]
     assert "62 in 100" in " ".join(words.more)

@@ -7,7 +7,9 @@ So a page can be redrawn from its ``report.json`` alone, and nothing hides in a 
 from shoal.figures.areas import Area, dense_areas
 from shoal.figures.budget_curve import BudgetCurve, budget_curve
 from shoal.figures.cell_map import CellMap, cell_map
+from shoal.figures.class_sizes import ClassSizes, class_sizes
 from shoal.figures.cluster_map import ClusterMap, cluster_map
+from shoal.figures.detail_bars import DetailBars, detail_bars
 from shoal.figures.dots import Dots, dots
 from shoal.figures.figure import Figure
 from shoal.figures.mosaic import Mosaic, bars, mosaic
@@ -20,7 +22,9 @@ __all__ = [
     "Area",
     "BudgetCurve",
     "CellMap",
+    "ClassSizes",
     "ClusterMap",
+    "DetailBars",
     "Dots",
     "Figure",
     "Mosaic",
@@ -30,8 +34,10 @@ __all__ = [
     "bars",
     "budget_curve",
     "cell_map",
+    "class_sizes",
     "cluster_map",
     "dense_areas",
+    "detail_bars",
     "dots",
     "figure_of",
     "mosaic",
@@ -47,7 +53,9 @@ _KINDS: dict[str, type[Figure]] = {
     for kind in (
         BudgetCurve,
         CellMap,
+        ClassSizes,
         ClusterMap,
+        DetailBars,
         Dots,
         Mosaic,
         NoiseBars,

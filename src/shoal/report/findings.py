@@ -63,10 +63,12 @@ def findings(
         Settings a page has a place for: ``title``, ``publisher``, ``purpose``, ``method``,
         ``holder`` (who saw the rows), ``bounds``, ``noise``, ``evidence``, ``source``, ``code``,
         ``context`` (see ``wording.promise``); the rest is listed. Released values likewise:
-        ``summary``, ``facts``, ``figures``, ``tables``, ``errors``.
+        ``summary``, ``facts``, ``figures``, ``tables``, ``errors``, ``outsider``; and protected
+        ones: ``facts``, ``figures``, ``tables``, ``lines``.
     audience
         ``"public"``: the ``protected`` part of the result stays out, and a protected or unmarked
-        value anywhere else is an error rather than a gap.
+        value anywhere else is an error rather than a gap. ``"curator"``: the protected part is
+        added in a section of its own; such a page is for the holder of the rows alone.
     ledger
         To say what was promised about this table in all, and what is left.
     files
@@ -79,11 +81,8 @@ def findings(
     NotPublishable
         If nothing is promised and ``source`` is neither "synthetic" nor "public".
     """
-    if audience != "public":
-        raise InvalidSetting(
-            "An audience other than 'public' came.",
-            "Only public pages are written by this version.",
-        )
+    if audience not in ("public", "curator"):
+        raise InvalidSetting("An unknown audience came.", "Choose 'public' or 'curator'.")
     settings = {name: _opened(name, leaf, Public) for name, leaf in result.settings.items()}
     released = {name: _opened(name, leaf, Released) for name, leaf in result.released.items()}
     _check_publishable(result.guarantee, settings)
@@ -105,6 +104,7 @@ def findings(
         "label": _label(words, settings, account, result.guarantee.simulation),
         "figures": [*_promise_figures(words), *_result_figures(released.pop("figures", ()))],
         "errors": [str(each) for each in released.pop("errors", ())],
+        "outsider": [str(each) for each in released.pop("outsider", ())],
         "result": {
             "summary": released.pop("summary", ""),
             "facts": _plain(released.pop("facts", ())),
@@ -114,9 +114,18 @@ def findings(
         "ledger": {name: _shown(name, value) for name, value in account.items()}
         | {"bar": _bar(account)},
         "settings": _plain(settings),
+        "protected": _protected(result) if audience == "curator" else None,
         "files": [dict(each) for each in files],
         "versions": {"shoal": version("shoal")},
     }
+
+
+def _protected(result: Result) -> dict[str, Any]:
+    """What the holder of the rows is shown besides."""
+    values = {name: leaf.value for name, leaf in result.protected.items()}
+    figures = [{"section": "protected", **f.to_dict()} for f in values.get("figures", ())]
+    lists = {name: _plain(values.get(name, ())) for name in ("facts", "tables", "lines")}
+    return {"figures": figures, **lists}
 
 
 def _opened(name: str, leaf: object, kind: type[Leaf]) -> Any:
@@ -220,7 +229,7 @@ def _label(
         "Who saw the rows": settings.get("holder", NOT_STATED),
         "Bounds": settings.get("bounds", NOT_STATED),
         "Noise": settings.get("noise", NOT_STATED),
-        "All releases so far": spent,
+        "All releases so far": settings.get("releases", spent),
         "Evidence": settings.get("evidence", NOT_STATED),
     }
     return [{"name": name, "value": str(value)} for name, value in fields.items()]

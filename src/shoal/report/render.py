@@ -15,7 +15,7 @@ from shoal.figures.svg import figure_style, mark_svg
 from shoal.figures.text import clean, shorten
 from shoal.files import whole_file
 
-__all__ = ["render", "write"]
+__all__ = ["render", "texts", "write"]
 
 
 def render(findings: Mapping[str, Any]) -> str:
@@ -33,6 +33,18 @@ def render(findings: Mapping[str, Any]) -> str:
     return page
 
 
+def texts(findings: Mapping[str, Any], page: Path) -> dict[Path, str]:
+    """The files of these findings: the page, and beside a public one its numbers as JSON.
+
+    A curator's page has no second file: the fewer copies of protected numbers, the better.
+    """
+    found = {page: render(findings)}
+    if findings["audience"] == "public":
+        numbers = json.dumps(findings, indent=1, ensure_ascii=False) + "\n"
+        found[page.with_suffix(".json")] = numbers
+    return found
+
+
 def write(
     findings: Mapping[str, Any], folder: str | os.PathLike[str], *, overwrite: bool = False
 ) -> list[Path]:
@@ -41,15 +53,12 @@ def write(
     Seeded findings go to ``report-simulation.*``, so that nobody takes one for the other.
     """
     stem = "report-simulation" if findings["simulation"] else "report"
-    texts = {
-        Path(folder, f"{stem}.html"): render(findings),
-        Path(folder, f"{stem}.json"): json.dumps(findings, indent=1, ensure_ascii=False) + "\n",
-    }
+    found = texts(findings, Path(folder, f"{stem}.html"))
     with ExitStack() as stack:
-        for path, text in texts.items():
+        for path, text in found.items():
             part = stack.enter_context(whole_file(path, overwrite))
             part.write_text(text, encoding="utf-8", newline="\n")
-    return list(texts)
+    return list(found)
 
 
 @cache

@@ -5,7 +5,7 @@ person described, chances are "in 100", limits are rounded to the careful side, 
 leaves out is said beside what it holds.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
@@ -41,13 +41,27 @@ _REPORTED = "Worked out from reports that were changed at random one by one; non
 _KEPT = "Whoever collected the rows still holds them. This page does not cover how they are kept."
 _LATER = "Other releases from the same rows add up. Only those in this table's ledger are counted."
 
+_TERMS = (
+    ("ε (epsilon)", "is the budget: smaller means more noise and a tighter limit."),
+    ("Odds", "set the chance for against the chance against: 10 in 100 is 1 to 9."),
+    ("Cell", "means a rectangle in which people are counted, with noise added to the count."),
+    ("The ledger", "adds up what was promised about one table."),
+)
+_TABLE_TERMS = (
+    ("Quasi-identifier", "means a column others may know of you: age, place, occupation."),
+    ("Group", "means the rows that show the same in all of these columns."),
+    ("Detail kept", "is 100 % for single values, 0 % for a column that only shows *."),
+    ("Suppressed", "rows are left out, since no group was large enough for them."),
+)
+
 
 @dataclass(frozen=True)
 class Promise:
     """One guarantee in words.
 
     ``lead`` is the sentence to set large; ``before`` and ``after`` are the chances in it, where
-    it has any ("10" and "24" in 100). ``head`` goes above it, ``found`` above what was found.
+    it has any ("10" and "24" in 100). ``head`` goes above it, ``found`` above what was found,
+    ``costs`` and ``costs_from`` above what it costs; ``terms`` explains words of the page.
     """
 
     lead: str
@@ -62,6 +76,9 @@ class Promise:
     after: str | None = None
     head: str = "The promise to you"
     found: str = "What you see carries noise, and no row of the table is drawn or listed here."
+    costs: str = "How much the noise costs"
+    costs_from: str = "Worked out from the promise and the released numbers alone."
+    terms: tuple[tuple[str, str], ...] = _TERMS
 
 
 def promise(guarantee: Guarantee, **context: Any) -> Promise:
@@ -74,8 +91,9 @@ def promise(guarantee: Guarantee, **context: Any) -> Promise:
     **context
         What words may need and a guarantee does not hold: ``value`` (what a report or a row
         tells, e.g. "answer"), ``by_holder`` (reports were made from a holder's table, not on
-        people's own devices), ``columns`` (names that make up a group), ``diameter`` and
-        ``dimensions`` of the public domain.
+        people's own devices), ``columns`` (names that make up a group) and ``rules`` (for each
+        sensitive column what holds in every group, counted), ``diameter`` and ``dimensions`` of
+        the public domain.
 
     Examples
     --------
@@ -367,36 +385,91 @@ def _metric(
 
 
 def _k_anonymity(
-    guarantee: KAnonymity, columns: tuple[str, ...] = (), worst_share: int | None = None, **_: Any
+    guarantee: KAnonymity,
+    columns: Sequence[str] = (),
+    rules: Sequence[Mapping[str, Any]] = (),
+    **_: Any,
 ) -> Promise:
-    these = ", ".join(columns) or "the listed columns"
-    more = [f"Someone who knows these of you, and that you are in it, picks your record with a "
-            f"chance of at most 1 in {guarantee.k}."]  # fmt: skip
-    if guarantee.l is not None:
-        worst = "not stated" if worst_share is None else f"{worst_share} in 100"
-        more.append(f"Every such group shows at least {guarantee.l} different values.")
-        more.append(f"Share of the most common value in the worst group: {worst}.")
-    if guarantee.t is not None:
-        more.append(f"Groups differ from the whole table by at most {guarantee.t:g} (0 to 1).")
+    these = _listed(columns) or "the listed columns"
+    unit = f"people, told apart by {guarantee.entity}" if guarantee.entity else "rows"
     return Promise(
         lead=f"In the published table at least {guarantee.k} people share every combination of "
         f"{these} that occurs.",
-        more=tuple(more),
-        exact=f"Every combination of {these} in the published table belongs to at least "
-        f"k = {guarantee.k} {guarantee.entity or 'rows'}.",
-        holds=(f"Nobody stands alone: every group has at least {guarantee.k} members.",),
+        more=(
+            "Someone who knows these of you, and that you are in it, picks your record with a "
+            f"chance of at most 1 in {guarantee.k}.",
+            *(line for rule in rules for line in _rule(rule)),
+            *(() if rules else _rules_not_stated(guarantee)),
+        ),
+        exact=f"Every combination of {', '.join(columns) or these} in the published table belongs "
+        f"to at least k = {guarantee.k} {unit}.",
+        holds=(
+            f"Nobody stands alone: every group has at least {guarantee.k} members.",
+            "The table was counted again as written, before it got its name.",
+        ),
         fails=(
             "This is not differential privacy, and it adds to no such promise.",
             "A group whose members share a sensitive value gives that value away.",
             "Two releases of one table can be compared to undo the grouping.",
-            "Someone who knows how many rows you have may learn more.",
-            "So may someone who reasons about why the grouping stopped where it did.",
+            "Someone who knows how many rows you have may learn more."
+            if guarantee.entity
+            else "One row is taken as one person. Whoever has several may share a group with "
+            "nobody else.",
+            "Someone who reasons about why the grouping stopped where it did may learn more.",
         ),
         name=f"k = {guarantee.k}, k-anonymity",
         protects=f"one {guarantee.entity or 'row'}",
         compared="the other records of the same group",
         found="Values are grouped, not noisy: what is shown of a group is true of it.",
+        costs="What the grouping costs",
+        costs_from="Counted over all rows; what was left out counts as lost.",
+        terms=_TABLE_TERMS,
     )
+
+
+def _listed(names: Sequence[str], most: int = 6) -> str:
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more columns"
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def _rule(rule: Mapping[str, Any]) -> Iterator[str]:
+    """What holds of a sensitive column in every group; the worst share is counted, not implied."""
+    column, diverse, close = rule["column"], rule.get("l"), rule.get("t")
+    if diverse is not None:
+        value = f"{diverse['value']:g}"
+        yield {
+            "distinct": f"Every such group shows at least {value} different values of {column}.",
+            "entropy": f"In every such group {column} is as varied as {value} equally common "
+            "values.",
+            "recursive": f"In every such group the commonest value of {column} is rarer than "
+            f"{diverse.get('c', 1):g} times all from the {value}. commonest on.",
+        }[diverse["kind"]]
+    share = rule.get("share")
+    if share is not None:
+        yield f"In the worst group {_sharing(share)} one value of {column}."
+    if close is not None and close["kind"] == "equal":
+        yield (
+            f"No value of {column} is more than {100 * close['value']:g} points in 100 more "
+            "common in a group than in the whole table."
+        )
+    elif close is not None:
+        yield (
+            f"In every group {column} differs from the whole table by at most "
+            f"{close['value']:g}, on a scale from 0 to 1."
+        )
+
+
+def _sharing(share: float) -> str:
+    return "all share" if share >= 1 else f"{in_100(Decimal(share))} in 100 share"
+
+
+def _rules_not_stated(guarantee: KAnonymity) -> Iterator[str]:
+    if guarantee.l is not None:
+        yield f"Every such group shows at least {guarantee.l} different values."
+        yield "Share of the most common value in the worst group: not stated."
+    if guarantee.t is not None:
+        yield f"Groups differ from the whole table by at most {guarantee.t:g} (0 to 1)."
 
 
 def _unprotected(guarantee: Unprotected, **_: Any) -> Promise:
