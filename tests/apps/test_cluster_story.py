@@ -8,7 +8,7 @@ import pytest
 import shoal
 from shoal.apps.cluster_groups import Groups
 from shoal.apps.cluster_methods import METHODS, Asked
-from shoal.apps.cluster_story import WEAK, code, document, listed, result, summary
+from shoal.apps.cluster_story import WEAK, document, result, same_code, summary
 from shoal.apps.output import in_print
 from shoal.data import write_table
 from shoal.domain import Box
@@ -100,16 +100,7 @@ def test_the_code_on_the_page_does_the_same(settings, tmp_path, monkeypatch):
     X = dict(zip(box.names, box.unscale(rows()).T, strict=True))
     write_table(pa.table(X), "table.csv")
     model, asked = told(box, X="table.csv", **settings)
-    exec(code(asked, Groups(model)), {})
+    exec(same_code(asked, Groups(model)), {})
     again = shoal.load_model("model")
     np.testing.assert_array_equal(again.cluster_centers_, model.cluster_centers_)
     assert again.guarantee_ == model.guarantee_
-
-
-@pytest.mark.parametrize(
-    ("names", "said"),
-    [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c"),
-     (list("abcde"), "a, b and 3 more columns")],
-)  # fmt: skip
-def test_names_are_listed_as_in_a_sentence(names, said):
-    assert listed(names) == said

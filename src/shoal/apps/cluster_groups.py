@@ -4,6 +4,8 @@ import math
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from shoal.apps.cluster_telling import unit_of
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -30,7 +32,7 @@ class Groups:
         self.centers: NDArray[np.float64] = model.cluster_centers_
         self.k = len(self.centers)
         self.n_rows = int(model.n_rows_)
-        self.unit = "people" if getattr(self.guarantee, "rows", 1) == 1 else "rows"
+        self.unit = unit_of(self.guarantee)
 
     @cached_property
     def relative(self) -> list[float]:

@@ -1,11 +1,12 @@
 """Private k-means in words: what its page says and what it prints, all from released numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.apps.cluster_groups import Groups
 from shoal.apps.cluster_methods import Asked
+from shoal.apps.cluster_telling import code, ending, label, listed, outcome, promised, without
 from shoal.apps.output import entry
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from shoal.privacy import Result
 
-__all__ = ["document", "result", "summary"]
+__all__ = ["document", "result", "same_code", "summary"]
 
 EVIDENCE = "proofs beside the code: private_kmeans.proof.md and those it names"
 WEAK = (
@@ -33,16 +34,15 @@ def result(model: Any, asked: Asked) -> "Result":
     from shoal.privacy import Public, Released, Result
 
     groups, fitted = Groups(model), model.to_result()
-    settings = {
-        "title": asked.title or f"{_count(groups)} by {listed(asked.box.names)}",
-        "method": "Private k-means",
-        "algorithm": model.method,
-        "holder": "the holder of the table, and nobody else",
-        "bounds": f"public, fixed beforehand: {_bounds(asked)}",
-        "noise": f"on whole numbers, {_noise_source(groups)}",
-        "evidence": EVIDENCE,
-        "code": code(asked, groups),
-    } | ({"publisher": asked.publisher} if asked.publisher else {})
+    settings = label(
+        asked,
+        groups.guarantee,
+        title=asked.title or f"{_count(groups)} by {listed(asked.box.names)}",
+        method="Private k-means",
+        algorithm=model.method,
+        evidence=EVIDENCE,
+        code=same_code(asked, groups),
+    )
     released = {
         "summary": f"{_found(groups)} Each centre carries noise, so one person more or less "
         "changes little of what you see.",
@@ -57,7 +57,7 @@ def result(model: Any, asked: Asked) -> "Result":
         {**fitted.settings, **{name: Public(value) for name, value in settings.items()}},
         # The cells are files of their own; their settings are the model's.
         {
-            **_without(fitted.released, "synopsis_"),
+            **without(fitted.released, "synopsis_"),
             **{name: Released(value) for name, value in released.items()},
         },
     )
@@ -72,12 +72,7 @@ def document(model: Any, asked: Asked, files: Sequence[Path]) -> dict[str, Any]:
         | {"people_about": people}
         for center, reach, people in zip(groups.centers, groups.reach, groups.people, strict=True)
     ]
-    return {
-        "report": str(files[0]),
-        "files": [str(file) for file in files],
-        "ledger": asked.ledger and str(asked.ledger),
-        "guarantee": groups.guarantee.to_dict(),
-        "simulation": groups.guarantee.simulation,
+    return outcome(asked, files, groups.guarantee) | {
         "n_clusters": groups.k,
         "people_about": groups.n_rows,
         "people_within_95_in_100": groups.rows_within,
@@ -87,80 +82,20 @@ def document(model: Any, asked: Asked, files: Sequence[Path]) -> dict[str, Any]:
 
 def summary(model: Any, asked: Asked, files: Sequence[Path]) -> list["RenderableType"]:
     """What a terminal shows: promised, found, where it is, and what next."""
-    from shoal.report.wording import SIMULATION, promise
-
     groups = Groups(model)
-    words = promise(groups.guarantee)
-    said = [entry("Promised", words.lead)]
-    if groups.guarantee.simulation:
-        said = [
-            entry("Note", SIMULATION),
-            entry("Promised", f"Nothing. With real noise: {words.lead}"),
-        ]
-    kept = "nowhere; --ledger FILE adds up what is promised about a table"
-    folder = files[0].parent
     return [
-        *said,
-        entry("Exactly", f"{words.name}, for {words.protects}."),
+        *promised(groups.guarantee),
         entry("Found", _found(groups)),
         *([entry("", WEAK)] if groups.weak else []),
         *([_printed(groups)] if len(groups.names) <= _IN_LINE else []),
-        entry("Page", str(files[0]), wrap=False),
-        entry("Ledger", kept if asked.ledger is None else str(asked.ledger), wrap=False),
-        entry("Next", f'shoal.load_model("{folder}").predict(rows) labels rows, for their holder.'),
+        *ending(asked, files),
     ]
 
 
-def code(asked: Asked, groups: Groups) -> str:
+def same_code(asked: Asked, groups: Groups) -> str:
     """Python that does the same with a table of one's own."""
-    names, low, high = list(asked.box.names), asked.box.low.tolist(), asked.box.high.tolist()
-    box = f"shoal.Box.of({names!r},\n                   {low!r}, {high!r})"
-    if asked.box.distance_unit == "km":
-        sides = ", ".join(
-            f"{n!r}: ({a!r}, {b!r})" for n, a, b in zip(names, low, high, strict=True)
-        )
-        box = f"shoal.Box.geo(**{{{sides}}})"
-    options = {
-        "method": None if asked.method == "kmeans" else asked.method,
-        "delta": asked.delta,
-        "neighbours": None if asked.neighbours == "add-remove" else asked.neighbours,
-        "entity": asked.entity,
-        "max_rows_per_person": asked.max_rows_per_person,
-        "n_public": asked.n_public,
-        "nonfinite": "drop" if asked.drop else None,
-        "random_state": asked.seed,
-    }
-    more = "".join(
-        f"\n    {name}={value!r}," for name, value in options.items() if value is not None
-    )
-    first = f"{groups.k}, epsilon={asked.epsilon!r}, domain=box,"
-    return (
-        f"import shoal\n\nbox = {box}\nmodel = shoal.PrivateKMeans(\n    {first}{more}\n)\n"
-        'model.fit("table.csv").save("model")'
-    )
-
-
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """Names in a sentence; how many more there are, if many."""
-    if len(names) > most:
-        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more columns"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def _without(values: Mapping[str, Any], name: str) -> dict[str, Any]:
-    return {key: value for key, value in values.items() if key != name}
-
-
-def _bounds(asked: Asked) -> str:
-    from shoal.figures.text import number
-
-    sides = zip(asked.box.names, asked.box.low, asked.box.high, strict=True)
-    each = [f"{name} {number(low)} to {number(high)}" for name, low, high in sides]
-    return ", ".join(each[:4]) + (f" and {len(each) - 4} more" if len(each) > 4 else "")
-
-
-def _noise_source(groups: Groups) -> str:
-    return "from a seed" if groups.guarantee.simulation else "cryptographic source"
+    method = None if asked.method == "kmeans" else asked.method
+    return code(asked, "PrivateKMeans", f"{groups.k}, ", method=method, delta=asked.delta)
 
 
 def _found(groups: Groups) -> str:
