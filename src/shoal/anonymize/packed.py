@@ -65,8 +65,8 @@ class Packed:
         if first is None or not all(pa.types.is_dictionary(c.type) for c in first.columns):
             raise TooManyTexts
         self._rows = chain([first], self._rows)
-        # Room for twice the texts seen first, and for nulls.
-        self._bits = [(2 * len(c.dictionary) + 2).bit_length() for c in first.columns]
+        # Room for twice the texts seen first, for a few more and for nulls.
+        self._bits = [(2 * len(c.dictionary) + 8).bit_length() for c in first.columns]
         self._words = _dealt(self._bits)
         self.names = [f"k{i}" for i in range(len(self._words))]
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -28,7 +29,16 @@ from shoal.errors import AlreadyExists, InvalidPolicy, NotKAnonymous
 from shoal.files import whole_file
 from shoal.randomness import Randomness
 
-__all__ = ["Finished", "Paths", "Produced", "occurring", "paths_of", "produce", "run_policy"]
+__all__ = [
+    "Finished",
+    "Pages",
+    "Paths",
+    "Produced",
+    "occurring",
+    "paths_of",
+    "produce",
+    "run_policy",
+]
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,16 @@ class Paths:
     mapping: Path
     manifest: Path
     report: Path
+
+    @property
+    def curator(self) -> Path:
+        """The page for the holder of the rows, beside the public one."""
+        return self.report.with_suffix(f".curator{self.report.suffix}")
+
+    @property
+    def pages(self) -> tuple[Path, ...]:
+        """The public page, its numbers, and the curator's page."""
+        return self.report, self.report.with_suffix(".json"), self.curator
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +80,9 @@ class Finished:
     outcome: Outcome
     produced: Produced
     manifest: dict[str, Any]
+
+
+Pages = Callable[[Finished], Mapping[Path, str]]
 
 
 def paths_of(policy: Policy) -> Paths:
@@ -86,6 +109,8 @@ def run_policy(
     X: Any = None,
     *,
     manifest: dict[str, Any] | None = None,
+    pages: Pages | None = None,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Finished:
     """Release a table under a policy.
@@ -101,11 +126,17 @@ def run_policy(
         The table, if not the one at ``input.path``.
     manifest
         Of an earlier release, whose cut is kept instead of searching for one.
+    pages
+        Makes what is written beside the table, by path, from the finished run; the curator's page
+        can be read by its owner alone.
+    overwrite
+        Replace older files, whatever the policy says.
     progress
         Called now and then with what is being done and the share of it that is done.
     """
-    paths = paths_of(policy)
-    _refuse_taken(policy, paths)
+    paths, overwrite = paths_of(policy), overwrite or policy.output.overwrite
+    if not overwrite:
+        _refuse_taken(paths, with_pages=pages is not None)
     table = Table(_input(policy) if X is None else X)
     frequency = problem_of(policy, table)
     if manifest is None:
@@ -129,7 +160,7 @@ def run_policy(
         cut = outcome.cut
         with ExitStack() as stack:  # renamed in reverse: the table last
             part = partial(_part, stack, policy)
-            shutil.copyfile(written, part(paths.table))
+            shutil.copyfile(written, part(paths.table))  # [P3]
             if cut is not None:
                 write_mapping(policy, frequency.codec, cut, found, part(paths.mapping))
             part(paths.manifest).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
@@ -146,10 +177,10 @@ def produce(
     problem = frequency.problem
     release = released(problem, outcome, policy.output.suppressed == "star")
     owners_path = path.parent / "owners.parquet"
-    parts = parts_of(policy, table, frequency, release, Randomness().noise)
+    parts = parts_of(policy, table, frequency, release, Randomness().noise)  # [P4]
     write_release(parts, private_file(path), private_file(owners_path))
     by_person = policy.privacy.entity is not None
-    achieved = recount(path, policy, owners_path if by_person else None)
+    achieved = recount(path, policy, owners_path if by_person else None)  # [P1]
     _refuse_broken(policy, achieved, release, int(problem.n[~release.suppressed].sum()))
     return Produced(achieved, release, int(problem.n[release.starred].sum()))
 
@@ -160,7 +191,7 @@ def occurring(policy: Policy, labels: NDArray[np.int32]) -> dict[str, set[int]]:
 
 
 def _refuse_broken(policy: Policy, achieved: Achieved, release: Release, rows: int) -> None:
-    wrong = achieved.broken(policy)
+    wrong = achieved.broken(policy)  # [P2]
     if achieved.rows != rows:
         wrong.append(f"it has {achieved.rows} rows, not {rows}")
     if achieved.classes > release.classes().size:
@@ -178,17 +209,18 @@ def _input(policy: Policy) -> Path:
     return policy.path(policy.input.path)
 
 
-def _refuse_taken(policy: Policy, paths: Paths) -> None:
+def _refuse_taken(paths: Paths, with_pages: bool) -> None:
     """Before any row is read: an hour's search should not end in a name that is taken."""
-    taken = [str(p) for p in (paths.table, paths.mapping, paths.manifest) if os.path.lexists(p)]
-    if taken and not policy.output.overwrite:
+    names = [paths.table, paths.mapping, paths.manifest, *(paths.pages if with_pages else ())]
+    taken = [str(path) for path in names if os.path.lexists(path)]
+    if taken:
         raise AlreadyExists(
             f"{', '.join(taken)} exist already.", "Choose other names, or say `overwrite: true`."
         )
 
 
-def _part(stack: ExitStack, policy: Policy, path: Path) -> Path:
-    return stack.enter_context(whole_file(path, policy.output.overwrite))
+def _part(stack: ExitStack, overwrite: bool, path: Path) -> Path:
+    return stack.enter_context(whole_file(path, overwrite))
 
 
 def _sha256(path: Path) -> str:
