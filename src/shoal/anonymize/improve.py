@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
 _PASSES = 12
-_PAIRS = 5e8  # units times classes times QIDs looked at in the first pass
+_PAIRS = 2.5e8  # units times classes times QIDs looked at in the first pass
 _ENOUGH = 3e-4  # a pass that lowers the loss by less than this share is the last
 _HAIR = 1e-9
 

@@ -5,13 +5,13 @@ nested, the first the leaves themselves, the last the most general labels allowe
 a map of each QID, as a tuple of their numbers. Lines with equal nodes are a *cell* of the cut.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.tree import Places
+from shoal.anonymize.tree import Places, Tree
 from shoal.anonymize.units import Units
 
 __all__ = ["LADDERS", "CutOfMaps", "Ladder", "mass_maps", "step_maps"]
@@ -39,21 +39,28 @@ def mass_maps(units: Units, q: int) -> list[Places]:
     tree, pay, share = units.problem.trees[q], units.penalties[q], units.shares[q]
     nodes = np.flatnonzero((tree.high - tree.low > 1) & np.isfinite(pay))
     weight = tree.sums(share)[nodes] * pay[nodes]
-    maps, current = [tree.leaf], tree.leaf
-    for node in nodes[np.lexsort((-nodes, weight.round(12)))]:  # of equals the child comes first
-        current = current.copy()
+    order = nodes[np.lexsort((-nodes, weight.round(12)))]  # of equals the child comes first
+    kept = _rungs(np.array([share @ pay[m] for m in _swallowing(tree, order)]))
+    return [m.copy() for i, m in enumerate(_swallowing(tree, order)) if i in kept]
+
+
+def _swallowing(tree: Tree, nodes: NDArray[np.int64]) -> Iterator[Places]:
+    """The leaves, then the map after each node has swallowed those below it: one array, changed."""
+    current = tree.leaf.copy()
+    yield current
+    for node in nodes:
         current[tree.low[node] : tree.high[node]] = node
-        maps.append(current)
-    return _rungs(maps, np.array([share @ pay[m] for m in maps]))
+        yield current
 
 
-def _rungs(maps: list[Places], means: NDArray[np.float64]) -> list[Places]:
+def _rungs(means: NDArray[np.float64]) -> set[int]:
+    """The first map, the last, and some between whose means are in about equal ratios."""
     rising = means - means[0]
+    ends = {0, len(means) - 1}
     if rising[-1] <= 0:
-        return maps[:1] + maps[1:][-1:]
+        return ends
     goals = np.geomspace(rising[rising > 0][0], rising[-1], _RUNGS)
-    kept = np.unique(np.searchsorted(rising, goals * _HAIR))
-    return [maps[0], *(maps[i] for i in kept[:-1]), maps[-1]]
+    return ends | set(np.searchsorted(rising, goals[:-1] * _HAIR).tolist())
 
 
 LADDERS: dict[str, Callable[[Units, int], list[Places]]] = {"steps": step_maps, "mass": mass_maps}

@@ -30,10 +30,10 @@ How = Literal["auto", "cheapest-cell", "roll-up", "peel"]
 Progress = Callable[[str, float], None]
 
 _TRIAL = 0.1  # share of the work that goes into finding the better ladder
-_SMALL, _MORE = 1e5, 3  # units times QIDs up to which a table is searched three times more
+_SMALL, _MORE = 5e4, 3  # units times QIDs up to which a table is searched three times more
 _DULL = 5  # QIDs up to which one search has seen most cuts
 _HOPELESS = 1.1  # a full search seldom loses a tenth less than a short one
-_ROLL = 5e5  # units times QIDs up to which rolling up is tried, too
+_ROLL = 3e7  # units times QIDs times steps up to which rolling up is tried, too
 _NOTE = (
     "Every class has labels of its own: labels overlap, and no table of values leads from a value "
     "to its label."
@@ -102,11 +102,16 @@ def _searches(
         progress("peel", 0.0)
         peeled = _Found("peel", settled(units, peel(units)))
         yield peeled
-    if how == "roll-up" or (how == "auto" and units.codes.size <= _ROLL):
+    if how == "roll-up" or (how == "auto" and _steps(units) <= _ROLL):
         progress("roll-up", 0.0)
         yield _Found("roll-up", settled(units, roll_up(units, rng)))
     if how in ("auto", "cheapest-cell"):
         yield from _cheapest(units, rng, peeled, progress)
+
+
+def _steps(units: Units) -> int:
+    """What rolling up has to look at: every unit on every QID, at each node with children."""
+    return units.codes.size * sum(int((tree.fanout > 0).sum()) for tree in units.problem.trees)
 
 
 def _cheapest(
