@@ -75,6 +75,14 @@ def test_every_cut_can_be_read_off_one_tree():
     assert counts[-1] == 1
 
 
+def test_a_higher_floor_leaves_the_tree_that_would_be_made_there():
+    grid = smoothed(np.random.default_rng(3).poisson(3, (40, 40)), 1.0, 1.0)
+    made, left = PeakTree.of(grid, 2.5), PeakTree.of(grid, 0.0).above(2.5, grid)
+    for z in (0.5, 1.0, 2.0):
+        assert (made.labels(z) == left.labels(z)).all()
+    assert made.significance.tolist() == left.significance.tolist()
+
+
 def test_nothing_above_the_floor_makes_no_cluster():
     tree = PeakTree.of(smoothed(np.zeros((6, 6)), 1.0, 1.0), 1.0)
     assert tree.labels(3.0).max() == -1

@@ -30,20 +30,26 @@ _LEAST, _MOST = 0.85, 1.4  # of the significance that the best of so many chance
 def by_scale(grid: NoisyGrid, min_cells: int) -> tuple[Integers, float, PeakTree]:
     """Labels, the level of the scale they were found at, and the tree of peaks there."""
     sigma = suggested_sigma(grid)
-    coarse = _clear_passes(grid, 2 * sigma) + 1 > 1.5 * (_clear_passes(grid, sigma) + 1) + 2
-    sigma = 2 * sigma if coarse else sigma
-    scale = smoothed(grid.values, grid.variance, sigma)
+    scale, tree = _whole_tree(grid, sigma)
+    coarse_scale, coarse_tree = _whole_tree(grid, 2 * sigma)
+    coarse = _clear_peaks(coarse_tree) > 1.5 * _clear_peaks(tree) + 2
+    if coarse:
+        sigma, scale, tree = 2 * sigma, coarse_scale, coarse_tree
     floor = _floor(scale, 0.25 * grid.values.mean())
-    tree = PeakTree.of(scale, floor)
+    tree = tree.above(floor, scale)
     labels = tree.labels(_COARSE_CUT if coarse else widest_gap(tree.significance))
     grown = sifted(_grown(labels, _covered(grid, sigma)), min_cells)
     return _outweighing(grown, grid), floor, tree
 
 
-def _clear_passes(grid: NoisyGrid, sigma: float) -> int:
-    """Passes that part summits beyond doubt at this scale, valleys without rows included."""
-    tree = PeakTree.of(smoothed(grid.values, grid.variance, sigma), 0.0)
-    return int(np.count_nonzero(tree.significance >= _CLEAR))
+def _whole_tree(grid: NoisyGrid, sigma: float) -> tuple[Smoothed, PeakTree]:
+    scale = smoothed(grid.values, grid.variance, sigma)
+    return scale, PeakTree.of(scale, 0.0)
+
+
+def _clear_peaks(tree: PeakTree) -> int:
+    """Peaks that are apart from others beyond doubt, valleys without rows included."""
+    return 1 + int(np.count_nonzero(tree.significance >= _CLEAR))
 
 
 def suggested_sigma(grid: NoisyGrid) -> float:

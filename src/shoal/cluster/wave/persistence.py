@@ -84,6 +84,15 @@ class PeakTree:
         sides, heights = _passes(grid.heights, order, basins)
         return cls(basins, peaks, summits, *_spanning(sides, heights, summits, grid))
 
+    def above(self, floor: float, grid: Smoothed) -> "PeakTree":
+        """The same tree over the cells above a higher floor: climbs end where they did."""
+        high, joined = self.summits > floor, self.heights > floor
+        numbers = np.append(np.where(high, np.cumsum(high) - 1, -1), -1)
+        basins = np.where(grid.heights > floor, numbers[self.basins], -1)
+        passes = numbers[self.passes[joined]]
+        rest = self.heights[joined], self.significance[joined]
+        return PeakTree(basins, self.peaks[high], self.summits[high], passes, *rest)
+
     def labels(self, z: float, min_cells: int = 1) -> Integers:
         """Cut every pass that parts summits significantly; what stays together is a cluster."""
         together = self.passes[self.significance < z].tolist()

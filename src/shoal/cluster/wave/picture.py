@@ -9,7 +9,7 @@ from shoal.cluster.wave.persistence import PeakTree
 from shoal.errors import DimensionMismatch
 from shoal.figures import Figure, cluster_map
 
-__all__ = ["branches", "picture"]
+__all__ = ["branches", "densest", "picture"]
 
 Matrix = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ def picture(model: Any, points: Matrix | None) -> Figure:
         low=box.low,
         high=box.high,
         sizes=model.cluster_sizes_,
-        centers=_densest(model),
+        centers=densest(model),
         branches=[] if model.tree_ is None else branches(model.tree_, model.cell_labels_),
         rows=points,
         title="Clusters" if points is None else "Clusters and rows",
@@ -60,7 +60,7 @@ def _first(root: dict[int, int], cluster: int) -> int:
     return cluster
 
 
-def _densest(model: Any) -> Matrix:
+def densest(model: Any) -> Matrix:
     """The middle of each cluster's fullest cell."""
     labels, values = model.cell_labels_.ravel(), model.noisy_counts_.ravel()
     inside = np.flatnonzero(labels >= 0)

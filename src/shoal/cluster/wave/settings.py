@@ -93,10 +93,10 @@ class Settings:
         """The cells asked for, or as many as the rows and the budget are worth."""
         if not isinstance(self.cells, str):
             return Grid(box, self.cells)
-        finer = AUTO_CELLS if self.selector == "auto" else 1.5
+        finer, most = (AUTO_CELLS, 128) if self.selector == "auto" else (1.5, 256)
         rule = finer * (n_rows * min(epsilon, 4) / 10) ** (1 / box.d)
         fewest = max(_fewest(box.d), 2**self.level)
-        return Grid(box, int(np.clip(round(rule), fewest, max(fewest, 256))))
+        return Grid(box, int(np.clip(round(rule), fewest, max(fewest, most))))
 
 
 def _fewest(d: int) -> int:
