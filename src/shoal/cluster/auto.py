@@ -69,7 +69,8 @@ class Refinement:
         seen = self.cells.centers(self.plan.micro_clusters, self.work.rng)
         centers, looks = self.cells.placed(seen), self._looks(seen)
         means = self._step(centers, self.plan.micro, looks, of="small clusters")
-        weights = np.where(means.found, means.sizes, FAINT)
+        # Where next to no rows are, the mean is noise: it must not draw a centre to itself.
+        weights = np.maximum(means.excess, FAINT)
         return weighted_centers(means.centers, weights, k, self.work.rng, n_init=_RUNS)
 
     def _last_steps(self, centers: Matrix, looks: Nearest | None = None) -> Found:

@@ -48,11 +48,13 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
 
     def predict(self, X: Any) -> Labels:
         """The nearest centre of each row: for the holder of the rows, not to be published."""
+        check_is_fitted(self)
         nearest = Nearest(self._scaled_centers())
         return self._mapped(X, _Labels(Cube(self._bounds), nearest))[:, 0].astype(np.int64)
 
     def transform(self, X: Any) -> Matrix:
         """The distance of each row to each centre: for the holder of the rows."""
+        check_is_fitted(self)
         return self._mapped(X, _Distances(Cube(self._bounds), self._scaled_centers()))
 
     def score(self, X: Any, y: None = None) -> float:

@@ -71,7 +71,8 @@ class PrivateKMeans(CentroidClusterer):
     cluster_weights_
         The noisy number of rows of each.
     expected_error_
-        How far noise alone moves each centre, root mean square, in half sides of the box.
+        How far the noise of the last release alone moves each centre, root mean square, in half
+        sides of the box.
     synopsis_
         The cells it began with, or None for "lloyd": publishable, and free to use again.
     n_rows_, n_clusters_
