@@ -157,14 +157,20 @@ def run_policy(
             starred=produced.starred,
             table_sha256=_sha256(written),
         )
+        finished = Finished(policy, paths, frequency, outcome, produced, told)
         cut = outcome.cut
         with ExitStack() as stack:  # renamed in reverse: the table last
-            part = partial(_part, stack, policy)
+            part = partial(_part, stack, overwrite)
             shutil.copyfile(written, part(paths.table))  # [P3]
             if cut is not None:
                 write_mapping(policy, frequency.codec, cut, found, part(paths.mapping))
             part(paths.manifest).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    return Finished(policy, paths, frequency, outcome, produced, told)
+            for path, text in (pages(finished) if pages else {}).items():
+                file = part(path)
+                if path == paths.curator:
+                    private_file(file)
+                file.write_text(text, encoding="utf-8", newline="\n")
+    return finished
 
 
 def produce(
