@@ -42,7 +42,9 @@ def kept(problem: Problem, cut: Cut) -> Outcome:
     Two cuts of one table can be intersected, so a table that is released again keeps its cut.
     """
     labels = problem.labels(cut)
-    suppressed: NDArray[np.bool_] = (labels < 0).any(axis=1)  # values the cut does not cover
+    suppressed: NDArray[np.bool_] = np.asarray(
+        (labels < 0).any(axis=1)
+    )  # values the cut does not cover
     labels[suppressed] = 0
     classes = classes_of(labels, suppressed)
     while classes.size and (broken := violations(problem, classes)).any():

@@ -48,7 +48,7 @@ def test_parent_and_leaves_may_be_named(tmp_path):
 
 @given(st.lists(words, min_size=2, max_size=6, unique=True))
 def test_what_is_written_as_arx_reads_back(tmp_path_factory, leaves):
-    rows = [[leaf, f"{i % 2}:half", "**"] for i, leaf in enumerate(leaves)]
+    rows = [[leaf, f"{i % 2}:half", "<root>"] for i, leaf in enumerate(leaves)]
     tree = from_paths(sorted(rows, key=lambda row: row[1]), opaque=True)
     path = tmp_path_factory.mktemp("h") / "tree.csv"
     again = read_hierarchy(write_arx(tree, path), opaque=True)

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from shoal.data.source import listed
 from shoal.errors import (
@@ -14,7 +13,9 @@ from shoal.errors import (
     LabelDoesNotCover,
 )
 
-__all__ = ["Finding", "findings_in", "refuse"]
+__all__ = ["MEND", "findings_in", "refuse"]
+
+MEND = "Mend the hierarchy; every leaf needs one way up to one root."
 
 _NUMBER = r"([+-]?\d+(?:\.\d+)?)"
 _RANGES = (
@@ -29,23 +30,14 @@ _RANGES = (
 )
 
 
-class Finding(NamedTuple):
-    """One thing that is wrong: the error it would be alone, and what to say."""
-
-    error: type[BadInput]
-    came: str
-
-
-def refuse(what: str, findings: Sequence[Finding]) -> None:
+def refuse(what: str, findings: Sequence[BadInput]) -> None:
     """Raise all findings together, as the error of the first; nothing if there are none."""
     if findings:
         said = "; ".join(finding.came for finding in findings)
-        raise findings[0].error(
-            f"{what}: {said}.", "Mend the hierarchy; every leaf needs one way up to one root."
-        )
+        raise type(findings[0])(f"{what}: {said}.", findings[0].next_step)
 
 
-def findings_in(rows: Sequence[Sequence[str]], opaque: bool = False) -> list[Finding]:
+def findings_in(rows: Sequence[Sequence[str]], opaque: bool = False) -> list[BadInput]:
     """What is wrong with rows of labels, the leaf first and the root last.
 
     ``opaque``: labels are names, whatever numbers they show.
@@ -53,32 +45,32 @@ def findings_in(rows: Sequence[Sequence[str]], opaque: bool = False) -> list[Fin
     Examples
     --------
     >>> rows = [["5", "0-4", "*"], ["6", "5-9", "*"], ["6", "5-9", "all"]]
-    >>> [finding.error.__name__ for finding in findings_in(rows)]
+    >>> [type(finding).__name__ for finding in findings_in(rows)]
     ['DuplicateLeaf', 'HierarchyInvalid', 'LabelDoesNotCover']
     """
     lengths = Counter(len(row) for row in rows)
     if len(lengths) != 1 or 0 in lengths:
         said = "no rows" if not rows else f"rows of {len(lengths)} different lengths"
-        return [Finding(HierarchyInvalid, f"it has {said}; each leaf needs as many levels")]
+        return [HierarchyInvalid(f"it has {said}; each leaf needs as many levels", MEND)]
     found = [*_leaves(rows), *_roots(rows), *_ambiguous(rows)]
     return found if opaque else [*found, *_uncovered(rows)]
 
 
-def _leaves(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
+def _leaves(rows: Sequence[Sequence[str]]) -> Iterator[BadInput]:
     twice = [leaf for leaf, times in Counter(row[0] for row in rows).items() if times > 1]
     if twice:
-        yield Finding(DuplicateLeaf, f"leaves listed more than once: {listed(twice)}")
+        yield DuplicateLeaf(f"leaves listed more than once: {listed(twice)}", MEND)
     if any(not label for row in rows for label in row):
-        yield Finding(HierarchyInvalid, "some labels are empty")
+        yield HierarchyInvalid("some labels are empty", MEND)
 
 
-def _roots(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
+def _roots(rows: Sequence[Sequence[str]]) -> Iterator[BadInput]:
     roots = list(dict.fromkeys(row[-1] for row in rows))
     if len(roots) > 1:
-        yield Finding(HierarchyInvalid, f"{len(roots)} roots, {listed(roots)}, instead of one")
+        yield HierarchyInvalid(f"{len(roots)} roots, {listed(roots)}, instead of one", MEND)
 
 
-def _ambiguous(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
+def _ambiguous(rows: Sequence[Sequence[str]]) -> Iterator[BadInput]:
     """Labels that stand for two sets of leaves, be it at one level or at two."""
     below: dict[tuple[str, int, tuple[str, ...]], set[str]] = {}
     for row in rows:
@@ -89,22 +81,21 @@ def _ambiguous(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
         sets.setdefault(label, set()).add(frozenset(leaves))
     twice = [label for label, found in sets.items() if len(found) > 1]
     if twice:
-        yield Finding(
-            AmbiguousLabel, f"labels that stand for more than one set of leaves: {listed(twice)}"
+        yield AmbiguousLabel(
+            f"labels that stand for more than one set of leaves: {listed(twice)}", MEND
         )
 
 
-def _uncovered(rows: Sequence[Sequence[str]]) -> Iterator[Finding]:
+def _uncovered(rows: Sequence[Sequence[str]]) -> Iterator[BadInput]:
     wrong = []
     for row in rows:
         number = _number(row[0])
         if number is not None:
             wrong += [f"{row[0]} -> {label}" for label in row[1:] if not _covers(label, number)]
     if wrong:
-        yield Finding(
-            LabelDoesNotCover,
-            f"numbers outside their label: {listed(wrong)} (say `labels: opaque` if labels are "
-            "mere names)",
+        yield LabelDoesNotCover(
+            f"numbers outside their label: {listed(wrong)}",
+            "Mend the hierarchy, or say `labels: opaque` if its labels are mere names.",
         )
 
 

@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.anonymize.hierarchies.findings import Finding, findings_in, refuse
+from shoal.anonymize.hierarchies.findings import MEND, findings_in, refuse
 from shoal.anonymize.hierarchies.hierarchy import Hierarchy, grown
 from shoal.anonymize.hierarchies.leaves import TextLeaves
 from shoal.data.source import listed
 from shoal.domain.written import text
 from shoal.domain.yaml_file import read_yaml
-from shoal.errors import AmbiguousLabel, HierarchyInvalid, InvalidSchema
+from shoal.errors import AmbiguousLabel, BadInput, HierarchyInvalid, InvalidSchema
 
 __all__ = ["Format", "from_nested", "from_paths", "read_hierarchy"]
 
@@ -144,9 +144,11 @@ def _climbed(pairs: list[list[str]], what: str) -> list[list[str]]:
     parents = set(parent_of.values())
     leaves = [child for child in parent_of if child not in parents]
     cyclic = [label for label in parent_of if _runs_in_circles(label, parent_of)]
-    found = [Finding(AmbiguousLabel, f"under two parents: {listed(twice)}")] if twice else []
+    found: list[BadInput] = (
+        [AmbiguousLabel(f"under two parents: {listed(twice)}", MEND)] if twice else []
+    )
     if cyclic:
-        found.append(Finding(HierarchyInvalid, f"below themselves: {listed(cyclic)}"))
+        found.append(HierarchyInvalid(f"below themselves: {listed(cyclic)}", MEND))
     refuse(what, found)
     return _padded([_way_up(leaf, parent_of) for leaf in leaves])
 
