@@ -309,7 +309,7 @@ def test_an_improvement_that_breaks_a_class_reaches_no_table(monkeypatch):
         recode(ages(300, 5), np.random.default_rng(1))
 
 
-def test_adult_loses_less_than_any_published_tool(adult):
+def test_adult_loses_no_more_than_the_figure_to_reach(adult):
     outcome = recode(adult(k=10), np.random.default_rng(1))
     assert outcome.metrics.ncp <= 0.081
     assert outcome.metrics.smallest >= 10
@@ -317,7 +317,7 @@ def test_adult_loses_less_than_any_published_tool(adult):
 
 
 @pytest.mark.slow
-def test_adult_at_k_5_loses_less_still(adult):
+def test_adult_at_k_5_loses_no_more_than_its_figure(adult):
     assert recode(adult(k=5), np.random.default_rng(1)).metrics.ncp <= 0.055
 
 

@@ -58,11 +58,6 @@ class Units:
         """Whether l or t is asked for."""
         return self._rules.any
 
-    @property
-    def has_closeness(self) -> bool:
-        """Whether t is asked for, which is measured against the rows that are published."""
-        return self._rules.closeness
-
     @cached_property
     def shares(self) -> list[NDArray[np.float64]]:
         """For each QID the share of rows at each leaf, by code."""
