@@ -1,9 +1,11 @@
 import re
 
+import numpy as np
 import pytest
 
 from shoal.errors import InvalidSetting
 from shoal.figures import budget_curve, figure_of
+from shoal.figures.budget_curve import spaced
 
 WORDS = {
     "title": "Inertia over plain",
@@ -17,9 +19,8 @@ LINES = {"ours": [(0.1, 1.4, 0.1), (1.0, 1.0, 0.0)], "theirs": [(0.1, 25.0, 2.0)
 
 
 def heights(svg, css):
-    (path,) = re.findall(rf'class="line {css}" d="([^"]*)"', svg) or re.findall(
-        rf'd="([^"]*)" class="line {css}"', svg
-    )
+    path = re.findall(rf'<path [^>]*class="line {css}"[^>]*>', svg)[0]
+    path = re.search(r' d="([^"]*)"', path)[1]
     return [float(point.split()[1]) for point in path[1:].split("L")]
 
 
@@ -56,3 +57,11 @@ def test_a_hostile_name_is_escaped_and_cut():
 def test_lines_that_cannot_be_told_apart_are_refused(lines):
     with pytest.raises(InvalidSetting, match="from 1 to 6"):
         budget_curve(lines, **WORDS)
+
+
+def test_marks_keep_apart_and_inside():
+    moved = spaced([50, 50, 50, 240, 239, 0], 28, 240)
+    gaps = np.diff(sorted(moved))
+    assert gaps.min() >= 28
+    assert (min(moved), max(moved)) == (28, 240)
+    assert spaced([100, 30], 28, 240) == [100, 30]

@@ -16,6 +16,7 @@ BUDGETS = (0.045, 10.0)  # the ends of the axis
 _TICKS = (0.05, 0.1, 0.5, 1, 2, 5)
 _STEPS = (1, 2, 5)
 WIDTH, PLOT, ROW = 640, 300, 30
+APART = 28  # marks
 MOST = 6  # colours that stay apart for everyone
 Line = Sequence[tuple[float, float, float]]
 
@@ -76,10 +77,11 @@ class BudgetCurve(Figure):
     def svg(self, page: bool = False) -> str:
         """The picture, 640 wide, with a line of the legend for each method."""
         svg = Svg(WIDTH, PLOT + ROW * (len(self.data["lines"]) + 1), self.title, self.alt)
-        frame = Panel(74, 610, 16, PLOT - 60)
+        frame = Panel(74, 610, 28, PLOT - 60)
         self._draw_axes(svg, frame)
         for place, line in enumerate(self.data["lines"], start=1):
             self._draw_line(svg, frame, line["points"], place)
+        self._draw_marks(svg, frame)
         for place, line in enumerate(self.data["lines"], start=1):
             height = PLOT + ROW * (place - 0.4)
             svg.mark(40, height - 5, place)
@@ -103,8 +105,14 @@ class BudgetCurve(Figure):
         below = [self._at(frame, e, max(v - 2 * s, self.data["best"])) for e, v, s in points]
         svg.path(f"M{'L'.join([*above, *below[::-1]])}z", f"band l{place}")
         svg.path("M" + "L".join(self._at(frame, e, v) for e, v, _ in points), f"line l{place}")
-        first = points[0]
-        svg.mark(*self._place(frame, first[0], first[1]), place)
+
+    def _draw_marks(self, svg: Svg, frame: Panel) -> None:
+        """A mark beside the beginning of each line, far enough from its neighbours."""
+        starts = [self._place(frame, *line["points"][0][:2]) for line in self.data["lines"]]
+        heights = spaced([y for _, y in starts], frame.top, frame.bottom)
+        for place, ((x, y), height) in enumerate(zip(starts, heights, strict=True), start=1):
+            svg.path(f"M{at(x)} {at(y)}L{at(x - 30)} {at(height)}", "frame")
+            svg.mark(x - 30, height, place)
 
     def _draw_axes(self, svg: Svg, frame: Panel) -> None:
         for tick in _TICKS:
@@ -140,6 +148,26 @@ class BudgetCurve(Figure):
     def _at(self, frame: Panel, epsilon: float, value: float) -> str:
         x, y = self._place(frame, epsilon, value)
         return f"{at(x)} {at(y)}"
+
+
+def spaced(heights: Sequence[float], top: float, bottom: float) -> list[float]:
+    """Heights moved apart as little as need be, and kept between two ends.
+
+    Examples
+    --------
+    >>> spaced([100, 100, 20], top=0, bottom=200)
+    [100, 128, 20]
+    """
+    order = sorted(range(len(heights)), key=lambda i: heights[i])
+    moved, least = list(heights), top
+    for i in order:
+        moved[i] = least = max(moved[i], least)
+        least += APART
+    most = bottom
+    for i in reversed(order):
+        moved[i] = most = min(moved[i], most)
+        most -= APART
+    return moved
 
 
 def _numbers(lines: Sequence[Mapping[str, Any]]) -> str:
