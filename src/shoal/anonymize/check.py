@@ -127,24 +127,6 @@ def _label_columns(policy: Policy, table: Table) -> list[str]:
     return found
 
 
-def _sizes(table: Table, labels: list[str], owner: str | None) -> tuple[Counts, int]:
-    """How many classes have so many people, and how many rows there are."""
-    found = table.sizes(labels, owner)
-    sizes = np.stack([found["people"].to_numpy(), found["classes"].to_numpy()], axis=1)
-    return sizes.astype(np.int64), int(found["rows"].to_numpy().sum())
-
-
-def _share(table: Table, labels: list[str], name: str, owner: str | None) -> float:
-    """The greatest share of a class that has one value of a column in common."""
-    cells = ", ".join(f"c{i}" for i in range(len(labels)))
-    value = f"c{len(labels)}"
-    rows = "rows" if owner is None else f"(SELECT DISTINCT {cells}, {value}, {OWNER} FROM rows)"
-    counted = f"SELECT {cells}, {value}, count(*) AS n FROM {rows} GROUP BY ALL"
-    by_class = f"SELECT {cells}, max(n) / sum(n) AS share FROM ({counted}) GROUP BY {cells}"
-    sql = f"SELECT coalesce(max(share), 0.0) AS share FROM ({by_class})"
-    return float(table.query(sql, [*labels, name], owner)["share"][0].as_py())
-
-
 def _rules(
     policy: Policy, table: Table, labels: list[str], name: str, owner: str | None
 ) -> tuple[float | None, float | None]:

@@ -26,17 +26,9 @@ def sizes_in(table: Table, labels: list[str], owner: str | None) -> tuple[NDArra
     >>> sizes.tolist(), rows
     ([[1, 1], [2, 1]], 3)
     """
-    cells = _cells(labels)
-    counted = f"SELECT {cells}, count(*) AS n, count(*) AS people FROM rows GROUP BY ALL"
-    if owner is not None:
-        of_people = f"SELECT {cells}, {OWNER}, count(*) AS n FROM rows GROUP BY ALL"
-        counted = f"SELECT {cells}, sum(n) AS n, count(*) AS people FROM ({of_people}) GROUP BY ALL"
-    sql = (
-        "SELECT people, count(*) AS classes, CAST(sum(n) AS BIGINT) AS n "
-        f"FROM ({counted}) GROUP BY people ORDER BY people"
-    )
-    people, classes, n = (c.to_numpy() for c in table.query(sql, labels, owner).columns)
-    return np.stack([people, classes], axis=1).astype(np.int64), int(n.sum())
+    found = table.sizes(labels, owner)
+    people, classes, rows = (found[name].to_numpy() for name in ("people", "classes", "rows"))
+    return np.stack([people, classes], axis=1).astype(np.int64), int(rows.sum())
 
 
 def greatest_share(table: Table, labels: list[str], name: str, owner: str | None) -> float:
