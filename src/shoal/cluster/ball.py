@@ -52,7 +52,7 @@ class Means:
 
     centers: Matrix
     sizes: NDArray[np.float64]
-    excess: NDArray[np.float64]  # what of a size stands out of its noise: 0 if nothing does
+    excess: NDArray[np.float64]  # sizes less their noise's deviation; 0 where they drown in it
     errors: NDArray[np.float64]
 
 
@@ -176,4 +176,5 @@ def _moved(rings: Rings, noisy: Integers, deviation: float, radius: float, unit:
     kept = np.maximum(0, 1 - variances / squares)
     moved = np.clip(rings.centers + kept[:, None] * offsets, -1, 1)
     by_sizes = squares * (deviation / unit / sizes) ** 2  # a size that is off stretches the offset
-    return Means(moved, sizes, sizes - least, np.sqrt(variances + by_sizes))
+    excess = np.where(counted > least, sizes - least / 2, 0)
+    return Means(moved, sizes, excess, np.sqrt(variances + by_sizes))

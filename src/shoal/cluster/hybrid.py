@@ -42,7 +42,7 @@ def step_pays(felt: float, d: int, k: int) -> bool:
 
     Examples
     --------
-    >>> step_pays(4_850, d=2, k=10), step_pays(485, d=8, k=10)
+    >>> step_pays(10_000, d=2, k=3), step_pays(100, d=2, k=3)
     (True, False)
     """
     cells = max(2, round((felt / 10) ** (2 / (2 + d)))) ** d

@@ -82,6 +82,7 @@ class PrivateKMeans(CentroidClusterer):
 
     Examples
     --------
+    >>> import numpy as np
     >>> X = np.repeat([[0.2, 0.2], [0.8, 0.8]], 500, axis=0)
     >>> model = PrivateKMeans(2, epsilon=1.0, domain=Box.unit(2), random_state=7).fit(X)
     >>> sorted(model.cluster_centers_.round(1).tolist())
