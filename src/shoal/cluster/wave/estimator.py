@@ -53,7 +53,7 @@ class WaveCluster(FittedWave):
         Cells along each axis, one number or one an axis, chosen without the rows. "auto":
         :math:`c (n \min(\varepsilon, 4)/10)^{1/d}`, n the noisy number of rows and c 3 for
         the automatic selector, 1.5 for others; at least 12 (6 from four columns on) and at most
-        128 for the automatic selector, 256 for others.
+        128 (64 in three columns) for the automatic selector, 256 for others.
     level, wavelet
         How often the grid is halved, by which discrete wavelet of PyWavelets.
     selector

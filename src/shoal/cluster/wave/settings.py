@@ -93,7 +93,9 @@ class Settings:
         """The cells asked for, or as many as the rows and the budget are worth."""
         if not isinstance(self.cells, str):
             return Grid(box, self.cells)
-        finer, most = (AUTO_CELLS, 128) if self.selector == "auto" else (1.5, 256)
+        finer, most = 1.5, 256
+        if self.selector == "auto":  # several scales are tried: cells cost time
+            finer, most = AUTO_CELLS, 128 if box.d <= 2 else 64
         rule = finer * (n_rows * min(epsilon, 4) / 10) ** (1 / box.d)
         fewest = max(_fewest(box.d), 2**self.level)
         return Grid(box, int(np.clip(round(rule), fewest, max(fewest, most))))
