@@ -18,7 +18,7 @@ from shoal.anonymize.problem import Problem
 from shoal.anonymize.release import Release
 from shoal.anonymize.table import Table
 
-__all__ = ["Population", "Risk", "Suppressed", "before", "entropy_before", "population_of",
+__all__ = ["Population", "Risk", "Suppressed", "entropy_before", "leaf_sizes", "population_of",
            "suppressed_values"]  # fmt: skip
 
 Counts = NDArray[np.int64]
@@ -115,10 +115,13 @@ class Suppressed(NamedTuple):
     gone: int
 
 
-def before(problem: Problem) -> Risk:
-    """The risk if rows were published at the leaves of the hierarchies: the holder's to know."""
+def leaf_sizes(problem: Problem) -> Counts:
+    """(sizes, 2): class sizes if rows were published at the leaves of the hierarchies.
+
+    How exposed people were before, which is for the holder of the rows to know.
+    """
     people = people_of(problem, classes_of(problem.codes))
-    return Risk.of(np.stack(np.unique(people, return_counts=True), axis=1), problem.k)
+    return np.stack(np.unique(people, return_counts=True), axis=1).astype(np.int64)
 
 
 def entropy_before(problem: Problem) -> float:

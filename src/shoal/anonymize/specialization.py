@@ -21,7 +21,7 @@ from shoal.engine.scratch import scratch
 from shoal.errors import InvalidPolicy, InvalidSetting
 from shoal.privacy import KAnonymity
 
-__all__ = ["TopDownSpecialization"]
+__all__ = ["TopDownSpecialization", "guarantee_of"]
 
 Columns = Mapping[str, Any] | Iterable[str]
 
@@ -153,7 +153,7 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         self.policy_ = policy
         self.cut_ = _labels(policy, frequency, outcome)
         self.metrics_ = outcome.metrics
-        self.guarantee_ = _guarantee(policy)
+        self.guarantee_ = guarantee_of(policy)
         return frequency, outcome
 
     def _policy(self) -> Policy:
@@ -229,7 +229,8 @@ def _labels(policy: Policy, frequency: Frequency, outcome: Outcome) -> dict[str,
     return {name: published_cut(tree, nodes, found[name]) for (name, tree), nodes in pairs}
 
 
-def _guarantee(policy: Policy) -> KAnonymity:
+def guarantee_of(policy: Policy) -> KAnonymity:
+    """What a release under a policy promises: of several rules the weakest."""
     rules = [policy.attributes[name] for name in policy.names("sensitive")]
     least = [of.l.value for of in rules if of.l]
     far = [of.t.value for of in rules if of.t]

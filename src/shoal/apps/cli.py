@@ -19,6 +19,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from shoal.apps.anonymize import anonymize_app
 from shoal.apps.cluster import cluster
 from shoal.apps.demo import demo
 from shoal.apps.endings import settled, tell
@@ -64,6 +65,7 @@ app = typer.Typer(
 app.command()(demo)
 app.command()(cluster)
 app.command()(perturb)
+app.add_typer(anonymize_app, name="anonymize")
 app.add_typer(ledger_app, name="ledger")
 app.command()(version)
 

@@ -1,0 +1,332 @@
+"""``shoal anonymize``: a table to hand over, in which k people share every combination."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.apps.input import Table
+from shoal.apps.output import Json, Output, Progress, Quiet, entry
+from shoal.errors import InvalidPolicy
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from shoal.anonymize.check import Achieved
+    from shoal.anonymize.policy import Policy
+    from shoal.anonymize.run import Finished
+
+__all__ = ["anonymize_app"]
+
+anonymize_app = typer.Typer(
+    invoke_without_command=True,
+    rich_markup_mode="markdown",
+    help="Hand over a table in which k people share every combination.",
+)
+
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy", envvar="SHOAL_POLICY", help="The policy's YAML file.", show_default=False
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace older files.")
+]
+Explain = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        envvar="SHOAL_EXPLAIN",
+        help="Say what k-anonymity is not, and why each column sits where it does.",
+    ),
+]
+Population = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="SHOAL_POPULATION",
+        help="A table of the population, one row a person, for the journalist's chance.",
+        show_default=False,
+    ),
+]
+Title = Annotated[
+    str | None, typer.Option(envvar="SHOAL_TITLE", help="Heading of the page.", show_default=False)
+]
+Publisher = Annotated[
+    str | None,
+    typer.Option(envvar="SHOAL_PUBLISHER", help="Who publishes it.", show_default=False),
+]
+
+
+@anonymize_app.callback()
+def anonymize(
+    context: typer.Context,
+    policy: PolicyFile = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            envvar="SHOAL_DRY_RUN",
+            help="Read policy, hierarchies and table, say what is wrong, and write nothing.",
+        ),
+    ] = False,
+    explain: Explain = False,
+    population: Population = None,
+    title: Title = None,
+    publisher: Publisher = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Release a table under a policy: generalised, counted again, with manifest and report.
+
+    Writes what the policy's `output` names: the table, `mapping.csv`, `manifest.json`, a public
+    `report.html` with its numbers as JSON, and `report.curator.html` for you alone. Nothing has
+    its name before the written table has been counted again.
+
+    **Examples**
+
+        shoal anonymize init visits.csv -o visits.yaml
+        shoal anonymize --policy visits.yaml --dry-run
+        shoal anonymize --policy visits.yaml --explain
+        shoal anonymize check visits.released.csv --policy visits.yaml
+    """
+    if context.invoked_subcommand is not None:
+        return
+    say = Output(json, quiet)
+    if dry_run:
+        _validate(_read(policy), say, explain)
+        return
+    _release(_read(policy), say, explain, (title, publisher, population), overwrite=overwrite)
+
+
+@anonymize_app.command()
+def apply(
+    policy: PolicyFile = None,
+    cut: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_CUT",
+            help="The manifest of the first release, whose cut is kept.",
+            show_default=False,
+        ),
+    ] = None,
+    explain: Explain = False,
+    population: Population = None,
+    title: Title = None,
+    publisher: Publisher = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Release new rows under the cut of an earlier release: two cuts could be intersected.
+
+    Classes that break k, l or t are suppressed; more than the policy allows is refused.
+
+    **Examples**
+
+        shoal anonymize apply --policy visits-2025.yaml --cut visits.released.manifest.json
+    """
+    from shoal.anonymize.manifest import read_manifest
+
+    if cut is None:
+        raise InvalidPolicy("No manifest came.", "Name the first release's with --cut.")
+    told = (title, publisher, population)
+    kept = read_manifest(cut)
+    _release(_read(policy), Output(json, quiet), explain, told, overwrite=overwrite, manifest=kept)
+
+
+@anonymize_app.command()
+def check(
+    table: Table, policy: PolicyFile = None, json: Json = False, quiet: Quiet = False
+) -> None:
+    """Measure k, l, t and the risk of any table, by counting it. Exit code 1: a promise is broken.
+
+    The table may be a release or the rows themselves; the policy says which columns are what.
+
+    **Examples**
+
+        shoal anonymize check visits.released.csv --policy visits.yaml
+    """
+    from shoal.anonymize.check import recount
+    from shoal.apps.input import file_of
+
+    asked = _read(policy)
+    with file_of(table) as source:
+        achieved = recount(source, asked)
+    broken = achieved.broken(asked)
+    Output(json, quiet).result(
+        _measured(asked, achieved, broken), *_measures(asked, achieved, broken)
+    )
+    if broken:
+        raise typer.Exit(1)
+
+
+@anonymize_app.command()
+def init(
+    table: Table,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="The policy to write.")
+    ] = Path("policy.yaml"),
+    k: Annotated[
+        int | None,
+        typer.Option("-k", min=2, envvar="SHOAL_K", help="The promise.", show_default=False),
+    ] = None,
+    overwrite: Overwrite = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draft a policy by looking at a table's columns; every guess is marked for review.
+
+    The draft quotes no rare value and no extreme, guesses no column harmless, and leaves k open.
+    It is made from the rows all the same: keep it with them until you have gone through it.
+
+    **Examples**
+
+        shoal anonymize init visits.csv -o visits.yaml
+    """
+    from shoal.anonymize.table import Table as Rows
+    from shoal.apps.anonymize_draft import draft_of
+    from shoal.engine.scratch import private_file
+    from shoal.files import whole_file
+
+    with whole_file(output, overwrite) as part:
+        drafted = draft_of(Rows(table), _beside(table, output), k)
+        private_file(part).write_text(drafted.text, encoding="utf-8")
+    lines = [entry("Guessed" if i == 0 else "", f"{name}: {role}")
+             for i, (name, role) in enumerate(drafted.roles.items())]  # fmt: skip
+    Output(json, quiet).result(
+        {"policy": str(output), "roles": drafted.roles},
+        *lines,
+        entry("Policy", str(output), wrap=False),
+        entry("Next", "Go through every line marked REVIEW, set k, then run it with --dry-run."),
+    )
+
+
+def _release(
+    policy: "Policy",
+    say: Output,
+    explain: bool,
+    told: tuple[Any, ...],
+    *,
+    overwrite: bool,
+    manifest: dict[str, Any] | None = None,
+) -> None:
+    from shoal.anonymize.run import run_policy
+    from shoal.apps import anonymize_story as story
+    from shoal.apps.anonymize_explain import columns, explained
+
+    with say.progress(3) as progress:
+        progress.step("Reading rows")
+        finished = run_policy(
+            policy,
+            manifest=manifest,
+            pages=lambda done: story.pages(done, story.Told(*told)),
+            overwrite=overwrite,
+            progress=_shown(progress),
+        )
+    files = _files(finished)
+    document = story.document(finished, files)
+    if explain:
+        document["for_the_holder_alone"] = columns(finished)
+    more = explained(policy, finished) if explain else []
+    say.result(document, *story.summary(finished, files), *more)
+
+
+def _validate(policy: "Policy", say: Output, explain: bool) -> None:
+    """All that can be said without a search; nothing is written."""
+    from shoal.anonymize.frequency import problem_of
+    from shoal.anonymize.run import paths_of
+    from shoal.apps.anonymize_explain import explained, roles
+
+    paths, source = paths_of(policy), policy.input.path
+    if source is None:
+        raise InvalidPolicy("input.path is missing.", "Say where the table is.")
+    problem = problem_of(policy, policy.path(source)).problem
+    found = {"rows": problem.N, "combinations": len(problem.n), "may_be_left_out": problem.budget}
+    counted = (
+        f"{problem.N:,} rows in {len(problem.n):,} different combinations; {problem.budget:,} may "
+        "be left out."
+    )
+    say.result(
+        {"valid": True, **found, "roles": roles(policy), "table": str(paths.table)},
+        entry("Valid", "The policy fits the table. Nothing was written."),
+        entry("Read", counted),
+        *(explained(policy, None) if explain else []),
+    )
+
+
+def _read(path: Path | None) -> "Policy":
+    from shoal.anonymize.policy import read_policy
+
+    if path is None:
+        raise InvalidPolicy(
+            "No policy came.", "Name it with --policy; `shoal anonymize init TABLE` drafts one."
+        )
+    return read_policy(path)
+
+
+def _files(finished: "Finished") -> dict[str, Path]:
+    paths = finished.paths
+    mapping = {"mapping": paths.mapping} if finished.outcome.cut is not None else {}
+    pages = {"page": paths.report, "yours": paths.curator}
+    return {"table": paths.table, **mapping, "manifest": paths.manifest, **pages}
+
+
+def _measured(policy: "Policy", achieved: "Achieved", broken: list[str]) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from shoal.anonymize.risk import Risk
+
+    return {
+        "kept": not broken,
+        "broken": broken,
+        "k": {"asked": policy.privacy.k, "reached": achieved.k},
+        "l": achieved.l,
+        "t": achieved.t,
+        "greatest_share": achieved.share,
+        "rows": achieved.rows,
+        "classes": achieved.classes,
+        "counted": "people" if achieved.by_person else "rows",
+        "risk": asdict(Risk.of(achieved.sizes, policy.privacy.k)),
+    }
+
+
+def _measures(policy: "Policy", achieved: "Achieved", broken: list[str]) -> list["Text"]:
+    from shoal.anonymize.risk import Risk
+    from shoal.apps.anonymize_story import risk_lines
+
+    k, of = policy.privacy.k, "people" if achieved.by_person else "rows"
+    kept = "Every promise of the policy holds in this table."
+    lines = risk_lines(Risk.of(achieved.sizes, k), k, of, None)
+    note = "The table does not say whose a row is: rows were counted, not people."
+    rows_for_people = policy.privacy.entity is not None and not achieved.by_person
+    return [
+        entry("Broken" if broken else "Kept", f"{'; '.join(broken)}." if broken else kept),
+        entry("k", f"{achieved.k:,} {of} in the smallest of {achieved.classes:,} groups."),
+        *(entry("l", f"{name}: {reached:.4g}") for name, reached in achieved.l.items()),
+        *(entry("t", f"{name}: {far:.4g}") for name, far in achieved.t.items()),
+        *(
+            entry("Worst", f"In some group {100 * share:.3g} in 100 {of} share one {name}.")
+            for name, share in achieved.share.items()
+        ),
+        *(entry("Risk" if i == 0 else "", line) for i, line in enumerate(lines)),
+        *([entry("Note", note)] if rows_for_people else []),
+    ]
+
+
+def _beside(table: str, policy: Path) -> str:
+    """The table's path as the policy's folder sees it."""
+    import os
+
+    return os.path.relpath(os.path.abspath(table), policy.absolute().parent)
+
+
+def _shown(progress: Progress) -> Callable[[str, float], None]:
+    def show(what: str, share: float) -> None:
+        if progress.bar is not None:
+            words = f"Searching: {what}, {100 * share:.0f} %"
+            progress.bar.update(progress.task, description=words)
+
+    return show
