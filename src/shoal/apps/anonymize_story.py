@@ -256,7 +256,8 @@ def _hit(finished: "Finished") -> dict[str, Any]:
     note = f"The {len(rows)} hit hardest of {len(every)} values with rows left out."
     title = "Whom suppression hit" if rows else "Suppression hit nobody"
     heads = ["Column", "Value", "Rows", "Left out", "Share"]
-    return {"title": title, "columns": heads, "rows": rows, "note": note if rows else ""}
+    told = {"title": title, "columns": heads, "rows": rows, "marked": False}
+    return told | {"note": note if rows else ""}
 
 
 def _population(finished: "Finished", told: Told) -> "Population | None":
