@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shoal.apps.cluster_methods import METHODS, Asked, Method, groups_of, named
+from shoal.apps.cluster_methods import METHODS, Asked, Method, Waves, groups_of, named
 from shoal.apps.cluster_words import in_words
 from shoal.apps.input import (
     Columns,
@@ -30,13 +30,17 @@ if TYPE_CHECKING:
 
 __all__ = ["cluster"]
 
+WAVE = "For --method wave"
+
 
 def cluster(
     table: Table,
     method: Annotated[
         str,
         typer.Option(
-            metavar="NAME", envvar="SHOAL_METHOD", help=f"How to cluster: {', '.join(METHODS)}."
+            metavar="NAME",
+            envvar="SHOAL_METHOD",
+            help=f"How: {'; '.join(f'{name}, {how.words}' for name, how in METHODS.items())}.",
         ),
     ] = "kmeans",
     groups: Annotated[
@@ -128,15 +132,64 @@ def cluster(
         str | None,
         typer.Option(envvar="SHOAL_PUBLISHER", help="Who publishes it.", show_default=False),
     ] = None,
+    variant: Annotated[
+        Literal["block", "privqt", "privthr", "privthrem", "baseline"] | None,
+        typer.Option(
+            envvar="SHOAL_VARIANT",
+            help="Where the noise goes: block, the default and best, or a published method.",
+            rich_help_panel=WAVE,
+            show_default=False,
+        ),
+    ] = None,
+    cells: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            envvar="SHOAL_CELLS",
+            help="Cells along each axis, e.g. 64, or 64,32; chosen without the rows. Left out, as "
+            "many as budget and rows are worth.",
+            rich_help_panel=WAVE,
+            show_default=False,
+        ),
+    ] = None,
+    selector: Annotated[
+        Literal["auto", "persistence", "percentile", "density", "mass"] | None,
+        typer.Option(
+            envvar="SHOAL_SELECTOR",
+            help="What makes a cell part of a group.",
+            rich_help_panel=WAVE,
+            show_default=False,
+        ),
+    ] = None,
+    level: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            envvar="SHOAL_LEVEL",
+            help="How often the grid is halved.",
+            rich_help_panel=WAVE,
+            show_default=False,
+        ),
+    ] = None,
+    wavelet: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            envvar="SHOAL_WAVELET",
+            help="By which wavelet of PyWavelets; left out, haar.",
+            rich_help_panel=WAVE,
+            show_default=False,
+        ),
+    ] = None,
     ledger: LedgerFile = None,
     seed: Seed = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the groups in a table, with noise, so that their centres may leave the building.
+    """Find the groups in a table, with noise, so that they may leave the building.
 
-    Writes a folder: `centers.csv`, the noisy cells they come from, `model.json` for
-    `shoal.load_model`, and `report.html`, a page that says what was found and what each person was
+    Writes a folder: the noisy cells, with `centers.csv` or the group of each cell; `model.json` for
+    `shoal.load_model`; and `report.html`, a page that says what was found and what each person was
     promised. Everything in it may be published. Files larger than memory stream through.
 
     **Examples**
@@ -145,6 +198,7 @@ def cluster(
         shoal cluster visits.csv -k 2-12 --epsilon 1 --domain visits.yaml --ledger visits.ledger
         shoal cluster trips.parquet -k 20 --epsilon 1 --domain city.yaml --entity rider
             --max-rows-per-person 10
+        shoal cluster visits.csv --method wave --epsilon 1 --domain visits.yaml
         zcat visits.csv.gz | shoal cluster - -k 8 --epsilon 0.5 --domain visits.yaml --json
 
     where `visits.yaml` holds what is public about the columns, stated without looking:
@@ -171,6 +225,7 @@ def cluster(
         seed,
         title,
         publisher,
+        Waves(variant, cells, selector, level, wavelet),
     )
     say = Output(json, quiet)
     with say.progress(3) as progress, file_of(table) as source, in_words():
@@ -255,7 +310,7 @@ def _box(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
     listed = [repr(name) for name in names if name in schema.categories]
     if listed:
         raise InvalidSetting(
-            f"{', '.join(listed)} holds categories; centres are means of numbers.",
+            f"{', '.join(listed)} holds categories; groups are found among numbers.",
             "Choose numeric --columns.",
         )
     if schema.geo and {*names} != {*schema.geo}:

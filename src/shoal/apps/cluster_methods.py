@@ -17,9 +17,29 @@ from shoal.errors import InvalidSetting
 if TYPE_CHECKING:
     from shoal.domain import Box
 
-__all__ = ["METHODS", "Asked", "Method", "groups_of", "named"]
+__all__ = ["METHODS", "Asked", "Method", "Waves", "cells_of", "groups_of", "named"]
 
 MOST_CLUSTERS = 10_000
+
+
+@dataclass(frozen=True)
+class Waves:
+    """What was asked of ``--method wave`` alone; None leaves it to the estimator."""
+
+    variant: str | None = None
+    cells: str | None = None
+    selector: str | None = None
+    level: int | None = None
+    wavelet: str | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As the estimator names them."""
+        cells = None if self.cells is None else cells_of(self.cells)
+        told = {"method": self.variant, "cells": cells} | {
+            name: getattr(self, name) for name in ("selector", "level", "wavelet")
+        }
+        return {name: value for name, value in told.items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -41,6 +61,7 @@ class Asked:
     seed: int | None = None
     title: str | None = None
     publisher: str | None = None
+    waves: Waves = Waves()
 
     @property
     def common(self) -> dict[str, Any]:
@@ -94,9 +115,26 @@ def groups_of(words: str | None) -> range | None:
     return wanted
 
 
+def cells_of(words: str) -> int | tuple[int, ...] | str:
+    """Cells along each axis: ``64``, ``64,32`` for one number a column, or ``auto``."""
+    if words.strip() == "auto":
+        return "auto"
+    if not re.fullmatch(r"\s*\d{1,9}(\s*,\s*\d{1,9})*\s*", words):
+        raise InvalidSetting(
+            "--cells is neither whole numbers nor auto.", "E.g. --cells 64, or --cells 64,32."
+        )
+    each = tuple(int(part) for part in words.split(","))
+    return each if len(each) > 1 else each[0]
+
+
 def _kmeans(method: str, asked: Asked) -> Any:
     from shoal.cluster import PrivateKMeans
 
+    if asked.waves != Waves():
+        raise InvalidSetting(
+            "--variant, --cells, --selector, --level and --wavelet are for --method wave.",
+            "Leave them out, or add --method wave.",
+        )
     if asked.n_clusters is None:
         raise InvalidSetting(
             "-k did not come: how many groups?", "E.g. -k 8, or -k 2-12 to choose among them."
@@ -109,6 +147,18 @@ def _kmeans(method: str, asked: Asked) -> Any:
         choose=cast("Any", asked.choose),
         **asked.common,
     )
+
+
+def _wave(asked: Asked) -> Any:
+    from shoal.cluster import WaveCluster
+
+    if asked.n_clusters is not None or asked.delta is not None:
+        raise InvalidSetting(
+            "-k or --delta came; --method wave finds how many groups there are, and its promise "
+            "never fails.",
+            "Leave them out.",
+        )
+    return WaveCluster(**asked.waves.settings, **asked.common)
 
 
 def _of_kmeans(words: str, method: str) -> Method:
@@ -124,4 +174,7 @@ METHODS: dict[str, Method] = {
     "privtree": _of_kmeans("k-means on a tree of halved cells", "privtree"),
     "lloyd": _of_kmeans("noisy steps of Lloyd's algorithm, a baseline", "lloyd"),
     "hybrid": _of_kmeans("an even grid, then one noisy step, a baseline", "hybrid"),
+    "wave": Method(
+        "groups of any shape: cells that stand out and touch", _wave, "shoal.apps.wave_story"
+    ),
 }

@@ -1,5 +1,6 @@
 """What estimators say to programs, said to people at a terminal."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,6 +25,9 @@ PHRASES = {
     "--entity out",
 }
 
+SETTINGS = re.compile(r"\b(selector|wavelet|level|cells)=[\"']?([\w.]+)[\"']?")
+VARIANTS = re.compile(r"\bmethod=[\"'](block|privqt|privthr|privthrem|baseline)[\"']")
+
 
 @contextmanager
 def in_words() -> Iterator[None]:
@@ -41,4 +45,4 @@ def in_words() -> Iterator[None]:
 def _said(words: str) -> str:
     for phrase, plain in PHRASES.items():
         words = words.replace(phrase, plain)
-    return words
+    return SETTINGS.sub(r"--\1 \2", VARIANTS.sub(r"--variant \1", words))

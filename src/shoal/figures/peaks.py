@@ -33,8 +33,9 @@ def draw_peaks(svg: Svg, branches: Sequence[Branch], top: float) -> None:
     if not branches:
         return
     shown = in_order(branches[:MOST_LINES])
-    some = f": the {MOST_LINES} highest of {len(branches)}" if len(branches) > MOST_LINES else ""
-    svg.text(LEFT, top + 24, f"Peaks, and the passes between them{some}", "start")
+    svg.text(LEFT, top + 24, "Peaks, and the passes between them", "start")
+    if len(branches) > MOST_LINES:
+        svg.text(RIGHT, top + 24, f"the {MOST_LINES} highest of {len(branches)}", "end wide")
     place = {branch[0]: top + _HEAD + LINE * (i + 0.5) for i, branch in enumerate(shown)}
     most = max(branch[1] for branch in shown)
     _draw_axis(svg, most, top + _HEAD, top + _HEAD + LINE * len(shown))

@@ -103,7 +103,9 @@ class FittedWave(PrivateEstimator):
         """What a report shows: settings, which are public, and what was released."""
         check_is_fitted(self)
         settings = {"domain": Public(self.grid_.box), "cells": Public(self.grid_.shape)}
-        settings |= {name: Public(value) for name, value in saving.settings(self).items()}
+        told = saving.settings(self)
+        told["rule_context"] = told.pop("context")  # pages mean something else by this name
+        settings |= {name: Public(value) for name, value in told.items()}
         released = {name: Released(getattr(self, name)) for name in PUBLISHED}
         return Result("wave cluster", self.guarantee_, settings, released)
 
