@@ -1,9 +1,11 @@
+import numpy as np
 import pytest
 
 from shoal.cluster import PrivateKMeans
 from shoal.cluster.settings import check_settings, counts_of
 from shoal.domain import Box, Schema
-from shoal.errors import InvalidDomain, InvalidSetting, TooManyAxes
+from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, TooManyAxes
+from shoal.privacy import Ledger
 
 
 def model(n_clusters=3, **settings):
@@ -47,3 +49,12 @@ def test_categories_are_no_numbers():
     schema = Schema.of({"version": 1, "columns": {"x": {"low": 0, "high": 1}}})
     with pytest.raises(InvalidDomain, match="box"):
         check_settings(model(), schema)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1, 0), (1, 1e-99), (101, 1e-6)])
+def test_a_delta_that_no_step_can_use_costs_nothing(epsilon, delta):
+    ledger = Ledger()
+    settings = {"epsilon": epsilon, "delta": delta, "domain": Box.unit(8), "random_state": 7}
+    with pytest.raises(InvalidBudget):
+        PrivateKMeans(2, ledger=ledger, **settings).fit(np.zeros((50, 8)))
+    assert ledger.entries().num_rows == 0

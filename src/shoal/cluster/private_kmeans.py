@@ -10,7 +10,7 @@ from shoal.cluster.base import CentroidClusterer
 from shoal.cluster.cells import cell_points, centers_of_cells
 from shoal.cluster.hybrid import hybrid
 from shoal.cluster.lloyd import lloyd
-from shoal.cluster.settings import CellSettings, Method, check_settings, counts_of
+from shoal.cluster.settings import CellSettings, Method, check_delta, check_settings, counts_of
 from shoal.cluster.work import Found, Work
 from shoal.domain import Box
 from shoal.engine import Rows
@@ -157,6 +157,7 @@ class PrivateKMeans(CentroidClusterer):
     def spend(self, rows: Rows, page: Page, budget: Any, rng: Randomness) -> Self:
         """Do the work of ``fit`` on somebody's page, for this share of its budget."""
         check_settings(self, rows.domain)
+        check_delta(budget)
         n_rows, left = self._known_size(rows), Fraction(1)
         if n_rows is None:
             left = 1 - ROWS_SHARE  # [P1]

@@ -2,19 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 from shoal.domain import Box
 from shoal.domain.view import MOST_AXES
-from shoal.errors import InvalidDomain, InvalidSetting, TooManyAxes
+from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, TooManyAxes
+from shoal.privacy import ApproxDP
 from shoal.privacy.exact import whole_number
 from shoal.synopsis.weights import Negative, check_negative
 
-__all__ = ["METHODS", "CellSettings", "Method", "check_settings", "counts_of"]
+__all__ = ["METHODS", "CellSettings", "Method", "check_delta", "check_settings", "counts_of"]
 
 Method = Literal["auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid"]
 METHODS = ("auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid")
 WITH_OWN_STEPS = ("lloyd", "hybrid")
+_LEAST_DELTA = Fraction(1, 10**95)  # steps divide it, and Gaussian noise goes down to 1e-100
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,17 @@ def check_settings(model: Any, domain: object) -> None:
         raise InvalidSetting(
             "delta came, and nothing would use it: it buys Gaussian noise for refining steps.",
             'Leave delta out, or use method="auto" with refine=True.',
+        )
+
+
+def check_delta(budget: object) -> None:
+    """Refuse, before anything is paid for, a budget that no Gaussian step could keep."""
+    if isinstance(budget, ApproxDP) and not (
+        budget.epsilon <= 100 and budget.delta >= _LEAST_DELTA
+    ):
+        raise InvalidBudget(
+            "With a delta, epsilon goes up to 100 and delta down to 1e-95, for one row.",
+            "Choose another delta or epsilon; without a delta leave it out.",
         )
 
 
