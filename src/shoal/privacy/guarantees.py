@@ -210,8 +210,8 @@ class PureDP(_OfRows, Budget):
 class ApproxDP(_OfRows, Budget):
     r"""Privacy but for a chance: :math:`P[M(D) \in S] \le e^\varepsilon P[M(D') \in S] + \delta`.
 
-    With probability 1 - delta or more what leaves is as well hidden as under ``PureDP(epsilon)``;
-    for the rest nothing is promised. Amounts add (basic composition), epsilon with epsilon and
+    For any two tables that are compared: but for a chance of delta, in which nothing is promised,
+    they are as hard to tell apart as under ``PureDP(epsilon)``. Amounts add (basic composition), epsilon with epsilon and
     delta with delta. See ``guarantees.proof.md``.
 
     Parameters
