@@ -87,7 +87,7 @@ def risk_lines(risk: "Risk", k: int, of: str, population: "Population | None") -
     """The three who look for someone, a sentence each."""
     known = "Without a population table this is the prosecutor's chance."
     if population is not None:
-        known = f"Counted in a population table of {int(population.people.sum()):,} matches."
+        known = "Counted in a table of the population."
     return [
         f"Prosecutor, who knows that you are in it: {chance(risk.prosecutor)} at most; over all "
         f"{of}, {chance(risk.prosecutor_mean)} on average.",

@@ -1,0 +1,99 @@
+import os
+import stat
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+from shoal.anonymize import Policy
+from shoal.anonymize.table import Table
+from shoal.apps.anonymize_draft import COMMON, draft_of
+from shoal.apps.cli import app
+from shoal.data import write_table
+from shoal.errors import InvalidPolicy
+
+
+def people(n=1_000):
+    rng = np.random.default_rng(0)
+    return {
+        "student_id": [f"s{i // 2}" for i in range(n)],
+        "email": [f"{i}@example.org" for i in range(n)],
+        "notes": ["he said that he would come"] * n,
+        "birth": [f"{1950 + i % 50}-03-0{1 + i % 9}" for i in range(n)],
+        "postcode": [f"{10000 + i % 90}" for i in range(n)],
+        "age": [*rng.integers(20, 70, n - 1), 987_654],
+        "weight": [*rng.uniform(50, 90, n - 1).round(1), 43_210.5],
+        "sex": rng.choice(["F", "M"], n),
+        "flag": rng.choice(["yes", "no"], n),
+        "town": [*["here", "there"] * (n // 2 - 5), *["hermit"] * 10],
+        "income": rng.choice(["low", "mid", "high"], n),
+        "empty": pa.nulls(n, pa.string()),
+    }
+
+
+ROLES = {
+    "student_id": "identifier", "email": "identifier", "notes": "identifier", "birth": "quasi",
+    "postcode": "quasi", "age": "quasi", "weight": "quasi", "sex": "quasi", "flag": "quasi",
+    "town": "quasi", "income": "sensitive", "empty": "quasi",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def draft():
+    return draft_of(Table(people()), "people.csv")
+
+
+def test_roles_are_guessed_and_nothing_is_taken_for_harmless(draft):
+    assert draft.roles == ROLES
+
+
+def test_every_guess_is_marked_for_review(draft):
+    lines = draft.text.splitlines()
+    entries = [i for i, line in enumerate(lines) if line.strip().split(":")[0] in ROLES]
+    assert len(entries) == len(ROLES)
+    assert all(lines[i - 1].strip().startswith("# REVIEW:") for i in entries)
+
+
+def test_no_rare_value_and_no_extreme_is_quoted(draft):
+    text = draft.text
+    for value in ("hermit", "987", "43210", "43_210", "s17", "@example", "1950", "10017"):
+        assert value not in text
+    assert "Not quoted: values of fewer than 50 rows each (1)" in text
+    assert COMMON == 50
+
+
+def test_a_draft_is_no_policy_before_k_is_chosen(draft):
+    with pytest.raises(InvalidPolicy, match=r"privacy\.k"):
+        Policy.of(yaml.safe_load(draft.text))
+
+
+def test_with_k_a_draft_is_a_policy(draft):
+    policy = Policy.of(yaml.safe_load(draft.text.replace("  k:  #", "  k: 5  #")))
+    assert policy.privacy.k == 5
+    assert policy.privacy.entity == "student_id"
+    assert policy.attributes["flag"].hierarchy.tree == {"*": ["no", "yes"]}
+    assert policy.attributes["age"].domain == (0, 100)
+
+
+@pytest.mark.parametrize("name", ["a: b", "#x", "yes", "1", "{x}", "ü", "'"])
+def test_any_name_of_a_column_survives(name):
+    text = draft_of(Table({name: ["u", "v"] * 60}), "t.csv", k=2).text
+    assert list(yaml.safe_load(text)["attributes"]) == [name]
+
+
+def test_init_writes_a_file_for_its_owner_that_runs_once_reviewed(tmp_path, monkeypatch):
+    for setting in [name for name in os.environ if name.startswith("SHOAL_")]:
+        monkeypatch.delenv(setting)
+    monkeypatch.chdir(tmp_path)
+    table = people()
+    kept = {name: table[name] for name in ("sex", "flag", "income")}
+    write_table(pa.table(kept), "people.csv")
+    run = CliRunner().invoke
+    assert run(app, ["anonymize", "init", "people.csv", "-o", "p.yaml", "-k", "5"]).exit_code == 0
+    assert stat.S_IMODE(Path("p.yaml").stat().st_mode) == 0o600
+    assert run(app, ["anonymize", "init", "people.csv", "-o", "p.yaml"]).exit_code == 2
+    assert run(app, ["anonymize", "--policy", "p.yaml"]).exit_code == 0
+    assert Path("people.released.csv").is_file()
