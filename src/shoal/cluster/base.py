@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.cluster.folder import box_of, save_model
+from shoal.cluster.folder import save_model
 from shoal.cluster.nearest import Cube, Labels, Nearest
 from shoal.domain import Box
 from shoal.domain.box import Matrix
@@ -19,7 +19,7 @@ from shoal.engine import rows_of
 from shoal.engine.rows import Block, Mapper
 from shoal.privacy import Public, Released, Result
 from shoal.privacy.exact import exact_budget, plain
-from shoal.synopsis.folder import CELLS, DOCUMENT, synopsis_of
+from shoal.synopsis.folder import CELLS, DOCUMENT, box_from, synopsis_of
 from shoal.synopsis.private import PrivateEstimator
 
 __all__ = ["CentroidClusterer"]
@@ -99,7 +99,7 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
     @classmethod
     def _restore(cls, document: Mapping[str, Any], tables: Mapping[str, Any]) -> Self:
         """Back from ``_document`` and ``_tables``."""
-        domain, released = box_of(document["domain"]), document["released"]
+        domain, released = box_from(document["domain"]), document["released"]
         settings = dict(document["settings"])
         if isinstance(settings["n_clusters"], list):
             settings["n_clusters"] = tuple(settings["n_clusters"])

@@ -10,23 +10,18 @@ every other file with its checksum. To be kept this way, a fitted estimator prov
 and a place in ``MODELS``: only those classes are ever made from a folder.
 """
 
-import hashlib
 import json
-from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-import pyarrow as pa
-
-from shoal.data import whole_folder, write_table
-from shoal.domain import Box
+from shoal.data import whole_folder
 from shoal.errors import AlreadyExists, UnreadableModel
 from shoal.privacy import guarantee_of
+from shoal.synopsis.folder import read_part, write_part
 
-__all__ = ["MODELS", "Savable", "box_of", "check_replaceable", "load_model", "save_model",
-           "write_model"]  # fmt: skip
+__all__ = ["MODELS", "Savable", "check_replaceable", "load_model", "save_model", "write_model"]
 
 SCHEMA = "shoal.model/1"
 MODEL = "model.json"
@@ -63,7 +58,7 @@ def save_model(model: Savable, folder: str | Path, overwrite: bool = False) -> P
 
 def write_model(model: Savable, folder: Path) -> list[dict[str, str]]:
     """Write a model into a folder that is there; the name and checksum of each file."""
-    files = [_written(part, folder / name) for name, part in model._tables().items()]
+    files = [write_part(part, folder / name) for name, part in model._tables().items()]
     told = {
         "schema": SCHEMA,
         "class": type(model).__name__,
@@ -74,7 +69,7 @@ def write_model(model: Savable, folder: Path) -> list[dict[str, str]]:
         "versions": {name: version(name) for name in _PARTS},
         "files": files,
     }
-    return [_written(told, folder / MODEL), *files]
+    return [write_part(told, folder / MODEL), *files]
 
 
 def load_model(folder: str | Path) -> Any:
@@ -90,7 +85,7 @@ def load_model(folder: str | Path) -> Any:
     Name the folder that `save` or `shoal cluster -o` wrote.
     """
     document = _document(Path(folder))
-    tables = {str(file["name"]): _read(Path(folder), file) for file in document["files"]}
+    tables = {str(file["name"]): read_part(Path(folder), file) for file in document["files"]}
     kind = getattr(import_module(MODELS[document["class"]]), document["class"])
     try:
         model = kind._restore(document, tables)
@@ -119,18 +114,6 @@ def check_replaceable(folder: str | Path) -> None:
         )
 
 
-def box_of(values: Mapping[str, Any]) -> Box:
-    """Back from ``Box.to_dict``.
-
-    Examples
-    --------
-    >>> box_of(Box(age=(0, 110)).to_dict())
-    Box(age=(0, 110))
-    """
-    bounds = {name: (column["low"], column["high"]) for name, column in values["columns"].items()}
-    return Box.geo(**bounds) if values["distance_unit"] == "km" else Box(**bounds)
-
-
 def _document(folder: Path) -> dict[str, Any]:
     """The model's document, checked to be one."""
     try:
@@ -152,35 +135,3 @@ def _document(folder: Path) -> dict[str, Any]:
             f"It must be of {SCHEMA}, of a class among {', '.join(MODELS)}.",
         )
     return dict(document)
-
-
-def _written(part: Any, path: Path) -> dict[str, str]:
-    if isinstance(part, pa.Table):
-        write_table(part, path)
-    else:
-        path.write_text(json.dumps(part, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    return {"name": path.name, "sha256": _digest(path)}
-
-
-def _read(folder: Path, file: Mapping[str, str]) -> Any:
-    path = folder / file["name"]
-    if not path.is_file() or _digest(path) != file["sha256"]:
-        raise UnreadableModel(
-            f"{path} is missing, or not the file that was saved: its checksum differs.",
-            "Save the model again, or copy its folder anew; it may have been edited.",
-        )
-    if path.suffix == ".json":
-        return json.loads(path.read_text(encoding="utf-8"))
-    return _table(path)
-
-
-def _table(path: Path) -> pa.Table:
-    import pyarrow.csv as pa_csv
-    import pyarrow.parquet as pq
-
-    return pq.read_table(path) if path.suffix == ".parquet" else pa_csv.read_csv(path)
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.cluster.folder import box_of
 from shoal.cluster.wave.clustering import Clustering
 from shoal.cluster.wave.noise_law import NoiseLaw
 from shoal.cluster.wave.noisy_grid import NoisyGrid
@@ -14,6 +13,7 @@ from shoal.cluster.wave.persistence import PeakTree
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid
 from shoal.privacy.exact import exact_budget, plain
+from shoal.synopsis.folder import box_from
 
 __all__ = ["document", "restore", "settings", "tables"]
 
@@ -77,7 +77,7 @@ def _trees(tree: PeakTree) -> dict[str, pa.Table]:
 
 def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) -> None:
     """Fill an estimator with what was saved."""
-    box, told = box_of(document["domain"]), dict(document["settings"])
+    box, told = box_from(document["domain"]), dict(document["settings"])
     if isinstance(told["cells"], list):
         told["cells"] = tuple(told["cells"])
     model.set_params(**told, domain=box)
