@@ -89,9 +89,16 @@ def test_noise_moves_centres_by_what_is_expected():
     assert 0.8 < np.sqrt(np.mean(np.square(moved))) / expected < 1.2
 
 
-def test_a_delta_buys_gaussian_noise():
-    found = rings(rng.normal(0, 0.1, (5_000, 2)), [[0.0, 0.0]])
-    promise = ApproxDP(1, 1e-6)
-    one = page(promise)
+def total_of_a_step(columns):
+    found = rings(rng.normal(0, 0.1, (500, columns)), [[0.0] * columns])
+    one = page(ApproxDP(1, 1e-6))
     ball_step(found, 6, one, one.budget, Randomness(1), of="means")
-    assert one.total() == promise.simulated()
+    return one.total()
+
+
+def test_a_delta_buys_gaussian_noise_in_many_columns():
+    assert total_of_a_step(20) == ApproxDP(1, 1e-6).simulated()
+
+
+def test_in_few_columns_no_delta_is_spent_as_it_would_buy_more_noise():
+    assert total_of_a_step(2).delta == 0

@@ -130,12 +130,12 @@ def ball_step(
         What a pass added up, and which candidate is the radius.
     page, budget, rng, of
         Where it is paid for, for how much, with which noise; what it is, for the ledger. A budget
-        with a delta buys Gaussian noise.
+        with a delta buys Gaussian noise where that is less.
     entry
         What a row adds to its cluster's size, while its offset adds a length of 1 at most.
     """
     unit, d = int(LATTICE * entry), rings.centers.shape[1]
-    noise = _noise(budget, longest_move(d, unit))  # [P3]
+    noise = _noise(budget, longest_move(d, unit), d + 1)  # [P3]
     noisy = page.release(noise, rings.clipped(pick, unit), rng.noise, of=of)  # [P4] empty ones too
     return _moved(rings, noisy, noise.deviation(d + 1), clip_radius(pick, rings.reach), unit)
 
@@ -159,10 +159,13 @@ def candidate_radii(reach: float) -> Matrix:
     return reach * 2.0 ** (-np.arange(CANDIDATES) / 2)
 
 
-def _noise(budget: PureDP | ApproxDP, sensitivity: int) -> KNorm | Gaussian:
+def _noise(budget: PureDP | ApproxDP, sensitivity: int, axes: int) -> KNorm | Gaussian:
+    """The least noise that the budget pays for; in few axes that does without the delta."""
+    pure = KNorm(PureDP(budget.epsilon), sensitivity)
     if isinstance(budget, PureDP):
-        return KNorm(budget, sensitivity)
-    return Gaussian(budget, sensitivity)
+        return pure
+    gaussian = Gaussian(budget, sensitivity)
+    return gaussian if gaussian.deviation(axes) < pure.deviation(axes) else pure
 
 
 def _moved(rings: Rings, noisy: Integers, deviation: float, radius: float, unit: int) -> Means:

@@ -51,8 +51,8 @@ class PrivateKMeans(CentroidClusterer):
         of the cells of such a synopsis), "lloyd" (noisy iterations), "hybrid" (a uniform grid,
         then such an iteration where it will pay).
     delta
-        Gives the steps Gaussian noise, which is less from about 28 columns on. None: no such
-        chance of failure.
+        Lets the steps take Gaussian noise where that is less: from about 14 columns on for a delta
+        of 1e-6, 30 for 1e-10. None: no such chance of failure.
     refine
         Take steps towards noisy means where they will pay. Without, centres are those of the
         cells. "lloyd" and "hybrid" have their own steps.
