@@ -90,7 +90,8 @@ def test_noise_moves_centres_by_what_is_expected():
 
 
 def total_of_a_step(columns):
-    found = rings(rng.normal(0, 0.1, (500, columns)), [[0.0] * columns])
+    X, box = rng.uniform(0, 1, (500, columns)), Box.unit(columns)
+    found = rings(X, [[0.0] * columns], box)
     one = page(ApproxDP(1, 1e-6))
     ball_step(found, 6, one, one.budget, Randomness(1), of="means")
     return one.total()
