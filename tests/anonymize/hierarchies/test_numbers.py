@@ -60,6 +60,15 @@ def test_medians_split_the_rows_in_halves_and_are_marked_as_learnt():
     assert not binary((0, 99), whole=True, min_width=1).learnt
 
 
+def test_medians_do_not_depend_on_the_order_or_the_spelling_of_values():
+    values, counts = np.array([-3.0, 7.0, 7.0, 12.0, 40.0, 50.0]), np.array([5, 9, 1, 2, 8, 1])
+    trees = [
+        binary((0, 20), whole=True, min_width=5, values=values[order], counts=counts[order])
+        for order in ([0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 5, 0, 4, 1, 3])
+    ]
+    assert len({tuple(labels(tree)) for tree in trees}) == 1
+
+
 def test_medians_of_one_value_split_nothing():
     tree = binary((0, 9), whole=True, min_width=1, values=np.array([4.0]), counts=np.array([9]))
     assert labels(tree) == ["*"]
