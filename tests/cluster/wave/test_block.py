@@ -48,3 +48,11 @@ def test_rows_stay_in_their_blocks():
     grid, _ = released(Transform((96, 96), 2), counts)
     assert np.unravel_index(grid.values.argmax(), grid.values.shape) == (2, 5)
     assert grid.values.max() == pytest.approx(5000, abs=30)
+
+
+def test_a_budget_too_small_for_a_long_filters_coefficients_is_spent_on_the_cells():
+    transform = Transform((96, 96), level=1, wavelet="sym4")
+    assert transform.on_subband
+    grid, spent = released(transform, epsilon=1e-7)
+    assert spent == PureDP(1e-7).simulated()
+    assert grid.values[4:-4, 4:-4].var() == pytest.approx(grid.variance, rel=0.3)

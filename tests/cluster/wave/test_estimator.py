@@ -166,6 +166,26 @@ def test_a_synopsis_is_clustered_without_rows_or_budget():
     assert adjusted_rand_score(np.repeat([0, 1], 2000), model.predict(BLOBS)) > 0.95
 
 
+@pytest.mark.parametrize("epsilon", [1e-6, 1, 1000])
+@pytest.mark.parametrize("d", [2, 5])
+def test_a_synopsis_of_any_budget_brings_its_promise_along(epsilon, d):
+    rows = np.random.default_rng(3).normal(0.5, 0.05, (2000, d))
+    synopsis = UniformGrid(
+        epsilon=epsilon, domain=Box.unit(d), cells=8, sparse=d > 3, neighbours="replace-one",
+        random_state=2,
+    ).fit(rows)  # fmt: skip
+    model = WaveCluster.from_synopsis(synopsis)
+    assert model.guarantee_ == synopsis.guarantee_
+    assert model.neighbours == "replace-one"
+    assert epsilon < 1 or model.n_clusters_ == 1
+
+
+@pytest.mark.parametrize("selector", ["percentile", "mass"])
+def test_a_tiny_budget_has_coarser_grids_too(selector):
+    coarse = private(epsilon=1e-6, cells=16, selector=selector).fit(BLOBS).coarser(2)
+    assert coarse.cell_labels_.shape == (4, 4)
+
+
 def test_synopses_of_unequal_cells_and_rules_that_need_counts_are_refused():
     uneven = AdaptiveGrid(epsilon=1, domain=UNIT, random_state=2).fit(BLOBS)
     with pytest.raises(shoal.errors.InvalidSetting):
@@ -211,6 +231,11 @@ def test_its_picture_shows_cells_tree_and_the_holders_rows():
     assert own.svg().count("<path") > public.svg().count("<path")
     with pytest.raises(DimensionMismatch):
         private(domain=Box.unit(1)).fit(BLOBS[:, :1]).plot()
+
+
+def test_a_map_of_too_many_cells_is_refused():
+    with pytest.raises(shoal.errors.TooManyCells):
+        private(cells=5000).fit(BLOBS).plot()
 
 
 def test_what_it_found_can_be_told_in_three_kinds_of_leaves():

@@ -35,9 +35,20 @@ def test_listed_cells_answer_and_others_do_not():
     assert (found[~np.isin(keys, listed)] == -1).all()
 
 
-def test_edges_cover_the_box():
+def test_cells_cover_the_box():
     for level in (0, 1, 2):
-        edges = Lookup(GRID, Transform(GRID.shape, level)).edges()
-        for along, low, high in zip(edges, GRID.box.low, GRID.box.high, strict=True):
-            assert (along[0], along[-1]) == (low, high)
-            assert (np.diff(along) > 0).all()
+        lookup = Lookup(GRID, Transform(GRID.shape, level))
+        low, high = lookup.bounds(np.arange(np.prod(lookup.shape)))
+        assert (low[0] == GRID.box.low).all()
+        assert (high[-1] == GRID.box.high).all()
+        assert np.prod(high - low, axis=1).sum() == pytest.approx(100)  # none twice, none left out
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_an_axis_may_have_more_cells_than_memory(level):
+    grid = Grid(Box(x=(0, 10)), 2**60)
+    lookup = Lookup(grid, Transform(grid.shape, level))
+    keys = lookup.keys(np.array([[2.5], [10.0]]))
+    low, high = lookup.bounds(keys)
+    np.testing.assert_allclose(low.ravel(), [2.5, 10.0])
+    assert high[-1, 0] == 10.0

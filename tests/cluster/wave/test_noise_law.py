@@ -50,3 +50,24 @@ def test_the_height_reached_by_chance_is_reached_so_often(fold):
     height = math.ceil(law.reached(1e-4))
     assert law.mass(np.arange(height, 3000)).sum() <= 1e-4
     assert law.mass(np.arange(height - 1, 3000)).sum() > 1e-4
+
+
+@pytest.mark.parametrize("fold", [4, 4096])
+def test_the_sum_of_very_wide_noises_is_tabled_in_strides(fold):
+    law = NoiseLaw(1e-6, fold)
+    at = law._stride * np.arange(-law._table.size + 1, law._table.size)
+    masses = law._stride * law.mass(at)
+    assert law._table.size < 2**17
+    assert masses.sum() == pytest.approx(1)
+    assert (masses * at.astype(float) ** 2).sum() == pytest.approx(law.variance)
+    height = law.reached(1e-3)
+    assert masses[at >= height].sum() == pytest.approx(1e-3, rel=0.02)
+
+
+@pytest.mark.parametrize("step", [1e-6, 0.5, 40.0])
+def test_a_variance_tells_the_step(step):
+    assert NoiseLaw.of_variance(NoiseLaw(step).variance).step == pytest.approx(step)
+
+
+def test_next_to_no_noise_has_a_law_too():
+    assert NoiseLaw.of_variance(0.0).reached(1e-9) < 1

@@ -60,3 +60,14 @@ def test_the_baseline_clusters_points_that_are_nobody():
     found = model.fit(blobs())
     assert found.noisy_counts_.dtype == np.int64
     assert found.noisy_counts_.sum() == pytest.approx(4000, rel=0.1)
+
+
+def test_synthetic_points_stay_few_when_noise_asks_for_more_than_memory_holds(monkeypatch):
+    monkeypatch.setattr("shoal.cluster.wave.baseline._MOST_POINTS", 1000)
+    model = WaveCluster(
+        domain=Box.unit(2), epsilon=1e-6, method="baseline", cells=8, random_state=1
+    ).fit(np.zeros((0, 2)))
+    counts = model.noisy_counts_
+    stands_for = np.gcd.reduce(counts.ravel())
+    assert counts.sum() / stands_for == 1000
+    assert stands_for > 1000  # rows a point

@@ -16,6 +16,7 @@ from shoal.errors import (
     TooManyCells,
     UnknownBounds,
 )
+from shoal.privacy import Ledger
 
 X = np.random.default_rng(0).random((50, 2))
 
@@ -49,6 +50,7 @@ def test_a_budget_that_is_none_is_refused(epsilon):
         {"alpha": 1, "method": "privthr"},
         {"level": -1},
         {"level": 99},
+        {"level": 14},
         {"level": 1.5},
         {"cells": 1},
         {"cells": 16, "level": 5},
@@ -168,3 +170,11 @@ def test_automatic_cells_grow_with_rows_and_budget_between_bounds():
     sides = [settings.grid(asked.domain, n, 1.0).shape[0] for n in (1, 10_000, 10**9)]
     assert sides == [12, 47, 256]
     assert settings.grid(asked.domain, 10_000, 9.0).shape == (95, 95)  # as if 4
+
+
+@pytest.mark.parametrize("wrong", [{"level": 14}, {"epsilon": 2000}], ids=str)
+def test_what_no_grid_or_noise_can_be_made_of_is_refused_before_anything_is_spent(wrong):
+    ledger = Ledger()
+    with pytest.raises((InvalidSetting, InvalidBudget)):
+        fit(**wrong, ledger=ledger)
+    assert ledger.entries().num_rows == 0

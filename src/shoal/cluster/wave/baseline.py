@@ -11,11 +11,15 @@ from shoal.synopsis import AdaptiveGrid
 
 __all__ = ["baseline_counts"]
 
+_MOST_POINTS = 2**23  # a tiny budget's noise would ask for more points than memory holds
+
 
 def baseline_counts(
     rows: Rows, grid: Grid, n_rows: int, purse: Purse, rng: Randomness
 ) -> NDArray[np.int64]:
     """Cell counts of points drawn from a private adaptive grid: as many as its counts say.
+
+    From eight million on, a point stands for several rows.
 
     References
     ----------
@@ -24,6 +28,8 @@ def baseline_counts(
     """
     synopsis = AdaptiveGrid(epsilon=purse.budget.epsilon, domain=grid.box, negative="zero")
     synopsis.spend(rows, purse.page, purse.budget, rng, n_rows=n_rows)  # [P1]
-    _, weights = synopsis.points()
-    points = synopsis.sample(round(float(weights.sum())), rng.compute)  # [P2]
-    return np.bincount(grid.keys(points), minlength=grid.size).reshape(grid.shape)
+    total = round(float(synopsis.points()[1].sum()))
+    drawn = min(total, _MOST_POINTS)
+    points = synopsis.sample(drawn, rng.compute)  # [P2]
+    counts = np.bincount(grid.keys(points), minlength=grid.size).reshape(grid.shape)
+    return counts * max(1, round(total / max(drawn, 1)))

@@ -1,5 +1,7 @@
 """Noise where it is used: on the coefficients themselves, at the whole budget."""
 
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,6 +10,7 @@ from shoal.cluster.wave.noisy_grid import NoisyGrid
 from shoal.cluster.wave.purse import Purse
 from shoal.cluster.wave.transform import Transform
 from shoal.mechanisms import Geometric
+from shoal.privacy import PureDP
 
 __all__ = ["block_noise"]
 
@@ -31,7 +34,7 @@ def block_noise(
     ----------
     Chen, Yu, Chirkova, WaveCluster with differential privacy, CIKM 2015, put it on the cells.
     """
-    if transform.on_subband:
+    if transform.on_subband and _fits(purse.budget, transform.sensitivity):
         noise = Geometric(purse.budget, sensitivity=transform.sensitivity)  # [P1]
         released = purse.release(noise, transform(counts), of="coefficients")  # [P2]
         if transform.is_blocks:
@@ -41,3 +44,8 @@ def block_noise(
     noisy = purse.release(on_cells, counts, of="cell counts")
     spread = transform.spread * transform.unit
     return NoisyGrid(transform(noisy) * transform.unit, on_cells.variance * spread**2)
+
+
+def _fits(budget: PureDP, sensitivity: int) -> bool:
+    """Whether noise so wide has room in whole numbers; on the cells it is far narrower."""
+    return budget.epsilon >= Fraction(sensitivity, 2**40)

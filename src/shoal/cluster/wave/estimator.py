@@ -14,6 +14,7 @@ from shoal.cluster.wave.synopses import clustered, released_grid
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Box
 from shoal.engine import Rows
+from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, Unprotected
 from shoal.privacy.page import Page
 from shoal.randomness import Randomness, Seed
@@ -185,7 +186,13 @@ class WaveCluster(FittedWave):
         """
         released = released_grid(synopsis)
         model = cls(
-            domain=synopsis.domain, epsilon=synopsis.epsilon, cells=released.shape, **settings
+            domain=synopsis.domain,
+            epsilon=synopsis.epsilon,
+            cells=released.shape,
+            neighbours=synopsis.neighbours,
+            entity=synopsis.entity,
+            max_rows_per_person=synopsis.max_rows_per_person,
+            **settings,
         )
         model.n_rows_, model.guarantee_ = synopsis.n_rows_, synopsis.guarantee_
         noisy, found, keys = clustered(released, Settings.of(model, released.grid.box))
@@ -222,5 +229,6 @@ class WaveCluster(FittedWave):
             return known, budget
         if settings.method == "plain":
             return max(1, rows.size()), budget
+        Geometric(budget)  # a budget beyond what noise can keep is refused before a release
         size = noisy_size(rows, page, budget * SIZE_SHARE, rng.noise)
         return size, budget * (1 - SIZE_SHARE)

@@ -45,25 +45,20 @@ class Lookup:
         for axis, (cells, width) in enumerate(zip(self.grid.shape, self.shape, strict=True)):
             keys *= width
             places = whole_steps(self.grid.steps(X[:, axis], axis), cells)
-            keys += self.transform.places(axis)[places]
+            keys += self.transform.answering(places, axis)
         return keys
-
-    def edges(self) -> list[Matrix]:
-        """Along each axis, where each coefficient's cells begin, and where the last one's end."""
-        box, edges = self.grid.box, []
-        for axis, (cells, width) in enumerate(zip(self.grid.shape, self.shape, strict=True)):
-            places = self.transform.places(axis)
-            starts = np.searchsorted(places, np.arange(width + 1)) / cells
-            edges.append(box.low[axis] + starts * (box.high[axis] - box.low[axis]))
-        return edges
 
     def bounds(self, keys: Integers) -> tuple[Matrix, Matrix]:
         """Lowest and highest corner of the cells each of these coefficients answers for."""
-        places = np.unravel_index(keys, self.shape)
-        edges = self.edges()
-        low = [along[place] for along, place in zip(edges, places, strict=True)]
-        high = [along[place + 1] for along, place in zip(edges, places, strict=True)]
-        return np.stack(low, axis=1), np.stack(high, axis=1)
+        places = np.stack(np.unravel_index(keys, self.shape), axis=1)
+        return self._corners(places), self._corners(places + 1)
+
+    def _corners(self, places: Integers) -> Matrix:
+        """Where the cells of these coefficients begin, in the rows' own units."""
+        cells = [self.transform.first_cells(along, axis) for axis, along in enumerate(places.T)]
+        box = self.grid.box
+        corners: Matrix = np.stack(cells, axis=1) / np.array(self.grid.shape)
+        return box.low + corners * (box.high - box.low)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 __all__ = ["NoiseLaw"]
 
 Floats = NDArray[np.float64]
+_MOST_MASSES = 2**16
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,8 @@ class NoiseLaw:
         >>> round(NoiseLaw.of_variance(NoiseLaw(0.5).variance).step, 9)
         0.5
         """
-        a = (variance + 1 - math.sqrt(2 * variance + 1)) / variance
-        return cls(-math.log(a))
+        some = max(variance, 1e-300)  # none at all has no law: next to none has
+        return cls(math.log((some + 1 + math.sqrt(2 * some + 1)) / some))
 
     @property
     def variance(self) -> float:
@@ -54,10 +55,10 @@ class NoiseLaw:
         distance = np.abs(np.asarray(at, dtype=np.float64))
         if self.fold == 1:
             return np.asarray(math.log(math.tanh(self.step / 2)) - self.step * distance)
-        near = np.minimum(distance, self._table.size - 1).astype(np.int64)
+        places = self._stride * np.arange(self._table.size)
         # Beyond the table the largest of the geometric terms leads.
-        far = self.step * np.maximum(distance - self._table.size + 1, 0)
-        return np.asarray(np.log(self._table[near]) - far)
+        far = self.step * np.maximum(distance - places[-1], 0)
+        return np.asarray(np.interp(distance, places, np.log(self._table)) - far)
 
     @property
     def above_zero(self) -> float:
@@ -68,14 +69,25 @@ class NoiseLaw:
         """The least height which the noise reaches no more often than this."""
         if self.fold == 1:
             return max(0.0, -math.log(chance * (1 + math.exp(-self.step))) / self.step)
-        tail = np.cumsum(self._table[::-1])[::-1]
-        return float(np.count_nonzero(tail > chance))
+        tail = self._stride * np.cumsum(self._table[::-1])[::-1]
+        return float(self._stride * np.count_nonzero(tail > chance))
+
+    @property
+    def _reach(self) -> int:
+        """How far out the table goes."""
+        return int(12 * math.sqrt(self.variance) + 40 / self.step) + 2
+
+    @property
+    def _stride(self) -> int:
+        """The table has every number, or, under noise so wide that neighbours are alike, some."""
+        return max(1, self._reach // _MOST_MASSES)
 
     @cached_property
     def _table(self) -> Floats:
-        """Masses of 0, 1, 2, ...: powers of the characteristic function, turned back."""
-        half = int(12 * math.sqrt(self.variance) + 40 / self.step) + 2
-        angles = np.pi * np.arange(half + 1) / half
-        a = math.exp(-self.step)
-        one = (1 - a) ** 2 / (1 - 2 * a * np.cos(angles) + a * a)
-        return np.maximum(np.fft.irfft(one**self.fold)[: half + 1], 1e-300)
+        """Masses of 0, 1, 2, ... strides: powers of the characteristic function, turned back."""
+        half = self._reach // self._stride
+        angles = np.pi * np.arange(half + 1) / (half * self._stride)
+        loss = -math.expm1(-self.step)  # 1 - a, without cancelling
+        one = loss**2 / (loss**2 + 4 * (1 - loss) * np.sin(angles / 2) ** 2)
+        masses = np.fft.irfft(one**self.fold)[: half + 1] / self._stride
+        return np.maximum(masses, 1e-300)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.wave.persistence import PeakTree
-from shoal.errors import DimensionMismatch
+from shoal.errors import DimensionMismatch, TooManyCells
 from shoal.figures import Figure, cluster_map
 
 __all__ = ["branches", "densest", "picture"]
@@ -21,6 +21,10 @@ def picture(model: Any, points: Matrix | None) -> Figure:
         raise DimensionMismatch(
             f"The clusters are of {box.d} columns; a map shows two.",
             "Fit two columns for a picture: domain=box.select([...]).",
+        )
+    if model.cell_keys_ is not None:
+        raise TooManyCells(
+            f"{model.grid_.size} cells are too many for a map.", "Fit e.g. with cells=256."
         )
     places = [model._lookup.transform.places(axis) for axis in range(2)]
     return cluster_map(

@@ -127,7 +127,7 @@ def _checked_cells(asked: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
     if level > 60:
         raise InvalidSetting("level is more than 60.", "Each level halves the grid: e.g. level=1.")
     if isinstance(asked.cells, str) and asked.cells == "auto":
-        Grid(box, _fewest(box.d))  # too many columns are refused here, not after a release
+        _check_automatic(box, level)
         return "auto"
     shape = Grid(box, asked.cells).shape
     if min(shape) < max(2, 2**level):
@@ -136,6 +136,16 @@ def _checked_cells(asked: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
             "Use more cells or a lower level: e.g. cells=32, level=1.",
         )
     return shape
+
+
+def _check_automatic(box: Box, level: int) -> None:
+    """Refuse what no number of rows would make a grid of: here, not after a release."""
+    fewest = Grid(box, max(_fewest(box.d), 2**level))
+    if box.d <= 3 and fewest.size > MOST_DENSE:
+        raise InvalidSetting(
+            "level halves an automatic grid more often than it has cells.",
+            "Use a lower level, or say how many cells: e.g. cells=64, level=1.",
+        )
 
 
 def _default_selector(method: str, sparse: bool) -> Selector:

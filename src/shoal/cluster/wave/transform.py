@@ -123,6 +123,16 @@ class Transform:
             return np.arange(self.shape[axis]) >> self.level
         return np.maximum.accumulate(np.argmax(self.matrices[axis], axis=0))
 
+    def answering(self, cells: Integers, axis: int) -> Integers:
+        """The coefficients that answer for these cells along an axis, however many it has."""
+        return cells >> self.level if self.is_blocks else self.places(axis)[cells]
+
+    def first_cells(self, coefficients: Integers, axis: int) -> Integers:
+        """Where the cells begin that these coefficients answer for; the end, for one past all."""
+        if self.is_blocks:
+            return np.minimum(coefficients << self.level, self.shape[axis])
+        return np.asarray(np.searchsorted(self.places(axis), coefficients), dtype=np.int64)
+
     def _padded(self, cells: int) -> int:
         return -(-cells >> self.level) << self.level
 
