@@ -180,6 +180,15 @@ def test_people_with_several_rows_count_once(tmp_path):
     assert "id" not in pq.read_schema(tmp_path / "out.parquet").names
 
 
+def test_a_finished_run_shown_by_chance_names_nobody(tmp_path):
+    table = people()
+    table = table.set_column(0, "id", [[f"ada{i // 2}" for i in range(table.num_rows)]])
+    finished = run_policy(policy(tmp_path, privacy={"entity": "id"}), table)
+    assert "ada" in str(finished.frequency.owners)
+    assert "ada" not in repr(finished)
+    assert "ada" not in repr(finished.frequency)
+
+
 def test_the_twin_that_counts_rows_as_people_is_caught(tmp_path, monkeypatch):
     """Five rows of two people make a class for whoever counts rows; the re-count does not."""
     owners = ["p", "p", "p", "o", "o", *(f"x{i}" for i in range(20))]

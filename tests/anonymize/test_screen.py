@@ -48,6 +48,14 @@ def test_a_column_that_looks_identifying_is_refused_unless_forced(values, what):
     problem_of(policy({"q": QUASI, "o": {"role": "other", "force": True}}), table)
 
 
+def test_whose_a_row_is_is_not_published_unless_forced():
+    table = {"q": ["a", "b"] * 6, "who": ["u", "v", "w"] * 4}  # too few values to look unique
+    with pytest.raises(LooksIdentifying, match="'who'"):
+        problem_of(policy({"q": QUASI, "who": {"role": "other"}}, entity="who"), table)
+    forced = {"role": "other", "force": True}
+    problem_of(policy({"q": QUASI, "who": forced}, entity="who"), table)
+
+
 def test_few_values_and_nulls_do_not_look_identifying():
     table = {"q": ["a", "b"] * 5, "o": ["x"] * 4 + ["y"] * 4 + ["", None]}
     problem_of(policy({"q": QUASI, "o": {"role": "other"}}), table)

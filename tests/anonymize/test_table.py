@@ -63,3 +63,12 @@ def test_owners_beside_a_table_come_row_by_row(tmp_path):
         for pair in zip(batch["x"].to_pylist(), batch[OWNER].to_pylist(), strict=True)
     ]
     assert pairs == [(i, str(i)) for i in range(10)]
+
+
+@pytest.mark.parametrize("name", ["year=2020/rows.parquet", "rows[1].parquet"])
+def test_a_files_name_is_never_taken_for_columns_or_a_pattern(tmp_path, name):
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    pq.write_table(pa.table({"year": [1, 2, 2]}), path)
+    pq.write_table(pa.table({"year": [5]}), tmp_path / "rows1.parquet")
+    assert Table(str(path)).query(COUNT, ["year"]).to_pydict() == {"c0": [1, 2], "n": [1, 2]}

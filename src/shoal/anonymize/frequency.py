@@ -32,6 +32,10 @@ class Frequency(NamedTuple):
     codec: Codec
     owners: Any  # an Arrow array: the person each number in problem.entities stands for, or None
 
+    def __repr__(self) -> str:
+        """Whoever prints it by chance should not see whom it is about."""
+        return f"<Frequency of {len(self.problem.n)} lines, {self.problem.N} rows>"
+
 
 class _Lines(NamedTuple):
     """Distinct lines: numbers (F, columns), rows of each, and rows left out for a null."""

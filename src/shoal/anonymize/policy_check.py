@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from shoal.domain.written import plain, text
+
 if TYPE_CHECKING:
     from shoal.anonymize.policy import Attribute, Policy
 
@@ -142,6 +144,8 @@ def _attribute(name: str, of: "Attribute") -> Iterator[str]:
         yield f"{where} has a key but no `action: hmac`"
     if of.role == "sensitive" and of.t is not None:
         yield from _closeness(where, of)
+    if of.order is not None:
+        yield from _ordered(where, of.order)
 
 
 def _closeness(where: str, of: "Attribute") -> Iterator[str]:
@@ -151,6 +155,14 @@ def _closeness(where: str, of: "Attribute") -> Iterator[str]:
         yield f"{where}.t is hierarchical, which needs a hierarchy with `file` or `tree`"
     if kind == "ordered" and of.type == "text" and not of.order:
         yield f"{where}.t is ordered; list the values in `order`, or say `type: int`, float or date"
+
+
+def _ordered(where: str, order: Sequence[Any]) -> Iterator[str]:
+    """Values of an order are texts, numbers or days, each once."""
+    if any(isinstance(value, bool | list | dict | None) for value in order):
+        yield f"{where}.order holds truth values or nothing; put yes, no, on and off in quotes"
+    elif len({plain(text(value)) for value in order}) < len(order):
+        yield f"{where}.order lists a value twice"
 
 
 def _quasi(where: str, of: "Attribute") -> Iterator[str]:

@@ -2,11 +2,10 @@
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,13 +18,14 @@ from shoal.anonymize.frequency import Frequency, problem_of
 from shoal.anonymize.generalize import format_of, parts_of, write_release
 from shoal.anonymize.manifest import cut_of, manifest_of
 from shoal.anonymize.mapping import write_mapping
+from shoal.anonymize.paths import Paths, check_paths, paths_of
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.release import Release, released
 from shoal.anonymize.search import Progress, kept, search
 from shoal.anonymize.table import Table
 from shoal.engine.scratch import private_file, scratch
-from shoal.errors import AlreadyExists, InvalidPolicy, NotKAnonymous
+from shoal.errors import InvalidPolicy, NotKAnonymous
 from shoal.files import whole_file
 from shoal.randomness import Randomness
 
@@ -41,32 +41,12 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class Paths:
-    """Where the files of a release go; all but the table's default to names beside it."""
-
-    table: Path
-    mapping: Path
-    manifest: Path
-    report: Path
-
-    @property
-    def curator(self) -> Path:
-        """The page for the holder of the rows, beside the public one."""
-        return self.report.with_suffix(f".curator{self.report.suffix}")
-
-    @property
-    def pages(self) -> tuple[Path, ...]:
-        """The public page, its numbers, and the curator's page."""
-        return self.report, self.report.with_suffix(".json"), self.curator
-
-
 @dataclass(frozen=True, eq=False)
 class Produced:
     """A release as written and counted again: what it keeps, and what became of each line."""
 
     achieved: Achieved
-    release: Release
+    release: Release = field(repr=False)
     starred: int
 
 
@@ -76,32 +56,13 @@ class Finished:
 
     policy: Policy
     paths: Paths
-    frequency: Frequency
-    outcome: Outcome
+    frequency: Frequency = field(repr=False)  # it knows people by name
+    outcome: Outcome = field(repr=False)
     produced: Produced
     manifest: dict[str, Any]
 
 
 Pages = Callable[[Finished], Mapping[Path, str]]
-
-
-def paths_of(policy: Policy) -> Paths:
-    """The files a policy's run writes."""
-    output = policy.output
-    if output.path is None:
-        raise InvalidPolicy("output.path is missing.", "Say where the released table goes.")
-    table = policy.path(output.path)
-    stem = table.name.removesuffix(format_of(table))
-
-    def beside(written: str | None, ending: str) -> Path:
-        return table.parent / f"{stem}{ending}" if written is None else policy.path(written)
-
-    return Paths(
-        table,
-        beside(output.mapping, ".mapping.csv"),
-        beside(output.manifest, ".manifest.json"),
-        beside(output.report, ".report.html"),
-    )
 
 
 def run_policy(
@@ -134,10 +95,10 @@ def run_policy(
     progress
         Called now and then with what is being done and the share of it that is done.
     """
-    paths, overwrite = paths_of(policy), overwrite or policy.output.overwrite
-    if not overwrite:
-        _refuse_taken(paths, with_pages=pages is not None)
-    table = Table(_input(policy) if X is None else X)
+    overwrite = overwrite or policy.output.overwrite
+    source = _input(policy) if X is None else X
+    paths = check_paths(policy, source, with_pages=pages is not None, overwrite=overwrite)
+    table = Table(source)
     frequency = problem_of(policy, table)
     if manifest is None:
         outcome = search(policy, frequency.problem, progress)
@@ -213,16 +174,6 @@ def _input(policy: Policy) -> Path:
     if policy.input.path is None:
         raise InvalidPolicy("input.path is missing.", "Say where the table is, or pass it.")
     return policy.path(policy.input.path)
-
-
-def _refuse_taken(paths: Paths, with_pages: bool) -> None:
-    """Before any row is read: an hour's search should not end in a name that is taken."""
-    names = [paths.table, paths.mapping, paths.manifest, *(paths.pages if with_pages else ())]
-    taken = [str(path) for path in names if os.path.lexists(path)]
-    if taken:
-        raise AlreadyExists(
-            f"{', '.join(taken)} exist already.", "Choose other names, or say `overwrite: true`."
-        )
 
 
 def _part(stack: ExitStack, overwrite: bool, path: Path) -> Path:

@@ -105,7 +105,8 @@ def _check_others(policy: Policy, table: Table) -> None:
     found = [
         c[0].as_py() for c in table.query(f"SELECT {', '.join(parts)} FROM rows", names).columns
     ]
-    looks = []
+    entity = policy.privacy.entity
+    looks = [f"{entity!r} (it says whose a row is)"] if entity in names else []
     for name, (known, different, wordy, moments) in zip(
         names, zip(*[iter(found)] * 4, strict=True), strict=True
     ):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from glob import has_magic
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -61,8 +62,9 @@ def _slices(batches: Iterator[pa.RecordBatch]) -> Callable[[int], pa.Array]:
 class Table:
     """A source behind two verbs: ``query`` for counts, ``batches`` for rows.
 
-    A single Parquet file is read by DuckDB itself, with all its threads; anything else, and
-    whatever needs to know whose a row is, streams past it in batches.
+    A single Parquet file is read by DuckDB itself, with all its threads; anything else, a name
+    that DuckDB would take for a pattern, and whatever needs to know whose a row is, streams past
+    it in batches.
 
     Examples
     --------
@@ -105,7 +107,7 @@ class Table:
         ``owner`` names the column that says whose a row is: it comes as ``owner``, as text.
         """
         file = self._file
-        if file is not None and owner is None:
+        if file is not None and owner is None and not has_magic(str(file)):
             return _found(_within(file, columns, sql), _NO_STREAM, ())
         wanted = [*columns, *([owner] if owner and owner not in columns else [])]
         batches = (_renamed(batch, columns, owner) for batch in self._source.batches(wanted))
@@ -173,7 +175,9 @@ def _quoted(name: str) -> str:
 def _within(file: Path, columns: Sequence[str], sql: str) -> str:
     chosen = ", ".join(f"{_quoted(name)} AS c{i}" for i, name in enumerate(columns))
     where = str(file).replace("'", "''")
-    return f"WITH rows AS (SELECT {chosen or '1'} FROM read_parquet('{where}')) {sql}"
+    # A folder named year=2020 is no column, least of all in place of the file's own.
+    read = f"read_parquet('{where}', hive_partitioning = false)"
+    return f"WITH rows AS (SELECT {chosen or '1'} FROM {read}) {sql}"
 
 
 def _names(columns: Sequence[str], owner: str | None) -> list[str]:

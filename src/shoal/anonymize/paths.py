@@ -1,0 +1,108 @@
+"""Where the files of a release go, and which places are refused before any row is read."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.anonymize.generalize import format_of
+from shoal.anonymize.policy import FileSpec, Policy
+from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy
+
+__all__ = ["Paths", "check_paths", "paths_of"]
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where the files of a release go; all but the table's default to names beside it."""
+
+    table: Path
+    mapping: Path
+    manifest: Path
+    report: Path
+
+    @property
+    def curator(self) -> Path:
+        """The page for the holder of the rows, beside the public one."""
+        return self.report.with_suffix(f".curator{self.report.suffix}")
+
+    @property
+    def pages(self) -> tuple[Path, ...]:
+        """The public page, its numbers, and the curator's page."""
+        return self.report, self.report.with_suffix(".json"), self.curator
+
+
+def paths_of(policy: Policy) -> Paths:
+    """The files a policy's run writes."""
+    output = policy.output
+    if output.path is None:
+        raise InvalidPolicy("output.path is missing.", "Say where the released table goes.")
+    table = policy.path(output.path)
+    stem = table.name.removesuffix(format_of(table))
+
+    def beside(written: str | None, ending: str) -> Path:
+        return table.parent / f"{stem}{ending}" if written is None else policy.path(written)
+
+    return Paths(
+        table,
+        beside(output.mapping, ".mapping.csv"),
+        beside(output.manifest, ".manifest.json"),
+        beside(output.report, ".report.html"),
+    )
+
+
+def check_paths(policy: Policy, source: Any, *, with_pages: bool, overwrite: bool) -> Paths:
+    """The files of a run, each in a place of its own that is free.
+
+    Before any row is read: an hour's search should not end in a name that is taken. What the run
+    itself reads is never replaced, whatever ``overwrite`` says: the rows would be gone.
+
+    Parameters
+    ----------
+    policy, source
+        What is run, on which table: a path, or anything else.
+    with_pages, overwrite
+        Whether pages are written, too, and whether older files may be replaced.
+    """
+    paths = paths_of(policy)
+    names = [paths.table, paths.mapping, paths.manifest, *(paths.pages if with_pages else ())]
+    real = [Path(os.path.realpath(name)) for name in names]
+    read = set(_read(policy, source))
+    for found, wrong in (
+        ([name for name, times in Counter(real).items() if times > 1], "is to hold two files"),
+        ([name for name in real if name in read], "is read by this very run"),
+        (
+            [name for name in real[:1] if read & set(name.parents)],
+            "lies in the folder that is read",
+        ),
+    ):
+        if found:
+            raise InvalidPolicy(f"{found[0]} {wrong}.", "Choose another name under `output`.")
+    _refuse_unwritable(names, overwrite)
+    return paths
+
+
+def _read(policy: Policy, source: Any) -> Iterator[Path]:
+    """The files, or the folder, that a run reads."""
+    if isinstance(source, str | Path):
+        yield Path(os.path.realpath(os.path.expanduser(source)))
+    for of in policy.attributes.values():
+        if isinstance(of.hierarchy, FileSpec):
+            yield Path(os.path.realpath(policy.path(of.hierarchy.file)))
+        if of.key_file is not None:
+            yield Path(os.path.realpath(policy.path(of.key_file)))
+
+
+def _refuse_unwritable(names: list[Path], overwrite: bool) -> None:
+    taken = [str(name) for name in names if os.path.lexists(name)]
+    if taken and not overwrite:
+        raise AlreadyExists(
+            f"{', '.join(taken)} exist already.", "Choose other names, or say `overwrite: true`."
+        )
+    missing = [str(name.parent) for name in names if not name.parent.is_dir()]
+    if missing:
+        raise CannotWrite(
+            f"There is no folder {missing[0]}.", "Make it, or choose another under `output`."
+        )
