@@ -69,3 +69,14 @@ def test_every_exit_code_the_command_names_is_explained():
     named = re.findall(r"(?<=[ :])\d+(?= [a-z])", app.info.epilog.split(".")[0])
     assert len(named) >= 7
     assert set(named) <= set(codes)
+
+
+def test_the_settings_of_anonymize_are_named():
+    named = set(re.findall(r"SHOAL_\w+", SETTINGS))
+    group = typer.main.get_command(app).commands["anonymize"]
+    found = {p.envvar for p in group.params if p.envvar}
+    for verb in ("init", "check", "apply"):
+        assert all(p.envvar for p in VERBS[f"anonymize {verb}"].params if p.opts[0][0] == "-")
+        found |= settings_of(f"anonymize {verb}")
+    assert {"SHOAL_POLICY", "SHOAL_CUT", "SHOAL_K"} <= found <= named
+    assert "$ shoal anonymize --policy" in PAGE

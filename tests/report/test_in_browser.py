@@ -8,8 +8,8 @@ import subprocess
 import numpy as np
 import pytest
 
-from shoal.figures import cell_map
-from shoal.privacy import Public, PureDP, Released, Result
+from shoal.figures import cell_map, class_sizes, detail_bars
+from shoal.privacy import KAnonymity, Public, PureDP, Released, Result
 from shoal.report import findings, render
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -175,3 +175,18 @@ def test_maps_beside_each_other_can_be_read_and_fit(tmp_path, how_many, width):
     assert int(scroll) <= int(inner)
     assert small == "0"
     assert badly == "" or width < 390
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_words_in_the_pictures_of_a_table_keep_apart(tmp_path, width):
+    sizes = [[1, 900], [4, 70], [12, 30], [99, 8], [4_321, 2], [98_765, 1]]
+    names = ["sex", "marital-status", "maths_sessions_per_week"]
+    figures = [
+        class_sizes(sizes, k=10, title="Sizes"),
+        detail_bars(dict.fromkeys(names, 0.5), title="Kept", axis="Detail kept"),
+    ]
+    table = Result("test", KAnonymity(10), {}, {"figures": Released(figures)})
+    page = render(findings(table, "curator"))
+    badly, _, scroll, inner, small, *_ = probed(tmp_path, page, width=width)
+    assert (badly, small) == ("", "0")
+    assert int(scroll) <= int(inner)

@@ -11,7 +11,7 @@ from shoal.figures.text import shorten
 __all__ = ["DetailBars", "detail_bars"]
 
 WIDTH, ROW, TOP, BELOW = 640, 34, 14, 44
-LEFT, RIGHT = 210, 566
+LEFT, RIGHT = 256, 566
 _MOST = 20
 
 
