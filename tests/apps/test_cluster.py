@@ -224,9 +224,20 @@ def test_neighbours_and_a_public_number_of_rows_reach_the_promise(folder):
 
 
 def test_a_delta_reaches_the_promise_and_the_page(folder):
-    assert visits("--delta", "1e-9").exit_code == 0
+    names = [f"x{i}" for i in range(40)]
+    columns = {name: np.random.default_rng(i).random(2_000) for i, name in enumerate(names)}
+    write_table(pa.table(columns), folder / "wide.csv")
+    bounds = ", ".join(f"{name}: {{low: 0, high: 1}}" for name in names)
+    (folder / "wide.yaml").write_text(f"version: 1\ncolumns: {{{bounds}}}\n")
+    known = ("-k", 2, "--epsilon", 4, "--domain", "wide.yaml", "--delta", "1e-9")
+    assert run("wide.csv", *known).exit_code == 0
     page = Path("model/report.html").read_text()
     assert "but for a chance of at most 1 in 1,000,000,000" in page
+
+
+def test_a_delta_that_few_columns_do_not_need_is_not_spent(folder):
+    assert visits("--delta", "1e-9").exit_code == 0
+    assert "but for a chance" not in Path("model/report.html").read_text()
 
 
 def test_rows_that_lack_a_number_are_refused_or_dropped(folder):
