@@ -64,16 +64,20 @@ def test_a_row_moves_one_vector_by_no_more_than_the_noise_is_for(d, entry):
     assert 0.99 * math.hypot(LATTICE, unit) < longest <= longest_move(d, unit)
 
 
-def test_an_empty_cluster_is_noised_like_any_other_and_floored():
+def test_an_empty_cluster_is_noised_like_any_other_and_stays_near():
     X = np.full((500, 2), -0.5)
     found = rings(X, [[-0.5, -0.5], [0.9, 0.9]])
-    sizes = [
-        ball_step(found, 4, page(PureDP(1)), PureDP(1), Randomness(seed), of="means").sizes[1]
+    steps = [
+        ball_step(found, 4, page(PureDP(1)), PureDP(1), Randomness(seed), of="means")
         for seed in range(200)
     ]
-    assert len(set(sizes)) > 5  # above the floor, noise shows
-    floor = min(sizes)
-    assert 0.5 < np.mean(np.isclose(sizes, floor)) < 1
+    sizes = np.array([means.sizes[1] for means in steps])
+    assert len(set(sizes)) == 200
+    assert abs(sizes.mean()) < 5 * sizes.std() / np.sqrt(200)  # as it came out: no bias
+    drowned = [means for means in steps if means.excess[1] == 0]
+    assert 100 < len(drowned) < 200
+    # Divided by two deviations at least: however small the size, the mean is not flung away.
+    assert max(means.errors[1] for means in drowned) < 2 * min(means.errors[1] for means in drowned)
 
 
 def test_noise_moves_centres_by_what_is_expected():

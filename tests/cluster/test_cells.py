@@ -27,6 +27,11 @@ def test_soft_weights_lose_most_of_the_smallest():
     assert cell_points(synopsis(X), soft=True).weights.tolist() == pytest.approx([20, 220])
 
 
+def test_soft_weights_leave_the_sizes_as_they_are():
+    found = centers_of_cells(cell_points(synopsis(X), soft=True), 2, Randomness(1))
+    assert sorted(found.sizes.tolist()) == [100, 300]
+
+
 def test_points_move_inwards_where_rows_have_a_known_spread():
     plain, moved = (cell_points(synopsis(X), deviation=s).points for s in (None, 0.4))
     assert np.all(np.abs(moved) < np.abs(plain))

@@ -6,6 +6,7 @@ import shoal
 from shoal.cluster import choose
 from shoal.cluster.choose import silhouettes
 from shoal.errors import DimensionMismatch, InvalidSetting
+from shoal.figures import Figure
 from shoal.privacy import PureDP, Unprotected
 
 rng = np.random.default_rng(8)
@@ -57,8 +58,11 @@ def test_many_points_are_sampled():
 
 
 def test_the_curve_can_be_seen():
-    figure = choose.k(X[::50], among=range(2, 6)).plot()
-    assert list(figure.data[0].x) == [2, 3, 4, 5]
+    choice = choose.k(X[::50], among=range(2, 6))
+    figure = choice.plot()
+    assert isinstance(figure, Figure)
+    assert dict(figure.data["points"]) == choice.curve
+    assert figure.data["chosen"] == choice.value
 
 
 def test_what_cannot_be_chosen_is_refused():

@@ -32,3 +32,9 @@ def test_steps_pay_with_many_rows_and_few_clusters():
     assert step_pays(10_000, 2, 3)
     assert not step_pays(100, 2, 3)
     assert not step_pays(10_000, 2, 500)
+
+
+def test_a_step_is_held_against_the_cells_there_will_be():
+    """Not against 25^8 of them, which the limit of two million forbids."""
+    assert not step_pays(1e8, 8, 2_000)
+    assert step_pays(1e8, 8, 500)

@@ -116,6 +116,25 @@ def test_sizes_are_close_to_the_number_of_rows():
     assert abs(model.n_rows_ - 10_000) < 700
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_add_up_to_the_number_of_rows_at_small_budgets_too(method):
+    X, box = made(20_000)
+    fits = [
+        PrivateKMeans(5, epsilon=0.02, domain=box, method=method, random_state=seed).fit(X)
+        for seed in range(8)
+    ]
+    shares = [fit.cluster_weights_.sum() / fit.n_rows_ for fit in fits]
+    assert np.median(shares) == pytest.approx(1, abs=0.2)
+    assert all((fit.cluster_weights_ >= 0).all() for fit in fits)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_error_is_expected_to_exceed_the_box(method):
+    X, box = made(300)
+    model = PrivateKMeans(20, epsilon=0.05, domain=box, method=method, random_state=1).fit(X)
+    assert model.expected_error_.max() <= 2 * np.sqrt(2)
+
+
 def test_a_synopsis_serves_any_number_of_clusters_at_no_cost():
     X, box = made()
     ledger = Ledger()

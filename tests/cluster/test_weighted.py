@@ -68,3 +68,9 @@ def test_the_farthest_heavy_cells_complete_the_centres():
     found = farthest(np.array([[0.0]]), points, np.array([9.0, 9, 9, 1]), 3)
     assert found.ravel().tolist() == [0, 0.9, -0.8]
     assert len(farthest(np.zeros((1, 1)), np.empty((0, 1)), np.empty(0), 4)) == 4
+
+
+def test_centres_that_coincide_are_no_warning():
+    """Two points are one to scikit-learn; whether there are such depends on the noise."""
+    points = np.array([[0.0], [1e-17], [1.0]])
+    assert weighted_centers(points, np.ones(3), 3, Randomness(1)).shape == (3, 1)

@@ -104,11 +104,8 @@ class Refinement:
         points = self.cells.placed(self.cells.points)
         centers = farthest(found.centers, points, self.cells.weights, k)
         placed = replace(self.cells, points=points, view=None)
-        sizes, errors = placed.errors(centers)
-        few = len(found.centers)
-        return Found(
-            centers, np.append(found.sizes, sizes[few:]), np.append(found.errors, errors[few:])
-        )
+        sizes, errors = placed.told(centers)  # those added take rows from those refined
+        return Found(centers, sizes, np.append(found.errors, errors[len(found.centers) :]))
 
 
 def begin(work: Work, k: int, asked: CellSettings) -> tuple[Synopsis, Refinement]:

@@ -48,7 +48,11 @@ class Rings:
 
 @dataclass(frozen=True, eq=False)
 class Means:
-    """Released: where the centres went, how many rows each has, how far noise moved each."""
+    """Released: where the centres went, how many rows each has, how far noise moved each.
+
+    Sizes are as they came out, below 0 where noise alone was counted; means divide by no less than
+    two deviations of their noise.
+    """
 
     centers: Matrix
     sizes: NDArray[np.float64]
@@ -172,12 +176,12 @@ def _moved(rings: Rings, noisy: Integers, deviation: float, radius: float, unit:
     """Centres moved by the noisy means, shrunk towards where they were (James and Stein)."""
     least = 2 * deviation / unit  # two standard deviations of a size
     counted = noisy[:, -1] / unit
-    sizes = np.maximum(counted, least)
-    offsets = radius / LATTICE * noisy[:, :-1] / sizes[:, None]
-    variances = offsets.shape[1] * (radius * deviation / LATTICE / sizes) ** 2
+    felt = np.maximum(counted, least)
+    offsets = radius / LATTICE * noisy[:, :-1] / felt[:, None]
+    variances = offsets.shape[1] * (radius * deviation / LATTICE / felt) ** 2
     squares = np.maximum((offsets**2).sum(axis=1), np.finfo(float).tiny)
     kept = np.maximum(0, 1 - variances / squares)
     moved = np.clip(rings.centers + kept[:, None] * offsets, -1, 1)
-    by_sizes = squares * (deviation / unit / sizes) ** 2  # a size that is off stretches the offset
-    excess = np.where(counted > least, sizes - least / 2, 0)
-    return Means(moved, sizes, excess, np.sqrt(variances + by_sizes))
+    by_sizes = squares * (deviation / unit / felt) ** 2  # a size that is off stretches the offset
+    excess = np.where(counted > least, counted - least / 2, 0)
+    return Means(moved, counted, excess, np.sqrt(variances + by_sizes))

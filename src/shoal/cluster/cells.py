@@ -22,11 +22,13 @@ _EFFORT = 30_000  # cells times runs of k-means: many runs where they cost littl
 class CellPoints:
     """Cells as weighted points of [-1, 1]^p, the noise in a weight, and what cells leave open.
 
+    ``weights`` find centres, ``sizes`` say how many rows a cell stands for: soft weights are less.
     ``within`` is the inertia that rows spread evenly inside their cells have about the middles.
     """
 
     points: Matrix
     weights: NDArray[np.float64]
+    sizes: NDArray[np.float64]
     variance: float
     within: float = 0.0
     view: View | None = None
@@ -51,15 +53,17 @@ class CellPoints:
             return centers
         return self.view.domain.scale(self.view.embed(centers), -1, 1)
 
-    def errors(self, centers: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Weight of each centre's cells, and how far noise in the weights moves the centre."""
-        k = len(centers)
+    def told(self, centers: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Rows of each centre's cells, and how far noise in the weights moves the centre."""
+        k, nearest = len(centers), Nearest(centers)
+        labels = nearest.labels(np.ascontiguousarray(self.points.T))
+        sizes = np.bincount(labels, self.sizes, k).astype(np.float64)
         points, weights = padded(self.points, self.weights, k)
-        labels = Nearest(centers).labels(np.ascontiguousarray(points.T))
+        labels = nearest.labels(np.ascontiguousarray(points.T))
         squares = ((points - centers[labels]) ** 2).sum(axis=1)
-        sizes = np.bincount(labels, weights, k).astype(np.float64)
+        weighed = np.bincount(labels, weights, k)
         spread = np.bincount(labels, squares, k)
-        return sizes, np.sqrt(self.variance * spread) / np.maximum(sizes, 1)
+        return sizes, np.sqrt(self.variance * spread) / np.maximum(weighed, 1)
 
 
 def cell_points(
@@ -83,12 +87,12 @@ def cell_points(
     points = (low + high) / 2 if deviation is None else gaussian_middles(low, high, deviation)
     weights = softened(cells.weight) if soft else cells.weight
     within = float(cells.weight @ ((high - low) ** 2).sum(axis=1)) / 12
-    return CellPoints(points, weights, synopsis.noise_variance, within, view)
+    return CellPoints(points, weights, cells.weight, synopsis.noise_variance, within, view)
 
 
 def centers_of_cells(cells: CellPoints, k: int, rng: Randomness) -> Found:
     """Weighted k-means of the cells: post-processing, so free for any number of clusters."""
     centers = cells.centers(k, rng)
-    sizes, errors = cells.errors(centers)
+    sizes, errors = cells.told(centers)
     width = 1.0 if cells.view is None else cells.view.width
     return Found(cells.placed(centers), sizes, errors * width)

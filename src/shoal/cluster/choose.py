@@ -7,13 +7,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from shoal.cluster.cells import cell_points
 from shoal.cluster.settings import counts_of
-from shoal.cluster.weighted import padded
+from shoal.cluster.weighted import padded, weighted_kmeans
 from shoal.domain.box import Matrix, as_matrix
 from shoal.errors import DimensionMismatch, InvalidSetting
+from shoal.figures import Figure, count_curve
 from shoal.privacy import Guarantee, Unprotected
 from shoal.synopsis.base import Synopsis
 
@@ -49,15 +49,11 @@ class Choice:
     curve: dict[int, float]
     guarantee: Guarantee
 
-    def plot(self) -> Any:
-        """The curve, with what was chosen, as an interactive ``plotly`` figure."""
-        import plotly.graph_objects as go
-
-        tried, seen = list(self.curve), list(self.curve.values())
-        figure = go.Figure(go.Scatter(x=tried, y=seen, mode="lines+markers", name=self.by))
-        figure.add_vline(x=self.value, line_dash="dash", annotation_text=f"{self.value} chosen")
-        looked_at = "inertia" if self.by == "elbow" else self.by
-        return figure.update_layout(xaxis_title="clusters", yaxis_title=looked_at)
+    def plot(self) -> Figure:
+        """The curve, with what was chosen."""
+        looked_at = {"elbow": "Inertia", "silhouette": "Mean silhouette", "gap": "Gap"}[self.by]
+        chosen = f"{self.value} chosen by {self.by}"
+        return count_curve(self.curve, chosen=self.value, value=looked_at, title=chosen)
 
 
 def k(
@@ -125,9 +121,8 @@ class _Cloud:
 
     def fitted(self, count: int, rng: np.random.Generator, n_init: int = 5) -> KMeans:
         """Weighted k-means."""
-        runs = KMeans(count, n_init=n_init, random_state=int(rng.integers(2**31)))
-        with threadpool_limits(1):
-            return runs.fit(self.points, sample_weight=self.weights)
+        seed = int(rng.integers(2**31))
+        return weighted_kmeans(self.points, self.weights, count, seed, n_init)
 
     def log_inertia(self, count: int, rng: np.random.Generator, n_init: int = 5) -> float:
         """Of the best centres found; an estimate where points are cells."""

@@ -7,6 +7,7 @@ from shoal.cluster.lloyd import count_weight, lloyd_step
 from shoal.cluster.work import Found, Work
 from shoal.synopsis import UniformGrid
 from shoal.synopsis.base import Synopsis
+from shoal.synopsis.grid_settings import MAX_CELLS_DENSE, most_an_axis
 
 __all__ = ["hybrid", "step_pays"]
 
@@ -45,5 +46,6 @@ def step_pays(felt: float, d: int, k: int) -> bool:
     >>> step_pays(10_000, d=2, k=3), step_pays(100, d=2, k=3)
     (True, False)
     """
-    cells = max(2, round((felt / 10) ** (2 / (2 + d)))) ** d
+    an_axis = min(max(2, round((felt / 10) ** (2 / (2 + d)))), most_an_axis(MAX_CELLS_DENSE, d))
+    cells = an_axis**d
     return bool(k ** (1 + 2 / d) * (d + count_weight(d)) ** 3 < d * cells / 3)

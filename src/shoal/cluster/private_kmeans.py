@@ -1,8 +1,11 @@
 """Differentially private k-means, as good as plain k-means where there are rows enough."""
 
+import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, Literal, Self
+
+import numpy as np
 
 from shoal.cluster import choose as choices
 from shoal.cluster.auto import begin
@@ -69,10 +72,10 @@ class PrivateKMeans(CentroidClusterer):
     cluster_centers_
         One line each, in the rows' units.
     cluster_weights_
-        The noisy number of rows of each.
+        The noisy number of rows of each, from 0 up; together about ``n_rows_``.
     expected_error_
         How far the noise of the last release alone moves each centre, root mean square, in half
-        sides of the box.
+        sides of the box; at most its diagonal.
     synopsis_
         The cells it began with, or None for "lloyd": publishable, and free to use again.
     n_rows_, n_clusters_
@@ -214,8 +217,8 @@ class PrivateKMeans(CentroidClusterer):
 
     def _keep(self, found: Found) -> Self:
         self.cluster_centers_ = self._bounds.unscale(found.centers, -1, 1)
-        self.cluster_weights_ = found.sizes
-        self.expected_error_ = found.errors
+        self.cluster_weights_ = np.maximum(found.sizes, 0)
+        self.expected_error_ = np.minimum(found.errors, 2 * math.sqrt(self._bounds.d))
         self.n_clusters_ = len(found.centers)
         self.n_features_in_ = self._bounds.d
         return self

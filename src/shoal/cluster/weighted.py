@@ -1,15 +1,26 @@
 """k-means of weighted points that were released: free, and never at a loss for points."""
 
+import warnings
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm, qmc
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from shoal.domain.box import Matrix
 from shoal.randomness import Randomness
 
-__all__ = ["FAINT", "farthest", "gaussian_middles", "padded", "softened", "weighted_centers"]
+__all__ = [
+    "FAINT",
+    "farthest",
+    "gaussian_middles",
+    "padded",
+    "softened",
+    "weighted_centers",
+    "weighted_kmeans",
+]
 
 Weights = NDArray[np.float64]
 FAINT = 1e-3  # the weight of a point that stands for nothing that was counted
@@ -30,10 +41,19 @@ def weighted_centers(
     [[-0.45], [0.5]]
     """
     points, weights = padded(points, weights, k)
-    kmeans = KMeans(k, n_init=n_init, random_state=rng.seed())
-    with threadpool_limits(1 if len(points) * k < _FEW else None):
-        found: Matrix = kmeans.fit(points, sample_weight=weights).cluster_centers_
+    found: Matrix = weighted_kmeans(points, weights, k, rng.seed(), n_init).cluster_centers_
     return found
+
+
+def weighted_kmeans(points: Matrix, weights: Weights, k: int, seed: int, n_init: int) -> KMeans:
+    """scikit-learn's, fitted, without a word if some of ``k`` centres coincide.
+
+    Whether they do depends on the noise: where warnings are errors, a fit must not fail of it.
+    """
+    kmeans = KMeans(k, n_init=n_init, random_state=seed)
+    with threadpool_limits(1 if len(points) * k < _FEW else None), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return kmeans.fit(points, sample_weight=weights)
 
 
 def padded(points: Matrix, weights: Weights, k: int) -> tuple[Matrix, Weights]:

@@ -9,6 +9,7 @@ from shoal.figures.budget_curve import BudgetCurve, budget_curve
 from shoal.figures.cell_map import CellMap, cell_map
 from shoal.figures.class_sizes import ClassSizes, class_sizes
 from shoal.figures.cluster_map import ClusterMap, cluster_map
+from shoal.figures.count_curve import CountCurve, count_curve
 from shoal.figures.detail_bars import DetailBars, detail_bars
 from shoal.figures.dots import Dots, dots
 from shoal.figures.figure import Figure
@@ -24,6 +25,7 @@ __all__ = [
     "CellMap",
     "ClassSizes",
     "ClusterMap",
+    "CountCurve",
     "DetailBars",
     "Dots",
     "Figure",
@@ -36,6 +38,7 @@ __all__ = [
     "cell_map",
     "class_sizes",
     "cluster_map",
+    "count_curve",
     "dense_areas",
     "detail_bars",
     "dots",
@@ -55,6 +58,7 @@ _KINDS: dict[str, type[Figure]] = {
         CellMap,
         ClassSizes,
         ClusterMap,
+        CountCurve,
         DetailBars,
         Dots,
         Mosaic,

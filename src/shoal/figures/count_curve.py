@@ -1,0 +1,101 @@
+"""A number for each number of clusters, and which was chosen."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from shoal.errors import InvalidSetting
+from shoal.figures.figure import Figure
+from shoal.figures.panels import Panel
+from shoal.figures.svg import Svg, at, nice_ticks
+from shoal.figures.text import labels, shorten
+
+__all__ = ["CountCurve", "count_curve"]
+
+WIDTH, HEIGHT = 640, 320
+_FRAME = Panel(84, 612, 40, 252)
+_MOST_WORDS = 10  # under the axis
+
+
+def count_curve(curve: Mapping[int, float], *, chosen: int, value: str, title: str) -> "CountCurve":
+    """Draw what a rule looked at when it chose a number of clusters.
+
+    Parameters
+    ----------
+    curve
+        For each number of clusters tried, what was looked at.
+    chosen
+        One of them.
+    value, title
+        What was looked at; what the picture is.
+
+    Examples
+    --------
+    >>> count_curve({2: 9.0, 3: 1.0, 4: 0.9}, chosen=3, value="Inertia", title="How many").alt
+    'Number of clusters from 2 to 4 across, Inertia upwards. 3 was chosen. 9 at 2; 1 at 3; 0.9 at
+    4.'
+    """
+    if chosen not in curve:
+        raise InvalidSetting("The chosen number is not on the curve.", "Draw what it was read off.")
+    points = [[int(count), float(seen)] for count, seen in sorted(curve.items())]
+    data = {"value": value, "points": points, "chosen": int(chosen)}
+    told = "; ".join(f"{seen:.4g} at {count}" for count, seen in points)
+    across = f"Number of clusters from {points[0][0]} to {points[-1][0]} across"
+    alt = f"{across}, {value} upwards. {chosen} was chosen. {told}."
+    return CountCurve(title=title, alt=alt, data=data)
+
+
+class CountCurve(Figure):
+    """The picture of ``count_curve``."""
+
+    kind = "count_curve"
+
+    def svg(self, page: bool = False) -> str:
+        """The picture, 640 x 320."""
+        svg = Svg(WIDTH, HEIGHT, self.title, self.alt)
+        places = [self._place(count, seen) for count, seen in self.data["points"]]
+        self._draw_axes(svg)
+        svg.path("M" + "L".join(f"{at(x)} {at(y)}" for x, y in places), "line l1")
+        counts = [count for count, _ in self.data["points"]]
+        x, y = places[counts.index(self.data["chosen"])]
+        svg.path(f"M{at(x)} {at(_FRAME.top)}V{at(_FRAME.bottom)}", "limit")
+        svg.text(x, _FRAME.top - 12, f"{self.data['chosen']} chosen", "axis-title middle")
+        svg.path(f"M{at(x - 5)} {at(y)}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z", "bar")
+        return svg.render(page)
+
+    def plotly(self) -> Any:
+        """The same, to be looked at closely."""
+        import plotly.graph_objects as go
+
+        counts, seen = zip(*self.data["points"], strict=True)
+        figure = go.Figure(go.Scatter(x=counts, y=seen, mode="lines+markers"))
+        figure.add_vline(x=self.data["chosen"], line_dash="dash")
+        return figure.update_layout(
+            title=self.title, xaxis_title="clusters", yaxis_title=self.data["value"]
+        )
+
+    def _draw_axes(self, svg: Svg) -> None:
+        low, high = self._ends
+        ticks = nice_ticks(low, high, 4)
+        for tick, words in zip(ticks, labels(ticks), strict=True):
+            height = self._place(self.data["chosen"], tick)[1]
+            svg.path(f"M{at(_FRAME.left)} {at(height)}H{at(_FRAME.right)}", "lines")
+            svg.text(_FRAME.left - 9, height + 5, words, "end")
+        counts = [count for count, _ in self.data["points"]]
+        for count in counts[:: -(-len(counts) // _MOST_WORDS)]:
+            svg.text(self._place(count, low)[0], _FRAME.bottom + 24, str(count), "middle")
+        svg.text(WIDTH / 2, HEIGHT - 10, "Number of clusters", "axis-title middle")
+        middle = (_FRAME.top + _FRAME.bottom) / 2
+        svg.text(18, middle, shorten(self.data["value"], 30), "axis-title middle", upwards=True)
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """Of the vertical axis; a level curve still has a height."""
+        seen = [seen for _, seen in self.data["points"]]
+        low, high = min(0.0, *seen), max(seen)
+        return low, high if high > low else low + 1
+
+    def _place(self, count: int, seen: float) -> tuple[float, float]:
+        first, last = self.data["points"][0][0], self.data["points"][-1][0]
+        low, high = self._ends
+        share = (count - first) / (last - first) if last > first else 0.5
+        return _FRAME.across(share), _FRAME.upwards((seen - low) / (high - low))
