@@ -79,9 +79,9 @@ class PeakTree:
     @classmethod
     def of(cls, grid: Smoothed, floor: float) -> "PeakTree":
         """The tree over the cells above ``floor``."""
-        order, basins, peaks = _climbed(grid.heights, grid.heights > floor)
+        basins, peaks = _climbed(grid.heights, grid.heights > floor)
         summits = grid.heights.ravel()[peaks]
-        sides, heights = _passes(grid.heights, order, basins)
+        sides, heights = _passes(grid.heights, basins)
         return cls(basins, peaks, summits, *_spanning(sides, heights, summits, grid))
 
     def above(self, floor: float, grid: Smoothed) -> "PeakTree":
@@ -108,30 +108,25 @@ class PeakTree:
         return self.peaks.size - int(np.count_nonzero(self.significance < z))
 
 
-def _climbed(heights: Floats, above: NDArray[np.bool_]) -> tuple[Integers, Integers, Integers]:
-    """The rank of each cell from the lowest up, the peak of each, and the peaks' cells."""
-    flat = heights.ravel()
-    order = np.empty(flat.size, dtype=np.int64)
-    order[np.argsort(-flat, kind="stable")] = np.arange(flat.size, 0, -1)
-    ranks = np.where(above, order.reshape(heights.shape), 0)
+def _climbed(heights: Floats, above: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+    """The peak that each cell climbs to, and the peaks' cells."""
+    flat, inside = heights.ravel(), np.flatnonzero(above)
+    upwards = inside[np.argsort(-flat[inside], kind="stable")][::-1]
+    cell_of = np.append(0, upwards)  # by rank, from 1, the lowest; rank 0 is below the floor
+    ranks = np.zeros(heights.shape, dtype=np.int64)
+    ranks.ravel()[upwards] = np.arange(1, inside.size + 1)
     best = ndimage.maximum_filter(ranks, size=3, mode="constant")
-    cell_of = np.empty(flat.size + 1, dtype=np.int64)
-    cell_of[order] = np.arange(flat.size)
-    uphill = cell_of[best.ravel()]
-    inside = np.flatnonzero(above.ravel())
-    uphill[~above.ravel()] = 0
-    while True:  # doubling: each round covers twice the climb
-        further = uphill[uphill[inside]]
-        if np.array_equal(further, uphill[inside]):
-            break
-        uphill[inside] = further
-    peaks, places = np.unique(uphill[inside], return_inverse=True)
-    basins = np.full(flat.size, -1, dtype=np.int64)
-    basins[inside] = places
-    return ranks, basins.reshape(heights.shape), peaks
+    uphill = np.append(0, best.ravel()[upwards])
+    while not np.array_equal(further := uphill[uphill], uphill):
+        uphill = further  # doubling: each round covers twice the climb
+    summits = np.flatnonzero(uphill == np.arange(uphill.size))[1:]
+    peaks = np.sort(cell_of[summits])
+    numbers = np.full(uphill.size, -1, dtype=np.int64)
+    numbers[ranks.ravel()[peaks]] = np.arange(peaks.size)
+    return np.where(above, numbers[uphill][ranks], -1), peaks
 
 
-def _passes(heights: Floats, ranks: Integers, basins: Integers) -> tuple[Integers, Floats]:
+def _passes(heights: Floats, basins: Integers) -> tuple[Integers, Floats]:
     """Pairs of peaks whose slopes touch, and the highest place where they do, highest first."""
     pairs, tops = [], []
     n_peaks = basins.max(initial=0) + 1
@@ -142,11 +137,17 @@ def _passes(heights: Floats, ranks: Integers, basins: Integers) -> tuple[Integer
         low, high = np.minimum(a[touch], b[touch]), np.maximum(a[touch], b[touch])
         pairs.append(low * n_peaks + high)
         tops.append(np.minimum(heights[here][touch], heights[there][touch]))
-    pair, top = np.concatenate(pairs), np.concatenate(tops)
-    order = np.lexsort((pair, -top))
-    _, first = np.unique(pair[order], return_index=True)
-    chosen = order[np.sort(first)]
-    return np.stack(np.divmod(pair[chosen], n_peaks), axis=1), top[chosen]
+    pair, top = _highest(np.concatenate(pairs), np.concatenate(tops))
+    order = np.argsort(-top, kind="stable")
+    return np.stack(np.divmod(pair[order], n_peaks), axis=1), top[order]
+
+
+def _highest(pairs: Integers, tops: Floats) -> tuple[Integers, Floats]:
+    """Each pair once, with the highest of its tops."""
+    order = np.argsort(pairs)
+    pairs, tops = pairs[order], tops[order]
+    first = np.flatnonzero(np.diff(pairs, prepend=-1))
+    return pairs[first], np.maximum.reduceat(tops, first) if first.size else tops
 
 
 def _shifted(d: int, step: Integers) -> tuple[tuple[slice, ...], tuple[slice, ...]]:

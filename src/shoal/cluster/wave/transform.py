@@ -130,8 +130,9 @@ class Transform:
     def first_cells(self, coefficients: Integers, axis: int) -> Integers:
         """Where the cells begin that these coefficients answer for; the end, for one past all."""
         if self.is_blocks:
-            return np.minimum(coefficients << self.level, self.shape[axis])
-        return np.asarray(np.searchsorted(self.places(axis), coefficients), dtype=np.int64)
+            starts: Integers = np.minimum(coefficients << self.level, self.shape[axis])
+            return starts
+        return np.searchsorted(self.places(axis), coefficients)
 
     def _padded(self, cells: int) -> int:
         return -(-cells >> self.level) << self.level
