@@ -49,7 +49,7 @@ class WaveCluster(FittedWave):
         "block" puts noise on the coefficients at the whole budget, and does the rest as
         post-processing. "privqt", "privthr", "privthrem" (its threshold corrected) and "baseline"
         (synthetic points from an adaptive grid) are the published ones. Noise on every point is
-        local privacy: perturb the rows, then fit without epsilon.
+        another promise, and of no use here: ``Perturb`` the rows, then fit without epsilon.
     cells
         Cells along each axis, one number or one an axis, chosen without the rows. "auto":
         :math:`c (n \min(\varepsilon, 4)/10)^{1/d}`, n the noisy number of rows and c 3 for
