@@ -68,7 +68,7 @@ def test_the_whole_format_is_read(tmp_path):
 def test_defaults_are_the_documented_ones():
     policy = Policy.of(changed(privacy__suppression=None, search=None, output=None))
     assert policy.privacy.suppression == 0.02
-    assert policy.search.restarts == 32
+    assert policy.search.restarts is None
     assert policy.output.suppressed == "drop"
 
 

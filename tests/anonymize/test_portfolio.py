@@ -31,6 +31,18 @@ def test_without_restarts_there_is_one_plain_run_of_the_score():
     assert only.cut == specialise(table(), score="leteo").cut
 
 
+def test_large_tables_get_fewer_runs_unless_told_how_many(monkeypatch):
+    assert portfolio(table()).compared == 36
+    monkeypatch.setattr("shoal.anonymize.portfolio._WORK", 6 * table().codes.size)
+    few = portfolio(table())
+    assert few.compared == 6
+    assert "6 of 36 searches" in few.notes[-1]
+    asked = portfolio(table(), restarts=32)
+    assert (asked.compared, asked.notes) == (36, ())
+    monkeypatch.setattr("shoal.anonymize.portfolio._WORK", 1)
+    assert portfolio(table()).cut == specialise(table()).cut
+
+
 @pytest.mark.parametrize(("objective", "sign"), [("dm", 1), ("aecs", 1), ("entropy", -1)])
 def test_the_objective_decides(objective, sign):
     best = sign * getattr(portfolio(table(), objective=objective, restarts=12).metrics, objective)

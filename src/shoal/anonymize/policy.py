@@ -169,7 +169,7 @@ class Search(_Strict):
     local: Literal["auto", "cheapest-cell", "roll-up", "peel"] = "auto"
     loss_unit: Literal["rows", "k", "bits"] = "rows"
     target: Name | None = None
-    restarts: Annotated[StrictInt, Field(ge=0)] = 32
+    restarts: Annotated[StrictInt, Field(ge=0)] | None = None  # 32, fewer on a large table
     seed: Annotated[StrictInt, Field(ge=0)] = 1
 
 

@@ -1,6 +1,6 @@
 """Several searches over one table, and the best cut they found."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -16,13 +16,16 @@ __all__ = ["Objective", "portfolio"]
 Objective = Literal["ncp", "dm", "aecs", "entropy"]
 Progress = Callable[[int, int], None]
 
+_RESTARTS = 32  # unless asked otherwise
+_WORK = 7e6  # lines times QIDs times runs up to which 32 restarts are made unasked
+
 
 def portfolio(
     problem: Problem,
     *,
     score: str = "auto",
     objective: Objective = "ncp",
-    restarts: int = 32,
+    restarts: int | None = None,
     seed: int = 1,
     loss_unit: LossUnit = "rows",
     progress: Progress | None = None,
@@ -30,7 +33,9 @@ def portfolio(
     """The best of one plain run of each score and of ``restarts`` runs with tilted scores.
 
     No score wins on every table. Choosing among releases that all keep the rules keeps them; how
-    many were compared is in ``outcome.compared``.
+    many were compared is in ``outcome.compared``. On large tables, where a run is dear and one
+    more gains little, fewer are made unless ``restarts`` says how many: by the size of the
+    table, never by the clock, so that the same table gives the same cut everywhere.
 
     Parameters
     ----------
@@ -42,7 +47,8 @@ def portfolio(
     objective
         What makes a cut the best: least ``ncp``, ``dm`` or ``aecs``, or most ``entropy``.
     restarts, seed
-        How many tilted runs; the same seed gives the same cut.
+        How many tilted runs, 32 or fewer on a large table if not given; the same seed gives the
+        same cut.
     loss_unit
         In what lost anonymity is counted: ``rows``, ``k`` or ``bits``.
     progress
@@ -59,7 +65,8 @@ def portfolio(
     (3, 6)
     """
     _check(objective, restarts)
-    runs = list(_plan(resolved(score, problem.suppression), restarts))
+    plan = list(_plan(resolved(score, problem.suppression), restarts))
+    runs = plan if restarts is not None else plan[: _affordable(problem)]
     shared, rng = Shared(problem), Randomness(seed).compute
     found: Outcome | None = None
     for done, (name, tilted) in enumerate(runs, start=1):
@@ -69,11 +76,25 @@ def portfolio(
         if progress is not None:
             progress(done, len(runs))
     assert found is not None
-    return replace(found, compared=len(runs))
+    return replace(found, compared=len(runs), notes=(*found.notes, *_fewer(runs, plan)))
 
 
-def _plan(score: ScoreName, restarts: int) -> Iterator[tuple[ScoreName, bool]]:
+def _affordable(problem: Problem) -> int:
+    """How many runs are made unasked."""
+    return max(int(_WORK / max(problem.codes.size, 1)), 1)
+
+
+def _fewer(runs: Sequence[object], plan: Sequence[object]) -> Iterator[str]:
+    if len(runs) < len(plan):
+        yield (
+            f"The table is large: {len(runs)} of {len(plan)} searches were made. Say how many "
+            "`restarts` to make to have more."
+        )
+
+
+def _plan(score: ScoreName, restarts: int | None) -> Iterator[tuple[ScoreName, bool]]:
     """The score of each run, and whether it is tilted."""
+    restarts = _RESTARTS if restarts is None else restarts
     scores = tuple(dict.fromkeys((score, *PORTFOLIO))) if restarts else (score,)
     yield from ((name, False) for name in scores)
     yield from ((scores[i % len(scores)], True) for i in range(restarts))
@@ -85,10 +106,10 @@ def _loss(metrics: Metrics, objective: Objective) -> float:
     return float(f"{loss:.12g}")
 
 
-def _check(objective: str, restarts: int) -> None:
+def _check(objective: str, restarts: int | None) -> None:
     if objective not in ("ncp", "dm", "aecs", "entropy"):
         raise InvalidSetting(
             f"There is no objective {objective!r}.", "Choose ncp, dm, aecs or entropy."
         )
-    if restarts < 0:
+    if restarts is not None and restarts < 0:
         raise InvalidSetting(f"{restarts} restarts came.", "Give a whole number from 0 up.")
