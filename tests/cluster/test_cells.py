@@ -45,6 +45,19 @@ def test_centres_of_cells_have_their_weights_and_no_error_if_they_are_one_cell()
     assert np.allclose(found.errors, 0)
 
 
+def test_a_small_cell_alone_is_not_certain():
+    few = UniformGrid(epsilon=0.5, domain=BOX, cells=10, n_public=8, random_state=1).fit(X[:8])
+    found = centers_of_cells(cell_points(few), 1, Randomness(1))
+    assert found.errors.min() > 0.005
+
+
+def test_a_centre_without_cells_may_be_anywhere():
+    found = centers_of_cells(cell_points(synopsis(X)), 3, Randomness(1))
+    order = np.argsort(found.sizes)
+    assert found.sizes[order].tolist() == [0, 100, 300]
+    assert found.errors[order[0]] == 2 * np.sqrt(2)
+
+
 def test_there_are_centres_for_an_empty_synopsis():
     found = centers_of_cells(cell_points(synopsis(np.empty((0, 2)))), 3, Randomness(1))
     assert found.centers.shape == (3, 2)

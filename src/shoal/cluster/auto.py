@@ -103,7 +103,9 @@ class Refinement:
         """With the cells that the refined centres miss most."""
         points = self.cells.placed(self.cells.points)
         centers = farthest(found.centers, points, self.cells.weights, k)
-        placed = replace(self.cells, points=points, view=None)
+        width = 1.0 if self.cells.view is None else self.cells.view.width
+        inside = self.cells.inside * width**2
+        placed = replace(self.cells, points=points, inside=inside, view=None)
         sizes, errors = placed.told(centers)  # those added take rows from those refined
         return Found(centers, sizes, np.append(found.errors, errors[len(found.centers) :]))
 

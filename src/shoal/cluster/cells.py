@@ -1,12 +1,13 @@
 """The cells a method of private k-means begins with, and centres read off them."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.nearest import Nearest
-from shoal.cluster.weighted import gaussian_middles, padded, softened, weighted_centers
+from shoal.cluster.weighted import gaussian_middles, softened, weighted_centers
 from shoal.cluster.work import Found
 from shoal.domain import View
 from shoal.domain.box import Matrix
@@ -23,15 +24,20 @@ class CellPoints:
     """Cells as weighted points of [-1, 1]^p, the noise in a weight, and what cells leave open.
 
     ``weights`` find centres, ``sizes`` say how many rows a cell stands for: soft weights are less.
-    ``within`` is the inertia that rows spread evenly inside their cells have about the middles.
+    ``inside`` is the mean squared distance of rows spread evenly in a cell to its middle.
     """
 
     points: Matrix
     weights: NDArray[np.float64]
     sizes: NDArray[np.float64]
     variance: float
-    within: float = 0.0
+    inside: NDArray[np.float64]
     view: View | None = None
+
+    @property
+    def within(self) -> float:
+        """The inertia that the middles of cells do not show."""
+        return float(self.sizes @ self.inside)
 
     @property
     def runs(self) -> int:
@@ -54,16 +60,19 @@ class CellPoints:
         return self.view.domain.scale(self.view.embed(centers), -1, 1)
 
     def told(self, centers: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Rows of each centre's cells, and how far noise in the weights moves the centre."""
-        k, nearest = len(centers), Nearest(centers)
-        labels = nearest.labels(np.ascontiguousarray(self.points.T))
-        sizes = np.bincount(labels, self.sizes, k).astype(np.float64)
-        points, weights = padded(self.points, self.weights, k)
-        labels = nearest.labels(np.ascontiguousarray(points.T))
-        squares = ((points - centers[labels]) ** 2).sum(axis=1)
-        weighed = np.bincount(labels, weights, k)
-        spread = np.bincount(labels, squares, k)
-        return sizes, np.sqrt(self.variance * spread) / np.maximum(weighed, 1)
+        """Rows of each centre's cells, and how far noise in the weights moves the centre.
+
+        A centre without cells may be anywhere.
+        """
+        k, nowhere = len(centers), 2 * math.sqrt(centers.shape[1])
+        labels = Nearest(centers).labels(np.ascontiguousarray(self.points.T))
+        squares = ((self.points - centers[labels]) ** 2).sum(axis=1) + self.inside
+        sizes, weights, spread = (
+            np.bincount(labels, each, k).astype(np.float64)
+            for each in (self.sizes, self.weights, squares)
+        )
+        errors = np.sqrt(self.variance * spread) / np.maximum(weights, 1)
+        return sizes, np.where(weights > 0, errors, nowhere)
 
 
 def cell_points(
@@ -86,8 +95,8 @@ def cell_points(
     low, high = box.scale(cells.low, -1, 1), box.scale(cells.high, -1, 1)
     points = (low + high) / 2 if deviation is None else gaussian_middles(low, high, deviation)
     weights = softened(cells.weight) if soft else cells.weight
-    within = float(cells.weight @ ((high - low) ** 2).sum(axis=1)) / 12
-    return CellPoints(points, weights, cells.weight, synopsis.noise_variance, within, view)
+    inside = ((high - low) ** 2).sum(axis=1) / 12
+    return CellPoints(points, weights, cells.weight, synopsis.noise_variance, inside, view)
 
 
 def centers_of_cells(cells: CellPoints, k: int, rng: Randomness) -> Found:
