@@ -5,7 +5,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.anonymize import Policy, problem_of
+from shoal.anonymize import Policy, problem_of, run_policy
 from shoal.anonymize.generalize import Part, format_of, parts_of, write_release
 from shoal.anonymize.release import released
 from shoal.anonymize.search import search
@@ -68,3 +68,23 @@ def test_a_name_says_its_format():
     assert format_of(Path("a.b.csv.gz")) == ".csv.gz"
     with pytest.raises(CannotWrite):
         format_of(Path("table.ods"))
+
+
+@pytest.mark.parametrize("column", [[[1], [2]], [{"a": 1}, {"a": 2}], [b"\xff", b"x"]])
+def test_what_csv_cannot_hold_is_named(tmp_path, column):
+    part = Part(pa.record_batch({"odd": column}), None)
+    with pytest.raises(CannotWrite, match="'odd'"):
+        write_release(iter([part]), tmp_path / "t.csv", tmp_path / "owners.parquet")
+    write_release(iter([part]), tmp_path / "t.parquet", tmp_path / "owners.parquet")
+
+
+def test_any_kind_of_text_is_carried(tmp_path):
+    policy = Policy.of({
+        "version": 1, "privacy": {"k": 2}, "output": {"path": "out.parquet"},
+        "attributes": {"q": {"role": "quasi", "hierarchy": {"tree": TREE}}, "v": {"role": "other"}},
+    }, tmp_path)  # fmt: skip
+    for kind in (pa.string_view(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())):
+        table = pa.table({"q": ["a"] * 8, "v": pa.array(["s", "t", "t", None] * 2).cast(kind)})
+        run_policy(policy, table, overwrite=True)
+        found = pq.read_table(tmp_path / "out.parquet")["v"].to_pylist()
+        assert sorted(found, key=str) == [None] * 2 + ["s"] * 2 + ["t"] * 4

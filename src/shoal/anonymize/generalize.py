@@ -23,6 +23,7 @@ from shoal.anonymize.release import Release
 from shoal.anonymize.shuffle import shuffled
 from shoal.anonymize.table import OWNER, Table
 from shoal.data.encode import owners
+from shoal.data.source import listed
 from shoal.engine.pool import ahead
 from shoal.errors import CannotWrite
 from shoal.randomness import NoiseStream
@@ -135,8 +136,9 @@ def _carried(batch: pa.RecordBatch, name: str, key: bytes | None) -> pa.Array:
     if key is not None:
         return pseudonyms(name, owners(batch, name), key)
     column = batch.column(name)
-    # A list of categories would name values that were suppressed.
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    if pa.types.is_dictionary(column.type):  # its list of categories would name what is suppressed
+        column = column.dictionary_decode()
+    return column.cast(pa.string()) if pa.types.is_string_view(column.type) else column
 
 
 def _finder(
@@ -235,12 +237,28 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch]
             yield parquet.write_batch
         return
     plain = pa.schema([(field.name, _plain(field.type)) for field in schema])
+    _refuse_unwritable(plain)
     compression = "gzip" if format_of(path) == ".csv.gz" else None
     with (
         pa.output_stream(str(path), compression=compression) as stream,
         pa_csv.CSVWriter(stream, plain) as text,
     ):
         yield lambda batch: text.write_batch(batch.cast(plain))
+
+
+def _refuse_unwritable(schema: pa.Schema) -> None:
+    """CSV is text: lists and bytes have no way to be written in it."""
+    names = [f.name for f in schema if pa.types.is_nested(f.type) or _is_bytes(f.type)]
+    if names:
+        raise CannotWrite(
+            f"{listed(names)} hold lists or bytes, which a CSV file cannot.",
+            "Release it as .parquet, or turn them into text first.",
+        )
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+    return any(test(kind) for test in tests)
 
 
 def _plain(kind: pa.DataType) -> pa.DataType:
