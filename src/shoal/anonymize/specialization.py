@@ -12,6 +12,7 @@ from shoal.anonymize.manifest import cut_of
 from shoal.anonymize.mapping import published_cut
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome
+from shoal.anonymize.promise import guarantee_of
 from shoal.anonymize.run import occurring, produce
 from shoal.anonymize.search import kept, search
 from shoal.anonymize.table import Table
@@ -19,9 +20,8 @@ from shoal.data import source_of
 from shoal.domain import Taxonomy
 from shoal.engine.scratch import scratch
 from shoal.errors import InvalidPolicy, InvalidSetting
-from shoal.privacy import KAnonymity
 
-__all__ = ["TopDownSpecialization", "guarantee_of"]
+__all__ = ["TopDownSpecialization"]
 
 Columns = Mapping[str, Any] | Iterable[str]
 
@@ -96,7 +96,7 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         score: str = "auto",
         objective: str = "ncp",
         recoding: Literal["global", "local"] = "global",
-        restarts: int = 32,
+        restarts: int | None = None,
         suppressed: Literal["drop", "star"] = "drop",
         intervals: Literal["label", "bounds", "midpoint"] = "label",
         policy: Policy | None = None,
@@ -227,19 +227,6 @@ def _labels(policy: Policy, frequency: Frequency, outcome: Outcome) -> dict[str,
     found = occurring(policy, outcome.labels[~outcome.suppressed])
     pairs = zip(frequency.codec.hierarchies.items(), outcome.cut.nodes, strict=True)
     return {name: published_cut(tree, nodes, found[name]) for (name, tree), nodes in pairs}
-
-
-def guarantee_of(policy: Policy) -> KAnonymity:
-    """What a release under a policy promises: of several rules the weakest."""
-    rules = [policy.attributes[name] for name in policy.names("sensitive")]
-    least = [of.l.value for of in rules if of.l]
-    far = [of.t.value for of in rules if of.t]
-    return KAnonymity(
-        policy.privacy.k,
-        policy.privacy.entity,
-        int(min(least)) if least else None,
-        max(far) if far else None,
-    )
 
 
 def _release(policy: Policy, table: Table, frequency: Frequency, outcome: Outcome) -> pa.Table:

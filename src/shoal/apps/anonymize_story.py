@@ -43,7 +43,7 @@ def pages(finished: "Finished", told: Told) -> dict[Path, str]:
 
 def result(finished: "Finished", told: Told) -> "Result":
     """The release as a page wants it, each value marked by who may see it."""
-    from shoal.anonymize.specialization import guarantee_of
+    from shoal.anonymize.promise import guarantee_of
     from shoal.privacy import Protected, Public, Released, Result
 
     population = _population(finished, told)
@@ -69,7 +69,7 @@ def document(finished: "Finished", files: Mapping[str, Path]) -> dict[str, Any]:
 
 def summary(finished: "Finished", files: Mapping[str, Path]) -> list["Text"]:
     """What a terminal shows: promised, reached, what it costs, where it is."""
-    from shoal.anonymize.specialization import guarantee_of
+    from shoal.anonymize.promise import guarantee_of
     from shoal.report.wording import promise
 
     words = promise(guarantee_of(finished.policy), **_context(finished))
