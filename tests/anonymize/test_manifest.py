@@ -36,7 +36,7 @@ def test_a_kept_cut_is_found_by_its_labels():
     tree = codec.hierarchies["q"].taxonomy
     cut = cut_of({"q": ["x", "c", "d"]}, codec)
     assert [tree.nodes[place].label for place in cut.nodes[0]] == ["x", "c", "d"]
-    for bad in ({"q": ["x", "zzz"]}, {"r": ["x"]}, None):
+    for bad in ("x", {"q": 5}, {"q": [["x"]]}, {"q": ["x", "zzz"]}, {"r": ["x"]}, None):
         with pytest.raises(InvalidPolicy):
             cut_of(bad, codec)
 

@@ -33,7 +33,7 @@ def test_without_restarts_there_is_one_plain_run_of_the_score():
 
 def test_large_tables_get_fewer_runs_unless_told_how_many(monkeypatch):
     assert portfolio(table()).compared == 36
-    monkeypatch.setattr("shoal.anonymize.portfolio._WORK", 6 * table().codes.size)
+    monkeypatch.setattr("shoal.anonymize.portfolio._WORK", 6.5 * table().codes.size ** 1.5)
     few = portfolio(table())
     assert few.compared == 6
     assert "6 of 36 searches" in few.notes[-1]

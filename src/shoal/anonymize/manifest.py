@@ -94,18 +94,25 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     return content
 
 
-def cut_of(kept: dict[str, list[str]] | None, codec: Codec) -> Cut:
+def cut_of(kept: Any, codec: Codec) -> Cut:
     """A kept cut, given as labels, as nodes of these hierarchies.
 
     A learnt hierarchy may lack nodes of the cut, since the new rows do not have them; a declared
     one must have all. Nulls have a leaf of their own unless the root is on the cut.
     """
-    if kept is None or list(kept) != list(codec.hierarchies):
+    if not _is_cut(kept) or list(kept) != list(codec.hierarchies):
         raise InvalidPolicy(
             "There is no kept cut for these quasi-identifiers.",
             "Keep the manifest of a release with global recoding under the same policy.",
         )
     return Cut(tuple(_places(name, kept[name], tree) for name, tree in codec.hierarchies.items()))
+
+
+def _is_cut(kept: Any) -> bool:
+    """Whether these are labels by column; a file may hold anything."""
+    if not isinstance(kept, dict) or not all(isinstance(found, list) for found in kept.values()):
+        return False
+    return all(isinstance(label, str) for found in kept.values() for label in found)
 
 
 def _places(name: str, labels: list[str], tree: Hierarchy) -> tuple[int, ...]:

@@ -79,3 +79,16 @@ def test_a_hierarchy_of_too_many_leaves_is_refused():
         binary((0, 1e9), whole=False, min_width=1)
     with pytest.raises(InvalidPolicy, match="leaves"):
         interval((0, 1e9), whole=False, width=1)
+
+
+def test_a_number_that_equals_a_break_lies_above_it():
+    tree = interval((0, 1), whole=False, width=0.1)
+    assert [tree.taxonomy.leaves[code] for code in tree.leaf_of(pa.array([0.3, 0.7]))] == [
+        "[0.3, 0.4)", "[0.7, 0.8)",
+    ]  # fmt: skip
+
+
+def test_medians_of_numbers_are_nobodys_own():
+    values, counts = np.array([20.125, 39.353653, 51.7]), np.array([1, 1, 1])
+    tree = binary((0, 110), whole=False, min_width=5, values=values, counts=counts)
+    assert [node.label for node in tree.taxonomy.children("*")] == ["<50", ">=50"]

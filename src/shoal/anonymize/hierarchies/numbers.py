@@ -14,6 +14,7 @@ __all__ = ["binary", "interval"]
 
 Breaks = NDArray[np.float64]
 _MOST_LEAVES = 200_000
+_DIGITS = 12
 
 
 def interval(
@@ -46,7 +47,7 @@ def interval(
     low, high = _ends(domain, whole)
     if width is not None:
         _check_count((high - low) / width)
-        inner = np.arange(low, high, width)[1:]
+        inner = np.round(np.arange(low, high, width)[1:], _DIGITS)  # three tenths are 0.3
     else:
         inner = np.array(breaks, dtype=np.float64)
     finest = np.array([low, *inner[(inner > low) & (inner < high)], high])
@@ -74,7 +75,8 @@ def binary(
         No interval gets narrower.
     values, counts
         For medians: the distinct values of the table and how often each occurs. The split points
-        are then learnt from the rows, and the hierarchy says so.
+        are then learnt from the rows, and the hierarchy says so. Of numbers that are not whole
+        they are multiples of ``min_width``.
 
     Examples
     --------
@@ -86,6 +88,8 @@ def binary(
     _check_count((high - low) / min_width)
     if values is None or counts is None:
         return _of_breaks(_halved(low, high, min_width, _midpoint(whole)), whole)
+    if not whole:  # to the nearest step: a median as it stands is somebody's own number
+        values = np.round(low + np.rint((values - low) / min_width) * min_width, _DIGITS)
     split = _median(np.clip(values, low, high), counts)
     return _of_breaks(_halved(low, high, min_width, split), whole, learnt=True)
 
