@@ -1,7 +1,7 @@
 import numpy as np
 
 from shoal.apps.wave_groups import WaveGroups
-from shoal.apps.wave_maps import MAPS, maps
+from shoal.apps.wave_maps import MAPS, MOST_SIDE, maps
 from shoal.cluster import WaveCluster
 from shoal.domain import Box
 
@@ -70,3 +70,13 @@ def test_one_column_and_no_group_make_no_trouble():
     empty = WaveCluster(domain=Box.unit(2), epsilon=1, cells=8, random_state=3)
     (figure,) = maps(WaveGroups(empty.fit(np.zeros((0, 2)))))
     assert figure.svg().startswith("<svg")
+
+
+def test_grids_of_more_cells_than_memory_are_drawn_in_fewer_parts():
+    box = Box.unit(2)
+    rows = np.repeat([[0.25, 0.75], [0.75, 0.25]], 500, axis=0)
+    model = WaveCluster(domain=box, epsilon=1, cells=2**20, min_cells=1, random_state=1).fit(rows)
+    (drawn,) = maps(WaveGroups(model))
+    labels = np.array(drawn.data["labels"])
+    assert max(labels.shape) <= MOST_SIDE
+    assert (np.argwhere(labels >= 0) / labels.shape).tolist() == [[0.25, 0.75], [0.75, 0.25]]

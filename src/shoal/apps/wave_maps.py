@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["maps"]
 
 MAPS = 3  # pairs of columns to draw at most
+MOST_SIDE = 1024  # parts of a map's side
 
 
 def maps(groups: WaveGroups) -> list["ClusterMap"]:
@@ -56,17 +57,34 @@ def _shadow(model: Any, at: list[int]) -> "NDArray[np.int64]":
     import numpy as np
 
     lookup = model._lookup
-    shape = [lookup.shape[i] for i in at]
     inside = np.flatnonzero(model.cell_labels_ >= 0)
     keys = inside if model.cell_keys_ is None else model.cell_keys_[inside]
     places = np.unravel_index(keys, lookup.shape)
-    flat = np.ravel_multi_index([places[i] for i in at], shape)
+    sides = [lookup.shape[i] for i in at]
+    shape = [min(side, MOST_SIDE) for side in sides]
+    # A side of more cells than a screen has dots is drawn in fewer, even parts.
+    drawn = [
+        places[i] if side == parts else (places[i] / side * parts).astype(np.int64)
+        for i, side, parts in zip(at, sides, shape, strict=True)
+    ]
+    shadow = _largest(model, inside, np.ravel_multi_index(drawn, shape), shape[0] * shape[1])
+    if shape != sides:
+        return shadow.reshape(shape)
+    edges = [lookup.transform.places(i) for i in at]
+    return shadow.reshape(shape)[np.ix_(*edges)]  # cell by cell, whatever the transform made
+
+
+def _largest(
+    model: Any, inside: "NDArray[np.int64]", flat: "NDArray[np.int64]", size: int
+) -> "NDArray[np.int64]":
+    """For each of so many places, the group with most people over it."""
+    import numpy as np
+
     pair = flat * max(model.n_clusters_, 1) + model.cell_labels_.ravel()[inside]
     pairs, which = np.unique(pair, return_inverse=True)
     people = np.bincount(which, weights=model.noisy_counts_.ravel()[inside])
     place, label = np.divmod(pairs, max(model.n_clusters_, 1))
-    shadow = np.full(shape[0] * shape[1], -1, dtype=np.int64)
+    shadow = np.full(size, -1, dtype=np.int64)
     order = np.argsort(people, kind="stable")
     shadow[place[order]] = label[order]  # the last written has most people
-    edges = [lookup.transform.places(i) for i in at]
-    return shadow.reshape(shape)[np.ix_(*edges)]  # cell by cell, whatever the transform made
+    return shadow

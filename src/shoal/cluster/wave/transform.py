@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from shoal.errors import InvalidSetting
 
@@ -79,8 +80,9 @@ class Transform:
         largest = 2**62 // math.prod(int(np.abs(m).sum(axis=1).max()) for m in self.matrices)
         counts = np.minimum(counts, largest)  # [P4] sums stay within 64 bits
         for axis, matrix in enumerate(self.matrices):
-            along = np.tensordot(matrix, np.moveaxis(counts, axis, 0), axes=1)
-            counts = np.moveaxis(along, 0, axis)
+            first = np.moveaxis(counts, axis, 0)
+            along = csr_array(matrix) @ first.reshape(len(first), -1)  # nearly all of it is zeros
+            counts = np.moveaxis(along.reshape(-1, *first.shape[1:]), 0, axis)
         return counts
 
     @cached_property
