@@ -21,7 +21,9 @@ input: {path: visits.csv}
 attributes:
   name: {role: identifier}
   age: {role: quasi, type: int, domain: [0, 99], hierarchy: {kind: interval, width: 10}}
-  place: {role: quasi, hierarchy: {tree: {"*": {town: [north, south], country: [east, canary value]}}}}
+  place:
+    role: quasi
+    hierarchy: {tree: {"*": {town: [north, south], country: [east, canary value]}}}
   illness: {role: sensitive, l: {value: 2}}
   visits: {role: other}
 privacy: {k: 5, suppression: 0.05}
