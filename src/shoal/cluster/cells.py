@@ -42,7 +42,7 @@ class CellPoints:
     @property
     def runs(self) -> int:
         """How many runs of k-means they are worth."""
-        return min(20, max(3, _EFFORT // (len(self.weights) + 1)))
+        return min(20, max(8, _EFFORT // (len(self.weights) + 1)))
 
     def centers(self, k: int, rng: Randomness) -> Matrix:
         """``k`` centres, where the points are."""
