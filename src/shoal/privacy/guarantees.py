@@ -211,8 +211,8 @@ class ApproxDP(_OfRows, Budget):
     r"""Privacy but for a chance: :math:`P[M(D) \in S] \le e^\varepsilon P[M(D') \in S] + \delta`.
 
     For any two tables that are compared: but for a chance of delta, in which nothing is promised,
-    they are as hard to tell apart as under ``PureDP(epsilon)``. Amounts add (basic composition), epsilon with epsilon and
-    delta with delta. See ``guarantees.proof.md``.
+    they are as hard to tell apart as under ``PureDP(epsilon)``. Amounts add (basic composition),
+    epsilon with epsilon and delta with delta. See ``guarantees.proof.md``.
 
     Parameters
     ----------
