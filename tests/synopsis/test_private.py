@@ -4,7 +4,7 @@ import pytest
 
 from shoal.domain import Box
 from shoal.engine import rows_of
-from shoal.errors import InvalidBudget, InvalidSetting, UnknownBounds
+from shoal.errors import InvalidBudget, InvalidSetting, UnknownBounds, UnreadableTable
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import UniformGrid
@@ -17,6 +17,14 @@ X = np.random.default_rng(0).random((300, 2))
 def test_bounds_are_never_read_from_the_rows():
     with pytest.raises(UnknownBounds):
         UniformGrid(epsilon=1, domain=None).fit(X)
+
+
+def test_rows_that_flow_past_once_are_refused_before_anything_is_paid():
+    reader = pa.table({"x0": X[:, 0], "x1": X[:, 1]}).to_reader()
+    ledger = Ledger()
+    with pytest.raises(UnreadableTable, match="read_all"):
+        UniformGrid(epsilon=1, domain=BOX, ledger=ledger).fit(reader)
+    assert ledger.entries().num_rows == 0
 
 
 @pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), "much", None])

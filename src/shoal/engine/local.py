@@ -71,6 +71,12 @@ class LocalRows:
         """Call back with the number of rows read so far, after every block of every pass."""
         self._progress = callback
 
+    @property
+    def rereadable(self) -> bool:
+        """Whether there can be a second pass: a record batch reader flows past once."""
+        flows = isinstance(self._source, ReaderSource)
+        return not flows or self.terms.max_rows_per_person is not None
+
     def size(self) -> int:
         """How many rows are admitted; the first full pass of any verb finds out."""
         if self._size is None:
@@ -113,7 +119,7 @@ class LocalRows:
         The kernel is called on one block after another in the rows' order, so one that draws
         noise draws it in that order.
         """
-        if isinstance(self._source, ReaderSource) and self.terms.max_rows_per_person is None:
+        if not self.rereadable:
             raise UnreadableTable(
                 "A record batch reader flows past once, and a map reads its rows twice: to admit "
                 "them all, then to map them.",

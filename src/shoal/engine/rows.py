@@ -92,6 +92,10 @@ class Rows(Protocol):
     def terms(self) -> Terms:
         """How rows are admitted."""
 
+    @property
+    def rereadable(self) -> bool:
+        """Whether there can be a second pass."""
+
     def size(self) -> int:
         """How many rows are admitted: as sensitive as any count."""
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from shoal.domain import Box
 from shoal.engine import Rows, rows_of
 from shoal.engine.rows import Terms
-from shoal.errors import InvalidSetting, UnknownBounds
+from shoal.errors import InvalidSetting, UnknownBounds, UnreadableTable
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
 from shoal.privacy.exact import whole_number
@@ -89,6 +89,12 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             raise InvalidSetting(
                 "Rows came that keep another number of rows a person than this promise covers.",
                 "Give the same max_rows_per_person, and entity, here.",
+            )
+        if not rows.rereadable:
+            raise UnreadableTable(
+                "A record batch reader flows past once, and a private fit reads its rows several "
+                "times.",
+                "Pass reader.read_all(), or the file it reads.",
             )
         return rows
 

@@ -120,7 +120,7 @@ def test_files_that_are_not_there_or_no_text_are_refused(tmp_path):
 
 def test_contracted_chains_are_reported():
     tree = from_paths([["a", "x", "*"], ["b", "y", "*"], ["c", "y", "*"]])
-    assert "1 labels" in tree.notes[0]
+    assert "each: 1" in tree.notes[0]
     assert from_paths([["a", "*"], ["b", "*"]]).notes == ()
 
 

@@ -80,7 +80,7 @@ def from_paths(
     taxonomy, levels, _ = grown(columns)
     written = sum(len(set(column)) for column in columns)
     chains = written - len(taxonomy.nodes)
-    notes = (f"{chains} labels with a single one below them were contracted",) if chains else ()
+    notes = (f"contracted, as a single label was below each: {chains}",) if chains else ()
     return Hierarchy(taxonomy, levels, TextLeaves(taxonomy.leaves), notes=notes)
 
 
