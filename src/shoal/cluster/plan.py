@@ -107,7 +107,7 @@ def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) ->
     shadow = axes < d
     micro = left * (Fraction(30, 100) if shadow else Fraction(35, 100))
     rows_felt = n_rows * epsilon * float(micro - _RADIUS)  # by the micro step
-    most = 2 * k if shadow else 4 * k  # a shadow tells fewer of them apart
+    most = 3 * k if shadow else 4 * k  # a shadow tells fewer of them apart
     small = min(most, int(rows_felt * math.sqrt(0.1 if shadow else 0.06) / hardness(d)))
     if 2 * small < 3 * k:
         return _without_micro(left, axes, n_rows * epsilon, d, k)
