@@ -110,8 +110,12 @@ class Packed:
         numbers = [known.setdefault(text, len(known)) + 1 for text in texts]
         if len(known) >= 1 << self._bits[at]:
             raise TooManyTexts
-        indices = pc.fill_null(column.indices, -1).to_numpy(zero_copy_only=False)
-        of_rows: NDArray[np.int64] = np.array([*numbers, 0], dtype=np.int64)[indices]
+        indices = column.indices
+        if indices.null_count:
+            indices = pc.fill_null(indices, len(numbers))
+        of_rows: NDArray[np.int64] = np.array([*numbers, 0], dtype=np.int64).take(
+            indices.to_numpy()
+        )
         return of_rows
 
 
