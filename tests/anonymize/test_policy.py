@@ -177,4 +177,4 @@ def test_whatever_is_written_is_a_policy_or_a_named_error(changes):
         if isinstance(part, dict):
             part[last] = value
     with suppress(ShoalError):
-        Policy.of(content)
+        assert Policy.of(content).names("quasi")

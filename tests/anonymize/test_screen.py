@@ -58,7 +58,8 @@ def test_whose_a_row_is_is_not_published_unless_forced():
 
 def test_few_values_and_nulls_do_not_look_identifying():
     table = {"q": ["a", "b"] * 5, "o": ["x"] * 4 + ["y"] * 4 + ["", None]}
-    problem_of(policy({"q": QUASI, "o": {"role": "other"}}), table)
+    found = problem_of(policy({"q": QUASI, "o": {"role": "other"}}), table)
+    assert found.problem.N == 10
 
 
 def test_a_key_is_asked_for_before_any_row_is_read(monkeypatch):
