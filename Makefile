@@ -4,6 +4,8 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+FULL := $(VENV)/.full
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -11,17 +13,21 @@ help: ## list the targets
 $(READY): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing; install it or say: make PYTHON=python3 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,docs]'
+	$(INSTALL) '.[dev,docs]'
 	@touch $(READY)
+
+$(FULL): $(READY)
+	$(INSTALL) '.[dev,docs,spark,attack]'
+	@touch $(FULL)
 
 demo: $(READY) ## the main job on built-in data; leaves shoal-demo/report.html
 	$(BIN)/shoal demo --overwrite
 
-test: $(READY) ## all tests but the long ones
+test: $(FULL) ## all tests but the long ones
 	@sh tools/browser.sh
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-slow: $(READY) ## the long statistical and stress tests
+slow: $(FULL) ## the long statistical and stress tests
 	$(BIN)/python -m pytest -n 2 -m slow
 
 check: $(READY) ## format, lint, types, import contracts, docs
