@@ -1,4 +1,4 @@
-"""The tables of "Which mechanism?" are what the code computes now, and what local.md 6.6 says."""
+"""The tables of "Which mechanism?" are what the code computes now, and what was derived by hand."""
 
 import importlib.util
 from pathlib import Path

@@ -183,7 +183,7 @@ def test_rare_categories_vary_as_the_literature_says():
     assert math.isclose(RandomizedResponse(1, 30).variance(), (28 + ratio) / (ratio - 1) ** 2)
 
 
-# Mean squared error at equal LocalDP, rows uniform on the cube (local.md 6.6).
+# Mean squared error at equal LocalDP, rows uniform on the cube.
 TABLE = {
     (2, 1): (64, 37.8, 17.5, 17.8, 18.1, 21.5, 26.7),
     (2, 5): (2.56, 0.97, 0.97, 1.29, 3.44, 1.44, 2.50),
