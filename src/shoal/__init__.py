@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal import audit, errors, evaluate
     from shoal.anonymize import Policy, TopDownSpecialization
-    from shoal.cluster import PrivateKMeans, WaveCluster, choose, load_model
+    from shoal.cluster import LocalClusterer, PrivateKMeans, WaveCluster, choose, load_model
     from shoal.data import blobs, load, students
     from shoal.domain import Box, Categories, Grid, Schema, SparseCounts, Taxonomy
     from shoal.engine import rows_of
@@ -62,7 +62,7 @@ _MODULES = (
 )
 _HOMES = {
     "anonymize": ("Policy", "TopDownSpecialization"),
-    "cluster": ("PrivateKMeans", "WaveCluster", "choose", "load_model"),
+    "cluster": ("LocalClusterer", "PrivateKMeans", "WaveCluster", "choose", "load_model"),
     "data": ("blobs", "load", "students"),
     "domain": ("Box", "Categories", "Grid", "Schema", "SparseCounts", "Taxonomy"),
     "engine": ("rows_of",),
@@ -117,6 +117,7 @@ __all__ = [
     "KAnonymity",
     "KNorm",
     "Ledger",
+    "LocalClusterer",
     "LocalDP",
     "Memo",
     "MetricDP",

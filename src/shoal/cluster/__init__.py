@@ -2,7 +2,8 @@
 
 from shoal.cluster import choose
 from shoal.cluster.folder import load_model
+from shoal.cluster.local import LocalClusterer
 from shoal.cluster.private_kmeans import PrivateKMeans
 from shoal.cluster.wave import WaveCluster
 
-__all__ = ["PrivateKMeans", "WaveCluster", "choose", "load_model"]
+__all__ = ["LocalClusterer", "PrivateKMeans", "WaveCluster", "choose", "load_model"]

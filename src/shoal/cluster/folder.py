@@ -25,7 +25,7 @@ __all__ = ["MODELS", "Savable", "check_replaceable", "load_model", "save_model",
 
 SCHEMA = "shoal.model/1"
 MODEL = "model.json"
-MODELS = {"PrivateKMeans": "shoal.cluster", "WaveCluster": "shoal.cluster"}
+MODELS = dict.fromkeys(("LocalClusterer", "PrivateKMeans", "WaveCluster"), "shoal.cluster")
 PAGES = {f"report{mark}.{kind}" for mark in ("", "-simulation") for kind in ("html", "json")}
 _PARTS = ("shoal", "numpy", "scikit-learn", "randomgen", "pyarrow")
 
@@ -63,7 +63,7 @@ def write_model(model: Savable, folder: Path) -> list[dict[str, str]]:
         "schema": SCHEMA,
         "class": type(model).__name__,
         **model._document(),
-        "domain": model.domain.to_dict(),
+        "domain": None if model.domain is None else model.domain.to_dict(),
         "guarantee": model.guarantee_.to_dict(),
         "simulation": model.guarantee_.simulation,
         "versions": {name: version(name) for name in _PARTS},

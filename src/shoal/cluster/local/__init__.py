@@ -1,0 +1,5 @@
+"""Clusters of records nobody sees: learnt from the reports of a local mechanism."""
+
+from shoal.cluster.local.clusterer import LocalClusterer
+
+__all__ = ["LocalClusterer"]

@@ -1,0 +1,284 @@
+"""Cluster records nobody sees, from the reports of a local mechanism."""
+
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from shoal.cluster.folder import save_model
+from shoal.cluster.local import saving
+from shoal.cluster.local.learnt import Progress
+from shoal.cluster.local.measure import measured
+from shoal.cluster.local.methods import chosen, method_named
+from shoal.cluster.local.promise import as_local, box_of
+from shoal.cluster.nearest import Labels
+from shoal.domain import Box
+from shoal.domain.box import Matrix
+from shoal.errors import InvalidSetting, NotAReport, TooFewRows
+from shoal.mechanisms import Prior, RandomizedResponse, Reports
+from shoal.mechanisms.records import records_of
+from shoal.mechanisms.reports import as_raw_reports, as_reports
+from shoal.perturb.settings import settings_of
+from shoal.privacy import Guarantee, Ledger, LocalDP, Public, Released, Result
+from shoal.privacy.exact import Number, whole_number
+from shoal.randomness import Randomness, Seed
+
+__all__ = ["LocalClusterer"]
+
+
+class LocalClusterer(BaseEstimator):  # type: ignore[misc]
+    r"""Learn centres from reports and the law of their noise; each client labels its own record.
+
+    Guarantee
+    ---------
+    The reports' own, and nothing more is spent: what is fitted is a function of reports and public
+    settings. A client that calls ``predict`` on its own record and keeps the label tells nobody
+    anything. A label that is sent, or acted on for all to see, is a second release: ``answer``
+    randomises it and pays for it. See ``clusterer.proof.md``.
+
+    Parameters
+    ----------
+    n_clusters
+        Clusters to find; choose it without the rows.
+    mechanism
+        What makes the reports: ``fit`` refuses those of another.
+    method
+        ``"auto"`` picks by promise, number of reports, columns and epsilon. ``"em"``: k-means on
+        the density of the records. ``"mixture"``: Gaussians behind the noise.
+        ``"posterior-means"``: k-means on the best guess of each record. ``"moments"``: k-means on
+        reports shrunk to the records' covariance, for very many. ``"plain"``: k-means on the
+        reports, noise and all.
+    scale
+        How distances between records and centres are measured. ``None``: as the mechanism's promise
+        measures them, or by the box's sides. ``"box"``, or a number a column: how much of it counts
+        as one. ``"spread"``: by the standard deviation of the records in each column, as far as the
+        reports tell it.
+    random_state
+        Of the restarts. The noise is in the reports already.
+    progress
+        Called with a share from 0 to 1 while a long ``fit`` runs.
+
+    Attributes
+    ----------
+    cluster_centers_
+        In raw units, one line a cluster.
+    report_labels_
+        Of the *reports*: the cluster each most likely came from. There are no labels of rows.
+    density_
+        Where records lie, as far as the reports tell: ``density_.atoms``, ``density_.weights``.
+    method_, guarantee_, n_reports_
+        The method that was used; the promise of the reports; how many there were.
+
+    Examples
+    --------
+    >>> from shoal.mechanisms import PlanarLaplace
+    >>> rows = np.repeat([[1.0, 1.0], [5.0, 5.0]], 500, axis=0)
+    >>> noise = PlanarLaplace(2.0, bounds=Box(x=(0, 6), y=(0, 6)))
+    >>> reports = noise.release(rows, Randomness(7).noise)  # on the clients
+    >>> model = LocalClusterer(2, mechanism=noise, random_state=7).fit(reports)
+    >>> sorted(model.cluster_centers_.round().tolist())
+    [[1.0, 1.0], [5.0, 5.0]]
+    >>> len(set(model.predict([[0.5, 1.5], [5.5, 4.0]])))  # each on its own client
+    2
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        mechanism: Any,
+        method: str = "auto",
+        scale: Any = None,
+        random_state: Seed = None,
+        progress: Progress = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.mechanism = mechanism
+        self.method = method
+        self.scale = scale
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, reports: Reports, y: None = None) -> Self:
+        """Learn from reports of ``mechanism``; rows and bare arrays are refused."""
+        k, own = self._clusters(), self._own(reports)
+        if len(own) < k:
+            raise TooFewRows(
+                f"{len(own)} reports came for {k} clusters.",
+                "Collect more; LocalClusterer.needs(...) says how many an accuracy takes.",
+            )
+        name = chosen(own, k) if self.method == "auto" else self.method
+        learn = method_named(name)
+        self.units_ = measured(self.scale, own)
+        rng = Randomness(self.random_state)
+        found = learn(own, k, rng, self.units_, self.progress)  # [P1]
+        self.cluster_centers_ = found.centers
+        self.density_ = Prior(found.points, found.weights)
+        labels = self._nearest(own.values) if found.labels is None else found.labels
+        self.report_labels_ = labels
+        self.method_, self.n_reports_ = name, len(own)
+        self.n_features_in_ = found.centers.shape[1]
+        self.guarantee_: Guarantee = own.mechanism.guarantee  # [P1] nothing else was spent
+        return self
+
+    def predict(self, X: ArrayLike) -> Labels:
+        """The nearest centre of each record: run it on the client, and keep what it says."""
+        check_is_fitted(self)
+        clip = self.domain is not None
+        return self._nearest(records_of(X, self.domain, d=self.n_features_in_, clip=clip))
+
+    def transform(self, X: ArrayLike) -> Matrix:
+        """The distance of each record to each centre, in ``units_``: for the client alone."""
+        check_is_fitted(self)
+        clip = self.domain is not None
+        records = records_of(X, self.domain, d=self.n_features_in_, clip=clip)
+        gaps = (records[:, None] - self.cluster_centers_) / self.units_
+        return np.asarray(np.sqrt((gaps**2).sum(axis=2)))
+
+    def control(
+        self, n: int | None = None, *, at: ArrayLike | None = None, random_state: Seed = None
+    ) -> Self:
+        """The same learner on no data: all of ``n`` users report one public point.
+
+        Labels by almost any centres agree with the plain ones where clusters lie in a row. A score
+        says something about reports only as far as it is above that of this model.
+
+        Parameters
+        ----------
+        n
+            How many users; as many as reported, if this is fitted.
+        at
+            The point: the centre of the box, or without one the mean of the density learnt.
+        random_state
+            Of its noise and its restarts.
+        """
+        users = self._users(n)
+        rng = Randomness(random_state)
+        point = self._public_point() if at is None else np.asarray(at, dtype=np.float64)
+        same = self.mechanism.release(np.tile(point, (users, 1)), rng.noise)
+        model: Self = clone(self).set_params(random_state=rng.seed())
+        return model.fit(same)
+
+    def label_mechanism(self, epsilon: Number) -> RandomizedResponse:
+        """The private way back: k-ary randomised response over the labels."""
+        if self._clusters() == 1:
+            raise InvalidSetting(
+                "With one cluster every label is the same.", "There is nothing to send back."
+            )
+        return RandomizedResponse(epsilon, self._clusters())
+
+    def answered_guarantee(self, epsilon: Number) -> LocalDP:
+        """What a client has been promised once it sent both a report and a label."""
+        label = self.label_mechanism(epsilon).guarantee  # [P3]
+        return as_local(self.mechanism) + label  # [P3]
+
+    def answer(
+        self,
+        X: ArrayLike,
+        epsilon: Number,
+        *,
+        ledger: Ledger | None = None,
+        random_state: Seed = None,
+    ) -> Reports:
+        """Randomised labels of records, which may be sent: a second release, paid for here.
+
+        ``label_mechanism(epsilon).frequencies(answers)`` are the shares of the clusters, unbiased;
+        ``answered_guarantee(epsilon)`` is what report and answer promise together.
+
+        Parameters
+        ----------
+        X
+            The client's own records.
+        epsilon
+            Of the answer alone.
+        ledger, random_state
+            Where it is written; a seed makes it a simulation.
+        """
+        check_is_fitted(self)
+        mechanism = self.label_mechanism(epsilon)
+        self.answered_guarantee(epsilon)  # refused where the two promises cannot be added
+        page = Ledger.of(ledger).open(mechanism.guarantee, by="LocalClusterer.answer")
+        rng = Randomness(random_state)
+        return page.release(mechanism, self.predict(X), rng.noise, of="labels")  # [P2]
+
+    @property
+    def domain(self) -> Box | None:
+        """The mechanism's public box, if it has one."""
+        return box_of(self.mechanism)
+
+    def to_result(self) -> Result:
+        """What a page shows: settings, which are public, and what was learnt from reports."""
+        check_is_fitted(self)
+        told = {"n_clusters": self.n_clusters, "mechanism": self.mechanism, "method": self.method_}
+        settings = {name: Public(value) for name, value in told.items()}
+        names = ("cluster_centers_", "density_", "n_reports_", "units_")
+        released = {name: Released(getattr(self, name)) for name in names}
+        return Result("clusters of reports", self.guarantee_, settings, released)
+
+    def save(self, folder: str | Path, overwrite: bool = False) -> Path:
+        """Keep it in a folder, for clients to label by: ``shoal.load_model`` takes it back.
+
+        Parameters
+        ----------
+        folder, overwrite
+            Where to; whether a model that is there may be replaced. Nothing else ever is.
+        """
+        check_is_fitted(self)
+        return save_model(self, folder, overwrite)
+
+    def _document(self) -> dict[str, Any]:
+        return saving.document(self)
+
+    def _tables(self) -> dict[str, Any]:
+        return saving.tables(self)
+
+    @classmethod
+    def _restore(cls, document: Any, tables: Any) -> Self:
+        model = cls(**saving.settings(document))
+        saving.fill(model, document, tables)
+        return model
+
+    def _clusters(self) -> int:
+        k = whole_number(self.n_clusters)
+        if k is None or k < 1:
+            raise InvalidSetting("n_clusters is no whole number from 1 up.", "E.g. n_clusters=5.")
+        return k
+
+    def _own(self, reports: Reports) -> Reports:
+        """Reports of this mechanism, untouched unless the method asks for no law."""
+        own = as_reports(reports) if self.method == "plain" else as_raw_reports(reports)
+        if settings_of(own.mechanism) == settings_of(self.mechanism):  # 1 and 1.0 are one epsilon
+            return own
+        raise NotAReport(
+            f"These reports were made by another {type(own.mechanism).__name__} than the "
+            f"{type(self.mechanism).__name__} this learns from.",
+            "Give the mechanism that made them: mechanism=reports.mechanism.",
+        )
+
+    def _nearest(self, points: Matrix) -> Labels:
+        """In blocks, so that ten million reports need no more memory than they have."""
+        centers = self.cluster_centers_ / self.units_
+        halves = (centers**2).sum(axis=1) / 2
+        labels = np.empty(len(points), dtype=np.int64)
+        for start in range(0, len(points), 2**15):
+            part = slice(start, start + 2**15)
+            labels[part] = np.argmin(halves - (points[part] / self.units_) @ centers.T, axis=1)
+        return labels
+
+    def _users(self, n: int | None) -> int:
+        users = getattr(self, "n_reports_", None) if n is None else whole_number(n)
+        if users is None or users < 1:
+            raise InvalidSetting(
+                "How many users report nothing is not known.", "Give n, e.g. control(20_000)."
+            )
+        return int(users)
+
+    def _public_point(self) -> NDArray[np.float64]:
+        if self.domain is not None:
+            middle: NDArray[np.float64] = (self.domain.low + self.domain.high) / 2
+            return middle
+        check_is_fitted(self)
+        return np.asarray(self.density_.weights @ self.density_.atoms)

@@ -1,0 +1,61 @@
+"""What a method learns from reports: where the centres lie, and where the records do."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.domain.box import Matrix
+from shoal.mechanisms.reports import Reports
+from shoal.randomness import Randomness
+
+__all__ = ["Learn", "Learnt", "Progress", "Row", "thinned"]
+
+Row = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """Centres, the density they were found in, and the labels of the reports.
+
+    Attributes
+    ----------
+    centers
+        One line a cluster, in raw units.
+    points, weights
+        Where records lie, as far as the reports tell: points in raw units and the share of the
+        records at each.
+    labels
+        The likeliest cluster behind each report, where the method can tell; ``None``: the nearest
+        centre of the report itself.
+
+    Examples
+    --------
+    >>> Learnt(np.zeros((1, 2)), np.zeros((3, 2)), np.full(3, 1 / 3)).labels is None
+    True
+    """
+
+    centers: Matrix
+    points: Matrix
+    weights: Row
+    labels: NDArray[np.int64] | None = None
+
+
+# learn(reports, n_clusters, rng, units, progress): ``units`` is how much of each column, in raw
+# units, counts as one unit of distance; ``progress`` hears which share of the work is done.
+Progress = Callable[[float], None] | None
+Learn = Callable[[Reports, int, Randomness, Row, Progress], Learnt]
+
+
+def thinned(points: Matrix, most: int = 20_000) -> Matrix:
+    """At most so many lines, spread evenly: enough to show a density by.
+
+    Examples
+    --------
+    >>> thinned(np.arange(5.0)[:, None], 3).ravel().tolist()
+    [0.0, 2.0, 4.0]
+    """
+    if len(points) <= most:
+        return points
+    return points[np.linspace(0, len(points) - 1, most).astype(np.intp)]

@@ -1,0 +1,34 @@
+"""How distances between records and centres are measured: public units, or the records' spread."""
+
+from typing import Any
+
+import numpy as np
+
+from shoal.cluster.local.covariance import debiased_covariance
+from shoal.cluster.local.learnt import Row
+from shoal.cluster.local.promise import box_of
+from shoal.mechanisms.reports import Reports
+from shoal.mechanisms.scaling import Scaling
+
+__all__ = ["measured"]
+
+
+def measured(scale: Any, reports: Reports) -> Row:
+    """How much of each column, in raw units, counts as one unit of distance.
+
+    Parameters
+    ----------
+    scale
+        ``None``, ``"box"``, ``"spread"`` or a positive number a column, as of ``LocalClusterer``.
+    reports
+        Whose mechanism and width say what ``None`` means. Only ``"spread"`` reads their values.
+    """
+    box = box_of(reports.mechanism)
+    d = reports.values.shape[1] if box is None else box.d
+    if isinstance(scale, str) and scale == "spread":
+        spread = np.sqrt(np.diag(debiased_covariance(reports)))
+        return np.where(spread > 0, spread, 1.0)
+    space = getattr(reports.mechanism, "space", None)
+    if scale is None and isinstance(space, Scaling):
+        return space.units(d)
+    return Scaling.of("box" if scale is None and box is not None else scale, box).units(d)

@@ -1,0 +1,24 @@
+"""The methods by name, and the rule by which ``method="auto"`` picks one."""
+
+from shoal.cluster.local import plain
+from shoal.cluster.local.learnt import Learn
+from shoal.errors import InvalidSetting
+from shoal.mechanisms.reports import Reports
+
+__all__ = ["METHODS", "chosen", "method_named"]
+
+METHODS: dict[str, Learn] = {"plain": plain.learn}
+
+
+def method_named(name: str) -> Learn:
+    """The method, or an error that lists them."""
+    if isinstance(name, str) and name in METHODS:
+        return METHODS[name]
+    raise InvalidSetting(
+        f"method is none of {', '.join(map(repr, ('auto', *METHODS)))}.", 'E.g. method="auto".'
+    )
+
+
+def chosen(reports: Reports, n_clusters: int) -> str:
+    """What ``method="auto"`` means for these reports."""
+    return "plain"

@@ -1,0 +1,94 @@
+"""A fitted ``LocalClusterer`` as plain values and tables, and back; a mechanism likewise."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shoal import mechanisms
+from shoal.domain import Box
+from shoal.errors import UnreadableModel
+from shoal.mechanisms import Prior
+from shoal.perturb.settings import settings_of
+from shoal.synopsis.folder import box_from
+
+__all__ = ["document", "fill", "mechanism_of", "settings", "tables"]
+
+CENTERS, DENSITY = "centers.csv", "density.parquet"
+
+
+def document(model: Any) -> dict[str, Any]:
+    """Settings and what was released beside the tables."""
+    scale = model.scale
+    told = {"n_clusters": int(model.n_clusters), "method": model.method}
+    told["scale"] = scale if scale is None or isinstance(scale, str) else list(map(float, scale))
+    released = {"method_": model.method_, "n_reports_": model.n_reports_}
+    return {
+        "settings": told | {"mechanism": settings_of(model.mechanism)},
+        "released": released | {"units_": model.units_.tolist()},
+    }
+
+
+def tables(model: Any) -> dict[str, pa.Table]:
+    """The centres and the density; labels of reports stay with the reports."""
+    names = _names(model.domain, model.n_features_in_)
+    atoms, weights = model.density_.atoms, model.density_.weights
+    return {
+        CENTERS: pa.table(dict(zip(names, model.cluster_centers_.T, strict=True))),
+        DENSITY: pa.table(dict(zip(names, atoms.T, strict=True)) | {"_weight": weights}),
+    }
+
+
+def settings(document: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of the estimator again."""
+    told = dict(document["settings"])
+    return told | {"mechanism": mechanism_of(told["mechanism"])}
+
+
+def fill(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) -> None:
+    """Give an estimator what was learnt back."""
+    released, centers, density = document["released"], tables[CENTERS], tables[DENSITY]
+    names = centers.column_names
+    model.cluster_centers_ = _matrix(centers, names)
+    model.density_ = Prior(_matrix(density, names), np.asarray(density["_weight"]))
+    model.units_ = np.array(released["units_"], dtype=np.float64)
+    model.method_, model.n_reports_ = released["method_"], int(released["n_reports_"])
+    model.n_features_in_ = len(names)
+
+
+def mechanism_of(settings: Mapping[str, Any]) -> Any:
+    """The mechanism that ``settings_of`` told of.
+
+    Examples
+    --------
+    >>> noise = mechanisms.NDLaplace("0.5", bounds=Box(age=(0, 110)), scale=(10,))
+    >>> mechanism_of(settings_of(noise)) == noise
+    True
+    """
+    told = dict(settings)
+    name = told.pop("class")
+    if name not in mechanisms.__all__:
+        raise UnreadableModel(
+            "The model names a mechanism that this version does not have.",
+            "Load it with the version of shoal that wrote it.",
+        )
+    kept = {key: _alive(value) for key, value in told.items()}
+    return getattr(mechanisms, name)(**kept)
+
+
+def _alive(value: Any) -> Any:
+    """A setting as the mechanism takes it: boxes and mechanisms again, lists as tuples."""
+    if isinstance(value, Mapping) and "columns" in value:
+        return box_from(value)
+    if isinstance(value, Mapping) and "class" in value:
+        return mechanism_of(value)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _names(box: Box | None, d: int) -> tuple[str, ...]:
+    return tuple(f"x{i}" for i in range(d)) if box is None else box.names
+
+
+def _matrix(table: pa.Table, names: list[str]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    return np.column_stack([np.asarray(table[name], dtype=np.float64) for name in names])
