@@ -32,6 +32,7 @@ __all__ = [
     "FlawedGridRemap",
     "FlawedOptimalRemap",
     "FlawedPiecewise",
+    "FlawedPolarAngle3D",
     "FlawedUnionRemap",
 ]
 
@@ -96,6 +97,21 @@ class FlawedAngles3D(_Flawed):
         return _moved(rows, radius, np.column_stack(direction))
 
 
+class FlawedPolarAngle3D(_Flawed):
+    """The angle from the third axis is uniform, as if a sphere were as wide at its poles."""
+
+    reason = "the polar angle is uniform: noise piles up along the third axis"
+    columns = 3
+
+    def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:
+        radius = _radius(rows, self.rate, rng)
+        polar = rng.uniform(0, math.pi, len(rows))
+        azimuth = rng.uniform(0, 2 * math.pi, len(rows))
+        across = np.sin(polar)
+        direction = [across * np.cos(azimuth), across * np.sin(azimuth), np.cos(polar)]
+        return _moved(rows, radius, np.column_stack(direction))
+
+
 class FlawedAnglesND(_Flawed):
     """Published code, d >= 4: the coordinates of a unit vector are read as angles."""
 
@@ -122,14 +138,18 @@ class _FlawedRemap(_Flawed):
             raise InvalidSetting("A grid needs 2 nodes an axis or more.", "E.g. nodes=12.")
 
     def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:
-        noisy = _moved(rows, _radius(rows, self.rate, rng), _directions(rows, rng))
-        return self._remap(rows, noisy) if len(rows) else noisy
+        return self.sent_by(rows, rows, rng)
+
+    def sent_by(self, own: Matrix, rows: Matrix, rng: np.random.Generator) -> Matrix:
+        """What people at ``own`` would send, each a member of the table ``rows``."""
+        noisy = _moved(own, _radius(own, self.rate, rng), _directions(own, rng))
+        return self._remap(own, rows, noisy) if len(own) else noisy
 
     @abstractmethod
-    def _remap(self, rows: Matrix, noisy: Matrix) -> Matrix:
+    def _remap(self, own: Matrix, rows: Matrix, noisy: Matrix) -> Matrix:
         """Where this form moves the noisy rows, looking at the true ones."""
 
-    def _on_grid(self, rows: Matrix, noisy: Matrix) -> Matrix:
+    def on_grid(self, rows: Matrix, noisy: Matrix) -> Matrix:
         """The nearest node of the grid spanned by the rows' own extremes."""
         low, high = rows.min(axis=0), rows.max(axis=0)
         step = np.where(high > low, (high - low) / (self.nodes - 1), 1.0)
@@ -142,8 +162,8 @@ class FlawedGridRemap(_FlawedRemap):
 
     reason = "box and grid come from the rows' extremes, and the nearest true row decides"
 
-    def _remap(self, rows: Matrix, noisy: Matrix) -> Matrix:
-        nodes = self._on_grid(rows, noisy)
+    def _remap(self, own: Matrix, rows: Matrix, noisy: Matrix) -> Matrix:
+        nodes = self.on_grid(rows, noisy)
         nearest = rows[_distances(noisy, rows).argmin(axis=1)]
         closer = _lengths(noisy - nodes) < _lengths(noisy - nearest)
         snaps = _outside(rows, noisy) | closer
@@ -155,8 +175,8 @@ class FlawedUnionRemap(_FlawedRemap):
 
     reason = "a report can be another person's row, exactly"
 
-    def _remap(self, rows: Matrix, noisy: Matrix) -> Matrix:
-        nodes = self._on_grid(rows, noisy)
+    def _remap(self, own: Matrix, rows: Matrix, noisy: Matrix) -> Matrix:
+        nodes = self.on_grid(rows, noisy)
         nearest = rows[_distances(noisy, rows).argmin(axis=1)]
         closer = _lengths(noisy - nodes) < _lengths(noisy - nearest)
         union = np.where(closer[:, None], nodes, nearest)
@@ -168,13 +188,13 @@ class FlawedOptimalRemap(FlawedGridRemap):
 
     reason = "the ball and the weights are taken around the true row"
 
-    def _remap(self, rows: Matrix, noisy: Matrix) -> Matrix:
-        remapped = super()._remap(rows, noisy)
+    def _remap(self, own: Matrix, rows: Matrix, noisy: Matrix) -> Matrix:
+        remapped = super()._remap(own, rows, noisy)
         apart = _distances(rows, rows)
         for i in np.flatnonzero(_outside(rows, noisy)):
-            radius = np.linalg.norm(noisy[i] - rows[i])  # the one drawn
+            radius = np.linalg.norm(noisy[i] - own[i])  # the one drawn
             to_report = _lengths(rows - remapped[i])
-            ball = np.flatnonzero((apart[i] <= radius) & (to_report <= radius))
+            ball = np.flatnonzero((_lengths(rows - own[i]) <= radius) & (to_report <= radius))
             if ball.size:
                 crowd = np.count_nonzero(apart[ball] <= radius, axis=1)
                 weights = crowd * np.exp(-self.rate * (to_report[ball] - to_report[ball].min()))
