@@ -3,6 +3,32 @@
 They read the true answer, so they are for the holder of the rows; publishing one costs a budget.
 """
 
+from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, nmi, rand_index
+from shoal.evaluate.centers import CenterErrors, center_errors, centroid_index, mean_displacement
 from shoal.evaluate.dissimilarity import cell_dissimilarity, cluster_dissimilarity
+from shoal.evaluate.distortion import inertia, normalised_inertia, plain_centers
+from shoal.evaluate.picture import score_picture
+from shoal.evaluate.shape import calinski_harabasz, davies_bouldin, silhouette
+from shoal.evaluate.table import score
 
-__all__ = ["cell_dissimilarity", "cluster_dissimilarity"]
+__all__ = [
+    "CenterErrors",
+    "ami",
+    "ari",
+    "calinski_harabasz",
+    "cell_dissimilarity",
+    "center_errors",
+    "centroid_index",
+    "cluster_dissimilarity",
+    "davies_bouldin",
+    "fowlkes_mallows",
+    "inertia",
+    "mean_displacement",
+    "nmi",
+    "normalised_inertia",
+    "plain_centers",
+    "rand_index",
+    "score",
+    "score_picture",
+    "silhouette",
+]

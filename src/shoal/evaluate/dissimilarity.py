@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 
-from shoal.errors import DimensionMismatch, InvalidSetting, NotNumeric
+from shoal.errors import InvalidSetting
+from shoal.evaluate.checks import Labels, two_labellings
 
 __all__ = ["cell_dissimilarity", "cluster_dissimilarity"]
 
-Labels = NDArray[np.int64]
 Normalise = Literal["true", "both"]
 
 
@@ -108,17 +108,10 @@ def _over(apart: int, A: Labels, B: Labels, normalise: Normalise) -> float:
 
 def _labels(true: ArrayLike, found: ArrayLike) -> tuple[Labels, Labels]:
     """Both flat, clusters numbered from 0 without gaps, -1 for none."""
-    A, B = np.asarray(true), np.asarray(found)
-    if A.shape != B.shape:
-        raise DimensionMismatch(
-            f"Labels of shapes {A.shape} and {B.shape} came.", "Label the same cells twice."
-        )
-    if A.dtype.kind not in "iu" or B.dtype.kind not in "iu":
-        raise NotNumeric("Labels came that are no whole numbers.", "Number the clusters from 0.")
+    A, B = two_labellings(true, found)
     return _numbered(A), _numbered(B)
 
 
-def _numbered(labels: NDArray[np.integer]) -> Labels:
-    flat = labels.ravel().astype(np.int64)
-    found, places = np.unique(np.maximum(flat, -1), return_inverse=True)
+def _numbered(labels: Labels) -> Labels:
+    found, places = np.unique(np.maximum(labels, -1), return_inverse=True)
     return places.astype(np.int64) - int(found.size > 0 and found[0] == -1)

@@ -18,6 +18,8 @@ from shoal.figures.noise_bars import NoiseBars, noise_bars
 from shoal.figures.noise_histogram import NoiseHistogram, noise_histogram
 from shoal.figures.noise_map import NoiseMap, noise_map
 from shoal.figures.raster import raster_of_cells, raster_of_points
+from shoal.figures.roc import RocCurve, roc_curve
+from shoal.figures.score_marks import ScoreMarks, score_marks
 
 __all__ = [
     "Area",
@@ -33,6 +35,8 @@ __all__ = [
     "NoiseBars",
     "NoiseHistogram",
     "NoiseMap",
+    "RocCurve",
+    "ScoreMarks",
     "bars",
     "budget_curve",
     "cell_map",
@@ -49,6 +53,8 @@ __all__ = [
     "noise_map",
     "raster_of_cells",
     "raster_of_points",
+    "roc_curve",
+    "score_marks",
 ]
 
 _KINDS: dict[str, type[Figure]] = {
@@ -65,6 +71,8 @@ _KINDS: dict[str, type[Figure]] = {
         NoiseBars,
         NoiseHistogram,
         NoiseMap,
+        RocCurve,
+        ScoreMarks,
     )
 }
 

@@ -1,0 +1,62 @@
+"""What every score asks of its arrays: labels that are whole numbers, points that are somewhere."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.domain.box import Matrix, as_matrix
+from shoal.errors import DimensionMismatch, NotFinite, NotNumeric
+
+__all__ = ["Labels", "labels_of", "points_of", "same_length", "two_labellings", "two_sets"]
+
+Labels = NDArray[np.int64]
+
+
+def labels_of(labels: ArrayLike) -> Labels:
+    """Labels in one line, as whole numbers.
+
+    Examples
+    --------
+    >>> labels_of([[0, 1], [1, -1]])
+    array([ 0,  1,  1, -1])
+    """
+    values = np.asarray(labels)
+    if values.dtype.kind not in "iu" and values.size:
+        raise NotNumeric("Labels came that are no whole numbers.", "Number the clusters from 0.")
+    return values.ravel().astype(np.int64)
+
+
+def two_labellings(true: ArrayLike, found: ArrayLike) -> tuple[Labels, Labels]:
+    """Two labellings of the same things."""
+    if np.shape(true) != np.shape(found):
+        raise DimensionMismatch(
+            f"Labels of shapes {np.shape(true)} and {np.shape(found)} came.",
+            "Label the same rows or cells twice.",
+        )
+    return labels_of(true), labels_of(found)
+
+
+def points_of(points: ArrayLike, d: int | None = None) -> Matrix:
+    """Points as a matrix of finite numbers, ``d`` wide if that is known."""
+    matrix = as_matrix(points, d)
+    if not np.isfinite(matrix).all():
+        raise NotFinite("Some points are nowhere: NaN or infinity.", "Leave those rows out.")
+    return matrix
+
+
+def two_sets(true: ArrayLike, found: ArrayLike) -> tuple[Matrix, Matrix]:
+    """Two sets of points of one width, each with a point in it."""
+    A = points_of(true)
+    B = points_of(found, A.shape[1])
+    if not len(A) or not len(B):
+        raise DimensionMismatch(
+            f"{len(A)} and {len(B)} centres came.", "Give at least one centre on either side."
+        )
+    return A, B
+
+
+def same_length(points: Matrix, others: NDArray[np.generic], of: str) -> None:
+    """Refuse lists that do not belong to each other."""
+    if len(points) != len(others):
+        raise DimensionMismatch(
+            f"{len(points)} rows and {len(others)} {of} came.", "Give one for each row."
+        )

@@ -1,0 +1,52 @@
+"""The table of scores as a picture."""
+
+import pyarrow as pa
+
+from shoal.errors import InvalidSetting
+from shoal.figures import ScoreMarks, score_marks
+
+__all__ = ["score_picture"]
+
+_WORDS = {
+    "ami": "AMI",
+    "ari": "ARI",
+    "nmi": "NMI",
+    "rand_index": "Rand index",
+    "fowlkes_mallows": "Fowlkes-Mallows",
+    "silhouette": "Silhouette",
+}
+
+
+def score_picture(
+    table: pa.Table, title: str = "Scores, and what is reached without data"
+) -> ScoreMarks:
+    """Draw the scores that end at 1, each with its control and its shuffled line.
+
+    For the holder of the rows, as the table is.
+
+    Parameters
+    ----------
+    table
+        Of ``score``.
+    title
+        What it is.
+
+    Examples
+    --------
+    >>> from shoal.evaluate import score
+    >>> score_picture(score([0, 0, 1, 1], against=[0, 0, 1, 1])).kind
+    'score_marks'
+    """
+    known = {"score", "value", "plain", "control", "shuffled"} <= {*table.column_names}
+    lines = table.to_pylist() if known else []
+    drawn = {_WORDS[line["score"]]: line for line in lines if line["score"] in _WORDS}
+    marks = {
+        name: {mark: line[mark] for mark in ("value", "plain", "control", "shuffled")}
+        for name, line in drawn.items()
+        if line["value"] is not None
+    }
+    if not marks:
+        raise InvalidSetting(
+            "A table came without a score to draw.", "Pass what shoal.evaluate.score returned."
+        )
+    return score_marks(marks, title=title)

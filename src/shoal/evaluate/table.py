@@ -1,0 +1,216 @@
+"""One table of scores, each beside what is reached without data and by chance."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike
+
+from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, nmi, rand_index
+from shoal.evaluate.centers import center_errors, centroid_index
+from shoal.evaluate.distortion import normalised_inertia
+from shoal.evaluate.shape import calinski_harabasz, davies_bouldin, silhouette
+from shoal.evaluate.sides import Ground, Side
+
+__all__ = ["score"]
+
+Measure = Callable[[Side], float]
+HIGH = 0.7  # of scores that end at 1: a control above it leaves little to show
+SCHEMA = pa.schema(
+    [
+        ("score", pa.string()),
+        ("value", pa.float64()),
+        ("plain", pa.float64()),
+        ("control", pa.float64()),
+        ("shuffled", pa.float64()),
+        ("closed", pa.float64()),
+        ("better", pa.string()),
+        ("note", pa.string()),
+    ]
+)
+
+
+def score(
+    found: Any,
+    rows: ArrayLike | None = None,
+    *,
+    against: Any = None,
+    control: Any = None,
+    random_state: int = 0,
+) -> pa.Table:
+    """Score clusters against those found without noise, with what is reached without data.
+
+    A score alone misleads: two clusters on a diagonal are cut right by almost any two centres. So
+    each line says besides what a ``control`` reaches that saw no data, what labels dealt out at
+    random reach, and how much of the way from the control to the plain answer was gone.
+
+    It reads rows, or labels of rows: the table is for their holder.
+
+    Parameters
+    ----------
+    found
+        A label for each row, or a fitted model with ``predict``. Centres are scored in the
+        model's units: its ``units_``, or half sides of its box.
+    rows
+        Points. Without them only labels are compared.
+    against
+        Labels or a model of the plain way; left out, scikit-learn's k-means on the rows, with as
+        many clusters.
+    control
+        Labels or a model made without data, e.g. ``LocalClusterer.control``; or a list of several,
+        whose scores are averaged: one alone may be lucky.
+    random_state
+        Of k-means, of the random labels and of the rows drawn for silhouettes.
+
+    Returns
+    -------
+    pyarrow.Table
+        A line a score: ``score``, ``value``, ``plain`` (what the plain answer gets), ``control``,
+        ``shuffled``, ``closed`` (the share of the gap from control to plain: 1 all of it, below 0
+        worse than without data), ``better`` ("higher" or "lower"), ``note``. What is not defined,
+        such as the silhouette of one cluster, is null.
+
+    Examples
+    --------
+    >>> table = score([0, 0, 1, 1, 1], against=[5, 5, 5, 2, 2], control=[0, 1, 0, 1, 0])
+    >>> table.select(["score", "value", "control", "closed"]).to_pylist()[1]
+    {'score': 'ari', 'value': 0.166..., 'control': -0.25, 'closed': 0.333...}
+    """
+    ground = Ground.of(rows, found)
+    own = ground.side(found)
+    plain = ground.reference(against, own.count, random_state)
+    without = tuple(ground.side(one) for one in _several(control))
+    sides = _Sides(own, plain, without, own.shuffled(random_state))
+    lines = [sides.line(measure) for measure in _measures(ground, sides, random_state)]
+    return pa.Table.from_pylist(lines, schema=SCHEMA)
+
+
+@dataclass(frozen=True)
+class _Score:
+    """A name, which way is better, how to measure a side."""
+
+    name: str
+    better: Literal["higher", "lower"]
+    of: Measure
+    ends_at_1: bool = False
+    of_labels: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """What is scored, what it is held against, and the two that know nothing."""
+
+    found: Side
+    plain: Side
+    control: tuple[Side, ...]
+    shuffled: Side
+
+    def line(self, score: _Score) -> dict[str, Any]:
+        """One line of the table."""
+        value, plain = _number(score.of(self.found)), _number(score.of(self.plain))
+        control = self._of_control(score)
+        shuffled = _number(score.of(self.shuffled)) if score.of_labels else None
+        closed = _closed(value, plain, control)
+        return {
+            "score": score.name,
+            "value": value,
+            "plain": plain,
+            "control": control,
+            "shuffled": shuffled,
+            "closed": closed,
+            "better": score.better,
+            "note": _note(score, value, control, closed),
+        }
+
+    def _of_control(self, score: _Score) -> float | None:
+        usable = [one for one in self.control if score.of_labels or one.centers is not None]
+        values = [value for one in usable if (value := _number(score.of(one))) is not None]
+        return fmean(values) if values else None
+
+
+def _several(control: Any) -> list[Any]:
+    """No control, one, or a list of them; labels are a list of numbers, and one control."""
+    if control is None:
+        return []
+    is_list = isinstance(control, list | tuple) and bool(control)
+    many = is_list and (hasattr(control[0], "predict") or np.ndim(control[0]) > 0)
+    return list(control) if many else [control]
+
+
+def _measures(ground: Ground, sides: _Sides, random_state: int) -> Iterator[_Score]:
+    plain, X = sides.plain, ground.scaled
+    for name, agreement in _AGREEMENTS.items():
+        yield _Score(name, "higher", _agreeing(agreement, plain), ends_at_1=True)
+    if X is None:
+        return
+    yield _Score(
+        "silhouette", "higher", lambda side: silhouette(X, side.labels, random_state=random_state)
+    )
+    yield _Score("calinski_harabasz", "higher", lambda side: calinski_harabasz(X, side.labels))
+    yield _Score("davies_bouldin", "lower", lambda side: davies_bouldin(X, side.labels))
+    if sides.found.centers is not None and plain.centers is not None:
+        yield from _of_centers(X, plain.centers, sides.found.count != plain.count)
+
+
+def _of_centers(X: Any, plain: Any, of_other_numbers: bool) -> Iterator[_Score]:
+    measures: dict[str, Callable[[Any], float]] = {
+        "normalised_inertia": lambda centers: normalised_inertia(X, centers, plain),
+        "centroid_index": lambda centers: centroid_index(plain, centers),
+        "aee": lambda centers: center_errors(plain, centers).aee,
+        "relative_aee": lambda centers: center_errors(plain, centers).relative_aee,
+    }
+    if of_other_numbers:
+        measures |= {
+            "missing_centers": lambda centers: len(center_errors(plain, centers).missing),
+            "spurious_centers": lambda centers: len(center_errors(plain, centers).spurious),
+        }
+    for name, measure in measures.items():
+        yield _Score(name, "lower", _of_its_centers(measure), of_labels=False)
+
+
+def _agreeing(agreement: Callable[..., float], plain: Side) -> Measure:
+    return lambda side: agreement(plain.labels, side.labels)
+
+
+def _of_its_centers(measure: Callable[[Any], float]) -> Measure:
+    return lambda side: measure(side.centers)
+
+
+_AGREEMENTS = {
+    "ami": ami,
+    "ari": ari,
+    "nmi": nmi,
+    "rand_index": rand_index,
+    "fowlkes_mallows": fowlkes_mallows,
+}
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _closed(value: float | None, plain: float | None, control: float | None) -> float | None:
+    """How much of the way from the control to the plain answer was gone."""
+    if value is None or plain is None or control is None or math.isclose(plain, control):
+        return None
+    return (value - control) / (plain - control)
+
+
+def _note(
+    score: _Score, value: float | None, control: float | None, closed: float | None
+) -> str | None:
+    if value is None:
+        return "not defined for these clusters"
+    if control is None:
+        return "no control came: the score alone may mislead"
+    if closed is None:
+        return "nothing to gain: without data it is as good"
+    if closed <= 0:
+        return "no better than without data"
+    if score.ends_at_1 and control > HIGH:
+        return "says little: it is high without data"
+    return None

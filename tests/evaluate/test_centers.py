@@ -1,0 +1,89 @@
+"""Centres made by hand: what is missing, what is spurious, how far off the rest are."""
+
+import math
+from itertools import permutations
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from shoal import evaluate
+from shoal.errors import DimensionMismatch, NotFinite
+
+SQUARE = [[0.0, 0.0], [0.0, 10.0], [10.0, 0.0], [10.0, 10.0]]
+
+
+def test_one_centre_near_each_is_no_error_at_the_level_of_clusters():
+    assert evaluate.centroid_index(SQUARE, np.array(SQUARE)[::-1] + 1) == 0
+
+
+def test_two_centres_in_one_cluster_leave_another_without():
+    found = [[0.0, 0.5], [0.0, -0.5], [10.0, 0.0], [10.0, 10.0]]
+    assert evaluate.centroid_index(SQUARE, found) == 1
+
+
+def test_all_centres_in_one_cluster_leave_three_without():
+    assert evaluate.centroid_index(SQUARE, np.array(SQUARE) / 100) == 3
+
+
+def test_both_directions_count():
+    """A subset points home whole: only the other direction tells what is missing."""
+    assert evaluate.centroid_index(SQUARE, SQUARE[:1]) == 3
+    assert evaluate.centroid_index(SQUARE[:1], SQUARE) == 3
+    assert evaluate.centroid_index(SQUARE, SQUARE[:3]) == 1
+    assert evaluate.centroid_index(SQUARE[:3], SQUARE) == 1
+
+
+def test_centres_are_matched_at_the_least_total_distance():
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        A, B = rng.normal(size=(4, 2)), rng.normal(size=(4, 2))
+        distances = cdist(A, B)
+        least = min(sum(distances[i, j] for i, j in enumerate(p)) for p in permutations(range(4)))
+        assert evaluate.center_errors(A, B).absolute.sum() == pytest.approx(least)
+
+
+def test_errors_are_in_units_and_in_distances_to_the_next_centre():
+    errors = evaluate.center_errors([[0.0], [4.0], [20.0]], [[20.0], [1.0], [2.0]])
+    assert errors.pairs == ((0, 1), (1, 2), (2, 0))
+    assert errors.absolute.tolist() == [1, 2, 0]
+    assert errors.relative.tolist() == [1 / 4, 2 / 4, 0]
+    assert (errors.aee, errors.relative_aee) == (1, 0.25)
+
+
+def test_a_shift_of_the_origin_changes_nothing():
+    A = np.array(SQUARE)
+    B = A + np.array([1.0, 0.0])
+    near, far = evaluate.center_errors(A, B), evaluate.center_errors(A + 1e6, B + 1e6)
+    assert far.relative_aee == pytest.approx(near.relative_aee) == pytest.approx(0.1)
+
+
+def test_what_has_no_partner_is_named_on_either_side():
+    errors = evaluate.center_errors(SQUARE, SQUARE[2:])
+    assert (errors.missing, errors.spurious, errors.aee) == ((0, 1), (), 0)
+    errors = evaluate.center_errors(SQUARE[2:], SQUARE)
+    assert (errors.missing, errors.spurious, errors.aee) == ((), (0, 1), 0)
+
+
+def test_one_true_centre_has_no_next_one():
+    errors = evaluate.center_errors([[0.0]], [[3.0]])
+    assert errors.aee == 3
+    assert math.isnan(errors.relative_aee)
+    assert math.isnan(evaluate.center_errors([[1.0], [1.0]], [[1.0], [1.0]]).relative_aee)
+
+
+def test_displacement_is_the_mean_way_from_row_to_report():
+    assert evaluate.mean_displacement([[0.0], [5.0]], [[1.0], [2.0]]) == 2
+    assert math.isnan(evaluate.mean_displacement(np.empty((0, 2)), np.empty((0, 2))))
+    with pytest.raises(DimensionMismatch):
+        evaluate.mean_displacement([[0.0], [5.0]], [[1.0]])
+
+
+@pytest.mark.parametrize("score", [evaluate.centroid_index, evaluate.center_errors])
+def test_wrong_centres_are_refused(score):
+    with pytest.raises(DimensionMismatch):
+        score(SQUARE, [[0.0]])
+    with pytest.raises(DimensionMismatch):
+        score(SQUARE, np.empty((0, 2)))
+    with pytest.raises(NotFinite):
+        score(SQUARE, [[0.0, math.nan]])
