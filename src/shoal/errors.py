@@ -38,8 +38,11 @@
     │   ├── AlreadyExists                 an output that would be overwritten
     │   ├── CannotWrite                   an output that cannot be written
     │   ├── TooFewRows                    fewer rows or reports than the question needs
+    │   ├── ShadowOverlap                 an adversary who knows the very rows under attack
     │   ├── TooFewEntities                fewer people than one class needs
+    │   ├── TooManyCombinations           more distinct rows than come to a Spark driver
     │   ├── StartFails                    a rule broken even at the most general labels
+    │   ├── InvalidPair                   two inputs an audit cannot compare
     │   └── TooFewDraws                   an audit with too little evidence to say anything
     ├── PrivacyError                      a promise would be broken           exit code 3
     │   ├── BudgetExceeded                over the ledger's limit
@@ -51,6 +54,12 @@
     │   ├── NotPublishable                an unprotected result on its way to a public page
     │   ├── NotKAnonymous                 a written table whose re-count broke its promise
     │   └── ProtectedValue                a protected number on its way to a public page
+    ├── MissingPart                       something to run on is missing      exit code 4
+    │   ├── SparkMissing                  a call for Spark, and no pyspark
+    │   ├── JavaMissing                   no Java, or one too old for Spark
+    │   ├── WorkerIncomplete              a cluster's worker lacks a package
+    │   ├── SessionStopped                a Spark session that is no longer there
+    │   └── ClusterFailed                 Spark gave a job up
     └── LedgerError                       the ledger cannot be used           exit code 2
         ├── NotALedger                    a file that is something else
         ├── LedgerLocked                  another process holds it too long
@@ -67,6 +76,7 @@ __all__ = [
     "BadInput",
     "BudgetExceeded",
     "CannotWrite",
+    "ClusterFailed",
     "ConflictingSettings",
     "DatasetChanged",
     "DimensionMismatch",
@@ -79,9 +89,11 @@ __all__ = [
     "IncomparableGuarantees",
     "InvalidBudget",
     "InvalidDomain",
+    "InvalidPair",
     "InvalidPolicy",
     "InvalidSchema",
     "InvalidSetting",
+    "JavaMissing",
     "KeyMissing",
     "LabelDoesNotCover",
     "LedgerError",
@@ -90,6 +102,7 @@ __all__ = [
     "LimitMismatch",
     "LinkedRows",
     "LooksIdentifying",
+    "MissingPart",
     "NotALedger",
     "NotAReport",
     "NotFinite",
@@ -103,13 +116,17 @@ __all__ = [
     "ProtectedValue",
     "RepeatedStream",
     "RestrictionTooTight",
+    "SessionStopped",
+    "ShadowOverlap",
     "ShoalError",
+    "SparkMissing",
     "StartFails",
     "TooFewDraws",
     "TooFewEntities",
     "TooFewRows",
     "TooManyAxes",
     "TooManyCells",
+    "TooManyCombinations",
     "UnknownBounds",
     "UnknownCategory",
     "UnknownColumn",
@@ -118,6 +135,7 @@ __all__ = [
     "UnmarkedSimulation",
     "UnreadableModel",
     "UnreadableTable",
+    "WorkerIncomplete",
 ]
 
 
@@ -283,12 +301,24 @@ class TooFewRows(BadInput):
     """Fewer rows or reports than the question needs."""
 
 
+class ShadowOverlap(BadInput):
+    """An adversary who knows the very rows under attack."""
+
+
 class TooFewEntities(BadInput):
     """Fewer people than one class needs."""
 
 
+class TooManyCombinations(BadInput):
+    """More distinct combinations than may come to a Spark driver."""
+
+
 class StartFails(BadInput):
     """A rule broken even at the most general labels."""
+
+
+class InvalidPair(BadInput):
+    """Two inputs an audit cannot compare: equal ones, or one outside the domain."""
 
 
 class TooFewDraws(BadInput):
@@ -335,6 +365,32 @@ class NotKAnonymous(PrivacyError):
 
 class ProtectedValue(PrivacyError):
     """A protected number on its way to a public page."""
+
+
+class MissingPart(ShoalError):
+    """Something to run on is missing."""
+
+    exit_code = 4
+
+
+class SparkMissing(MissingPart):
+    """A call for Spark, and no pyspark."""
+
+
+class JavaMissing(MissingPart):
+    """No Java, or one too old for Spark."""
+
+
+class WorkerIncomplete(MissingPart):
+    """A cluster's worker lacks a package."""
+
+
+class SessionStopped(MissingPart):
+    """A Spark session that is no longer there."""
+
+
+class ClusterFailed(MissingPart):
+    """Spark gave a job up."""
 
 
 class LedgerError(ShoalError):

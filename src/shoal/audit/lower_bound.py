@@ -1,57 +1,116 @@
 """A certified lower bound on epsilon, from outputs on two neighbouring inputs.
 
 A proof gives the guarantee; an audit guards the code. A bound above the claim proves a fault, at
-level 1 - alpha; one below it proves nothing.
+level 1 - alpha; one below it proves nothing. See ``lower_bound.proof.md``.
 """
 
-import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.audit.draws import Progress, drawn, takes_stream
+from shoal.audit.events import Tested, best_events, counted
+from shoal.audit.finding import LowerBound, judged
+from shoal.audit.levels import ceiling_of, check_levels
+from shoal.audit.pairs import check_pair, delta_of, described, epsilon_for, epsilon_of
+from shoal.audit.sample import Sample, samples_of
+from shoal.audit.statistics import Score, Statistic, low_bits
 from shoal.errors import DimensionMismatch, InvalidSetting, TooFewDraws
-from shoal.privacy import Guarantee, LocalDP, PureDP, Unprotected
+from shoal.privacy import Guarantee
+from shoal.randomness import Randomness, Seed
 
-__all__ = ["LowerBound", "lower_bound_of"]
+__all__ = ["LowerBound", "lower_bound", "lower_bound_of"]
 
-Outputs = NDArray[np.generic]
-Event = Callable[[Outputs], NDArray[np.bool_]]
-Mask = NDArray[np.bool_]
+Event = Callable[[Any], Any]
 _FEWEST = 1_000
-_MOST_ATOMS = 65_536
 
 
-@dataclass(frozen=True)
-class LowerBound:
-    """What an audit found; ``float()`` of it is the bound.
+def lower_bound(
+    mechanism: Any,
+    pair: Any,
+    claim: Guarantee | float | None = None,
+    *,
+    draws: int = 200_000,
+    alpha: float = 0.01,
+    delta: float = 0.0,
+    score: Score | None = None,
+    event: Event | None = None,
+    random_state: Seed = None,
+    progress: Progress | None = None,
+    constructed: bool | str = False,
+) -> LowerBound:
+    """Draw outputs on two inputs and bound epsilon from below by how they differ.
 
-    Attributes
+    Parameters
     ----------
-    epsilon
-        At most the true epsilon with probability 1 - alpha; 0 if nothing was seen.
+    mechanism
+        One of ours, or anything with ``release(value, rng)``, or a function of an input, or of an
+        input and a NumPy generator; ``Batched(f)`` draws many outputs in one call. Outputs are
+        numbers, arrays, text, or several of them in a tuple or a mapping. An exception, NaN or
+        changed shape is an output, and reported.
+    pair
+        Two inputs the claim compares.
+    claim
+        The guarantee, or the number, to hold the bound against; left out, the mechanism's own.
+    draws
+        Outputs a side. Half of them choose the event, the others test it.
+    alpha, delta
+        As of ``lower_bound_of``; an ``ApproxDP`` brings its delta.
+    score
+        From outputs to how much each speaks for the first input, best its log-likelihood ratio
+        (``scores.exact_score`` knows those of our mechanisms). Without one boosted trees learn it.
     event
-        The event it was seen on, in words.
-    ceiling
-        The largest bound so many draws can show.
-    verdict
-        ``"violated"`` if the bound exceeds the claim, else ``"consistent"``; ``"no claim"``
-        without one.
+        Fixed before drawing: from outputs to whether they are in it. Tested on all draws.
+    random_state
+        A seed makes the audit repeatable, if the function takes its randomness from us.
+    progress
+        Called with what is being done and how far it is, from 0 to 1.
+    constructed
+        ``True``, or the pair in words: the inputs are made up, so the result may name them.
+
+    Examples
+    --------
+    >>> from shoal.mechanisms import RandomizedResponse
+    >>> found = lower_bound(RandomizedResponse(1.0, 8), (0, 1), draws=20_000, random_state=7)
+    >>> found.verdict, 0.8 < float(found) < 1
+    ('consistent', True)
+    >>> def too_little_noise(x, rng):
+    ...     return x + rng.laplace(0, 0.25)
+    >>> lower_bound(too_little_noise, (0, 1), 1.0, draws=4_000, random_state=7).verdict
+    'violated'
     """
-
-    epsilon: float
-    event: str
-    ceiling: float
-    verdict: str
-    claim: float | None
-    alpha: float
-    delta: float
-    draws: int
-    notes: tuple[str, ...] = ()
-
-    def __float__(self) -> float:
-        return self.epsilon
+    check_levels(alpha, delta)
+    _check_draws(draws)
+    first, second = check_pair(pair, mechanism)
+    held = getattr(mechanism, "guarantee", None) if claim is None else claim
+    promised, delta = epsilon_for(held, mechanism, (first, second)), delta_of(held, delta)
+    rng = Randomness(random_state)
+    outputs = [
+        drawn(mechanism, x, draws, rng.noise.child(name), _half(progress, start))
+        for x, name, start in ((first, "first", 0.0), (second, "second", 0.5))
+    ]
+    _tell(progress, "looking for the event", 1.0)
+    seeded = isinstance(random_state, int | np.integer)
+    own_randomness = seeded and _draws_by_itself(mechanism)
+    return _audited(
+        *samples_of(*outputs),
+        promised=promised,
+        alpha=alpha,
+        delta=delta,
+        score=score,
+        event=event,
+        more=[_low_bits_of(first, second)],
+        seed=rng.seed(),
+        told={
+            "pair": described((first, second), constructed),
+            "constructed": bool(constructed),
+            "seed": int(random_state) if seeded else None,  # type: ignore[arg-type]
+            "guarantee": held if isinstance(held, Guarantee) else None,
+        },
+        notes=("draws by itself: the seed does not repeat it",) if own_randomness else (),
+    )
 
 
 def lower_bound_of(
@@ -60,6 +119,7 @@ def lower_bound_of(
     *,
     claim: Guarantee | float | None = None,
     event: Event | None = None,
+    score: Score | None = None,
     alpha: float = 0.01,
     delta: float = 0.0,
 ) -> LowerBound:
@@ -68,13 +128,11 @@ def lower_bound_of(
     Parameters
     ----------
     A, B
-        Independent outputs, one a line: whole numbers, text, or any values of which there are at
-        most 65,536 different ones.
+        Independent outputs, one a line: numbers or text, or lists of outputs.
     claim
         The guarantee, or the number, to hold the bound against.
-    event
-        Fixed before drawing: from outputs to whether they are in it. Tested on all draws. Without
-        one the best set of values is chosen on one half of the draws and tested on the other.
+    event, score
+        As of ``lower_bound``.
     alpha
         The probability with which a correct mechanism may exceed its epsilon here.
     delta
@@ -85,169 +143,139 @@ def lower_bound_of(
     >>> rng = np.random.default_rng(0)
     >>> A, B = rng.random(20_000) < 0.8, rng.random(20_000) < 0.2
     >>> found = lower_bound_of(A.astype(int), B.astype(int), claim=1.0)
-    >>> found.verdict, 1.2 < float(found) < math.log(4)
+    >>> found.verdict, bool(1.2 < float(found) < np.log(4))
     ('violated', True)
     """
-    _check_levels(alpha, delta)
-    promised = _claimed(claim)
-    first, second = _outputs(A), _outputs(B)
-    _check_outputs(first, second)
+    check_levels(alpha, delta)
+    promised, delta = epsilon_of(claim), delta_of(claim, delta)
+    first, second = samples_of(A, B)
+    if len(first) != len(second):
+        raise DimensionMismatch(
+            f"{len(first)} and {len(second)} outputs came.", "Draw equally many from each input."
+        )
+    _check_draws(len(first))
+    return _audited(
+        first,
+        second,
+        promised=promised,
+        alpha=alpha,
+        delta=delta,
+        score=score,
+        event=event,
+        more=[low_bits(0, 1.0)],
+        seed=0,
+        told={"guarantee": claim if isinstance(claim, Guarantee) else None},
+    )
+
+
+def _audited(
+    first: Sample,
+    second: Sample,
+    *,
+    promised: float | None,
+    alpha: float,
+    delta: float,
+    score: Score | None,
+    event: Event | None,
+    more: list[Statistic],
+    seed: int,
+    told: dict[str, Any],
+    notes: tuple[str, ...] = (),
+) -> LowerBound:
+    support: list[str] = []
     if event is not None:
-        masks = _mask(event, first), _mask(event, second)
-        tried = [("the given event", *masks), ("the given event, other way round", *masks[::-1])]
+        tested = _given(event, first, second, alpha, delta)
     else:
-        tried = _best_sets_of_atoms(*_atoms(first, second), alpha, delta)
-    bounds = [(_bound(p, q, alpha, delta), name, p, q) for name, p, q in tried]
-    value, name, p, q = max(bounds, key=lambda each: each[0])
+        real = first.values.dtype.kind == "f" and first.values.shape[1] > 0
+        tested, support = best_events(
+            first,
+            second,
+            alpha=alpha,
+            delta=delta,
+            score=score,
+            more=more if real else [],
+            seed=seed,
+        )
+    best = max(tested, key=lambda each: each.value)
+    faults, oddities = _faults(first, second)
     return LowerBound(
-        epsilon=value,
-        event=name,
-        ceiling=math.log(p.size / math.log(4 / alpha)),
-        verdict=_verdict(value, promised),
+        epsilon=best.value,
+        event=best.words,
+        counts=(best.often, best.seldom, best.of),
+        ceiling=ceiling_of(best.of, alpha),
+        verdict=judged(best.value, promised, faults),
         claim=promised,
         alpha=alpha,
         delta=delta,
         draws=len(first),
-        notes=_notes(first, second, value, p, q),
+        instrument=f"lower bound by {best.by}",
+        notes=(*faults, *oddities, *support, *notes),
+        **told,
     )
 
 
-def _mask(event: Event, outputs: Outputs) -> Mask:
-    mask = np.asarray(event(outputs))
-    if mask.dtype != np.bool_ or mask.shape != (len(outputs),):
+def _given(event: Event, first: Sample, second: Sample, alpha: float, delta: float) -> list[Tested]:
+    """An event fixed in advance needs no split."""
+    k, l = (int(_mask(event, side).sum()) for side in (first, second))  # noqa: E741
+    words = "the given event"
+    return [
+        counted(words, k, l, len(first), alpha, delta, words),
+        counted(f"{words}, other way round", l, k, len(first), alpha, delta, words),
+    ]
+
+
+def _mask(event: Event, sample: Sample) -> NDArray[np.bool_]:
+    mask = np.asarray(event(sample.values))
+    if mask.dtype != np.bool_ or mask.shape != (len(sample),):
         raise InvalidSetting(
-            f"The event returned {mask.dtype} of shape {mask.shape} for {len(outputs)} outputs.",
+            f"The event returned {mask.dtype} of shape {mask.shape} for {len(sample)} outputs.",
             "Return one true or false an output, e.g. event=lambda z: z[:, 0] > 0.",
         )
     return mask
 
 
-def _best_sets_of_atoms(
-    a: NDArray[np.intp], b: NDArray[np.intp], alpha: float, delta: float
-) -> list[tuple[str, Mask, Mask]]:
-    """For each direction the set of values that shows most on the first halves; there the rest."""
-    half_a, half_b = len(a) // 2, len(b) // 2
-    size = max(a.max(), b.max()) + 1
-    counts_a = np.bincount(a[:half_a], minlength=size)
-    counts_b = np.bincount(b[:half_b], minlength=size)
-    tried = []
-    for more, fewer, direction in (
-        (counts_a, counts_b, "A over B"),
-        (counts_b, counts_a, "B over A"),
-    ):
-        chosen = _best_prefix(more, fewer, half_a, half_b, alpha, delta)
-        masks = chosen[a[half_a:]], chosen[b[half_b:]]
-        name = f"{int(chosen.sum())} of {size} values, {direction}"
-        tried.append((name, *(masks if direction == "A over B" else masks[::-1])))
-    return tried
+def _faults(first: Sample, second: Sample) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What no working mechanism does, and what is only odd."""
+    broken: list[str] = []
+    odd: list[str] = []
+    for place, name in enumerate(first.names[1:], start=1):
+        k, l = (np.count_nonzero(side.kinds == place) for side in (first, second))  # noqa: E741
+        words = f"{name}: {k:,} and {l:,} of {len(first):,} outputs"
+        (odd if name.startswith("type ") else broken).append(words)
+    if first.is_constant and second.is_constant:
+        broken.append("constant" if first.starts_like(second) else "deterministic")
+    return tuple(broken), tuple(odd)
 
 
-def _best_prefix(
-    more: NDArray[np.intp],
-    fewer: NDArray[np.intp],
-    draws_a: int,
-    draws_b: int,
-    alpha: float,
-    delta: float,
-) -> Mask:
-    """The values most in favour of one side, as many as give the best bound."""
-    seen = np.flatnonzero(more + fewer)  # a value first seen later belongs to no set
-    order = seen[np.argsort(-(more[seen] + 0.5) / (fewer[seen] + 0.5), kind="stable")]
-    draws = min(draws_a, draws_b)
-    bounds = _bounds(np.cumsum(more[order]), np.cumsum(fewer[order]), draws, alpha, delta)
-    chosen = np.zeros(more.size, dtype=bool)
-    chosen[order[: int(np.argmax(bounds)) + 1]] = True
-    return chosen
+def _low_bits_of(first: Any, second: Any) -> Statistic:
+    """Low bits where the inputs differ most in size; fixed before anything is drawn."""
+    try:
+        sizes = np.abs([np.ravel(value) for value in (first, second)]).astype(np.float64)
+        column = int(np.argmax(sizes.max(axis=0) - sizes.min(axis=0)))
+        size = float(sizes[:, column].max())
+    except (TypeError, ValueError):  # no two records of numbers
+        column, size = 0, 1.0
+    return low_bits(column, size) if 0 < size < np.inf else low_bits(0, 1.0)
 
 
-def _bound(p: Mask, q: Mask, alpha: float, delta: float) -> float:
-    k_p, k_q = np.array([np.count_nonzero(p)]), np.array([np.count_nonzero(q)])
-    return max(0.0, float(_bounds(k_p, k_q, p.size, alpha, delta)[0]))
+def _check_draws(draws: int) -> None:
+    if isinstance(draws, int | np.integer) and draws >= _FEWEST:
+        return
+    raise TooFewDraws(
+        f"{draws} outputs a side came or were asked for; an audit needs {_FEWEST}.",
+        "Draw more: 200,000 a side show bounds up to 9.7.",
+    )
 
 
-def _bounds(
-    k_p: NDArray[np.intp], k_q: NDArray[np.intp], m: int, alpha: float, delta: float
-) -> NDArray[np.float64]:
-    """ln((p_low - delta)/q_high) with Clopper-Pearson limits at alpha/4 each."""
-    from scipy.stats import beta
-
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p_low = np.where(k_p == 0, 0.0, beta.ppf(alpha / 4, k_p, m - k_p + 1))
-        q_high = np.where(k_q == m, 1.0, beta.ppf(1 - alpha / 4, k_q + 1, m - k_q))
-        return np.log(np.maximum(p_low - delta, 0) / q_high)
+def _half(progress: Progress | None, start: float) -> Progress | None:
+    return None if progress is None else lambda what, share: progress(what, start + share / 2)
 
 
-def _outputs(values: ArrayLike) -> Outputs:
-    outputs = np.asarray(values)
-    if outputs.ndim == 0 or outputs.dtype.kind not in "biufU":
-        raise InvalidSetting(
-            f"Outputs of {outputs.dtype} came.",
-            "Give an array of numbers or of text, one output a line.",
-        )
-    return outputs.reshape(len(outputs), -1) if outputs.ndim > 1 else outputs.reshape(-1, 1)
+def _tell(progress: Progress | None, what: str, share: float) -> None:
+    if progress is not None:
+        progress(what, share)
 
 
-def _atoms(first: Outputs, second: Outputs) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Each different output as a whole number; NaN is an output like any other."""
-    both = np.concatenate([first, second])
-    codes = np.zeros(len(both), dtype=np.intp)
-    for column in both.T:
-        values, places = np.unique(column, return_inverse=True)
-        codes = np.unique(codes * values.size + places, return_inverse=True)[1]
-    if codes.max() >= _MOST_ATOMS:
-        raise InvalidSetting(
-            f"{codes.max() + 1} different outputs came; at most {_MOST_ATOMS} can be compared.",
-            "Round them to a public lattice, or give an event fixed in advance.",
-        )
-    return codes[: len(first)], codes[len(first) :]
-
-
-def _check_levels(alpha: float, delta: float) -> None:
-    numbers = isinstance(alpha, int | float) and isinstance(delta, int | float)
-    if not numbers or not 0 < alpha < 0.5 or not 0 <= delta < 1:
-        raise InvalidSetting(
-            "alpha must lie in (0, 0.5) and delta in [0, 1).", "E.g. alpha=0.01, delta=0."
-        )
-
-
-def _check_outputs(first: Outputs, second: Outputs) -> None:
-    if first.shape[1] != second.shape[1] or len(first) != len(second):
-        raise DimensionMismatch(
-            f"Outputs of shapes {first.shape} and {second.shape} came.",
-            "Draw equally many from each input, of equal width.",
-        )
-    if len(first) < _FEWEST:
-        raise TooFewDraws(
-            f"{len(first)} outputs a side came; an audit needs {_FEWEST}.",
-            "Draw more: 200,000 a side show bounds up to 9.7.",
-        )
-
-
-def _claimed(claim: Guarantee | float | None) -> float | None:
-    if claim is None or isinstance(claim, Unprotected):
-        return None
-    if isinstance(claim, PureDP | LocalDP):
-        return float(claim.epsilon)
-    if isinstance(claim, Guarantee):
-        raise InvalidSetting(
-            f"{claim} is no bound for a pair of outputs by itself.",
-            "Give the number: for MetricDP epsilon times the distance of the inputs, plus slack.",
-        )
-    if not isinstance(claim, int | float) or not claim >= 0:
-        raise InvalidSetting("The claim is no number from 0 up.", "E.g. claim=PureDP(1).")
-    return float(claim)
-
-
-def _verdict(value: float, claim: float | None) -> str:
-    if claim is None:
-        return "no claim"
-    return "violated" if value > claim else "consistent"
-
-
-def _notes(first: Outputs, second: Outputs, value: float, p: Mask, q: Mask) -> tuple[str, ...]:
-    notes = []
-    if len(np.unique(first, axis=0)) == len(np.unique(second, axis=0)) == 1:
-        notes.append("constant" if np.array_equal(first[0], second[0]) else "deterministic")
-    if value > 0 and not q.any() and p.any():
-        notes.append("support: one side never reaches the event")
-    return tuple(notes)
+def _draws_by_itself(mechanism: Any) -> bool:
+    own = hasattr(mechanism, "release") or hasattr(mechanism, "draw")
+    return not own and not takes_stream(mechanism)

@@ -20,6 +20,7 @@ from shoal.figures.noise_map import NoiseMap, noise_map
 from shoal.figures.raster import raster_of_cells, raster_of_points
 from shoal.figures.roc import RocCurve, roc_curve
 from shoal.figures.score_marks import ScoreMarks, score_marks
+from shoal.figures.verdict import VerdictFigure, verdict_figure
 
 __all__ = [
     "Area",
@@ -37,6 +38,7 @@ __all__ = [
     "NoiseMap",
     "RocCurve",
     "ScoreMarks",
+    "VerdictFigure",
     "bars",
     "budget_curve",
     "cell_map",
@@ -55,6 +57,7 @@ __all__ = [
     "raster_of_points",
     "roc_curve",
     "score_marks",
+    "verdict_figure",
 ]
 
 _KINDS: dict[str, type[Figure]] = {
@@ -73,6 +76,7 @@ _KINDS: dict[str, type[Figure]] = {
         NoiseMap,
         RocCurve,
         ScoreMarks,
+        VerdictFigure,
     )
 }
 

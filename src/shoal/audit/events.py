@@ -1,0 +1,149 @@
+"""The event on which two inputs differ most: chosen on one half of the draws, tested on the other.
+
+Choosing and testing on the same outputs would find differences where there are none. Statistics
+are learnt on two thirds of the first half and compared on the rest of it, since a statistic that
+learnt by heart what it is judged on would win.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.audit.levels import certified
+from shoal.audit.sample import Sample
+from shoal.audit.statistics import Score, Statistic, candidates
+
+__all__ = ["Tested", "best_events", "counted"]
+
+Vector = NDArray[np.float64]
+_QUANTILES = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
+_FEW = 256  # different numbers are all tried as thresholds
+
+
+@dataclass(frozen=True)
+class Tested:
+    """An event and what came of it on fresh outputs: ``often`` on the side it speaks for."""
+
+    words: str
+    often: int
+    seldom: int
+    of: int
+    value: float
+    by: str
+
+
+@dataclass(frozen=True)
+class _Event:
+    """{statistic >= t}, which speaks for the first input, or {statistic <= t} for the second."""
+
+    statistic: Statistic
+    t: float
+    first: bool
+
+    @property
+    def words(self) -> str:
+        direction = "first over second" if self.first else "second over first"
+        return f"{self.statistic.words(self.t, self.first)}, {direction} input"
+
+    def contains(self, sample: Sample) -> NDArray[np.bool_]:
+        numbers = self.statistic.of(sample)
+        return numbers >= self.t if self.first else numbers <= self.t
+
+
+def best_events(
+    first: Sample,
+    second: Sample,
+    *,
+    alpha: float,
+    delta: float,
+    score: Score | None,
+    more: Sequence[Statistic],
+    seed: int,
+) -> tuple[list[Tested], list[str]]:
+    """For each direction the one event that shows most on the first half, tested on the second.
+
+    Also, in words, what only one input ever reached.
+    """
+    m = len(first) // 2
+    learn, choose, test = slice(0, 2 * m // 3), slice(2 * m // 3, m), slice(m, None)
+    tried = [*candidates(first.part(learn), second.part(learn), score, seed), *more]
+    chosen = _best(tried, first.part(choose), second.part(choose), alpha, delta)
+    tested = [_tested(event, first.part(test), second.part(test), alpha, delta) for event in chosen]
+    half = first.part(slice(0, m)), second.part(slice(0, m))
+    alone = [_one_sided(event, *half) for event in chosen]
+    reached = [_tested(e, first.part(test), second.part(test), alpha, 0.0) for e in alone if e]
+    return tested, [_support(each) for each in reached if each.seldom == 0 and each.value > 0]
+
+
+def counted(
+    words: str, often: int, seldom: int, of: int, alpha: float, delta: float, by: str
+) -> Tested:
+    """An event with its certified bound; 0 where nothing is certified."""
+    value = certified(np.array([often]), np.array([seldom]), of, alpha, delta)[0]
+    return Tested(words, often, seldom, of, max(0.0, float(value)), by)
+
+
+def _best(
+    tried: Sequence[Statistic], first: Sample, second: Sample, alpha: float, delta: float
+) -> list[_Event]:
+    """One event for each direction."""
+    numbers = [(each, each.of(first), each.of(second)) for each in tried]
+    best: list[_Event] = []
+    for speaks_for_first in (True, False):
+        found = [
+            (*_best_threshold(a, b, speaks_for_first, alpha, delta), statistic)
+            for statistic, a, b in numbers
+        ]
+        _, t, statistic = max(found, key=lambda each: each[0])
+        best.append(_Event(statistic, t, speaks_for_first))
+    return best
+
+
+def _best_threshold(
+    a: Vector, b: Vector, speaks_for_first: bool, alpha: float, delta: float
+) -> tuple[float, float]:
+    """The bound seen at the best threshold, and the threshold."""
+    often, seldom = (np.sort(a), np.sort(b)) if speaks_for_first else (np.sort(-b), np.sort(-a))
+    thresholds = _thresholds(np.concatenate([often, seldom]))
+    k_p, k_q = (_at_least(side, thresholds) for side in (often, seldom))
+    bounds = certified(k_p, k_q, a.size, alpha, delta)
+    place = int(np.argmax(bounds))
+    t = float(thresholds[place])
+    return float(bounds[place]), t if speaks_for_first else -t
+
+
+def _thresholds(numbers: Vector) -> Vector:
+    known = np.sort(numbers[~np.isnan(numbers)])
+    if known.size == 0:
+        return np.array([np.inf])
+    different = np.unique(known)
+    if different.size <= _FEW:
+        return different
+    return np.unique(known[(np.array(_QUANTILES) * known.size).astype(int)])
+
+
+def _at_least(rising: Vector, thresholds: Vector) -> NDArray[np.intp]:
+    known = rising[~np.isnan(rising)]
+    return known.size - np.searchsorted(known, thresholds, side="left")
+
+
+def _tested(event: _Event, first: Sample, second: Sample, alpha: float, delta: float) -> Tested:
+    k_first, k_second = (int(event.contains(side).sum()) for side in (first, second))
+    often, seldom = (k_first, k_second) if event.first else (k_second, k_first)
+    return counted(event.words, often, seldom, len(first), alpha, delta, event.statistic.name)
+
+
+def _one_sided(event: _Event, first: Sample, second: Sample) -> _Event | None:
+    """The same statistic, past all it ever was on the other input; ``None`` if nothing is."""
+    sign = 1.0 if event.first else -1.0
+    own, other = (first, second) if event.first else (second, first)
+    numbers, limits = sign * event.statistic.of(own), sign * event.statistic.of(other)
+    limit = np.max(limits[~np.isnan(limits)], initial=-np.inf)
+    beyond = numbers[numbers > limit]
+    return _Event(event.statistic, sign * float(beyond.min()), event.first) if beyond.size else None
+
+
+def _support(alone: Tested) -> str:
+    return f"support: only one input reached {alone.words}: {alone.often:,} of {alone.of:,} outputs"

@@ -1,0 +1,191 @@
+"""What an audit found, with all that is needed to judge it and to find it again.
+
+Findings are for whoever holds the rows; a public report leaves them out. Only one on inputs made up
+for the purpose (``constructed``) says nothing about anyone and may be passed on.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from shoal.errors import InvalidSetting
+from shoal.figures import Figure
+from shoal.privacy import Guarantee
+from shoal.privacy.guarantees import guarantee_of
+
+__all__ = ["Finding", "LowerBound", "Measured", "finding_of", "judged"]
+
+
+def judged(value: float, claim: float | None, faults: tuple[str, ...] = ()) -> str:
+    """The verdict: a violation is a proof, a fault is no promise kept, the rest proves nothing.
+
+    >>> judged(1.3, 1.0), judged(0.9, 1.0), judged(0.9, None), judged(0.0, 1.0, ("constant",))
+    ('violated', 'consistent', 'no claim', 'broken')
+    """
+    if claim is not None and value > claim:
+        return "violated"
+    if faults:
+        return "broken"
+    return "no claim" if claim is None else "consistent"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """The face of everything an audit finds; ``float()`` of it is the number found.
+
+    Attributes
+    ----------
+    verdict
+        ``"violated"``: the number exceeds the claim. ``"broken"``: it does not, but what was
+        audited raises, returns NaN, changes shape or is not random. ``"consistent"``: neither was
+        seen, which proves nothing. ``"no claim"``: measured, with nothing to hold it against.
+    claim, guarantee
+        What the number is held against, and the promise it was read from.
+    instrument
+        What measured it.
+    alpha
+        The probability with which something correct may be called violated.
+    draws, seed
+        How many outputs a side, and the seed; ``None`` if there was none to note.
+    pair, constructed
+        The two inputs in words, and whether they were made up; those of others are not kept.
+    notes
+        What else was seen.
+    """
+
+    verdict: str
+    claim: float | None
+    instrument: str
+    alpha: float
+    draws: int
+    pair: str = ""
+    constructed: bool = False
+    seed: int | None = None
+    guarantee: Guarantee | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> float:
+        """The number found."""
+        raise NotImplementedError
+
+    def __float__(self) -> float:
+        return self.value
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; ``finding_of`` reads them back."""
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values["guarantee"] = None if self.guarantee is None else self.guarantee.to_dict()
+        plain = {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
+        return {"kind": type(self).__name__, **plain}
+
+    def to_json(self) -> str:
+        """The same as text."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    def plot(self) -> Figure:
+        """The claim, what was certified and what could have been, on one axis."""
+        from shoal.figures import verdict_figure
+
+        return verdict_figure(**self._drawn())
+
+    def _drawn(self) -> dict[str, Any]:
+        return {
+            "verdict": self.verdict,
+            "found": self.value,
+            "claim": self.claim,
+            "title": f"Audit: {self.verdict}",
+            "unit": self.instrument,
+        }
+
+    def _lines(self) -> list[str]:
+        claim = "no claim" if self.claim is None else f"claimed {self.claim:.4g}"
+        head = f"{self.verdict}: {self.value:.4g} found by {self.instrument}, {claim}"
+        pair = [f"pair: {self.pair}"] if self.pair else []
+        seed = "" if self.seed is None else f", seed {self.seed}"
+        return [head, *pair, f"alpha {self.alpha:g}, {self.draws:,} draws a side{seed}"]
+
+    def __str__(self) -> str:
+        return "\n".join([*self._lines(), *(f"note: {note}" for note in self.notes)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowerBound(Finding):
+    """A certified lower bound on epsilon.
+
+    Attributes
+    ----------
+    epsilon
+        At most the true epsilon with probability 1 - alpha; 0 if nothing was seen.
+    event
+        The event it was seen on, in words.
+    counts
+        How many outputs of the likelier side, of the other side, were in the event, and of how
+        many each.
+    ceiling
+        The largest bound so many draws can show. A bound near it reads "as large as can be seen".
+    delta
+        Taken off, for a claim of (epsilon, delta).
+    """
+
+    epsilon: float
+    event: str
+    ceiling: float
+    counts: tuple[int, int, int]
+    delta: float = 0.0
+    instrument: str = "lower bound"
+
+    @property
+    def value(self) -> float:
+        """Epsilon."""
+        return self.epsilon
+
+    def _drawn(self) -> dict[str, Any]:
+        more = {"ceiling": self.ceiling, "event": self.event, "counts": self.counts}
+        return {**super()._drawn(), **more, "unit": "epsilon"}
+
+    def _lines(self) -> list[str]:
+        head, *rest = super()._lines()
+        often, seldom, of = self.counts
+        seen = f"event: {self.event}: {often:,} against {seldom:,} of {of:,}"
+        return [f"{head}, at most {self.ceiling:.2f} could show", seen, *rest]
+
+    def __str__(self) -> str:
+        return super().__str__()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured(Finding):
+    """What an instrument other than a lower bound found: a sum, a sensitivity, a distance.
+
+    Attributes
+    ----------
+    statistic
+        Violated above ``claim``.
+    """
+
+    statistic: float
+
+    @property
+    def value(self) -> float:
+        """The statistic."""
+        return self.statistic
+
+    @classmethod
+    def judge(cls, statistic: float, claim: float, faults: tuple[str, ...], **rest: Any) -> Self:
+        """With the verdict that follows."""
+        verdict = judged(statistic, claim, faults)
+        return cls(statistic=statistic, claim=claim, verdict=verdict, notes=faults, **rest)
+
+
+def finding_of(values: Mapping[str, Any]) -> Finding:
+    """Back from ``to_dict``."""
+    rest = dict(values)
+    kind = {"LowerBound": LowerBound, "Measured": Measured}.get(str(rest.pop("kind", "")))
+    if kind is None or not rest.keys() <= {f.name for f in fields(kind)}:
+        raise InvalidSetting("This is no finding of an audit.", "Hand back what to_dict() gave.")
+    promise = rest.get("guarantee")
+    rest["guarantee"] = None if promise is None else guarantee_of(promise)
+    found: Finding = kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in rest.items()})
+    return found

@@ -1,0 +1,235 @@
+"""Outputs as an adversary sees them: numbers or text, one a line, and what went wrong with some.
+
+An exception, a NaN, an infinity, another shape or type is an output too: it gets a kind of its own
+instead of being skipped, since a mechanism that fails more often on one input tells of it.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.audit.draws import Failure
+from shoal.errors import DimensionMismatch, InvalidSetting
+
+__all__ = ["Sample", "samples_of"]
+
+Values = NDArray[np.generic]
+Kinds = NDArray[np.intp]
+_MOST_VALUES = 65_536
+_FARTHEST = 1e300  # stands in for infinity, so that trees can sort it
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Outputs on one input.
+
+    Attributes
+    ----------
+    values
+        One output a line; NaN where there is none.
+    kinds
+        For each output 0, or the place in ``names`` of what went wrong with it.
+    names
+        Of the kinds; the same for both inputs.
+    codes
+        A whole number for each different output, the same for both inputs; ``None`` if there are
+        more than 65,536.
+    """
+
+    values: Values
+    kinds: Kinds
+    names: tuple[str, ...]
+    codes: Kinds | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def part(self, lines: slice) -> "Sample":
+        """Some of the outputs."""
+        codes = None if self.codes is None else self.codes[lines]
+        return Sample(self.values[lines], self.kinds[lines], self.names, codes)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether the outputs are words."""
+        return self.values.dtype.kind == "U"
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether all outputs are the same one."""
+        return self.codes is not None and bool(np.ptp(self.codes) == 0)
+
+    def starts_like(self, other: "Sample") -> bool:
+        """Whether the first output is that of the other."""
+        return self.codes is not None and bool(self.codes[0] == cast("Kinds", other.codes)[0])
+
+
+@dataclass(frozen=True, eq=False)
+class _Output:
+    """One output, flat, with its shape and type in words; or none, with how it failed."""
+
+    form: str
+    kind: str
+    flat: Values
+
+
+def samples_of(first: Any, second: Any) -> tuple[Sample, Sample]:
+    """Both inputs' outputs side by side, each kind of failure numbered alike."""
+    arrays = [_as_array(outputs) for outputs in (first, second)]
+    if arrays[0] is not None and arrays[1] is not None:
+        return _of_arrays(arrays[0], arrays[1])
+    lists = [[_output(each) for each in _listed(outputs)] for outputs in (first, second)]
+    form, kind = _usual(lists[0] + lists[1])
+    named = [_of_outputs(outputs, form, kind) for outputs in lists]
+    return _numbered(*named)
+
+
+def _as_array(outputs: Any) -> Values | None:
+    """An array of numbers or text, one output a line, if that is what came."""
+    if isinstance(outputs, Mapping):
+        columns = [_as_array(column) for column in outputs.values()]
+        good = [c for c in columns if c is not None]
+        whole = len(good) == len(columns) and len({len(c) for c in good}) == 1
+        return np.hstack(good) if whole and good else None
+    if not hasattr(outputs, "__array__") and not _alike(outputs):
+        return None
+    array = np.asarray(outputs)
+    if array.ndim == 0 or array.dtype.kind not in "biufU":
+        raise InvalidSetting(
+            f"Outputs of {array.dtype} came.",
+            "Give an array of numbers or of text, one output a line.",
+        )
+    return array.reshape(len(array), -1)
+
+
+def _alike(outputs: Any) -> bool:
+    """Whether a list holds numbers, text or arrays of one type and shape, and nothing else."""
+    if not isinstance(outputs, list) or not outputs:
+        return False
+    plain = isinstance(outputs[0], int | float | str | np.generic | np.ndarray)
+    if not plain or len(set(map(type, outputs))) > 1:
+        return False
+    arrays = isinstance(outputs[0], np.ndarray)
+    return not arrays or len({(each.shape, each.dtype.kind) for each in outputs}) == 1
+
+
+def _of_arrays(first: Values, second: Values) -> tuple[Sample, Sample]:
+    if first.shape[1] != second.shape[1]:
+        raise DimensionMismatch(
+            f"Outputs of {first.shape[1]} and of {second.shape[1]} numbers came.",
+            "Give outputs of one width; lists of single outputs may differ, which is then seen.",
+        )
+    return _numbered((first, ["" for _ in first]), (second, ["" for _ in second]))
+
+
+def _listed(outputs: Any) -> Sequence[Any]:
+    if isinstance(outputs, Sequence) and not isinstance(outputs, str):
+        return outputs
+    raise InvalidSetting(
+        f"Outputs came as a {type(outputs).__name__}.",
+        "Give an array, one output a line, or a list of outputs.",
+    )
+
+
+def _output(value: Any) -> _Output:
+    if isinstance(value, Failure):
+        return _Output("", f"raised {value.name}", np.empty(0))
+    flat = _flat(value)
+    shape = np.shape(value) if not isinstance(value, Mapping | tuple | list) else (flat.size,)
+    return _Output(f"{shape}", _type_of(flat), flat)
+
+
+def _flat(value: Any) -> Values:
+    """Numbers or text in one line: of an array, or of several in a tuple, list or mapping."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        parts = [_flat(each) for each in value]
+        return np.concatenate(parts) if parts else np.empty(0)
+    flat = np.asarray(value).reshape(-1)
+    if flat.dtype.kind in "biufU":
+        return flat
+    raise InvalidSetting(
+        f"An output came as a {type(value).__name__}.",
+        "Return numbers or text: an array, or several in a tuple. Sets of unequal size can be "
+        "text, e.g. ','.join(map(str, sorted(keys))).",
+    )
+
+
+def _type_of(flat: Values) -> str:
+    return {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "text"}[flat.dtype.kind]
+
+
+def _usual(outputs: Sequence[_Output]) -> tuple[str, str]:
+    """The shape and type that came most often, on both inputs together."""
+    forms = Counter((each.form, each.kind) for each in outputs if each.form)
+    return forms.most_common(1)[0][0] if forms else ("", "")
+
+
+def _of_outputs(outputs: Sequence[_Output], form: str, kind: str) -> tuple[Values, list[str]]:
+    """Values of the usual shape, NaN where there is none, and what is unusual about each."""
+    kept = [
+        each.form == form and bool(form) and (each.kind == "text") == (kind == "text")
+        for each in outputs
+    ]
+    width = max(
+        (each.flat.size for each, keep in zip(outputs, kept, strict=True) if keep), default=0
+    )
+    missing = np.full(width, "") if kind == "text" else np.full(width, np.nan)
+    lines = [each.flat if keep else missing for each, keep in zip(outputs, kept, strict=True)]
+    values = np.stack(lines) if width else np.empty((len(outputs), 0))
+    return values, [_unusual(each, form, kind) for each in outputs]
+
+
+def _unusual(output: _Output, form: str, kind: str) -> str:
+    if not output.form:
+        return output.kind
+    if output.form != form:
+        return f"shape {output.form} instead of {form}"
+    return "" if output.kind == kind else f"type {output.kind} instead of {kind}"
+
+
+def _numbered(*sides: tuple[Values, list[str]]) -> tuple[Sample, Sample]:
+    told = [_told(values, kinds) for values, kinds in sides]
+    names = ("", *sorted({kind for kinds in told for kind in kinds} - {""}))
+    places = {name: place for place, name in enumerate(names)}
+    kinds = [np.array([places[kind] for kind in each], dtype=np.intp) for each in told]
+    values = [_sortable(values) for values, _ in sides]
+    codes = _codes(np.concatenate(values), np.concatenate(kinds))
+    cut = len(values[0])
+    halves = (None, None) if codes is None else (codes[:cut], codes[cut:])
+    first, second = (
+        Sample(own, how, names, code) for own, how, code in zip(values, kinds, halves, strict=True)
+    )
+    return first, second
+
+
+def _codes(values: Values, kinds: Kinds) -> Kinds | None:
+    codes = kinds
+    for column in values.T:
+        seen, places = np.unique(column, return_inverse=True)
+        codes = np.unique(codes * seen.size + places, return_inverse=True)[1]
+        if codes.max() >= _MOST_VALUES:
+            return None
+    return codes
+
+
+def _told(values: Values, kinds: list[str]) -> list[str]:
+    """With NaN and infinity named where nothing else went wrong."""
+    if values.dtype.kind != "f":
+        return kinds
+    nan, infinite = np.isnan(values).any(axis=1), np.isinf(values).any(axis=1)
+    if not (nan.any() or infinite.any()):
+        return kinds
+    words = np.where(nan, "NaN", np.where(infinite, "infinite", ""))
+    return [kind or str(word) for kind, word in zip(kinds, words, strict=True)]
+
+
+def _sortable(values: Values) -> Values:
+    if values.dtype.kind != "f" or not np.isinf(values).any():
+        return values
+    return np.clip(values, -_FARTHEST, _FARTHEST)

@@ -1,0 +1,120 @@
+"""What an audit found on one axis with what was claimed, and how often its event was seen."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from shoal.figures.figure import Figure
+from shoal.figures.panels import Panel
+from shoal.figures.svg import Svg, at, nice_ticks
+from shoal.figures.text import labels, shorten
+
+__all__ = ["VerdictFigure", "verdict_figure"]
+
+WIDTH, HEIGHT = 640, 300
+_FRAME = Panel(110, 612, 44, 96)
+_SHARES = Panel(110, 560, 190, 262)
+
+
+def verdict_figure(
+    *,
+    verdict: str,
+    found: float,
+    claim: float | None,
+    title: str,
+    unit: str,
+    ceiling: float | None = None,
+    event: str = "",
+    counts: Sequence[int] = (),
+) -> "VerdictFigure":
+    """Draw a finding of an audit.
+
+    Parameters
+    ----------
+    verdict, found, claim, ceiling
+        The verdict in a word, the number certified, the number claimed and the largest that could
+        have been certified.
+    title, unit
+        What it is, and what the numbers are.
+    event, counts
+        The event the two inputs differ on, and how many outputs of the likelier input, of the
+        other one, were in it, and of how many each.
+
+    Examples
+    --------
+    >>> verdict_figure(verdict="violated", found=1.31, claim=1.0, ceiling=9.7, title="Audit",
+    ...                unit="epsilon", event="z > 2", counts=(500, 80, 1000)).alt
+    'epsilon from 0 across: 1.31 found, 1 claimed, 9.7 at most. Verdict: violated. Event: z > 2, in
+    500 and 80 of 1,000 outputs.'
+    """
+    claimed = "nothing claimed" if claim is None else f"{claim:.4g} claimed"
+    most = "" if ceiling is None else f", {ceiling:.4g} at most"
+    alt = f"{unit} from 0 across: {found:.4g} found, {claimed}{most}. Verdict: {verdict}."
+    if counts:
+        often, seldom, of = counts
+        alt += f" Event: {event}, in {often:,} and {seldom:,} of {of:,} outputs."
+    numbers = {"found": found, "claim": claim, "ceiling": ceiling}
+    data = {"verdict": verdict, "unit": unit, "event": event, "counts": list(counts), **numbers}
+    return VerdictFigure(title=title, alt=alt, data=data)
+
+
+class VerdictFigure(Figure):
+    """The picture of ``verdict_figure``."""
+
+    kind = "verdict"
+
+    def svg(self, page: bool = False) -> str:
+        """The picture, 640 x 300; 640 x 150 without an event."""
+        counts = self.data["counts"]
+        svg = Svg(WIDTH, HEIGHT if counts else HEIGHT / 2, self.title, self.alt)
+        self._draw_axis(svg)
+        self._draw_found(svg)
+        if counts:
+            self._draw_shares(svg, *counts)
+        return svg.render(page)
+
+    def plotly(self) -> Any:
+        """The same numbers as a bar, with lines at the claim and at the ceiling."""
+        import plotly.graph_objects as go
+
+        figure = go.Figure(go.Bar(x=[self.data["found"]], y=["found"], orientation="h"))
+        for name, dash in (("claim", "solid"), ("ceiling", "dot")):
+            if self.data[name] is not None:
+                figure.add_vline(x=self.data[name], line_dash=dash, annotation_text=name)
+        return figure.update_layout(title=self.title, xaxis_title=self.data["unit"])
+
+    @property
+    def _end(self) -> float:
+        numbers = [self.data[name] or 0.0 for name in ("found", "claim", "ceiling")]
+        return max(numbers) * 1.08 or 1.0
+
+    def _place(self, number: float) -> float:
+        return _FRAME.across(number / self._end)
+
+    def _draw_axis(self, svg: Svg) -> None:
+        ticks = nice_ticks(0, self._end, 6)
+        for tick, words in zip(ticks, labels(ticks), strict=True):
+            svg.path(f"M{at(self._place(tick))} {_FRAME.top}V{_FRAME.bottom}", "lines")
+            svg.text(self._place(tick), _FRAME.bottom + 18, words, "middle")
+        svg.text(WIDTH / 2, _FRAME.bottom + 40, self.data["unit"], "axis-title middle")
+        svg.text(_FRAME.left, 18, f"Verdict: {self.data['verdict']}", "axis-title start")
+
+    def _draw_found(self, svg: Svg) -> None:
+        svg.text(_FRAME.left - 10, 76, "found", "axis-title end")
+        svg.path(
+            f"M{_FRAME.left} 62H{at(self._place(self.data['found']))}v20H{_FRAME.left}z", "bar"
+        )
+        for name, css, words in (("claim", "limit", "claimed"), ("ceiling", "frame", "at most")):
+            if self.data[name] is not None:
+                place = self._place(self.data[name])
+                svg.path(f"M{at(place)} {_FRAME.top}V{_FRAME.bottom}", css)
+                svg.text(place, _FRAME.top - 6, f"{words} {self.data[name]:.3g}", "middle")
+
+    def _draw_shares(self, svg: Svg, often: int, seldom: int, of: int) -> None:
+        svg.text(_SHARES.left, _SHARES.top - 14, shorten(self.data["event"], 70), "start")
+        for i, (count, css) in enumerate(((often, "bar"), (seldom, "bar other"))):
+            top = _SHARES.top + 40 * i
+            end = at(_SHARES.across(count / max(often, seldom, 1)))
+            svg.path(f"M{_SHARES.left} {top}H{end}v28H{_SHARES.left}z", css)
+            svg.text(_SHARES.left - 10, top + 19, ("one input", "the other")[i], "end")
+            svg.text(WIDTH - 14, top + 19, f"{count:,}", "end")
+        svg.text(_SHARES.left, HEIGHT - 10, f"in the event, of {of:,} outputs each", "start")
