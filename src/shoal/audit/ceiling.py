@@ -1,0 +1,144 @@
+r"""The most a membership attack can reach against a promise, and when no promise bounds it.
+
+Against an :math:`(\varepsilon, \delta)`-private release, with two neighbouring worlds to tell
+apart, TPR :math:`\le e^\varepsilon` FPR :math:`+ \delta` and 1 - FPR :math:`\le e^\varepsilon`
+(1 - TPR) :math:`+ \delta`. Added up, TPR - FPR is at most
+:math:`(e^\varepsilon - 1 + 2\delta)/(e^\varepsilon + 1)`, which is
+:math:`\tanh(\varepsilon/2)` where delta is 0.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import InvalidSetting
+from shoal.privacy import Guarantee, LocalDP, MetricDP, PureDP, Unprotected
+from shoal.privacy.guarantees import ApproxDP
+
+__all__ = ["Ceiling", "Game", "ceiling_of"]
+
+Game = Literal["own coin", "swap"]
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """How far the two worlds of a game may lie apart, or why nothing bounds that.
+
+    Attributes
+    ----------
+    epsilon, delta
+        Between the two worlds of the game; ``None`` if there is no ceiling.
+    reason
+        What was used, or why there is none.
+
+    Examples
+    --------
+    >>> round(ceiling_of(LocalDP(1), "swap").advantage, 3)
+    0.462
+    >>> print(ceiling_of(LocalDP(1), "own coin"))
+    no ceiling: taking part is not covered
+    """
+
+    epsilon: float | None
+    delta: float
+    reason: str
+
+    @property
+    def advantage(self) -> float | None:
+        """The largest TPR - FPR."""
+        if self.epsilon is None:
+            return None
+        return min(1.0, math.tanh(self.epsilon / 2) + 2 * self.delta / (math.exp(self.epsilon) + 1))
+
+    def tpr(self, fpr: ArrayLike) -> NDArray[np.float64] | None:
+        """The largest true positive rate at each false positive rate."""
+        if self.epsilon is None:
+            return None
+        share, odds = np.asarray(fpr, dtype=np.float64), math.exp(self.epsilon)
+        above: NDArray[np.float64] = np.minimum(
+            odds * share + self.delta, 1 - (1 - share - self.delta) / odds
+        )
+        return np.minimum(above, 1.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        values = {"epsilon": self.epsilon, "delta": self.delta, "reason": self.reason}
+        return {**values, "advantage": self.advantage}
+
+    def __str__(self) -> str:
+        if self.epsilon is None:
+            return f"no ceiling: {self.reason}"
+        return f"at most {self.advantage:.3f} ({self.reason})"
+
+
+def ceiling_of(
+    guarantee: Guarantee | None,
+    game: Game,
+    *,
+    distance: float | None = None,
+    reports: int = 1,
+    uncovered: str = "",
+) -> Ceiling:
+    """The ceiling of a game under a promise.
+
+    Parameters
+    ----------
+    guarantee
+        What was promised about everything the adversary sees.
+    game
+        ``"own coin"``: each target is in or out by itself. ``"swap"``: as many are in either way,
+        so that someone else is in the place of who is out. A promise about rows added or removed
+        covers the first, and the second in two steps; one about replaced values only the second.
+    distance
+        For ``MetricDP``: between two records of the game, at most, in the promise's own units.
+    reports
+        How many reports of one record the adversary sees.
+    uncovered
+        What the adversary sees beyond the promise, if anything: then there is no ceiling.
+    """
+    if game not in ("own coin", "swap"):
+        raise InvalidSetting(f"There is no game {game!r}.", "Choose 'own coin' or 'swap'.")
+    if uncovered:
+        return _none(uncovered)
+    match guarantee:
+        case PureDP() | ApproxDP():
+            return _of_rows(guarantee, game)
+        case LocalDP() | MetricDP():
+            return _of_reports(guarantee, game, distance, reports)
+        case None | Unprotected():
+            return _none("nothing is promised")
+    return _none(f"{type(guarantee).__name__} bounds no odds")
+
+
+def _of_reports(
+    guarantee: LocalDP | MetricDP, game: Game, distance: float | None, reports: int
+) -> Ceiling:
+    if game == "own coin":
+        return _none("taking part is not covered")
+    if isinstance(guarantee, LocalDP):
+        return _some(reports * float(guarantee.epsilon), 0.0, "any two values, swapped")
+    if distance is None:
+        return _none("how far records lie apart is not known")
+    epsilon = float(guarantee.epsilon) * distance + float(guarantee.slack)
+    return _some(reports * epsilon, 0.0, f"records at most {distance:.3g} apart, swapped")
+
+
+def _of_rows(guarantee: PureDP | ApproxDP, game: Game) -> Ceiling:
+    if game == "swap":
+        steps = "two steps, out and in" if guarantee.neighbours == "add-remove" else "one replaced"
+        promise: PureDP | ApproxDP = guarantee.as_replace_one()
+        return _some(float(promise.epsilon), float(getattr(promise, "delta", 0)), steps)
+    if guarantee.neighbours == "replace-one":
+        return _none("taking part is not covered")
+    return _some(float(guarantee.epsilon), float(getattr(guarantee, "delta", 0)), "in or out")
+
+
+def _some(epsilon: float, delta: float, how: str) -> Ceiling:
+    return Ceiling(epsilon, min(delta, 1.0), f"epsilon {epsilon:.4g}: {how}")
+
+
+def _none(reason: str) -> Ceiling:
+    return Ceiling(None, 0.0, reason)

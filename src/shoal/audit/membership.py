@@ -1,0 +1,251 @@
+"""Membership inference: was this person's record among those a model was made of?"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.audit.ceiling import Ceiling, ceiling_of
+from shoal.audit.inferred import MembershipInference, Setting, inferred
+from shoal.audit.shadow import ATTACKS, Answers, Halves, Rehearsal, halves
+from shoal.audit.victim import Labels, Matrix, Victim, as_rows
+from shoal.errors import (
+    ConflictingSettings,
+    DimensionMismatch,
+    InvalidSetting,
+    ShadowOverlap,
+    TooFewRows,
+)
+from shoal.privacy import Guarantee, MetricDP
+from shoal.privacy.exact import whole_number
+from shoal.randomness import Randomness, Seed
+
+__all__ = [
+    "FEWEST",
+    "Progress",
+    "as_labels",
+    "as_places",
+    "checked_levels",
+    "membership_inference",
+    "seeds",
+]
+
+Places = NDArray[np.intp]
+Progress = Callable[[str, float], None]
+FEWEST = 20  # members of a game
+
+
+def membership_inference(
+    fit: Any,
+    rows: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    mechanism: Any = None,
+    query: Literal["true", "perturbed"] = "true",
+    shadow: Literal["matched", "plain"] = "matched",
+    attack: Literal["forest", "art"] = "forest",
+    answers: Answers | None = None,
+    target: float | ArrayLike = 0.25,
+    known: ArrayLike | None = None,
+    shadows: int = 3,
+    repeats: int = 10,
+    guarantee: Guarantee | None = None,
+    alpha: float = 0.01,
+    random_state: Seed = None,
+    progress: Progress | None = None,
+) -> MembershipInference:
+    """Play the membership game with shadow models.
+
+    Half of the target rows are members: the model is fitted on them, through the mechanism, and on
+    nothing else. The adversary holds true records, the model, and rows of its own, on which it
+    rehearses with models made the same way. Each repeat draws split, noise and models anew.
+
+    Parameters
+    ----------
+    fit
+        What is attacked: an estimator, which is cloned, such as ``PrivateKMeans(...)``,
+        ``LocalClusterer(...)`` or scikit-learn's; or a function ``(rows, rng)``, with ``labels``
+        ``(rows, labels, rng)``, that returns a model.
+    rows, labels
+        The table, one line a person; a whole number from 0 up for each, if the model learns labels.
+        Labels count as seen by everyone, so no promise about rows covers them.
+    mechanism
+        A local mechanism that rows pass before ``fit``.
+    query
+        ``"perturbed"`` asks for members by their report. Nobody outside holds that, and it finds
+        leaks that are not there: only to show this.
+    shadow
+        ``"matched"`` shadow models pass the same mechanism; ``"plain"`` ones see true rows.
+    attack
+        ``"forest"``, or ``"art"`` for the black-box attack of the Adversarial Robustness Toolbox.
+    answers
+        A function of the model and rows that returns what the adversary notes down, a line a row.
+        Left out: probabilities of a classifier, distances to centres, noisy counts of cells.
+    target, known
+        The share of the rows under attack, or their places; the places of the rows the adversary
+        has, which left out are all others.
+    shadows, repeats
+        Shadow models a game; games.
+    guarantee
+        Of everything the adversary sees; left out, the mechanism's or the model's own.
+    alpha, random_state, progress
+        Level of the verdict and the bands; a seed; called with what is done and its share.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> rows = np.random.default_rng(0).normal(size=(400, 2))
+    >>> found = membership_inference(KMeans(3, n_init=1), rows, repeats=5, random_state=7)
+    >>> found.verdict, found.members, abs(found.advantage.mean) < 0.2
+    ('no claim', 50, True)
+
+    References
+    ----------
+    Shokri, Stronati, Song, Shmatikov, Membership inference attacks against machine learning models,
+    S&P 2017; Yeom et al., Privacy risk in machine learning, CSF 2018.
+    """
+    table, victim = as_rows(rows), Victim.of(fit, mechanism)
+    checked_levels(alpha, repeats)
+    _check(query, shadow, attack, victim)
+    split = _Split.of(len(table), target, known, shadows)
+    way = Rehearsal(victim, table, as_labels(labels, len(table)), shadow == "matched",
+                    query == "perturbed", answers)  # fmt: skip
+    games = []
+    for done, rng in enumerate(seeds(repeats, random_state)):
+        played, model = way.play(*split.drawn(rng), ATTACKS[attack], rng)
+        games.append(played)
+        if progress is not None:
+            progress("games", (done + 1) / repeats)
+    promise = victim.promise(model) if guarantee is None else guarantee
+    setting = Setting(
+        attack=f"shadow models and {_NAMES[attack]}",
+        game="swap",
+        query=query,
+        shadow=shadow,
+        shadows=shadows,
+        alpha=alpha,
+        seed=random_state if isinstance(random_state, int) else None,
+        notes=("members were asked for by their reports, which invents leakage",)
+        if query == "perturbed"
+        else (),
+    )
+    ceiling = _ceiling(promise, victim, table, _uncovered(way))
+    return inferred(games, ceiling, setting, promise)
+
+
+_NAMES = {"forest": "a forest", "art": "the toolbox' forest"}
+
+
+class _Split:
+    """Which rows are attacked, which the adversary has; a draw says who is in."""
+
+    def __init__(self, target: int | Places, known: Places | None, n: int, shadows: int) -> None:
+        self._target, self._known, self._n, self._shadows = target, known, n, shadows
+
+    @classmethod
+    def of(cls, n: int, target: Any, known: Any, shadows: int) -> "_Split":
+        """Checked, so that every draw goes through."""
+        if whole_number(shadows) is None or shadows < 1:
+            raise InvalidSetting("shadows is no whole number from 1 up.", "E.g. shadows=3.")
+        share = np.ndim(target) == 0
+        if share and not 0 < float(target) < 1:
+            raise InvalidSetting("target is no share between 0 and 1.", "E.g. target=0.25.")
+        aim = int(n * float(target)) if share else as_places(target, n, "target")
+        held = None if known is None else as_places(known, n, "known")
+        if held is not None and not isinstance(aim, int):
+            _refuse_overlap(aim, held)
+        of_target = aim if isinstance(aim, int) else aim.size
+        left = n - of_target if held is None else held.size - (of_target if share else 0)
+        if of_target // 2 < FEWEST or left < 4 * shadows:
+            raise TooFewRows(
+                f"{of_target} rows are under attack and {max(left, 0)} are left for {shadows} "
+                f"shadow models.",
+                f"Attack {2 * FEWEST} rows or more, and leave four or more a shadow model.",
+            )
+        return cls(aim, held, n, shadows)
+
+    def drawn(self, rng: Randomness) -> tuple[Halves, list[Halves]]:
+        """The target's halves, and those of each shadow model."""
+        order = rng.compute.permutation(self._n)
+        if isinstance(self._target, int):
+            aim = order[: self._target]
+        else:
+            aim = rng.compute.permutation(self._target)
+        rest = order[~np.isin(order, aim)]
+        if self._known is not None:
+            rest = rest[np.isin(rest, self._known)]
+        return halves(aim), [halves(part) for part in np.array_split(rest, self._shadows)]
+
+
+def as_places(values: Any, n: int, name: str) -> Places:
+    """Places of rows: whole numbers, each once."""
+    places = np.asarray(values)
+    good = places.ndim == 1 and places.dtype.kind in "iu" and places.size
+    if not good or places.min() < 0 or places.max() >= n or np.unique(places).size < places.size:
+        raise InvalidSetting(
+            f"{name} is no list of different places of rows.", f"Give numbers from 0 to {n - 1}."
+        )
+    return places.astype(np.intp)
+
+
+def _refuse_overlap(target: Places, known: Places) -> None:
+    both = np.intersect1d(target, known).size
+    if both:
+        raise ShadowOverlap(
+            f"{both} of the {target.size} rows under attack are among those the adversary has.",
+            "Give it other rows: whoever has the answer needs no attack.",
+        )
+
+
+def _check(query: str, shadow: str, attack: str, victim: Victim) -> None:
+    for name, value, choices in (("query", query, ("true", "perturbed")),
+                                 ("shadow", shadow, ("matched", "plain")),
+                                 ("attack", attack, tuple(ATTACKS))):  # fmt: skip
+        if value not in choices:
+            raise InvalidSetting(f"{name} is {value!r}.", f"Choose {' or '.join(choices)}.")
+    if query == "perturbed" and victim.mechanism is None:
+        raise ConflictingSettings(
+            "query='perturbed' came without a mechanism: there are no reports to ask for.",
+            "Give mechanism=..., or ask for true records.",
+        )
+
+
+def checked_levels(alpha: float, repeats: int) -> None:
+    """Refuse a level or a number of games that is none."""
+    if not isinstance(alpha, int | float) or not 0 < alpha < 0.5:
+        raise InvalidSetting("alpha must lie in (0, 0.5).", "E.g. alpha=0.01.")
+    if whole_number(repeats) is None or repeats < 1:
+        raise InvalidSetting("repeats is no whole number from 1 up.", "E.g. repeats=10.")
+
+
+def as_labels(labels: ArrayLike | None, n: int) -> Labels | None:
+    """Labels as whole numbers from 0 up, one a row."""
+    if labels is None:
+        return None
+    found = np.asarray(labels)
+    if found.shape != (n,):
+        raise DimensionMismatch(f"{found.size} labels came for {n} rows.", "Give one a row.")
+    if found.dtype.kind not in "iub" or found.min(initial=0) < 0:
+        raise InvalidSetting("Labels are no whole numbers from 0 up.", "Number the classes: 0, 1.")
+    return found.astype(np.int64)
+
+
+def seeds(repeats: int, random_state: Seed) -> Iterator[Randomness]:
+    """Randomness of its own for each of so many models or games."""
+    source = Randomness(random_state)
+    return (Randomness(source.compute) for _ in range(repeats))
+
+
+def _uncovered(way: Rehearsal) -> str:
+    """What the adversary sees that no promise about the rows covers."""
+    if way.labels is not None:
+        return "labels unprotected"
+    return "the report itself is asked for" if way.perturbed else ""
+
+
+def _ceiling(promise: Guarantee | None, victim: Victim, rows: Matrix, uncovered: str) -> Ceiling:
+    far = None
+    if isinstance(promise, MetricDP):
+        far = victim.farthest(rows.min(axis=0, keepdims=True), rows.max(axis=0, keepdims=True))
+    return ceiling_of(promise, "swap", distance=far, uncovered=uncovered)

@@ -1,0 +1,145 @@
+"""Shadow models: the adversary rehearses on rows of its own, then attacks (Shokri et al. 2017)."""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.audit.answers import answers_of
+from shoal.audit.roc import Played
+from shoal.audit.victim import Labels, Matrix, Victim
+from shoal.errors import InvalidSetting
+from shoal.randomness import Randomness
+
+__all__ = ["ATTACKS", "Answers", "Halves", "Rehearsal", "halves"]
+
+Places = NDArray[np.intp]
+Scorer = Callable[[Matrix], NDArray[np.float64]]
+Answers = Callable[[Any, Matrix], Any]
+TREES = 60
+_EVEN = 0.5  # halves are equal, so a score above it says "member": known before any target is seen
+
+
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """Places of rows: those a model is fitted on, and those it is not."""
+
+    inside: Places
+    outside: Places
+
+
+def halves(places: Places) -> Halves:
+    """The first half in, the rest out."""
+    return Halves(places[: len(places) // 2], places[len(places) // 2 :])
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsal:
+    """One table, one victim, and how the adversary proceeds.
+
+    Parameters
+    ----------
+    victim, rows, labels
+        What is attacked, the table, and labels of its rows if the victim learns from them.
+    matched
+        Whether shadow models pass the same mechanism as the target.
+    perturbed
+        Whether members are asked for by their report instead of their record.
+    answers
+        What the adversary notes down of a model's answers; ``None``: by the kind of model.
+    """
+
+    victim: Victim
+    rows: Matrix
+    labels: Labels | None
+    matched: bool
+    perturbed: bool
+    answers: Answers | None
+
+    def play(self, target: Halves, shadows: Sequence[Halves], learn: "Learn", rng: Randomness
+             ) -> tuple[Played, Any]:  # fmt: skip
+        """One game: rehearse on the shadows, fix the threshold, attack the target."""
+        rehearsed = [self._asked(part, self.matched, rng)[0] for part in shadows]
+        asked, model = self._asked(target, True, rng)
+        width = min(answers.shape[1] for pair in [*rehearsed, asked] for answers in pair)
+        seen = [np.vstack([pair[i] for pair in rehearsed])[:, :width] for i in (0, 1)]
+        score = learn(seen[0], seen[1], rng.seed())
+        inside, outside = (score(answers[:, :width]) for answers in asked)
+        return Played(inside, outside, _EVEN), model
+
+    def _asked(
+        self, part: Halves, protected: bool, rng: Randomness
+    ) -> tuple[tuple[Matrix, Matrix], Any]:
+        """What a model of the inner half says about it and about the outer half."""
+        members = self.rows[part.inside]
+        reported = self.victim.reported(members, rng) if protected else members
+        model = self.victim.model(reported, self._of(part.inside), rng)
+        shown = np.asarray(reported, dtype=np.float64) if self.perturbed else members
+        asked = self._answers(model, shown, part.inside)
+        return (asked, self._answers(model, self.rows[part.outside], part.outside)), model
+
+    def _answers(self, model: Any, rows: Matrix, places: Places) -> Matrix:
+        if self.answers is not None:
+            said = np.asarray(self.answers(model, rows), dtype=np.float64)
+            return said.reshape(len(rows), -1)
+        classes = 0 if self.labels is None else int(self.labels.max()) + 1
+        return answers_of(model, rows, self._of(places), classes)
+
+    def _of(self, places: Places) -> Labels | None:
+        return None if self.labels is None else self.labels[places]
+
+
+Learn = Callable[[Matrix, Matrix, int], Scorer]
+
+
+def learn_forest(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
+    """A forest that tells answers about members from others."""
+    answers = np.vstack([inside, outside])
+    member = np.repeat([1, 0], [len(inside), len(outside)])
+    forest = _forest(seed).fit(answers, member)
+    return lambda asked: np.asarray(forest.predict_proba(asked)[:, 1])
+
+
+def learn_with_toolbox(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
+    """The black-box attack of the Adversarial Robustness Toolbox, with such a forest.
+
+    Its own shadow models know of no mechanism between rows and model, so it gets answers of ours.
+    """
+    toolbox, wrap = _toolbox()
+    width = inside.shape[1]
+    nobody = wrap(lambda rows: rows, input_shape=(width,), nb_classes=max(width, 2))
+    attack = toolbox(nobody, attack_model=_forest(seed))
+    attack.fit(pred=inside, test_pred=outside)
+
+    def score(asked: Matrix) -> NDArray[np.float64]:
+        said = np.asarray(attack.infer(None, pred=asked, probabilities=True), dtype=np.float64)
+        return said.reshape(len(asked), -1)[:, -1]
+
+    return score
+
+
+ATTACKS: dict[str, Learn] = {"forest": learn_forest, "art": learn_with_toolbox}
+Attack = Literal["forest", "art"]
+
+
+def _forest(seed: int) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(TREES, random_state=seed)
+
+
+def _toolbox() -> tuple[Any, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it tells of every framework it does not find
+        try:
+            from art.attacks.inference.membership_inference import MembershipInferenceBlackBox
+            from art.estimators.classification import BlackBoxClassifier
+        except ImportError:
+            raise InvalidSetting(
+                "attack='art' needs the Adversarial Robustness Toolbox, which is not installed.",
+                "Install it: pip install 'shoal[attack]'. Or take attack='forest'.",
+            ) from None
+    return MembershipInferenceBlackBox, BlackBoxClassifier
