@@ -9,6 +9,8 @@ A stream can never repeat itself behind your back:
 - a copied or pickled stream is another one: keyed anew by the operating system wherever it is
   opened, or, if seeded, derived from the original;
 - after a fork the child process continues on a stream of its own.
+
+The exception has a name: ``TaskNoise`` travels, and opens the same streams wherever it is opened.
 """
 
 import hashlib
@@ -16,6 +18,7 @@ import os
 import secrets
 import weakref
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, cast
 
@@ -24,7 +27,7 @@ from randomgen import ChaCha
 
 from shoal.errors import InvalidSetting, RepeatedStream
 
-__all__ = ["NoiseStream", "Randomness", "Seed"]
+__all__ = ["NoiseStream", "Randomness", "Seed", "TaskNoise"]
 
 Seed = int | np.random.Generator | None
 
@@ -67,6 +70,10 @@ class NoiseStream(np.random.Generator):
         self._used.add(key)
         return NoiseStream(key, self.simulation)
 
+    def for_tasks(self) -> "TaskNoise":
+        """Its children, for tasks that may be run twice: see ``TaskNoise``."""
+        return TaskNoise(self._key, self.simulation)
+
     def __reduce__(self) -> tuple[Any, ...]:
         if not self.simulation:
             return _real_stream, ()  # the same bytes may be opened by many
@@ -83,6 +90,29 @@ class NoiseStream(np.random.Generator):
         fresh = b"" if self.simulation else secrets.token_bytes(32)
         key = _derive(self._key, "fork", os.getpid(), fresh)
         self.__init__(key, self.simulation)  # type: ignore[misc]
+
+
+@dataclass(frozen=True)
+class TaskNoise:
+    """The children of one stream, which tasks on other machines open by name, twice if need be.
+
+    Nothing refuses a repetition here. Whoever uses it names streams so that equal names mean the
+    same rows of the same release: then drawing again says nothing new. Its key must not go where
+    the rows may not: whoever has it can subtract the noise.
+
+    Examples
+    --------
+    >>> noise = Randomness(7).noise.child("reports").for_tasks()
+    >>> bool(noise.stream("block", 0).random() == noise.stream("block", 0).random())
+    True
+    """
+
+    _key: bytes = field(repr=False)
+    simulation: bool
+
+    def stream(self, *names: object) -> NoiseStream:
+        """What the stream's ``child`` of these names would be."""
+        return NoiseStream(_derive(self._key, "child", *names), self.simulation)
 
 
 def _real_stream() -> NoiseStream:

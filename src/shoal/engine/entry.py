@@ -10,7 +10,7 @@ from shoal.engine.rows import Rows, Terms
 from shoal.engine.screen import Screen
 from shoal.errors import InvalidDomain, InvalidSetting
 
-__all__ = ["rows_of"]
+__all__ = ["is_spark_frame", "rows_of"]
 
 
 def rows_of(
@@ -28,8 +28,8 @@ def rows_of(
     ----------
     X
         Anything `shoal.data.source_of` takes: arrays, frames, Arrow and DuckDB tables, paths of
-        files. Named columns are picked by name; those of an array are the domain's, in order.
-        `Rows` pass through.
+        files; or a Spark frame, whose rows stay where they are. Named columns are picked by name;
+        those of an array are the domain's, in order. `Rows` pass through.
     domain
         A box, or a schema if there are categories.
     outside
@@ -55,12 +55,28 @@ def rows_of(
             "State public bounds, e.g. Box(age=(0, 110)).",
         )
     terms = _terms(domain, outside, nonfinite, entity, max_rows_per_person)
+    if is_spark_frame(X):
+        from shoal.engine.spark_rows import SparkRows
+
+        return SparkRows(X, domain, terms)
     if isinstance(X, Rows):
         return _passed_through(X, domain, terms)
     columns = domain.names if isinstance(domain, Box) else domain.columns
     source = source_of(X, names=columns)
     picked(source.names, Screen(domain, terms).columns)
     return LocalRows(source, domain, terms)
+
+
+def is_spark_frame(X: object) -> bool:
+    """Whether it is a Spark frame, classic or of Spark Connect; told without importing Spark.
+
+    Examples
+    --------
+    >>> is_spark_frame([[1.0, 2.0]])
+    False
+    """
+    kinds = [kind for kind in type(X).__mro__ if kind.__name__ == "DataFrame"]
+    return any(kind.__module__.startswith("pyspark.sql.") for kind in kinds)
 
 
 def _terms(

@@ -12,7 +12,18 @@ from numpy.typing import NDArray
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.errors import InvalidSetting
 
-__all__ = ["Block", "Integers", "Kernel", "Mapped", "Mapper", "Rows", "Terms"]
+__all__ = [
+    "Block",
+    "Columns",
+    "Drawing",
+    "Integers",
+    "Kernel",
+    "Mapped",
+    "Mapper",
+    "Rows",
+    "Terms",
+    "kernel_at",
+]
 
 Integers = NDArray[np.int64]
 
@@ -37,7 +48,26 @@ class Block:
 
 
 Kernel = Callable[[Block], tuple[Integers, ...]]
-Mapper = Callable[[Block], NDArray[Any] | Sequence[NDArray[Any]]]
+Columns = NDArray[Any] | Sequence[NDArray[Any]]
+
+
+@runtime_checkable
+class Drawing(Protocol):
+    """A mapper that draws noise: it is told where a block stands, and draws for that place.
+
+    So a task that is run twice draws the same, and no two blocks share what they draw.
+    """
+
+    def at(self, *place: object) -> Callable[[Block], Columns]:
+        """The mapper for one block; with no place, for a block of no rows."""
+
+
+Mapper = Callable[[Block], Columns] | Drawing
+
+
+def kernel_at(kernel: Mapper, *place: object) -> Callable[[Block], Columns]:
+    """What maps the block at this place."""
+    return kernel.at(*place) if isinstance(kernel, Drawing) else kernel
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from shoal.engine.scratch import scratch
 from shoal.engine.screen import Screen
 from shoal.engine.spill import query_to_file
 
-__all__ = ["group_sizes"]
+__all__ = ["coded", "coded_schema", "group_sizes", "labelled"]
 
 
 def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen) -> pa.Table:
@@ -19,24 +19,24 @@ def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen)
 
     Codes are grouped, which is faster than labels, and translated at the end.
     """
-    schema = pa.schema([(f"c{i}", _kind(name, screen)) for i, name in enumerate(columns)])
-    batches = (_picked(block, columns, screen, schema) for block in blocks)
+    schema = coded_schema(columns, screen)
+    batches = (coded(block, columns, screen) for block in blocks)
     sql = "SELECT *, count(*) AS n FROM rows GROUP BY ALL ORDER BY ALL"
     with scratch() as folder:
         path = folder / "sizes.parquet"
         query_to_file(sql, schema, batches, path)
         found = pq.read_table(path)
-    labelled = [_labels(found[f"c{i}"], name, screen) for i, name in enumerate(columns)]
-    return pa.table([*labelled, found["n"]], names=[*columns, "n"])
+    return labelled(found, columns, screen)
 
 
-def _kind(name: str, screen: Screen) -> pa.DataType:
-    return pa.int32() if name in screen.categories else pa.float64()
+def coded_schema(columns: Sequence[str], screen: Screen) -> pa.Schema:
+    """These columns as ``c0, c1, ...``: codes of categories, or numbers."""
+    kinds = [pa.int32() if name in screen.categories else pa.float64() for name in columns]
+    return pa.schema([(f"c{i}", kind) for i, kind in enumerate(kinds)])
 
 
-def _picked(
-    block: Block, columns: Sequence[str], screen: Screen, schema: pa.Schema
-) -> pa.RecordBatch:
+def coded(block: Block, columns: Sequence[str], screen: Screen) -> pa.RecordBatch:
+    """A block's rows laid out like that."""
     listed = list(screen.categories)
     arrays = [
         block.codes[:, listed.index(name)]
@@ -45,8 +45,15 @@ def _picked(
         for name in columns
     ]
     return pa.RecordBatch.from_arrays(
-        [pa.array(np.ascontiguousarray(array)) for array in arrays], schema=schema
+        [pa.array(np.ascontiguousarray(array)) for array in arrays],
+        schema=coded_schema(columns, screen),
     )
+
+
+def labelled(found: pa.Table, columns: Sequence[str], screen: Screen) -> pa.Table:
+    """Groups of codes with their own names and labels again, and ``n``."""
+    labels = [_labels(found[f"c{i}"], name, screen) for i, name in enumerate(columns)]
+    return pa.table([*labels, found["n"]], names=[*columns, "n"])
 
 
 def _labels(column: pa.ChunkedArray, name: str, screen: Screen) -> pa.ChunkedArray | pa.Array:

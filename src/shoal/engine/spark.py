@@ -1,0 +1,118 @@
+"""Where Spark itself is called: sessions, files on its paths, the place of a task, k-means||."""
+
+import os
+import sys
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark import TaskContext
+from pyspark.ml.clustering import KMeans
+from pyspark.ml.functions import array_to_vector
+from pyspark.sql import SparkSession
+from pyspark.sql.functions import col
+
+from shoal.engine.spark_failures import guarded
+from shoal.engine.spark_java import check_java
+from shoal.engine.spark_rows import SparkRows
+from shoal.errors import SessionStopped, UnreadableTable
+
+__all__ = ["SparkRows", "mllib_centers", "partition_id", "read_table", "spark_session"]
+
+Matrix = NDArray[np.float64]
+_SEEDS = 8
+
+
+def spark_session(master: str | None = None, **settings: str) -> SparkSession:
+    """The session that runs, or a new one.
+
+    Parameters
+    ----------
+    master
+        ``local[4]``, ``spark://host:7077``, ``yarn``, ``k8s://...``; left out, what the environment
+        or ``spark-submit`` says, or this machine. ``sc://host`` is Spark Connect.
+    **settings
+        Of Spark, with dots as double underscores: ``spark__executor__memory="4g"``.
+    """
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("shoal")
+    for name, value in settings.items():
+        builder = builder.config(name.replace("__", "."), value)
+    if master is not None and master.startswith("sc://"):
+        builder = builder.remote(master)
+    else:
+        check_java()
+        builder = builder if master is None else builder.master(master)
+    with guarded("starting a session"):
+        return builder.getOrCreate()
+
+
+def read_table(session: SparkSession, path: str) -> Any:
+    """A frame of the CSV or Parquet files at any path Spark can reach. No row is read yet.
+
+    CSV columns come as text, as everywhere in shoal: each cell is read by itself.
+
+    Parameters
+    ----------
+    session, path
+        By which session; a file, a folder or a pattern whose name says its format.
+    """
+    name = path.rstrip("/*")
+    with guarded("opening a table"):
+        if name.endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz")):
+            mark = "\t" if ".tsv" in name else ","
+            return session.read.csv(path, header=True, sep=mark, mode="FAILFAST", escape='"')
+        if name.endswith(".parquet") or "." not in name.rsplit("/", 1)[-1]:
+            return session.read.parquet(path)
+    raise UnreadableTable(
+        "The path names no format Spark reads here.", "End it in .csv, .csv.gz, .tsv or .parquet."
+    )
+
+
+def partition_id() -> int:
+    """The number of the partition that this task, on a worker, is at."""
+    context = TaskContext.get()
+    assert context is not None, "only tasks have one"
+    return int(context.partitionId())
+
+
+def mllib_centers(points: Matrix, weights: NDArray[np.float64], k: int, seed: int) -> Matrix:
+    """Centres of weighted points by Spark's own k-means||: for more points than one machine likes.
+
+    It has no runs to choose among and stops at poorer optima than scikit-learn's, so the best of
+    eight seeds is taken.
+
+    Parameters
+    ----------
+    points, weights, k, seed
+        Released points, what each weighs, how many centres; of the first run.
+    """
+    session = SparkSession.getActiveSession()
+    if session is None:
+        raise SessionStopped(
+            'spark_kmeans="mllib" came, and no Spark session runs.',
+            "Start one, or leave spark_kmeans out: scikit-learn clusters on this machine.",
+        )
+    with guarded("clustering"):
+        frame = _weighted(session, points, weights).persist()
+        fits = [_fitted(frame, k, seed + run) for run in range(_SEEDS)]
+        frame.unpersist()
+    return min(fits, key=lambda centers: _cost(points, weights, centers))
+
+
+def _weighted(session: SparkSession, points: Matrix, weights: NDArray[np.float64]) -> Any:
+    each = pa.FixedSizeListArray.from_arrays(pa.array(points.ravel()), points.shape[1])
+    table = pa.table({"point": each.cast(pa.list_(pa.float64())), "weight": weights})
+    frame = session.createDataFrame(table)
+    return frame.select(array_to_vector(col("point")).alias("features"), "weight")
+
+
+def _fitted(frame: Any, k: int, seed: int) -> Matrix:
+    kmeans = KMeans(k=k, seed=seed, initMode="k-means||", weightCol="weight")
+    return np.array(kmeans.fit(frame).clusterCenters())
+
+
+def _cost(points: Matrix, weights: NDArray[np.float64], centers: Matrix) -> float:
+    nearest = np.min([((points - center) ** 2).sum(axis=1) for center in centers], axis=0)
+    return float(weights @ nearest)
