@@ -1,0 +1,85 @@
+"""Noise on raw floats: which numbers can come out depends on what went in."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from shoal.audit.case import Twin
+from shoal.audit.twins.forms import Matrix, Stream, broken, local, metric
+from shoal.mechanisms import NDLaplace
+
+__all__ = ["branches", "low_bits", "only_from_the_first", "reachable", "twins"]
+
+FIRST, SECOND = 0.37, -0.42
+
+
+@broken("the low bits of raw float64 reports depend on the record")
+def raw_laplace(x: Matrix, n: int, rng: Stream) -> Any:
+    """NDLaplace without its lattice."""
+    return NDLaplace(1.0, lattice=None).release(np.tile(x, (n, 1)), rng).values
+
+
+def low_bits(z: Matrix) -> np.ndarray:
+    """Near 0 and no multiple of 2**-53: 0 + noise gets there, 1 + noise cannot."""
+    bits = z[:, 0] * 2.0**53
+    return np.asarray((np.abs(z[:, 0]) < 0.25) & (z[:, 0] != 0) & (bits != np.rint(bits)))
+
+
+def branches(x: float) -> tuple[tuple[float, float], ...]:
+    """Start and length of Piecewise's window, and of what lies below and above, at epsilon 1."""
+    z = math.exp(0.5)
+    C = (z + 1) / (z - 1)
+    left, right = (C + 1) * x / 2 - (C - 1) / 2, (C + 1) * x / 2 + (C - 1) / 2
+    return (left, right - left), (-C, left + C), (right, C - right)
+
+
+@broken("which floats the sampler can reach depends on the value")
+def raw_piecewise(x: float, n: int, rng: Stream) -> Matrix:
+    """The textbook sampler, on raw floats."""
+    inside, below, above = (low + length * rng.random(n) for low, length in branches(x))
+    _, (_, room_below), (_, room_above) = branches(x)
+    outside = np.where(rng.random(n) < room_below / (room_below + room_above), below, above)
+    return np.where(rng.random(n) < 1 / (1 + math.exp(-0.5)), inside, outside)[:, None]
+
+
+def reachable(x: float, values: Matrix) -> np.ndarray:
+    """Whether some uniform number of 53 bits takes x to the value, in any of three branches."""
+    found = np.zeros(values.shape, dtype=bool)
+    for low, length in branches(x):
+        nearest = np.rint((values - low) / length * 2.0**53)
+        for shift in range(-4, 5):
+            uniform = (nearest + shift) * 2.0**-53
+            possible = (uniform >= 0) & (uniform < 1)
+            found |= possible & (low + length * uniform == values)
+    return found
+
+
+def only_from_the_first(z: Matrix) -> np.ndarray:
+    """Values that the first input can give and the second cannot."""
+    return np.asarray(reachable(FIRST, z[:, 0]) & ~reachable(SECOND, z[:, 0]))
+
+
+twins = {
+    "Laplace noise on raw floats": Twin(
+        raw_laplace,
+        (np.zeros(1), np.ones(1)),
+        metric(1),
+        at_least=9.05,
+        draws=400_000,
+        event=low_bits,
+        about="Mironov (CCS 2012): a sum of floats keeps low bits that tell what was added. Noise "
+        "on 0 leaves numbers with finer bits than noise on 1 ever can.",
+    ),
+    "Piecewise on raw floats": Twin(
+        raw_piecewise,
+        (FIRST, SECOND),
+        local(1),
+        at_least=10.0,
+        draws=400_000,
+        event=only_from_the_first,
+        about="The same for a mechanism that adds nothing: its textbook sampler stretches a "
+        "uniform number of 53 bits over a window that moves with the value. Asking which floats "
+        "each value can reach tells two values apart.",
+    ),
+}

@@ -1,0 +1,97 @@
+"""Faults that no output shows as surely as the sum of what was handed out."""
+
+from fractions import Fraction
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+
+from shoal.audit.case import Twin
+from shoal.audit.twins.forms import Stream, pure
+
+__all__ = ["Accountant", "Charged", "shares", "split_sum", "ten_thresholds", "twins"]
+
+
+def shares(d: int, steps: int, *, swapped: bool) -> tuple[Fraction, Fraction]:
+    """Of a count and of each of d sums in one of some steps: in the proportion r0 to 1."""
+    r0 = Fraction(round((4 * d * 0.225**2) ** (1 / 3) * 1024), 1024)
+    unit = 1 / (steps * (d + r0))
+    count, axis = r0 * unit, unit
+    return (axis, count) if swapped else (count, axis)
+
+
+def split_sum(d: int, *, swapped: bool, steps: int = 2) -> Fraction:
+    """What mechanisms are handed in all, of a promise of 1."""
+    count, axis = shares(d, steps, swapped=swapped)
+    return steps * (count + d * axis)
+
+
+def ten_thresholds(draws: int, rng: Stream) -> Fraction:
+    """What ten draws of a threshold cost that are averaged."""
+    return sum((pure("0.3").epsilon for _ in range(10)), Fraction(0))
+
+
+class Accountant:
+    """A plain object that adds up: what a copy of an estimator takes along."""
+
+    def __init__(self) -> None:
+        self.spent = 0
+
+
+class Charged(BaseEstimator):  # type: ignore[misc]
+    """An estimator that charges whatever accountant it was given."""
+
+    def __init__(self, accountant: Accountant | None = None) -> None:
+        self.accountant = accountant
+
+    def fit(self, X: object) -> "Charged":
+        """Spend 1."""
+        if self.accountant is not None:
+            self.accountant.spent += 1
+        return self
+
+
+def unwritten(draws: int, rng: Stream) -> int:
+    """What three fits of clones handed out beyond what the accountant they were given knows."""
+    accountant = Accountant()
+    fitted = [clone(Charged(accountant)).fit(np.zeros((1, 1))) for _ in range(3)]
+    handed: int = sum(model.accountant.spent for model in fitted)
+    return handed - accountant.spent
+
+
+def _swapped(d: int, at_least: float) -> Twin:
+    return Twin(
+        lambda draws, rng: split_sum(d, swapped=True),
+        None,
+        pure(1),
+        at_least,
+        instrument="ledger",
+        about="A widely used library's k-means hands the share of a count to each axis and that of "
+        f"an axis to the count: (1 + d r)/(d + r) of the promise, {at_least:.3f} in {d} columns. "
+        "Below five columns it spends less than it may, so equality is checked, not the ceiling "
+        "alone.",
+    )
+
+
+twins = {
+    "split the wrong way round, d = 10": _swapped(10, 1.212),
+    "split the wrong way round, d = 100": _swapped(100, 2.66),
+    "threshold averaged over ten draws": Twin(
+        ten_thresholds,
+        None,
+        pure("0.3"),
+        at_least=3.0,
+        instrument="ledger",
+        about="Code of private WaveCluster draws the threshold ten times and takes the mean, to "
+        "steady it, and charges one draw: ten times the budget left.",
+    ),
+    "accountant copied with its estimator": Twin(
+        unwritten,
+        None,
+        0.0,
+        at_least=3.0,
+        instrument="ledger",
+        about="scikit-learn clones estimators, and an accountant that is a plain parameter is "
+        "copied along. Three fits of clones hand out three budgets; the accountant stands at 0. "
+        "Here: what was handed out and is not written, which must be nothing.",
+    ),
+}
