@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,7 +13,7 @@ from shoal.mechanisms.nd_laplace import NDLaplace
 from shoal.mechanisms.records import records_of
 from shoal.mechanisms.reports import as_raw_reports
 
-__all__ = ["Prior", "em_prior", "laplace_of"]
+__all__ = ["Law", "Prior", "em_prior", "laplace_of", "likelihood_of", "likeliest"]
 
 _MOST_ATOMS = 20_000
 _SAMPLED_ATOMS = 600
@@ -78,14 +79,26 @@ def em_prior(reports: object, iterations: int = 200, tolerance: float = 1e-7) ->
         raise InvalidSetting("No reports came to learn a prior from.", "Give it some.")
     atoms = _lattice(mechanism, values) if values.shape[1] <= 3 else _some(mechanism, values)
     used = _spread(values, _MOST_LIKELIHOODS // len(atoms))
-    likelihood = _likelihood(mechanism, used, atoms)
-    return Prior(atoms, _likeliest(likelihood, iterations, tolerance))
+    likelihood = likelihood_of(mechanism, used, atoms)
+    return Prior(atoms, likeliest(likelihood, iterations, tolerance))
 
 
-def _likeliest(likelihood: NDArray[np.float32], iterations: int, tolerance: float) -> Matrix:
-    """w <- mean over reports of the posterior under w, from uniform weights on."""
+class Law(Protocol):
+    """How likely a report is, were its record at an atom."""
+
+    def log_density(self, values: Matrix, atoms: Matrix) -> Matrix:
+        """Of each report (lines) at each atom (columns), up to a constant of the report."""
+
+
+def likeliest(
+    likelihood: NDArray[np.float32],
+    iterations: int,
+    tolerance: float = 1e-7,
+    start: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """w <- mean over reports of the posterior under w, from ``start`` or uniform weights on."""
     n, m = likelihood.shape
-    weights = np.full(m, 1 / m)
+    weights = np.full(m, 1 / m) if start is None else start
     for _ in range(iterations):
         evidence = np.maximum(likelihood @ weights.astype(np.float32), np.float32(1e-30))
         moved = weights * (likelihood.T @ (1 / evidence)) / n
@@ -97,12 +110,12 @@ def _likeliest(likelihood: NDArray[np.float32], iterations: int, tolerance: floa
     return weights
 
 
-def _likelihood(mechanism: NDLaplace, values: Matrix, atoms: Matrix) -> NDArray[np.float32]:
+def likelihood_of(law: Law, values: Matrix, atoms: Matrix) -> NDArray[np.float32]:
     """Of each report under each atom, the largest of each line scaled to 1: that cancels in EM."""
     likelihood = np.empty((len(values), len(atoms)), dtype=np.float32)
     size = max(1, 2**16 // len(atoms))  # 512 kB at a time, so it stays in the cache
     for start in range(0, len(values), size):
-        logs = mechanism.log_density(values[start : start + size], atoms)
+        logs = law.log_density(values[start : start + size], atoms)
         logs -= logs.max(axis=1, keepdims=True)
         likelihood[start : start + size] = np.exp(logs, out=logs)
     return likelihood

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.folder import save_model
 from shoal.cluster.local import saving
-from shoal.cluster.local.learnt import Progress
+from shoal.cluster.local.learnt import Progress, nearest
 from shoal.cluster.local.measure import measured
 from shoal.cluster.local.methods import chosen, method_named
 from shoal.cluster.local.promise import as_local, box_of
@@ -117,8 +117,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         found = learn(own, k, rng, self.units_, self.progress)  # [P1]
         self.cluster_centers_ = found.centers
         self.density_ = Prior(found.points, found.weights)
-        labels = self._nearest(own.values) if found.labels is None else found.labels
-        self.report_labels_ = labels
+        self.report_labels_ = self._nearest(own.values) if found.labels is None else found.labels
         self.method_, self.n_reports_ = name, len(own)
         self.n_features_in_ = found.centers.shape[1]
         self.guarantee_: Guarantee = own.mechanism.guarantee  # [P1] nothing else was spent
@@ -259,14 +258,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         )
 
     def _nearest(self, points: Matrix) -> Labels:
-        """In blocks, so that ten million reports need no more memory than they have."""
-        centers = self.cluster_centers_ / self.units_
-        halves = (centers**2).sum(axis=1) / 2
-        labels = np.empty(len(points), dtype=np.int64)
-        for start in range(0, len(points), 2**15):
-            part = slice(start, start + 2**15)
-            labels[part] = np.argmin(halves - (points[part] / self.units_) @ centers.T, axis=1)
-        return labels
+        return nearest(points, self.cluster_centers_, self.units_)
 
     def _users(self, n: int | None) -> int:
         users = getattr(self, "n_reports_", None) if n is None else whole_number(n)

@@ -10,9 +10,10 @@ from shoal.domain.box import Matrix
 from shoal.mechanisms.reports import Reports
 from shoal.randomness import Randomness
 
-__all__ = ["Learn", "Learnt", "Progress", "Row", "thinned"]
+__all__ = ["Learn", "Learnt", "Progress", "Row", "nearest", "thinned"]
 
 Row = NDArray[np.float64]
+_BLOCK = 2**15  # so that ten million reports need little more memory than they have
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,3 +60,20 @@ def thinned(points: Matrix, most: int = 20_000) -> Matrix:
     if len(points) <= most:
         return points
     return points[np.linspace(0, len(points) - 1, most).astype(np.intp)]
+
+
+def nearest(points: Matrix, centers: Matrix, units: Row) -> NDArray[np.int64]:
+    """The nearest centre of each point, distances in ``units``.
+
+    Examples
+    --------
+    >>> nearest(np.array([[1.0], [8.0]]), np.array([[0.0], [9.0]]), np.ones(1)).tolist()
+    [0, 1]
+    """
+    scaled = centers / units
+    halves = (scaled**2).sum(axis=1) / 2
+    labels = np.empty(len(points), dtype=np.int64)
+    for start in range(0, len(points), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        labels[part] = np.argmin(halves - (points[part] / units) @ scaled.T, axis=1)
+    return labels

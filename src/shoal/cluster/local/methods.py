@@ -1,13 +1,20 @@
 """The methods by name, and the rule by which ``method="auto"`` picks one."""
 
-from shoal.cluster.local import plain
+from shoal.cluster.local import blend, em, mixture, moments, plain, posterior_means
 from shoal.cluster.local.learnt import Learn
 from shoal.errors import InvalidSetting
 from shoal.mechanisms.reports import Reports
 
 __all__ = ["METHODS", "chosen", "method_named"]
 
-METHODS: dict[str, Learn] = {"plain": plain.learn}
+METHODS: dict[str, Learn] = {
+    "blend": blend.learn,
+    "em": em.learn,
+    "mixture": mixture.learn,
+    "moments": moments.learn,
+    "plain": plain.learn,
+    "posterior-means": posterior_means.learn,
+}
 
 
 def method_named(name: str) -> Learn:
@@ -21,4 +28,4 @@ def method_named(name: str) -> Learn:
 
 def chosen(reports: Reports, n_clusters: int) -> str:
     """What ``method="auto"`` means for these reports."""
-    return "plain"
+    return "blend"

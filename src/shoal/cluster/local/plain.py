@@ -21,7 +21,9 @@ def learn(
     return Learnt(centers, shown, np.full(len(shown), 1 / len(shown)))
 
 
-def centers_of(points: Matrix, weights: Row, k: int, rng: Randomness, units: Row) -> Matrix:
+def centers_of(
+    points: Matrix, weights: Row, k: int, rng: Randomness, units: Row, runs: int | None = None
+) -> Matrix:
     """The best of some runs of weighted k-means, distances in ``units``; raw units in and out.
 
     With fewer different points than clusters some centres coincide.
@@ -35,7 +37,7 @@ def centers_of(points: Matrix, weights: Row, k: int, rng: Randomness, units: Row
     middle = np.average(points, axis=0, weights=weights)
     scaled = (points - middle) / units  # about 0, where float64 has most digits to spare
     kept = weights > 0
-    found = weighted_kmeans(scaled[kept], weights[kept], k, rng.seed(), n_init=_runs(len(points)))
+    found = weighted_kmeans(scaled[kept], weights[kept], k, rng.seed(), runs or _runs(len(points)))
     return np.asarray(found.cluster_centers_ * units + middle)
 
 

@@ -1,0 +1,58 @@
+"""Centres of very many reports: shrink the reports to the records' covariance, then k-means."""
+
+import numpy as np
+
+from shoal.cluster.local.covariance import covariance, noise_variance
+from shoal.cluster.local.learnt import Learnt, Progress, Row, thinned
+from shoal.cluster.local.plain import centers_of
+from shoal.cluster.local.promise import box_of
+from shoal.domain.box import Matrix
+from shoal.mechanisms.prior import laplace_of
+from shoal.mechanisms.reports import Reports
+from shoal.randomness import Randomness
+
+__all__ = ["corrected", "learn"]
+
+_FLOOR = 1e-3  # of the reports' mean variance: a direction is never lost altogether
+
+
+def learn(
+    reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
+) -> Learnt:
+    """k-means on reports moved so that they have the records' mean and covariance.
+
+    Shrinking the centres instead would overshoot: it gives the mean of the records whose *reports*
+    fall in a cell.
+    """
+    mechanism = laplace_of(reports)
+    scaled = mechanism.space.scaled(reports.values)
+    shrunk, _ = corrected(scaled, noise_variance(mechanism, scaled.shape[1]))
+    moved = mechanism.space.unscaled(shrunk)
+    centers = centers_of(moved, np.ones(len(moved)), n_clusters, rng, units)
+    box, shown = box_of(mechanism), thinned(moved)
+    centers = centers if box is None else box.clip(centers)
+    return Learnt(centers, shown, np.full(len(shown), 1 / len(shown)))
+
+
+def corrected(values: Matrix, noise: float, moved: Matrix | None = None) -> tuple[Matrix, Matrix]:
+    """Reports moved to the records' covariance, and that covariance; all in scaled units.
+
+    ``moved`` are those wanted, if not all.
+
+    m + Sx^(1/2) Sz^(-1/2) (z - m) has mean m and covariance Sx, which is that of the reports Sz
+    less ``noise`` in every direction, and at least a thousandth of their mean variance.
+
+    Examples
+    --------
+    >>> values = np.array([[-2.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> corrected(values, 0.5)[1].round(2).tolist()
+    [[2.17, 0.0], [0.0, 0.17]]
+    """
+    middle, observed = values.mean(axis=0), covariance(values)
+    lengths, axes = np.linalg.eigh(observed)
+    mean_length = max(float(lengths.mean()), np.finfo(float).tiny)
+    kept = np.maximum(lengths - noise, _FLOOR * mean_length)
+    pull = np.sqrt(kept / np.maximum(lengths, _FLOOR * mean_length))
+    wanted = values if moved is None else moved
+    shrunk = middle + (wanted - middle) @ ((axes * pull) @ axes.T)
+    return shrunk, np.asarray((axes * kept) @ axes.T)
