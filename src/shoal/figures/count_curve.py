@@ -1,4 +1,4 @@
-"""A number for each number of clusters, and which was chosen."""
+"""What a rule looked at when it chose a setting, and what was chosen."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,19 +14,31 @@ __all__ = ["CountCurve", "count_curve"]
 WIDTH, HEIGHT = 640, 320
 _FRAME = Panel(84, 612, 40, 252)
 _MOST_WORDS = 10  # under the axis
+_MOST_TOLD = 30  # in words
+CLUSTERS = "Number of clusters"
 
 
-def count_curve(curve: Mapping[int, float], *, chosen: int, value: str, title: str) -> "CountCurve":
-    """Draw what a rule looked at when it chose a number of clusters.
+def count_curve(
+    curve: Mapping[int, float] | Mapping[float, float],
+    *,
+    chosen: float,
+    value: str,
+    title: str,
+    across: str = CLUSTERS,
+    label: str | None = None,
+) -> "CountCurve":
+    """Draw what a rule looked at when it chose a number of clusters, or another setting.
 
     Parameters
     ----------
     curve
-        For each number of clusters tried, what was looked at.
+        For each number of clusters tried, or other place, what was looked at.
     chosen
         One of them.
     value, title
         What was looked at; what the picture is.
+    across, label
+        What a place is, if no number of clusters; words at the chosen one.
 
     Examples
     --------
@@ -36,12 +48,20 @@ def count_curve(curve: Mapping[int, float], *, chosen: int, value: str, title: s
     """
     if chosen not in curve:
         raise InvalidSetting("The chosen number is not on the curve.", "Draw what it was read off.")
-    points = [[int(count), float(seen)] for count, seen in sorted(curve.items())]
-    data = {"value": value, "points": points, "chosen": int(chosen)}
-    told = "; ".join(f"{seen:.4g} at {count}" for count, seen in points)
-    across = f"Number of clusters from {points[0][0]} to {points[-1][0]} across"
-    alt = f"{across}, {value} upwards. {chosen} was chosen. {told}."
-    return CountCurve(title=title, alt=alt, data=data)
+    points = [[_place_of(place), float(seen)] for place, seen in sorted(curve.items())]
+    words = label or f"{chosen} chosen"
+    data = {"value": value, "points": points, "chosen": _place_of(chosen)}
+    data |= {"across": across, "label": words}
+    step = -(-len(points) // _MOST_TOLD)
+    told = "; ".join(f"{seen:.4g} at {place:.4g}" for place, seen in points[::step])
+    ends = f"{across} from {points[0][0]:.4g} to {points[-1][0]:.4g} across"
+    said = words.replace(" chosen", " was chosen")
+    return CountCurve(title=title, alt=f"{ends}, {value} upwards. {said}. {told}.", data=data)
+
+
+def _place_of(place: float) -> float:
+    """A whole number as one."""
+    return int(place) if place == int(place) else float(place)
 
 
 class CountCurve(Figure):
@@ -58,7 +78,7 @@ class CountCurve(Figure):
         counts = [count for count, _ in self.data["points"]]
         x, y = places[counts.index(self.data["chosen"])]
         svg.path(f"M{at(x)} {at(_FRAME.top)}V{at(_FRAME.bottom)}", "limit")
-        svg.text(x, _FRAME.top - 12, f"{self.data['chosen']} chosen", "axis-title middle")
+        svg.text(x, _FRAME.top - 12, self.data["label"], f"axis-title {_side(x)}")
         svg.path(f"M{at(x - 5)} {at(y)}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z", "bar")
         return svg.render(page)
 
@@ -70,7 +90,7 @@ class CountCurve(Figure):
         figure = go.Figure(go.Scatter(x=counts, y=seen, mode="lines+markers"))
         figure.add_vline(x=self.data["chosen"], line_dash="dash")
         return figure.update_layout(
-            title=self.title, xaxis_title="clusters", yaxis_title=self.data["value"]
+            title=self.title, xaxis_title=self.data["across"], yaxis_title=self.data["value"]
         )
 
     def _draw_axes(self, svg: Svg) -> None:
@@ -80,12 +100,20 @@ class CountCurve(Figure):
             height = self._place(self.data["chosen"], tick)[1]
             svg.path(f"M{at(_FRAME.left)} {at(height)}H{at(_FRAME.right)}", "lines")
             svg.text(_FRAME.left - 9, height + 5, words, "end")
-        counts = [count for count, _ in self.data["points"]]
-        for count in counts[:: -(-len(counts) // _MOST_WORDS)]:
-            svg.text(self._place(count, low)[0], _FRAME.bottom + 24, str(count), "middle")
-        svg.text(WIDTH / 2, HEIGHT - 10, "Number of clusters", "axis-title middle")
+        places = self._places
+        for place, words in zip(places, labels(places), strict=True):
+            svg.text(self._place(place, low)[0], _FRAME.bottom + 24, words, "middle")
+        svg.text(WIDTH / 2, HEIGHT - 10, self.data["across"], "axis-title middle")
         middle = (_FRAME.top + _FRAME.bottom) / 2
         svg.text(18, middle, shorten(self.data["value"], 30), "axis-title middle", upwards=True)
+
+    @property
+    def _places(self) -> list[float]:
+        """Those named under the axis: some that were tried, or round numbers if many were."""
+        tried = [place for place, _ in self.data["points"]]
+        if len(tried) > _MOST_TOLD:
+            return nice_ticks(tried[0], tried[-1], 6)
+        return tried[:: -(-len(tried) // _MOST_WORDS)]
 
     @property
     def _ends(self) -> tuple[float, float]:
@@ -94,8 +122,14 @@ class CountCurve(Figure):
         low, high = min(0.0, *seen), max(seen)
         return low, high if high > low else low + 1
 
-    def _place(self, count: int, seen: float) -> tuple[float, float]:
+    def _place(self, count: float, seen: float) -> tuple[float, float]:
         first, last = self.data["points"][0][0], self.data["points"][-1][0]
         low, high = self._ends
         share = (count - first) / (last - first) if last > first else 0.5
         return _FRAME.across(share), _FRAME.upwards((seen - low) / (high - low))
+
+
+def _side(x: float) -> str:
+    """Words near an end of the frame grow inwards."""
+    share = (x - _FRAME.left) / (_FRAME.right - _FRAME.left)
+    return "start" if share < 0.15 else "end" if share > 0.85 else "middle"

@@ -1,0 +1,63 @@
+"""What was chosen, from which curve, under which promise."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from shoal.figures import Figure, count_curve
+from shoal.privacy import Guarantee
+
+__all__ = ["Choice"]
+
+Value = TypeVar("Value", int, float)
+
+
+@dataclass(frozen=True)
+class Choice(Generic[Value]):
+    """What was chosen, and the curve it was read off.
+
+    Attributes
+    ----------
+    value
+        The number of clusters, the radius, ...
+    by
+        The rule.
+    curve
+        What the rule looked at: height by place.
+    guarantee
+        That of the synopsis or of the reports; ``Unprotected`` if rows were read.
+    settings
+        The choice under scikit-learn's names: ``KMeans(**choice.settings)``.
+    at
+        The place on the curve.
+    across, upwards
+        What a place is, and a height.
+
+    Examples
+    --------
+    >>> from shoal.privacy import PureDP
+    >>> curve = {2: 9.0, 3: 1.0, 4: 0.9}
+    >>> choice = Choice(3, "elbow", curve, PureDP(1), {"n_clusters": 3}, 3, "Clusters", "Inertia")
+    >>> choice.plot().title
+    '3 chosen by elbow'
+    """
+
+    value: Value
+    by: str
+    curve: Mapping[float, float]
+    guarantee: Guarantee
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    at: float = 0
+    across: str = ""
+    upwards: str = ""
+
+    def plot(self) -> Figure:
+        """The curve, with what was chosen."""
+        return count_curve(
+            self.curve,
+            chosen=self.at,
+            value=self.upwards,
+            title=f"{self.value:.4g} chosen by {self.by}",
+            across=self.across,
+            label=f"{self.value:.4g} chosen",
+        )

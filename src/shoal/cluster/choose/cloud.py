@@ -1,0 +1,130 @@
+"""Weighted points to choose on: of a synopsis, learnt from reports, or as they came."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.cluster import KMeans
+
+from shoal.cluster.cells import cell_points
+from shoal.cluster.weighted import padded, weighted_kmeans
+from shoal.domain.box import Matrix, as_matrix
+from shoal.errors import DimensionMismatch, NotFinite
+from shoal.privacy import Guarantee, Unprotected
+from shoal.synopsis.base import Synopsis
+
+__all__ = ["Cloud", "Weights", "cloud_of", "weighted_points"]
+
+Weights = NDArray[np.float64]
+MOST_POINTS = 5_000  # of which all pairs are compared
+_LEAST = 1e-6  # of the whole spread: what is left below it is no spread
+
+
+@dataclass(frozen=True, eq=False)
+class Cloud:
+    """Weighted points, the inertia that their spread inside cells adds, and the box about them."""
+
+    points: Matrix
+    weights: Weights
+    within: float
+    low: Matrix
+    high: Matrix
+
+    def padded(self, count: int) -> "Cloud":
+        """With so many points at least: faint ones inside the box fill up."""
+        points, weights = padded(self.points, self.weights, count)
+        if len(points) == count:  # else there were enough
+            fresh = count - len(np.unique(self.points[self.weights > 0], axis=0))
+            middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
+            points[count - fresh :] = middle + half * points[count - fresh :]
+        return replace(self, points=points, weights=weights)
+
+    def fitted(self, count: int, rng: np.random.Generator, n_init: int = 5) -> KMeans:
+        """Weighted k-means."""
+        seed = int(rng.integers(2**31))
+        return weighted_kmeans(self.points, self.weights, count, seed, n_init)
+
+    def log_inertia(self, count: int, rng: np.random.Generator, n_init: int = 5) -> float:
+        """Of the best centres found; an estimate where points are cells."""
+        found = self.fitted(count, rng, n_init).inertia_ + self.within
+        return float(np.log(max(found, self._floor)))
+
+    @property
+    def _floor(self) -> float:
+        """No inertia is below it, so that points in few places do not make the logarithm plunge."""
+        middle = np.average(self.points, axis=0, weights=self.weights)
+        whole = self.weights @ ((self.points - middle) ** 2).sum(axis=1)
+        return max(_LEAST * float(whole), np.finfo(float).tiny)
+
+    def sampled(self, rng: np.random.Generator) -> "Cloud":
+        """Few enough points to compare all pairs: drawn by weight if there are more."""
+        if len(self.points) <= MOST_POINTS:
+            return self
+        chances = self.weights / self.weights.sum()
+        drawn = rng.choice(len(self.points), MOST_POINTS, p=chances)
+        points, times = np.unique(self.points[drawn], axis=0, return_counts=True)
+        return replace(self, points=points, weights=times * (self.weights.sum() / MOST_POINTS))
+
+    def evenly(self, rng: np.random.Generator) -> "Cloud":
+        """As many points of the same weights, anywhere in the box."""
+        return replace(self, points=rng.uniform(self.low, self.high, self.points.shape))
+
+
+def cloud_of(
+    points: Any, weights: ArrayLike | None, guarantee: Guarantee | None
+) -> tuple[Cloud, Guarantee]:
+    """Points in the units in which centres are sought, and what they were promised."""
+    if isinstance(points, Synopsis):
+        return _cloud_of_cells(points), points.guarantee_
+    cloud, heavy, promise = weighted_points(points, weights, guarantee)
+    cloud = cloud / getattr(points, "units_", 1.0)
+    heavy = heavy / min(heavy.mean(), 1.0)  # shares as well as counts: a point is one at least
+    return Cloud(cloud, heavy, 0.0, cloud.min(axis=0), cloud.max(axis=0)), promise
+
+
+def _cloud_of_cells(synopsis: Synopsis) -> Cloud:
+    """The cells in [-1, 1]^d, in which centres are sought."""
+    cells = cell_points(synopsis)
+    ones = np.ones(cells.points.shape[1])
+    return Cloud(cells.points, cells.weights, cells.within, -ones, ones)
+
+
+def weighted_points(
+    points: Any, weights: ArrayLike | None = None, guarantee: Guarantee | None = None
+) -> tuple[Matrix, Weights, Guarantee]:
+    """Points and weights in raw units, those without weight left out, and their promise.
+
+    Parameters
+    ----------
+    points
+        A fitted synopsis, a model with a ``density_`` learnt from reports, or an array.
+    weights, guarantee
+        Of an array: what each point stands for; what it was released under, if it was.
+
+    Examples
+    --------
+    >>> weighted_points([[1.0], [2.0], [3.0]], [1, 0, 2])[1].tolist()
+    [1.0, 2.0]
+    """
+    if isinstance(points, Synopsis):
+        return *_kept(*points.points()), points.guarantee_
+    if hasattr(points, "density_"):
+        density = points.density_
+        return *_kept(density.atoms, density.weights), points.guarantee_
+    cloud = as_matrix(points)
+    heavy = np.ones(len(cloud)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if guarantee is None:
+        guarantee = Unprotected("read off points as they came, which may be rows")
+    return *_kept(cloud, heavy), guarantee
+
+
+def _kept(points: Matrix, weights: Weights) -> tuple[Matrix, Weights]:
+    if weights.shape != (len(points),) or not (weights >= 0).all() or not (weights > 0).any():
+        raise DimensionMismatch(
+            f"{weights.size} weights came for {len(points)} points.",
+            "Give at least one point, and each a weight from 0 up, not all 0.",
+        )
+    if not (np.isfinite(points).all() and np.isfinite(weights).all()):
+        raise NotFinite("Some points are nowhere: NaN or infinity.", "Leave them out.")
+    return points[weights > 0], weights[weights > 0]
