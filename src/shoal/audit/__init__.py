@@ -3,6 +3,9 @@
 What an audit needs beyond NumPy is imported where it is used.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from shoal.audit.case import Case, Twin
 from shoal.audit.ceiling import Ceiling, ceiling_of
 from shoal.audit.draws import Batched
@@ -11,20 +14,51 @@ from shoal.audit.inferred import MembershipInference
 from shoal.audit.lira import lira
 from shoal.audit.lower_bound import lower_bound, lower_bound_of
 from shoal.audit.membership import membership_inference
+from shoal.audit.neighbours import NeighbourAttack, neighbour_attack
+
+if TYPE_CHECKING:
+    from shoal.audit.attributes import AttributeInference, attribute_inference
+    from shoal.audit.linking import Linkage, Links, linkage
+    from shoal.audit.reconstructing import Reconstruction, reconstruction
 
 __all__ = [
+    "AttributeInference",
     "Batched",
     "Case",
     "Ceiling",
     "Finding",
+    "Linkage",
+    "Links",
     "LowerBound",
     "Measured",
     "MembershipInference",
+    "NeighbourAttack",
+    "Reconstruction",
     "Twin",
+    "attribute_inference",
     "ceiling_of",
     "finding_of",
+    "linkage",
     "lira",
     "lower_bound",
     "lower_bound_of",
     "membership_inference",
+    "neighbour_attack",
+    "reconstruction",
 ]
+
+_LATER = {  # attacks on tables: whoever audits noise needs no Arrow
+    "AttributeInference": "attributes",
+    "Linkage": "linking",
+    "Links": "linking",
+    "Reconstruction": "reconstructing",
+    "attribute_inference": "attributes",
+    "linkage": "linking",
+    "reconstruction": "reconstructing",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"shoal.audit.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'shoal.audit' has no attribute '{name}'")

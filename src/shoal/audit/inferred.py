@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from shoal.audit.ceiling import Ceiling
 from shoal.audit.estimate import FEWEST_REPEATS, Estimate, student
 from shoal.audit.roc import Played, Roc, mean_roc
@@ -100,19 +102,15 @@ class MembershipInference:
 
     def plot(self) -> Figure:
         """The curve with its band, chance, and the ceiling if there is one."""
-        roc, none = self.roc, [None] * len(self.roc.fpr)
-        low = none if roc.low is None else roc.low
-        high = none if roc.high is None else roc.high
-        points = list(zip(roc.fpr, roc.tpr, low, high, strict=True))
-        most = self.ceiling.tpr(roc.fpr)
+        roc, most = self.roc, self.ceiling.tpr(self.roc.fpr)
         band = f"{self.repeats} games of {self.members} members and {self.others} others"
         level = "" if roc.low is None else f"; bands hold with probability {1 - self._alpha:g}"
         return roc_curve(
-            {self.setting.attack: points},
+            {self.setting.attack: roc.points()},
             title="Membership inference",
             finding=f"Advantage {self.advantage}",
             band=f"{band}{level}.",
-            ceiling=None if most is None else list(zip(roc.fpr, most, strict=True)),
+            ceiling=None if most is None else np.column_stack([roc.fpr, most]),
             ceiling_name=f"Ceiling: {self.ceiling}" if most is not None else str(self.ceiling),
         )
 

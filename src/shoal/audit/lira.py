@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.audit.answers import evidence_of
 from shoal.audit.ceiling import ceiling_of
 from shoal.audit.inferred import MembershipInference, Setting, inferred
-from shoal.audit.membership import FEWEST, Progress, as_labels, as_places, checked_levels, seeds
+from shoal.audit.likelihoods import Mask, Seen, best_threshold
+from shoal.audit.membership import Progress, as_labels, checked_levels, seeds
 from shoal.audit.roc import Played
 from shoal.audit.shadow import Answers
+from shoal.audit.split import FEWEST, as_places
 from shoal.audit.victim import Labels, Matrix, Victim, as_rows
 from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, TooFewRows
 from shoal.privacy import Guarantee, MetricDP
@@ -20,9 +22,6 @@ from shoal.randomness import Randomness, Seed
 
 __all__ = ["lira"]
 
-Mask = NDArray[np.bool_]
-_OWN_VARIANCES = 64  # shadow models from which on each record has variances of its own
-_FLOOR = 1e-6  # of a standard deviation
 _FEWEST_MODELS = 8
 
 
@@ -93,8 +92,8 @@ def lira(
     others = None if partners is None else _beside(as_rows(partners), table)
     play = _Play(victim, table, as_labels(labels, len(table)), others, aim, answers)
     said, coins, model = play.models(n_shadow + repeats, random_state, progress)
-    seen = _Seen.of(said[:n_shadow], coins[:n_shadow])
-    threshold = _threshold(seen.rehearsed(variant == "online"), coins[:n_shadow])
+    seen = Seen.of(said[:n_shadow], coins[:n_shadow])
+    threshold = best_threshold(seen.rehearsed(variant == "online"), coins[:n_shadow])
     scores = seen.scored(said[n_shadow:], variant == "online")
     games = [
         Played(score[coin], score[~coin], threshold)
@@ -150,90 +149,6 @@ class _Play:
         own = None if self.labels is None else self.labels[self.aim]
         classes = 0 if self.labels is None else int(self.labels.max()) + 1
         return evidence_of(model, asked, own, classes)
-
-
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """What models on one side said about each record: how many, their sum and sum of squares."""
-
-    count: Matrix
-    total: Matrix
-    squares: Matrix
-
-    @classmethod
-    def of(cls, said: Matrix, there: Mask) -> "_Side":
-        own = np.where(there, said, 0.0)
-        return cls(there.sum(axis=0, dtype=float), own.sum(axis=0), (own**2).sum(axis=0))
-
-    def without(self, said: Matrix, there: Mask) -> "_Side":
-        """For each model, what the others on this side said."""
-        own = np.where(there, said, 0.0)
-        return _Side(self.count - there, self.total - own, self.squares - own**2)
-
-    @property
-    def mean(self) -> Matrix:
-        return self.total / np.maximum(self.count, 1)
-
-    @property
-    def variance(self) -> Matrix:
-        spread = self.squares / np.maximum(self.count, 1) - self.mean**2
-        return np.maximum(spread, 0) * self.count / np.maximum(self.count - 1, 1)
-
-
-@dataclass(frozen=True, eq=False)
-class _Seen:
-    """The law of what is said about each record, in and out, from the shadow models."""
-
-    said: Matrix
-    coins: Mask
-    inside: _Side
-    outside: _Side
-    middle: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, said: Matrix, coins: Mask) -> "_Seen":
-        middle = said.mean(axis=0)  # taken off first: squares of large numbers would cancel
-        off = said - middle
-        return cls(off, coins, _Side.of(off, coins), _Side.of(off, ~coins), middle)
-
-    def scored(self, said: Matrix, online: bool) -> Matrix:
-        """How much each answer speaks for "in"."""
-        return self._scores(said - self.middle, self.inside, self.outside, online)
-
-    def rehearsed(self, online: bool) -> Matrix:
-        """The same for each shadow model, judged by the others: to fix a threshold on."""
-        inside = self.inside.without(self.said, self.coins)
-        outside = self.outside.without(self.said, ~self.coins)
-        return self._scores(self.said, inside, outside, online)
-
-    def _scores(self, said: Matrix, inside: _Side, outside: _Side, online: bool) -> Matrix:
-        out = _log_density(said, outside, self._spread(outside))
-        if online:
-            scores = _log_density(said, inside, self._spread(inside)) - out
-        else:
-            scores = (said - outside.mean) / self._spread(outside)
-        lacking = (outside.count < 2) | (online & (inside.count < 2))
-        return np.where(lacking, 0.0, scores)
-
-    def _spread(self, side: _Side) -> Matrix:
-        """Standard deviations: a record's own, or one for all where models are few."""
-        own = side.variance
-        if len(self.said) < _OWN_VARIANCES:
-            own = np.average(own, weights=side.count, axis=-1, keepdims=True)
-        return np.maximum(np.sqrt(own), _FLOOR)
-
-
-def _log_density(said: Matrix, side: _Side, spread: Matrix) -> Matrix:
-    return -0.5 * ((said - side.mean) / spread) ** 2 - np.log(spread)
-
-
-def _threshold(scores: Matrix, coins: Mask) -> float:
-    """Where the shadow models are told apart best."""
-    inside, outside = np.sort(scores[coins]), np.sort(scores[~coins])
-    tried = np.unique(scores)
-    missed = np.searchsorted(inside, tried, side="right") / max(inside.size, 1)
-    kept = np.searchsorted(outside, tried, side="right") / max(outside.size, 1)
-    return float(tried[np.argmax(kept - missed)])
 
 
 def _metric(promise: Guarantee | None) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.audit.estimate import Estimate
 
-__all__ = ["Played", "Roc", "knots", "mean_roc"]
+__all__ = ["Played", "Roc", "certain_roc", "knots", "mean_roc"]
 
 Scores = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -88,6 +88,13 @@ class Roc:
     members: int
     others: int
 
+    def points(self) -> list[tuple[float, float, float | None, float | None]]:
+        """For a picture: both rates, and the ends of the band."""
+        none = [None] * len(self.fpr)
+        low = none if self.low is None else self.low.tolist()
+        high = none if self.high is None else self.high.tolist()
+        return list(zip(self.fpr.tolist(), self.tpr.tolist(), low, high, strict=True))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         arrays = {name: getattr(self, name) for name in ("fpr", "tpr", "low", "high", "found")}
@@ -122,6 +129,17 @@ def mean_roc(games: Sequence[Played], alpha: float) -> Roc:
     found = np.rint(np.array(members) @ curves).astype(np.int64)
     others = sum(game.outside.size for game in games)
     return Roc(_GRID, curves.mean(axis=0), low, high, found, sum(members), others)
+
+
+def certain_roc(game: Played, alpha: float) -> Roc:
+    """The curve of one game of independent trials, with Clopper and Pearson's limits of its TPR."""
+    from scipy.stats import beta
+
+    curve, n = _at_rates(game), game.inside.size
+    found = np.rint(curve * n).astype(np.int64)
+    low = np.where(found == 0, 0.0, beta.ppf(alpha / 2, np.maximum(found, 1), n - found + 1))
+    high = np.where(found == n, 1.0, beta.ppf(1 - alpha / 2, found + 1, np.maximum(n - found, 1)))
+    return Roc(_GRID, curve, low, high, found, n, game.outside.size)
 
 
 def _at_rates(game: Played) -> Scores:
