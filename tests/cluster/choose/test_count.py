@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
 import shoal
 from shoal.cluster import choose
@@ -51,3 +52,44 @@ def test_what_cannot_be_chosen_is_refused():
         choose.k(X, weights=[1.0, 2.0])
     with pytest.raises(DimensionMismatch):
         choose.k(np.empty((0, 2)))
+
+
+def test_scikit_learns_k_means_takes_the_choice():
+    choice = choose.k(X[::5], among=range(2, 9))
+    found = KMeans(**choice.settings, n_init=5, random_state=0).fit(X[::5])
+    gaps = np.sqrt(((PLACES[:, None] - found.cluster_centers_) ** 2).sum(axis=2))
+    assert gaps.min(axis=1).max() < 0.02
+
+
+@pytest.mark.parametrize("last", [8, 12, 20])
+def test_the_elbow_does_not_hang_on_how_far_one_looks(last):
+    assert choose.k(X[::5], among=range(1, last + 1)).value == 5
+
+
+@rules
+def test_equal_points_take_the_smallest_number(by):
+    choice = choose.k(np.full((30, 2), 500.0), by=by, among=range(2, 6))
+    assert choice.value == 2
+    assert np.isfinite(list(choice.curve.values())).all()
+
+
+def test_points_in_three_places_are_three_clusters():
+    places = np.repeat([[0.0, 0], [900, 0], [0, 900]], 40, axis=0)
+    for by in ("elbow", "silhouette", "gap"):
+        assert choose.k(places, by=by, among=range(2, 6)).value == 3
+
+
+@rules
+def test_one_column_and_few_points_do_not_crash(by):
+    few = choose.k([[0.0], [1.0], [7.0]], by=by, among=range(2, 9))
+    assert 2 <= few.value <= 8
+    column = np.concatenate([rng.normal(place, 0.1, 30) for place in (0, 5, 9)])
+    assert choose.k(column[:, None], by=by, among=range(2, 7)).value == 3
+
+
+def test_shares_choose_as_counts_do():
+    weights = rng.integers(1, 5, 500).astype(float)
+    for by in ("elbow", "silhouette"):
+        many = choose.k(X[::10], weights * 10, by=by, among=range(2, 9))
+        shares = choose.k(X[::10], weights / weights.sum(), by=by, among=range(2, 9))
+        assert many.value == shares.value == 5

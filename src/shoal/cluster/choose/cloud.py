@@ -1,6 +1,7 @@
 """Weighted points to choose on: of a synopsis, learnt from reports, or as they came."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
 
 from shoal.cluster.cells import cell_points
-from shoal.cluster.weighted import padded, weighted_kmeans
+from shoal.cluster.weighted import FAINT, weighted_kmeans
 from shoal.domain.box import Matrix, as_matrix
 from shoal.errors import DimensionMismatch, NotFinite
 from shoal.privacy import Guarantee, Unprotected
@@ -31,19 +32,16 @@ class Cloud:
     low: Matrix
     high: Matrix
 
-    def padded(self, count: int) -> "Cloud":
-        """With so many points at least: faint ones inside the box fill up."""
-        points, weights = padded(self.points, self.weights, count)
-        if len(points) == count:  # else there were enough
-            fresh = count - len(np.unique(self.points[self.weights > 0], axis=0))
-            middle, half = (self.low + self.high) / 2, (self.high - self.low) / 2
-            points[count - fresh :] = middle + half * points[count - fresh :]
-        return replace(self, points=points, weights=weights)
+    @cached_property
+    def different(self) -> int:
+        """How many places the points are in."""
+        return len(np.unique(self.points, axis=0))
 
     def fitted(self, count: int, rng: np.random.Generator, n_init: int = 5) -> KMeans:
-        """Weighted k-means."""
+        """Weighted k-means, with no more clusters than there are places."""
         seed = int(rng.integers(2**31))
-        return weighted_kmeans(self.points, self.weights, count, seed, n_init)
+        most = min(count, self.different)
+        return weighted_kmeans(self.points, self.weights, most, seed, n_init)
 
     def log_inertia(self, count: int, rng: np.random.Generator, n_init: int = 5) -> float:
         """Of the best centres found; an estimate where points are cells."""
@@ -84,9 +82,11 @@ def cloud_of(
 
 
 def _cloud_of_cells(synopsis: Synopsis) -> Cloud:
-    """The cells in [-1, 1]^d, in which centres are sought."""
+    """The cells in [-1, 1]^d, in which centres are sought; its middle, if none was kept."""
     cells = cell_points(synopsis)
     ones = np.ones(cells.points.shape[1])
+    if not len(cells.points):
+        return Cloud(np.zeros((1, len(ones))), np.array([FAINT]), 0.0, -ones, ones)
     return Cloud(cells.points, cells.weights, cells.within, -ones, ones)
 
 

@@ -69,7 +69,6 @@ def k(
         known = ", ".join(map(repr, _RULES))
         raise InvalidSetting(f"by is none of {known}.", 'E.g. by="elbow".')
     cloud, promise = cloud_of(points, weights, guarantee)
-    cloud = cloud.padded(counts[-1])
     value, curve = _RULES[by](cloud, counts, np.random.default_rng(random_state))
     settings = {"n_clusters": value}
     return Choice(value, by, curve, promise, settings, value, ACROSS, _UPWARDS[by])

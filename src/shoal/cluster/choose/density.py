@@ -1,6 +1,6 @@
 """What is dense, for DBSCAN, OPTICS and HDBSCAN: a radius, and how many points within it."""
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ _SHOWN = 200  # places of the curve
 def radius(
     points: Any,
     weights: ArrayLike | None = None,
-    by: Literal["bulk", "chord"] = "bulk",
+    by: Rule | None = None,
     *,
     guarantee: Guarantee | None = None,
     random_state: int | None = 0,
@@ -41,8 +41,10 @@ def radius(
         What each point stands for, 1 if left out; what points were released under, if they were.
         Only proportions count: give DBSCAN ``sample_weight=weights / weights.mean()``.
     by
-        "bulk": beyond the median by one and a half times the way from the densest tenth to it, in
-        logarithms. "chord": farthest below the line between the ends of the sorted curve.
+        "knee": where the sorted curve lies farthest below the line between its ends. "bulk":
+        beyond the median by one and a half times the way from the densest tenth to it, in
+        logarithms. Left out, "bulk" for points that weigh the same and "knee" for others: cells
+        are equally far apart, which leaves a bulk without a spread.
     random_state
         Which 5,000 points are looked at if there are more; neighbours are sought among all.
 
@@ -60,9 +62,10 @@ def radius(
     Ester, Kriegel, Sander, Xu, A density-based algorithm for discovering clusters, KDD 1996;
     Schubert et al., DBSCAN revisited, revisited, ACM TODS 2017.
     """
-    if by not in ("bulk", "chord"):
-        raise InvalidSetting("by is neither 'bulk' nor 'chord'.", 'E.g. by="bulk".')
+    if by not in (None, "knee", "bulk"):
+        raise InvalidSetting("by is neither 'knee' nor 'bulk'.", 'E.g. by="knee".')
     X, heavy, promise = weighted_points(points, weights, guarantee)
+    by = by or _rule(heavy)
     far, own = reaches(X, heavy, [2 * X.shape[1]], random_state)
     value = _radius(far[:, 0], own, by)
     curve = _sorted_curve(far[:, 0], own)
@@ -106,10 +109,14 @@ def min_points(
     d = X.shape[1]
     tried = sorted({d + 1, *range(2 * d, 4 * d + 1, max(d // 2, 1))})
     far, own = reaches(X, heavy, tried, random_state)
-    curve = {count: _radius(far[:, i], own, "bulk") for i, count in enumerate(tried)}
+    curve = {count: _radius(far[:, i], own, _rule(heavy)) for i, count in enumerate(tried)}
     settings = {"min_samples": 2 * d}
     across = "Points that make a place dense"
     return Choice(2 * d, "columns", curve, promise, settings, 2 * d, across, "Radius")
+
+
+def _rule(weights: Weights) -> Rule:
+    return "bulk" if np.ptp(weights) == 0 else "knee"
 
 
 def _radius(far: NDArray[np.float64], weights: Weights, by: Rule) -> float:

@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 __all__ = ["Rule", "knee"]
 
-Rule = Literal["bulk", "chord"]
+Rule = Literal["knee", "bulk"]
 Row = NDArray[np.float64]
 _DENSEST, _BEYOND = 0.1, 1.5
 
 
-def knee(distances: Row, weights: Row, by: Rule = "bulk") -> float:
+def knee(distances: Row, weights: Row, by: Rule = "knee") -> float:
     """The bend of the sorted distances, none of them 0.
 
     Parameters
@@ -20,18 +20,20 @@ def knee(distances: Row, weights: Row, by: Rule = "bulk") -> float:
     distances, weights
         One for each point.
     by
-        "bulk": beyond the median by one and a half times the way from the tenth to it, in
-        logarithms, and no further than the longest. Up to half of the points may be noise.
-        "chord": where the curve lies farthest below the line between its ends.
+        "knee": where the curve lies farthest below the line between its ends. "bulk": beyond the
+        median by one and a half times the way from the tenth to it, in logarithms, and no further
+        than the longest: up to half of the points may be noise.
 
     Examples
     --------
-    >>> round(knee(np.array([1.0, 1, 2, 2, 2, 50]), np.ones(6)), 2)
+    >>> knee(np.array([1.0, 1, 2, 2, 2, 50]), np.ones(6))
+    2.0
+    >>> round(knee(np.array([1.0, 1, 2, 2, 2, 50]), np.ones(6), by="bulk"), 2)
     5.66
     """
     order = np.argsort(distances)
     rising, shares = distances[order], np.cumsum(weights[order]) / weights.sum()
-    if by == "chord":
+    if by == "knee":
         return _farthest_below(rising, shares)
     dense, middle = (np.log(rising[np.searchsorted(shares, q)]) for q in (_DENSEST, 0.5))
     return float(min(np.exp(middle + _BEYOND * (middle - dense)), rising[-1]))
