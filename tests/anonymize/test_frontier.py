@@ -22,9 +22,9 @@ def shared(suppression=0.0):
 @pytest.mark.parametrize("suppression", [0, 0.1])
 def test_sums_after_some_splits_are_those_of_a_fresh_count(suppression):
     run = Run(shared(suppression), "leteo")
-    run._start()
+    run.start()
     for _ in range(4):
-        run._split(*run._shared.nodes.home(run._choose()))
+        run.split_best(run.valid())
     frontier = run._frontier
     still = frontier.open & (frontier.held > 0)
     assert still.any()

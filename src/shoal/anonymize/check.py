@@ -1,5 +1,6 @@
 """Count a table's k, l and t anew, from the table itself and nothing the search has said."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,8 @@ from shoal.anonymize.diversity import distances, diversities
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.published import published_names
 from shoal.anonymize.sizes import greatest_share, sizes_in
-from shoal.anonymize.table import OWNER, Beside, Table
+from shoal.anonymize.table import COUNTED, OWNER, Beside, table_of
+from shoal.anonymize.weighted import Countable, counted_once
 from shoal.data.source import listed
 from shoal.errors import UnknownColumn
 
@@ -89,10 +91,20 @@ def recount(X: Any, policy: Policy, owners_path: Path | None = None) -> Achieved
     >>> recount({"sex": ["M", "F", "M"]}, policy)
     Achieved(k=1, classes=2, rows=3, by_person=False, l={}, t={}, share={})
     """
-    table = Table(X if owners_path is None else Beside(X, owners_path))
-    labels = _label_columns(policy, table)
-    entity = policy.privacy.entity if policy.privacy.entity in table.names else None
-    owner = OWNER if owners_path is not None else entity
+    table = table_of(X if owners_path is None else Beside(X, owners_path))
+    labels = _label_columns(policy, table.names)
+    owner = _owner(policy, table.names, owners_path is not None)
+    with counted_once(table, [*labels, *policy.names("sensitive")], owner) as counted:
+        return _achieved(policy, counted, labels, owner)
+
+
+def _owner(policy: Policy, names: Sequence[str], beside: bool) -> str | None:
+    """The column that says whose a row is, if there is one."""
+    entity = policy.privacy.entity if policy.privacy.entity in names else None
+    return OWNER if beside else entity
+
+
+def _achieved(policy: Policy, table: Countable, labels: list[str], owner: str | None) -> Achieved:
     rules: dict[str, tuple[float | None, float | None]] = {
         name: _rules(policy, table, labels, name, owner)
         for name in policy.names("sensitive")
@@ -111,14 +123,14 @@ def recount(X: Any, policy: Policy, owners_path: Path | None = None) -> Achieved
     )
 
 
-def _label_columns(policy: Policy, table: Table) -> list[str]:
+def _label_columns(policy: Policy, names: Sequence[str]) -> list[str]:
     """The columns whose combinations are classes; a table not yet released has the plain ones."""
     found: list[str] = []
     for name in policy.names("quasi"):
         published = published_names(policy, name)
-        found += published if set(published) <= set(table.names) else [name]
+        found += published if set(published) <= set(names) else [name]
     wanted = [*found, *policy.names("sensitive")]
-    absent = [name for name in wanted if name not in table.names]
+    absent = [name for name in wanted if name not in names]
     if absent:
         raise UnknownColumn(
             f"The table lacks {listed(absent)}, which the policy calls quasi or sensitive.",
@@ -128,13 +140,14 @@ def _label_columns(policy: Policy, table: Table) -> list[str]:
 
 
 def _rules(
-    policy: Policy, table: Table, labels: list[str], name: str, owner: str | None
+    policy: Policy, table: Countable, labels: list[str], name: str, owner: str | None
 ) -> tuple[float | None, float | None]:
     """The least l and the greatest distance over all classes."""
     columns = [*labels, name]
     cells = ", ".join(f"c{i}" for i in range(len(columns)))
-    rows = "rows" if owner is None else f"(SELECT DISTINCT {cells}, {OWNER} FROM rows)"
-    found = table.query(f"SELECT {cells}, count(*) AS n FROM {rows} GROUP BY ALL", columns, owner)
+    people = f"count(*) AS n FROM (SELECT DISTINCT {cells}, {OWNER} FROM rows)"
+    counted = COUNTED if owner is None else people
+    found = table.query(f"SELECT {cells}, {counted} GROUP BY ALL", columns, owner)
     taken = distinct(found[f"c{len(labels)}"], policy.input.null_values)
     values = values_of(policy, name, taken)
     number = taken.lookup(values.number_of(taken.values), -1)
@@ -153,7 +166,7 @@ def _classes(found: pa.Table, labels: list[str]) -> tuple[Counts, int]:
     return ids, size
 
 
-def _reference(table: Table, name: str, owner: str, policy: Policy, values: Values) -> Counts:
+def _reference(table: Countable, name: str, owner: str, policy: Policy, values: Values) -> Counts:
     """Each value's people in the whole table."""
     sql = f"SELECT c0, count(*) AS n FROM (SELECT DISTINCT c0, {OWNER} FROM rows) GROUP BY ALL"
     found = table.query(sql, [name], owner)

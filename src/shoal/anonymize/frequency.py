@@ -1,6 +1,7 @@
 """From a policy and a table to the frequency table a search works on: one GROUP BY."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,10 +17,21 @@ from shoal.anonymize.hierarchies.build import hierarchy_for, needs_rows
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Problem, SensitiveColumn
 from shoal.anonymize.screen import check_columns, check_people, check_tokens
-from shoal.anonymize.table import OWNER, Table
+from shoal.anonymize.table import OWNER, AnyTable, table_of
 from shoal.errors import HierarchyIncomplete, InvalidPolicy, InvalidSetting, TooFewEntities
 
-__all__ = ["Frequency", "problem_of", "ruled"]
+__all__ = [
+    "Column",
+    "Frequency",
+    "asked_columns",
+    "codec_of",
+    "frequency_of",
+    "occurring_in",
+    "problem_of",
+    "ruled",
+    "screened",
+    "without_lines",
+]
 
 Ints = NDArray[np.int64]
 _TARGET = "<target>"
@@ -35,6 +47,13 @@ class Frequency(NamedTuple):
     def __repr__(self) -> str:
         """Whoever prints it by chance should not see whom it is about."""
         return f"<Frequency of {len(self.problem.n)} lines, {self.problem.N} rows>"
+
+
+class Column(NamedTuple):
+    """Cells of a column, an Arrow array, and the rows that each stands for."""
+
+    cells: Any
+    n: Ints
 
 
 class _Lines(NamedTuple):
@@ -65,22 +84,53 @@ def problem_of(policy: Policy, X: Any) -> Frequency:
     >>> problem.codes.tolist(), problem.n.tolist()
     ([[0], [1]], [1, 2])
     """
-    table = X if isinstance(X, Table) else Table(X)
+    table = table_of(X)
+    by_person = screened(policy, table)
+    named = asked_columns(policy)
+    found = table.counts(list(named.values()), policy.privacy.entity if by_person else None)
+    return frequency_of(policy, found, by_person)
+
+
+def screened(policy: Policy, table: AnyTable) -> bool:
+    """Refuse a table that is not what the policy says; whether people have to be told apart."""
     check_columns(policy, table)
-    by_person = check_people(policy, table)
-    found = _counted(policy, table, by_person)
+    return check_people(policy, table)
+
+
+def asked_columns(policy: Policy) -> dict[str, str]:
+    """The table's columns a search needs, by the names they have in it."""
+    named = {name: name for name in (*policy.names("quasi"), *ruled(policy))}
+    if policy.search.target is not None:
+        named[_TARGET] = policy.search.target
+    return named
+
+
+def frequency_of(policy: Policy, found: pa.Table, by_person: bool) -> Frequency:
+    """The frequency table from the distinct combinations of cells as they stand."""
+    named = asked_columns(policy)
+    found = found.rename_columns([*named, *found.column_names[len(named) :]])
     n = found["n"].to_numpy().astype(np.int64)
-    if not len(n):
-        raise TooFewEntities("The table has no rows.", "Give it at least k of them.")
-    codec = _codec(policy, found, n)
-    numbers = _numbers(codec, found, n)
+    columns = {name: Column(found[name], n) for name in named}
+    codec = codec_of(policy, columns)
     people = _numbered(found[OWNER]) if by_person else None
     extra = [distinct(found[_TARGET], ()).at] if policy.search.target else []
     extra += [] if people is None else [people.at]
+    numbers = [
+        *(codec.leaves(name, found[name]) for name in codec.hierarchies),
+        *(codec.numbers(name, found[name]) for name in codec.values),
+    ]
     lines = _lines([*numbers, *extra], n, len(codec.hierarchies))
     problem = _problem(policy, codec, lines, by_person)
     check_tokens(policy, problem)
     return Frequency(problem, codec, None if people is None else people.values)
+
+
+def without_lines(
+    policy: Policy, codec: Codec, occurs: Sequence[NDArray[np.bool_]], lost: int
+) -> Problem:
+    """A problem whose lines are elsewhere; which leaves occur there, and rows lost to nulls."""
+    none = _Lines(np.empty((0, len(codec.hierarchies)), np.int32), np.empty(0, np.int64), lost)
+    return replace(_problem(policy, codec, none, False), costs=_costs(policy, codec, occurs))
 
 
 def ruled(policy: Policy) -> tuple[str, ...]:
@@ -89,28 +139,24 @@ def ruled(policy: Policy) -> tuple[str, ...]:
     return tuple(n for n in policy.names("sensitive") if columns[n].l or columns[n].t)
 
 
-def _counted(policy: Policy, table: Table, by_person: bool) -> pa.Table:
-    """The distinct combinations of cells as they stand, with their rows, columns by name."""
-    named = {name: name for name in (*policy.names("quasi"), *ruled(policy))}
-    if policy.search.target is not None:
-        named[_TARGET] = policy.search.target
-    found = table.counts(list(named.values()), policy.privacy.entity if by_person else None)
-    return found.rename_columns([*named, *found.column_names[len(named) :]])
-
-
-def _codec(policy: Policy, found: pa.Table, n: Ints) -> Codec:
+def codec_of(policy: Policy, columns: Mapping[str, Column]) -> Codec:
+    """How the columns become codes; all that have values without one are named at once."""
+    if not len(columns[policy.names("quasi")[0]].n):
+        raise TooFewEntities("The table has no rows.", "Give it at least k of them.")
     hierarchies = {}
     for name in policy.names("quasi"):
-        part = distinct(found[name], policy.input.null_values)
-        tree = _hierarchy(policy, name, part, n)
+        part = distinct(columns[name].cells, policy.input.null_values)
+        tree = _hierarchy(policy, name, part, columns[name].n)
         has_null = bool((part.at < 0).any()) and policy.privacy.nulls != "suppress"
         hierarchies[name] = tree.with_null() if has_null else tree
     values = {
-        name: values_of(policy, name, distinct(found[name], policy.input.null_values))
+        name: values_of(policy, name, distinct(columns[name].cells, policy.input.null_values))
         for name in ruled(policy)
     }
     _refuse_too_diverse(values)
-    return Codec(policy, hierarchies, values)
+    codec = Codec(policy, hierarchies, values)
+    _refuse_strange(codec, columns)
+    return codec
 
 
 def _refuse_too_diverse(values: dict[str, Values]) -> None:
@@ -137,20 +183,19 @@ def _hierarchy(policy: Policy, name: str, part: Distinct, n: Ints) -> Hierarchy:
     return hierarchy_for(policy, name, part.values.take(pa.array(occurring)), counts[occurring])
 
 
-def _numbers(codec: Codec, found: pa.Table, n: Ints) -> list[NDArray[np.int32]]:
-    """The codes of all columns; all that have values without one are named at once."""
-    numbers = [codec.leaves(name, found[name]) for name in codec.hierarchies]
-    numbers += [codec.numbers(name, found[name]) for name in codec.values]
-    strange = [codes == NO_LEAF for codes in numbers]
-    named = zip([*codec.hierarchies, *codec.values], strange, strict=True)
-    wrong = [f"{name!r} ({int(n[rows].sum())} rows)" for name, rows in named if rows.any()]
+def _refuse_strange(codec: Codec, columns: Mapping[str, Column]) -> None:
+    wrong = []
+    for name in (*codec.hierarchies, *codec.values):
+        code = codec.leaves if name in codec.hierarchies else codec.numbers
+        strange = code(name, columns[name].cells) == NO_LEAF
+        if strange.any():
+            wrong.append(f"{name!r} ({int(columns[name].n[strange].sum())} rows)")
     if wrong:
         raise HierarchyIncomplete(
             f"There are values without a leaf in {', '.join(wrong)}.",
             "Add them to the hierarchy or order, check the column's `type`, or list them under "
             "`null_values`; they are not shown here since they are people's.",
         )
-    return numbers
 
 
 def _numbered(owners: Any) -> Distinct:
@@ -187,9 +232,7 @@ def _problem(policy: Policy, codec: Codec, lines: _Lines, by_person: bool) -> Pr
     return Problem(
         names=policy.names("quasi"),
         taxonomies=trees,
-        costs=tuple(
-            _costs(policy, h, lines.codes[:, q]) for q, h in enumerate(codec.hierarchies.values())
-        ),
+        costs=_costs(policy, codec, occurring_in(codec, lines.codes)),
         codes=np.ascontiguousarray(lines.codes[:, :d]),
         n=lines.n,
         k=policy.privacy.k,
@@ -203,13 +246,26 @@ def _problem(policy: Policy, codec: Codec, lines: _Lines, by_person: bool) -> Pr
     )
 
 
-def _costs(policy: Policy, hierarchy: Hierarchy, codes: NDArray[np.int32]) -> NDArray[np.float64]:
-    occurs = np.zeros(hierarchy.taxonomy.size, dtype=bool)
-    occurs[codes] = True
-    costs = hierarchy.costs(occurs)
-    if hierarchy.null is not None and policy.privacy.nulls == "as_root":
-        costs[-1] = 1.0
-    return costs
+def occurring_in(codec: Codec, codes: NDArray[np.int32]) -> list[NDArray[np.bool_]]:
+    """For each quasi-identifier which leaves occur, by code."""
+    marks = []
+    for q, hierarchy in enumerate(codec.hierarchies.values()):
+        occurs = np.zeros(hierarchy.taxonomy.size, dtype=bool)
+        occurs[codes[:, q]] = True
+        marks.append(occurs)
+    return marks
+
+
+def _costs(
+    policy: Policy, codec: Codec, occurs: Sequence[NDArray[np.bool_]]
+) -> tuple[NDArray[np.float64], ...]:
+    every = []
+    for hierarchy, marks in zip(codec.hierarchies.values(), occurs, strict=True):
+        costs = hierarchy.costs(marks)
+        if hierarchy.null is not None and policy.privacy.nulls == "as_root":
+            costs[-1] = 1.0
+        every.append(costs)
+    return tuple(every)
 
 
 def _start(policy: Policy, codec: Codec) -> Cut | None:

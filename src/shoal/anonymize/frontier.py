@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from shoal.anonymize.shared import Shared
 from shoal.anonymize.slices import Cells, Slices, cells, ranges
 
-__all__ = ["NONE", "Frontier", "Shared"]
+__all__ = ["NONE", "Frontier", "Shared", "bits_gained", "smallest_after"]
 
 Ints = NDArray[np.int64]
 
@@ -109,12 +109,7 @@ class Frontier:
         """People in the smallest class now, and after the split of each candidate."""
         if self._shared.problem.budget > 0:
             self._take_smallest_anew()
-        first = self._shared.nodes.first
-        now = int(self._smallest[: first[1]].min())
-        others = np.empty(self._shared.nodes.size, dtype=np.int64)
-        for low, high in pairwise(first):
-            others[low:high] = _least_of_others(self._smallest[low:high])
-        return now, np.minimum(others[candidates], self._least[candidates])
+        return smallest_after(self._shared.nodes.first, self._smallest, self._least, candidates)
 
     def _take_smallest_anew(self) -> None:
         slots = np.flatnonzero(self._slices.node[: self._used, 0] >= 0)
@@ -160,9 +155,7 @@ class Frontier:
         if self._sizes:
             effects.least[:, q] = np.minimum.reduceat(np.where(hold, people, NONE), first)
         if self._bits:
-            total = np.add.reduceat(rows, first)
-            gained = _n_log_n(total) - np.add.reduceat(_n_log_n(rows), first)
-            effects.bits[:, q] = np.rint(gained * self._shared.per_bit)
+            effects.bits[:, q] = bits_gained(rows, first, self._shared.per_bit)
 
     def _flat(self, node: NDArray[np.int32]) -> Ints:
         return np.asarray(node + self._shared.nodes.first[:-1])
@@ -177,6 +170,40 @@ class Frontier:
             self._slices = Slices(*(_longer(part, more) for part in self._slices))
             self._effects = _Effects(*(_longer(part, more) for part in self._effects))
         return slots
+
+
+def smallest_after(first: Ints, smallest: Ints, least: Ints, candidates: Ints) -> tuple[int, Ints]:
+    """People in the smallest class now, and after the split of each candidate.
+
+    Parameters
+    ----------
+    first
+        Where the nodes of each QID begin.
+    smallest, least
+        For each node the smallest class published under it, and the smallest child that stays.
+    candidates
+        Nodes.
+    """
+    others = np.empty(len(smallest), dtype=np.int64)
+    for low, high in pairwise(first):
+        others[low:high] = _least_of_others(smallest[low:high])
+    now = int(smallest[: first[1]].min())
+    return now, np.minimum(others[candidates], least[candidates])
+
+
+def bits_gained(rows: Ints, first: Ints, per_bit: float) -> Ints:
+    """The entropy gained by dividing classes, in units: whole numbers add up in any order.
+
+    Parameters
+    ----------
+    rows, first
+        Rows of the cells of all classes, one class after another, and where each begins.
+    per_bit
+        Units of a bit.
+    """
+    total = np.add.reduceat(rows, first)
+    gained = _n_log_n(total) - np.add.reduceat(_n_log_n(rows), first)
+    return np.rint(gained * per_bit).astype(np.int64)
 
 
 def _least_of_others(sizes: Ints) -> Ints:

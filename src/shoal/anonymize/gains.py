@@ -9,7 +9,7 @@ from shoal.anonymize.problem import Problem
 from shoal.anonymize.scores import ScoreName
 from shoal.errors import InvalidSetting
 
-__all__ = ["Gains", "Nodes"]
+__all__ = ["Gains", "Nodes", "ncp_gains"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -79,12 +79,8 @@ class Gains:
         return counts.astype(np.int64).reshape(size, width)
 
     def _ncp_gain(self, q: int) -> Floats:
-        r""":math:`(w / N \sum w) \sum_y m_y [ncp(X)^p - ncp(y)^p]` over the children y of X."""
-        problem, tree = self._problem, self._problem.trees[q]
-        cost = problem.costs[q] ** (2 if self._score == "sq" else 1)
-        rows, parent = tree.sums(self._live[q][:, 0]), tree.parent[1:]
-        saved = np.bincount(parent, rows[1:] * (cost[parent] - cost[1:]), minlength=tree.size)
-        return np.asarray(saved * (problem.weights[q] / sum(problem.weights) / problem.N))
+        rows = self._problem.trees[q].sums(self._live[q][:, 0])
+        return ncp_gains(self._problem, q, rows, self._score)
 
     def _label_gain(self, q: int) -> Floats:
         """Entropy of the class column below X less its mean over the children, in bits."""
@@ -95,6 +91,17 @@ class Gains:
         below = np.bincount(tree.parent[1:], spread[1:], minlength=tree.size)
         gain = np.round((spread - below) / np.maximum(rows, 1), 12)  # 0, where it is 0
         return np.where((tree.fanout > 0) & (rows > 0), gain, 0.0)
+
+
+def ncp_gains(problem: Problem, q: int, rows: Floats, score: ScoreName) -> Floats:
+    r""":math:`(w / N \sum w) \sum_y m_y [ncp(X)^p - ncp(y)^p]` over the children y of each X.
+
+    ``rows``: for each node y of a QID the live rows below it, :math:`m_y`.
+    """
+    tree, cost = problem.trees[q], problem.costs[q] ** (2 if score == "sq" else 1)
+    parent = tree.parent[1:]
+    saved = np.bincount(parent, rows[1:] * (cost[parent] - cost[1:]), minlength=tree.size)
+    return np.asarray(saved * (problem.weights[q] / sum(problem.weights) / problem.N))
 
 
 def _classes_of_target(problem: Problem) -> Ints:

@@ -16,7 +16,7 @@ from shoal.anonymize.codec import Codec
 from shoal.anonymize.frequency import Frequency
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.release import Release
-from shoal.anonymize.table import Table
+from shoal.anonymize.table import COUNTED, AnyTable, table_of
 
 __all__ = ["Population", "Risk", "Suppressed", "entropy_before", "leaf_sizes", "population_of",
            "suppressed_values"]  # fmt: skip
@@ -164,14 +164,14 @@ def population_of(frequency: Frequency, release: Release, X: Any) -> Population:
     labels = np.zeros((classes.size, problem.d), dtype=np.int32)
     live = classes.ids >= 0
     labels[classes.ids[live]] = release.labels[live]
-    codes, n = _lines(frequency.codec, Table(X))
+    codes, n = _lines(frequency.codec, table_of(X))
     return Population(people_of(problem, classes), _covered(problem, labels, codes, n))
 
 
-def _lines(codec: Codec, table: Table) -> tuple[NDArray[np.int32], Counts]:
+def _lines(codec: Codec, table: AnyTable) -> tuple[NDArray[np.int32], Counts]:
     names = list(codec.hierarchies)
     cells = ", ".join(f"c{i}" for i in range(len(names)))
-    found = table.query(f"SELECT {cells}, count(*) AS n FROM rows GROUP BY ALL", names)
+    found = table.query(f"SELECT {cells}, {COUNTED} GROUP BY ALL", names)
     codes = [codec.leaves(name, found[f"c{i}"]) for i, name in enumerate(names)]
     return np.stack(codes, axis=1), found["n"].to_numpy().astype(np.int64)
 

@@ -9,7 +9,7 @@ from shoal.anonymize.identifiers import keys_of
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.policy_check import nearest
 from shoal.anonymize.problem import Problem
-from shoal.anonymize.table import OWNER, Table
+from shoal.anonymize.table import OWNER, AnyTable
 from shoal.data.source import listed
 from shoal.errors import (
     EntityMissing,
@@ -23,10 +23,10 @@ from shoal.errors import (
 __all__ = ["check_columns", "check_people", "check_tokens"]
 
 _WORDS = 4  # so many in most cells make free text
-_MOMENT = r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d"
+_MOMENT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}"
 
 
-def check_columns(policy: Policy, table: Table) -> None:
+def check_columns(policy: Policy, table: AnyTable) -> None:
     """Every column has a role and exists, keys are there, and nothing published looks identifying.
 
     The keys come first: without them no row is read.
@@ -49,7 +49,7 @@ def check_columns(policy: Policy, table: Table) -> None:
     _check_others(policy, table)
 
 
-def check_people(policy: Policy, table: Table) -> bool:
+def check_people(policy: Policy, table: AnyTable) -> bool:
     """Whether people have to be told apart: some have several rows. Nobody's rows are refused."""
     entity = policy.privacy.entity
     for name in keys_of(policy):
@@ -86,18 +86,18 @@ def check_tokens(policy: Policy, problem: Problem) -> None:
         )
 
 
-def _repeats(table: Table, name: str) -> bool:
+def _repeats(table: AnyTable, name: str) -> bool:
     _, known, people = _people(table, name)
     return people < known
 
 
-def _people(table: Table, name: str) -> tuple[int, int, int]:
+def _people(table: AnyTable, name: str) -> tuple[int, int, int]:
     sql = f"SELECT count(*), count({OWNER}), count(DISTINCT {OWNER}) FROM rows"
     rows, known, people = (column[0].as_py() for column in table.query(sql, [], name).columns)
     return rows, known, people
 
 
-def _check_others(policy: Policy, table: Table) -> None:
+def _check_others(policy: Policy, table: AnyTable) -> None:
     names = [name for name in policy.names("other") if not policy.attributes[name].force]
     if not names:
         return
@@ -123,12 +123,13 @@ def _check_others(policy: Policy, table: Table) -> None:
 
 def _suspicions(i: int, null_values: Sequence[str]) -> list[str]:
     nothing = ", ".join("'" + value.replace("'", "''") + "'" for value in null_values) or "NULL"
-    text = f"trim(CAST(c{i} AS VARCHAR))"
+    # In words that DuckDB and Spark both understand.
+    text = f"trim(CAST(c{i} AS STRING))"
     cell = f"(CASE WHEN {text} IN ({nothing}) THEN NULL ELSE {text} END)"
     blanks = f"length({cell}) - length(replace({cell}, ' ', ''))"
     return [
         f"count({cell})",
         f"count(DISTINCT {cell})",
-        f"count(*) FILTER ({blanks} >= {_WORDS - 1})",
-        f"count(*) FILTER (regexp_matches({cell}, '{_MOMENT}'))",
+        f"count(*) FILTER (WHERE {blanks} >= {_WORDS - 1})",
+        f"count(*) FILTER (WHERE regexp_replace({cell}, '{_MOMENT}', '') <> {cell})",
     ]

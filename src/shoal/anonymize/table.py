@@ -12,15 +12,15 @@ import pyarrow.parquet as pq
 
 from shoal.anonymize.packed import Packed, TooManyTexts, text_batches
 from shoal.data import Source, source_of
-from shoal.data.encode import owners
 from shoal.data.files import ParquetSource
 from shoal.data.source import BATCH_ROWS, quiet
+from shoal.engine.named import COUNTED, OWNER, plain_names, plainly_named
 from shoal.engine.scratch import scratch
+from shoal.engine.spark_table import SparkTable, is_spark_frame
 from shoal.engine.spill import query_to_file
 
-__all__ = ["OWNER", "Beside", "Table"]
+__all__ = ["COUNTED", "OWNER", "AnyTable", "Beside", "Table", "found_in", "sizes_sql", "table_of"]
 
-OWNER = "owner"
 _NO_STREAM = pa.schema([("none", pa.int8())])
 
 
@@ -84,10 +84,11 @@ class Table:
         if packed is not None:
             with suppress(TooManyTexts):
                 named = ", ".join(packed.names)
-                found = self._run(f"SELECT {named}, count(*) AS n FROM rows GROUP BY ALL", packed)
-                return pa.table([*packed.unpack(found), found["n"]], [*_names(columns, None), "n"])
-        named = ", ".join(_names(columns, owner))
-        return self.query(f"SELECT {named}, count(*) AS n FROM rows GROUP BY ALL", columns, owner)
+                found = self._run(f"SELECT {named}, {COUNTED} GROUP BY ALL", packed)
+                names = [*plain_names(columns, None), "n"]
+                return pa.table([*packed.unpack(found), found["n"]], names)
+        named = ", ".join(plain_names(columns, owner))
+        return self.query(f"SELECT {named}, {COUNTED} GROUP BY ALL", columns, owner)
 
     def sizes(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
         """How many combinations have so many people: ``people``, ``classes`` and their ``rows``.
@@ -97,9 +98,8 @@ class Table:
         packed = self._packed(columns, owner)
         if packed is not None:
             with suppress(TooManyTexts):
-                return self._run(_sizes(packed.names, None), packed)
-        named = [f"c{i}" for i in range(len(columns))]
-        return self.query(_sizes(named, owner), columns, owner)
+                return self._run(sizes_sql(packed.names, None), packed)
+        return self.query(sizes_sql(plain_names(columns, None), owner), columns, owner)
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
         """What ``sql`` makes of ``rows``, whose columns are c0, c1, ... in this order.
@@ -108,14 +108,14 @@ class Table:
         """
         file = self._file
         if file is not None and owner is None and not has_magic(str(file)):
-            return _found(_within(file, columns, sql), _NO_STREAM, ())
+            return found_in(_within(file, columns, sql), _NO_STREAM, ())
         wanted = [*columns, *([owner] if owner and owner not in columns else [])]
-        batches = (_renamed(batch, columns, owner) for batch in self._source.batches(wanted))
+        batches = (plainly_named(batch, columns, owner) for batch in self._source.batches(wanted))
         first = next(batches, None)
         if first is None:
             nothing = [pa.nulls(0, pa.string())] * (len(columns) + (owner is not None))
-            first = pa.record_batch(nothing, names=_names(columns, owner))
-        return _found(sql, first.schema, chain([first], batches))
+            first = pa.record_batch(nothing, names=plain_names(columns, owner))
+        return found_in(sql, first.schema, chain([first], batches))
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time; text of a Parquet file comes as numbered values."""
@@ -137,7 +137,7 @@ class Table:
 
     @staticmethod
     def _run(sql: str, packed: Packed) -> pa.Table:
-        return _found(sql, packed.schema, packed.batches())
+        return found_in(sql, packed.schema, packed.batches())
 
     @property
     def _file(self) -> Path | None:
@@ -146,7 +146,17 @@ class Table:
         return source.files[0] if alone and isinstance(source, ParquetSource) else None
 
 
-def _found(sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> pa.Table:
+AnyTable = Table | SparkTable
+
+
+def table_of(X: Any) -> AnyTable:
+    """A table to count: on Spark if a Spark frame came, else on this machine."""
+    if isinstance(X, Table | SparkTable):
+        return X
+    return SparkTable(X) if is_spark_frame(X) else Table(X)
+
+
+def found_in(sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> pa.Table:
     """What a query makes of a stream, through a file of its own; text as numbered values."""
     with scratch() as folder:
         path = folder / "found.parquet"
@@ -155,11 +165,12 @@ def _found(sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> pa
         return pq.read_table(path, read_dictionary=texts)
 
 
-def _sizes(named: Sequence[str], owner: str | None) -> str:
+def sizes_sql(named: Sequence[str], owner: str | None) -> str:
+    """The query for how many combinations have so many people."""
     cells = ", ".join(named)
-    counted = f"SELECT {cells}, count(*) AS n, count(*) AS people FROM rows GROUP BY ALL"
+    counted = f"SELECT n, n AS people FROM (SELECT {cells}, {COUNTED} GROUP BY ALL)"
     if owner is not None:
-        of_people = f"SELECT {cells}, {OWNER}, count(*) AS n FROM rows GROUP BY ALL"
+        of_people = f"SELECT {cells}, {OWNER}, {COUNTED} GROUP BY ALL"
         counted = f"SELECT {cells}, sum(n) AS n, count(*) AS people FROM ({of_people}) GROUP BY ALL"
     return (
         "SELECT people, count(*) AS classes, CAST(sum(n) AS BIGINT) AS rows "
@@ -178,18 +189,3 @@ def _within(file: Path, columns: Sequence[str], sql: str) -> str:
     # A folder named year=2020 is no column, least of all in place of the file's own.
     read = f"read_parquet('{where}', hive_partitioning = false)"
     return f"WITH rows AS (SELECT {chosen or '1'} FROM {read}) {sql}"
-
-
-def _names(columns: Sequence[str], owner: str | None) -> list[str]:
-    return [*(f"c{i}" for i in range(len(columns))), *([OWNER] if owner else [])]
-
-
-def _renamed(batch: pa.RecordBatch, columns: Sequence[str], owner: str | None) -> pa.RecordBatch:
-    arrays = [_plain(batch.column(name)) for name in columns]
-    if owner is not None:
-        arrays.append(owners(batch, owner))
-    return pa.record_batch(arrays, names=_names(columns, owner))
-
-
-def _plain(column: pa.Array) -> pa.Array:
-    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column

@@ -13,17 +13,9 @@ from shoal.anonymize.classes import classes_of, metrics_of
 from shoal.anonymize.ends import refuse_start, refuse_too_few, settled, start_fails
 from shoal.anonymize.frontier import Frontier
 from shoal.anonymize.gains import Gains
+from shoal.anonymize.greedy import Greedy, after
 from shoal.anonymize.problem import Cut, Outcome, Problem
-from shoal.anonymize.scores import (
-    ASK_FOR_BITS,
-    ASK_FOR_SIZES,
-    Candidates,
-    LossUnit,
-    ScoreName,
-    best,
-    resolved,
-    scored,
-)
+from shoal.anonymize.scores import ASK_FOR_BITS, ASK_FOR_SIZES, LossUnit, ScoreName, resolved
 from shoal.anonymize.shared import Shared
 from shoal.anonymize.slices import Cells, Slices, by_cell, cells, ranges
 
@@ -33,7 +25,6 @@ MAY_MISS = (
     "A split that breaks t, entropy or recursive l now is never tried again, though further splits "
     "might mend it: what is published keeps the rules, a finer table may exist."
 )
-_SPREAD = 0.6
 
 Ints = NDArray[np.int64]
 
@@ -77,8 +68,17 @@ def specialise(
     return Run(Shared(problem), resolved(score, problem.suppression), loss_unit, rng).outcome()
 
 
-class Run:
-    """One search: the cut, its classes and which lines were suppressed at which split."""
+class Run(Greedy):
+    """One search: the cut, its classes and which lines were suppressed at which split.
+
+    Parameters
+    ----------
+    shared, score, unit, rng
+        What is searched, by which score, and how it is tilted.
+    known
+        bool (nodes of all QIDs,): which nodes may be split, if the lines do not tell what lies
+        below the others.
+    """
 
     def __init__(
         self,
@@ -86,26 +86,25 @@ class Run:
         score: ScoreName,
         unit: LossUnit = "rows",
         rng: np.random.Generator | None = None,
+        known: NDArray[np.bool_] | None = None,
     ) -> None:
-        self._shared, self._problem = shared, shared.problem
-        self._score, self._unit = score, unit
-        nodes = shared.nodes.size
-        self._tilt = np.ones(nodes) if rng is None else np.exp(_SPREAD * rng.standard_normal(nodes))
-        self._frontier = Frontier(
-            shared,
-            bits=score in ASK_FOR_BITS,
-            sizes=score in ASK_FOR_SIZES,
-        )
-        self._splits: list[tuple[int, int]] = []
+        frontier = Frontier(shared, bits=score in ASK_FOR_BITS, sizes=score in ASK_FOR_SIZES)
+        if known is not None:
+            frontier.open &= known
+        gains = Gains(shared.problem, score)
+        super().__init__(shared, score, unit, frontier, gains, rng)
+        self._frontier, self._gains = frontier, gains
         self._gone_at = np.full(len(self._problem.n), -1, dtype=np.int32)  # -1: still live
-        self._suppressed = 0
-        self._gains = Gains(self._problem, score)
 
     def outcome(self) -> Outcome:
         """Search, and count the release anew from its labels."""
-        self._start()
-        while (node := self._choose()) is not None:
-            self._split(*self._shared.nodes.home(node))
+        self.start()
+        while len(nodes := self.valid()):  # [P2] [P4]
+            self.split_best(nodes)
+        return self.told()
+
+    def told(self) -> Outcome:
+        """Where the search stands, as an outcome."""
         cut, suppressed = self._settled()
         labels = self._problem.labels(cut)  # [P6]
         return Outcome(
@@ -117,7 +116,7 @@ class Run:
             notes=(MAY_MISS,) if self._shared.rules.may_recover else (),
         )
 
-    def _start(self) -> None:
+    def start(self) -> None:
         """The classes of the starting cut; those that break a rule are suppressed."""
         problem, frontier = self._problem, self._frontier
         refuse_too_few(self._shared)
@@ -138,30 +137,7 @@ class Run:
             frontier.descend(q, kept)
         frontier.add(kept, self._references, np.empty(0, dtype=np.int64))
 
-    def _choose(self) -> int | None:
-        """The best valid node to split, if there is one; invalid ones are dropped for good."""
-        frontier = self._frontier
-        nodes = np.flatnonzero(frontier.open & (frontier.held > 0))
-        within = self._suppressed + frontier.lost[nodes] <= self._problem.budget  # [P2]
-        some_stay = (frontier.kept[nodes] > 0) | (frontier.held[nodes] < frontier.classes)
-        frontier.open[nodes[~(within & some_stay)]] = False  # [P4]
-        nodes = nodes[within & some_stay]
-        if not len(nodes):
-            return None
-        candidates = self._candidates(nodes)
-        scores = scored(self._score, candidates, self._unit, self._problem.k) * self._tilt[nodes]
-        return int(nodes[best(scores, candidates.gain)])
-
-    def _candidates(self, nodes: Ints) -> Candidates:
-        frontier = self._frontier
-        bits = frontier.bits[nodes] / self._shared.per_bit
-        before, after = 0, np.zeros_like(nodes)
-        if self._score in ASK_FOR_SIZES:
-            before, after = frontier.smallest(nodes)
-        gain = bits / self._problem.N if self._score == "leteo" else self._gains.of_nodes[nodes]
-        return Candidates(gain, bits, frontier.lost[nodes], before, after)
-
-    def _split(self, q: int, place: int) -> None:
+    def split(self, q: int, place: int) -> None:
         """Divide every class at a node by its children; suppress the children that fail."""
         frontier, tree = self._frontier, self._problem.trees[q]
         slots, old = frontier.at(q, place)
@@ -198,7 +174,7 @@ class Run:
     def _settled(self) -> tuple[Cut, NDArray[np.bool_]]:
         """The last cut whose classes keep t against what is published, and what it suppresses."""
         for splits in range(len(self._splits), -1, -1):
-            cut = _after(self._problem, self._splits[:splits])
+            cut = after(self._problem, self._splits[:splits])
             suppressed = (self._gone_at >= 0) & (self._gone_at <= splits)
             if not self._shared.rules.closeness:
                 return cut, suppressed
@@ -214,12 +190,3 @@ def _children(old: Slices, into: Cells, people: Ints) -> Slices:
     before = np.cumsum(length) - length
     start = (old.start - before[into.first])[into.parent] + before
     return Slices(start, length, people, old.node[into.parent])
-
-
-def _after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
-    """The starting cut with some nodes replaced by their children."""
-    nodes = [set(places) for places in problem.top.nodes]
-    for q, place in splits:
-        nodes[q].remove(place)
-        nodes[q].update(np.flatnonzero(problem.trees[q].parent == place).tolist())
-    return Cut(tuple(tuple(sorted(places)) for places in nodes))

@@ -1,0 +1,114 @@
+"""From a policy and a table to an outcome: on this machine, or from afar on Spark."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shoal.anonymize.frequency import (
+    Column,
+    Frequency,
+    asked_columns,
+    codec_of,
+    frequency_of,
+    problem_of,
+    ruled,
+    screened,
+    without_lines,
+)
+from shoal.anonymize.lazy_frontier import specialise_from_afar
+from shoal.anonymize.manifest import cut_of
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.problem import Outcome
+from shoal.anonymize.search import Progress, kept, search
+from shoal.anonymize.spark_lines import SparkLines, coded, leaf_rows
+from shoal.anonymize.table import AnyTable
+from shoal.engine.spark_failures import guarded
+from shoal.engine.spark_table import Kept, SparkTable, keeping, too_many
+
+__all__ = ["MERGED", "Studied", "studied"]
+
+Studied = tuple[Frequency, Outcome]
+MERGED = (
+    "The table has more combinations than come to the driver: one search was made, over values "
+    "merged below the published labels, and what is told of the table before is told of those."
+)
+
+
+def studied(
+    policy: Policy, table: AnyTable, cut: Any = None, progress: Progress | None = None
+) -> Studied:
+    """The frequency table of a table, and the release that is found for it.
+
+    Parameters
+    ----------
+    policy, table
+        What is asked, and of which table.
+    cut
+        A kept cut, as labels, instead of a search.
+    progress
+        Called now and then with what is being done and the share of it that is done.
+    """
+    if not isinstance(table, SparkTable):
+        return _decided(policy, problem_of(policy, table), cut, progress)
+    by_person = screened(policy, table)
+    columns = list(asked_columns(policy).values())
+    with table.grouped(columns, policy.privacy.entity if by_person else None) as found:
+        if found.lines > table.collect_limit:
+            _refuse_afar(policy, by_person, found.lines, table.collect_limit)
+            return _from_afar(policy, found, table.collect_limit, cut)
+        counted = found.table()
+    return _decided(policy, frequency_of(policy, counted, by_person), cut, progress)
+
+
+def _decided(policy: Policy, frequency: Frequency, cut: Any, progress: Progress | None) -> Studied:
+    if cut is None:
+        return frequency, search(policy, frequency.problem, progress)
+    return frequency, kept(frequency.problem, cut_of(cut, frequency.codec))
+
+
+def _refuse_afar(policy: Policy, by_person: bool, lines: int, limit: int) -> None:
+    """From afar k is kept, counted in rows, by one search over labels all rows share."""
+    asked = policy.search
+    for too_much, what in (
+        (by_person, "People with several rows"),
+        (bool(ruled(policy)), "l and t"),
+        (asked.recoding == "local", "Local recoding"),
+        (asked.score == "label-gain", "The score label-gain"),
+        (bool(asked.restarts), f"{asked.restarts} restarts"),
+    ):
+        if too_much:
+            raise too_many(lines, limit, f"{what} would need all of them there")
+
+
+def _from_afar(policy: Policy, found: Kept, most: int, cut: Any) -> Studied:
+    codec = codec_of(policy, _columns(policy, found))
+    with keeping(coded(found.frame, codec)) as lines:
+        rows = leaf_rows(lines.frame, codec)
+        with guarded("counting rows"):
+            everything = found.frame.agg({"n": "sum"}).toArrow()[0][0].as_py()
+        lost = everything - int(rows[0].sum())
+        problem = without_lines(policy, codec, [of > 0 for of in rows], lost)
+        distant = SparkLines(lines.frame, problem)
+        if cut is not None:
+            places = cut_of(cut, codec)
+            merged = distant.merged(places)
+            assert merged is not None
+            problem = replace(problem, codes=merged.codes, n=merged.n)
+            outcome = kept(problem, places)
+        else:
+            unit, score = policy.search.loss_unit, policy.search.score
+            problem, outcome = specialise_from_afar(
+                problem, distant, most=most, score=score, loss_unit=unit
+            )
+    return Frequency(problem, codec, None), replace(outcome, notes=(*outcome.notes, MERGED))
+
+
+def _columns(policy: Policy, found: Kept) -> dict[str, Column]:
+    """The distinct values of each quasi-identifier and their rows."""
+    columns = {}
+    for q, name in enumerate(policy.names("quasi")):
+        with guarded("counting values"):
+            table = found.frame.groupBy(f"c{q}").agg({"n": "sum"}).toArrow()
+        columns[name] = Column(table[0], table[1].to_numpy().astype(np.int64))
+    return columns

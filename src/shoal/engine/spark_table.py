@@ -1,0 +1,159 @@
+"""A Spark frame behind the verbs of a table: its rows are counted where they lie."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from secrets import token_hex
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.data.source import unique
+from shoal.engine.named import COUNTED, OWNER, plain_names, plainly_named
+from shoal.engine.spark_failures import check_alive, guarded
+from shoal.engine.spark_schema import empty_batch, quoted
+from shoal.engine.spark_tasks import hushed
+from shoal.errors import InvalidSetting, TooManyCombinations
+
+__all__ = [
+    "COLLECT_LIMIT",
+    "Each",
+    "Kept",
+    "SparkTable",
+    "is_spark_frame",
+    "keeping",
+    "too_many",
+]
+
+COLLECT_LIMIT = 20_000_000  # combinations that come to the driver: 0.7 GB of nine columns
+Batches = Iterator[pa.RecordBatch]
+
+
+def is_spark_frame(X: Any) -> bool:
+    """Whether this is a Spark DataFrame, classic or of Spark Connect; pyspark is not imported."""
+    return any(
+        kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql")
+        for kind in type(X).__mro__
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A frame that Spark keeps once it is computed, and how many lines it has."""
+
+    frame: Any = field(repr=False)
+    lines: int
+
+    def table(self) -> pa.Table:
+        """Bring it here."""
+        with guarded("bringing counts to the driver"):
+            return self.frame.toArrow()
+
+
+class SparkTable:
+    """A Spark frame that is asked for counts.
+
+    Parameters
+    ----------
+    frame
+        A Spark DataFrame. Its rows stay on the cluster.
+    collect_limit
+        So many distinct combinations may come to this machine.
+    """
+
+    def __init__(self, frame: Any, collect_limit: int = COLLECT_LIMIT) -> None:
+        if not is_spark_frame(frame):
+            raise InvalidSetting(
+                f"A {type(frame).__name__} came where a Spark DataFrame belongs.",
+                "Pass other tables as they are.",
+            )
+        check_alive(frame)
+        self.frame, self.collect_limit = frame, collect_limit
+        self.names = unique(frame.columns)
+
+    @property
+    def session(self) -> Any:
+        """The frame's Spark session."""
+        return self.frame.sparkSession
+
+    def view(self, columns: Sequence[str], owner: str | None = None) -> Any:
+        """These columns as a frame with c0, c1, ... and, as text, whose each row is."""
+        named = [f"{quoted(name)} AS c{i}" for i, name in enumerate(columns)]
+        if owner is None:
+            return self.frame.selectExpr(*(named or ["1 AS none"]))
+        schema = self.frame.selectExpr(*named, f"CAST(NULL AS STRING) AS {OWNER}").schema
+        wanted = list(dict.fromkeys([*columns, owner]))
+        plainly_named(empty_batch(self.frame, wanted), columns, owner)  # refused here, not there
+        kernel = partial(plainly_named, columns=columns, owner=owner)
+        return self.frame.select(*map(quoted, wanted)).mapInArrow(Each(kernel), schema)
+
+    def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
+        """What ``sql`` makes of ``rows``, whose columns are c0, c1, ... in this order."""
+        with guarded("counting rows"), _named_view(self.view(columns, owner)) as name:
+            return self.session.sql(f"WITH rows AS (SELECT * FROM {name}) {sql}").toArrow()
+
+    @contextmanager
+    def grouped(self, columns: Sequence[str], owner: str | None = None) -> Iterator[Kept]:
+        """The distinct combinations with their rows, ``n``, kept by Spark while the block lasts.
+
+        The rows are read once, here.
+        """
+        cells = ", ".join(plain_names(columns, owner))
+        with guarded("counting rows"), _named_view(self.view(columns, owner)) as name:
+            counted = f"SELECT {cells}, {COUNTED} GROUP BY ALL"
+            found = self.session.sql(f"WITH rows AS (SELECT * FROM {name}) {counted}")
+            with keeping(found) as lines:
+                yield lines
+
+    def counts(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
+        """The distinct combinations with their rows, ``n``, on this machine."""
+        with self.grouped(columns, owner) as found:
+            if found.lines > self.collect_limit:
+                raise too_many(found.lines, self.collect_limit, "They are needed all at once")
+            return found.table()
+
+
+def too_many(lines: int, limit: int, why: str) -> TooManyCombinations:
+    """The error that says how many combinations there are, and how many may come."""
+    return TooManyCombinations(
+        f"The table has {lines:,} distinct combinations, and {limit:,} may come to the driver. "
+        f"{why}.",
+        "Give the driver the memory and pass SparkTable(frame, collect_limit=...), or make fewer "
+        "columns quasi or sensitive.",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Each:
+    """Runs a kernel over the batches of a partition; what libraries say of rows stays unsaid."""
+
+    kernel: Callable[[pa.RecordBatch], pa.RecordBatch]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
+        """What the kernel makes of each batch."""
+        for batch in batches:
+            yield hushed(self.kernel, batch)
+
+
+@contextmanager
+def keeping(frame: Any) -> Iterator[Kept]:
+    """Compute a frame and have Spark keep it while the block lasts, in memory or on disk."""
+    frame = frame.persist()
+    try:
+        with guarded("counting combinations"):
+            lines = frame.count()
+        yield Kept(frame, lines)
+    finally:
+        frame.unpersist()
+
+
+@contextmanager
+def _named_view(frame: Any) -> Iterator[str]:
+    """A name for a frame that SQL can use; frames made by it live on without it."""
+    name = f"shoal_{token_hex(8)}"
+    frame.createOrReplaceTempView(name)
+    try:
+        yield name
+    finally:
+        frame.sparkSession.catalog.dropTempView(name)
