@@ -1,8 +1,8 @@
 """The event on which two inputs differ most: chosen on one half of the draws, tested on the other.
 
-Choosing and testing on the same outputs would find differences where there are none. Statistics
-are learnt on two thirds of the first half and compared on the rest of it, since a statistic that
-learnt by heart what it is judged on would win.
+Choosing and testing on the same outputs would find differences where there are none. But for a few
+different values, statistics are learnt on two thirds of the first half and compared on the rest of
+it: otherwise the one that learnt by heart what it is judged on would win. See ``events.proof.md``.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.audit.levels import certified
 from shoal.audit.sample import Sample
-from shoal.audit.statistics import Score, Statistic, candidates
+from shoal.audit.statistics import Score, Statistic, candidates, few_values
 
 __all__ = ["Tested", "best_events", "counted"]
 
@@ -66,22 +66,29 @@ def best_events(
 
     Also, in words, what only one input ever reached.
     """
-    m = len(first) // 2
-    learn, choose, test = slice(0, 2 * m // 3), slice(2 * m // 3, m), slice(m, None)
-    tried = [*candidates(first.part(learn), second.part(learn), score, seed), *more]
-    chosen = _best(tried, first.part(choose), second.part(choose), alpha, delta)
-    tested = [_tested(event, first.part(test), second.part(test), alpha, delta) for event in chosen]
-    half = first.part(slice(0, m)), second.part(slice(0, m))
+    m = len(first) // 2  # [P1] of the first half of the outputs everything but the test is made
+    half, fresh = ((first.part(s), second.part(s)) for s in (slice(0, m), slice(m, None)))
+    learnt, judges = (half, half) if few_values(*half) else _in_two(*half)
+    tried = [*candidates(*learnt, score, seed), *more]
+    chosen = _best(tried, *judges, alpha, delta)
+    tested = [_tested(event, *fresh, alpha, delta) for event in chosen]  # [P2] two events
     alone = [_one_sided(event, *half) for event in chosen]
-    reached = [_tested(e, first.part(test), second.part(test), alpha, 0.0) for e in alone if e]
-    return tested, [_support(each) for each in reached if each.seldom == 0 and each.value > 0]
+    reached = [_tested(event, *fresh, alpha, 0.0) for event in alone if event]
+    return tested, _support(tested, reached)
+
+
+def _in_two(first: Sample, second: Sample) -> tuple[tuple[Sample, Sample], tuple[Sample, Sample]]:
+    """Two thirds to learn from, the rest to judge by."""
+    cut = 2 * len(first) // 3
+    learnt, judges = ((first.part(s), second.part(s)) for s in (slice(0, cut), slice(cut, None)))
+    return learnt, judges
 
 
 def counted(
     words: str, often: int, seldom: int, of: int, alpha: float, delta: float, by: str
 ) -> Tested:
     """An event with its certified bound; 0 where nothing is certified."""
-    value = certified(np.array([often]), np.array([seldom]), of, alpha, delta)[0]
+    value = certified(np.array([often]), np.array([seldom]), of, alpha, delta)[0]  # [P3]
     return Tested(words, often, seldom, of, max(0.0, float(value)), by)
 
 
@@ -145,5 +152,11 @@ def _one_sided(event: _Event, first: Sample, second: Sample) -> _Event | None:
     return _Event(event.statistic, sign * float(beyond.min()), event.first) if beyond.size else None
 
 
-def _support(alone: Tested) -> str:
-    return f"support: only one input reached {alone.words}: {alone.often:,} of {alone.of:,} outputs"
+def _support(tested: Sequence[Tested], alone: Sequence[Tested]) -> list[str]:
+    """What only one input reached, on all halves and too often for chance, in words."""
+    known = {each.words for each in tested}
+    return [
+        f"support: only one input reached {each.words}: {each.often:,} of {each.of:,} outputs"
+        for each in alone
+        if each.seldom == 0 and each.value > 0 and each.words not in known
+    ]

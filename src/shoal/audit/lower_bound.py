@@ -1,7 +1,7 @@
 """A certified lower bound on epsilon, from outputs on two neighbouring inputs.
 
 A proof gives the guarantee; an audit guards the code. A bound above the claim proves a fault, at
-level 1 - alpha; one below it proves nothing. See ``lower_bound.proof.md``.
+level 1 - alpha; one below it proves nothing. See ``events.proof.md``.
 """
 
 from collections.abc import Callable
@@ -197,6 +197,8 @@ def _audited(
             seed=seed,
         )
     best = max(tested, key=lambda each: each.value)
+    if best.seldom == 0 and best.value > 0:
+        support.insert(0, "support: one side never reaches the event")
     faults, oddities = _faults(first, second)
     return LowerBound(
         epsilon=best.value,

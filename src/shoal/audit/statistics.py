@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from shoal.audit.sample import Sample
 from shoal.errors import InvalidSetting
 
-__all__ = ["Statistic", "candidates", "exact", "low_bits"]
+__all__ = ["Statistic", "candidates", "few_values", "low_bits"]
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -50,7 +50,7 @@ def candidates(first: Sample, second: Sample, score: Score | None, seed: int) ->
     InvalidSetting
         If nearly every output is a different word.
     """
-    found = [] if score is None else [exact(score)]
+    found = [] if score is None else [_exact(score)]
     if len(first.names) > 1:
         found.append(_failures(first, second))
     different = _different(first, second)
@@ -68,7 +68,12 @@ def candidates(first: Sample, second: Sample, score: Score | None, seed: int) ->
     return [*found, _trees(first, second, seed)] if smooth else found
 
 
-def exact(score: Score) -> Statistic:
+def few_values(first: Sample, second: Sample) -> bool:
+    """Whether so few different outputs come that nothing about them can be learnt by heart."""
+    return 0 < _different(first, second) <= _BINS
+
+
+def _exact(score: Score) -> Statistic:
     """A given log-likelihood ratio."""
 
     def of(sample: Sample) -> Vector:
