@@ -15,6 +15,8 @@ from shoal.audit.lira import lira
 from shoal.audit.lower_bound import lower_bound, lower_bound_of
 from shoal.audit.membership import membership_inference
 from shoal.audit.neighbours import NeighbourAttack, neighbour_attack
+from shoal.audit.scores import exact_score
+from shoal.audit.shipped import shipped
 
 if TYPE_CHECKING:
     from shoal.audit.attributes import AttributeInference, attribute_inference
@@ -37,6 +39,7 @@ __all__ = [
     "Twin",
     "attribute_inference",
     "ceiling_of",
+    "exact_score",
     "finding_of",
     "linkage",
     "lira",
@@ -45,6 +48,7 @@ __all__ = [
     "membership_inference",
     "neighbour_attack",
     "reconstruction",
+    "shipped",
 ]
 
 _LATER = {  # attacks on tables: whoever audits noise needs no Arrow

@@ -1,7 +1,8 @@
 """A case for the audit: a mechanism, two inputs, and what was said about them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InvalidSetting
@@ -11,7 +12,7 @@ from shoal.randomness import Seed
 if TYPE_CHECKING:
     from shoal.audit.finding import Finding
 
-__all__ = ["Case", "Twin"]
+__all__ = ["Case", "Cases", "Twin"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,3 +112,28 @@ class Twin(Case):
 
     An audit that finds less has rotted, so the figure is part of the case.
     """
+
+
+class Cases(Mapping[str, Case]):
+    """Cases by name, made when first looked at.
+
+    Parameters
+    ----------
+    make
+        Makes them all.
+    """
+
+    def __init__(self, make: Callable[[], Mapping[str, Case]]) -> None:
+        self._made = cache(make)
+
+    def __getitem__(self, name: str) -> Case:
+        return self._made()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made())
+
+    def __len__(self) -> int:
+        return len(self._made())
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} cases: {', '.join(map(repr, self))}>"

@@ -5,13 +5,12 @@ its exact likelihood ratio is the score; the columns' own ranges are tried besid
 in the law itself shows too.
 """
 
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from shoal.audit.case import Case
+from shoal.audit.case import Case, Cases
 from shoal.audit.central_cases import choices, counts, scored
 from shoal.audit.draws import Batched, copies
 from shoal.audit.scores import exact_score
@@ -43,26 +42,12 @@ __all__ = ["shipped"]
 Record = list[float]
 
 
-class _Shipped(Mapping[str, Case]):
-    """Cases by name, made when first looked at."""
-
-    def __getitem__(self, name: str) -> Case:
-        return _cases()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_cases())
-
-    def __len__(self) -> int:
-        return len(_cases())
-
-
-shipped: Mapping[str, Case] = _Shipped()
-
-
-@cache
 def _cases() -> dict[str, Case]:
     groups = (_laplace, _remaps, _corners, _numbers, _categories, counts, choices)
     return {name: case for group in groups for name, case in group()}
+
+
+shipped = Cases(_cases)
 
 
 def _laplace() -> Iterator[tuple[str, Case]]:
