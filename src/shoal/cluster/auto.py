@@ -120,7 +120,7 @@ def begin(work: Work, k: int, asked: CellSettings) -> tuple[Synopsis, Refinement
         plan = cells_alone(work.left, work.d)
     synopsis = _counted(_synopsis(work, plan, asked), work, plan)
     soft = asked.negative == "norm-cut" and work.d <= FEW_AXES
-    cells = cell_points(synopsis, soft=soft)
+    cells = cell_points(synopsis, soft=soft, by=asked.spark_kmeans)
     return synopsis, Refinement(work, plan, cells, guess=0.3 * math.sqrt(work.d))
 
 
@@ -134,7 +134,8 @@ def _begin_located(work: Work, k: int, asked: CellSettings) -> tuple[Synopsis, R
     finest = cells_an_axis(work.n_rows * work.epsilon * float(plan.cells), plan.axes)
     grid = UniformGrid(**_settings(work, plan), cells=finest, negative=asked.negative)
     synopsis = _counted(grid, work, plan, view=location.view(work, plan.axes))
-    cells = cell_points(synopsis, deviation=None if plan.micro else DEVIATION)
+    deviation = None if plan.micro else DEVIATION
+    cells = cell_points(synopsis, deviation=deviation, by=asked.spark_kmeans)
     return synopsis, Refinement(work, plan, cells, guess=0.6 * location.spread)
 
 

@@ -12,11 +12,13 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.folder import save_model
-from shoal.cluster.nearest import Cube, Labels, Nearest
+from shoal.cluster.nearest import Cube, Nearest
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.engine import rows_of
+from shoal.engine.entry import is_spark_frame
 from shoal.engine.rows import Block, Mapper
+from shoal.engine.spark_mapped import SparkMapped
 from shoal.privacy import Public, Released, Result
 from shoal.privacy.exact import exact_budget, plain
 from shoal.synopsis.folder import CELLS, DOCUMENT, box_from, synopsis_of
@@ -46,20 +48,31 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
     synopsis_: Any
     guarantee_: Any
 
-    def predict(self, X: Any) -> Labels:
-        """The nearest centre of each row: for the holder of the rows, not to be published."""
-        check_is_fitted(self)
-        nearest = Nearest(self._scaled_centers())
-        return self._mapped(X, _Labels(Cube(self._bounds), nearest))[:, 0].astype(np.int64)
+    def predict(self, X: Any) -> Any:
+        """The nearest centre of each row: for the holder of the rows, not to be published.
 
-    def transform(self, X: Any) -> Matrix:
-        """The distance of each row to each centre: for the holder of the rows."""
+        An array; a Spark frame comes back with a column ``label``.
+        """
         check_is_fitted(self)
-        return self._mapped(X, _Distances(Cube(self._bounds), self._scaled_centers()))
+        kernel = _Labels(Cube(self._bounds), Nearest(self._scaled_centers()))
+        found = self._mapped(X, kernel, ["label"])
+        return found if is_spark_frame(X) else found[:, 0].astype(np.int64)
+
+    def transform(self, X: Any) -> Any:
+        """The distance of each row to each centre: for the holder of the rows.
+
+        An array; a Spark frame comes back with columns ``distance0``, ``distance1``, ...
+        """
+        check_is_fitted(self)
+        kernel = _Distances(Cube(self._bounds), self._scaled_centers())
+        return self._mapped(X, kernel, [f"distance{i}" for i in range(len(kernel.centers))])
 
     def score(self, X: Any, y: None = None) -> float:
         """Minus the squared distances to the nearest centres, summed: for the holder."""
-        return -float((self.transform(X).min(axis=1) ** 2).sum())
+        check_is_fitted(self)
+        kernel = _LeastSquares(_Distances(Cube(self._bounds), self._scaled_centers()))
+        squares = rows_of(X, self._bounds).map(kernel, ["square"]).batches()
+        return -sum(float(batch["square"].to_numpy().sum()) for batch in squares)
 
     def to_result(self) -> Result:
         """What a report shows: settings, which are public, and what was released."""
@@ -131,12 +144,12 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         check_is_fitted(self)
         return self._bounds.scale(self.cluster_centers_, -1, 1)
 
-    def _mapped(self, X: Any, kernel: Mapper) -> Matrix:
-        """A line for each row, in their order."""
-        check_is_fitted(self)
-        width = len(np.atleast_2d(self.cluster_centers_))
-        names = [f"c{i}" for i in range(width if isinstance(kernel, _Distances) else 1)]
-        batches = list(rows_of(X, self._bounds).map(kernel, names).batches())
+    def _mapped(self, X: Any, kernel: Mapper, names: list[str]) -> Any:
+        """A line for each row, in their order; or a Spark frame with these columns more."""
+        mapped = rows_of(X, self._bounds).map(kernel, names)
+        if isinstance(mapped, SparkMapped):
+            return mapped.appended()
+        batches = list(mapped.batches())
         columns = [
             np.concatenate([np.empty(0), *(b[name].to_numpy() for b in batches)]) for name in names
         ]
@@ -164,3 +177,13 @@ class _Distances:
     def __call__(self, block: Block) -> list[NDArray[Any]]:
         columns = self.cube.columns(block.numbers)
         return [np.sqrt(((columns - center[:, None]) ** 2).sum(axis=0)) for center in self.centers]
+
+
+@dataclass(frozen=True, eq=False)
+class _LeastSquares:
+    """Kernel: the squared distance of each row to its nearest centre."""
+
+    distances: _Distances
+
+    def __call__(self, block: Block) -> list[NDArray[Any]]:
+        return [np.min(self.distances(block), axis=0) ** 2]

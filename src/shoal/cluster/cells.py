@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.nearest import Nearest
-from shoal.cluster.weighted import gaussian_middles, softened, weighted_centers
+from shoal.cluster.weighted import Clusterer, gaussian_middles, softened, weighted_centers
 from shoal.cluster.work import Found
 from shoal.domain import View
 from shoal.domain.box import Matrix
@@ -33,6 +33,7 @@ class CellPoints:
     variance: float
     inside: NDArray[np.float64]
     view: View | None = None
+    by: Clusterer = "sklearn"
 
     @property
     def within(self) -> float:
@@ -46,7 +47,7 @@ class CellPoints:
 
     def centers(self, k: int, rng: Randomness) -> Matrix:
         """``k`` centres, where the points are."""
-        return weighted_centers(self.points, self.weights, k, rng, self.runs)
+        return weighted_centers(self.points, self.weights, k, rng, self.runs, self.by)
 
     @property
     def in_shadow(self) -> bool:
@@ -76,7 +77,11 @@ class CellPoints:
 
 
 def cell_points(
-    synopsis: Synopsis, *, soft: bool = False, deviation: float | None = None
+    synopsis: Synopsis,
+    *,
+    soft: bool = False,
+    deviation: float | None = None,
+    by: Clusterer = "sklearn",
 ) -> CellPoints:
     """The cells of a synopsis in [-1, 1]^p.
 
@@ -88,6 +93,8 @@ def cell_points(
         Take most of the smallest weight off every weight.
     deviation
         Put points where rows of this spread about 0 would be, not in the middle of cells.
+    by
+        Whose k-means will cluster them.
     """
     view, cells = synopsis.view_, synopsis.cells_
     box = synopsis.domain if view is None else view.box
@@ -96,7 +103,7 @@ def cell_points(
     points = (low + high) / 2 if deviation is None else gaussian_middles(low, high, deviation)
     weights = softened(cells.weight) if soft else cells.weight
     inside = ((high - low) ** 2).sum(axis=1) / 12
-    return CellPoints(points, weights, cells.weight, synopsis.noise_variance, inside, view)
+    return CellPoints(points, weights, cells.weight, synopsis.noise_variance, inside, view, by)
 
 
 def centers_of_cells(cells: CellPoints, k: int, rng: Randomness) -> Found:

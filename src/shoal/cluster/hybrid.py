@@ -4,6 +4,7 @@ from typing import Any
 
 from shoal.cluster.cells import cell_points, centers_of_cells
 from shoal.cluster.lloyd import count_weight, lloyd_step
+from shoal.cluster.weighted import Clusterer
 from shoal.cluster.work import Found, Work
 from shoal.synopsis import UniformGrid
 from shoal.synopsis.base import Synopsis
@@ -12,7 +13,9 @@ from shoal.synopsis.grid_settings import MAX_CELLS_DENSE, most_an_axis
 __all__ = ["hybrid", "step_pays"]
 
 
-def hybrid(work: Work, k: int, **settings: Any) -> tuple[Synopsis, Found]:
+def hybrid(
+    work: Work, k: int, by: Clusterer = "sklearn", **settings: Any
+) -> tuple[Synopsis, Found]:
     """The grid gets half of the budget and the step the other, or the grid all of it."""
     felt = work.n_rows * work.epsilon * float(work.left)
     share = work.left / 2 if step_pays(felt / 2, work.d, k) else work.left  # [P1]
@@ -20,7 +23,7 @@ def hybrid(work: Work, k: int, **settings: Any) -> tuple[Synopsis, Found]:
     grid = UniformGrid(epsilon=budget.epsilon, domain=work.cube.box, **settings)
     grid.spend(work.rows, work.page, budget, work.rng, n_rows=work.n_rows)  # [P2]
     grid.guarantee_ = budget.simulated(work.rng.noise.simulation)
-    found = centers_of_cells(cell_points(grid), k, work.rng)
+    found = centers_of_cells(cell_points(grid, by=by), k, work.rng)
     rest = work.left - share
     if rest > 0:
         found = lloyd_step(work, found.centers, rest, of="last step")  # [P3]

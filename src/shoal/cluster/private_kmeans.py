@@ -13,7 +13,15 @@ from shoal.cluster.base import CentroidClusterer
 from shoal.cluster.cells import cell_points, centers_of_cells
 from shoal.cluster.hybrid import hybrid
 from shoal.cluster.lloyd import lloyd
-from shoal.cluster.settings import CellSettings, Method, check_delta, check_settings, counts_of
+from shoal.cluster.settings import (
+    CellSettings,
+    Method,
+    check_clusterer,
+    check_delta,
+    check_settings,
+    counts_of,
+)
+from shoal.cluster.weighted import Clusterer
 from shoal.cluster.work import Found, Work
 from shoal.domain import Box
 from shoal.engine import Rows
@@ -64,6 +72,9 @@ class PrivateKMeans(CentroidClusterer):
         ``method="adaptive-grid", consistency=False, negative="zero", refine=False``.
     choose
         How to choose among several numbers of clusters: "elbow", "silhouette" or "gap", at no cost.
+    spark_kmeans
+        Whose k-means clusters the cells: "sklearn", on this machine, or "mllib", the Spark
+        session's, for more cells than this machine holds. It finds poorer optima.
     neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
@@ -110,6 +121,7 @@ class PrivateKMeans(CentroidClusterer):
         consistency: bool = True,
         negative: Negative = "norm-cut",
         choose: Literal["elbow", "silhouette", "gap"] = "elbow",
+        spark_kmeans: Clusterer = "sklearn",
         neighbours: Neighbours = "add-remove",
         entity: str | None = None,
         max_rows_per_person: int | None = None,
@@ -127,6 +139,7 @@ class PrivateKMeans(CentroidClusterer):
         self.consistency = consistency
         self.negative = negative
         self.choose = choose
+        self.spark_kmeans = spark_kmeans
         self.neighbours = neighbours
         self.entity = entity
         self.max_rows_per_person = max_rows_per_person
@@ -141,7 +154,7 @@ class PrivateKMeans(CentroidClusterer):
         Parameters
         ----------
         X
-            Rows: an array, a frame, a table, the path of a file.
+            Rows: an array, a frame, of Spark too, a table, the path of a file.
         y
             Ignored.
         sample_weight
@@ -172,7 +185,12 @@ class PrivateKMeans(CentroidClusterer):
 
     @classmethod
     def from_synopsis(
-        cls, synopsis: Synopsis, n_clusters: int | Sequence[int], *, random_state: Seed = None
+        cls,
+        synopsis: Synopsis,
+        n_clusters: int | Sequence[int],
+        *,
+        spark_kmeans: Clusterer = "sklearn",
+        random_state: Seed = None,
     ) -> Self:
         """Centres of the cells of a fitted synopsis: any number of times, at no further cost.
 
@@ -182,12 +200,16 @@ class PrivateKMeans(CentroidClusterer):
             Fitted; its guarantee covers whatever is made of it.
         n_clusters
             How many, or several numbers to choose among.
+        spark_kmeans
+            Whose k-means: "sklearn" or "mllib".
         random_state
             Of the runs of k-means; these draws protect nothing.
         """
+        check_clusterer(spark_kmeans)
         settings = {"epsilon": synopsis.epsilon, "domain": synopsis.domain}
-        model = cls(n_clusters, **settings, refine=False, random_state=random_state)
-        cells, rng = cell_points(synopsis), Randomness(random_state)
+        own: dict[str, Any] = {"spark_kmeans": spark_kmeans, "random_state": random_state}
+        model = cls(n_clusters, **settings, **own, refine=False)
+        cells, rng = cell_points(synopsis, by=spark_kmeans), Randomness(random_state)
         k = model._chosen(synopsis, rng)
         model.synopsis_, model.n_rows_ = synopsis, synopsis.n_rows_
         model.guarantee_ = synopsis.guarantee_
@@ -204,8 +226,9 @@ class PrivateKMeans(CentroidClusterer):
         if self.method == "lloyd":
             return None, lloyd(work, counts[0])  # [P2]
         if self.method == "hybrid":
-            return hybrid(work, counts[0], negative=self.negative)  # [P3]
-        asked = CellSettings(self.method, self.refine, self.consistency, self.negative)
+            return hybrid(work, counts[0], self.spark_kmeans, negative=self.negative)  # [P3]
+        how = (self.refine, self.consistency, self.negative, self.spark_kmeans)
+        asked = CellSettings(self.method, *how)
         synopsis, refinement = begin(work, counts[-1], asked)  # [P4]
         return synopsis, refinement.centers(self._chosen(synopsis, work.rng))  # [P5]
 

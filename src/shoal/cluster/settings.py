@@ -5,14 +5,24 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from shoal.cluster.weighted import Clusterer
 from shoal.domain import Box
 from shoal.domain.view import MOST_AXES
+from shoal.engine.spark_part import spark_part
 from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, TooManyAxes
 from shoal.privacy import ApproxDP
 from shoal.privacy.exact import whole_number
 from shoal.synopsis.weights import Negative, check_negative
 
-__all__ = ["METHODS", "CellSettings", "Method", "check_delta", "check_settings", "counts_of"]
+__all__ = [
+    "METHODS",
+    "CellSettings",
+    "Method",
+    "check_clusterer",
+    "check_delta",
+    "check_settings",
+    "counts_of",
+]
 
 Method = Literal["auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid"]
 METHODS = ("auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid")
@@ -28,6 +38,7 @@ class CellSettings:
     refine: bool = True
     consistency: bool = True
     negative: Negative = "norm-cut"
+    spark_kmeans: Clusterer = "sklearn"
 
 
 def counts_of(n_clusters: int | Sequence[int]) -> tuple[int, ...]:
@@ -56,6 +67,7 @@ def check_settings(model: Any, domain: object) -> None:
             f"method is none of {', '.join(map(repr, METHODS))}.", 'E.g. method="auto".'
         )
     check_negative(model.negative)
+    check_clusterer(model.spark_kmeans)
     _check_domain(domain)
     own_steps = model.method in WITH_OWN_STEPS
     if own_steps and len(counts) > 1:
@@ -68,6 +80,17 @@ def check_settings(model: Any, domain: object) -> None:
             "delta came, and nothing would use it: it buys Gaussian noise for refining steps.",
             'Leave delta out, or use method="auto" with refine=True.',
         )
+
+
+def check_clusterer(spark_kmeans: object) -> None:
+    """Refuse a k-means that is not there, before anything is paid for."""
+    if spark_kmeans not in ("sklearn", "mllib"):
+        raise InvalidSetting(
+            "spark_kmeans is neither 'sklearn' nor 'mllib'.",
+            "Leave it out: scikit-learn's finds better centres, on this machine.",
+        )
+    if spark_kmeans == "mllib":
+        spark_part().active_session()
 
 
 def check_delta(budget: object) -> None:

@@ -1,6 +1,7 @@
 """k-means of weighted points that were released: free, and never at a loss for points."""
 
 import warnings
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from shoal.domain.box import Matrix
+from shoal.engine.spark_part import spark_part
 from shoal.randomness import Randomness
 
 __all__ = [
     "FAINT",
+    "Clusterer",
     "farthest",
     "gaussian_middles",
     "padded",
@@ -23,15 +26,21 @@ __all__ = [
 ]
 
 Weights = NDArray[np.float64]
+Clusterer = Literal["sklearn", "mllib"]
 FAINT = 1e-3  # the weight of a point that stands for nothing that was counted
 _SOFT = 0.8
 _FEW = 200_000  # points times clusters, below which a second thread costs more than it gives
 
 
 def weighted_centers(
-    points: Matrix, weights: Weights, k: int, rng: Randomness, n_init: int = 8
+    points: Matrix,
+    weights: Weights,
+    k: int,
+    rng: Randomness,
+    n_init: int = 8,
+    by: Clusterer = "sklearn",
 ) -> Matrix:
-    """The best of some runs of weighted k-means in [-1, 1]^d.
+    """The best of some runs of weighted k-means in [-1, 1]^d, by scikit-learn or by Spark.
 
     Examples
     --------
@@ -41,6 +50,9 @@ def weighted_centers(
     [[-0.45], [0.5]]
     """
     points, weights = padded(points, weights, k)
+    if by == "mllib":
+        centers = spark_part().mllib_centers(points, weights, k, rng.seed())
+        return farthest(centers, points, weights, k)  # k-means|| may stop at fewer
     found: Matrix = weighted_kmeans(points, weights, k, rng.seed(), n_init).cluster_centers_
     return found
 

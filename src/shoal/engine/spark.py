@@ -18,7 +18,14 @@ from shoal.engine.spark_java import check_java
 from shoal.engine.spark_rows import SparkRows
 from shoal.errors import SessionStopped, UnreadableTable
 
-__all__ = ["SparkRows", "mllib_centers", "partition_id", "read_table", "spark_session"]
+__all__ = [
+    "SparkRows",
+    "active_session",
+    "mllib_centers",
+    "partition_id",
+    "read_table",
+    "spark_session",
+]
 
 Matrix = NDArray[np.float64]
 _SEEDS = 8
@@ -46,6 +53,17 @@ def spark_session(master: str | None = None, **settings: str) -> SparkSession:
         builder = builder if master is None else builder.master(master)
     with guarded("starting a session"):
         return builder.getOrCreate()
+
+
+def active_session() -> SparkSession:
+    """The session that runs here."""
+    session = SparkSession.getActiveSession()
+    if session is None:
+        raise SessionStopped(
+            "Spark was asked for, and no session runs here.",
+            "Start one: SparkSession.builder.getOrCreate().",
+        )
+    return session
 
 
 def read_table(session: SparkSession, path: str) -> Any:
@@ -88,14 +106,8 @@ def mllib_centers(points: Matrix, weights: NDArray[np.float64], k: int, seed: in
     points, weights, k, seed
         Released points, what each weighs, how many centres; of the first run.
     """
-    session = SparkSession.getActiveSession()
-    if session is None:
-        raise SessionStopped(
-            'spark_kmeans="mllib" came, and no Spark session runs.',
-            "Start one, or leave spark_kmeans out: scikit-learn clusters on this machine.",
-        )
     with guarded("clustering"):
-        frame = _weighted(session, points, weights).persist()
+        frame = _weighted(active_session(), points, weights).persist()
         fits = [_fitted(frame, k, seed + run) for run in range(_SEEDS)]
         frame.unpersist()
     return min(fits, key=lambda centers: _cost(points, weights, centers))

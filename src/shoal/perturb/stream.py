@@ -1,8 +1,8 @@
 """A local mechanism over rows behind the engine: charged once, drawn a block at a time."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import count
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,14 @@ from shoal.data import write_table
 from shoal.domain import Box
 from shoal.engine import Block, Rows
 from shoal.engine.rows import Mapped
+from shoal.engine.spark_mapped import SparkMapped
 from shoal.errors import RepeatedStream
 from shoal.mechanisms.reports import Remap, Reports
 from shoal.perturb.probe import check_remap
 from shoal.perturb.shape import Mixture, Names, shape_of
 from shoal.perturb.shuffle import shuffled
 from shoal.privacy import Guarantee
-from shoal.randomness import NoiseStream, Randomness
+from shoal.randomness import NoiseStream, Randomness, TaskNoise
 
 __all__ = ["Drawn", "Streamed"]
 
@@ -79,26 +80,29 @@ class Streamed:
         return Drawn(self._mapped(rows, own), own if shuffle else None)
 
     def _mapped(self, rows: Rows, noise: NoiseStream) -> Mapped:
-        kernel = _Kernel(self, rows, noise)
+        kernel = _Kernel(self, rows, noise.for_tasks())
         return rows.map(kernel, kernel.names)
 
 
 class _Kernel:
-    """One block after another, in the rows' order."""
+    """Reports of a block, on the noise of the place where it stands."""
 
-    def __init__(self, reports: Streamed, rows: Rows, rng: NoiseStream) -> None:
+    def __init__(self, reports: Streamed, rows: Rows, noise: TaskNoise) -> None:
         self.shape = shape_of(reports.mechanism)
         self.names = self.shape.names_out(_names(rows))
         self._reports = reports
         self._domain = rows.domain
-        self._rng = rng
-        self._places = count()
+        self._noise = noise
 
-    def __call__(self, block: Block) -> list[NDArray[Any]]:
+    def at(self, *place: object) -> Callable[[Block], list[NDArray[Any]]]:
+        """What reports the block there."""
+        return partial(self._reported, place=place)
+
+    def _reported(self, block: Block, place: tuple[object, ...]) -> list[NDArray[Any]]:
         if not len(block):
             return self.shape.columns(np.empty((0, len(self.names))))
-        noise = self._rng.child("block", next(self._places))
-        matrix = self.shape.matrix(self.shape.drawn.release(self._value(block), noise))
+        noise = self._noise.stream("block", *place)  # [P1]
+        matrix = self.shape.matrix(self.shape.drawn.release(self._value(block), noise))  # [P2]
         if self._reports.remap is not None:
             matrix = self._reports.remap(Reports(matrix, self._reports.mechanism)).values
         return self.shape.columns(matrix)
@@ -120,21 +124,33 @@ class Drawn:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Draw them, a batch at a time; shuffled, all are drawn before the first comes."""
-        batches = self._once().batches()
-        return batches if self._order is None else shuffled(batches, self._order.child("order"))
+        mapped = self._once()
+        if self._order is None or isinstance(mapped, SparkMapped):
+            return mapped.batches()
+        return shuffled(mapped.batches(), self._order.child("order"))
 
     def write(self, path: str | Path, overwrite: bool = False) -> Path:
-        """Draw and write them, whole or not at all."""
-        if self._order is None:
-            return self._once().write(path, overwrite)
-        return write_table(self.batches(), path, overwrite)
+        """Draw and write them, whole or not at all; by Spark, if the rows are there."""
+        mapped = self._once()
+        if self._order is None or isinstance(mapped, SparkMapped):
+            return mapped.write(path, overwrite)
+        lines = shuffled(mapped.batches(), self._order.child("order"))
+        return write_table(lines, path, overwrite)
+
+    def frame(self) -> Any:
+        """Draw those of a Spark frame's rows: a Spark frame, kept by Spark before this returns."""
+        mapped = self._once()
+        assert isinstance(mapped, SparkMapped), "only rows on Spark are reported in a frame"
+        return mapped.frame()  # [P3]
 
     def _once(self) -> Mapped:
-        mapped, self._mapped = self._mapped, None
+        mapped, self._mapped = self._mapped, None  # [P4]
         if mapped is None:
             raise RepeatedStream(
                 "These reports were taken already.", "Keep what was written: reusing it is free."
             )
+        if self._order is not None and isinstance(mapped, SparkMapped):
+            return mapped.shuffled(self._order.child("order").for_tasks())
         return mapped
 
 

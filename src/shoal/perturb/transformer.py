@@ -13,15 +13,19 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from shoal.domain import Box
 from shoal.domain.box import Matrix
+from shoal.engine.entry import is_spark_frame
 from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn
 from shoal.mechanisms import NDLaplace
 from shoal.mechanisms.reports import Remap, Reports
 from shoal.mechanisms.scaling import refuse_degrees
+from shoal.perturb.frames import check_for_frame, rows_of_frame
 from shoal.perturb.memo import Memo
 from shoal.perturb.probe import check_remap
 from shoal.perturb.settings import settings_of
 from shoal.perturb.shape import Names, Shape, shape_of
+from shoal.perturb.stream import Streamed
 from shoal.perturb.tables import check_token, frame_of, like, names_of, tokens_of
 from shoal.privacy import Budget, Guarantee, Ledger, Unprotected
 from shoal.randomness import Randomness, Seed
@@ -31,6 +35,8 @@ __all__ = ["Perturb"]
 
 class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Report every row of a table through a local mechanism.
+
+    A Spark frame is reported where its rows are, in a Spark frame.
 
     Guarantee
     ---------
@@ -57,9 +63,9 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         with equal reports are seen to be one person's. ``"fresh"``: every row is drawn anew, and
         the ledger adds up.
     user
-        The column of a data frame that holds an opaque token of the person. Left out, every row
-        is a person of its own: whoever has two rows, or comes again, is reported again, and that
-        adds up.
+        The column of a data frame that holds an opaque token of the person; not on Spark. Left
+        out, every row is a person of its own: whoever has two rows, or comes again, is reported
+        again, and that adds up.
     ledger
         Where promises are written; a private one, ``ledger_``, if left out.
     random_state
@@ -127,6 +133,8 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         check_is_fitted(self, "guarantee_")
         self._check_unchanged()
         shape = shape_of(self.mechanism)
+        if is_spark_frame(X):
+            return self._drawn_on_spark(X, shape)
         rows = self._read(X, shape, fitting=False)
         reports = self._reports(shape, rows)
         if self.remap is not None and rows.n:
@@ -183,6 +191,8 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
 
     def _read(self, X: Any, shape: Shape, fitting: bool) -> "_Rows":
         """The mechanism's columns, checked, and whose each row is."""
+        if is_spark_frame(X):
+            return self._read_names(X, shape)
         available = names_of(X)
         if available is None and self.user is not None:
             raise InvalidSetting(
@@ -196,6 +206,21 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         names = columns or shape.names or tuple(f"x{i}" for i in range(self.n_features_in_))
         tokens = None if self.user is None else tokens_of(X, self.user)
         return _Rows(value, _length(value), names, columns is not None, tokens)
+
+    def _read_names(self, frame: Any, shape: Shape) -> "_Rows":
+        """Those of a Spark frame's columns: its rows are checked where they are reported."""
+        check_for_frame(self.user, self.remap)
+        domain = rows_of_frame(frame, shape).domain
+        names = domain.names if isinstance(domain, Box) else domain.columns
+        self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
+        return _Rows(None, 0, names, True, None)
+
+    def _drawn_on_spark(self, frame: Any, shape: Shape) -> Any:
+        """One promise, one entry; drawn by the workers, and kept by Spark before it is seen."""
+        reports = Streamed(self.mechanism, self.remap, keep_order=True)
+        page = self.ledger_.open(reports.guarantee, by=type(self).__name__)
+        rows = rows_of_frame(frame, shape)
+        return page.release(reports, rows, self._noise, of="reports").frame()
 
     def _check_columns(self, X: Any, fitting: bool, framed: bool) -> None:
         try:

@@ -20,6 +20,7 @@ from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid
 from shoal.domain.box import as_matrix
 from shoal.engine import rows_of
+from shoal.engine.spark_mapped import SparkMapped
 from shoal.errors import ConflictingSettings
 from shoal.figures import Figure
 from shoal.privacy import Public, Released, Result
@@ -51,14 +52,20 @@ class FittedWave(PrivateEstimator):
     wavelet: str
     selector: Any
 
-    def predict(self, X: Any) -> Integers:
-        """The cluster of each point's cell, -1 for none: for public points, or your own rows."""
+    def predict(self, X: Any) -> Any:
+        """The cluster of each point's cell, -1 for none: for public points, or your own rows.
+
+        An array; a Spark frame comes back with a column ``label``.
+        """
         check_is_fitted(self)
         label = CellLabels(self._lookup, self.cell_labels_, self.cell_keys_)
         if isinstance(X, np.ndarray | list | tuple):
             return label.of(as_matrix(X, self.grid_.box.d))
-        batches = rows_of(X, self.grid_.box).map(label, ["label"]).batches()
-        return np.concatenate([np.zeros(0, np.int64), *(batch["label"] for batch in batches)])
+        mapped = rows_of(X, self.grid_.box).map(label, ["label"])
+        if isinstance(mapped, SparkMapped):
+            return mapped.appended()
+        labels = (batch["label"] for batch in mapped.batches())
+        return np.concatenate([np.zeros(0, np.int64), *labels])
 
     def coarser(self, levels: int = 1) -> Self:
         """The same release on a grid halved so many times more: free, though noisier than counted.

@@ -1,0 +1,37 @@
+"""Fixtures for all tests: one small Spark cluster for each process of a test run."""
+
+import os
+import sys
+
+import pytest
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Tests that share the cluster run in one process, where the run is told to group them."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """A session on two executors, each a process of its own, as on a real cluster."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    settings = {
+        "spark.driver.memory": "700m",
+        "spark.executor.memory": "700m",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.log.level": "OFF",
+    }
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("shoal tests")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()

@@ -1,0 +1,57 @@
+import pytest
+
+from shoal.engine.spark_failures import check_alive, guarded
+from shoal.errors import (
+    AlreadyExists,
+    ClusterFailed,
+    NotFinite,
+    SessionStopped,
+    UnreadableTable,
+    WorkerIncomplete,
+)
+
+
+class SparksOwn(Exception):
+    """As pyspark raises them, whose words quote rows."""
+
+    __module__ = "pyspark.errors.exceptions.captured"
+
+
+@pytest.mark.parametrize(
+    ("words", "kind", "told"),
+    [
+        (
+            "Traceback ... ModuleNotFoundError: No module named 'pyarrow'",
+            WorkerIncomplete,
+            "pyarrow",
+        ),
+        ("[PATH_ALREADY_EXISTS] Path hdfs:/x already exists", AlreadyExists, "already"),
+        ("[PATH_NOT_FOUND] Path does not exist", UnreadableTable, "no table"),
+        ("Cannot call methods on a stopped SparkContext", SessionStopped, "stopped"),
+        ("could not cast 'Ada, 31, HIV'", ClusterFailed, "SparksOwn"),
+    ],
+)
+def test_what_spark_raises_is_named_without_its_words(words, kind, told):
+    with pytest.raises(kind, match=told) as caught, guarded("reading rows"):
+        raise SparksOwn(words)
+    assert "Ada" not in str(caught.value)
+    assert caught.value.__suppress_context__  # or a traceback would show them all the same
+
+
+@pytest.mark.parametrize("error", [NotFinite("NaN came.", "Fill it."), KeyError("x")])
+def test_what_is_not_sparks_comes_through(error):
+    with pytest.raises(type(error)) as caught, guarded("reading rows"):
+        raise error
+    assert caught.value is error
+
+
+class Gone:
+    """A frame of Spark Connect whose session was stopped."""
+
+    class sparkSession:  # noqa: N801
+        is_stopped = True
+
+
+def test_a_stopped_session_is_told_before_anything_is_asked_of_it():
+    with pytest.raises(SessionStopped, match="was stopped"):
+        check_alive(Gone())
