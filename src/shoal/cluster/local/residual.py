@@ -1,0 +1,172 @@
+"""Clusters of three or four columns in rounds: cells first, then the sides of published centres.
+
+    everybody ─┬─ half: the cell of a coarse grid ─► centres, published
+               ├─ a quarter: nearest centre and a side of it ─► centres moved, published
+               └─ a quarter: the same once more, looked at from nearer ─► centres
+
+Each person is in one round, by a draw that does not look at rows, and reports once.
+"""
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.cluster.local import grid
+from shoal.domain import Box
+from shoal.domain.box import Matrix
+from shoal.errors import InvalidSetting, NotAReport
+from shoal.mechanisms.local_grid import LocalGrid
+from shoal.mechanisms.records import records_of
+from shoal.mechanisms.reports import Reports, as_raw_reports
+from shoal.mechanisms.residual_sign import ResidualSign
+from shoal.privacy import LocalDP
+from shoal.privacy.exact import Number, whole_number
+from shoal.randomness import Randomness, Seed
+
+__all__ = ["LocalRounds"]
+
+_SHARES = (0.5, 0.25, 0.25)
+_REACHES = (1.0, 0.5)  # of a cell's side: how far centres of cells may be off
+
+
+@dataclass(frozen=True)
+class LocalRounds:
+    """A collection in three rounds, of which this is the state: what to ask next, what is known.
+
+    Guarantee
+    ---------
+    ``LocalDP(epsilon)`` for everybody: each person reports in one round, at the whole epsilon. See
+    ``residual.proof.md``.
+
+    Parameters
+    ----------
+    domain, n_clusters
+        Public bounds; clusters to find.
+    epsilon
+        The promise of one report.
+    n_expected
+        How many people will report, all rounds together.
+    cells
+        Along each axis in the first round: ``"auto"`` as of ``LocalGrid``, for half the people.
+
+    Attributes
+    ----------
+    round, mechanism
+        From 0; what the people of this round report through, ``None`` once all have.
+    cluster_centers
+        As they are published after each round, in raw units; ``None`` before the first.
+
+    Examples
+    --------
+    The server's side, with reports as they come in:
+
+    >>> rng = np.random.default_rng(0)
+    >>> middles = np.array([[0.2, 0.3, 0.2], [0.7, 0.8, 0.6]])
+    >>> people = middles[rng.integers(0, 2, 40_000)] + 0.03 * rng.standard_normal((40_000, 3))
+    >>> rounds = LocalRounds(Box.unit(3), n_clusters=2, epsilon=2.0, n_expected=len(people))
+    >>> groups = rounds.groups(len(people), Randomness(1).noise)
+    >>> while rounds.mechanism is not None:
+    ...     own = people[groups == rounds.round]  # each on its own client
+    ...     reports = rounds.mechanism.release(own, Randomness(rounds.round).noise)
+    ...     rounds = rounds.heard(reports, random_state=7)
+    >>> error = abs(np.sort(rounds.cluster_centers, axis=0) - middles).max()
+    >>> bool(error < 0.02)
+    True
+    """
+
+    domain: Box
+    _: KW_ONLY
+    n_clusters: int
+    epsilon: Number
+    n_expected: int
+    cells: Any = "auto"
+    round: int = 0
+    centers: tuple[tuple[float, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("n_clusters", "n_expected"):
+            if (whole_number(getattr(self, name)) or 0) < 1:
+                raise InvalidSetting(f"{name} is no whole number from 1 up.", f"E.g. {name}=5.")
+        _ = self.first
+
+    @property
+    def guarantee(self) -> LocalDP:
+        """Of one report, which is all that anybody sends."""
+        return self.first.guarantee
+
+    @property
+    def first(self) -> LocalGrid:
+        """The mechanism of the first round."""
+        people = max(1, round(_SHARES[0] * self.n_expected))
+        return LocalGrid(
+            self.domain,
+            epsilon=self.epsilon,
+            cells=self.cells,
+            n_expected=people,
+            n_clusters=self.n_clusters,
+        )
+
+    @property
+    def mechanism(self) -> LocalGrid | ResidualSign | None:
+        """What the people of this round report through."""
+        if self.round == len(_SHARES):
+            return None
+        if self.centers is None:
+            return self.first
+        reach = _REACHES[self.round - 1] * 2 / max(self.first.grid.shape)
+        return ResidualSign(self.domain, self.centers, reach, epsilon=self.epsilon)  # [P2]
+
+    @property
+    def cluster_centers(self) -> Matrix | None:
+        """Published so far, in raw units."""
+        return None if self.centers is None else np.array(self.centers)
+
+    def groups(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """In which round each of ``n`` people reports, drawn without looking at rows."""
+        return np.asarray(np.searchsorted(np.cumsum(_SHARES)[:-1], rng.random(n), "right"))  # [P1]
+
+    def heard(self, reports: Reports, random_state: Seed = None) -> "LocalRounds":
+        """The next state, from all reports of this round.
+
+        Parameters
+        ----------
+        reports
+            Made by ``mechanism``. None at all leave the centres where they are.
+        random_state
+            Of the starts of the first round.
+        """
+        own, mechanism = as_raw_reports(reports), self.mechanism
+        if mechanism is None or own.mechanism != mechanism:
+            raise NotAReport(
+                f"Reports of another {type(own.mechanism).__name__} came than round {self.round} "
+                "asks for.",
+                "Give those made by the mechanism of this state.",
+            )
+        if isinstance(mechanism, LocalGrid):
+            half = (self.domain.high - self.domain.low) / 2
+            rng = Randomness(random_state)
+            centers = grid.learn(own, self.n_clusters, rng, half).centers  # [P3]
+        else:
+            moved = mechanism.shifts(own) if len(own) else 0.0
+            centers = self.domain.clip(np.array(self.centers) + moved)  # [P3]
+        return replace(self, round=self.round + 1, centers=tuple(map(tuple, centers.tolist())))
+
+    def simulate(self, rows: ArrayLike, random_state: Seed = None) -> "LocalRounds":
+        """All rounds over a table held in one place, to try settings out: the last state.
+
+        Parameters
+        ----------
+        rows
+            One a person. Whoever holds them all needs no local promise; see ``PrivateKMeans``.
+        random_state
+            Of groups, noise and starts.
+        """
+        people = records_of(rows, self.domain, clip=True)
+        rng, state = Randomness(random_state), self
+        groups = state.groups(len(people), rng.noise)
+        while (mechanism := state.mechanism) is not None:
+            reports = mechanism.release(people[groups == state.round], rng.noise)
+            state = state.heard(reports, rng.seed())
+        return state
