@@ -99,6 +99,16 @@ def test_an_answer_below_the_control_is_called_out():
     assert note["note"] == "no better than without data"
 
 
+def test_an_answer_must_beat_the_best_control():
+    true = np.repeat([0, 1], 50)
+    good = np.where(np.arange(100) < 5, 1, true)
+    better, worse = np.where(np.arange(100) == 3, 1, true), np.arange(100) % 2
+    line = lines(evaluate.score(good, against=true, control=[better, worse]))["ami"]
+    assert line["closed"] > 0
+    assert line["note"] == "no better than without data"
+    assert lines(evaluate.score(good, against=true, control=[worse]))["ami"]["note"] is None
+
+
 @pytest.mark.parametrize("labels", [np.zeros(2_000, int), np.full(2_000, -1)])
 def test_one_cluster_or_only_noise_has_no_shape(labels):
     scored = lines(evaluate.score(labels, X, against=np.repeat(range(5), 400)))

@@ -23,6 +23,7 @@ from shoal.apps.anonymize import anonymize_app
 from shoal.apps.cluster import cluster
 from shoal.apps.demo import demo
 from shoal.apps.endings import settled, tell
+from shoal.apps.evaluate import evaluate
 from shoal.apps.ledger import ledger_app
 from shoal.apps.perturb import perturb
 from shoal.apps.start import STOPPED
@@ -64,6 +65,7 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(cluster)
+app.command()(evaluate)
 app.command()(perturb)
 app.add_typer(anonymize_app, name="anonymize")
 app.add_typer(ledger_app, name="ledger")

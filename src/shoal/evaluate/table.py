@@ -1,7 +1,7 @@
 """One table of scores, each beside what is reached without data and by chance."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Literal
@@ -16,9 +16,10 @@ from shoal.evaluate.distortion import normalised_inertia
 from shoal.evaluate.shape import calinski_harabasz, davies_bouldin, silhouette
 from shoal.evaluate.sides import Ground, Side
 
-__all__ = ["score"]
+__all__ = ["NO_BETTER", "score"]
 
 Measure = Callable[[Side], float]
+NO_BETTER = "no better than without data"
 HIGH = 0.7  # of scores that end at 1: a control above it leaves little to show
 SCHEMA = pa.schema(
     [
@@ -46,7 +47,7 @@ def score(
 
     A score alone misleads: two clusters on a diagonal are cut right by almost any two centres. So
     each line says besides what a ``control`` reaches that saw no data, what labels dealt out at
-    random reach, and how much of the way from the control to the plain answer was gone.
+    random reach, and how much of the gap between the control and the plain answer is closed.
 
     It reads rows, or labels of rows: the table is for their holder.
 
@@ -61,8 +62,9 @@ def score(
         Labels or a model of the plain way; left out, scikit-learn's k-means on the rows, with as
         many clusters.
     control
-        Labels or a model made without data, e.g. ``LocalClusterer.control``; or a list of several,
-        whose scores are averaged: one alone may be lucky.
+        Labels or a model made without data, e.g. ``LocalClusterer.control``; or a list of several:
+        one alone may be lucky. Their scores are averaged, and an answer that does not beat the
+        best of them is noted.
     random_state
         Of k-means, of the random labels and of the rows drawn for silhouettes.
 
@@ -106,13 +108,14 @@ class _Sides:
 
     found: Side
     plain: Side
-    control: tuple[Side, ...]
+    controls: tuple[Side, ...]
     shuffled: Side
 
     def line(self, score: _Score) -> dict[str, Any]:
         """One line of the table."""
         value, plain = _number(score.of(self.found)), _number(score.of(self.plain))
-        control = self._of_control(score)
+        controls = self._of_controls(score)
+        control = fmean(controls) if controls else None
         shuffled = _number(score.of(self.shuffled)) if score.of_labels else None
         closed = _closed(value, plain, control)
         return {
@@ -123,13 +126,12 @@ class _Sides:
             "shuffled": shuffled,
             "closed": closed,
             "better": score.better,
-            "note": _note(score, value, control, closed),
+            "note": _note(score, value, controls, closed),
         }
 
-    def _of_control(self, score: _Score) -> float | None:
-        usable = [one for one in self.control if score.of_labels or one.centers is not None]
-        values = [value for one in usable if (value := _number(score.of(one))) is not None]
-        return fmean(values) if values else None
+    def _of_controls(self, score: _Score) -> list[float]:
+        usable = [one for one in self.controls if score.of_labels or one.centers is not None]
+        return [value for one in usable if (value := _number(score.of(one))) is not None]
 
 
 def _several(control: Any) -> list[Any]:
@@ -194,23 +196,24 @@ def _number(value: float) -> float | None:
 
 
 def _closed(value: float | None, plain: float | None, control: float | None) -> float | None:
-    """How much of the way from the control to the plain answer was gone."""
+    """How much of the gap between the control and the plain answer is closed."""
     if value is None or plain is None or control is None or math.isclose(plain, control):
         return None
     return (value - control) / (plain - control)
 
 
 def _note(
-    score: _Score, value: float | None, control: float | None, closed: float | None
+    score: _Score, value: float | None, controls: Sequence[float], closed: float | None
 ) -> str | None:
     if value is None:
         return "not defined for these clusters"
-    if control is None:
+    if not controls:
         return "no control came: the score alone may mislead"
     if closed is None:
         return "nothing to gain: without data it is as good"
-    if closed <= 0:
-        return "no better than without data"
-    if score.ends_at_1 and control > HIGH:
+    best = max(controls) if score.better == "higher" else min(controls)
+    if closed <= 0 or (value > best) != (score.better == "higher"):
+        return NO_BETTER
+    if score.ends_at_1 and fmean(controls) > HIGH:
         return "says little: it is high without data"
     return None

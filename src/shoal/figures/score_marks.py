@@ -84,7 +84,7 @@ class ScoreMarks(Figure):
     def _draw_key(self, svg: Svg) -> None:
         shown = [kind for kind in _KINDS if any(kind in marks for marks in self.data["marks"])]
         for i, kind in enumerate(shown):
-            x = LEFT + i * (RIGHT - LEFT) / len(_KINDS)
+            x = 40 + i * 150
             _draw_mark(svg, kind, x, 22)
             svg.text(x + 14, 27, _KINDS[kind], "start")
 

@@ -1,0 +1,136 @@
+"""``shoal evaluate``: how good published groups are, for the holder of the rows alone."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.apps.input import Columns, file_of, listed
+from shoal.apps.output import Json, Output, Progress, Quiet
+from shoal.errors import InvalidSetting
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shoal.apps.evaluate_rows import Held
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A folder that `shoal cluster` wrote.")
+    ],
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            envvar="SHOAL_AGAINST",
+            help="The rows: a CSV or Parquet file, a folder of Parquet files, or `-`.",
+            show_default=False,
+        ),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            envvar="SHOAL_LABELS",
+            help="Column of the table that holds the right groups. Left out, they are those of "
+            "plain k-means on the rows, as many as the model has.",
+            show_default=False,
+        ),
+    ] = None,
+    columns: Columns = None,
+    rows: Annotated[
+        int,
+        typer.Option(
+            min=2, envvar="SHOAL_ROWS", help="Score on so many rows, drawn if there are more."
+        ),
+    ] = 100_000,
+    controls: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            envvar="SHOAL_CONTROLS",
+            help="Run the method so often without data, and score that too; 0 leaves it out.",
+        ),
+    ] = 5,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            envvar="SHOAL_OUTPUT",
+            help="Page (.html) or document (.json) to write, readable by you alone.",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
+    ] = False,
+    seed: Annotated[
+        int, typer.Option(min=0, envvar="SHOAL_SEED", help="Of the draws; the model is as it is.")
+    ] = 0,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Score a model on the rows it is about, beside what the method finds without data.
+
+    The scores read the rows: they are for you who hold them, and publishing one would cost a
+    budget. `without data` is what the same method reaches when everybody lies in the middle of the
+    box; `shuffled` what the labels reach when dealt out at random; `closed` how much of the gap
+    between the first and plain k-means is closed. Exit code 1: some run without data did as well.
+
+    **Examples**
+
+        shoal cluster visits.csv -k 8 --epsilon 1 --domain visits.yaml -o model
+        shoal evaluate model --against visits.csv
+        shoal evaluate model --against visits.csv --labels group -o scores.html
+        shoal evaluate model --against visits.csv --json | jq .scores[0].closed
+    """
+    from shoal.apps import evaluate_story as story
+
+    if against is None:
+        raise InvalidSetting("No table came.", "Name the rows with --against, e.g. visits.csv.")
+    _check_output(output)
+    say = Output(json, quiet)
+    with say.progress(3) as progress, file_of(against) as source:
+        held, table = _scored(model, source, columns, labels, (rows, controls, seed), progress)
+    told = story.Told(model, held, labels, controls, table)
+    if output is not None:
+        story.write(told, output, overwrite)
+    say.result(story.document(told, output), *story.summary(told, output))
+    if told.is_no_better:
+        raise typer.Exit(1)
+
+
+def _scored(
+    folder: Path,
+    source: str,
+    columns: str | None,
+    labels: str | None,
+    numbers: tuple[int, int, int],
+    progress: Progress,
+) -> tuple["Held", "pa.Table"]:
+    from shoal.apps.evaluate_rows import held_of, names_of
+    from shoal.cluster import load_model
+    from shoal.cluster.control import without_data
+    from shoal.evaluate import score
+
+    most, controls, seed = numbers
+    model: Any = load_model(folder)
+    names = names_of(model, listed(columns) if columns else None)
+    progress.step("Reading rows")
+    held = held_of(model, source, names, labels, most, seed)
+    progress.step("Running the method without data")
+    nothing = [without_data(model, random_state=seed + i) for i in range(controls)]
+    progress.step("Scoring")
+    found = score(model, held.rows, against=held.labels, control=nothing or None, random_state=seed)
+    return held, found
+
+
+def _check_output(output: Path | None) -> None:
+    if output is not None and output.suffix not in (".html", ".json"):
+        raise InvalidSetting(
+            f"{output.name} ends in neither .html nor .json.", "E.g. -o scores.html."
+        )
