@@ -19,6 +19,7 @@ from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting, NotAReport, TooFewRows
 from shoal.mechanisms import Prior, RandomizedResponse, Reports
+from shoal.mechanisms.local_grid import LocalGrid
 from shoal.mechanisms.records import records_of
 from shoal.mechanisms.reports import as_raw_reports, as_reports
 from shoal.perturb.settings import settings_of
@@ -49,8 +50,9 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         ``"auto"`` picks by promise, number of reports, columns and epsilon. ``"em"``: k-means on
         the density of the records. ``"mixture"``: Gaussians behind the noise.
         ``"posterior-means"``: k-means on the best guess of each record. ``"moments"``: k-means on
-        reports shrunk to the records' covariance, for very many. ``"plain"``: k-means on the
-        reports, noise and all.
+        reports shrunk to the records' covariance, for very many. ``"blend"``: k-means on all
+        four together, for few. ``"plain"``: k-means on the reports, noise and all. ``"grid"``: for
+        reports of ``LocalGrid``.
     scale
         How distances between records and centres are measured. ``None``: as the mechanism's promise
         measures them, or by the box's sides. ``"box"``, or a number a column: how much of it counts
@@ -249,7 +251,10 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     def _own(self, reports: Reports) -> Reports:
         """Reports of this mechanism, untouched unless the method asks for no law."""
         own = as_reports(reports) if self.method == "plain" else as_raw_reports(reports)
-        if settings_of(own.mechanism) == settings_of(self.mechanism):  # 1 and 1.0 are one epsilon
+        mechanism = self.mechanism
+        if isinstance(mechanism, LocalGrid):
+            mechanism = mechanism.settled(len(own))  # cells chosen by how many report
+        if settings_of(own.mechanism) == settings_of(mechanism):  # 1 and 1.0 are one epsilon
             return own
         raise NotAReport(
             f"These reports were made by another {type(own.mechanism).__name__} than the "

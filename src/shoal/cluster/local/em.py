@@ -28,7 +28,7 @@ from shoal.randomness import Randomness
 __all__ = ["Density", "density_of", "learn"]
 
 _MOST_LIKELIHOODS = 2**25  # held at a time: 128 MB of float32
-_MANY = 2**23  # likelihoods, above which a convolution is cheaper
+_MANY = 2**22  # likelihoods, above which a convolution is cheaper
 _COARSE, _FINE = 2_500, 20_000  # atoms of the first lattice, and at most in the end
 _SAMPLED = 600
 _ROUNDS, _MORE_ROUNDS, _FEW_ROUNDS = 200, 60, 50

@@ -29,8 +29,9 @@ from shoal.randomness import Randomness
 __all__ = ["Mixture", "fit_mixture", "learn"]
 
 _NODES = 12
-_STARTS, _ROUNDS, _ENOUGH = 4, 100, 1e-5
-_MOST_REPORTS = 20_000  # more would not move so few numbers
+_STARTS, _FIRST_ROUNDS, _ROUNDS, _ENOUGH = 4, 15, 100, 1e-5
+_NEXT_TO_NOTHING = 1e-8  # the weight of a node that is left out
+_MOST_REPORTS = 5_000  # more would hardly move so few numbers
 _FLOOR = 1e-3  # of the reports' mean variance: no component becomes a point
 _POINTS = 256  # that stand for a component
 _BLOCK = 2**13
@@ -102,7 +103,7 @@ def learn(
 
 
 def fit_mixture(reports: Reports, n_components: int, rng: Randomness) -> Mixture:
-    """The likeliest of some runs of EM, each from k-means on corrected reports.
+    """The likeliest of some short runs of EM from k-means on corrected reports, run to its end.
 
     Parameters
     ----------
@@ -122,11 +123,10 @@ def fit_mixture(reports: Reports, n_components: int, rng: Randomness) -> Mixture
     mechanism = laplace_of(reports)
     values = mechanism.space.scaled(thinned(reports.values, _MOST_REPORTS))
     floor = max(_FLOOR * float(values.var(axis=0).mean()), 1e-12 / mechanism.rate**2)
-    runs = [
-        _climbed(_start(mechanism, values, n_components, rng, floor), values, floor)
-        for _ in range(_STARTS)
-    ]
-    return max(runs, key=lambda run: run[1])[0]
+    starts = [_start(mechanism, values, n_components, rng, floor) for _ in range(_STARTS)]
+    runs = [_climbed(start, values, floor, _FIRST_ROUNDS) for start in starts]
+    promising = max(runs, key=lambda run: run[1])[0]
+    return _climbed(promising, values, floor, _ROUNDS)[0]
 
 
 def _start(mechanism: NDLaplace, values: Matrix, k: int, rng: Randomness, floor: float) -> Mixture:
@@ -136,14 +136,15 @@ def _start(mechanism: NDLaplace, values: Matrix, k: int, rng: Randomness, floor:
     lengths, axes = np.linalg.eigh(covariance)
     within = (axes * np.maximum(lengths / k ** (2 / d), floor)) @ axes.T
     nodes, weights = roots_genlaguerre(_NODES, (d - 1) / 2)
-    noise = (2 * nodes / mechanism.rate**2, weights / weights.sum())
+    kept = weights > _NEXT_TO_NOTHING * weights.sum()
+    noise = (2 * nodes[kept] / mechanism.rate**2, weights[kept] / weights[kept].sum())
     return Mixture(np.full(k, 1 / k), means, np.repeat(within[None], k, axis=0), *noise)
 
 
-def _climbed(mixture: Mixture, values: Matrix, floor: float) -> tuple[Mixture, float]:
+def _climbed(mixture: Mixture, values: Matrix, floor: float, rounds: int) -> tuple[Mixture, float]:
     """EM until the mean log-likelihood hardly grows; the mixture and that."""
     last = -np.inf
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         responsible, level, parts = _expect(mixture, values)
         if level - last <= _ENOUGH * abs(level):
             break

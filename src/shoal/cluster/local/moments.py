@@ -11,7 +11,7 @@ from shoal.mechanisms.prior import laplace_of
 from shoal.mechanisms.reports import Reports
 from shoal.randomness import Randomness
 
-__all__ = ["corrected", "learn"]
+__all__ = ["corrected", "corrected_reports", "learn"]
 
 _FLOOR = 1e-3  # of the reports' mean variance: a direction is never lost altogether
 
@@ -24,14 +24,19 @@ def learn(
     Shrinking the centres instead would overshoot: it gives the mean of the records whose *reports*
     fall in a cell.
     """
+    moved = corrected_reports(reports)
+    centers = centers_of(moved, np.ones(len(moved)), n_clusters, rng, units)
+    box, shown = box_of(reports.mechanism), thinned(moved)
+    centers = centers if box is None else box.clip(centers)
+    return Learnt(centers, shown, np.full(len(shown), 1 / len(shown)))
+
+
+def corrected_reports(reports: Reports) -> Matrix:
+    """Reports moved so that they have the records' mean and covariance, in raw units."""
     mechanism = laplace_of(reports)
     scaled = mechanism.space.scaled(reports.values)
     shrunk, _ = corrected(scaled, noise_variance(mechanism, scaled.shape[1]))
-    moved = mechanism.space.unscaled(shrunk)
-    centers = centers_of(moved, np.ones(len(moved)), n_clusters, rng, units)
-    box, shown = box_of(mechanism), thinned(moved)
-    centers = centers if box is None else box.clip(centers)
-    return Learnt(centers, shown, np.full(len(shown), 1 / len(shown)))
+    return mechanism.space.unscaled(shrunk)
 
 
 def corrected(values: Matrix, noise: float, moved: Matrix | None = None) -> tuple[Matrix, Matrix]:
