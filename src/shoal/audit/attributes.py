@@ -66,7 +66,7 @@ class AttributeInference:
         """Plain values for JSON."""
         return {"kind": "AttributeInference", **asdict(self), "added": self.added}
 
-    def tocurator_result(self) -> Result:
+    def to_result(self) -> Result:
         """As a finding of a report, every number protected."""
         return curator_result("attribute inference", self.to_dict(), self.k)
 

@@ -47,7 +47,7 @@ class Reconstruction:
         """Plain values for JSON."""
         return {"kind": "Reconstruction", **asdict(self)}
 
-    def tocurator_result(self) -> Result:
+    def to_result(self) -> Result:
         """As a finding of a report, every number protected."""
         return curator_result("reconstruction", self.to_dict(), self.k)
 

@@ -111,7 +111,8 @@ def learn_with_toolbox(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
     toolbox, wrap = _toolbox()
     width = inside.shape[1]
     nobody = wrap(lambda rows: rows, input_shape=(width,), nb_classes=max(width, 2))
-    attack = toolbox(nobody, attack_model=_forest(seed))
+    attack = toolbox(nobody, attack_model_type="rf")  # it takes no forest that is not fitted yet
+    attack.attack_model.set_params(n_estimators=TREES, random_state=seed)
     attack.fit(pred=inside, test_pred=outside)
 
     def score(asked: Matrix) -> NDArray[np.float64]:
