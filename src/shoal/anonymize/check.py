@@ -71,7 +71,14 @@ class Achieved:
         return wrong
 
 
-def recount(X: Any, policy: Policy, owners_path: Path | None = None) -> Achieved:
+def recount(
+    X: Any,
+    policy: Policy,
+    owners_path: Path | None = None,
+    *,
+    owner: str | None = None,
+    by_row: bool = False,
+) -> Achieved:
     """What a published table keeps, by the definitions.
 
     Parameters
@@ -83,6 +90,10 @@ def recount(X: Any, policy: Policy, owners_path: Path | None = None) -> Achieved
     owners_path
         A Parquet file that says whose each row is, in the table's order. Without it people are
         told apart by the policy's ``entity``, if the table has that column, else by row.
+    owner
+        The column that says whose each row is, if it is another one.
+    by_row
+        Take each row for a person of its own, whatever the policy says.
 
     Examples
     --------
@@ -93,7 +104,8 @@ def recount(X: Any, policy: Policy, owners_path: Path | None = None) -> Achieved
     """
     table = table_of(X if owners_path is None else Beside(X, owners_path))
     labels = _label_columns(policy, table.names)
-    owner = _owner(policy, table.names, owners_path is not None)
+    if owner is None and not by_row:
+        owner = _owner(policy, table.names, owners_path is not None)
     with counted_once(table, [*labels, *policy.names("sensitive")], owner) as counted:
         return _achieved(policy, counted, labels, owner)
 

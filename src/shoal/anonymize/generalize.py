@@ -1,7 +1,8 @@
 """Write the release: each row under the labels of its class, in random order."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,9 +29,19 @@ from shoal.engine.pool import ahead
 from shoal.errors import CannotWrite
 from shoal.randomness import NoiseStream
 
-__all__ = ["Part", "format_of", "parts_of", "write_release"]
+__all__ = [
+    "CLASS",
+    "Marking",
+    "Part",
+    "Published",
+    "Publishing",
+    "format_of",
+    "parts_of",
+    "refuse_unwritable",
+    "write_release",
+]
 
-_CLASS = "class"
+CLASS = "class"
 _BATCH_ROWS = 1 << 18
 _FORMATS = (".parquet", ".csv", ".csv.gz")
 Ids = NDArray[np.int32]
@@ -81,18 +92,70 @@ def parts_of(
     rng
         The noise stream: the order of the rows must not be guessed.
     """
-    ids, size = release.classes()
-    of_line = ids.astype(np.int32)
-    places = np.zeros((size, frequency.problem.d), dtype=np.int32)
-    places[ids[ids >= 0]] = release.labels[ids >= 0]
-    columns = _Published(policy, table, frequency.codec, places)
-    if columns.carried or policy.privacy.entity:
-        finder = _finder(frequency, release, of_line, places)
-        batches = _from_table(policy, table, columns.carried, finder)
+    plan = Publishing(policy, table.names, frequency, release)
+    batches: Iterable[pa.RecordBatch]
+    if plan.reads_rows:
+        batches = map(plan.marking(), table.batches(table.names))
     else:
-        batches = _from_lines(of_line, frequency.problem.n)
+        batches = _from_lines(plan.of_line, frequency.problem.n)
     rows = int(frequency.problem.n[~release.suppressed].sum())
-    yield from ahead(columns.of, shuffled(batches, rows, rng), threads=1)
+    yield from ahead(plan.columns.of, shuffled(batches, rows, rng), threads=1)
+
+
+class Publishing:
+    """What every row needs to be published: its class, what it carries along, and its labels.
+
+    Parameters
+    ----------
+    policy, names, frequency, release
+        What is asked, the table's columns, its lines, and what becomes of each.
+    """
+
+    def __init__(
+        self, policy: Policy, names: Sequence[str], frequency: Frequency, release: Release
+    ) -> None:
+        ids, size = release.classes()
+        self._policy, self._frequency, self._release = policy, frequency, release
+        self.of_line = ids.astype(np.int32)
+        self._places = np.zeros((size, frequency.problem.d), dtype=np.int32)
+        self._places[ids[ids >= 0]] = release.labels[ids >= 0]
+        self.columns = Published(policy, names, frequency.codec, self._places)
+
+    @property
+    def quasi(self) -> list[str]:
+        """The columns a row's class is found by."""
+        return list(self._frequency.codec.hierarchies)
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether there is more to publish than the frequency table knows."""
+        return bool(self.columns.carried) or self._policy.privacy.entity is not None
+
+    def marking(self) -> "Marking":
+        """What marks rows with their class."""
+        finder = _finder(self._frequency, self._release, self.of_line, self._places)
+        keys, entity = keys_of(self._policy), self._policy.privacy.entity
+        return Marking(finder, self.columns.carried, keys, entity)
+
+
+@dataclass(frozen=True, eq=False)
+class Marking:
+    """Turns rows into those that are published: ``class``, what each carries, and ``owner``."""
+
+    finder: Finder
+    carried: list[str]
+    keys: dict[str, bytes] = field(repr=False)
+    entity: str | None
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The class of each row that is published, and the columns it carries along."""
+        found = self.finder(batch)
+        arrays = {CLASS: pa.array(found)}
+        for i, name in enumerate(self.carried):
+            arrays[f"c{i}"] = _carried(batch, name, self.keys.get(name))
+        if self.entity is not None:
+            arrays[OWNER] = owners(batch, self.entity)
+        return pa.record_batch(arrays).filter(pa.array(found >= 0))
 
 
 def format_of(path: Path) -> str:
@@ -113,23 +176,7 @@ def _from_lines(of_line: Ids, n: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
     for start in range(0, int(until[-1]), _BATCH_ROWS):
         rows = np.arange(start, min(start + _BATCH_ROWS, int(until[-1])))
         found = classes[np.searchsorted(until, rows, side="right")]
-        yield pa.record_batch([pa.array(found)], names=[_CLASS])
-
-
-def _from_table(
-    policy: Policy, table: Table, carried: list[str], finder: Finder
-) -> Iterator[pa.RecordBatch]:
-    """The class of each row that is published, and the columns it carries along."""
-    keys, entity = keys_of(policy), policy.privacy.entity
-    for batch in table.batches(table.names):
-        found = finder(batch)
-        kept = pa.array(found >= 0)
-        arrays = {_CLASS: pa.array(found)}
-        for name in carried:
-            arrays[f"c{name}"] = _carried(batch, name, keys.get(name))
-        if entity is not None:
-            arrays[OWNER] = owners(batch, entity)
-        yield pa.record_batch(arrays).filter(kept)
+        yield pa.record_batch([pa.array(found)], names=[CLASS])
 
 
 def _carried(batch: pa.RecordBatch, name: str, key: bytes | None) -> pa.Array:
@@ -192,32 +239,36 @@ def _by_line(codec: Codec, problem: Problem, of_line: Ids) -> Finder:
     return find
 
 
-class _Published:
-    """The columns of the release, in the table's order, made from classes and what came along."""
+class Published:
+    """The columns of the release, in the table's order, made from classes and what came along.
+
+    ``by_name`` has for each published column its cell in each class; None where a row carries its
+    own, in the order of ``carried``.
+    """
 
     def __init__(
-        self, policy: Policy, table: Table, codec: Codec, places: NDArray[np.int32]
+        self, policy: Policy, names: Sequence[str], codec: Codec, places: NDArray[np.int32]
     ) -> None:
         kept = {*policy.names("sensitive"), *policy.names("other"), *keys_of(policy)}
-        self.carried = [name for name in table.names if name in kept]
+        self.carried = [name for name in names if name in kept]
         quasi = {name: q for q, name in enumerate(codec.hierarchies)}
-        self._columns: dict[str, Any] = {}
-        for name in table.names:
+        self.by_name: dict[str, Any] = {}
+        for name in names:
             if name in kept:
-                self._columns[name] = None
+                self.by_name[name] = None
             elif name in quasi:
                 cells = shown(policy, name, codec.hierarchies[name])
                 for column, by_place in cells.items():
-                    self._columns[column] = _by_class(by_place, places[:, quasi[name]])
+                    self.by_name[column] = _by_class(by_place, places[:, quasi[name]])
 
     def of(self, batch: pa.RecordBatch) -> Part:
         """The published columns of some rows, and whose they are."""
-        ids = batch[_CLASS]
+        ids, carried = batch[CLASS], (batch[f"c{i}"] for i in range(len(self.carried)))
         arrays = [
-            batch[f"c{name}"] if by_class is None else by_class.take(ids)
-            for name, by_class in self._columns.items()
+            next(carried) if by_class is None else by_class.take(ids)
+            for by_class in self.by_name.values()
         ]
-        rows = pa.record_batch(arrays, names=list(self._columns))
+        rows = pa.record_batch(arrays, names=list(self.by_name))
         return Part(rows, batch[OWNER] if OWNER in batch.schema.names else None)
 
 
@@ -237,7 +288,7 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch]
             yield parquet.write_batch
         return
     plain = pa.schema([(field.name, _plain(field.type)) for field in schema])
-    _refuse_unwritable(plain)
+    refuse_unwritable(plain)
     compression = "gzip" if format_of(path) == ".csv.gz" else None
     with (
         pa.output_stream(str(path), compression=compression) as stream,
@@ -246,7 +297,7 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch]
         yield lambda batch: text.write_batch(batch.cast(plain))
 
 
-def _refuse_unwritable(schema: pa.Schema) -> None:
+def refuse_unwritable(schema: pa.Schema) -> None:
     """CSV is text: lists and bytes have no way to be written in it."""
     names = [f.name for f in schema if pa.types.is_nested(f.type) or _is_bytes(f.type)]
     if names:

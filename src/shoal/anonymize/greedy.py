@@ -29,7 +29,10 @@ class Counted(Protocol):
     lost: Ints
     kept: Ints
     bits: Ints
-    classes: int
+
+    @property
+    def classes(self) -> int:
+        """How many classes are live."""
 
     def smallest(self, candidates: Ints) -> tuple[int, Ints]:
         """People in the smallest class now, and after the split of each candidate."""

@@ -80,7 +80,8 @@ class RemoteFrontier:
     def of_nodes(self) -> NDArray[np.float64]:
         """What the split of each node gains."""
         problem, first = self._shared.problem, self._shared.nodes.first
-        rows = np.bincount(self.cells.child, self.cells.n, minlength=self._shared.nodes.size)
+        rows = np.zeros(self._shared.nodes.size)
+        np.add.at(rows, self.cells.child, self.cells.n)
         parts = np.split(rows, first[1:-1])
         return np.concatenate(
             [ncp_gains(problem, q, part, self._score) for q, part in enumerate(parts)]

@@ -3,29 +3,28 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from shoal.anonymize.check import Achieved, recount
-from shoal.anonymize.frequency import Frequency, problem_of
+from shoal.anonymize.check import recount
+from shoal.anonymize.finished import Finished, Pages, Produced, occurring, refuse_broken
+from shoal.anonymize.frequency import Frequency
 from shoal.anonymize.generalize import format_of, parts_of, write_release
-from shoal.anonymize.manifest import cut_of, manifest_of
+from shoal.anonymize.manifest import manifest_of
 from shoal.anonymize.mapping import write_mapping
 from shoal.anonymize.paths import Paths, check_paths, paths_of
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release import Release, released
-from shoal.anonymize.search import Progress, kept, search
+from shoal.anonymize.release import released
+from shoal.anonymize.search import Progress
+from shoal.anonymize.spark_run import SparkRun
+from shoal.anonymize.study import studied
 from shoal.anonymize.table import Table
 from shoal.engine.scratch import private_file, scratch
-from shoal.errors import InvalidPolicy, NotKAnonymous
+from shoal.engine.spark_table import SparkTable, is_spark_frame
+from shoal.errors import InvalidPolicy
 from shoal.files import whole_file
 from shoal.randomness import Randomness
 
@@ -39,30 +38,6 @@ __all__ = [
     "produce",
     "run_policy",
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class Produced:
-    """A release as written and counted again: what it keeps, and what became of each line."""
-
-    achieved: Achieved
-    release: Release = field(repr=False)
-    starred: int
-
-
-@dataclass(frozen=True, eq=False)
-class Finished:
-    """A finished run. ``frequency`` and ``outcome`` are the curator's, ``manifest`` is public."""
-
-    policy: Policy
-    paths: Paths
-    frequency: Frequency = field(repr=False)  # it knows people by name
-    outcome: Outcome = field(repr=False)
-    produced: Produced
-    manifest: dict[str, Any]
-
-
-Pages = Callable[[Finished], Mapping[Path, str]]
 
 
 def run_policy(
@@ -84,7 +59,8 @@ def run_policy(
     policy
         What is promised, and where things are.
     X
-        The table, if not the one at ``input.path``.
+        The table, if not the one at ``input.path``. A Spark frame is counted, written and counted
+        again by Spark; ``output`` may then name any path Spark can write, such as ``hdfs://...``.
     manifest
         Of an earlier release, whose cut is kept instead of searching for one.
     pages
@@ -97,13 +73,13 @@ def run_policy(
     """
     overwrite = overwrite or policy.output.overwrite
     source = _input(policy) if X is None else X
+    cut = None if manifest is None else manifest.get("cut") or {}
+    if isinstance(source, SparkTable) or is_spark_frame(source):
+        on_spark = source if isinstance(source, SparkTable) else SparkTable(source)
+        return SparkRun(policy, on_spark, pages, overwrite).finished(cut, progress)
     paths = check_paths(policy, source, with_pages=pages is not None, overwrite=overwrite)
     table = Table(source)
-    frequency = problem_of(policy, table)
-    if manifest is None:
-        outcome = search(policy, frequency.problem, progress)
-    else:
-        outcome = kept(frequency.problem, cut_of(manifest.get("cut"), frequency.codec))
+    frequency, outcome = studied(policy, table, cut, progress)
     with scratch() as folder:
         written = folder / f"release{format_of(paths.table)}"
         produced = produce(policy, table, frequency, outcome, written)
@@ -119,12 +95,11 @@ def run_policy(
             table_sha256=_sha256(written),
         )
         finished = Finished(policy, paths, frequency, outcome, produced, told)
-        cut = outcome.cut
         with ExitStack() as stack:  # renamed in reverse: the table last
             part = partial(_part, stack, overwrite)
             shutil.copyfile(written, part(paths.table))  # [P3]
-            if cut is not None:
-                write_mapping(policy, frequency.codec, cut, found, part(paths.mapping))
+            if outcome.cut is not None:
+                write_mapping(policy, frequency.codec, outcome.cut, found, part(paths.mapping))
             part(paths.manifest).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
             for path, text in (pages(finished) if pages else {}).items():
                 file = part(path)
@@ -148,26 +123,9 @@ def produce(
     write_release(parts, private_file(path), private_file(owners_path))
     by_person = policy.privacy.entity is not None
     achieved = recount(path, policy, owners_path if by_person else None)  # [P1]
-    _refuse_broken(policy, achieved, release, int(problem.n[~release.suppressed].sum()))
+    rows = int(problem.n[~release.suppressed].sum())
+    refuse_broken(policy, achieved, release, rows)  # [P2]
     return Produced(achieved, release, int(problem.n[release.starred].sum()))
-
-
-def occurring(policy: Policy, labels: NDArray[np.int32]) -> dict[str, set[int]]:
-    """For each quasi-identifier the places among these labels."""
-    return {n: set(np.unique(labels[:, q]).tolist()) for q, n in enumerate(policy.names("quasi"))}
-
-
-def _refuse_broken(policy: Policy, achieved: Achieved, release: Release, rows: int) -> None:
-    wrong = achieved.broken(policy)  # [P2]
-    if achieved.rows != rows:
-        wrong.append(f"it has {achieved.rows} rows, not {rows}")
-    if achieved.classes > release.classes().size:
-        wrong.append(f"it has {achieved.classes} classes, not {release.classes().size}")
-    if wrong:
-        raise NotKAnonymous(
-            f"The table as written does not keep the promise: {'; '.join(wrong)}.",
-            "It was removed. Did the input change meanwhile? If not, please report this.",
-        )
 
 
 def _input(policy: Policy) -> Path:

@@ -7,18 +7,19 @@ from typing import Any, Literal, Self
 import pyarrow as pa
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from shoal.anonymize.frequency import Frequency, problem_of
-from shoal.anonymize.manifest import cut_of
+from shoal.anonymize.frequency import Frequency
 from shoal.anonymize.mapping import published_cut
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.promise import guarantee_of
 from shoal.anonymize.run import occurring, produce
-from shoal.anonymize.search import kept, search
-from shoal.anonymize.table import Table
+from shoal.anonymize.spark_run import release_on_spark
+from shoal.anonymize.study import Studied, studied
+from shoal.anonymize.table import AnyTable, table_of
 from shoal.data import source_of
 from shoal.domain import Taxonomy
 from shoal.engine.scratch import scratch
+from shoal.engine.spark_table import SparkTable
 from shoal.errors import InvalidPolicy, InvalidSetting
 
 __all__ = ["TopDownSpecialization"]
@@ -121,12 +122,12 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Find the cut under which the table may be published."""
-        self._search(Table(X))
+        self._search(table_of(X))
         return self
 
     def fit_transform(self, X: Any, y: None = None, **params: Any) -> Any:
         """Find a release and return it: the kind of table that came, rows in random order."""
-        table = Table(X)
+        table = table_of(X)
         frequency, outcome = self._search(table)
         return _as_came(X, _release(self.policy_, table, frequency, outcome))
 
@@ -141,15 +142,13 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
             raise InvalidSetting(
                 "Local recoding has no cut that could be kept.", "Use fit_transform."
             )
-        table = Table(X)
-        frequency = problem_of(self.policy_, table)
-        outcome = kept(frequency.problem, cut_of(self.cut_, frequency.codec))
+        table = table_of(X)
+        frequency, outcome = studied(self.policy_, table, self.cut_)
         return _as_came(X, _release(self.policy_, table, frequency, outcome))
 
-    def _search(self, table: Table) -> tuple[Frequency, Outcome]:
+    def _search(self, table: AnyTable) -> Studied:
         policy = self._policy()
-        frequency = problem_of(policy, table)
-        outcome = search(policy, frequency.problem)
+        frequency, outcome = studied(policy, table)
         self.policy_ = policy
         self.cut_ = _labels(policy, frequency, outcome)
         self.metrics_ = outcome.metrics
@@ -229,8 +228,10 @@ def _labels(policy: Policy, frequency: Frequency, outcome: Outcome) -> dict[str,
     return {name: published_cut(tree, nodes, found[name]) for (name, tree), nodes in pairs}
 
 
-def _release(policy: Policy, table: Table, frequency: Frequency, outcome: Outcome) -> pa.Table:
+def _release(policy: Policy, table: AnyTable, frequency: Frequency, outcome: Outcome) -> Any:
     """Through a private file, so that what is returned is what was counted again."""
+    if isinstance(table, SparkTable):
+        return release_on_spark(policy, table, frequency, outcome)
     with scratch() as folder:
         path = folder / "release.parquet"
         produce(policy, table, frequency, outcome, path)
@@ -238,11 +239,13 @@ def _release(policy: Policy, table: Table, frequency: Frequency, outcome: Outcom
         return pa.Table.from_batches(list(source.batches(source.names)))
 
 
-def _as_came(X: Any, released: pa.Table) -> Any:
+def _as_came(X: Any, released: Any) -> Any:
     """The release as the kind of data frame that came; as an Arrow table for anything else."""
     import narwhals as nw
 
-    if not nw.dependencies.is_into_dataframe(X) or isinstance(X, pa.Table):
+    if not isinstance(released, pa.Table) or isinstance(X, pa.Table):
+        return released
+    if not nw.dependencies.is_into_dataframe(X):
         return released
     kind = nw.from_native(X, eager_only=True).implementation
     return nw.from_arrow(released, backend=kind).to_native()

@@ -1,0 +1,263 @@
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+import pytest
+
+from shoal.anonymize import Policy, TopDownSpecialization, recount, run_policy, spark_release
+from shoal.errors import (
+    AlreadyExists,
+    CannotWrite,
+    EntityMissing,
+    HierarchyIncomplete,
+    InvalidPolicy,
+    InvalidSetting,
+    LooksIdentifying,
+    NotKAnonymous,
+    UnknownColumn,
+    UnlistedColumn,
+)
+
+LETTER = {"role": "quasi", "hierarchy": {"tree": {"*": {"x": ["a", "b"], "y": ["c", "d"]}}}}
+AGE = {
+    "role": "quasi", "type": "int", "domain": [0, 63],
+    "hierarchy": {"kind": "binary", "min_width": 4},
+}  # fmt: skip
+COLUMNS = {
+    "id": {"role": "identifier"},
+    "q": LETTER,
+    "age": AGE,
+    "s": {"role": "sensitive", "l": {"value": 2}},
+    "visits": {"role": "other"},
+}
+
+
+def people(n=400, seed=1):
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "id": [f"p{i}" for i in range(n)],
+            "q": pa.array([*rng.choice(list("aaaaabbccd"), n - 3), None, None, None], pa.string()),
+            "age": rng.integers(-5, 70, n),
+            "s": rng.choice(["u", "v", "w,\n x"], n),
+            "visits": rng.integers(0, 9, n),
+        }
+    )
+
+
+def policy(folder=".", path="out.parquet", attributes=None, **parts):
+    content = {
+        "version": 1,
+        "attributes": COLUMNS if attributes is None else attributes,
+        "privacy": {"k": 5, "suppression": 0.05, **parts.pop("privacy", {})},
+        "search": {"restarts": 2, **parts.pop("search", {})},
+        "output": {"path": path, **parts.pop("output", {})},
+        **parts,
+    }
+    return Policy.of(content, folder)
+
+
+def rows_in(table):
+    columns = (table[name].to_pylist() for name in sorted(table.column_names))
+    return Counter(zip(*columns, strict=True))
+
+
+def read(folder, ending):
+    files = sorted(folder.glob("part-*"))
+    if ending == ".parquet":
+        return pa.concat_tables(pq.read_table(file) for file in files)
+    kinds = dict.fromkeys(["q", "age", "s", "visits"], pa.string())
+    how = pa_csv.ConvertOptions(column_types=kinds, strings_can_be_null=True)
+    lines = pa_csv.ParseOptions(newlines_in_values=True)
+    tables = (pa_csv.read_csv(f, convert_options=how, parse_options=lines) for f in files)
+    return pa.concat_tables(tables)
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".csv.gz"])
+def test_spark_releases_the_rows_this_machine_would(spark, tmp_path, ending):
+    (tmp_path / "near").mkdir()
+    near = run_policy(policy(tmp_path / "near", f"out{ending}"), people())
+    far = run_policy(
+        policy(tmp_path, f"out{ending}"), spark.createDataFrame(people()).repartition(3)
+    )
+    assert far.outcome.cut == near.outcome.cut
+    assert far.outcome.metrics == near.outcome.metrics
+    told, expected = dict(far.manifest), dict(near.manifest)
+    assert len(told.pop("table_sha256")) == len(expected.pop("table_sha256"))
+    told.pop("policy_sha256"), expected.pop("policy_sha256")
+    assert told == expected
+    written = tmp_path / f"out{ending}"
+    released = near.paths.table
+    beside = pq.read_table(released) if ending == ".parquet" else read_one(released)
+    assert rows_in(read(written, ending)) == rows_in(beside)
+    told = json.loads(json.dumps(far.manifest))
+    assert json.loads((tmp_path / "out.manifest.json").read_text()) == told
+    mappings = [folder / "out.mapping.csv" for folder in (tmp_path, tmp_path / "near")]
+    assert mappings[0].read_text() == mappings[1].read_text()
+    assert not list(tmp_path.glob(".*"))
+
+
+def read_one(path):
+    kinds = dict.fromkeys(["q", "age", "s", "visits"], pa.string())
+    how = pa_csv.ConvertOptions(column_types=kinds, strings_can_be_null=True)
+    lines = pa_csv.ParseOptions(newlines_in_values=True)
+    return pa_csv.read_csv(path, convert_options=how, parse_options=lines)
+
+
+def test_a_written_release_keeps_no_trace_of_the_order_rows_came_in(spark, tmp_path):
+    table = people(300).append_column("place", pa.array([f"w{i % 40}" for i in range(300)]))
+    asked = policy(tmp_path, attributes={**COLUMNS, "place": {"role": "other"}})
+    found = []
+    for rows in (table, table.take(pa.array(np.random.default_rng(2).permutation(300)))):
+        run_policy(asked, spark.createDataFrame(rows), overwrite=True)
+        found.append([tuple(row.values()) for row in read(tmp_path / "out.parquet", ".parquet")
+                      .to_pylist()])  # fmt: skip
+    assert found[0] == found[1]
+
+
+def test_people_are_counted_and_whose_rows_are_leaves_before_the_release(spark, tmp_path):
+    table = people(300)
+    table = table.set_column(0, "id", pa.array([f"p{i // 3}" for i in range(300)]))
+    asked = policy(tmp_path, privacy={"entity": "id"}, search={"restarts": 0})
+    far = run_policy(asked, spark.createDataFrame(table))
+    (tmp_path / "near").mkdir()
+    near = run_policy(
+        policy(tmp_path / "near", privacy={"entity": "id"}, search={"restarts": 0}), table
+    )
+    assert far.outcome.cut == near.outcome.cut
+    assert far.produced.achieved.by_person
+    assert far.produced.achieved.sizes.tolist() == near.produced.achieved.sizes.tolist()
+    assert far.produced.achieved.l == near.produced.achieved.l
+    assert far.produced.achieved.share == near.produced.achieved.share
+    written = read(tmp_path / "out.parquet", ".parquet")
+    assert written.column_names == ["q", "age", "s", "visits"]
+    assert rows_in(written) == rows_in(pq.read_table(near.paths.table))
+
+
+def test_the_estimator_returns_a_spark_frame_and_keeps_its_cut(spark):
+    asked = policy(search={"restarts": 0})
+    frame = spark.createDataFrame(people())
+    model = TopDownSpecialization(policy=asked)
+    released = model.fit_transform(frame)
+    near = TopDownSpecialization(policy=asked)
+    expected = near.fit_transform(people())
+    assert model.cut_ == near.cut_
+    assert rows_in(released.toArrow()) == rows_in(expected)
+    again = model.transform(spark.createDataFrame(people(seed=2)))
+    assert rows_in(again.toArrow()) == rows_in(near.transform(people(seed=2)))
+    assert not recount(again, asked).broken(asked)
+
+
+def test_pseudonyms_are_those_of_this_machine(spark, tmp_path, monkeypatch):
+    monkeypatch.setenv("RELEASE_KEY", "ab" * 32)
+    hashed = {**COLUMNS, "id": {"role": "identifier", "action": "hmac", "key_env": "RELEASE_KEY"}}
+    asked = policy(tmp_path, attributes=hashed, search={"restarts": 0})
+    model = TopDownSpecialization(policy=asked)
+    released = model.fit_transform(spark.createDataFrame(people()))
+    assert rows_in(released.toArrow()) == rows_in(model.fit_transform(people()))
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        (lambda t: t.set_column(1, "q", pa.array(["z"] * 400)), HierarchyIncomplete),
+        (lambda t: t.drop_columns("q"), UnknownColumn),
+        (lambda t: t.append_column("more", t["visits"]), UnlistedColumn),
+        (lambda t: t.set_column(4, "visits", pa.array(range(400))), LooksIdentifying),
+        (lambda t: t.set_column(0, "id", pa.nulls(400, pa.string())), EntityMissing),
+        (lambda t: t.set_column(0, "id", pa.array(np.arange(400) / 2)), InvalidSetting),
+    ],
+)
+def test_what_is_refused_here_is_refused_on_spark_in_the_same_words(spark, tmp_path, change, error):
+    asked = policy(tmp_path, privacy={"entity": "id"})
+    table = change(people())
+    with pytest.raises(error) as near:
+        run_policy(asked, table)
+    with pytest.raises(error) as far:
+        run_policy(asked, spark.createDataFrame(table))
+    assert str(far.value) == str(near.value)
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_empty_column_is_refused_before_anything_is_written(spark, tmp_path):
+    table = people().set_column(1, "q", pa.nulls(400, pa.string()))
+    prefix = {"role": "quasi", "hierarchy": {"kind": "prefix", "keep": [1]}}
+    asked = policy(tmp_path, attributes={**COLUMNS, "q": prefix})
+    with pytest.raises(HierarchyIncomplete, match="'q' is empty"):
+        run_policy(asked, spark.createDataFrame(table))
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_place_that_is_taken_is_refused_before_any_row_is_read(spark, tmp_path):
+    (tmp_path / "out.parquet").mkdir()
+    broken = spark.range(3).selectExpr("raise_error('read') AS q")
+    with pytest.raises(AlreadyExists):
+        run_policy(policy(tmp_path), broken)
+    with pytest.raises(CannotWrite):
+        run_policy(policy(tmp_path, "out.txt"), broken)
+
+
+def test_the_table_that_is_read_is_not_replaced(spark, tmp_path):
+    spark.createDataFrame(people(40)).write.parquet(str(tmp_path / "out.parquet"))
+    frame = spark.read.parquet(str(tmp_path / "out.parquet"))
+    with pytest.raises(InvalidPolicy, match="read by this very run"):
+        run_policy(policy(tmp_path), frame, overwrite=True)
+
+
+def test_a_twin_that_publishes_rows_as_they_are_is_caught(spark, tmp_path, monkeypatch):
+    def bare(policy, table, frequency, release):
+        return table.frame.drop("id")
+
+    monkeypatch.setattr("shoal.anonymize.spark_run.released_frame", bare)
+    with pytest.raises(NotKAnonymous):
+        run_policy(policy(tmp_path), spark.createDataFrame(people()))
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_twin_that_loses_a_row_is_caught(spark, tmp_path, monkeypatch):
+    whole = spark_release.released_frame
+
+    def short(*arguments):
+        frame = whole(*arguments)
+        return frame.limit(frame.count() - 1)
+
+    monkeypatch.setattr("shoal.anonymize.spark_run.released_frame", short)
+    with pytest.raises(NotKAnonymous, match="rows, not"):
+        run_policy(policy(tmp_path), spark.createDataFrame(people()))
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_spark_notes_beside_a_column_stays_behind(spark, tmp_path):
+    frame = spark.createDataFrame(people())
+    frame = frame.withMetadata("visits", {"ml_attr": {"vals": ["secret"]}})
+    run_policy(policy(tmp_path), frame)
+    files = (tmp_path / "out.parquet").glob("part-*")
+    assert not any(b"secret" in file.read_bytes() for file in files)
+
+
+def test_a_table_of_quasi_identifiers_alone_is_made_of_its_classes(spark, tmp_path):
+    asked = policy(tmp_path, attributes={"q": LETTER, "age": AGE}, search={"restarts": 0})
+    table = people().select(["q", "age"])
+    run_policy(asked, spark.createDataFrame(table))
+    (tmp_path / "near").mkdir()
+    near = run_policy(
+        policy(tmp_path / "near", attributes={"q": LETTER, "age": AGE}, search={"restarts": 0}),
+        table,
+    )
+    assert rows_in(read(tmp_path / "out.parquet", ".parquet")) == rows_in(
+        pq.read_table(near.paths.table)
+    )
+
+
+def test_pages_are_written_beside_the_release_the_holders_for_its_owner_alone(spark, tmp_path):
+    def pages(done):
+        return dict.fromkeys(done.paths.pages, "a page")
+
+    done = run_policy(policy(tmp_path), spark.createDataFrame(people()), pages=pages)
+    assert Path(done.paths.curator).stat().st_mode & 0o077 == 0
+    assert done.paths.report.read_text() == "a page"
