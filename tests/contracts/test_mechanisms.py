@@ -55,6 +55,7 @@ CASES = {
     "Staircase": (lambda e: mechanisms.Staircase(e, bounds=Box(x=(-1, 1))), LINE),
     "RandomizedResponse": (lambda e: mechanisms.RandomizedResponse(e, ["a", "b", "c"]), ["a", "c"]),
     "UnaryEncoding": (lambda e: mechanisms.UnaryEncoding(e, ["a", "b", "c"]), ["a", "c"]),
+    "LocalGrid": (lambda e: mechanisms.LocalGrid(PLANE, epsilon=e, cells=4), ROWS),
     "TreeSplits": (
         lambda e: mechanisms.TreeSplits(PureDP(e)),
         mechanisms.TreeCounts(one_row_down_the_left, max_depth=4),

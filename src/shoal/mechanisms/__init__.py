@@ -7,6 +7,7 @@ from shoal.mechanisms.geometric import Geometric
 from shoal.mechanisms.harmony import Harmony
 from shoal.mechanisms.hybrid import Hybrid
 from shoal.mechanisms.k_norm import KNorm
+from shoal.mechanisms.local_grid import LocalGrid
 from shoal.mechanisms.mixed import Mixed
 from shoal.mechanisms.nd_laplace import NDLaplace, PlanarLaplace, SphericalLaplace
 from shoal.mechanisms.piecewise import Piecewise
@@ -31,6 +32,7 @@ __all__ = [
     "Hybrid",
     "Intervals",
     "KNorm",
+    "LocalGrid",
     "Mixed",
     "NDLaplace",
     "Piecewise",
