@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 from shoal.audit import lower_bound_of
+from shoal.audit.twins import gaussians
+from shoal.audit.twins.gaussians import CLAIM  # a delta that can be seen in so many draws
+from shoal.audit.twins.radii import STEP, along
 from shoal.mechanisms import Gaussian
 from shoal.privacy import ApproxDP
 from shoal.randomness import Randomness
 
 N = 300_000
-STEP = 1000
-CLAIM = ApproxDP(1, "0.01")  # a delta that can be seen in so many draws
 
 
 def audited(release, second, claim=CLAIM):
@@ -22,12 +23,6 @@ def audited(release, second, claim=CLAIM):
         for value in (second, np.zeros_like(second))
     )
     return lower_bound_of(A, B, claim=float(claim.epsilon), alpha=1e-6, delta=float(claim.delta))
-
-
-def along(m, axes):
-    move = np.zeros(m, dtype=np.int64)
-    move[:axes] = int(STEP / np.sqrt(axes))
-    return move
 
 
 @pytest.mark.parametrize(("m", "axes"), [(1, 1), (2, 2)])
@@ -44,19 +39,6 @@ def test_a_person_of_two_rows_certifies_no_more_than_the_promise():
     assert found.verdict == "consistent"
 
 
-def forgetful(rows):
-    """What a page would hand out that divides epsilon among a person's rows, but not delta."""
-    return Gaussian(ApproxDP(CLAIM.epsilon / rows, CLAIM.delta), STEP).release
-
-
-TWINS = {
-    "a tenth less noise": (Gaussian(ApproxDP("1.2", "0.01"), STEP).release, along(1, 1)),
-    "the sensitivity of one coordinate": (Gaussian(CLAIM, 7 * STEP // 10).release, along(2, 2)),
-    "delta forgotten for a group": (forgetful(4), 4 * along(1, 1)),
-    "a group taken for one row": (forgetful(1), 2 * along(1, 1)),
-}
-
-
-@pytest.mark.parametrize(("twin", "second"), TWINS.values(), ids=TWINS)
-def test_twins_are_caught(twin, second):
-    assert audited(twin, second).verdict == "violated"
+@pytest.mark.parametrize("name", gaussians.twins)
+def test_twins_are_caught(name):
+    assert gaussians.twins[name].run().verdict == "violated"

@@ -1,12 +1,12 @@
 """Our audit turned on Laplace noise: certified epsilon stays below the claim, twins are caught."""
 
-import math
-
 import numpy as np
 import pytest
 
 from shoal import Box, NDLaplace, Randomness, clamp
 from shoal.audit import lower_bound_of
+from shoal.audit.twins import twins
+from shoal.audit.twins.floats import low_bits
 
 DRAWS = 100_000
 
@@ -55,12 +55,6 @@ def test_clamped_reports_certify_no_more_than_plain_ones():
     assert float(at_zero) > 0.9
 
 
-def low_bits(z):
-    """audit.md 3.2: fl(1 + u) is a multiple of 2^-53 there, fl(0 + u) is not."""
-    bits = z[:, 0] * 2.0**53
-    return (np.abs(z[:, 0]) < 0.25) & (z[:, 0] != 0) & (bits != np.rint(bits))
-
-
 @pytest.mark.parametrize("lattice", ["auto", 2.0**-30, 0.3])
 def test_on_the_lattice_low_bits_tell_nothing(lattice):
     mechanism = NDLaplace(1.0, lattice=lattice)
@@ -68,19 +62,16 @@ def test_on_the_lattice_low_bits_tell_nothing(lattice):
     assert float(lower_bound_of(*pair, event=low_bits, claim=1.0)) == 0
 
 
-def test_the_twin_without_a_lattice_is_caught_by_its_low_bits():
-    raw = NDLaplace(1.0, lattice=None)
-    pair = outputs(raw, [0.0], 7, 400_000), outputs(raw, [1.0], 8, 400_000)
-    found = lower_bound_of(*pair, event=low_bits, claim=1.0)
-    assert found.verdict == "violated"
-    assert float(found) > 9
-
-
-def test_the_twin_with_a_radius_of_shape_1_is_caught():
-    rng = Randomness(9).compute
-    angles, radii = rng.uniform(0, 2 * math.pi, (2, DRAWS)), rng.exponential(1, (2, DRAWS))
-    twin = np.stack([radii * np.cos(angles), radii * np.sin(angles)], axis=-1)
-    twin[1, :, 0] += 1
-    found = lower_bound_of(*twin, event=lambda z: np.linalg.norm(z, axis=1) < 0.02, claim=1.0)
-    assert found.verdict == "violated"
-    assert float(found) > 3
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Laplace noise on raw floats",
+        "Gamma shape 1 at d = 2",
+        "Gamma shape 2 at d = 3",
+        "Gamma shape 6 at d = 7",
+        "2-D angle in a quarter circle",
+        "3-D polar angle uniform",
+    ],
+)
+def test_twins_are_caught(name):
+    assert twins[name].run().verdict == "violated"

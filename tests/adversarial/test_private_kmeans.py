@@ -1,6 +1,6 @@
 """Our audit turned on private k-means, with broken twins it must catch. alpha = 1e-6, seeds fixed.
 
-The steps are audited on their own, many draws at once; the slow tests audit whole fits.
+The steps are audited on their own, many draws at once; whole fits in test_estimators.py.
 """
 
 from fractions import Fraction
@@ -10,6 +10,7 @@ import pytest
 from sklearn.base import clone
 
 from shoal.audit import lower_bound_of
+from shoal.audit.twins import twins
 from shoal.cluster import PrivateKMeans
 from shoal.cluster.ball import longest_move, read_rings
 from shoal.cluster.lloyd import ClusterSums
@@ -17,7 +18,6 @@ from shoal.cluster.nearest import Cube, Nearest
 from shoal.cluster.rings import LATTICE
 from shoal.domain import Box
 from shoal.engine import rows_of
-from shoal.errors import PromiseExceeded
 from shoal.mechanisms import Choices, Exponential, Geometric, KNorm
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
@@ -77,28 +77,24 @@ def test_the_instrument_sees_much_of_what_a_step_spends():
     assert audited(noise.release, vectors(PAIRS["a single outlier"], 10)).epsilon > 0.5
 
 
-def skips_empty_clusters(vectors, rng):
-    noisy = KNorm(PureDP(1), longest_move(1, HALF)).release(vectors, rng)
-    return np.where(vectors[..., -1:] == 0, vectors, noisy)
-
-
-@pytest.mark.parametrize("name", ["an empty cluster", "a single row"])
-def test_a_twin_that_skips_empty_clusters_is_caught(name):
-    assert audited(skips_empty_clusters, vectors(PAIRS[name], 3)).verdict == "violated"
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a step that skips empty clusters",
+        "a step that does not cut offsets",
+        "one seed for count and sum noise",
+        "Lloyd that skips empty clusters",
+        "loss of the true rows on the model",
+    ],
+)
+def test_twins_are_caught(name):
+    assert twins[name].run(draws=40_000).verdict == "violated"
 
 
 @pairs
 def test_a_twin_with_an_eighth_of_the_noise_is_caught(pair):
     twin = KNorm(PureDP(8), longest_move(1, HALF))
     assert audited(twin.release, vectors(pair, 10)).verdict == "violated"
-
-
-def test_a_twin_that_does_not_cut_offsets_is_caught():
-    """The noise is for length 1; an uncut offset over a small radius is longer."""
-    pair = [rings(X) for X in PAIRS["an empty cluster"]]
-    uncut = [np.column_stack([r.inner.sum(axis=1) * 10, r.counts.sum(axis=1)]) for r in pair]
-    twin = KNorm(PureDP(1), longest_move(1, HALF))
-    assert audited(twin.release, uncut).verdict == "violated"
 
 
 def picked(mechanism, draws=3_000):
@@ -129,28 +125,23 @@ def far_out(outputs):
     return (counts > 1) & (sums > 0.75 * counts)
 
 
-def noisy_cluster(X, rng, skip_empty=False):
+def noisy_cluster(X, rng):
     """What an iteration releases of the second cluster, many times over."""
     counts, sums = rows_of(X, BOX).sum(ClusterSums(Cube(BOX), Nearest(CENTERS)))
     cluster = np.array([[counts[1], sums[1, 0]]] * DRAWS)
-    if skip_empty and counts[1] == 0:
-        return cluster
     sizes = Geometric(PureDP(Fraction(1, 2))).release(cluster[:, 0], rng)
     noise = Geometric(PureDP(Fraction(1, 2)), sensitivity=LATTICE)
     return np.column_stack([sizes, noise.release(cluster[:, 1], rng)])
 
 
-@pytest.mark.parametrize("skip_empty", [False, True])
 @pytest.mark.parametrize("name", ["an empty cluster", "a single row"])
-def test_an_iteration_hides_whether_a_cluster_is_empty_and_a_twin_that_skips_it_is_caught(
-    name, skip_empty
-):
+def test_an_iteration_hides_whether_a_cluster_is_empty(name):
     """One row at 0.9 beside 200 at -0.9: the event another library's k-means gave away."""
     rng = Randomness(6).noise
-    A, B = (noisy_cluster(X, rng, skip_empty) for X in PAIRS[name])
+    A, B = (noisy_cluster(X, rng) for X in PAIRS[name])
     assert far_out(B).any()
     found = lower_bound_of(A, B, claim=1.0, event=far_out, alpha=ALPHA)
-    assert found.verdict == ("violated" if skip_empty else "consistent")
+    assert found.verdict == "consistent"
 
 
 def test_counts_and_sums_have_independent_noise():
@@ -163,37 +154,7 @@ def test_counts_and_sums_have_independent_noise():
     assert np.abs(off).max() < 5 / np.sqrt(400)
 
 
-# --- Whole fits -----------------------------------------------------------------------------------
-
-
-def highest_centres(X, runs, **settings):
-    """The highest centre of many fits."""
-    model = PrivateKMeans(2, epsilon=1, domain=BOX, **settings)
-    fits = (clone(model).set_params(random_state=seed).fit(X) for seed in range(runs))
-    return np.array([fitted.cluster_centers_.max() for fitted in fits])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["auto", "lloyd", "hybrid", "uniform-grid", "privtree"])
-@pytest.mark.parametrize("name", ["an empty cluster", "points on the upper bound", "a single row"])
-def test_whole_fits_certify_no_more_than_epsilon(name, method):
-    A, B = (highest_centres(X, 1_000, method=method) for X in PAIRS[name])
-    binned = [np.clip(np.rint(each * 8), -8, 8).astype(int) for each in (A, B)]
-    assert lower_bound_of(*binned, claim=1.0, alpha=ALPHA).verdict == "consistent"
-
-
 # --- Faults of other libraries --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("d", [5, 10, 100])
-def test_a_split_the_wrong_way_round_is_refused_by_the_gate(d):
-    """Shares of counts and axes swapped: (1 + d r) / (d + r) of the promise, above 1 from d = 5."""
-    r = Fraction(round((4 * d * 0.225**2) ** (1 / 3) * 1024), 1024)
-    one = PureDP(1) / (d + r)
-    page, rng = Ledger().open(PureDP(1), by="twin"), Randomness(1).noise
-    page.release(Geometric(one), np.zeros(2, dtype=int), rng, of="counts")
-    with pytest.raises(PromiseExceeded):
-        page.release(Geometric(one * (d * r)), np.zeros((2, d), dtype=int), rng, of="sums")
 
 
 @pytest.mark.parametrize("method", ["auto", "lloyd", "hybrid", "uniform-grid", "privtree"])

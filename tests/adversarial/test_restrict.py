@@ -5,6 +5,7 @@ import pytest
 
 from shoal import Box, NDLaplace, Randomness, Restrict
 from shoal.audit import lower_bound_of
+from shoal.audit.twins import twins
 
 DRAWS = 150_000
 
@@ -36,7 +37,6 @@ def test_at_a_corner_no_more_than_the_claim_is_certified(d, calibrate):
     assert float(found) > 0.3
 
 
-@pytest.mark.parametrize("d", [1, 2])
-def test_the_twin_that_sells_the_noise_s_own_epsilon_is_caught(d):
-    _, found = corner_pair(d, calibrate=False)
-    assert float(found) > 1.1
+@pytest.mark.parametrize("distance", ["1", "0.5"])
+def test_the_twin_that_sells_the_noise_s_own_epsilon_is_caught(distance):
+    assert twins[f"resample until inside, distance {distance}"].run().verdict == "violated"

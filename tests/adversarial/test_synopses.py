@@ -9,11 +9,8 @@ import pytest
 
 import shoal
 from shoal.audit import lower_bound_of
-from shoal.data import source_of
+from shoal.audit.fits import RowsAtHand
 from shoal.domain import Box, Grid, SparseCounts
-from shoal.engine import Block
-from shoal.engine.local import LocalRows
-from shoal.engine.rows import Terms
 from shoal.mechanisms import Geometric
 from shoal.mechanisms.tree_splits import TreeSplits
 from shoal.privacy import Ledger, PureDP
@@ -37,18 +34,6 @@ GRIDS = {
 }
 
 
-class InOneBlock(LocalRows):
-    """Rows of an array as one block, without threads: thousands of fits take seconds."""
-
-    def __init__(self, X):
-        super().__init__(source_of(X, LINE.names), LINE, Terms())
-        self._block = Block(X, np.empty((len(X), 0), dtype=np.int32))
-
-    def each(self, work):
-        self._size = len(self._block)
-        yield work(self._block)
-
-
 def told_of_cells(grid, X, seed):
     """For each coarse cell: how many parts are published, and their noisy counts' sum, bounded."""
     fitted = grid.set_params(n_public=CELLS, random_state=seed).fit(X)
@@ -67,7 +52,7 @@ def audited(draw, first, second, draws=1000):
     """A bound from ``draw(rows, seed)``, a thousand times for each table."""
     A, B = (
         [draw(rows, seed + 10**6 * side) for seed in range(draws)]
-        for side, rows in enumerate((InOneBlock(first), InOneBlock(second)))
+        for side, rows in enumerate((RowsAtHand(first, LINE), RowsAtHand(second, LINE)))
     )
     return lower_bound_of(A, B, claim=1.0, alpha=ALPHA)
 

@@ -4,7 +4,7 @@ import copy
 import dataclasses
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,9 +65,9 @@ class GateNumbers:
 
     def _left(self, rows: RowsAtHand, stream: Randomness) -> list[Any]:
         page = Ledger().open(self.model._promise(), by="audit")
-        gate: Any = _Gate(page)
+        gate = _Gate(page)
         try:
-            copy.copy(self.model).spend(rows, gate, page.budget, stream)
+            copy.copy(self.model).spend(rows, cast("Page", gate), page.budget, stream)
         except _Spent:
             return gate.left
         raise InvalidSetting(

@@ -15,6 +15,7 @@ from shoal.mechanisms import Geometric, Intervals
 
 __all__ = [
     "BESIDE",
+    "SYM4",
     "TIED",
     "empty_coefficients",
     "heavier_by_rank",
