@@ -1,8 +1,8 @@
 """Clusters from reports: every method beside the no-data control, and the thesis' two tables.
 
-    bench/results/local_clusterer.csv   one line a (set, epsilon, method): client labels against plain
-                                        k-means on the rows, and inertia over plain
-    bench/results/local_labels.csv      labels of the reports themselves, in raw units
+    results/local_clusterer.csv   one line a (set, epsilon, method): client labels against plain
+                                  k-means on the rows, and inertia over plain
+    results/local_labels.csv      labels of the reports themselves, in raw units
 
 Noise is NDLaplace with the box scaled to [-1, 1]^d, the range of each set standing in for a public
 box. The control is run by the learner in the same draw. Sets marked ``tuned`` were looked at while

@@ -1,6 +1,7 @@
 """k-means on the reports as they came: what every other method is held against."""
 
 import numpy as np
+from sklearn.cluster import KMeans
 
 from shoal.cluster.local.learnt import Learnt, Progress, Row, thinned
 from shoal.cluster.weighted import weighted_kmeans
@@ -9,6 +10,8 @@ from shoal.mechanisms.reports import Reports
 from shoal.randomness import Randomness
 
 __all__ = ["centers_of", "learn"]
+
+_MANY, _SOME = 100_000, 20_000
 
 
 def learn(
@@ -22,7 +25,7 @@ def learn(
 
 
 def centers_of(
-    points: Matrix, weights: Row, k: int, rng: Randomness, units: Row, runs: int | None = None
+    points: Matrix, weights: Row, k: int, rng: Randomness, units: Row, runs: int = 10
 ) -> Matrix:
     """The best of some runs of weighted k-means, distances in ``units``; raw units in and out.
 
@@ -35,12 +38,19 @@ def centers_of(
     [[3.3, 0.0]]
     """
     middle = np.average(points, axis=0, weights=weights)
-    scaled = (points - middle) / units  # about 0, where float64 has most digits to spare
     kept = weights > 0
-    found = weighted_kmeans(scaled[kept], weights[kept], k, rng.seed(), runs or _runs(len(points)))
-    return np.asarray(found.cluster_centers_ * units + middle)
+    scaled = (points[kept] - middle) / units  # about 0, where float64 has most digits to spare
+    found = _started(scaled, weights[kept], k, rng, runs)
+    return np.asarray(found * units + middle)
 
 
-def _runs(n: int) -> int:
-    """Restarts: many while they are cheap, so that results are stable."""
-    return 10 if n <= 100_000 else 3
+def _started(points: Matrix, weights: Row, k: int, rng: Randomness, runs: int) -> Matrix:
+    """Restarts on some of very many points, then one run on all from the best."""
+    if len(points) <= _MANY:
+        found = weighted_kmeans(points, weights, k, rng.seed(), runs)
+    else:
+        some = rng.compute.permutation(len(points))[:_SOME]
+        best = weighted_kmeans(points[some], weights[some], k, rng.seed(), runs)
+        found = KMeans(k, init=best.cluster_centers_, n_init=1)
+        found.fit(points, sample_weight=weights)
+    return np.asarray(found.cluster_centers_)
