@@ -3,7 +3,8 @@
 A greedy choice needs, of each candidate, how its children divide the classes; nothing below them.
 So lines are merged at nodes a few steps below the cut, and told apart further where the search
 moves on, before its next pick. Candidates found invalid never return, so below them lines stay
-merged for good. Every count is that of the whole table: cuts are those of ``specialise``.
+merged for good. Every count is that of the whole table: cuts are those of ``specialise``. Why:
+``lazy_frontier.proof.md``.
 """
 
 from dataclasses import replace
@@ -74,14 +75,14 @@ class _Afar:
             if found is None:
                 return self._remote(cut, dead)
             near, known = found
-            run = Run(Shared(near), self._score, self._unit, known=known)
+            run = Run(Shared(near), self._score, self._unit, known=known)  # [P2]
             run.start()
             unknown = self._nodes.inner & ~known & ~dead
-            nodes = _walked(run, unknown)
+            nodes = _walked(run, unknown)  # [P3]
             if not (run.held[unknown] > 0).any():
                 return replace(near, start=self._problem.start), run.told()
             cut, alive = run.cut, unknown & (run.held > 0)
-            alive[nodes] = True
+            alive[nodes] = True  # [P4]
 
     def _near(self, cut: Cut, alive: Mask) -> tuple[Problem, Mask] | None:
         """Lines merged below the live nodes of a cut, and the nodes whose children they tell."""
@@ -89,7 +90,7 @@ class _Afar:
             floor = self._floor(cut, alive, nodes)
             merged = self._lines.merged(floor, self._most)
             if merged is not None:
-                near = replace(self._problem, codes=merged.codes, n=merged.n, start=cut)
+                near = replace(self._problem, codes=merged.codes, n=merged.n, start=cut)  # [P1]
                 return near, self._above(floor)
         return None
 
@@ -97,7 +98,7 @@ class _Afar:
         merged = self._lines.merged(cut)
         assert merged is not None
         classes = replace(self._problem, codes=merged.codes, n=merged.n, start=cut)
-        run = Remote(Shared(classes), self._lines, self._score, self._unit, closed=dead)
+        run = Remote(Shared(classes), self._lines, self._score, self._unit, closed=dead)  # [P5]
         found, outcome = run.outcome()
         return replace(found, start=self._problem.start), outcome
 

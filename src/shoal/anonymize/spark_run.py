@@ -97,7 +97,7 @@ class SparkRun:
             done = Finished(policy, self._paths, frequency, outcome, produced, told)
             for uri, text in self._texts(done, found).items():
                 self._put(uri, text, folder)
-            self._files.rename(written, self._uris["table"])  # last: the others are there by now
+            self._files.rename(written, self._uris["table"])  # [P3]
         return done
 
     def _written(self, frequency: Frequency, release: Release, folder: str) -> tuple[str, Achieved]:
@@ -113,8 +113,8 @@ class SparkRun:
         self._write(frame, known, ".parquet")
         people = SparkTable(self._read(known, ".parquet"), limit)
         achieved = _counted_again(policy, people, frequency, release)
-        self._write(in_own_order(people.frame.drop(SPARK_OWNER)), path, self._kind)
-        self._same_rows(SparkTable(self._read(path, self._kind), limit), achieved)
+        self._write(in_own_order(people.frame.drop(SPARK_OWNER)), path, self._kind)  # [P4]
+        self._same_rows(SparkTable(self._read(path, self._kind), limit), achieved)  # [P5]
         return path, achieved
 
     def _same_rows(self, written: SparkTable, achieved: Achieved) -> None:
@@ -237,9 +237,9 @@ def _counted_again(
     policy: Policy, written: SparkTable, frequency: Frequency, release: Release
 ) -> Achieved:
     owner = SPARK_OWNER if SPARK_OWNER in written.names else None
-    achieved = recount(written, policy, owner=owner)
+    achieved = recount(written, policy, owner=owner)  # [P1]
     rows = int(frequency.problem.n[~release.suppressed].sum())
-    refuse_broken(policy, achieved, release, rows)
+    refuse_broken(policy, achieved, release, rows)  # [P2]
     return achieved
 
 
