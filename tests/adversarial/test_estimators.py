@@ -39,7 +39,7 @@ def test_an_estimator_that_spends_twice_what_it_says_is_caught():
     from dataclasses import replace
 
     from shoal.audit import Batched
-    from shoal.audit.estimators import LINE
+    from shoal.audit.estimator_cases import LINE
     from shoal.synopsis import UniformGrid
 
     twice = UniformGrid(epsilon=2, domain=LINE, cells=4)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.audit.case import Case, Twin
 from shoal.audit.ceiling import Ceiling, ceiling_of
 from shoal.audit.draws import Batched
+from shoal.audit.estimators import estimators
 from shoal.audit.finding import Finding, LowerBound, Measured, finding_of
 from shoal.audit.inferred import MembershipInference
 from shoal.audit.lira import lira
@@ -17,6 +18,7 @@ from shoal.audit.membership import membership_inference
 from shoal.audit.neighbours import NeighbourAttack, neighbour_attack
 from shoal.audit.scores import exact_score
 from shoal.audit.shipped import shipped
+from shoal.audit.twins import twins
 
 if TYPE_CHECKING:
     from shoal.audit.attributes import AttributeInference, attribute_inference
@@ -39,6 +41,7 @@ __all__ = [
     "Twin",
     "attribute_inference",
     "ceiling_of",
+    "estimators",
     "exact_score",
     "finding_of",
     "linkage",
@@ -49,6 +52,7 @@ __all__ = [
     "neighbour_attack",
     "reconstruction",
     "shipped",
+    "twins",
 ]
 
 _LATER = {  # attacks on tables: whoever audits noise needs no Arrow

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from shoal.audit.estimators import PAIRS, estimators
+from shoal.audit.estimator_cases import PAIRS
+from shoal.audit.estimators import estimators
 from shoal.cluster.settings import Method as KMeansMethod
 from shoal.cluster.wave.settings import Method as WaveMethod
 from shoal.cluster.wave.settings import Selector
