@@ -14,12 +14,11 @@ from sklearn.base import clone
 
 from shoal.audit import lower_bound_of
 from shoal.audit.twins import twins
-from shoal.audit.twins.ledgers import Accountant, Charged, shares
+from shoal.audit.twins.ledgers import Accountant, Charged, shares, spend_split
 from shoal.audit.twins.steps import far_right, lloyd_steps, sums_of
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box
 from shoal.errors import PromiseExceeded
-from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 
@@ -59,15 +58,8 @@ def test_someone_alone_does_not_show_in_ours(method):
     assert found.verdict == "consistent"
 
 
-def spend_all(d, *, swapped, steps=2):
-    page = Ledger().open(PureDP(1), by="twin")
-    count, axis = shares(d, steps, swapped=swapped)
-    noise = Randomness(1).noise
-    for _ in range(steps):
-        page.release(Geometric(page.budget * count), np.array([9]), noise, of="counts")
-        for _ in range(d):
-            page.release(Geometric(page.budget * axis), np.array([9]), noise, of="sums")
-    return page.total()
+def page_of_one():
+    return Ledger().open(PureDP(1), by="twin")
 
 
 @pytest.mark.parametrize("d", [5, 8, 10, 20, 100])
@@ -75,12 +67,12 @@ def test_a_split_the_wrong_way_round_is_refused_at_the_gate(d):
     count, axis = shares(d, 2, swapped=True)
     assert 2 * (count + d * axis) > 1
     with pytest.raises(PromiseExceeded):
-        spend_all(d, swapped=True)
+        spend_split(page_of_one(), d, Randomness(1).noise, swapped=True)
 
 
 @pytest.mark.parametrize("d", [1, 5, 10, 100])
 def test_the_split_the_right_way_round_spends_the_promise_to_the_last_bit(d):
-    assert spend_all(d, swapped=False).epsilon == 1
+    assert spend_split(page_of_one(), d, Randomness(1).noise, swapped=False) == 1
 
 
 @pytest.mark.parametrize(("about_the_middle", "verdict"), [(False, "violated"),

@@ -60,7 +60,7 @@ def test_the_corrected_threshold_certifies_no_more_than_epsilon(pair):
         "PrivTHREM up to the true maximum, epsilon 1",
         "PrivTHREM without interval lengths",
         "threshold averaged over ten draws",
-        "|Z| charged as one for a long filter",
+        "empty coefficients charged as one",
         "Haar with mirrored edges",
         "cells listed in the order drawn",
         "box from the rows",
@@ -82,7 +82,7 @@ def test_the_number_of_empty_coefficients_charged_in_full_certifies_no_more_than
     one, _ = one_row_in_the_middle()
     moved = np.count_nonzero(SYM4(one) > 0)
     assert 1 < moved <= SYM4.touched
-    twin = twins["|Z| charged as one for a long filter"]
+    twin = twins["empty coefficients charged as one"]
     honest = replace(twin, mechanism=empty_coefficients(SYM4.touched))
     assert honest.run(draws=40_000).verdict == "consistent"
 

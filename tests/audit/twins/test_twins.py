@@ -51,7 +51,7 @@ NAMED = [  # every form that was ever found and written down; none may be lost
     "PrivTHREM up to the true maximum, epsilon 1",
     "PrivTHREM without interval lengths",
     "threshold averaged over ten draws",
-    "|Z| charged as one for a long filter",
+    "empty coefficients charged as one",
     "Haar with mirrored edges",
     "box from the rows",
     "split the wrong way round, d = 10",

@@ -140,8 +140,8 @@ twins = {
         ((0, 0, 0, 0), (1, 1, 1, 1)),
         CLAIM,
         at_least=3.9,
-        about="Papers on private embeddings and hashes turn over each bit at epsilon and state "
-        "epsilon for the vector. Vectors may differ in every bit: 4 epsilon for four. True loss 4; "
+        about="Related work turns over each bit of a vector at epsilon and states epsilon for the "
+        "vector. Vectors may differ in every bit: 4 epsilon for four. True loss 4; "
         "the figure is measured.",
     ),
 }

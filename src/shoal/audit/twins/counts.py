@@ -84,7 +84,7 @@ twins = {
         lambda x, n, rng: x + rng.integers(-3, 4, n),
         "bounded noise",
         7.7,
-        "Uniform or truncated noise, as in many tables protected by hand: counts at either end "
+        "Uniform or truncated noise, as in tables protected by hand: counts at either end "
         "rule a neighbour out. At the ceiling for an event of one in seven; measured.",
     ),
     "one value unnoised": _count(

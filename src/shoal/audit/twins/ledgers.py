@@ -1,14 +1,18 @@
 """Faults that no output shows as surely as the sum of what was handed out."""
 
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
 from shoal.audit.case import Twin
 from shoal.audit.twins.forms import Stream, pure
+from shoal.mechanisms import Exponential, Geometric, Intervals
+from shoal.privacy import Ledger, PureDP
+from shoal.privacy.page import Page
 
-__all__ = ["Accountant", "Charged", "shares", "split_sum", "ten_thresholds", "twins"]
+__all__ = ["Accountant", "Charged", "shares", "spend_split", "split_sum", "twins"]
 
 
 def shares(d: int, steps: int, *, swapped: bool) -> tuple[Fraction, Fraction]:
@@ -19,15 +23,35 @@ def shares(d: int, steps: int, *, swapped: bool) -> tuple[Fraction, Fraction]:
     return (axis, count) if swapped else (count, axis)
 
 
-def split_sum(d: int, *, swapped: bool, steps: int = 2) -> Fraction:
-    """What mechanisms are handed in all, of a promise of 1."""
+def spend_split(page: Page, d: int, rng: Stream, *, swapped: bool, steps: int = 2) -> Fraction:
+    """Counts and sums of some steps, for shares of a budget of 1; what the page handed out."""
     count, axis = shares(d, steps, swapped=swapped)
-    return steps * (count + d * axis)
+    for _ in range(steps):
+        page.release(Geometric(pure(1) * count), np.array([9]), rng, of="counts")
+        for _ in range(d):
+            page.release(Geometric(pure(1) * axis), np.array([9]), rng, of="sums")
+    return _handed(page)
+
+
+def split_sum(d: int, rng: Stream, *, swapped: bool) -> Fraction:
+    """The same on a page that lets everything through, so that the sum is seen."""
+    return spend_split(_generous(), d, rng, swapped=swapped)
 
 
 def ten_thresholds(draws: int, rng: Stream) -> Fraction:
-    """What ten draws of a threshold cost that are averaged."""
-    return sum((pure("0.3").epsilon for _ in range(10)), Fraction(0))
+    """What ten draws of a threshold cost that are averaged and charged as one."""
+    page, scores = _generous(), Intervals([0, 4, 9], [1, 0])
+    for _ in range(10):
+        page.release(Exponential(pure("0.3")), scores, rng, of="threshold")
+    return _handed(page)
+
+
+def _generous() -> Page:
+    return Ledger().open(pure(100), by="twin")
+
+
+def _handed(page: Page) -> Fraction:
+    return cast("PureDP", page.total()).epsilon
 
 
 class Accountant:
@@ -60,7 +84,7 @@ def unwritten(draws: int, rng: Stream) -> int:
 
 def _swapped(d: int, at_least: float) -> Twin:
     return Twin(
-        lambda draws, rng: split_sum(d, swapped=True),
+        lambda draws, rng: split_sum(d, rng, swapped=True),
         None,
         pure(1),
         at_least,

@@ -69,7 +69,7 @@ def _resample(distance: float, at_least: float, exact: float) -> Twin:
 
     about = (
         "Noise is drawn again until the report lies in the box, and sold at the noise's own "
-        "epsilon, as several drafts and libraries for bounded noise do. How often it is redrawn "
+        "epsilon, as drafts of a thesis on bounded noise do. How often it is redrawn "
         f"depends on the row. From a corner, {distance:g} along the diagonal; true loss {exact}."
     )
     how: dict[str, Any] = {"draws": 600_000, "score": score, "about": about}

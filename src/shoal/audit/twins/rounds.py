@@ -98,7 +98,7 @@ twins = {
         (0, 1),
         local(1),
         at_least=4.7,
-        about="Interactive clustering in which each round is epsilon-private and the whole is "
+        about="Related work clusters in rounds of which each is epsilon-private and the whole is "
         "said to be, too. Five rounds cost 5 epsilon. True loss 5; the figure is measured.",
     ),
     "a string that hops between slots": Twin(

@@ -159,9 +159,9 @@ twins = {
         CLAIM,
         at_least=9.0,
         event=lambda z: z[:, 0] == 9,
-        about="Private affinity propagation, k-medoids and coresets that publish rows as centres, "
-        "chosen by a private score. Which row is chosen is protected; that it exists is not. "
-        "At the ceiling for an event of one in five.",
+        about="Related work publishes exemplars: rows, chosen as centres by a private score. Which "
+        "row is chosen is protected; that it exists is not. At the ceiling for an event of one in "
+        "four.",
     ),
     "loss of the true rows on the model": Twin(
         loss_published,

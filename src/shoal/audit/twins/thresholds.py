@@ -149,7 +149,7 @@ twins = {
         "long one: the density there is 15 times that on a neighbour, exactly, where 1.35 is "
         "allowed.",
     ),
-    "|Z| charged as one for a long filter": Twin(
+    "empty coefficients charged as one": Twin(
         empty_coefficients(1),
         one_row_in_the_middle(),
         pure(1),
