@@ -46,7 +46,6 @@ def centres() -> None:
     plain = lira(KMeans(100, n_init=1), rows, random_state=1)
     model = shoal.PrivateKMeans(8, epsilon=1, domain=shoal.Box.unit(2))
     private = lira(model, rows, random_state=1)
-    rates = private.roc.fpr
     figure = roc_curve(
         {
             "100 plain centres": plain.roc.points(),
@@ -56,8 +55,8 @@ def centres() -> None:
         finding=f"Advantage {plain.advantage.mean:.3f} against plain centres, "
         f"{private.advantage.mean:.3f} against private ones",
         band="10 models each; bands hold with probability 0.99 at each rate.",
-        ceiling=np.column_stack([rates, private.ceiling.tpr(rates)]),
-        ceiling_name=f"Ceiling of the private ones: {private.ceiling}",
+        ceiling=private.ceiling.corners(),
+        ceiling_name=f"{private.ceiling.name}, for the private ones",
     )
     (PICTURES / "membership-centres.svg").write_text(figure.svg())
     print(plain, private, sep="\n\n")

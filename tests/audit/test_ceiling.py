@@ -72,6 +72,16 @@ def test_the_curve_is_where_both_inequalities_hold_and_touches_the_advantage(del
     assert (tpr - fpr).max() == pytest.approx(found.advantage, abs=1e-3)
 
 
+@pytest.mark.parametrize("delta", ["0", "0.05"])
+def test_its_corners_draw_the_same_curve(delta):
+    found = ceiling_of(ApproxDP(1, delta), "own coin")
+    x, y = np.array(found.corners()).T
+    fpr = np.linspace(0, 1, 500)
+    assert np.interp(fpr, x, y) == pytest.approx(found.tpr(fpr))
+    assert (y - x).max() == pytest.approx(found.advantage)
+    assert ceiling_of(None, "swap").corners() is None
+
+
 def test_an_unknown_game_is_refused():
     with pytest.raises(InvalidSetting):
         ceiling_of(PureDP(1), "chess")

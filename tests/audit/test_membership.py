@@ -129,7 +129,7 @@ def test_it_becomes_json_a_picture_a_page_and_words():
     values = json.loads(json.dumps(found.to_dict()))
     assert values["verdict"] == "violated"
     assert values["tpr_at"]["0.01"] is None
-    assert 'class="limit"' in found.plot().svg()
+    assert 'class="cross"' in found.plot().svg()
     assert found.plot().alt.count("Ceiling: at most 0.462") == 1
     result = found.to_result()
     assert all(isinstance(leaf, Protected) for leaf in result.protected.values())

@@ -35,10 +35,10 @@ def test_without_a_band_none_is_drawn():
 def test_the_ceiling_is_drawn_and_named_and_its_absence_is_said():
     figure = roc_curve({"forest": LINE}, ceiling=[(0, 0), (0.2, 0.5), (1, 1)],
                        ceiling_name="ceiling: epsilon 1", **WORDS)  # fmt: skip
-    assert len(places(figure.svg(), "limit")) == 3
+    assert len(places(figure.svg(), "cross")) == 3
     assert "Ceiling: epsilon 1." in figure.alt
     none = roc_curve({"forest": LINE}, ceiling_name="no ceiling: labels unprotected", **WORDS)
-    assert 'class="limit"' not in none.svg()
+    assert 'class="cross"' not in none.svg()
     assert "no ceiling: labels unprotected" in none.svg()
 
 

@@ -63,6 +63,19 @@ class Ceiling:
         )
         return np.minimum(above, 1.0)
 
+    def corners(self) -> list[tuple[float, float]] | None:
+        """The same as a line for a picture: where it begins, bends and ends."""
+        if self.epsilon is None:
+            return None
+        bend = (1 - self.delta) / (math.exp(self.epsilon) + 1)
+        at = min(1.0, math.exp(self.epsilon) * bend + self.delta)
+        return [(0.0, self.delta), (bend, at), (1 - self.delta, 1.0), (1.0, 1.0)]
+
+    @property
+    def name(self) -> str:
+        """In a few words."""
+        return str(self) if self.epsilon is None else f"Ceiling: at most {self.advantage:.3f}"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         values = {"epsilon": self.epsilon, "delta": self.delta, "reason": self.reason}

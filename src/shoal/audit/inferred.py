@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from shoal.audit.ceiling import Ceiling
 from shoal.audit.estimate import FEWEST_REPEATS, Estimate, student
 from shoal.audit.roc import Played, Roc, mean_roc
@@ -102,16 +100,15 @@ class MembershipInference:
 
     def plot(self) -> Figure:
         """The curve with its band, chance, and the ceiling if there is one."""
-        roc, most = self.roc, self.ceiling.tpr(self.roc.fpr)
         band = f"{self.repeats} games of {self.members} members and {self.others} others"
-        level = "" if roc.low is None else f"; bands hold with probability {1 - self._alpha:g}"
+        level = "" if self.roc.low is None else f"; bands hold with probability {1 - self._alpha:g}"
         return roc_curve(
-            {self.setting.attack: roc.points()},
+            {self.setting.attack: self.roc.points()},
             title="Membership inference",
             finding=f"Advantage {self.advantage}",
             band=f"{band}{level}.",
-            ceiling=None if most is None else np.column_stack([roc.fpr, most]),
-            ceiling_name=f"Ceiling: {self.ceiling}" if most is not None else str(self.ceiling),
+            ceiling=self.ceiling.corners(),
+            ceiling_name=self.ceiling.name,
         )
 
     @property

@@ -87,15 +87,14 @@ class NeighbourAttack:
 
     def plot(self) -> Figure:
         """The curve with its limits, chance, and the ceiling if there is one."""
-        most = self.ceiling.tpr(self.roc.fpr)
         return roc_curve(
             {"likelihood ratio": self.roc.points()},
             title="One row, with it and without it",
             finding=f"Advantage {self.advantage:.3f}, epsilon at least {float(self):.3f}",
             band=f"{self.models // 2} models a side were tested; bands hold with probability "
             f"{1 - self.bound.alpha:g} at each rate.",
-            ceiling=None if most is None else np.column_stack([self.roc.fpr, most]),
-            ceiling_name=f"Ceiling: {self.ceiling}" if most is not None else str(self.ceiling),
+            ceiling=self.ceiling.corners(),
+            ceiling_name=self.ceiling.name,
         )
 
     def __str__(self) -> str:

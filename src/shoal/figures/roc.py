@@ -41,8 +41,8 @@ def roc_curve(
     band
         What the bands are: how many games, and of which level.
     ceiling, ceiling_name
-        (rates, 2): the most a promise allows at each false positive rate, and how it is called;
-        or why there is none.
+        (corners, 2): the line of the most a promise allows at each false positive rate, and how it
+        is called; or why there is none.
 
     Examples
     --------
@@ -81,18 +81,18 @@ class RocCurve(Figure):
         svg = Svg(WIDTH, PLOT + ROW * rows + 8, self.title, self.alt)
         _draw_axes(svg)
         if self.data["ceiling"]:
-            svg.path("M" + "L".join(_at(x, y) for x, y in self.data["ceiling"]), "limit")
+            svg.path("M" + "L".join(_at(x, y) for x, y in self.data["ceiling"]), "cross")
         for place, line in enumerate(self.data["lines"], start=1):
             _draw_line(svg, line["points"], place)
         for place, line in enumerate(self.data["lines"], start=1):
             height = PLOT + ROW * (place - 0.4)
             svg.mark(40, height - 5, place)
-            svg.text(64, height, shorten(line["name"], 60), "start")
+            svg.text(64, height, shorten(line["name"], 46), "start")
         if named:
             height = PLOT + ROW * (rows - 0.4)
             if self.data["ceiling"]:
-                svg.path(f"M28 {at(height - 5)}H52", "limit")
-            svg.text(64, height, shorten(self.data["ceiling_name"], 60), "start")
+                svg.path(f"M28 {at(height - 5)}H52", "cross")
+            svg.text(64, height, shorten(self.data["ceiling_name"], 46), "start")
         return svg.render(page)
 
     def plotly(self) -> Any:
