@@ -109,6 +109,17 @@ def test_a_document_may_be_written_instead():
     assert Path("scores.json").stat().st_mode & 0o777 == 0o600
 
 
+def test_what_was_learnt_from_reports_is_scored_too(tmp_path):
+    noise = shoal.NDLaplace(20.0, bounds=BOX, scale="box")
+    reports = noise.release(X, shoal.Randomness(7).noise)
+    learner = shoal.cluster.LocalClusterer(3, mechanism=noise, method="plain", random_state=1)
+    learner.fit(reports).save(tmp_path / "learnt")
+    document, scores = scored(tmp_path / "learnt", "--against", "visits.csv", "--controls", 1)
+    assert document["class"] == "LocalClusterer"
+    assert scores["ami"]["value"] > 0.95
+    assert scores["normalised_inertia"]["control"] > 2
+
+
 def test_many_rows_are_sampled_and_said():
     document, _ = scored("model", "--against", "visits.csv", "--rows", 200, "--controls", 0)
     assert (document["rows"], document["rows_scored"]) == (1_500, 200)

@@ -66,8 +66,7 @@ def test_wrong_arrays_are_refused(score):
         score([[math.nan], [1.0]], [0, 1])
 
 
-def test_many_rows_are_sampled_by_the_seed(monkeypatch):
-    monkeypatch.setattr("shoal.evaluate.shape._MOST_ROWS", 60)
-    some = [evaluate.silhouette(X, LABELS, random_state=seed) for seed in (0, 0, 1)]
+def test_many_rows_are_sampled_by_the_seed():
+    some = [evaluate.silhouette(X, LABELS, most=60, random_state=seed) for seed in (0, 0, 1)]
     assert some[0] == some[1] != some[2]
     assert some[0] == pytest.approx(metrics.silhouette_score(X, LABELS), abs=0.1)

@@ -137,3 +137,14 @@ def test_shapes_found_without_centres_are_scored_by_labels():
     assert scored["ami"]["value"] > 0.8
     assert "normalised_inertia" not in scored
     assert not math.isnan(scored["silhouette"]["value"])
+
+
+def test_a_learner_from_reports_is_scored_in_its_units_beside_its_own_control():
+    noise = shoal.PlanarLaplace(40.0, bounds=BOX)
+    reports = noise.release(X, shoal.Randomness(7).noise)
+    learner = shoal.cluster.LocalClusterer(5, mechanism=noise, method="plain", random_state=7)
+    model = learner.fit(reports)
+    scored = lines(evaluate.score(model, X, control=model.control(random_state=3)))
+    assert scored["normalised_inertia"]["value"] < 1.1
+    assert scored["normalised_inertia"]["control"] > 5
+    assert scored["ami"]["closed"] > 0.9

@@ -60,15 +60,17 @@ def davies_bouldin(rows: ArrayLike, labels: ArrayLike) -> float:
     return _apart(davies_bouldin_score, *_clustered(rows, labels))
 
 
-def silhouette(rows: ArrayLike, labels: ArrayLike, *, random_state: int = 0) -> float:
+def silhouette(
+    rows: ArrayLike, labels: ArrayLike, *, most: int = _MOST_ROWS, random_state: int = 0
+) -> float:
     """How much nearer rows are to their own cluster than to the next, on average; from -1 to 1.
 
     Parameters
     ----------
     rows, labels
         Points, and the cluster of each, -1 for none.
-    random_state
-        Which 20,000 rows are compared if there are more.
+    most, random_state
+        How many rows are compared, all with all, and which if there are more.
 
     Examples
     --------
@@ -80,8 +82,8 @@ def silhouette(rows: ArrayLike, labels: ArrayLike, *, random_state: int = 0) -> 
     Rousseeuw, Silhouettes, J. Comput. Appl. Math. 1987.
     """
     X, own = _clustered(rows, labels)
-    if len(X) > _MOST_ROWS:
-        drawn = np.random.default_rng(random_state).choice(len(X), _MOST_ROWS, replace=False)
+    if len(X) > most:
+        drawn = np.random.default_rng(random_state).choice(len(X), most, replace=False)
         X, own = X[drawn], own[drawn]
     return _apart(silhouette_score, X, own)
 
