@@ -156,3 +156,15 @@ def test_importing_the_package_is_light():
     spent, numpy_loaded = out.stdout.split()
     assert numpy_loaded == "False"
     assert float(spent) < 0.150  # CPU of the whole process, interpreter included
+
+
+def test_noise_for_tasks_travels_and_opens_the_same_streams_twice():
+    stream = Randomness().noise
+    noise = stream.for_tasks()
+    again = pickle.loads(pickle.dumps(noise))
+    assert first_words(noise.stream("block", 3)) == first_words(again.stream("block", 3))
+    assert first_words(noise.stream("block", 3)) != first_words(noise.stream("block", 4))
+    assert first_words(noise.stream("block", 3)) == first_words(stream.child("block", 3))
+    assert not noise.stream("block", 3).simulation
+    assert Randomness(7).noise.for_tasks().stream("block", 3).simulation
+    assert "key" not in repr(noise)

@@ -90,10 +90,10 @@ class SparkRows:
         """The kernel's arrays, added up over all blocks; on no rows, its zeros."""
         empty = self._screen.empty()
         shapes = [part.shape for part in integers_of(kernel(empty))]
-        ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
-        flat = self._added(SumUp(kernel, empty)).dense(int(ends[-1]) if shapes else 0)
-        parts = np.split(flat, ends[:-1])
-        return tuple(part.reshape(shape) for part, shape in zip(parts, shapes, strict=True))
+        ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
+        flat = self._added(SumUp(kernel, empty)).dense(int(ends[-1]))
+        parts = zip(ends[:-1], ends[1:], shapes, strict=True)
+        return tuple(flat[start:end].reshape(shape) for start, end, shape in parts)
 
     def sizes(self, columns: Sequence[str]) -> pa.Table:
         """How many rows share each combination of values, as column ``n``, in rising order."""
@@ -128,7 +128,7 @@ class SparkRows:
         with guarded("drawing a sample"):
             drawn = lots.toArrow()
         columns = [drawn[name].to_numpy() for name in names]
-        return np.array(columns, dtype=np.float64).reshape(len(names), -1).T
+        return np.array(columns, dtype=np.float64).reshape(len(names), drawn.num_rows).T
 
     def _added(self, work: Work) -> Totals:
         """One pass; rows that are refused raise at its end."""
@@ -184,7 +184,8 @@ class SparkRows:
 
 
 def _picked(frame: Any, sift: Screen | people.Kept) -> Any:
-    return frame.select(*map(quoted, sift.columns))
+    with guarded("choosing columns"):  # two that differ in capitals alone are one to Spark
+        return frame.select(*map(quoted, sift.columns))
 
 
 def _tell(rows: Any, task: Problems) -> None:

@@ -26,6 +26,7 @@ _KINDS = {
     "void": pa.null(),
 }
 _NAMES = {kind: name for name, kind in _KINDS.items()}
+_IN_JSON = {"tinyint": "byte", "smallint": "short", "int": "integer", "bigint": "long"}
 _SIGNED = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64()}
 
 
@@ -73,7 +74,8 @@ def wider(frame: Any, schema: pa.Schema) -> Any:
     """The Spark schema of a frame with these columns after its own."""
     structure = copy.deepcopy(frame.schema)  # ``add`` changes what it is called on
     for field in schema:
-        structure = structure.add(field.name, _NAMES[field.type])
+        name = _NAMES[field.type]
+        structure = structure.add(field.name, _IN_JSON.get(name, name))  # Spark has two names
     return structure
 
 

@@ -1,0 +1,52 @@
+import numpy as np
+import pytest
+
+from shoal.cluster import PrivateKMeans
+from shoal.domain import Box, Grid
+from shoal.engine import rows_of
+from shoal.engine.spark import active_session, mllib_centers, read_table, spark_session
+from shoal.errors import InvalidSetting, UnreadableTable
+from shoal.synopsis import UniformGrid
+
+BOX = Box(x=(0, 1), y=(0, 1))
+POINTS = np.random.default_rng(2).permutation(
+    np.repeat([[0.2, 0.2], [0.8, 0.3], [0.5, 0.9]], 300, axis=0)
+)
+POINTS = POINTS + np.random.default_rng(3).normal(0, 0.03, POINTS.shape)
+
+
+def test_the_session_that_runs_is_found(spark):
+    assert active_session().sparkContext.applicationId == spark.sparkContext.applicationId
+    assert spark_session().sparkContext is spark.sparkContext
+
+
+def test_sparks_own_k_means_finds_weighted_centres(spark):
+    centers = mllib_centers(POINTS, np.ones(len(POINTS)), 3, seed=5)
+    expected = [[0.2, 0.2], [0.5, 0.9], [0.8, 0.3]]
+    np.testing.assert_allclose(sorted(centers.tolist()), expected, atol=0.02)
+
+
+def test_a_synopsis_is_clustered_by_spark_if_that_is_asked(spark):
+    grid = UniformGrid(epsilon=5, domain=BOX, random_state=7).fit(POINTS)
+    mine, its = (
+        PrivateKMeans.from_synopsis(grid, 3, spark_kmeans=by, random_state=1)
+        for by in ("sklearn", "mllib")
+    )
+    centers = [sorted(model.cluster_centers_.tolist()) for model in (mine, its)]
+    np.testing.assert_allclose(*centers, atol=0.05)
+    with pytest.raises(InvalidSetting, match="neither"):
+        PrivateKMeans.from_synopsis(grid, 3, spark_kmeans="mahout")
+
+
+def test_tables_are_read_on_any_path_that_spark_reaches(spark, tmp_path):
+    lines = ["x,y", *(f"{x},{y}" for x, y in POINTS)]
+    (tmp_path / "rows.csv").write_text("\n".join(lines))
+    csv = read_table(spark, f"file://{tmp_path}/rows.csv")
+    csv.write.parquet(f"file://{tmp_path}/rows.parquet")
+    expected = rows_of(POINTS, BOX).count(Grid(BOX, 5))
+    for frame in (csv, read_table(spark, f"file://{tmp_path}/rows.parquet")):
+        np.testing.assert_array_equal(rows_of(frame, BOX).count(Grid(BOX, 5)), expected)
+    with pytest.raises(UnreadableTable, match="no table"):
+        read_table(spark, f"file://{tmp_path}/none.parquet")
+    with pytest.raises(UnreadableTable, match="no format"):
+        read_table(spark, f"file://{tmp_path}/rows.xls")
