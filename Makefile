@@ -25,7 +25,7 @@ demo: $(READY) ## the main job on built-in data; leaves shoal-demo/report.html
 
 test: $(FULL) ## all tests but the long ones
 	@sh tools/browser.sh
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
 
 slow: $(FULL) ## the long statistical and stress tests
 	$(BIN)/python -m pytest -n 2 -m slow

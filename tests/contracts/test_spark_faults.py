@@ -57,20 +57,17 @@ class Killing(SparkRows):
 
 
 def gone(process):
+    """Whether the process ends within a minute; one that only waits to be buried has ended."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        if process not in executors_alive(process):
+        try:
+            state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            return True
+        if state == "Z":
             return True
         time.sleep(0.1)
     return False
-
-
-def executors_alive(process):
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return []
-    return [] if state == "Z" else [process]
 
 
 def fitted(rows):
