@@ -123,6 +123,9 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
+    if not (DATA / "uci").is_dir():
+        print("The data sets are not here: set SHOAL_DATA to their folder.")
+        return
     lines = [line(*key, asked.repeats, asked.seed) for key in EXPECTED]
     with (RESULTS / "membership.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")

@@ -18,7 +18,7 @@ __all__ = ["Reconstruction", "reconstruction"]
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """How often a person's own quasi-identifiers are guessed to the letter, by column.
+    """How often a person's own quasi-identifiers are guessed, down to a leaf, by column.
 
     Attributes
     ----------
