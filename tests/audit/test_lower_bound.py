@@ -3,9 +3,10 @@ import math
 import numpy as np
 import pytest
 
-from shoal.audit import lower_bound_of
-from shoal.errors import DimensionMismatch, InvalidSetting, TooFewDraws
-from shoal.privacy import LocalDP, MetricDP, PureDP, Unprotected
+from shoal.audit import Batched, lower_bound, lower_bound_of
+from shoal.errors import DimensionMismatch, InvalidPair, InvalidSetting, TooFewDraws
+from shoal.mechanisms import Gaussian, Geometric, NDLaplace, PlanarLaplace, RandomizedResponse
+from shoal.privacy import ApproxDP, LocalDP, MetricDP, PureDP, Unprotected
 
 ONES = np.ones(1_000)
 
@@ -76,15 +77,17 @@ def test_failures_are_outputs_like_any_other():
 
 def test_equal_constants_show_nothing():
     found = lower_bound_of(np.ones(1_000), np.ones(1_000), claim=1)
-    assert (found.epsilon, found.notes, found.verdict) == (0, ("constant",), "consistent")
+    assert (found.epsilon, found.notes, found.verdict) == (0, ("constant",), "broken")
 
 
-@pytest.mark.parametrize(("claim", "verdict"), [
-    (1.0, "violated"), (LocalDP(2), "violated"), (20, "consistent"),
-    (None, "no claim"), (Unprotected("a twin"), "no claim"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("claim", "verdict"),
+    [(1.0, "violated"), (LocalDP(2), "violated"), (20, "consistent"), (None, "no claim"),
+     (Unprotected("a twin"), "no claim"), (ApproxDP(1, "0.5"), "consistent")],
+)  # fmt: skip
 def test_the_verdict_is_held_against_the_claim(claim, verdict):
-    assert lower_bound_of(np.zeros(5_000), np.ones(5_000), claim=claim).verdict == verdict
+    A, B = coins(0.5, 5_000, 1), coins(0.001, 5_000, 2)
+    assert lower_bound_of(A, B, claim=claim).verdict == verdict
 
 
 def test_delta_is_taken_off():
@@ -103,7 +106,6 @@ def test_delta_is_taken_off():
         (lambda: lower_bound_of(np.ones(1_000), np.ones(1_000), alpha=math.nan), InvalidSetting),
         (lambda: lower_bound_of(np.ones(1_000), np.ones(1_000), delta=1), InvalidSetting),
         (lambda: lower_bound_of(np.ones(1_000), np.ones(1_000), claim=MetricDP(1)), InvalidSetting),
-        (lambda: lower_bound_of(*np.random.default_rng(1).random((2, 40_000))), InvalidSetting),
         (lambda: lower_bound_of(np.ones(1_000), np.zeros(1_000), claim=math.nan), InvalidSetting),
         (lambda: lower_bound_of(np.ones(1_000), np.zeros(1_000), claim="1"), InvalidSetting),
         (lambda: lower_bound_of(np.ones(1_000), np.zeros(1_000), delta="0"), InvalidSetting),
@@ -114,5 +116,167 @@ def test_delta_is_taken_off():
     ],
 )  # fmt: skip
 def test_bad_input_gets_a_named_error(call, error):
+    with pytest.raises(error):
+        call()
+
+
+def laplace(x, rng):
+    """Noise of epsilon 1 for inputs 1 apart, on a lattice: no low bits."""
+    return np.rint((x + rng.laplace(size=np.shape(x))) * 2**20) / 2**20
+
+
+def test_a_mechanism_is_held_against_its_own_guarantee():
+    found = lower_bound(RandomizedResponse(1, 8), (0, 1), draws=20_000, random_state=1)
+    assert found.guarantee == LocalDP(1)
+    assert found.claim == 1
+    assert found.verdict == "consistent"
+    metric = lower_bound(
+        PlanarLaplace(2.0, scale=(10.0, 10.0)), ([0, 0], [30, 40]), draws=1_000, random_state=1
+    )
+    assert metric.claim == pytest.approx(10, abs=1e-4)
+    nothing = lower_bound(NDLaplace(1.0, lattice=None), ([0.0], [1.0]), draws=4_000, random_state=1)
+    assert (nothing.verdict, nothing.claim) == ("no claim", None)
+
+
+def test_another_claim_may_be_given():
+    twice = lower_bound(Geometric(PureDP(2)), (5, 6), 1.0, draws=20_000, random_state=1)
+    assert twice.verdict == "violated"
+    assert twice.guarantee is None
+
+
+def test_an_approximate_guarantee_brings_its_delta():
+    mechanism = Gaussian(ApproxDP(1, "0.05"), sensitivity=100)
+    pair = np.array([0]), np.array([100])
+    found = lower_bound(mechanism, pair, draws=20_000, random_state=1)
+    assert (found.delta, found.verdict) == (0.05, "consistent")
+    assert lower_bound(mechanism, pair, 1.0, draws=20_000, random_state=1).epsilon > found.epsilon
+
+
+def test_continuous_outputs_of_a_function_are_told_apart():
+    found = lower_bound(laplace, (0.0, 1.0), 1.0, draws=10_000, random_state=2)
+    assert found.verdict == "consistent"
+    assert found.epsilon > 0.6
+    assert found == lower_bound(laplace, (0.0, 1.0), 1.0, draws=10_000, random_state=2)
+    assert lower_bound(laplace, (0.0, 2.0), 1.0, draws=10_000, random_state=2).verdict == "violated"
+
+
+def test_raw_floats_are_caught_by_their_low_bits():
+    raw = Batched(lambda x, n, rng: x + rng.laplace(size=n))
+    found = lower_bound(raw, (0.0, 1.0), 1.0, draws=40_000, random_state=3)
+    assert found.verdict == "violated"
+    assert found.instrument == "lower bound by low bits"
+    assert "support: one side never reaches the event" in found.notes
+    far = lower_bound(raw, (0.0, 1000.0), 5.0, draws=4_000, random_state=3)
+    assert far.verdict == "violated"
+
+
+def test_a_score_may_be_given():
+    batch = Batched(lambda x, n, rng: laplace(np.full((n, 20), x), rng))
+    score = lower_bound(
+        batch, (0.0, 0.1), draws=20_000, random_state=4, score=lambda z: -z.sum(axis=1)
+    )
+    assert score.instrument == "lower bound by exact score"
+    assert score.epsilon > 0.3
+
+
+def test_a_seed_does_not_repeat_what_draws_by_itself():
+    rng = np.random.default_rng(5)
+    found = lower_bound(lambda x: x + rng.integers(0, 9), (0, 1), draws=1_000, random_state=1)
+    assert "draws by itself: the seed does not repeat it" in found.notes
+    assert found.seed == 1
+
+
+def always_raises(x):
+    raise ValueError
+
+
+def only_nan(x):
+    return math.nan
+
+
+def not_random(x):
+    return 7
+
+
+def changes_shape(x, rng):
+    return np.zeros(rng.integers(1, 4))
+
+
+def raises_now_and_then(x, rng):
+    if rng.random() < 0.01:
+        raise OverflowError
+    return laplace(x, rng)
+
+
+def infinite_now_and_then(x, rng):
+    return np.inf if rng.random() < 0.01 else laplace(x, rng)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "said"),
+    [
+        (always_raises, "raised ValueError: 2,000 and 2,000 of 2,000 outputs"),
+        (only_nan, "NaN: 2,000 and 2,000 of 2,000 outputs"),
+        (not_random, "constant"),
+        (changes_shape, "shape (1,)|shape (2,)|shape (3,)"),
+        (raises_now_and_then, "raised OverflowError"),
+        (infinite_now_and_then, "infinite"),
+    ],
+)
+def test_what_is_broken_is_reported_as_such_and_not_as_consistent(mechanism, said):
+    found = lower_bound(mechanism, (0.0, 1.0), 1.0, draws=2_000, random_state=6)
+    assert found.verdict == "broken"
+    assert any(each in note for each in said.split("|") for note in found.notes)
+
+
+def test_an_identity_is_violated_not_only_broken():
+    found = lower_bound(lambda x: x, (0.0, 1.0), 1.0, draws=1_000)
+    assert found.verdict == "violated"
+    assert "deterministic" in found.notes
+    above = lower_bound(lambda x: x, (0.0, 1.0), 50.0, draws=1_000)
+    assert above.verdict == "broken"
+
+
+def test_an_exception_on_one_input_only_gives_it_away():
+    def raises_on_one(x, rng):
+        if x and rng.random() < 0.2:
+            raise ValueError
+        return laplace(0.0, rng)
+
+    found = lower_bound(raises_on_one, (0, 1), 1.0, draws=4_000, random_state=7)
+    assert found.verdict == "violated"
+    assert "raised ValueError" in found.event
+
+
+def test_another_number_type_is_odd_and_no_fault():
+    found = lower_bound(lambda x, rng: max(0, laplace(x, rng)), (0.0, 0.5), 1.0, draws=4_000)
+    assert found.verdict == "consistent"
+    assert any(note.startswith("type int instead of float") for note in found.notes)
+
+
+def test_progress_is_told_from_start_to_end():
+    told = []
+    lower_bound(
+        laplace, (0, 1), draws=1_000, random_state=1, progress=lambda *step: told.append(step)
+    )
+    assert told[0] == ("drawing", 0.0)
+    assert told[-1] == ("looking for the event", 1.0)
+    assert [share for _, share in told] == sorted(share for _, share in told)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: lower_bound(laplace, (1, 1)), InvalidPair),
+        (lambda: lower_bound(RandomizedResponse(1, 3), (0, 3)), InvalidPair),
+        (lambda: lower_bound(laplace, (0, 1), draws=999), TooFewDraws),
+        (lambda: lower_bound(laplace, (0, 1), draws=1e4), TooFewDraws),
+        (lambda: lower_bound(laplace, (0, 1), alpha=0), InvalidSetting),
+        (lambda: lower_bound(laplace, (0, 1), delta=1), InvalidSetting),
+        (lambda: lower_bound(laplace, (0, 1), MetricDP(1, unit="km")), InvalidSetting),
+        (lambda: lower_bound(laplace, (0, 1), draws=1_000, random_state=-1), InvalidSetting),
+    ],
+)
+def test_bad_audits_get_a_named_error(call, error):
     with pytest.raises(error):
         call()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InvalidSetting
-from shoal.mechanisms import Gaussian, Geometric, KNorm, Mixed, NDLaplace, Restrict
+from shoal.mechanisms import Gaussian, Geometric, KNorm, LocalGrid, Mixed, NDLaplace, Restrict
 from shoal.mechanisms.bounded import Bounded
 from shoal.mechanisms.categorical import Categorical
 
@@ -78,7 +78,8 @@ def _all_of(outputs: Any, n: int) -> Any:
 def _takes_copies(mechanism: Any, x: Any) -> bool:
     if isinstance(mechanism, Geometric | KNorm | Gaussian):
         return isinstance(x, int | np.integer | np.ndarray | list)
-    return isinstance(mechanism, Bounded | Categorical | NDLaplace | Restrict | Mixed)
+    records = Bounded | Categorical | NDLaplace | Restrict | LocalGrid | Mixed
+    return isinstance(mechanism, records)
 
 
 def copies(x: Any, n: int) -> Any:

@@ -1,8 +1,8 @@
 """How much an output speaks for one input over another, exactly, where the law is known.
 
 The laws are written here from the literature once more, not read off the mechanisms: an audit that
-asked the code for its own law would share its mistakes. Each likelihood is up to a factor that
-depends on the output alone, which cancels in a ratio.
+asked the code for its own law would share its mistakes (hashed cells are the exception). Each
+likelihood is up to a factor that depends on the output alone, which cancels in a ratio.
 """
 
 import math
@@ -22,6 +22,7 @@ from shoal.mechanisms import (
     Harmony,
     Hybrid,
     KNorm,
+    LocalGrid,
     Mixed,
     NDLaplace,
     Piecewise,
@@ -162,6 +163,14 @@ def _(mechanism: UnaryEncoding, values: Any, x: Any) -> Vector:
     own = np.asarray(values)[:, _code(mechanism, x)]
     rare = 1 / (math.exp(mechanism.exact_epsilon) + 1)
     return np.where(own == 1, -math.log(rare), -math.log1p(-rare))
+
+
+@log_likelihood.register
+def _(mechanism: LocalGrid, values: Any, x: Any) -> Vector:
+    """The one law taken from the mechanism: which cells share a hash is its own business."""
+    cell = mechanism.grid.keys(np.reshape(np.asarray(x, dtype=np.float64), (1, -1)))[0]
+    chances = mechanism.chances(np.eye(1, mechanism.grid.size, int(cell))[0])
+    return np.asarray(np.log(chances)[np.ravel(values)])
 
 
 @log_likelihood.register

@@ -19,6 +19,7 @@ from shoal.mechanisms import (
     Duchi,
     Harmony,
     Hybrid,
+    LocalGrid,
     Mixed,
     NDLaplace,
     Piecewise,
@@ -134,6 +135,10 @@ def _categories() -> Iterator[tuple[str, Case]]:
     for oracle, at_least in ((RandomizedResponse, 0.97), (UnaryEncoding, 0.94)):
         made = oracle(1.0, 8)
         yield _kebab(oracle), scored(made, (0, 1), "values 0 and 1 of 8", at_least=at_least)
+    for cells in (2, 8):
+        made_of_cells = LocalGrid(_square(1.0), epsilon=1.0, cells=cells)
+        name = f"local-grid of {cells} x {cells} cells"
+        yield name, scored(made_of_cells, ([0.0, 0.0], [1.0, 1.0]), "opposite corners")
 
 
 def _kebab(kind: type[Any]) -> str:

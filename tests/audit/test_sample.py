@@ -1,0 +1,84 @@
+import numpy as np
+import pytest
+
+from shoal.audit.draws import Failure
+from shoal.audit.sample import samples_of
+from shoal.errors import DimensionMismatch, InvalidSetting
+from shoal.mechanisms import Reports, SquareWave
+
+
+def kinds(sample):
+    return [sample.names[kind] for kind in sample.kinds]
+
+
+def test_arrays_reports_and_mappings_become_lines_of_numbers():
+    first, second = samples_of(np.zeros((3, 2, 2)), np.ones((4, 2, 2)))
+    assert first.values.shape == (3, 4)
+    assert len(second) == 4
+    reports = Reports(np.zeros((3, 1)), SquareWave(1))
+    first, _ = samples_of({"a": reports, "b": reports}, {"a": reports, "b": reports})
+    assert first.values.shape == (3, 2)
+
+
+def test_lists_of_tuples_and_mappings_are_laid_flat():
+    first, _ = samples_of([(1, [2.0, 3.0]), (4, [5.0, 6.0])], [{"a": 1.0, "b": [2, 3]}] * 2)
+    assert first.values.tolist() == [[1, 2, 3], [4, 5, 6]]
+
+
+def test_failures_are_named_and_numbered_alike_on_both_sides():
+    first, second = samples_of(
+        [1.0, Failure("ValueError"), float("nan"), np.inf], [2.0, 3.0, 4.0, [5.0, 6.0]]
+    )
+    assert kinds(first) == ["", "raised ValueError", "NaN", "infinite"]
+    assert kinds(second) == ["", "", "", "shape (2,) instead of ()"]
+    assert first.names == second.names
+
+
+def test_another_type_keeps_its_value_and_is_told():
+    first, _ = samples_of([0.5, 0, 0.25], [0.5, 0.5, 0.5])
+    assert kinds(first) == ["", "type int instead of float", ""]
+    assert first.values[1, 0] == 0
+    mixed, _ = samples_of([0.5, "none"], [0.5, 0.25])
+    assert kinds(mixed) == ["", "type text instead of float"]
+    assert np.isnan(mixed.values[1, 0])
+
+
+def test_outputs_that_all_fail_have_no_values():
+    first, _ = samples_of([Failure("KeyError")] * 3, [Failure("KeyError")] * 3)
+    assert first.values.shape == (3, 0)
+    assert first.is_constant
+
+
+def test_equal_outputs_have_equal_codes_on_both_sides():
+    first, second = samples_of([[1, 2], [1, 3]], [[1, 3], [1, 2]])
+    assert first.codes.tolist() == second.codes[::-1].tolist()
+    words, others = samples_of(["a", "bb"], ["bb", "ccc"])
+    assert words.is_text
+    assert words.codes[1] == others.codes[0]
+    zeros, minus = samples_of([0.0], [-0.0])
+    assert zeros.codes[0] == minus.codes[0]
+
+
+def test_too_many_different_outputs_have_no_codes():
+    first, _ = samples_of(np.arange(40_000.0), -np.arange(40_000.0))
+    assert first.codes is None
+    assert not first.is_constant
+
+
+def test_constants_are_known():
+    first, second = samples_of(np.zeros(3), np.ones(3))
+    assert first.is_constant
+    assert second.is_constant
+    assert not first.starts_like(second)
+    assert not samples_of([1, 2], [1, 1])[0].is_constant
+
+
+@pytest.mark.parametrize(
+    ("first", "error"),
+    [(5, InvalidSetting), ("text", InvalidSetting), ([object()], InvalidSetting),
+     (np.array([None]), InvalidSetting), ([{1, 2}], InvalidSetting),
+     (np.zeros((1, 3)), DimensionMismatch)],
+)  # fmt: skip
+def test_what_is_no_output_is_refused(first, error):
+    with pytest.raises(error):
+        samples_of(first, np.zeros((1, 2)))
