@@ -27,7 +27,7 @@ from shoal import Box, LocalClusterer, NDLaplace, Randomness
 
 RESULTS = Path(__file__).parent / "results"
 SINGLE = ("plain", "moments", "posterior-means", "em", "mixture")
-DRAWS = 4
+DRAWS = 8
 MOST = 800  # rows of a set that are used
 
 
@@ -101,21 +101,25 @@ def drawn(setting: Setting, epsilon: float) -> dict[str, list[tuple[float, float
 
 
 def lines(setting: Setting, epsilon: float) -> Iterator[dict[str, Any]]:
-    for method, values in drawn(setting, epsilon).items():
-        means = np.mean(values, axis=0)
-        errors = np.std(values, axis=0, ddof=1) / np.sqrt(len(values))
-        yield {
-            "set": setting.name,
-            "k": setting.k,
-            "epsilon": epsilon,
-            "tuned": setting.tuned,
+    found = drawn(setting, epsilon)
+    told = {"set": setting.name, "k": setting.k, "epsilon": epsilon, "tuned": setting.tuned}
+    for method, values in found.items():
+        gaps = np.subtract(values, found["auto"])  # of the same reports
+        yield told | {
             "method": method,
-            "ami": round(float(means[0]), 3),
-            "ami_se": round(float(errors[0]), 3),
-            "inertia": round(float(means[1]), 3),
-            "inertia_se": round(float(errors[1]), 3),
             "draws": len(values),
+            **{f"{name}{part}": number for part, name, number in _told(values, "")},
+            **{f"{name}{part}": number for part, name, number in _told(gaps, "_less_auto")},
         }
+
+
+def _told(values: Any, of: str) -> Iterator[tuple[str, str, float]]:
+    """Mean and standard error of both scores."""
+    means = np.mean(values, axis=0)
+    errors = np.std(values, axis=0, ddof=1) / np.sqrt(len(values))
+    for name, mean, error in zip(("ami", "inertia"), means, errors, strict=True):
+        yield of, name, round(float(mean), 3)
+        yield f"{of}_se", name, round(float(error), 3)
 
 
 def report_labels(

@@ -172,9 +172,7 @@ def test_a_local_grid_is_learnt_by_its_own_method():
     assert len(set(found.predict([[2, 2], [8, 8]]))) == 2
 
 
-@pytest.mark.parametrize(
-    "settings", [{"k": 0}, {"k": 2.5}, {"method": "magic"}, {"method": None}]
-)
+@pytest.mark.parametrize("settings", [{"k": 0}, {"k": 2.5}, {"method": "magic"}, {"method": None}])
 def test_wrong_settings_are_told(reports, settings):
     with pytest.raises(InvalidSetting):
         fitted(reports, **settings)

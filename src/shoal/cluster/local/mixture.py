@@ -66,8 +66,8 @@ class Mixture:
     def points(self) -> tuple[Matrix, Row]:
         """Quasi-random points of every component, and their weights."""
         d = self.means.shape[1]
-        even = qmc.Sobol(d, scramble=False).random(2 * _POINTS)[1 : _POINTS + 1]
-        normal = norm.ppf(even)
+        even = qmc.Sobol(d, scramble=False).random(_POINTS)
+        normal = norm.ppf(even + 1 / (2 * _POINTS))  # in the middle of their cells, never 0 or 1
         spread = np.concatenate([normal @ _root(each).T for each in self.covariances])
         points = spread + np.repeat(self.means, _POINTS, axis=0)
         return points, np.repeat(self.shares / _POINTS, _POINTS)

@@ -1,0 +1,65 @@
+"""EM on a lattice by convolution."""
+
+import numpy as np
+import pytest
+
+from shoal.cluster.local.convolution import Lattice, lattice_for
+from shoal.mechanisms import NDLaplace
+from shoal.mechanisms.prior import likeliest, likelihood_of
+from shoal.randomness import Randomness
+
+LATTICE = Lattice(np.zeros(2), np.full(2, 0.25), (9, 7), (12, 12))
+
+
+def test_atoms_are_the_nodes_of_the_box():
+    atoms = LATTICE.atoms()
+    assert atoms.shape == (63, 2)
+    assert atoms.min() == 0
+    assert atoms.max(axis=0).tolist() == [2.0, 1.5]
+
+
+def test_spreading_weights_is_the_sum_over_atoms():
+    weights = np.random.default_rng(0).random(LATTICE.nodes)
+    places = np.indices(LATTICE.whole).reshape(2, -1).T
+    at = (places - LATTICE.margin) * LATTICE.step
+    gaps = np.linalg.norm(at[:, None] - LATTICE.atoms(), axis=2)
+    by_hand = (np.exp(-gaps) @ weights.ravel()).reshape(LATTICE.whole)
+    assert np.allclose(LATTICE.spread(weights), by_hand, rtol=1e-9)
+
+
+def test_a_report_is_shared_among_the_nodes_around_it():
+    counts = LATTICE.counts(np.array([[0.1, 0.25], [1.0, 1.0]]))
+    assert counts.sum() == pytest.approx(2)
+    assert counts[12, 13] == pytest.approx(0.6)
+    assert counts[13, 13] == pytest.approx(0.4)
+    assert counts[16, 16] == pytest.approx(1)
+
+
+def test_reports_from_far_out_come_to_the_edge_on_their_line_to_the_middle():
+    counts = LATTICE.counts(np.array([[500.0, 0.75]]))
+    assert counts[-1, 15] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_convolution_and_sums_by_hand_find_the_same_density(d):
+    noise = NDLaplace(1.0)
+    rows = np.random.default_rng(0).uniform(0, 2, (400, d))
+    values = noise.release(rows, Randomness(1).noise).values
+    low = np.zeros(d)
+    lattice = lattice_for(low, low + 2, low + 0.25, values)
+    fast = lattice.likeliest(lattice.counts(values), rounds=20).ravel()
+    slow = likeliest(likelihood_of(noise, values, lattice.atoms()), 20, 0)
+    assert np.abs(fast - slow).sum() < 0.02
+    assert fast @ lattice.atoms() == pytest.approx(slow @ lattice.atoms(), abs=0.01)
+
+
+def test_reports_are_given_to_the_likelier_part():
+    left, right = np.zeros(LATTICE.nodes), np.zeros(LATTICE.nodes)
+    left[0], right[-1] = 1, 1
+    values = np.array([[-1.0, 0.5], [3.0, 0.5], [0.9, 0.5], [1.2, 0.5]])
+    assert LATTICE.likeliest_part(values, [left, right]).tolist() == [0, 1, 0, 1]
+
+
+def test_a_lattice_that_would_be_too_large_is_none():
+    corner = np.zeros(3)
+    assert lattice_for(corner, corner + 100, corner + 0.25, corner[None]) is None
