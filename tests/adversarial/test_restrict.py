@@ -37,6 +37,5 @@ def test_at_a_corner_no_more_than_the_claim_is_certified(d, calibrate):
     assert float(found) > 0.3
 
 
-@pytest.mark.parametrize("distance", ["1", "0.5"])
-def test_the_twin_that_sells_the_noise_s_own_epsilon_is_caught(distance):
-    assert twins[f"resample until inside, distance {distance}"].run().verdict == "violated"
+def test_the_twin_that_sells_the_noise_s_own_epsilon_is_caught():
+    assert twins["resample until inside, distance 1"].run().verdict == "violated"

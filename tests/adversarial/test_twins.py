@@ -21,6 +21,7 @@ FULL = {  # those that so few draws cannot show, and that are cheap
     "Gaussian noise of equal variance, distance 1",
     "Gaussian: a tenth less noise",
     "Laplace noise on raw floats",
+    "noise that ends",
     "Piecewise on raw floats",
     "tree: counts not lowered with depth",
 }
