@@ -214,6 +214,26 @@ def unary_encoding() -> Figure:
     )
 
 
+def local_grid() -> Figure:
+    """A cell of a grid of 16 by 16."""
+    fits = {}
+    for epsilon in BUDGETS:
+        ratio, buckets = np.exp(float(epsilon)), _grid(epsilon).oracle.buckets
+        fits[f"epsilon {epsilon}"] = [ratio / (ratio + buckets - 1), *[1 / buckets] * 3]
+    return noise_bars(
+        fits,
+        names=["own", "next", "north", "far"],
+        truth=[0],
+        of="a report that fits each cell",
+        title="Local grid: which cells a report fits",
+        finding="A report fits many cells; the true one is a little likelier among them.",
+    )
+
+
+def _grid(epsilon: str) -> Any:
+    return shoal.LocalGrid(shoal.Box.unit(2), epsilon=epsilon, cells=16)
+
+
 def _at_budgets(chances: Callable[[float], np.ndarray]) -> dict[str, np.ndarray]:
     """By budget, chances that are a formula of E = e^epsilon."""
     return {f"epsilon {epsilon}": chances(np.exp(float(epsilon))) for epsilon in BUDGETS}
@@ -228,7 +248,7 @@ def _rings(mechanism: shoal.PlanarLaplace) -> tuple[float, float]:
 
 PICTURES = (
     *(laplace, restrict, remaps, piecewise, hybrid, duchi, harmony, priv_unit),
-    *(square_wave, staircase, randomized_response, unary_encoding, mixed),
+    *(square_wave, staircase, randomized_response, unary_encoding, local_grid, mixed),
 )
 
 

@@ -60,7 +60,7 @@ class LocalGrid:
     >>> from shoal.randomness import Randomness
     >>> grid = LocalGrid(Box.unit(2), epsilon=1.0, n_expected=20_000)
     >>> grid.cells, type(grid.oracle).__name__
-    ((12, 12), 'LocalHash')
+    ((15, 15), 'LocalHash')
     >>> rows = np.repeat([[0.1, 0.1], [0.7, 0.9]], 10_000, axis=0)
     >>> counts = grid.counts(grid.release(rows, Randomness(7).noise))
     >>> sorted(np.argsort(counts.value)[-2:].tolist()) == sorted(set(grid.grid.keys(rows).tolist()))
@@ -197,11 +197,11 @@ def auto_cells(n: int, epsilon: Number, d: int, n_clusters: int) -> int:
     Examples
     --------
     >>> [auto_cells(n, 1.0, 2, 5) for n in (2_000, 20_000, 200_000)]
-    [7, 12, 22]
+    [8, 15, 26]
     """
     ratio = math.exp(local_budget(epsilon))
     seen = math.sqrt(n) * (ratio - 1) / (2 * math.sqrt(ratio))  # people a deviation of the noise
-    wanted = min(max(2 * seen, 4 * n_clusters), _MOST_AUTO)
+    wanted = min(max(0.75 * 2**d * seen, 4 * n_clusters), _MOST_AUTO)  # measured for d = 2 and 4
     return max(2, round(float(wanted ** (1 / d))))
 
 

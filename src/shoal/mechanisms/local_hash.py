@@ -28,7 +28,8 @@ class LocalHash(Categorical):
     Categories are lines of t digits modulo a prime g; a hash function is another such line a, and
     sends v to :math:`a \cdot v \bmod g`. That bucket goes through randomised response over g. The
     variance is that of ``UnaryEncoding``, within 3 % up to epsilon 4, but a report is one number
-    however long the list is, and the server adds up all of them in :math:`t\,g^{t+2}` steps.
+    however long the list is, and the server adds up all of them by Fourier transforms of
+    :math:`g^{t+1}` numbers.
 
     Guarantee
     ---------
@@ -56,7 +57,7 @@ class LocalHash(Categorical):
     ----------
     Wang et al., Locally differentially private protocols for frequency estimation, USENIX
     Security 2017; Feldman, Nelson, Nguyen, Talwar, Private frequency estimation via projective
-    geometry, ICML 2022 (linear functions, and adding up digit by digit).
+    geometry, ICML 2022 (linear functions modulo a prime).
     """
 
     epsilon: Number
@@ -90,11 +91,12 @@ class LocalHash(Categorical):
             One number a category; the chances sum to their sum.
         """
         g, t = self.buckets, self.digits
-        table = np.zeros((g**t, g))
-        table[: self.size, 0] = shares
-        hit = _folded(table.reshape((g,) * (t + 1)), -1).reshape(g**t, g)
+        waves = np.zeros(g**t)
+        waves[: self.size] = shares
+        waves = np.fft.fftn(waves.reshape((g,) * t)).ravel()
+        hits = np.fft.ifft(waves[_multiples(g, t)], axis=0).real.T  # of each function and bucket
         ratio = math.exp(self.exact_epsilon)
-        chances: Vector = (shares.sum() + (ratio - 1) * hit) / (ratio + g - 1) / g**t
+        chances: Vector = (shares.sum() + (ratio - 1) * hits) / (ratio + g - 1) / g**t
         return chances.ravel()
 
     def _draw(self, codes: Codes, rng: np.random.Generator) -> Codes:
@@ -102,7 +104,7 @@ class LocalHash(Categorical):
         functions = rng.integers(0, g**self.digits, size=codes.size)  # [P1]
         response = RandomizedResponse(self.exact_epsilon, g)
         places = response.release(self._hashed(functions, codes), rng).values  # [P2]
-        return functions * g + places
+        return np.asarray(functions * g + places, dtype=np.int64)
 
     def _hashed(self, functions: Codes, codes: Codes) -> Codes:
         g, places = self.buckets, np.zeros(codes.size, dtype=np.int64)
@@ -116,26 +118,22 @@ class LocalHash(Categorical):
 
     def _shares(self, values: NDArray[Any]) -> tuple[Vector, int]:
         g, t = self.buckets, self.digits
-        counts = np.bincount(values.ravel(), minlength=g ** (t + 1)).reshape((g,) * (t + 1))
-        matches = _folded(counts, 1).reshape(g**t, g)[: self.size, 0]
-        return matches / values.size, values.size
+        counts = np.bincount(values.ravel(), minlength=g ** (t + 1)).reshape(g**t, g)
+        waves = np.fft.fft(counts, axis=1).T.reshape((g,) * (t + 1))
+        waves = np.fft.ifftn(waves, axes=range(1, t + 1)).reshape(g, g**t) * g**t
+        found = np.take_along_axis(waves, _multiples(g, t), axis=1).mean(axis=0).real
+        return np.rint(found[: self.size]) / values.size, values.size
 
 
-def _folded(table: NDArray[Any], sign: int) -> NDArray[Any]:
-    """For every line v and shift z the sum over lines a of ``table[a, z + sign * (a . v)]``.
+def _multiples(g: int, t: int) -> NDArray[np.int64]:
+    """For every multiple s = 0 .. g-1 and line v the number of the line s v.
 
-    One digit after the other takes v's place of a's, so g additions an entry and digit do. The last
-    axis is z.
+    Reports that match v are a sum over s of g-th roots of unity to the power of s (a . v - z): so
+    Fourier transforms over the lines a, read at the multiples of v, add up all of them at once.
     """
-    g = table.shape[-1]
-    digit = np.arange(g)
-    for axis in range(table.ndim - 1):
-        moved = np.moveaxis(table, axis, -2)
-        table = np.zeros(moved.shape, dtype=table.dtype)
-        for a in range(g):
-            table += moved[..., a, :][..., (digit + sign * a * digit[:, None]) % g]
-        table = np.moveaxis(table, -2, axis)
-    return table
+    lines = np.stack(np.unravel_index(np.arange(g**t), (g,) * t))
+    places = g ** np.arange(t - 1, -1, -1)
+    return np.stack([places @ (s * lines % g) for s in range(g)])
 
 
 def _digits(g: int, size: int) -> int:

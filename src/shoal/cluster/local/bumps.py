@@ -182,7 +182,7 @@ class _Problem:
         most = np.diag(bend)
         for _ in range(6):
             move = np.linalg.solve(bend + np.diag(damping * most + 1e-9 * most.max()), slope)
-            centers, widths = self._moved(now, move)
+            centers, widths = self._moved(now, np.asarray(move, dtype=np.float64))
             there = self.at(np.clip(centers, low, high), widths)
             if there.cost < now.cost:
                 return there, max(damping / 5, 1e-6)
