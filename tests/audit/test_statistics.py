@@ -20,7 +20,7 @@ def test_a_few_values_are_compared_by_themselves():
 
 def test_hundreds_of_values_are_seen_in_ranges_too_and_thousands_by_trees():
     assert set(tried(*RNG.integers(0, 300, (2, 5_000)))) == {"values", "ranges"}
-    many = tried(*RNG.integers(0, 3_000, (2, 20_000)))
+    many = tried(*RNG.integers(0, 3_000, (2, 12_000)))
     assert set(many) == {"values", "ranges", "trees"}
 
 
@@ -90,10 +90,9 @@ def test_failures_compete_like_any_other_output():
 def test_low_bits_betray_the_larger_input():
     noise = RNG.laplace(size=200_000)
     zero, one = samples_of(noise, noise + 1.0)
-    bits = low_bits(0, 1.0)
-    assert 0.11 < bits.of(zero).mean() < 0.15
-    assert not bits.of(one).any()
-    coarse = samples_of(np.rint(noise * 2**40) / 2**40, noise)[0]
-    assert not bits.of(coarse).any()
-    assert "column 0 has bits" in bits.words(1.0, True)
-    assert "has no bits" in bits.words(0.0, False)
+    for bits, number in zip(low_bits(0, 1.0), (1, -1), strict=True):
+        assert 0.17 < np.mean(bits.of(zero) == number) < 0.2
+        assert np.isnan(bits.of(one)).all()
+        coarse = samples_of(np.rint(noise * 2**40) / 2**40, noise)[0]
+        assert np.isnan(bits.of(coarse)).all()
+        assert "column 0 has bits" in bits.words(1.0, True)

@@ -101,7 +101,7 @@ def lower_bound(
         delta=delta,
         score=score,
         event=event,
-        more=[_low_bits_of(first, second)],
+        more=_low_bits_of(first, second),
         seed=rng.seed(),
         told={
             "pair": described((first, second), constructed),
@@ -162,7 +162,7 @@ def lower_bound_of(
         delta=delta,
         score=score,
         event=event,
-        more=[low_bits(0, 1.0)],
+        more=low_bits(0, 1.0),
         seed=0,
         told={"guarantee": claim if isinstance(claim, Guarantee) else None},
     )
@@ -249,7 +249,7 @@ def _faults(first: Sample, second: Sample) -> tuple[tuple[str, ...], tuple[str, 
     return tuple(broken), tuple(odd)
 
 
-def _low_bits_of(first: Any, second: Any) -> Statistic:
+def _low_bits_of(first: Any, second: Any) -> list[Statistic]:
     """Low bits where the inputs differ most in size; fixed before anything is drawn."""
     try:
         sizes = np.abs([np.ravel(value) for value in (first, second)]).astype(np.float64)

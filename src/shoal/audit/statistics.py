@@ -91,25 +91,29 @@ def _exact(score: Score) -> Statistic:
     return Statistic("exact score", of, words)
 
 
-def low_bits(column: int, size: float) -> Statistic:
-    """1 for outputs near 0 with bits that the sum of noise and an input of this size cannot have.
+def low_bits(column: int, size: float) -> list[Statistic]:
+    """Outputs near 0 with bits that the sum of noise and an input of this size cannot have.
 
     For |z| < size/4 the sum fl(size + u) is exact and a whole number of 2**-53 size; fl(0 + u) has
-    bits below that (Mironov 2012).
+    bits below that (Mironov 2012). They speak for the smaller input: once as the first, once as
+    the second.
     """
     unit = 2.0 ** np.floor(np.log2(size)) * 2.0**-53
 
-    def of(sample: Sample) -> Vector:
-        z = sample.values[:, column].astype(np.float64)
+    def beyond(sample: Sample) -> Vector:
+        last = sample.values.shape[1] - 1  # outputs may be narrower than inputs
+        z = sample.values[:, min(column, last)].astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            beyond = (z != 0) & (np.abs(z) < size / 4) & (z / unit != np.rint(z / unit))
-        return np.asarray(beyond, dtype=np.float64)
+            found = (z != 0) & (np.abs(z) < size / 4) & (z / unit != np.rint(z / unit))
+        return np.where(found, 1.0, np.nan)
 
     def words(t: float, first: bool) -> str:
-        held = "has" if first == (t > 0) else "has no"
-        return f"column {column} {held} bits below 2^-53 of the larger input"
+        return f"column {column} has bits below 2^-53 of the larger input"
 
-    return Statistic("low bits", of, words)
+    return [
+        Statistic("low bits", beyond, words),
+        Statistic("low bits", lambda sample: -beyond(sample), words),
+    ]
 
 
 def _log_ratios(first: Codes, second: Codes, size: int) -> Vector:
