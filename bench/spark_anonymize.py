@@ -91,7 +91,6 @@ def _sized(spark: Any, name: str) -> list[dict[str, Any]]:
     _grouped(frame)  # the first job of a session starts more than itself
     plain = [_measured(spark, ROWS[name], lambda: _grouped(frame))]
     found = {
-        "release, 0 %": _measured(spark, ROWS[name], lambda: _released(frame, 0.0)),
         "release, 2 %": _measured(spark, ROWS[name], lambda: _released(frame, 0.02)),
         "release, 2 %, + visits": _measured(spark, ROWS[name], lambda: _released(wide, 0.02)),
     }

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.anonymize import Policy, check, generalize, problem_of, run, run_policy
+from shoal.anonymize import Policy, check, generalize, problem_of, run, run_policy, study
 from shoal.anonymize.manifest import read_manifest
 from shoal.anonymize.release import Release
 from shoal.errors import (
@@ -196,7 +196,7 @@ def test_the_twin_that_counts_rows_as_people_is_caught(tmp_path, monkeypatch):
     attributes = {"id": {"role": "identifier"}, "q": LETTER}
     wanted = policy(tmp_path, attributes=attributes, privacy={"entity": "id", "suppression": 0})
     monkeypatch.setattr(
-        run,
+        study,
         "problem_of",
         lambda p, t: problem_of(
             policy(tmp_path, attributes=attributes, privacy={"suppression": 0}), t

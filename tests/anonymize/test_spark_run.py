@@ -140,7 +140,7 @@ def test_people_are_counted_and_whose_rows_are_leaves_before_the_release(spark, 
 
 
 def test_the_estimator_returns_a_spark_frame_and_keeps_its_cut(spark):
-    asked = policy(search={"restarts": 0})
+    asked = policy(privacy={"suppression": 0.2}, search={"restarts": 0})
     frame = spark.createDataFrame(people())
     model = TopDownSpecialization(policy=asked)
     released = model.fit_transform(frame)

@@ -96,7 +96,7 @@ class SparkRun:
             )
             done = Finished(policy, self._paths, frequency, outcome, produced, told)
             for uri, text in self._texts(done, found).items():
-                self._put(uri, text, folder)
+                self._put(uri, text)
             self._files.rename(written, self._uris["table"])  # [P3]
         return done
 
@@ -160,15 +160,19 @@ class SparkRun:
             texts[self._page(path)] = text
         return texts
 
-    def _put(self, uri: str, text: str, folder: str) -> None:
-        part = f"{folder}/{uri.rsplit('/', 1)[1]}"
-        self._files.write(part, text, private=uri == self._page(self._paths.curator))
-        self._files.rename(part, uri)
+    def _put(self, uri: str, text: str) -> None:
+        """Write a file whole or not at all."""
+        part = _beside(uri)
+        try:
+            self._files.write(part, text, private=uri == self._page(self._paths.curator))
+            self._files.rename(part, uri)
+        finally:
+            self._files.delete(part)
 
     @contextmanager
     def _private_folder(self) -> Iterator[str]:
         """Beside the table, so that giving it its name moves nothing."""
-        folder = f"{self._uris['table'].rsplit('/', 1)[0]}/.shoal-{token_hex(8)}"
+        folder = _beside(self._uris["table"])
         self._files.make_private(folder)
         try:
             yield folder
@@ -241,6 +245,11 @@ def _counted_again(
     rows = int(frequency.problem.n[~release.suppressed].sum())
     refuse_broken(policy, achieved, release, rows)  # [P2]
     return achieved
+
+
+def _beside(uri: str) -> str:
+    """A hidden name that nothing has yet, in the same folder."""
+    return f"{uri.rsplit('/', 1)[0]}/.shoal-{token_hex(8)}"
 
 
 def _uri(policy: Policy, written: str) -> str:

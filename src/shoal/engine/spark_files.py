@@ -1,5 +1,6 @@
 """Files where Spark writes them: on any Hadoop path, or where a Connect client can reach."""
 
+import os
 from typing import Any, Protocol
 
 from pyarrow import ArrowException, fs
@@ -8,8 +9,6 @@ from shoal.engine.spark_failures import guarded
 from shoal.errors import CannotWrite
 
 __all__ = ["Files", "files_of"]
-
-_OWNER_ALONE = "700"
 
 
 class Files(Protocol):
@@ -33,7 +32,33 @@ class Files(Protocol):
 
 def files_of(session: Any) -> Files:
     """The files of a session: through its JVM, or with Spark Connect through Arrow."""
-    return _Hadoop(session) if hasattr(session, "_jsc") else _Arrow()
+    far: Files = _Hadoop(session) if hasattr(session, "_jsc") else _Arrow()
+    return _LocalOr(far)
+
+
+class _LocalOr:
+    """Local files as this machine writes them, Hadoop's checksums left out; others as they are."""
+
+    def __init__(self, far: Files) -> None:
+        self._near, self._far = _Arrow(), far
+
+    def exists(self, uri: str) -> bool:
+        return self._of(uri).exists(uri)
+
+    def make_private(self, uri: str) -> None:
+        self._of(uri).make_private(uri)
+
+    def write(self, uri: str, text: str, private: bool = False) -> None:
+        self._of(uri).write(uri, text, private)
+
+    def rename(self, old: str, new: str) -> None:
+        self._of(new).rename(old, new)
+
+    def delete(self, uri: str) -> None:
+        self._of(uri).delete(uri)
+
+    def _of(self, uri: str) -> Files:
+        return self._near if uri.startswith("file:") else self._far
 
 
 class _Hadoop:
@@ -50,7 +75,7 @@ class _Hadoop:
         with guarded("making a folder"):
             system, path = self._at(uri)
             system.mkdirs(path)
-            system.setPermission(path, self._java.permission.FsPermission(_OWNER_ALONE))
+            system.setPermission(path, self._java.permission.FsPermission("700"))
 
     def write(self, uri: str, text: str, private: bool = False) -> None:
         with guarded("writing a file"):
@@ -82,7 +107,7 @@ class _Hadoop:
 
 
 class _Arrow:
-    """For Spark Connect, which has no files of its own: what Arrow can reach from here."""
+    """What Arrow can reach from here: local files, and all there is for Connect."""
 
     def exists(self, uri: str) -> bool:
         system, path = _reached(uri)
@@ -91,6 +116,8 @@ class _Arrow:
     def make_private(self, uri: str) -> None:
         system, path = _reached(uri)
         system.create_dir(path, recursive=True)
+        if isinstance(system, fs.LocalFileSystem):
+            os.chmod(path, 0o700)
 
     def write(self, uri: str, text: str, private: bool = False) -> None:
         system, path = _reached(uri)
@@ -101,7 +128,7 @@ class _Arrow:
             )
         with system.open_output_stream(path) as stream:
             if private:
-                _close_to_others(path)
+                os.chmod(path, 0o600)
             stream.write(text.encode())
 
     def rename(self, old: str, new: str) -> None:
@@ -128,9 +155,3 @@ def _reached(uri: str) -> tuple[Any, str]:
             "Name one it can (file, s3, gs, hdfs), or run where the cluster's own session is.",
         ) from None
     return system, path
-
-
-def _close_to_others(path: str) -> None:
-    import os
-
-    os.chmod(path, 0o600)
