@@ -172,6 +172,22 @@ def test_a_local_grid_is_learnt_by_its_own_method():
     assert len(set(found.predict([[2, 2], [8, 8]]))) == 2
 
 
+def test_a_grid_model_comes_back_from_its_folder(tmp_path):
+    grid = LocalGrid(BOX, epsilon=3.0, cells=4)
+    found = fitted(grid.release(np.tile(ROWS, (5, 1)), Randomness(1).noise))
+    found.save(tmp_path / "model")
+    back = load_model(tmp_path / "model")
+    assert np.array_equal(back.predict(ROWS), found.predict(ROWS))
+    assert back.mechanism.grid.shape == (4, 4)
+
+
+def test_how_many_people_it_takes_is_said_before_collecting():
+    one, two = (
+        LocalClusterer.needs(1.1, n_clusters=5, d=2, epsilon=epsilon) for epsilon in (1.0, 2.0)
+    )
+    assert two < one
+
+
 @pytest.mark.parametrize("settings", [{"k": 0}, {"k": 2.5}, {"method": "magic"}, {"method": None}])
 def test_wrong_settings_are_told(reports, settings):
     with pytest.raises(InvalidSetting):

@@ -13,6 +13,7 @@ from shoal.cluster.local import saving
 from shoal.cluster.local.learnt import Progress, nearest
 from shoal.cluster.local.measure import measured
 from shoal.cluster.local.methods import chosen, method_named
+from shoal.cluster.local.needs import users_needed
 from shoal.cluster.local.promise import as_local, box_of
 from shoal.cluster.nearest import Labels
 from shoal.domain import Box
@@ -86,6 +87,8 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     >>> len(set(model.predict([[0.5, 1.5], [5.5, 4.0]])))  # each on its own client
     2
     """
+
+    needs = staticmethod(users_needed)
 
     def __init__(
         self,
