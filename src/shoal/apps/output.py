@@ -161,5 +161,14 @@ class Progress:
     def step(self, words: str) -> None:
         """Begin the next step."""
         if self.bar is not None:
-            done = 0 if not self.bar.tasks[0].description else 1
-            self.bar.update(self.task, description=words, advance=done)
+            begun = bool(self.bar.tasks[0].description)
+            self.bar.update(self.task, description=words, completed=self._done + begun)
+
+    def part(self, words: str, share: float) -> None:
+        """How far the step under way is, from 0 to 1, and what it is at."""
+        if self.bar is not None:
+            self.bar.update(self.task, completed=self._done + min(share, 0.99))
+
+    @property
+    def _done(self) -> int:
+        return int(self.bar.tasks[0].completed)

@@ -2,6 +2,17 @@
 
 from shoal.report.findings import findings
 from shoal.report.render import render, texts, write
+from shoal.report.verdicts import Detail, Verdicts, verdict_page
 from shoal.report.wording import Promise, promise
 
-__all__ = ["Promise", "findings", "promise", "render", "texts", "write"]
+__all__ = [
+    "Detail",
+    "Promise",
+    "Verdicts",
+    "findings",
+    "promise",
+    "render",
+    "texts",
+    "verdict_page",
+    "write",
+]

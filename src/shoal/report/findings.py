@@ -42,7 +42,7 @@ from shoal.report.wording import (
     remaining,
 )
 
-__all__ = ["findings"]
+__all__ = ["findings", "made_with"]
 
 NOT_STATED = "not stated"
 _BELIEFS = (1, 10, 50, 90)
@@ -95,7 +95,6 @@ def findings(
         "kind": result.kind,
         "simulation": result.guarantee.simulation,
         "banner": SIMULATION if result.guarantee.simulation else None,
-        "made": _today(),
         "guarantee": result.guarantee.to_dict(),
         "sentences": _plain(asdict(words)),
         "lead": _lead_parts(words),
@@ -116,8 +115,14 @@ def findings(
         "settings": _plain(settings),
         "protected": _protected(result) if audience == "curator" else None,
         "files": [dict(each) for each in files],
-        "versions": {"shoal": version("shoal")},
+        **made_with(),
     }
+
+
+def made_with() -> dict[str, Any]:
+    """When, and with which version."""
+    now = datetime.now(UTC)
+    return {"made": f"{now.day} {now:%B %Y}", "versions": {"shoal": version("shoal")}}
 
 
 def _protected(result: Result) -> dict[str, Any]:
@@ -281,8 +286,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     return value if isinstance(value, str | int | float | None) else str(value)
-
-
-def _today() -> str:
-    now = datetime.now(UTC)
-    return f"{now.day} {now:%B %Y}"

@@ -15,7 +15,7 @@ from shoal.figures.svg import figure_style, mark_svg
 from shoal.figures.text import clean, shorten
 from shoal.files import whole_file
 
-__all__ = ["render", "texts", "write"]
+__all__ = ["page_of", "render", "texts", "write"]
 
 
 def render(findings: Mapping[str, Any]) -> str:
@@ -29,7 +29,12 @@ def render(findings: Mapping[str, Any]) -> str:
     >>> "at most 24 in 100" in page, "&lt;b&gt;Hello" in page, "<script" in page
     (True, True, False)
     """
-    page: str = _environment().get_template("page.html").render(**findings, style=_style())
+    return page_of("page.html", findings)
+
+
+def page_of(template: str, values: Mapping[str, Any]) -> str:
+    """A template filled in, with the style all pages share."""
+    page: str = _environment().get_template(template).render(**values, style=_style())
     return page
 
 

@@ -1,0 +1,159 @@
+"""``shoal audit``: whether a mechanism keeps what it claims, as far as its outputs show."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.apps.output import Json, Output, Quiet
+from shoal.errors import InvalidSetting
+
+if TYPE_CHECKING:
+    from shoal.apps.audit_cases import Asked
+    from shoal.audit import Finding
+
+__all__ = ["audit"]
+
+
+def audit(
+    method: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="A mechanism, an estimator or a broken twin of ours, e.g. nd-laplace, kmeans; or "
+            "all mechanisms, estimators or twins.",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_EPSILON",
+            help="The claim. A mechanism of ours is made with it; left out, the case's own. For "
+            "--python left out, the loss is measured and held against nothing.",
+            show_default=False,
+        ),
+    ] = None,
+    delta: Annotated[
+        float, typer.Option(envvar="SHOAL_DELTA", help="For a claim of (epsilon, delta).")
+    ] = 0.0,
+    python: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:FUNCTION",
+            envvar="SHOAL_PYTHON",
+            help="Anybody's mechanism: a function of an input, or of an input and a NumPy "
+            "generator, or an object with release(value, rng).",
+            show_default=False,
+        ),
+    ] = None,
+    pair: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON",
+            envvar="SHOAL_PAIR",
+            help="For --python: two inputs that the claim compares, made up, as a JSON list.",
+            show_default=False,
+        ),
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            min=1000,
+            envvar="SHOAL_DRAWS",
+            help="Outputs a side; left out, the case's own number, 20,000 for --python.",
+            show_default=False,
+        ),
+    ] = None,
+    alpha: Annotated[
+        float,
+        typer.Option(
+            envvar="SHOAL_ALPHA",
+            help="Chance with which something correct is called violated, over all that is "
+            "audited together.",
+        ),
+    ] = 0.01,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            envvar="SHOAL_SEED",
+            help="Of the draws; left out, a fresh one, which is printed.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            envvar="SHOAL_OUTPUT",
+            help="Page (.html) or document (.json) to write.",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
+    ] = False,
+    names: Annotated[bool, typer.Option("--list", help="Say what there is to audit.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draw outputs on two neighbouring inputs and certify how far apart they are.
+
+    `violated` is a proof, at level 1 - alpha, that the claim is false for this pair. `consistent`
+    proves nothing: the claim rests on its proof. `broken`: what was audited raises, returns NaN,
+    changes shape or is not random. Exit code 1: something is violated or broken.
+
+    **Examples**
+
+        shoal audit nd-laplace --epsilon 1
+        shoal audit kmeans --draws 2000 -o verdict.html
+        shoal audit "Duchi with ties in both halves, d = 2"
+        shoal audit --python mine:noisy_mean --pair '[[0, 0, 0], [0, 0, 1]]' --epsilon 0.5
+        shoal audit --list
+    """
+    from shoal.apps import audit_story as story
+    from shoal.apps.audit_cases import cases_of, kinds
+
+    say = Output(json, quiet)
+    if names:
+        say.result(story.names_document(kinds()), *story.names(kinds()))
+        return
+    _check_output(output)
+    cases = cases_of(method, python, pair, epsilon, delta)
+    chosen = _seed(seed)
+    found = _run(cases, draws, alpha / len(cases), chosen, say)
+    told = story.Told(method or str(python), found, cases, alpha, chosen)
+    if output is not None:
+        story.write(told, output, overwrite)
+    say.result(story.document(told, output), *story.summary(told, output))
+    if told.faults:
+        raise typer.Exit(1)
+
+
+def _run(
+    cases: "Asked", draws: int | None, alpha: float, seed: int, say: Output
+) -> dict[str, "Finding"]:
+    """Every case, one after the other; progress in fortieths of a case."""
+    found = {}
+    with say.progress(len(cases)) as progress:
+        for name, case in cases.items():
+            progress.step(name)
+            found[name] = case.run(
+                draws=draws, alpha=alpha, random_state=seed, progress=progress.part
+            )
+    return found
+
+
+def _seed(seed: int | None) -> int:
+    import secrets
+
+    return secrets.randbelow(2**31) if seed is None else seed
+
+
+def _check_output(output: Path | None) -> None:
+    if output is not None and output.suffix not in (".html", ".json"):
+        raise InvalidSetting(
+            f"{output.name} ends in neither .html nor .json.", "E.g. -o verdict.html."
+        )
