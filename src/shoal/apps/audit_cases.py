@@ -88,7 +88,7 @@ def _remade(case: "Case", epsilon: float) -> "Case | None":
     from shoal.privacy import LocalDP
 
     made = _with_epsilon(case.mechanism, epsilon)
-    if made is None or case.score is None:
+    if made is None or case.score is None or case.pair is None:
         return None
     as_local = isinstance(case.claim, LocalDP) and hasattr(made, "as_local")
     claim = made.as_local() if as_local else made.guarantee
@@ -98,12 +98,13 @@ def _remade(case: "Case", epsilon: float) -> "Case | None":
 
 def _with_epsilon(mechanism: Any, epsilon: float) -> Any:
     from shoal.privacy import PureDP
+    from shoal.privacy.exact import exact_budget
 
     names = {field.name for field in fields(mechanism)} if hasattr(mechanism, "release") else set()
     if "epsilon" in names:
         return replace(mechanism, epsilon=epsilon)
     if "guarantee" in names and isinstance(mechanism.guarantee, PureDP):
-        return replace(mechanism, guarantee=PureDP(epsilon))
+        return replace(mechanism, guarantee=PureDP(exact_budget(epsilon)))
     return None
 
 
