@@ -15,7 +15,7 @@ from shoal.audit.levels import certified
 from shoal.audit.sample import Sample
 from shoal.audit.statistics import Score, Statistic, candidates, few_values
 
-__all__ = ["Tested", "best_events", "counted"]
+__all__ = ["Outcome", "best_events", "counted"]
 
 Vector = NDArray[np.float64]
 _QUANTILES = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
@@ -23,7 +23,7 @@ _FEW = 256  # different numbers are all tried as thresholds
 
 
 @dataclass(frozen=True)
-class Tested:
+class Outcome:
     """An event and what came of it on fresh outputs: ``often`` on the side it speaks for."""
 
     words: str
@@ -61,7 +61,7 @@ def best_events(
     score: Score | None,
     more: Sequence[Statistic],
     seed: int,
-) -> tuple[list[Tested], list[str]]:
+) -> tuple[list[Outcome], list[str]]:
     """For each direction the one event that shows most on the first half, tested on the second.
 
     Also, in words, what only one input ever reached.
@@ -86,10 +86,10 @@ def _in_two(first: Sample, second: Sample) -> tuple[tuple[Sample, Sample], tuple
 
 def counted(
     words: str, often: int, seldom: int, of: int, alpha: float, delta: float, by: str
-) -> Tested:
+) -> Outcome:
     """An event with its certified bound; 0 where nothing is certified."""
     value = certified(np.array([often]), np.array([seldom]), of, alpha, delta)[0]  # [P3]
-    return Tested(words, often, seldom, of, max(0.0, float(value)), by)
+    return Outcome(words, often, seldom, of, max(0.0, float(value)), by)
 
 
 def _best(
@@ -136,7 +136,7 @@ def _at_least(rising: Vector, thresholds: Vector) -> NDArray[np.intp]:
     return known.size - np.searchsorted(known, thresholds, side="left")
 
 
-def _tested(event: _Event, first: Sample, second: Sample, alpha: float, delta: float) -> Tested:
+def _tested(event: _Event, first: Sample, second: Sample, alpha: float, delta: float) -> Outcome:
     k_first, k_second = (int(event.contains(side).sum()) for side in (first, second))
     often, seldom = (k_first, k_second) if event.first else (k_second, k_first)
     return counted(event.words, often, seldom, len(first), alpha, delta, event.statistic.name)
@@ -152,7 +152,7 @@ def _one_sided(event: _Event, first: Sample, second: Sample) -> _Event | None:
     return _Event(event.statistic, sign * float(beyond.min()), event.first) if beyond.size else None
 
 
-def _support(tested: Sequence[Tested], alone: Sequence[Tested]) -> list[str]:
+def _support(tested: Sequence[Outcome], alone: Sequence[Outcome]) -> list[str]:
     """What only one input reached, on all halves and too often for chance, in words."""
     known = {each.words for each in tested}
     return [

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.audit.draws import Progress, drawn, takes_stream
-from shoal.audit.events import Tested, best_events, counted
+from shoal.audit.events import Outcome, best_events, counted
 from shoal.audit.finding import LowerBound, judged
 from shoal.audit.levels import ceiling_of, check_levels
 from shoal.audit.pairs import check_pair, delta_of, described, epsilon_for, epsilon_of
@@ -62,7 +62,7 @@ def lower_bound(
         From outputs to how much each speaks for the first input, best its log-likelihood ratio
         (``scores.exact_score`` knows those of our mechanisms). Without one boosted trees learn it.
     event
-        Fixed before drawing: from outputs to whether they are in it. Tested on all draws.
+        Fixed before drawing: from outputs to whether they are in it. Outcome on all draws.
     random_state
         A seed makes the audit repeatable, if the function takes its randomness from us.
     progress
@@ -216,7 +216,9 @@ def _audited(
     )
 
 
-def _given(event: Event, first: Sample, second: Sample, alpha: float, delta: float) -> list[Tested]:
+def _given(
+    event: Event, first: Sample, second: Sample, alpha: float, delta: float
+) -> list[Outcome]:
     """An event fixed in advance needs no split."""
     k, l = (int(_mask(event, side).sum()) for side in (first, second))  # noqa: E741
     words = "the given event"
