@@ -1,4 +1,5 @@
 import json
+from functools import cache
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ RAW = {
 FILE = {"name": [f"p{i}" for i in range(100)]} | {n: RAW[n][:100] for n in ("age", "town")}
 
 
+@cache
 def released(k, recoding="global"):
     model = TopDownSpecialization(
         k=k, hierarchies={"age": AGES, "town": TOWN}, other=["visits"], recoding=recoding,

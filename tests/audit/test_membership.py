@@ -75,7 +75,7 @@ def test_distances_of_the_rows_bound_what_a_metric_promise_allows():
 def forest(**settings):
     return membership_inference(
         RandomForestClassifier(10), ROWS, labels=(ROWS[:, 0] > 0.5).astype(int),
-        mechanism=NDLaplace(5), repeats=5, random_state=1, **settings,
+        mechanism=NDLaplace(5), repeats=2, random_state=1, **settings,
     )  # fmt: skip
 
 
@@ -98,7 +98,7 @@ def test_asking_for_the_report_invents_leakage_and_says_so():
 
 def test_the_toolbox_finds_what_our_forest_finds():
     ours, theirs = (
-        membership_inference(telltale, ROWS, attack=attack, repeats=5, random_state=1)
+        membership_inference(telltale, ROWS, attack=attack, repeats=2, random_state=1)
         for attack in ("forest", "art")
     )
     assert theirs.advantage.mean == pytest.approx(ours.advantage.mean, abs=0.1)
