@@ -46,7 +46,7 @@ class Broken(Batched):
     --------
     >>> half = Broken(lambda x, n, rng: x + rng.laplace(0, 0.5, n), "half the noise")
     >>> half.release(3.0, np.random.default_rng(0)).shape, half.guarantee
-    ((1,), Unprotected(reason='half the noise', simulation=False))
+    ((1,), Unprotected(reason=half the noise))
     """
 
     reason: str
