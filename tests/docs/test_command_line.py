@@ -45,6 +45,7 @@ def test_the_table_of_settings_is_the_one_of_the_options():
     assert settings_of("version") == everywhere
     assert settings_of("demo") == everywhere | released
     assert settings_of("ledger show") == settings_of("ledger limit") == everywhere | ledger
+    assert settings_of("evaluate") == everywhere | row_of("the options of `evaluate`")
     for verb in ("cluster", "perturb"):
         alone = row_of(f"the options of `{verb}`")
         assert settings_of(verb) == everywhere | released | rows | ledger | alone
