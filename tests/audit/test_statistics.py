@@ -31,6 +31,11 @@ def test_outputs_that_never_come_back_are_numbers_not_values():
     assert not few_values(*samples_of(*lattice))
 
 
+def test_more_than_65536_values_are_numbers():
+    many = np.repeat(np.arange(70_000), 2)
+    assert set(tried(many, many, score=lambda z: z[:, 0])) == {"exact score", "ranges"}
+
+
 def test_a_given_score_takes_the_place_of_trees():
     A, B = RNG.normal(size=(2, 3_000, 2))
     assert set(tried(A, B, score=lambda z: z[:, 0])) == {"exact score", "ranges"}

@@ -7,7 +7,7 @@ instead of being skipped, since a mechanism that fails more often on one input t
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ __all__ = ["Sample", "samples_of"]
 
 Values = NDArray[np.generic]
 Kinds = NDArray[np.intp]
-_MOST_VALUES = 65_536
 _FARTHEST = 1e300  # stands in for infinity, so that trees can sort it
 
 
@@ -36,22 +35,20 @@ class Sample:
     names
         Of the kinds; the same for both inputs.
     codes
-        A whole number for each different output, the same for both inputs; ``None`` if there are
-        more than 65,536.
+        A whole number for each different output, the same for both inputs.
     """
 
     values: Values
     kinds: Kinds
     names: tuple[str, ...]
-    codes: Kinds | None = None
+    codes: Kinds
 
     def __len__(self) -> int:
         return len(self.values)
 
     def part(self, lines: slice) -> "Sample":
         """Some of the outputs."""
-        codes = None if self.codes is None else self.codes[lines]
-        return Sample(self.values[lines], self.kinds[lines], self.names, codes)
+        return Sample(self.values[lines], self.kinds[lines], self.names, self.codes[lines])
 
     @property
     def is_text(self) -> bool:
@@ -61,11 +58,11 @@ class Sample:
     @property
     def is_constant(self) -> bool:
         """Whether all outputs are the same one."""
-        return self.codes is not None and bool(np.ptp(self.codes) == 0)
+        return bool(np.ptp(self.codes) == 0)
 
     def starts_like(self, other: "Sample") -> bool:
         """Whether the first output is that of the other."""
-        return self.codes is not None and bool(self.codes[0] == cast("Kinds", other.codes)[0])
+        return bool(self.codes[0] == other.codes[0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +80,7 @@ def samples_of(first: Any, second: Any) -> tuple[Sample, Sample]:
     if arrays[0] is not None and arrays[1] is not None:
         return _of_arrays(arrays[0], arrays[1])
     lists = [[_output(each) for each in _listed(outputs)] for outputs in (first, second)]
-    form, kind = _usual(lists[0] + lists[1])
+    form, kind = _usual([each for side in lists for each in side[: len(side) // 2]])
     named = [_of_outputs(outputs, form, kind) for outputs in lists]
     return _numbered(*named)
 
@@ -165,7 +162,7 @@ def _type_of(flat: Values) -> str:
 
 
 def _usual(outputs: Sequence[_Output]) -> tuple[str, str]:
-    """The shape and type that came most often, on both inputs together."""
+    """The shape and type that came most often, on both inputs together, in their first halves."""
     forms = Counter((each.form, each.kind) for each in outputs if each.form)
     return forms.most_common(1)[0][0] if forms else ("", "")
 
@@ -201,20 +198,21 @@ def _numbered(*sides: tuple[Values, list[str]]) -> tuple[Sample, Sample]:
     values = [_sortable(values) for values, _ in sides]
     codes = _codes(np.concatenate(values), np.concatenate(kinds))
     cut = len(values[0])
-    halves = (None, None) if codes is None else (codes[:cut], codes[cut:])
+    halves = codes[:cut], codes[cut:]
     first, second = (
         Sample(own, how, names, code) for own, how, code in zip(values, kinds, halves, strict=True)
     )
     return first, second
 
 
-def _codes(values: Values, kinds: Kinds) -> Kinds | None:
+def _codes(values: Values, kinds: Kinds) -> Kinds:
+    """Names for outputs, and no more than names: that the second half has a say in them is fine."""
     codes = kinds
     for column in values.T:
         seen, places = np.unique(column, return_inverse=True)
         codes = np.unique(codes * seen.size + places, return_inverse=True)[1]
-        if codes.max() >= _MOST_VALUES:
-            return None
+        if codes.max() == codes.size - 1:  # all differ by now
+            break
     return codes
 
 

@@ -14,7 +14,7 @@ which the statistic is NaN is in neither.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 Codes = NDArray[np.intp]
 Score = Callable[[Any], Any]
+_MOST_VALUES = 65_536
 _FEW_VALUES = 2_000  # beyond, trees may see more than single values do
 _MOST_NEW = 0.2  # of the outputs may be values never seen before, for values to be worth comparing
 _BINS = 64
@@ -135,27 +136,25 @@ def _failures(first: Sample, second: Sample) -> Statistic:
 
 
 def _different(first: Sample, second: Sample) -> int:
-    """How many different outputs there are; 0 if they hardly ever come back.
+    """How many different outputs there are; 0 if too many, or if they hardly ever come back.
 
     Of outputs yet to come about as many are new as came once so far (Good 1953).
     """
-    if first.codes is None or second.codes is None:
-        return 0
     counts = np.bincount(np.concatenate([first.codes, second.codes]))
     once = int(np.sum(counts == 1))
-    return int(np.sum(counts > 0)) if once <= _MOST_NEW * counts.sum() else 0
+    different = int(np.sum(counts > 0))
+    return different if different <= _MOST_VALUES and once <= _MOST_NEW * counts.sum() else 0
 
 
 def _values(first: Sample, second: Sample) -> Statistic:
     """Each different output by itself."""
-    a, b = cast("Codes", first.codes), cast("Codes", second.codes)
+    a, b = first.codes, second.codes
     ratios = _log_ratios(a, b, int(max(a.max(), b.max())) + 1)
     every = np.count_nonzero(~np.isnan(ratios))
 
     def of(sample: Sample) -> Vector:
-        codes = cast("Codes", sample.codes)
-        known = codes < ratios.size
-        return np.where(known, ratios[np.where(known, codes, 0)], np.nan)
+        known = sample.codes < ratios.size
+        return np.where(known, ratios[np.where(known, sample.codes, 0)], np.nan)
 
     def words(t: float, up: bool) -> str:
         inside = _inside(ratios, t, up)
