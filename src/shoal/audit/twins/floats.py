@@ -9,7 +9,7 @@ from shoal.audit.case import Twin
 from shoal.audit.twins.forms import Matrix, Stream, broken, local, metric
 from shoal.mechanisms import NDLaplace
 
-__all__ = ["branches", "low_bits", "only_from_the_first", "reachable", "twins"]
+__all__ = ["low_bits", "only_from_the_first", "twins"]
 
 FIRST, SECOND = 0.37, -0.42
 

@@ -9,7 +9,7 @@ from shoal.audit.twins.forms import Broken, Matrix, Stream, approx
 from shoal.audit.twins.radii import STEP, along
 from shoal.mechanisms import Gaussian
 
-__all__ = ["CLAIM", "along_the_move", "twins"]
+__all__ = ["CLAIM", "twins"]
 
 CLAIM = approx(1, "0.01")
 

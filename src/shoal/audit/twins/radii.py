@@ -19,7 +19,7 @@ from shoal.audit.twins.forms import (
 )
 from shoal.mechanisms import KNorm
 
-__all__ = ["STEP", "along", "nearer_the_first", "twins"]
+__all__ = ["STEP", "along", "twins"]
 
 STEP = 1000  # the sensitivity of vectors of whole numbers, in lattice steps
 

@@ -11,7 +11,7 @@ from shoal.domain import Box
 from shoal.mechanisms import NDLaplace, Restrict
 from shoal.mechanisms.flawed import FlawedGridRemap, FlawedOptimalRemap, FlawedUnionRemap
 
-__all__ = ["EXTREME", "FARTHER", "INNER", "NEARBY", "OTHERS", "first_reports", "twins"]
+__all__ = ["twins"]
 
 CLAIM = metric(1)
 OTHERS = np.random.default_rng(0).uniform(0, 10, (60, 2))  # made up, and fixed

@@ -13,19 +13,7 @@ from shoal.cluster.wave.privthrem import threshold_scores
 from shoal.cluster.wave.transform import Transform
 from shoal.mechanisms import Geometric, Intervals
 
-__all__ = [
-    "BESIDE",
-    "SYM4",
-    "TIED",
-    "empty_coefficients",
-    "heavier_by_rank",
-    "largest_log_ratio",
-    "mirrored_sensitivity",
-    "one_row_in_the_middle",
-    "scores_of",
-    "threshold_draws",
-    "twins",
-]
+__all__ = ["SYM4", "empty_coefficients", "mirrored_sensitivity", "one_row_in_the_middle", "twins"]
 
 LATTICE = 256  # points of PrivTHREM's lattice to a block sum
 BESIDE = (np.array([10, 5, 4]), np.array([9, 5, 4]))  # block sums with and without a row
