@@ -20,6 +20,7 @@ import typer
 from typer.core import TyperGroup
 
 from shoal.apps.anonymize import anonymize_app
+from shoal.apps.attack import attack_app
 from shoal.apps.audit import audit
 from shoal.apps.cluster import cluster
 from shoal.apps.demo import demo
@@ -70,6 +71,7 @@ app.command()(evaluate)
 app.command()(perturb)
 app.add_typer(anonymize_app, name="anonymize")
 app.command()(audit)
+app.add_typer(attack_app, name="attack")
 app.add_typer(ledger_app, name="ledger")
 app.command()(version)
 

@@ -14,18 +14,18 @@ from shoal.apps.input import (
     Domain,
     LedgerFile,
     Table,
+    box_of,
     budget_of,
-    chosen,
     counted,
     file_of,
     schema_of,
 )
 from shoal.apps.output import Json, Output, Progress, Quiet, Seed
 from shoal.apps.perturb_words import saying_what_is_spent
-from shoal.errors import InvalidDomain, InvalidSetting
+from shoal.errors import InvalidSetting
 
 if TYPE_CHECKING:
-    from shoal.domain import Box, Schema
+    from shoal.domain import Schema
     from shoal.engine import Rows
 
 __all__ = ["cluster"]
@@ -213,7 +213,7 @@ def cluster(
     asked = Asked(
         method,
         budget,
-        _box(schema, columns, domain),
+        box_of(schema, columns, domain),
         groups_of(groups),
         choose,
         delta,
@@ -302,23 +302,6 @@ def _people(
     """Whose rows they are and how many each keeps: as asked, else as the domain says."""
     entity = entity or schema.entity
     return entity, limit or (schema.max_rows_per_person if entity else None)
-
-
-def _box(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
-    """The public bounds of the columns to cluster."""
-    names = chosen(columns, schema.columns, domain) if columns else schema.numbers
-    listed = [repr(name) for name in names if name in schema.categories]
-    if listed:
-        raise InvalidSetting(
-            f"{', '.join(listed)} holds categories; groups are found among numbers.",
-            "Choose numeric --columns.",
-        )
-    if schema.geo and {*names} != {*schema.geo}:
-        raise InvalidDomain(
-            "--columns names a part of a map, which would be clustered in degrees.",
-            f"Take both, --columns {','.join(schema.geo)}, or leave it out.",
-        )
-    return schema.box if schema.geo else schema.box.select(names)
 
 
 def _check_apart(ledger: Path | None, folder: Path) -> None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from shoal.apps.output import Progress
-from shoal.errors import InvalidBudget, UnknownBounds
+from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBounds
 
 if TYPE_CHECKING:
-    from shoal.domain import Schema
+    from shoal.domain import Box, Schema
 
-__all__ = ["Columns", "Domain", "LedgerFile", "Table", "budget_of", "chosen", "counted", "file_of",
-           "listed", "schema_of"]  # fmt: skip
+__all__ = ["Columns", "Domain", "LedgerFile", "Table", "box_of", "budget_of", "chosen", "counted",
+           "file_of", "listed", "schema_of"]  # fmt: skip
 
 Table = Annotated[
     str,
@@ -84,6 +84,23 @@ def schema_of(domain: Path | None) -> "Schema":
             "would not be private.",
         )
     return Schema.load(domain)
+
+
+def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
+    """The public bounds of the columns to cluster."""
+    names = chosen(columns, schema.columns, domain) if columns else schema.numbers
+    listed = [repr(name) for name in names if name in schema.categories]
+    if listed:
+        raise InvalidSetting(
+            f"{', '.join(listed)} holds categories; groups are found among numbers.",
+            "Choose numeric --columns.",
+        )
+    if schema.geo and {*names} != {*schema.geo}:
+        raise InvalidDomain(
+            "--columns names a part of a map, which would be clustered in degrees.",
+            f"Take both, --columns {','.join(schema.geo)}, or leave it out.",
+        )
+    return schema.box if schema.geo else schema.box.select(names)
 
 
 def chosen(columns: str | None, known: tuple[str, ...], domain: Path | None) -> tuple[str, ...]:
