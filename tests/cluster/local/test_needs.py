@@ -10,7 +10,7 @@ from shoal.errors import InvalidBudget, InvalidSetting
 USUAL = {"ratio": 1.1, "n_clusters": 5, "d": 2, "epsilon": 1}
 
 
-@pytest.mark.parametrize("more", [{"ratio": 1.02}, {"n_clusters": 9}, {"d": 4}, {"epsilon": 0.5}])
+@pytest.mark.parametrize("more", [{"ratio": 1.01}, {"n_clusters": 9}, {"d": 4}, {"epsilon": 0.5}])
 def test_more_is_wanted_for_more(more):
     assert users_needed(**USUAL | more) > users_needed(**USUAL)
 

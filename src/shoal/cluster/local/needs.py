@@ -9,20 +9,20 @@ from shoal.privacy.exact import Number, whole_number
 __all__ = ["users_needed"]
 
 # The inertia beyond plain k-means' is about c v k^2 / n, v k^2 / n being the squared noise in a
-# cluster's count relative to it: c by number of columns, from bench/local_grid.py, rounded up.
-# Below the fewest, clusters are missed now and then, and no formula for the mean holds.
-_EXCESS = {1: 10.0, 2: 25.0, 3: 150.0, 4: 600.0}
-_FEWEST = 500.0
+# cluster's count relative to it; and below some n / (v k^2) clusters are missed now and then, so
+# that no formula for the mean holds. Both by number of columns, from bench/local_grid.py.
+_EXCESS = {1: 25.0, 2: 25.0, 3: 120.0, 4: 600.0}
+_FEWEST = {1: 1_500.0, 2: 1_500.0, 3: 6_000.0, 4: 20_000.0}
 
 
 def users_needed(ratio: float, *, n_clusters: int, d: int, epsilon: Number) -> int:
     r"""People needed for an inertia of at most ``ratio`` times that of plain k-means.
 
-    For reports of a ``LocalGrid`` with automatic cells. At least
-    :math:`v k^2 \max(500, c_d / (ratio - 1))`, with :math:`v = 4e^\varepsilon/(e^\varepsilon-1)^2`
-    the noise of a report. A rule of thumb, measured on round groups of similar size that lie at
-    least four deviations apart in 2 to 4 columns, for 3 to 8 clusters and epsilon from 1 to 4;
-    smaller or overlapping groups take more.
+    For reports of a ``LocalGrid`` with automatic cells:
+    :math:`v k^2 \max(m_d, c_d / (ratio - 1))`, with :math:`v = 4e^\varepsilon/(e^\varepsilon-1)^2`
+    the noise of a report. A rule of thumb, measured in 2 columns on round groups of similar size at
+    least four deviations apart, 3 to 8 of them, at epsilon 1 and 2. For 1, 3 and 4 columns it is an
+    extrapolation; smaller or overlapping groups take more. Try rows made up to be like yours.
 
     Parameters
     ----------
@@ -36,9 +36,9 @@ def users_needed(ratio: float, *, n_clusters: int, d: int, epsilon: Number) -> i
     Examples
     --------
     >>> users_needed(1.1, n_clusters=5, d=2, epsilon=1.0)
-    47000
+    140000
     >>> users_needed(1.1, n_clusters=5, d=2, epsilon=2.0)
-    9100
+    28000
     """
     if not isinstance(ratio, int | float) or not 1.01 <= ratio <= 2:
         raise InvalidSetting(
@@ -51,7 +51,7 @@ def users_needed(ratio: float, *, n_clusters: int, d: int, epsilon: Number) -> i
             "E.g. n_clusters=5, d=2; for more columns try it out on made-up rows.",
         )
     half = math.sinh(local_budget(epsilon) / 2)
-    people = k**2 / half**2 * max(_FEWEST, _EXCESS[d] / (ratio - 1))
+    people = k**2 / half**2 * max(_FEWEST[d], _EXCESS[d] / (ratio - 1))
     return _two_digits_up(max(people, k))
 
 
