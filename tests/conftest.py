@@ -21,7 +21,10 @@ def spark():
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    brief = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # these machines will not live to be warm
     settings = {
+        "spark.driver.extraJavaOptions": brief,
+        "spark.executor.extraJavaOptions": brief,
         "spark.driver.memory": "700m",
         "spark.executor.memory": "700m",
         "spark.ui.enabled": "false",

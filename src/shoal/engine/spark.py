@@ -42,7 +42,8 @@ def spark_session(master: str | None = None, **settings: str) -> SparkSession:
     **settings
         Of Spark, with dots as double underscores: ``spark__executor__memory="4g"``.
     """
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if _on_this_machine(master):  # workers elsewhere have a Python of their own
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("shoal")
     for name, value in settings.items():
         builder = builder.config(name.replace("__", "."), value)
@@ -53,6 +54,12 @@ def spark_session(master: str | None = None, **settings: str) -> SparkSession:
         builder = builder if master is None else builder.master(master)
     with guarded("starting a session"):
         return builder.getOrCreate()
+
+
+def _on_this_machine(master: str | None) -> bool:
+    if master is not None:
+        return master.startswith("local")
+    return "PYSPARK_GATEWAY_PORT" not in os.environ  # spark-submit sets it
 
 
 def active_session() -> SparkSession:
