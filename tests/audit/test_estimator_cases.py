@@ -5,6 +5,7 @@ import pytest
 
 from shoal.audit.estimator_cases import PAIRS
 from shoal.audit.estimators import estimators
+from shoal.audit.fits import GateNumbers
 from shoal.cluster.settings import Method as KMeansMethod
 from shoal.cluster.wave.settings import Method as WaveMethod
 from shoal.cluster.wave.settings import Selector
@@ -35,6 +36,14 @@ def test_a_case_is_held_against_what_its_estimator_promises(name):
     assert case.claim == PureDP(1)
     assert len(case.pair[1]) == len(case.pair[0]) + 1
     assert case.draws >= 1_000
+
+
+@pytest.mark.parametrize(("name", "releases"), [("auto, its steps", 4), ("hybrid, its step", 3)])
+def test_cases_of_steps_take_them(name, releases):
+    case = estimators[f"PrivateKMeans, {name}, fitted"]
+    gate = GateNumbers(case.mechanism.draw.model, 9)
+    lengths = gate(case.pair[1], 1, np.random.default_rng(1)).reshape(9, -1)[:, 0]
+    assert np.count_nonzero(lengths > 0) == releases
 
 
 def test_what_leaves_the_gate_is_audited_on_ten_thousand_fits():
