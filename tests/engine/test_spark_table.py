@@ -1,14 +1,13 @@
 import pyarrow as pa
 import pytest
 
-from shoal.engine.spark_table import SparkTable, is_spark_frame
+from shoal.engine.spark_table import SparkTable
 from shoal.errors import ClusterFailed, DuplicateColumn, InvalidSetting, TooManyCombinations
 
 ROWS = pa.table({"age": [31, 47, 31, None], "id.x": ["7", "7.0", "ada", "bob"]})
 
 
 def test_what_is_no_spark_frame_is_refused():
-    assert not is_spark_frame(ROWS)
     with pytest.raises(InvalidSetting, match="Table came"):
         SparkTable(ROWS)
 

@@ -22,8 +22,9 @@ from shoal.anonymize.search import Progress
 from shoal.anonymize.spark_run import SparkRun
 from shoal.anonymize.study import studied
 from shoal.anonymize.table import Table
+from shoal.engine.entry import is_spark_frame
 from shoal.engine.scratch import private_file, scratch
-from shoal.engine.spark_table import SparkTable, is_spark_frame
+from shoal.engine.spark_table import SparkTable
 from shoal.errors import InvalidPolicy
 from shoal.files import whole_file
 from shoal.randomness import Randomness

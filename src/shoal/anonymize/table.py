@@ -14,9 +14,10 @@ from shoal.anonymize.packed import Packed, TooManyTexts, text_batches
 from shoal.data import Source, source_of
 from shoal.data.files import ParquetSource
 from shoal.data.source import BATCH_ROWS, quiet
+from shoal.engine.entry import is_spark_frame
 from shoal.engine.named import COUNTED, OWNER, plain_names, plainly_named
 from shoal.engine.scratch import scratch
-from shoal.engine.spark_table import SparkTable, is_spark_frame
+from shoal.engine.spark_table import SparkTable
 from shoal.engine.spill import query_to_file
 
 __all__ = ["COUNTED", "OWNER", "AnyTable", "Beside", "Table", "found_in", "sizes_sql", "table_of"]

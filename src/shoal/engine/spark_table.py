@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.data.source import unique
+from shoal.engine.entry import is_spark_frame
 from shoal.engine.named import COUNTED, OWNER, plain_names, plainly_named
 from shoal.engine.spark_failures import check_alive, guarded
 from shoal.engine.spark_schema import empty_batch, quoted
@@ -21,21 +22,12 @@ __all__ = [
     "Each",
     "Kept",
     "SparkTable",
-    "is_spark_frame",
     "keeping",
     "too_many",
 ]
 
 COLLECT_LIMIT = 20_000_000  # combinations that come to the driver: 0.7 GB of nine columns
 Batches = Iterator[pa.RecordBatch]
-
-
-def is_spark_frame(X: Any) -> bool:
-    """Whether this is a Spark DataFrame, classic or of Spark Connect; pyspark is not imported."""
-    return any(
-        kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql")
-        for kind in type(X).__mro__
-    )
 
 
 @dataclass(frozen=True, eq=False)
