@@ -1,8 +1,8 @@
 """Clusters of perturbed records, the published heart-2D rows rerun small.
 
-Noise in raw units, columns standardised after it, k-means with k = 2, agreement (AMI) of the labels of
-the reports with k-means on the rows. Published: 0.75, 0.87 and 0.98 at epsilon 0.5, 1 and 9, from one
-draw of noise each.
+Noise in raw units, columns standardised after it, k-means with k = 2, agreement (AMI) of the labels
+of the reports with k-means on the rows. Published: 0.75, 0.87 and 0.98 at epsilon 0.5, 1 and 9,
+from one draw of noise each.
 """
 
 import os

@@ -13,7 +13,7 @@ from shoal.mechanisms.nd_laplace import NDLaplace
 from shoal.mechanisms.records import records_of
 from shoal.mechanisms.reports import as_raw_reports
 
-__all__ = ["Law", "Prior", "em_prior", "laplace_of", "likelihood_of", "likeliest"]
+__all__ = ["Law", "Prior", "em_prior", "laplace_of", "likeliest", "likelihood_of"]
 
 _MOST_ATOMS = 20_000
 _SAMPLED_ATOMS = 600
