@@ -66,6 +66,7 @@ class _Afar:
         self._problem, self._lines, self._most = problem, lines, most
         self._score, self._unit = score, unit
         self._nodes = Nodes(problem)
+        self._depths = list(_NODES)
 
     def outcome(self) -> tuple[Problem, Outcome]:
         cut, alive = self._problem.top, self._nodes.inner
@@ -86,12 +87,13 @@ class _Afar:
 
     def _near(self, cut: Cut, alive: Mask) -> tuple[Problem, Mask] | None:
         """Lines merged below the live nodes of a cut, and the nodes whose children they tell."""
-        for nodes in _NODES:
-            floor = self._floor(cut, alive, nodes)
+        while self._depths:
+            floor = self._floor(cut, alive, self._depths[0])
             merged = self._lines.merged(floor, self._most)
             if merged is not None:
                 near = replace(self._problem, codes=merged.codes, n=merged.n, start=cut)  # [P1]
                 return near, self._above(floor)
+            self._depths.pop(0)  # a later frontier has hardly fewer lines below it
         return None
 
     def _remote(self, cut: Cut, dead: Mask) -> tuple[Problem, Outcome]:

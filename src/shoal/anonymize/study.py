@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from shoal.anonymize.frequency import (
     Column,
@@ -23,7 +24,6 @@ from shoal.anonymize.problem import Outcome
 from shoal.anonymize.search import Progress, kept, search
 from shoal.anonymize.spark_lines import SparkLines, coded, leaf_rows
 from shoal.anonymize.table import AnyTable
-from shoal.engine.spark_failures import guarded
 from shoal.engine.spark_table import Kept, SparkTable, keeping, too_many
 
 __all__ = ["MERGED", "Studied", "studied"]
@@ -82,11 +82,11 @@ def _refuse_afar(policy: Policy, by_person: bool, lines: int, limit: int) -> Non
 
 
 def _from_afar(policy: Policy, found: Kept, most: int, cut: Any) -> Studied:
-    codec = codec_of(policy, _columns(policy, found))
+    columns = _columns(policy, found)
+    codec = codec_of(policy, columns)
     with keeping(coded(found.frame, codec)) as lines:
         rows = leaf_rows(lines.frame, codec)
-        with guarded("counting rows"):
-            everything = found.frame.agg({"n": "sum"}).toArrow()[0][0].as_py()
+        everything = int(next(iter(columns.values())).n.sum())
         lost = everything - int(rows[0].sum())
         problem = without_lines(policy, codec, [of > 0 for of in rows], lost)
         distant = SparkLines(lines.frame, problem)
@@ -105,10 +105,13 @@ def _from_afar(policy: Policy, found: Kept, most: int, cut: Any) -> Studied:
 
 
 def _columns(policy: Policy, found: Kept) -> dict[str, Column]:
-    """The distinct values of each quasi-identifier and their rows."""
+    """The distinct values of each quasi-identifier and their rows, in one job."""
+    names = policy.names("quasi")
+    cells = [f"c{q}" for q in range(len(names))]
+    table = found.each(cells)
+    which = table["which"].to_numpy()
     columns = {}
-    for q, name in enumerate(policy.names("quasi")):
-        with guarded("counting values"):
-            table = found.frame.groupBy(f"c{q}").agg({"n": "sum"}).toArrow()
-        columns[name] = Column(table[0], table[1].to_numpy().astype(np.int64))
+    for q, name in enumerate(names):
+        part = table.filter(pa.array(which == q))
+        columns[name] = Column(part[f"c{q}"], part["n"].to_numpy().astype(np.int64))
     return columns

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from secrets import token_hex
 from typing import Any
 
@@ -26,16 +26,34 @@ __all__ = [
     "too_many",
 ]
 
-COLLECT_LIMIT = 20_000_000  # combinations that come to the driver: 0.7 GB of nine columns
+COLLECT_LIMIT = 20_000_000  # combinations that come to the driver
 Batches = Iterator[pa.RecordBatch]
 
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """A frame that Spark keeps once it is computed, and how many lines it has."""
+    """A frame that Spark keeps once it is computed."""
 
     frame: Any = field(repr=False)
-    lines: int
+
+    @cached_property
+    def lines(self) -> int:
+        """How many lines it has."""
+        with guarded("counting combinations"):
+            return int(self.frame.count())
+
+    def each(self, columns: Sequence[str]) -> pa.Table:
+        """Each of these columns by itself: its values and the sums of ``n``, ``which`` it is."""
+        sets = ", ".join(f"({name})" for name in columns)
+        # A bit for each column that is left out, the first column's being the highest.
+        alone = [(1 << len(columns)) - 1 - (1 << at) for at in reversed(range(len(columns)))]
+        which = " ".join(f"WHEN {mask} THEN {at}" for at, mask in enumerate(alone))
+        with guarded("counting values"), _named_view(self.frame) as name:
+            sql = (
+                f"SELECT CASE grouping_id() {which} END AS which, {', '.join(columns)}, "
+                f"sum(n) AS n FROM {name} GROUP BY GROUPING SETS ({sets})"
+            )
+            return self.frame.sparkSession.sql(sql).toArrow()
 
     def table(self) -> pa.Table:
         """Bring it here."""
@@ -130,12 +148,10 @@ class Each:
 
 @contextmanager
 def keeping(frame: Any) -> Iterator[Kept]:
-    """Compute a frame and have Spark keep it while the block lasts, in memory or on disk."""
+    """Have Spark keep a frame while the block lasts, in memory or on disk."""
     frame = frame.persist()
     try:
-        with guarded("counting combinations"):
-            lines = frame.count()
-        yield Kept(frame, lines)
+        yield Kept(frame)
     finally:
         frame.unpersist()
 
