@@ -16,13 +16,12 @@ from shoal.engine.rows import Block, Mapper, kernel_at
 from shoal.engine.scratch import scratch
 from shoal.engine.screen import Screen, Sifted
 from shoal.engine.sizes import coded, coded_schema
-from shoal.engine.spark_tasks import gathered, hushed
+from shoal.engine.spark_tasks import Task, gathered, hushed
 from shoal.errors import InvalidSetting
 
 __all__ = ["Appended", "Each", "Groups", "Keep", "Keyed", "Lots", "Made", "packed", "unpacked"]
 
 Maker = Callable[[Sifted, int], pa.RecordBatch]
-Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True, eq=False)

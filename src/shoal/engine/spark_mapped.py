@@ -14,8 +14,8 @@ from shoal.engine.rows import Block, Drawing, Mapper, kernel_at
 from shoal.engine.screen import Screen
 from shoal.engine.spark_blocks import Appended, Each, Made, packed, unpacked
 from shoal.engine.spark_failures import guarded
-from shoal.engine.spark_schema import ddl, quoted, sparks_own, wider
-from shoal.engine.spark_tasks import gathered
+from shoal.engine.spark_schema import ddl, sparks_own, wider
+from shoal.engine.spark_tasks import gathered, over
 from shoal.errors import CannotWrite, ConflictingSettings, DuplicateColumn
 from shoal.randomness import TaskNoise
 
@@ -80,7 +80,7 @@ class SparkMapped:
             )
         schema = self._schema(self.kernel, self.names)
         task = Appended(sift, Made(self.kernel, schema))
-        return frame.mapInArrow(task, wider(frame, schema))
+        return over(frame, frame.columns, task, wider(frame, schema))
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Bring it to this machine, a batch at a time."""
@@ -88,10 +88,11 @@ class SparkMapped:
         yield pa.RecordBatch.from_pylist([], schema)
         with guarded("making a table of the rows"):
             if self.order is None:
-                frame, each = self._task(self.kernel, schema)
-                lines = frame.mapInArrow(packed(each), "batch binary")
+                frame, sift = self.admitted()
+                task = packed(Each(sift, Made(self.kernel, schema)))
+                lines = over(frame, sift.columns, task, "batch binary")
             else:
-                lines = self.frame().mapInArrow(packed(gathered), "batch binary")
+                lines = over(self.frame(), self.names, packed(gathered), "batch binary")
             for line in lines.toLocalIterator():
                 yield unpacked(line[0]).cast(schema)
 
@@ -123,12 +124,8 @@ class SparkMapped:
 
     def _lines(self, kernel: Mapper, names: tuple[str, ...]) -> Any:
         schema = self._schema(kernel, names)
-        frame, task = self._task(kernel, schema)
-        return frame.mapInArrow(task, ddl(schema))
-
-    def _task(self, kernel: Mapper, schema: pa.Schema) -> tuple[Any, Each]:
         frame, sift = self.admitted()
-        return frame.select(*map(quoted, sift.columns)), Each(sift, Made(kernel, schema))
+        return over(frame, sift.columns, Each(sift, Made(kernel, schema)), ddl(schema))
 
     def _schema(self, kernel: Mapper, names: tuple[str, ...]) -> pa.Schema:
         return sparks_own(made(kernel_at(kernel), names, self.empty).schema)

@@ -23,12 +23,13 @@ from shoal.engine.spark_blocks import Each, Groups, Keep, Keyed, Lots
 from shoal.engine.spark_failures import check_alive, guarded
 from shoal.engine.spark_mapped import SparkMapped
 from shoal.engine.spark_pairs import Totals
-from shoal.engine.spark_schema import ddl, empty_batch, quoted
-from shoal.engine.spark_tasks import CountCells, Nothing, Pass, Problems, SumUp, Work
+from shoal.engine.spark_schema import ddl, empty_batch
+from shoal.engine.spark_tasks import CountCells, Nothing, Pass, Problems, SumUp, Work, over
 
 __all__ = ["SparkRows"]
 
 _PAIR = "key bigint, value bigint"
+_WORDS = "name string, came string, next_step string"
 
 
 class SparkRows:
@@ -101,9 +102,8 @@ class SparkRows:
         frame, sift = self._admitted()
         schema = coded_schema(columns, self._screen)
         task = Each(sift, Groups(columns, self._screen))
-        groups = _picked(frame, sift).mapInArrow(
-            task, ddl(schema.append(pa.field("n", pa.int64())))
-        )
+        counted = ddl(schema.append(pa.field("n", pa.int64())))
+        groups = over(frame, sift.columns, task, counted)
         with guarded("counting groups"):
             found = groups.groupBy(*schema.names).sum("n").toArrow()
         found = found.rename_columns([*schema.names, "n"])
@@ -124,7 +124,7 @@ class SparkRows:
         names = [f"c{i}" for i in range(len(self._screen.numbers))]
         schema = pa.schema([(name, pa.float64()) for name in ("lot", *names)])
         task = Each(sift, Lots(int(n), int(rng.integers(2**63))))
-        lots = _picked(frame, sift).mapInArrow(task, ddl(schema)).sort("lot").limit(int(n))
+        lots = over(frame, sift.columns, task, ddl(schema)).sort("lot").limit(int(n))
         with guarded("drawing a sample"):
             drawn = lots.toArrow()
         columns = [drawn[name].to_numpy() for name in names]
@@ -143,12 +143,11 @@ class SparkRows:
     def _pass(self, frame: Any, sift: Screen | people.Kept, work: Work) -> Totals:
         check_alive(frame)
         task = Pass(self._screen, sift, work)
-        rows = _picked(frame, sift)
         with guarded("reading rows"):
-            table = rows.mapInArrow(task, _PAIR).groupBy("key").sum("value").toArrow()
-        totals = Totals(table)
+            pairs = over(frame, sift.columns, task, _PAIR)
+            totals = Totals(pairs.groupBy("key").sum("value").toArrow())
         if totals.problem:
-            _tell(rows, Problems(task))
+            _tell(over(frame, sift.columns, Problems(task), _WORDS))
         tally = totals.tally(self._screen.numbers)
         self._screen.check(tally)
         self._size = tally.kept
@@ -166,8 +165,8 @@ class SparkRows:
         self._pass(self._frame, self._screen, Nothing())
         kept = people.Kept(len(self._screen.numbers), len(self._screen.categories))
         schema = people.keyed_schema(kept.numbers, kept.codes)
-        keyed = _picked(self._frame, self._screen).mapInArrow(
-            Each(self._screen, Keyed(schema)), ddl(schema)
+        keyed = over(
+            self._frame, self._screen.columns, Each(self._screen, Keyed(schema)), ddl(schema)
         )
         keep = Keep(schema, self.terms.max_rows_per_person, self._key)
         content = ddl(pa.schema(list(schema)[:-1]))
@@ -183,14 +182,8 @@ class SparkRows:
         self._screen(empty_batch(self._frame, columns))
 
 
-def _picked(frame: Any, sift: Screen | people.Kept) -> Any:
-    with guarded("choosing columns"):  # two that differ in capitals alone are one to Spark
-        return frame.select(*map(quoted, sift.columns))
-
-
-def _tell(rows: Any, task: Problems) -> None:
+def _tell(words: Any) -> None:
     """Raise what a task met, as it would be raised here; of several, the first by its words."""
-    words = rows.mapInArrow(task, "name string, came string, next_step string")
     with guarded("reading rows"):
         (first,) = words.sort("name", "came", "next_step").limit(1).toArrow().to_pylist()
     raise getattr(errors, first["name"])(first["came"], first["next_step"])

@@ -5,7 +5,7 @@ partition, which Spark adds up by place. Nothing depends on which attempt of a t
 which order, or how rows are spread over partitions: integers add up the same.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,10 +19,25 @@ from shoal.engine.local import BLOCK_ROWS
 from shoal.engine.people import Kept
 from shoal.engine.rows import Block, Kernel
 from shoal.engine.screen import Screen, Tally
+from shoal.engine.spark_failures import guarded
 from shoal.engine.spark_pairs import PROBLEM, Pairs, tally_pairs
+from shoal.engine.spark_schema import quoted
 from shoal.errors import ShoalError
 
-__all__ = ["CountCells", "Nothing", "Pass", "Problems", "SumUp", "Work", "gathered", "hushed"]
+__all__ = [
+    "CountCells",
+    "Nothing",
+    "Pass",
+    "Problems",
+    "SumUp",
+    "Task",
+    "Work",
+    "gathered",
+    "hushed",
+    "over",
+]
+
+Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 _DENSE = 2**22  # cells that a task counts in an array: 32 MiB
 _PAIRS = 2**18  # that leave a task at a time
@@ -172,6 +187,28 @@ class Problems:
         except ShoalError as error:
             said = {"name": type(error).__name__, "came": error.came, "next_step": error.next_step}
             yield pa.record_batch({name: [text] for name, text in said.items()})
+
+
+def over(frame: Any, columns: Sequence[str], task: Task, schema: Any) -> Any:
+    """The frame of what a task makes of these columns, which may have any names.
+
+    Spark itself takes a dot in a name for a part of a part, so they travel under plain names.
+    """
+    plain = [f"c{i}" for i in range(len(columns))]
+    with guarded("choosing columns"):  # two that differ in capitals alone are one to Spark
+        picked = frame.select(*map(quoted, columns)).toDF(*plain)
+        return picked.mapInArrow(_Named(tuple(columns), task), schema)
+
+
+@dataclass(frozen=True, eq=False)
+class _Named:
+    """The task, its columns under their own names."""
+
+    names: tuple[str, ...]
+    task: Task
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from self.task(batch.rename_columns(list(self.names)) for batch in batches)
 
 
 def gathered(batches: Iterable[pa.RecordBatch], rows: int = BLOCK_ROWS) -> Iterator[pa.RecordBatch]:
