@@ -7,7 +7,8 @@ import typer
 
 from shoal.apps.input import Columns, Domain, Table, box_of, budget_of, file_of, schema_of
 from shoal.apps.output import Json, Output, Quiet
-from shoal.errors import ConflictingSettings, InvalidSetting
+from shoal.apps.pages import check_page
+from shoal.errors import ConflictingSettings
 
 if TYPE_CHECKING:
     from shoal.audit import MembershipInference
@@ -111,7 +112,7 @@ def membership(
     """
     from shoal.apps import attack_story as story
 
-    _check_output(output)
+    check_page(output, overwrite, "attack.html")
     box = box_of(schema_of(domain), columns, domain)
     model = _model(method, groups, epsilon, box)
     say = Output(json, quiet)
@@ -174,7 +175,7 @@ def linkage(
     from shoal.audit import attribute_inference
     from shoal.audit import linkage as linked
 
-    _check_output(output)
+    check_page(output, overwrite, "attack.html")
     say, rules = Output(json, quiet), read_policy(policy)
     with say.progress(2) as progress:
         progress.step("Looking people up")
@@ -229,10 +230,3 @@ def _attacked(
         return lira(model, rows, n_shadow=shadows or 64, **common)
     attack: Any = "forest" if by == "shadow" else "art"
     return membership_inference(model, rows, attack=attack, shadows=shadows or 3, **common)
-
-
-def _check_output(output: Path | None) -> None:
-    if output is not None and output.suffix not in (".html", ".json"):
-        raise InvalidSetting(
-            f"{output.name} ends in neither .html nor .json.", "E.g. -o attack.html."
-        )

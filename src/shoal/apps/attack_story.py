@@ -1,6 +1,5 @@
 """Attacks in words: what a terminal shows, what scripts read, and a page for the holder."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.apps.output import Output, entry
+from shoal.apps.pages import write_page
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -59,15 +59,14 @@ class Membership:
         from shoal.report import Detail, Verdicts
 
         found = self.found
-        rates = [
-            [f"TPR at FPR {rate:g}", "unresolved" if each is None else str(each)]
-            for rate, each in found.tpr_at.items()
-        ]
-        names = ("advantage", "tpr", "fpr", "auc")
-        rows = [
-            [name.upper() if len(name) == 3 else "Advantage", str(getattr(found, name))]
-            for name in names
-        ]
+        means = {
+            "Advantage": found.advantage,
+            "TPR": found.tpr,
+            "FPR": found.fpr,
+            "AUC": found.auc,
+            **{f"TPR at FPR {rate:g}": tpr for rate, tpr in found.tpr_at.items()},
+        }
+        rows = [[name, "unresolved" if e is None else str(e)] for name, e in means.items()]
         note = f"Ceiling of the advantage: {found.ceiling}. {found.repeats} models were attacked."
         table = {"title": "Rates", "columns": ["Rate", "Mean over models"], "marked": False}
         return Verdicts(
@@ -76,7 +75,7 @@ class Membership:
             heading=f"Verdict: {found.verdict}",
             sub="How well the members of a model are told from others, by someone who has their "
             "true records.",
-            tables=[table | {"rows": [*rows, *rates], "note": note}],
+            tables=[table | {"rows": rows, "note": note}],
             details=[
                 Detail(
                     "How it was found",
@@ -124,11 +123,7 @@ class Linked:
 
     def lines(self) -> list[tuple[str, str]]:
         """For a terminal: both tables, then what is guessed."""
-        labels = ("Released", "Before")
-        lines = [
-            (label, line.partition(": ")[2])
-            for label, line in zip(labels, str(self.found).splitlines(), strict=True)
-        ]
+        lines = [("Released", str(self.found.released)), ("Before", str(self.found.raw))]
         guessed = [] if self.guessed is None else str(self.guessed).splitlines()
         lines += [("Guessed" if i == 0 else "", line) for i, line in enumerate(guessed)]
         return [*lines, ("Finding", self._finding())]
@@ -178,6 +173,8 @@ class Linked:
 
     def _finding(self) -> str:
         k = self.found.k
+        if not self.found.released.matched:
+            return "Nobody of the file has a fitting record: is it about the same people?"
         if self.too_few:
             return f"{self.too_few:,} people have fewer than {k} fitting records."
         return f"Whoever has a fitting record has {k} or more."
@@ -198,24 +195,10 @@ def finish(told: Told, say: Output, output: Path | None, overwrite: bool) -> Non
         "file": None if output is None else str(output),
     }
     if output is not None:
-        _write(told, document, output, overwrite)
+        write_page(output, overwrite, document=document, page=told.page, for_the_holder=True)
     say.result(document, *_printed(told.lines(), output))
 
 
 def _printed(lines: Sequence[tuple[str, str]], output: Path | None) -> list["Text"]:
     said = [entry(label, words) for label, words in (*lines, ("For you", FOR_YOU))]
     return said if output is None else [*said, entry("File", str(output), wrap=False)]
-
-
-def _write(told: Told, document: dict[str, Any], output: Path, overwrite: bool) -> None:
-    """Whole or not at all, readable by its owner alone."""
-    from shoal.engine.scratch import private_file
-    from shoal.files import whole_file
-    from shoal.report import verdict_page
-
-    if output.suffix == ".json":
-        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-    else:
-        text = verdict_page(told.page())
-    with whole_file(output, overwrite) as part:
-        private_file(part).write_text(text, encoding="utf-8", newline="\n")

@@ -1,12 +1,15 @@
 """``shoal audit``: whether a mechanism keeps what it claims, as far as its outputs show."""
 
+import secrets
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from shoal.apps.output import Json, Output, Quiet
-from shoal.errors import InvalidSetting
+from shoal.apps.pages import check_page
+from shoal.errors import ConflictingSettings, InvalidSetting
 
 if TYPE_CHECKING:
     from shoal.apps.audit_cases import Asked
@@ -21,7 +24,7 @@ def audit(
         typer.Argument(
             metavar="NAME",
             help="A mechanism, an estimator or a broken twin of ours, e.g. nd-laplace, kmeans; or "
-            "all mechanisms, estimators or twins.",
+            "`mechanisms`, `estimators` or `twins` for all of them.",
             show_default=False,
         ),
     ] = None,
@@ -35,7 +38,8 @@ def audit(
         ),
     ] = None,
     delta: Annotated[
-        float, typer.Option(envvar="SHOAL_DELTA", help="For a claim of (epsilon, delta).")
+        float,
+        typer.Option(envvar="SHOAL_DELTA", help="For --python and a claim of (epsilon, delta)."),
     ] = 0.0,
     python: Annotated[
         str | None,
@@ -52,10 +56,18 @@ def audit(
         typer.Option(
             metavar="JSON",
             envvar="SHOAL_PAIR",
-            help="For --python: two inputs that the claim compares, made up, as a JSON list.",
+            help="For --python: two inputs that the claim compares, as a JSON list.",
             show_default=False,
         ),
     ] = None,
+    made_up: Annotated[
+        bool,
+        typer.Option(
+            "--made-up",
+            envvar="SHOAL_MADE_UP",
+            help="The pair is nobody's: what is found may name it, and may be passed on.",
+        ),
+    ] = False,
     draws: Annotated[
         int | None,
         typer.Option(
@@ -103,7 +115,8 @@ def audit(
 
     `violated` is a proof, at level 1 - alpha, that the claim is false for this pair. `consistent`
     proves nothing: the claim rests on its proof. `broken`: what was audited raises, returns NaN,
-    changes shape or is not random. Exit code 1: something is violated or broken.
+    changes shape or is not random. Exit code 1: something is violated or broken, as every twin
+    should be.
 
     **Examples**
 
@@ -114,17 +127,20 @@ def audit(
         shoal audit --list
     """
     from shoal.apps import audit_story as story
-    from shoal.apps.audit_cases import cases_of, kinds
+    from shoal.apps.audit_cases import KINDS
+    from shoal.audit.levels import check_levels
 
     say = Output(json, quiet)
     if names:
-        say.result(story.names_document(kinds()), *story.names(kinds()))
+        say.result(story.names_document(KINDS), *story.names(KINDS))
         return
-    _check_output(output)
-    cases = cases_of(method, python, pair, epsilon, delta)
-    chosen = _seed(seed)
+    check_page(output, overwrite, "verdict.html")
+    check_levels(alpha, delta)
+    cases = _cases(method, python, pair, _claim(epsilon), delta, made_up)
+    chosen = secrets.randbelow(2**31) if seed is None else seed
     found = _run(cases, draws, alpha / len(cases), chosen, say)
-    told = story.Told(method or str(python), found, cases, alpha, chosen)
+    asked = {"epsilon": epsilon, "delta": delta or None, "draws": draws, "alpha": alpha}
+    told = story.Told(method or str(python), found, asked, chosen, python, pair)
     if output is not None:
         story.write(told, output, overwrite)
     say.result(story.document(told, output), *story.summary(told, output))
@@ -132,10 +148,37 @@ def audit(
         raise typer.Exit(1)
 
 
+def _cases(
+    method: str | None,
+    python: str | None,
+    pair: str | None,
+    epsilon: float | None,
+    delta: float,
+    made_up: bool,
+) -> "Asked":
+    """What is to be audited: cases of ours by a word, or one of anybody's function."""
+    from shoal.apps.audit_cases import function_case, named_cases
+
+    if (method is None) == (python is None):
+        raise ConflictingSettings(
+            "Exactly one is needed: a name, or --python.",
+            "E.g. shoal audit nd-laplace, or shoal audit --python mine:noisy --pair '[0, 1]'. "
+            "`shoal audit --list` says what there is.",
+        )
+    if python is not None:
+        return {python: function_case(python, pair, epsilon, delta, made_up)}
+    if pair is not None or delta or made_up:
+        raise ConflictingSettings(
+            "--pair, --delta and --made-up go with --python.",
+            "Leave them out: our own cases have their pairs and claims, all made up.",
+        )
+    return named_cases(str(method), epsilon)
+
+
 def _run(
     cases: "Asked", draws: int | None, alpha: float, seed: int, say: Output
 ) -> dict[str, "Finding"]:
-    """Every case, one after the other; progress in fortieths of a case."""
+    """Every case, one after the other."""
     found = {}
     with say.progress(len(cases)) as progress:
         for name, case in cases.items():
@@ -146,14 +189,11 @@ def _run(
     return found
 
 
-def _seed(seed: int | None) -> int:
-    import secrets
-
-    return secrets.randbelow(2**31) if seed is None else seed
-
-
-def _check_output(output: Path | None) -> None:
-    if output is not None and output.suffix not in (".html", ".json"):
-        raise InvalidSetting(
-            f"{output.name} ends in neither .html nor .json.", "E.g. -o verdict.html."
-        )
+def _claim(epsilon: str | None) -> float | None:
+    """The claim as a number."""
+    if epsilon is None:
+        return None
+    with suppress(ValueError):
+        if 0 <= float(epsilon) < float("inf"):
+            return float(epsilon)
+    raise InvalidSetting("--epsilon is no number from 0 up.", "E.g. --epsilon 1.")

@@ -1,92 +1,91 @@
 """Which cases a word on the command line names, and a case for anybody's function."""
 
 import json
+import re
 import sys
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from shoal.audit import Case, Finding, estimators, exact_score, shipped, twins
 from shoal.errors import InvalidSetting, ShoalError
+from shoal.privacy import LocalDP, PureDP
+from shoal.privacy.exact import exact_budget
 
-if TYPE_CHECKING:
-    from shoal.audit import Case
+__all__ = ["KINDS", "Asked", "Given", "function_case", "named_cases"]
 
-__all__ = ["Asked", "cases_of", "kinds"]
-
-_SHORT = {"kmeans": "privatekmeans", "wave": "wavecluster"}
-_EVERY = ("mechanisms", "estimators", "twins")
-Asked = dict[str, "Case"]
-
-
-def kinds() -> Mapping[str, Mapping[str, "Case"]]:
-    """All there is to audit, by kind and name."""
-    from shoal.audit import estimators, shipped, twins
-
-    return dict(zip(_EVERY, (shipped, estimators, twins), strict=True))
+Asked = Mapping[str, Case]
+KINDS: Mapping[str, Asked] = {"mechanisms": shipped, "estimators": estimators, "twins": twins}
+_SHORT = {"kmeans": "PrivateKMeans", "wave": "WaveCluster"}  # as `shoal cluster` calls them
+_DRAWS = 20_000  # of anybody's function, which is called once a draw
 
 
-def cases_of(
-    word: str | None, python: str | None, pair: str | None, epsilon: str | None, delta: float
-) -> Asked:
-    """The cases these options ask for, by name."""
-    if (word is None) == (python is None):
+def named_cases(word: str, epsilon: float | None = None) -> Asked:
+    """The cases that a word names: a kind, a case's whole name, or the words it begins with.
+
+    Parameters
+    ----------
+    word
+        E.g. ``mechanisms``, ``nd-laplace d=2``, ``NDLaplace``. Twins are looked at last: one is
+        meant only if nothing of ours has such a name.
+    epsilon
+        Makes the mechanisms anew with this budget.
+
+    Examples
+    --------
+    >>> list(named_cases("Harmony"))
+    ['harmony d=2', 'harmony d=4']
+    >>> list(named_cases("Harmony", 2.0).values())[0].claim
+    LocalDP(epsilon=2)
+    """
+    found = _found(_SHORT.get(word, word))
+    if not found:
         raise InvalidSetting(
-            "Exactly one is needed: a name, or --python.",
-            "E.g. shoal audit nd-laplace, or shoal audit --python mine:noisy --pair '[0, 1]'. "
-            "`shoal audit --list` says what there is.",
+            f"There is nothing named {word!r} to audit.",
+            f"`shoal audit --list` names all there is; {', '.join(KINDS)} audit all of a kind.",
         )
-    if python is not None:
-        return {python: _function(python, pair, epsilon, delta)}
-    if pair is not None:
-        raise InvalidSetting("--pair goes with --python.", "Our own cases have their pairs.")
-    found = _named(str(word))
-    return found if epsilon is None else _at(found, _number(epsilon))
+    return found if epsilon is None else _at(found, epsilon)
 
 
-def _named(word: str) -> Asked:
-    """All cases of a kind, or those whose name is, or begins with, the word."""
-    known = kinds()
-    if word in known:
-        return dict(known[word])
-    wanted = _SHORT.get(word, _folded(word))
-    everything = {name: case for group in known.values() for name, case in group.items()}
-    exact = {name: case for name, case in everything.items() if _folded(name) == wanted}
-    if exact and len(exact) == 1 and word in everything:
-        return exact
-    begun = {
-        n: c for n, c in everything.items() if _folded(n.split(",")[0].split(" d=")[0]) == wanted
-    }
-    found = begun or exact or {n: c for n, c in everything.items() if _folded(n).startswith(wanted)}
-    if found:
-        return found
-    raise InvalidSetting(
-        f"There is nothing named {word!r} to audit.",
-        f"`shoal audit --list` names all there is; {', '.join(_EVERY)} audit all of a kind.",
-    )
+def _found(word: str) -> Asked:
+    if word in KINDS:
+        return dict(KINDS[word])
+    for cases in KINDS.values():
+        if word in cases:
+            return {word: cases[word]}
+        begun = {name: case for name, case in cases.items() if _run_on(word) in _openings(name)}
+        if begun:
+            return begun
+    return {}
 
 
-def _folded(name: str) -> str:
-    return "".join(letter for letter in name.lower() if letter not in " -_")
+def _run_on(words: str) -> str:
+    """Letters and digits alone: ``nd-laplace`` and ``NDLaplace`` are the same."""
+    return re.sub(r"[^a-z0-9]", "", words.lower())
+
+
+def _openings(name: str) -> set[str]:
+    """The first word of a name, the first two, and so on, run on."""
+    words = re.findall(r"[a-z0-9]+", name.lower())
+    return {"".join(words[:end]) for end in range(1, len(words) + 1)}
 
 
 def _at(cases: Asked, epsilon: float) -> Asked:
-    """The same cases at another epsilon, where the mechanism says how to make it."""
-    remade = {name: _remade(case, epsilon) for name, case in cases.items()}
-    found = {name: case for name, case in remade.items() if case is not None}
-    if found:
-        return found
-    raise InvalidSetting(
-        "These cases are made for one epsilon each, stated in their claim.",
-        "Leave --epsilon out; or audit a function of your own with --python.",
-    )
+    """The same cases at another epsilon; all of them, or an error that names the others."""
+    made = {name: _remade(case, epsilon) for name, case in cases.items()}
+    others = [name for name, case in made.items() if case is None]
+    if others:
+        raise InvalidSetting(
+            f"{len(others)} of {len(cases)} cases are made for one epsilon, e.g. {others[0]!r}.",
+            "Leave --epsilon out, or audit a function of your own with --python.",
+        )
+    return {name: case for name, case in made.items() if case is not None}
 
 
-def _remade(case: "Case", epsilon: float) -> "Case | None":
-    from shoal.audit import exact_score
-    from shoal.privacy import LocalDP
-
+def _remade(case: Case, epsilon: float) -> Case | None:
+    """The case with its mechanism made anew; ``None`` if that is no mechanism of ours by itself."""
     made = _with_epsilon(case.mechanism, epsilon)
     if made is None or case.score is None or case.pair is None:
         return None
@@ -97,10 +96,7 @@ def _remade(case: "Case", epsilon: float) -> "Case | None":
 
 
 def _with_epsilon(mechanism: Any, epsilon: float) -> Any:
-    from shoal.privacy import PureDP
-    from shoal.privacy.exact import exact_budget
-
-    names = {field.name for field in fields(mechanism)} if hasattr(mechanism, "release") else set()
+    names = {field.name for field in fields(mechanism)} if is_dataclass(mechanism) else set()
     if "epsilon" in names:
         return replace(mechanism, epsilon=epsilon)
     if "guarantee" in names and isinstance(mechanism.guarantee, PureDP):
@@ -108,35 +104,54 @@ def _with_epsilon(mechanism: Any, epsilon: float) -> Any:
     return None
 
 
-def _function(python: str, pair: str | None, epsilon: str | None, delta: float) -> "Case":
-    """A case for a function or mechanism of somebody's own."""
-    from shoal.audit import Case
+class Given(Case):
+    """A case on inputs that may be somebody's: what is found does not keep them."""
 
+    def run(self, **settings: Any) -> Finding:
+        """As of ``Case``."""
+        found = super().run(**settings)
+        return replace(found, pair="given by the caller, not kept", constructed=False)
+
+
+def function_case(
+    python: str, pair: str | None, epsilon: float | None, delta: float, made_up: bool
+) -> Case:
+    """A case for a function or mechanism of somebody's own.
+
+    Parameters
+    ----------
+    python
+        ``module:name``.
+    pair, made_up
+        Two inputs as a JSON list, and whether they were made up for the purpose.
+    epsilon, delta
+        The claim.
+    """
     if pair is None:
         raise InvalidSetting(
             "--python came without --pair.",
             "Give two inputs that the claim compares, as JSON, e.g. --pair '[[0, 0], [1, 0]]'.",
         )
-    claim = None if epsilon is None else _number(epsilon)
-    about = f"the two inputs of --pair {pair}"
-    return Case(_loaded(python), _pair(pair), claim, draws=20_000, delta=delta, about=about)
+    kind = Case if made_up else Given
+    return kind(_loaded(python), _pair(pair), epsilon, draws=_DRAWS, delta=delta)
 
 
 def _pair(text: str) -> tuple[Any, Any]:
     try:
-        first, second = json.loads(text)
-    except (ValueError, TypeError):
+        pair = json.loads(text)
+    except ValueError:
+        pair = None
+    if not isinstance(pair, list) or len(pair) != 2:
         raise InvalidSetting(
             "--pair is no JSON list of two inputs.", "E.g. --pair '[0, 1]' or '[[0, 0], [1, 0]]'."
-        ) from None
-    return first, second
+        )
+    return pair[0], pair[1]
 
 
 def _loaded(python: str) -> Any:
     """What ``module:name`` names; modules in the folder at hand are found too."""
     module, _, name = python.partition(":")
-    here = str(Path.cwd())
-    sys.path.insert(0, here)
+    sys.path.insert(0, str(Path.cwd()))  # and stays: a function may import its neighbours later
     try:
         found = import_module(module)
         for part in name.split("."):
@@ -148,16 +163,9 @@ def _loaded(python: str) -> Any:
             f"--python {python} cannot be loaded ({type(error).__name__}).",
             "Write module:function; the module must be in this folder or installed.",
         ) from None
-    finally:
-        sys.path.remove(here)
+    if isinstance(found, type) or not (callable(found) or hasattr(found, "release")):
+        raise InvalidSetting(
+            f"--python {python} is neither a function nor an object with release(value, rng).",
+            "Name a function; of a class, an instance made in that module.",
+        )
     return found
-
-
-def _number(epsilon: str) -> float:
-    try:
-        value = float(epsilon)
-    except ValueError:
-        value = -1.0
-    if 0 <= value < float("inf"):
-        return value
-    raise InvalidSetting("--epsilon is no number from 0 up.", "E.g. --epsilon 1.")
