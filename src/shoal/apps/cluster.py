@@ -9,6 +9,7 @@ import typer
 
 from shoal.apps.cluster_methods import METHODS, Asked, Method, Waves, groups_of, named
 from shoal.apps.cluster_words import in_words
+from shoal.apps.engine import Engine, Engines, Master
 from shoal.apps.input import (
     Columns,
     Domain,
@@ -17,7 +18,6 @@ from shoal.apps.input import (
     box_of,
     budget_of,
     counted,
-    file_of,
     schema_of,
 )
 from shoal.apps.output import Json, Output, Progress, Quiet, Seed
@@ -181,6 +181,8 @@ def cluster(
             show_default=False,
         ),
     ] = None,
+    engine: Engine = "local",
+    master: Master = None,
     ledger: LedgerFile = None,
     seed: Seed = None,
     json: Json = False,
@@ -200,6 +202,8 @@ def cluster(
             --max-rows-per-person 10
         shoal cluster visits.csv --method wave --epsilon 1 --domain visits.yaml
         zcat visits.csv.gz | shoal cluster - -k 8 --epsilon 0.5 --domain visits.yaml --json
+        shoal cluster hdfs:///visits.parquet -k 8 --epsilon 1 --domain visits.yaml --engine spark
+            --master yarn
 
     where `visits.yaml` holds what is public about the columns, stated without looking:
 
@@ -207,6 +211,7 @@ def cluster(
         columns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}
     """
     how, budget = named(method), budget_of(epsilon, "release")
+    engines = Engines(engine, master)
     _check_apart(ledger, output)
     schema = schema_of(domain)
     who = _people(schema, entity, max_rows_per_person)
@@ -228,9 +233,10 @@ def cluster(
         Waves(variant, cells, selector, level, wavelet),
     )
     say = Output(json, quiet)
-    with say.progress(3) as progress, file_of(table) as source, in_words():
+    with say.progress(3) as progress, in_words():
         task = _Task(asked, how)
-        files = task.run(source, output, overwrite, progress)
+        with engines.table(table, progress) as source:
+            files = task.run(source, output, overwrite, progress)
     story = import_module(how.story)
     say.result(story.document(task.model, asked, files), *story.summary(task.model, asked, files))
 
@@ -244,7 +250,7 @@ class _Task:
         self._story: Any = import_module(how.story)
         self._entries = self._listed()
 
-    def run(self, source: str, output: Path, overwrite: bool, progress: Progress) -> list[Path]:
+    def run(self, source: Any, output: Path, overwrite: bool, progress: Progress) -> list[Path]:
         """Fit, and write the folder whole or not at all."""
         from shoal.cluster.folder import check_replaceable
         from shoal.data import whole_folder
@@ -261,7 +267,7 @@ class _Task:
             written = self._write(part)
         return [output / name for name in written]
 
-    def _rows(self, source: str, progress: Progress) -> "Rows":
+    def _rows(self, source: Any, progress: Progress) -> "Rows":
         from shoal.engine import rows_of
 
         asked = self.asked

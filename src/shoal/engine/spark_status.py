@@ -1,0 +1,66 @@
+"""How far Spark is: the tasks of the stages under way."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Event, Thread
+from typing import Any
+
+__all__ = ["watched"]
+
+Tell = Callable[[int, int], None]
+_SECONDS = 0.25
+
+
+@contextmanager
+def watched(session: Any, tell: Tell) -> Iterator[None]:
+    """While the block lasts, tell how many tasks are done, of how many.
+
+    Parameters
+    ----------
+    session
+        Classic, or of Spark Connect.
+    tell
+        Called with both numbers, from another thread, while stages are under way.
+    """
+    watch = _polled if hasattr(session, "_jsc") else _connected
+    with watch(session, tell):
+        yield
+
+
+@contextmanager
+def _polled(session: Any, tell: Tell) -> Iterator[None]:
+    tracker, ended = session.sparkContext.statusTracker(), Event()
+
+    def poll() -> None:
+        with suppress(Exception):  # the session may end first; a bar that stands still is no harm
+            while not ended.wait(_SECONDS):
+                _tell_of(tracker, tell)
+
+    thread = Thread(target=poll, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def _connected(session: Any, tell: Tell) -> Iterator[None]:
+    def handle(stages: Any, **_: Any) -> None:
+        told = list(stages or ())
+        if told:
+            tell(sum(one.num_completed_tasks for one in told), sum(one.num_tasks for one in told))
+
+    session.registerProgressHandler(handle)
+    try:
+        yield
+    finally:
+        session.removeProgressHandler(handle)
+
+
+def _tell_of(tracker: Any, tell: Tell) -> None:
+    stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
+    known = [stage for stage in stages if stage is not None]
+    if known:
+        tell(sum(one.numCompletedTasks for one in known), sum(one.numTasks for one in known))
