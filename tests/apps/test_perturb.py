@@ -15,7 +15,8 @@ from typer.testing import CliRunner
 from shoal.apps.cli import app
 from shoal.data import write_table
 from shoal.errors import CannotWrite
-from shoal.privacy import Ledger, MetricDP
+from shoal.mechanisms.local_grid import auto_cells
+from shoal.privacy import Ledger, LocalDP, MetricDP
 
 CITY = """
 version: 1
@@ -263,6 +264,16 @@ def test_mixed_records_are_reported_by_kind(folder):
     reports = pq.read_table("noisy.parquet")
     assert reports.column_names == ["age", "sex"]
     assert set(reports["sex"].to_pylist()) <= {"F", "M"}
+
+
+def test_cells_are_chosen_for_the_people_there_are(folder):
+    shown = trips("--mechanism", "local-grid", "--user", "rider", "-o", "cells.parquet")
+    assert shown.exit_code == 0, shown.output
+    reports = pq.read_table("cells.parquet")
+    assert (reports.column_names, reports["cell"].type, len(reports)) == (["cell"], pa.int64(), 50)
+    about = json.loads(Path("cells.parquet.json").read_text())
+    assert about["guarantee"] == LocalDP(2).to_dict()
+    assert about["mechanism"]["cells"] == [auto_cells(50, 2, 2, 8)] * 2
 
 
 def test_no_rows_give_an_empty_file_and_cost_nothing(folder):

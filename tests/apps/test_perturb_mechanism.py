@@ -61,6 +61,11 @@ def test_settings_reach_the_mechanism(asked):
     assert build(asked(scale="box")).mechanism.scale == "box"
 
 
+def test_cells_reach_the_grid(asked):
+    assert build(asked("local-grid")).mechanism.cells == "auto"
+    assert build(asked("local-grid", cells="5,4", clip=True)).mechanism.cells == (5, 4)
+
+
 def test_latitude_comes_first_on_a_map(tmp_path):
     path = tmp_path / "city.yaml"
     path.write_text(
@@ -128,6 +133,8 @@ def test_degrees_without_geo_are_refused(tmp_path):
         ({"scale": "wide"}, InvalidSetting),
         ({"lattice": "none"}, InvalidSetting),
         ({"name": "unary-encoding", "columns": "sex", "clip": True}, InvalidSetting),
+        ({"name": "local-grid", "cells": "many"}, InvalidSetting),
+        ({"cells": "9"}, InvalidSetting),
     ],
     ids=str,
 )

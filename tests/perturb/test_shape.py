@@ -4,7 +4,14 @@ import pytest
 
 from shoal.domain import Box, Categories
 from shoal.errors import InvalidSetting
-from shoal.mechanisms import Mixed, NDLaplace, RandomizedResponse, Restrict, UnaryEncoding
+from shoal.mechanisms import (
+    LocalGrid,
+    Mixed,
+    NDLaplace,
+    RandomizedResponse,
+    Restrict,
+    UnaryEncoding,
+)
 from shoal.perturb.shape import shape_of
 from shoal.randomness import Randomness
 
@@ -22,6 +29,7 @@ TABLE = pd.DataFrame({"age": [31.0, 47.0], "town": ["Ulm", "Aachen"]})
         (Restrict(NDLaplace(1.0), BOX), ("age",)),
         (RandomizedResponse(1.0, TOWNS), None),
         (MIXED, ("age", "town")),
+        (LocalGrid(BOX, epsilon=1, cells=5), ("age",)),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -55,6 +63,22 @@ def test_bits_are_named_by_their_category():
 def test_codes_stay_codes_where_no_list_is_given():
     shape = shape_of(RandomizedResponse(1.0, 4))
     assert shape.columns(np.array([[3.0], [0.0]]))[0].tolist() == [3, 0]
+
+
+def test_cells_are_whole_numbers_in_one_column():
+    grid = LocalGrid(Box(age=(0, 110), visits=(0, 20)), epsilon=12, cells=(5, 4))
+    shape = shape_of(grid)
+    rows = np.array([[31.0, 2.0], [500.0, np.nan]])
+    reports = grid.release(shape.read(rows, None), Randomness(1).noise)
+    (column,) = shape.columns(shape.matrix(reports))
+    assert shape.names_out(("age", "visits")) == ("cell",)
+    assert column.dtype == np.int64
+    np.testing.assert_array_equal(column, reports.values)
+
+
+def test_cells_are_known_before_rows_come():
+    with pytest.raises(InvalidSetting, match="waits for the number of people"):
+        shape_of(LocalGrid(BOX, epsilon=1))
 
 
 @pytest.mark.parametrize("thing", [NDLaplace, 1.0, None, "nd-laplace"])

@@ -14,7 +14,7 @@ from shoal.errors import (
     RepeatedStream,
     UnreadableTable,
 )
-from shoal.mechanisms import Mixed, NDLaplace, RandomizedResponse, snap
+from shoal.mechanisms import LocalGrid, Mixed, NDLaplace, RandomizedResponse, snap
 from shoal.perturb import Streamed
 from shoal.privacy import Ledger
 from shoal.randomness import Randomness
@@ -158,6 +158,12 @@ def test_one_column_of_categories_streams():
     response = RandomizedResponse(1.0, schema.categories["sex"])
     reports = table_of(released(Streamed(response), rows_of(PEOPLE, schema)))
     assert set(reports["sex"].to_pylist()) == {"F", "M"}
+
+
+def test_cells_of_a_grid_stream_as_whole_numbers():
+    grid = LocalGrid(BOX, epsilon=2.0, cells=6)
+    reports = table_of(released(Streamed(grid), rows_of(np.ones((50, 2)), BOX)))
+    assert (reports.column_names, reports["cell"].type) == (["cell"], pa.int64())
 
 
 def test_no_rows_make_an_empty_table_of_the_right_columns(tmp_path):

@@ -30,12 +30,14 @@ from shoal.mechanisms import (
     Duchi,
     Harmony,
     Hybrid,
+    LocalGrid,
     Mixed,
     NDLaplace,
     Piecewise,
     PlanarLaplace,
     PrivUnit,
     RandomizedResponse,
+    Reports,
     Restrict,
     SquareWave,
     Staircase,
@@ -439,6 +441,31 @@ def test_every_mechanism_on_numbers_runs_over_a_table(mechanism):
     reports = perturb.fit_transform(pd.DataFrame(PEOPLE))
     assert reports.columns.tolist() == ["x", "y"]
     assert perturb.ledger_.totals() == [mechanism.guarantee]
+
+
+@kinds
+def test_cells_come_out_as_reports_that_centres_are_learnt_from(make):
+    grid = LocalGrid(BOX, epsilon=2.0, cells=4)
+    perturb = Perturb(grid, random_state=7).fit(make(PEOPLE))
+    table = {"x": np.repeat([1.0, 8.0], 2_000), "y": np.repeat([1.0, 8.0], 2_000)}
+    cells = np.asarray(perturb.transform(make(table))["cell"])
+    counts = grid.counts(Reports(cells, grid)).value
+    assert set(np.argsort(counts)[-2:]) == set(grid.grid.keys(np.array([[1.0, 1.0], [8.0, 8.0]])))
+    assert perturb.get_feature_names_out().tolist() == ["cell"]
+    assert perturb.guarantee_.epsilon == 2
+
+
+def test_a_person_has_one_cell():
+    cells = Perturb(LocalGrid(BOX, epsilon=1, cells=9), user="who").fit_transform(pa.table(PEOPLE))
+    assert cells["cell"][0] == cells["cell"][2]
+    assert cells["cell"].type == pa.int64()
+
+
+def test_cells_that_wait_for_the_number_of_people_are_refused_and_take_no_remap():
+    with pytest.raises(InvalidSetting, match="waits for the number of people"):
+        Perturb(LocalGrid(BOX, epsilon=1)).fit(pd.DataFrame(PEOPLE))
+    with pytest.raises(InvalidSetting, match="numbers only"):
+        Perturb(LocalGrid(BOX, epsilon=1, cells=9), clamp(BOX)).fit(pd.DataFrame(PEOPLE))
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,20 @@
 """``shoal perturb``: report the rows of a file through a local mechanism, in one stream."""
 
 import json as json_format
-import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.apps.input import Columns, Domain, LedgerFile, Table, budget_of, counted, file_of
+from shoal.apps.engine import Engine, Engines, Master
+from shoal.apps.input import Columns, Domain, LedgerFile, Table, budget_of, counted
 from shoal.apps.output import Json, Output, Progress, Quiet, Seed
 from shoal.apps.perturb_mechanism import Name, Settings, build, columns_of, named, remap_of
 from shoal.apps.perturb_story import sidecar, summary
 from shoal.apps.perturb_words import in_words, saying_what_is_spent
-from shoal.errors import CannotWrite, InvalidSetting
+from shoal.apps.places import check_format, place_of, sidecar_of
+from shoal.errors import InvalidSetting
 
 if TYPE_CHECKING:
     from shoal.engine import Rows
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from shoal.privacy import Guarantee, Page
 
 __all__ = ["perturb"]
-
-FORMATS = (".csv", ".csv.gz", ".parquet")
 
 
 def perturb(
@@ -49,11 +46,11 @@ def perturb(
     columns: Columns = None,
     domain: Domain = None,
     output: Annotated[
-        Path,
+        str,
         typer.Option(
             "--output", "-o", envvar="SHOAL_OUTPUT", help="File to write: .parquet, .csv, .csv.gz."
         ),
-    ] = Path("reports.parquet"),
+    ] = "reports.parquet",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace older reports.")
     ] = False,
@@ -99,6 +96,15 @@ def perturb(
     lattice: Annotated[
         str, typer.Option(envvar="SHOAL_LATTICE", help="Step that reports are rounded to.")
     ] = "auto",
+    cells: Annotated[
+        str,
+        typer.Option(
+            envvar="SHOAL_CELLS",
+            help="Of local-grid, along each axis: 12, or 12,8. Left out, from the number of rows.",
+        ),
+    ] = "auto",
+    engine: Engine = "local",
+    master: Master = None,
     ledger: LedgerFile = None,
     seed: Seed = None,
     json: Json = False,
@@ -116,6 +122,7 @@ def perturb(
         shoal perturb trips.csv --epsilon 2 --domain city.yaml -o noisy.parquet
         shoal perturb trips.csv --epsilon 2 --domain city.yaml --user rider --ledger trips.ledger
         shoal perturb people.parquet --mechanism mixed --epsilon 4 --domain people.yaml --clip
+        shoal perturb trips.csv --mechanism local-grid --epsilon 2 --domain city.yaml --clip
         zcat ages.csv.gz | shoal perturb - --mechanism piecewise --epsilon 1 --domain ages.yaml
 
     where `city.yaml` holds what is public, and `geo` makes epsilon count per kilometre:
@@ -124,17 +131,17 @@ def perturb(
         columns: {lat: {low: 52.3, high: 52.7}, lon: {low: 13.1, high: 13.8}}
         geo: {latitude: lat, longitude: lon}
     """
-    name = named(mechanism)
-    asked = Settings(name, budget_of(epsilon, "report"), columns, domain, scale, lattice, clip)
+    name, engines = named(mechanism), Engines(engine, master)
+    promised = budget_of(epsilon, "report")
+    asked = Settings(name, promised, columns, domain, scale, lattice, clip, cells)
     say = Output(json, quiet)
     with in_words():
         task = _Task(asked, remap, user, keep_order, ledger, seed)
-    about = output.with_name(f"{output.name}.json")
-    with say.progress(2) as progress, file_of(table) as source:
-        _check_output(output, source)
-        document = task.run(source, output, about, overwrite, progress)
-    files = [output, about]
-    shown = {"output": str(output), "sidecar": str(about), "ledger": ledger and str(ledger)}
+    check_format(output)
+    with say.progress(2) as progress, engines.table(table, progress) as source:
+        document = task.run(source, output, overwrite, progress)
+    files = [output, sidecar_of(output)]
+    shown = {"output": files[0], "sidecar": files[1], "ledger": ledger and str(ledger)}
     say.result(shown | document, *summary(document, task.guarantee, files, ledger))
 
 
@@ -164,32 +171,27 @@ class _Task:
         self._ledger = ledger
         self._page: Page | None = None
 
-    def run(
-        self, source: str, output: Path, about: Path, overwrite: bool, progress: Progress
-    ) -> dict[str, Any]:
+    def run(self, source: Any, output: str, overwrite: bool, progress: Progress) -> dict[str, Any]:
         """Write reports and sidecar, both whole or neither."""
-        from shoal.data import whole_file
         from shoal.privacy import Ledger
 
         with ExitStack() as stack:
             stack.enter_context(saying_what_is_spent(self._spent))
             stack.enter_context(in_words())
-            about_part = stack.enter_context(whole_file(about, overwrite))
-            part = stack.enter_context(whole_file(output, overwrite))
-            made = stack.enter_context(_beside(part, output))
+            place = stack.enter_context(place_of(output, source, overwrite))
             self._page = Ledger(self._ledger).open(self.mechanism.guarantee, by="shoal perturb")
             rows = self._rows(source, progress)
             drawn = self._release(rows, self._page)
             progress.step("Drawing reports")
-            drawn.write(made)
-            document = self._sidecar(rows.size(), made)
-            about_part.write_text(json_format.dumps(document, indent=1, ensure_ascii=False))
-            os.replace(made, part)
+            drawn.write(place.made)
+            document = self._sidecar(rows.size(), output, place.digest())
+            place.finish(json_format.dumps(document, indent=1, ensure_ascii=False))
         return document
 
-    def _sidecar(self, rows: int, made: Path) -> dict[str, Any]:
+    def _sidecar(self, rows: int, output: str, digest: str) -> dict[str, Any]:
         told = (self.mechanism, self.remap, self.domain, self.guarantee, self.user)
-        return sidecar(*told, self.keep_order, rows, made)
+        file = {"name": output.rstrip("/").rsplit("/", 1)[-1], "sha256": digest}
+        return sidecar(*told, self.keep_order, rows, file)
 
     def _spent(self) -> bool:
         """Whether a ledger that outlives this run has the promise."""
@@ -200,7 +202,7 @@ class _Task:
         except InvalidSetting:  # nothing was released
             return False
 
-    def _rows(self, source: str, progress: Progress) -> "Rows":
+    def _rows(self, source: Any, progress: Progress) -> "Rows":
         """The rows, all of them admitted."""
         from shoal.engine import rows_of
 
@@ -213,8 +215,15 @@ class _Task:
         )
         progress.step("Checking rows")
         rows.on_progress(counted(progress))
-        rows.size()
+        self._settle(rows.size())
         return rows
+
+    def _settle(self, people: int) -> None:
+        """Cells for so many people: reports are counted by whoever gets them, so this is public."""
+        from shoal.mechanisms import LocalGrid
+
+        if isinstance(self.mechanism, LocalGrid):
+            self.mechanism = self.mechanism.settled(max(1, people))
 
     def _release(self, rows: "Rows", page: "Page") -> "Drawn":
         """Where rows and noise meet: one promise, one entry in the ledger."""
@@ -224,27 +233,3 @@ class _Task:
         if not rows.size():  # nobody is reported, so nothing is promised
             return reports.release(rows, self.noise)
         return page.release(reports, rows, self.noise, of="reports")
-
-
-def _check_output(output: Path, source: str) -> None:
-    """What can be told wrong before the budget is spent."""
-    if not output.name.endswith(FORMATS):
-        raise CannotWrite(
-            f"{output.name} names no format this writes.", f"End it in {' or '.join(FORMATS)}."
-        )
-    if output.exists() and Path(source).exists() and output.samefile(source):
-        raise InvalidSetting(
-            "The reports would replace the table itself.", "Write them to another file."
-        )
-
-
-@contextmanager
-def _beside(part: Path, output: Path) -> Iterator[Path]:
-    """A file of the output's own name, which tells its format; errors name the output itself."""
-    with TemporaryDirectory(prefix=".shoal-", dir=part.parent) as folder:
-        made = Path(folder) / output.name
-        try:
-            yield made
-        except CannotWrite as error:
-            came = error.came.replace(str(made), str(output))
-            raise CannotWrite(came, error.next_step) from None

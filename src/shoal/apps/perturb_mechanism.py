@@ -33,6 +33,7 @@ class Name(StrEnum):
     randomized_response = "randomized-response"
     unary_encoding = "unary-encoding"
     mixed = "mixed"
+    local_grid = "local-grid"
 
 
 _CLASSES = {
@@ -50,6 +51,7 @@ _CLASSES = {
     Name.randomized_response: "RandomizedResponse",
     Name.unary_encoding: "UnaryEncoding",
     Name.mixed: "Mixed",
+    Name.local_grid: "LocalGrid",
 }
 _CATEGORICAL = (Name.randomized_response, Name.unary_encoding)
 
@@ -65,6 +67,7 @@ class Settings:
     scale: str | None
     lattice: str
     clip: bool
+    cells: str = "auto"
 
 
 class Plan(NamedTuple):
@@ -159,12 +162,13 @@ def _arguments(asked: Settings, kind: Any, domain: "Box | Schema") -> dict[str, 
     known = {field.name for field in fields(kind)}
     given: dict[str, Any] = {"epsilon": asked.epsilon}
     if isinstance(domain, Box):
-        given["bounds"] = domain
+        given["domain" if "domain" in known else "bounds"] = domain
     elif asked.name is Name.mixed:
         given["columns"] = {n: domain.bounds.get(n) or domain.categories[n] for n in domain.columns}
     else:
         (given["categories"],) = domain.categories.values()
-    options = {"clip": asked.clip or None, "scale": _scale(asked.scale)}
+    moves = asked.clip and asked.name is not Name.local_grid  # which moves rows, asked or not
+    options = {"clip": moves or None, "scale": _scale(asked.scale), "cells": _cells(asked.cells)}
     options["lattice"] = None if asked.lattice == "auto" else _number(asked.lattice, "--lattice")
     for name, value in options.items():
         if value is not None and name not in known:
@@ -176,6 +180,17 @@ def _scale(words: str | None) -> Any:
     if words is None or words == "box":
         return words
     return tuple(_number(word, "--scale") for word in listed(words))
+
+
+def _cells(words: str) -> Any:
+    if words == "auto":
+        return None
+    each = listed(words)
+    if not all(word.isdecimal() for word in each):
+        raise InvalidSetting(
+            "--cells holds something that is no whole number.", "E.g. --cells 12, or 12,8."
+        )
+    return int(words) if len(each) == 1 else tuple(map(int, each))
 
 
 def _number(word: str, option: str) -> float:

@@ -6,14 +6,14 @@ from shoal.domain import Box, Categories, Schema
 from shoal.engine import Rows, rows_of
 from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds
 from shoal.mechanisms.remaps import BayesRemap
-from shoal.perturb.shape import Category, Mixture, Names, Numbers, Shape
+from shoal.perturb.shape import Category, Cell, Mixture, Names, Numbers, Shape
 
 __all__ = ["check_for_frame", "rows_of_frame"]
 
 
 def rows_of_frame(X: Any, shape: Shape) -> Rows:
     """The columns of a Spark frame that are reported. No row is read yet."""
-    moves = getattr(shape.drawn, "clip", False)
+    moves = isinstance(shape, Cell) or getattr(shape.drawn, "clip", False)
     return rows_of(X, _domain(X, shape), outside="clip" if moves else "refuse")
 
 
@@ -37,6 +37,8 @@ def _domain(X: Any, shape: Shape) -> Box | Schema:
         return _schema(dict(shape.mechanism.columns))
     if isinstance(shape, Category):
         return _schema({_only(X.columns): shape.mechanism.categories})
+    if isinstance(shape, Cell):
+        return shape.drawn.domain
     if not isinstance(shape, Numbers) or shape.box is None:
         raise UnknownBounds(
             "A Spark frame came, and the mechanism has no bounds to name its columns.",

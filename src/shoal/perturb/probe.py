@@ -17,7 +17,9 @@ def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -
     if remap is None:
         return
     if not isinstance(shape, Numbers):
-        raise InvalidSetting("A remap came with categories.", "Remaps move numbers only.")
+        raise InvalidSetting(
+            "A remap came with reports of categories or cells.", "Remaps move numbers only."
+        )
     if isinstance(remap, BayesRemap) and isinstance(remap.prior, str) and shape.box is None:
         raise InvalidSetting(
             "The remap learns where records lie, and the mechanism has no bounds to look within.",

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from shoal.domain import Box, Categories
 from shoal.domain.box import Matrix
 from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, UnknownCategory
-from shoal.mechanisms import Mixed, RandomizedResponse, UnaryEncoding
+from shoal.mechanisms import LocalGrid, Mixed, RandomizedResponse, UnaryEncoding
 from shoal.mechanisms.hybrid import Hybrid
 from shoal.perturb.tables import columns_of, numbers_of
 
-__all__ = ["Mixture", "Names", "Numbers", "Shape", "shape_of"]
+__all__ = ["Category", "Cell", "Mixture", "Names", "Numbers", "Shape", "shape_of"]
 
 Names = tuple[str, ...]
 
@@ -61,6 +61,8 @@ def shape_of(mechanism: Any) -> Shape:
         return Mixture(mechanism)
     if isinstance(mechanism, RandomizedResponse | UnaryEncoding):
         return Category(mechanism)
+    if isinstance(mechanism, LocalGrid):
+        return Cell(mechanism)
     return Numbers(mechanism)
 
 
@@ -164,6 +166,41 @@ class Category:
             return known.codes(column).astype(np.int64)
         except UnknownCategory as error:
             raise UnknownCategory(f"Column {name!r}: {error.came}", error.next_step) from None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Rows of numbers, each reported as one whole number: what its cell became."""
+
+    drawn: LocalGrid
+
+    def __post_init__(self) -> None:
+        _ = self.drawn.grid  # all rows are told in the same cells, so they are settled by now
+
+    @property
+    def names(self) -> Names:
+        """The columns of the grid."""
+        return self.drawn.domain.names
+
+    def read(self, X: Any, columns: Names | None) -> Matrix:
+        """Float64 rows."""
+        return numbers_of(X, columns)
+
+    def some(self, value: Matrix, at: list[int]) -> Matrix:
+        """Some rows."""
+        return value[at]
+
+    def matrix(self, released: Any) -> Matrix:
+        """One number a line, small enough for a float to hold."""
+        return np.asarray(released, dtype=np.float64)[:, None]
+
+    def names_out(self, columns: Names) -> Names:
+        """One column for all."""
+        return ("cell",)
+
+    def columns(self, reports: Matrix) -> list[NDArray[Any]]:
+        """Whole numbers again, as ``Reports(values, mechanism)`` takes them."""
+        return [reports[:, 0].astype(np.int64)]
 
 
 @dataclass(frozen=True)
