@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.engine.spark_files import _Arrow, _Hadoop, files_of
+from shoal.engine.spark_files import _Arrow, _Hadoop, beside, digest_of, files_of, uri_of
 from shoal.errors import CannotWrite
 
 
@@ -26,3 +26,33 @@ def test_files_are_written_renamed_and_removed(spark, tmp_path, kind):
 def test_a_place_a_connect_client_cannot_reach_is_named():
     with pytest.raises(CannotWrite, match="A nowhere path came"):
         _Arrow().exists("nowhere://a/b")
+
+
+@pytest.mark.parametrize("kind", [files_of, _Hadoop, lambda session: _Arrow()])
+def test_folders_are_copied_there_and_back(spark, tmp_path, kind):
+    files, uri = kind(spark), tmp_path.as_uri()
+    (tmp_path / "near" / "below").mkdir(parents=True)
+    (tmp_path / "near" / "below" / "cells").write_bytes(bytes(range(256)))
+    (tmp_path / "far").mkdir()
+    files.upload(tmp_path / "near", f"{uri}/far/model")
+    files.download(f"{uri}/far/model", tmp_path / "back")
+    assert (tmp_path / "back" / "below" / "cells").read_bytes() == bytes(range(256))
+
+
+def test_the_digest_of_a_folder_is_that_of_its_files_in_any_order(spark, tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    for folder, names in (("a", ("1", "2")), ("b", ("2", "1"))):
+        for name, content in zip(names, ("x", "y"), strict=True):
+            (tmp_path / folder / name).write_text(content)
+    one, other = (digest_of(spark, (tmp_path / folder).as_uri()) for folder in "ab")
+    (tmp_path / "b" / "1").write_text("z")
+    assert one == other != digest_of(spark, (tmp_path / "b").as_uri())
+
+
+def test_a_path_without_a_scheme_is_on_this_machine(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert uri_of("rows.csv") == f"file://{tmp_path}/rows.csv"
+    assert uri_of("s3a://bucket/rows") == "s3a://bucket/rows"
+    assert beside("hdfs://names/a/b").startswith("hdfs://names/a/.shoal-")
+    assert beside("b/").startswith(".shoal-")

@@ -1,13 +1,11 @@
 """A whole run of a policy on Spark: counted, written and counted again by the cluster."""
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 from shoal.anonymize.check import Achieved, recount
@@ -25,7 +23,7 @@ from shoal.anonymize.spark_release import SPARK_OWNER, in_own_order, released_fr
 from shoal.anonymize.study import studied
 from shoal.engine.scratch import scratch
 from shoal.engine.spark_failures import guarded
-from shoal.engine.spark_files import files_of
+from shoal.engine.spark_files import beside, digest_of, files_of, same_place
 from shoal.engine.spark_table import SparkTable
 from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy
 
@@ -92,7 +90,7 @@ class SparkRun:
                 achieved,
                 found,
                 starred=produced.starred,
-                table_sha256=self._sha256(written),
+                table_sha256=digest_of(self._table.session, written),
             )
             done = Finished(policy, self._paths, frequency, outcome, produced, told)
             for uri, text in self._texts(done, found).items():
@@ -141,13 +139,6 @@ class SparkRun:
             return reader.parquet(path)
         return reader.options(**_CSV, multiLine=True).csv(path)
 
-    def _sha256(self, path: str) -> str:
-        """A hash of the files' hashes, one line each, in their order."""
-        files = self._table.session.read.format("binaryFile").load(path)
-        with guarded("hashing the release"):
-            found = files.selectExpr("sha2(content, 256) AS hash").toArrow()["hash"].to_pylist()
-        return hashlib.sha256("".join(f"{one}\n" for one in sorted(found)).encode()).hexdigest()
-
     def _texts(self, done: Finished, found: dict[str, set[int]]) -> dict[str, str]:
         """Mapping, manifest and pages by the places they go to."""
         texts = {self._uris["manifest"]: json.dumps(done.manifest, indent=1) + "\n"}
@@ -162,7 +153,7 @@ class SparkRun:
 
     def _put(self, uri: str, text: str) -> None:
         """Write a file whole or not at all."""
-        part = _beside(uri)
+        part = beside(uri)
         try:
             self._files.write(part, text, private=uri == self._page(self._paths.curator))
             self._files.rename(part, uri)
@@ -172,7 +163,7 @@ class SparkRun:
     @contextmanager
     def _private_folder(self) -> Iterator[str]:
         """Beside the table, so that giving it its name moves nothing."""
-        folder = _beside(self._uris["table"])
+        folder = beside(self._uris["table"])
         self._files.make_private(folder)
         try:
             yield folder
@@ -213,7 +204,7 @@ class SparkRun:
         if len(set(wanted)) < len(wanted):
             raise InvalidPolicy("One path is to hold two files.", "Choose others under `output`.")
         table = self._uris["table"]
-        if any(_plain(file).startswith(_plain(table)) for file in self._table.frame.inputFiles()):
+        if any(same_place(file, table) for file in self._table.frame.inputFiles()):
             raise InvalidPolicy(
                 f"{table} is read by this very run.", "Choose another name under `output`."
             )
@@ -247,17 +238,6 @@ def _counted_again(
     return achieved
 
 
-def _beside(uri: str) -> str:
-    """A hidden name that nothing has yet, in the same folder."""
-    return f"{uri.rsplit('/', 1)[0]}/.shoal-{token_hex(8)}"
-
-
 def _uri(policy: Policy, written: str) -> str:
     """A path as Spark takes it: without a scheme it is local and starts at the policy's folder."""
     return written if "://" in written else f"file://{os.path.abspath(policy.path(written))}"
-
-
-def _plain(uri: str) -> str:
-    """file:/x, file:///x and file://x are one place."""
-    scheme, _, rest = uri.partition(":")
-    return f"{scheme}:{rest.lstrip('/')}"

@@ -1,11 +1,13 @@
 """``shoal anonymize``: a table to hand over, in which k people share every combination."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.apps.engine import Engine, Engines, Master
 from shoal.apps.input import Table
 from shoal.apps.output import Json, Output, Progress, Quiet, entry
 from shoal.errors import InvalidPolicy
@@ -76,6 +78,8 @@ def anonymize(
     title: Title = None,
     publisher: Publisher = None,
     overwrite: Overwrite = False,
+    engine: Engine = "local",
+    master: Master = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -94,11 +98,12 @@ def anonymize(
     """
     if context.invoked_subcommand is not None:
         return
-    say = Output(json, quiet)
+    say, engines, asked = Output(json, quiet), Engines(engine, master), _read(policy)
     if dry_run:
-        _validate(_read(policy), say, explain)
+        _validate(asked, engines, say, explain)
         return
-    _release(_read(policy), say, explain, (title, publisher, population), overwrite=overwrite)
+    told = (title, publisher, population)
+    _release(asked, engines, say, explain, told, overwrite=overwrite)
 
 
 @anonymize_app.command()
@@ -117,6 +122,8 @@ def apply(
     title: Title = None,
     publisher: Publisher = None,
     overwrite: Overwrite = False,
+    engine: Engine = "local",
+    master: Master = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -132,14 +139,20 @@ def apply(
 
     if cut is None:
         raise InvalidPolicy("No manifest came.", "Name the first release's with --cut.")
-    told = (title, publisher, population)
+    told, asked, engines = (title, publisher, population), _read(policy), Engines(engine, master)
     kept = read_manifest(cut)
-    _release(_read(policy), Output(json, quiet), explain, told, overwrite=overwrite, manifest=kept)
+    say = Output(json, quiet)
+    _release(asked, engines, say, explain, told, overwrite=overwrite, manifest=kept)
 
 
 @anonymize_app.command()
 def check(
-    table: Table, policy: PolicyFile = None, json: Json = False, quiet: Quiet = False
+    table: Table,
+    policy: PolicyFile = None,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Measure k, l, t and the risk of any table, by counting it. Exit code 1: a promise is broken.
 
@@ -150,15 +163,13 @@ def check(
         shoal anonymize check visits.released.csv --policy visits.yaml
     """
     from shoal.anonymize.check import recount
-    from shoal.apps.input import file_of
 
-    asked = _read(policy)
-    with file_of(table) as source:
+    asked, say = _read(policy), Output(json, quiet)
+    with say.progress(1) as progress, Engines(engine, master).table(table, progress) as source:
+        progress.step("Counting rows")
         achieved = recount(source, asked)
     broken = achieved.broken(asked)
-    Output(json, quiet).result(
-        _measured(asked, achieved, broken), *_measures(asked, achieved, broken)
-    )
+    say.result(_measured(asked, achieved, broken), *_measures(asked, achieved, broken))
     if broken:
         raise typer.Exit(1)
 
@@ -206,6 +217,7 @@ def init(
 
 def _release(
     policy: "Policy",
+    engines: Engines,
     say: Output,
     explain: bool,
     told: tuple[Any, ...],
@@ -217,10 +229,11 @@ def _release(
     from shoal.apps import anonymize_story as story
     from shoal.apps.anonymize_explain import columns, explained
 
-    with say.progress(3) as progress:
+    with say.progress(3) as progress, _rows(policy, engines, progress) as rows:
         progress.step("Reading rows")
         finished = run_policy(
             policy,
+            rows,
             manifest=manifest,
             pages=lambda done: story.pages(done, story.Told(*told)),
             overwrite=overwrite,
@@ -234,16 +247,27 @@ def _release(
     say.result(document, *story.summary(finished, files), *more)
 
 
-def _validate(policy: "Policy", say: Output, explain: bool) -> None:
+@contextmanager
+def _rows(policy: "Policy", engines: Engines, progress: Progress) -> Iterator[Any]:
+    """The policy's table; a path without a scheme starts at the policy's folder."""
+    source = policy.input.path
+    if source is None:
+        raise InvalidPolicy("input.path is missing.", "Say where the table is.")
+    path = source if "://" in source else str(policy.path(source))
+    with engines.table(path, progress) as rows:
+        yield rows
+
+
+def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool) -> None:
     """All that can be said without a search; nothing is written."""
     from shoal.anonymize.frequency import problem_of
     from shoal.anonymize.run import paths_of
     from shoal.apps.anonymize_explain import explained, roles
 
-    paths, source = paths_of(policy), policy.input.path
-    if source is None:
-        raise InvalidPolicy("input.path is missing.", "Say where the table is.")
-    problem = problem_of(policy, policy.path(source)).problem
+    paths = paths_of(policy)
+    with say.progress(1) as progress, _rows(policy, engines, progress) as rows:
+        progress.step("Counting rows")
+        problem = problem_of(policy, rows).problem
     found = {"rows": problem.N, "combinations": len(problem.n), "may_be_left_out": problem.budget}
     counted = (
         f"{problem.N:,} rows in {len(problem.n):,} different combinations; {problem.budget:,} may "
@@ -267,11 +291,19 @@ def _read(path: Path | None) -> "Policy":
     return read_policy(path)
 
 
-def _files(finished: "Finished") -> dict[str, Path]:
+def _files(finished: "Finished") -> dict[str, str]:
     paths = finished.paths
     mapping = {"mapping": paths.mapping} if finished.outcome.cut is not None else {}
     pages = {"page": paths.report, "yours": paths.curator}
-    return {"table": paths.table, **mapping, "manifest": paths.manifest, **pages}
+    files = {"table": paths.table, **mapping, "manifest": paths.manifest, **pages}
+    return {name: _said(path, finished.policy.output.path or "") for name, path in files.items()}
+
+
+def _said(path: Path, table: str) -> str:
+    """A path as it would be written: in it, a scheme such as ``hdfs://`` has lost a slash."""
+    folder = table.rsplit("/", 1)[0]
+    beside = "://" in table and path.parent == Path(folder)
+    return f"{folder}/{path.name}" if beside else str(path)
 
 
 def _measured(policy: "Policy", achieved: "Achieved", broken: list[str]) -> dict[str, Any]:

@@ -56,18 +56,18 @@ def result(finished: "Finished", told: Told) -> "Result":
     )
 
 
-def document(finished: "Finished", files: Mapping[str, Path]) -> dict[str, Any]:
+def document(finished: "Finished", files: Mapping[str, str]) -> dict[str, Any]:
     """What ``--json`` prints: the manifest, the risk after the release, and where things are."""
     from dataclasses import asdict
 
     return {
         "manifest": finished.manifest,
         "risk": asdict(_risk(finished)),
-        "files": {name: str(path) for name, path in files.items()},
+        "files": dict(files),
     }
 
 
-def summary(finished: "Finished", files: Mapping[str, Path]) -> list["Text"]:
+def summary(finished: "Finished", files: Mapping[str, str]) -> list["Text"]:
     """What a terminal shows: promised, reached, what it costs, where it is."""
     from shoal.anonymize.promise import guarantee_of
     from shoal.report.wording import promise
@@ -79,7 +79,7 @@ def summary(finished: "Finished", files: Mapping[str, Path]) -> list["Text"]:
         entry("Not", words.fails[0]),
         entry("Found", _found(finished)),
         *(entry("Cost" if i == 0 else "", line) for i, line in enumerate(_costs(finished))),
-        *(entry(name.capitalize(), str(path), wrap=False) for name, path in files.items()),
+        *(entry(name.capitalize(), path, wrap=False) for name, path in files.items()),
     ]
 
 

@@ -66,7 +66,7 @@ class Engines:
                 return
             _refuse_stream(path)
             session = stack.enter_context(self._session(progress))
-            yield _part().read_table(session, path)
+            yield _part().read_table(session, _uri(path))
 
     @contextmanager
     def _session(self, progress: Progress) -> Iterator[Any]:
@@ -90,6 +90,12 @@ def _part() -> Any:
     from shoal.engine.spark_part import spark_part
 
     return spark_part()
+
+
+def _uri(path: str) -> str:
+    from shoal.engine.spark_files import uri_of
+
+    return uri_of(path)
 
 
 def _refuse_stream(path: str) -> None:

@@ -53,9 +53,7 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
 
         An array; a Spark frame comes back with a column ``label``.
         """
-        check_is_fitted(self)
-        kernel = _Labels(Cube(self._bounds), Nearest(self._scaled_centers()))
-        found = self._mapped(X, kernel, ["label"])
+        found = self._mapped(X, self._labels(), ["label"])
         return found if is_spark_frame(X) else found[:, 0].astype(np.int64)
 
     def transform(self, X: Any) -> Any:
@@ -134,6 +132,11 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         kept = {name: value for name, value in params.items() if name not in _OF_ONE_RUN}
         told = {name: list(v) if isinstance(v, range | tuple) else v for name, v in kept.items()}
         return told | {"epsilon": plain(exact_budget(self.epsilon))}
+
+    def _labels(self) -> Mapper:
+        """What labels a block of rows."""
+        check_is_fitted(self)
+        return _Labels(Cube(self._bounds), Nearest(self._scaled_centers()))
 
     @property
     def _bounds(self) -> Box:

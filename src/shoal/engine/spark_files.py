@@ -1,6 +1,9 @@
 """Files where Spark writes them: on any Hadoop path, or where a Connect client can reach."""
 
+import hashlib
 import os
+from pathlib import Path
+from secrets import token_hex
 from typing import Any, Protocol
 
 from pyarrow import ArrowException, fs
@@ -8,7 +11,7 @@ from pyarrow import ArrowException, fs
 from shoal.engine.spark_failures import guarded
 from shoal.errors import CannotWrite
 
-__all__ = ["Files", "files_of"]
+__all__ = ["Files", "beside", "digest_of", "files_of", "same_place", "uri_of"]
 
 
 class Files(Protocol):
@@ -28,6 +31,48 @@ class Files(Protocol):
 
     def delete(self, uri: str) -> None:
         """Remove a file or folder, if it is there."""
+
+    def upload(self, folder: Path, uri: str) -> None:
+        """Copy a folder of this machine to a place where nothing is."""
+
+    def download(self, uri: str, folder: Path) -> None:
+        """Copy a folder to a place of this machine where nothing is."""
+
+
+def uri_of(path: str) -> str:
+    """A path as Spark takes it: one without a scheme is on this machine.
+
+    Examples
+    --------
+    >>> uri_of("hdfs://names/visits.parquet"), uri_of("/data/visits.csv")
+    ('hdfs://names/visits.parquet', 'file:///data/visits.csv')
+    """
+    return path if "://" in path or path.startswith("file:") else f"file://{os.path.abspath(path)}"
+
+
+def same_place(file: str, uri: str) -> bool:
+    """Whether a file is at this place, or below it; file:/x, file:///x and file://x are one.
+
+    Examples
+    --------
+    >>> same_place("file:/data/rows/part-0", "file:///data/rows")
+    True
+    """
+    return f"{_plain(file)}/".startswith(f"{_plain(uri)}/")
+
+
+def beside(uri: str) -> str:
+    """A hidden name that nothing has yet, in the same folder."""
+    folder, slash, _ = uri.rstrip("/").rpartition("/")
+    return f"{folder}{slash}.shoal-{token_hex(8)}"
+
+
+def digest_of(session: Any, uri: str) -> str:
+    """A hash of the hashes of a folder's files, one line each, in their order."""
+    files = session.read.format("binaryFile").load(uri)
+    with guarded("hashing what was written"):
+        found = files.selectExpr("sha2(content, 256) AS hash").toArrow()["hash"].to_pylist()
+    return hashlib.sha256("".join(f"{one}\n" for one in sorted(found)).encode()).hexdigest()
 
 
 def files_of(session: Any) -> Files:
@@ -56,6 +101,12 @@ class _LocalOr:
 
     def delete(self, uri: str) -> None:
         self._of(uri).delete(uri)
+
+    def upload(self, folder: Path, uri: str) -> None:
+        self._of(uri).upload(folder, uri)
+
+    def download(self, uri: str, folder: Path) -> None:
+        self._of(uri).download(uri, folder)
 
     def _of(self, uri: str) -> Files:
         return self._near if uri.startswith("file:") else self._far
@@ -101,6 +152,16 @@ class _Hadoop:
             system, path = self._at(uri)
             system.delete(path, True)
 
+    def upload(self, folder: Path, uri: str) -> None:
+        with guarded("copying files"):
+            system, path = self._at(uri)
+            system.copyFromLocalFile(False, True, self._java.Path(folder.as_uri()), path)
+
+    def download(self, uri: str, folder: Path) -> None:
+        with guarded("copying files"):
+            system, path = self._at(uri)
+            system.copyToLocalFile(False, path, self._java.Path(folder.as_uri()), True)
+
     def _at(self, uri: str) -> tuple[Any, Any]:
         path = self._java.Path(uri)
         return path.getFileSystem(self._conf), path
@@ -143,6 +204,19 @@ class _Arrow:
             system.delete_dir(path)
         elif kind == fs.FileType.File:
             system.delete_file(path)
+
+    def upload(self, folder: Path, uri: str) -> None:
+        system, path = _reached(uri)
+        fs.copy_files(str(folder), path, fs.LocalFileSystem(), system)
+
+    def download(self, uri: str, folder: Path) -> None:
+        system, path = _reached(uri)
+        fs.copy_files(path, str(folder), system, fs.LocalFileSystem())
+
+
+def _plain(uri: str) -> str:
+    scheme, _, rest = uri.partition(":")
+    return f"{scheme}:{rest.strip('/')}"
 
 
 def _reached(uri: str) -> tuple[Any, str]:

@@ -57,8 +57,7 @@ class FittedWave(PrivateEstimator):
 
         An array; a Spark frame comes back with a column ``label``.
         """
-        check_is_fitted(self)
-        label = CellLabels(self._lookup, self.cell_labels_, self.cell_keys_)
+        label = self._labels()
         if isinstance(X, np.ndarray | list | tuple):
             return label.of(as_matrix(X, self.grid_.box.d))
         mapped = rows_of(X, self.grid_.box).map(label, ["label"])
@@ -159,6 +158,11 @@ class FittedWave(PrivateEstimator):
         self.cluster_sizes_ = sizes[order]
         self.boxes_ = self._boxes(Lookup(grid, transform))
         return self
+
+    def _labels(self) -> CellLabels:
+        """What labels a block of rows."""
+        check_is_fitted(self)
+        return CellLabels(self._lookup, self.cell_labels_, self.cell_keys_)
 
     @property
     def _transform(self) -> Transform:
