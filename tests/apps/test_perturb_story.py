@@ -10,10 +10,8 @@ BOX = Box(x=(0, 3), y=(0, 4))
 
 
 @pytest.fixture
-def file(tmp_path):
-    path = tmp_path / "reports.csv"
-    path.write_text("x,y\n")
-    return path
+def file():
+    return {"name": "reports.csv", "sha256": "0" * 64}
 
 
 def about(file, mechanism, remap=None, user=None, simulation=False, keep_order=False):
@@ -41,7 +39,10 @@ def test_a_sidecar_is_plain_json(file):
 )
 def test_the_summary_says_who_is_protected(file, user, words):
     document, guarantee = about(file, Piecewise(2.0, bounds=BOX), user=user)
-    shown = " ".join(str(line) for line in summary(document, guarantee, [file, file], None))
+    shown = " ".join(
+        str(line)
+        for line in summary(document, guarantee, ["reports.csv", "reports.csv.json"], None)
+    )
     assert words in " ".join(shown.split())
 
 
@@ -51,19 +52,28 @@ def test_the_summary_says_who_is_protected(file, user, words):
 )
 def test_both_say_in_which_order_reports_lie(file, keep_order, order, words):
     document, guarantee = about(file, Piecewise(2.0, bounds=BOX), keep_order=keep_order)
-    shown = " ".join(str(line) for line in summary(document, guarantee, [file, file], None))
+    shown = " ".join(
+        str(line)
+        for line in summary(document, guarantee, ["reports.csv", "reports.csv.json"], None)
+    )
     assert document["order"] == order
     assert words in " ".join(shown.split())
 
 
 def test_a_holders_table_was_on_nobodys_device(file):
     document, guarantee = about(file, Piecewise(2.0, bounds=BOX))
-    shown = " ".join(str(line) for line in summary(document, guarantee, [file, file], None))
+    shown = " ".join(
+        str(line)
+        for line in summary(document, guarantee, ["reports.csv", "reports.csv.json"], None)
+    )
     assert "before it left whoever holds the table" in " ".join(shown.split())
     assert "device" not in shown
 
 
 def test_a_simulation_promises_nothing(file):
     document, guarantee = about(file, Piecewise(2.0, bounds=BOX), simulation=True)
-    shown = " ".join(str(line) for line in summary(document, guarantee, [file, file], None))
+    shown = " ".join(
+        str(line)
+        for line in summary(document, guarantee, ["reports.csv", "reports.csv.json"], None)
+    )
     assert "Nothing. With real noise" in " ".join(shown.split())

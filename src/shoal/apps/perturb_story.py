@@ -1,7 +1,6 @@
 """What is written beside reports, and what a terminal shows of it."""
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -32,7 +31,7 @@ def sidecar(
     user: str | None,
     keep_order: bool,
     rows: int,
-    file: Path,
+    file: Mapping[str, str],
 ) -> dict[str, Any]:
     """Everything public about the reports in a file: what made them, and what was promised."""
     from shoal.perturb import settings_of
@@ -53,13 +52,13 @@ def sidecar(
         "domain": domain.to_dict(),
         "rows": rows,
         "order": "kept" if keep_order else "shuffled",
-        "file": {"name": file.name, "sha256": _digest(file)},
+        "file": dict(file),
         "versions": {part: version(part) for part in _PARTS},
     }
 
 
 def summary(
-    document: dict[str, Any], guarantee: "Guarantee", files: Sequence[Path], ledger: Path | None
+    document: dict[str, Any], guarantee: "Guarantee", files: Sequence[str], ledger: Path | None
 ) -> list["Text"]:
     """What a terminal shows: promised, to whom, where it is."""
     from shoal.report.wording import SIMULATION, promise
@@ -78,8 +77,8 @@ def summary(
         ),
         entry("Reported", f"{document['rows']:,} rows of {', '.join(document['columns'])}."),
         entry("Order", _ORDERS[document["order"]]),
-        entry("Reports", str(files[0]), wrap=False),
-        entry("About", str(files[1]), wrap=False),
+        entry("Reports", files[0], wrap=False),
+        entry("About", files[1], wrap=False),
         entry("Ledger", kept if ledger is None else str(ledger), wrap=False),
     ]
 
@@ -88,8 +87,3 @@ def _more_rows(document: dict[str, Any]) -> str:
     if document["protects"] != "a row":
         return "One row of each was reported."
     return "Whoever has k rows has k times this; --user COLUMN reports each person once."
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
