@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from shoal.apps.cluster_local import NAMES as LOCAL
+from shoal.apps.cluster_local import asked_of, learn
 from shoal.apps.cluster_methods import METHODS, Asked, Method, Waves, groups_of, named
 from shoal.apps.cluster_words import in_words
 from shoal.apps.engine import Engine, Engines, Master
@@ -34,6 +36,7 @@ WAVE = "For --method wave"
 
 
 def cluster(
+    context: typer.Context,
     table: Table,
     method: Annotated[
         str,
@@ -43,6 +46,15 @@ def cluster(
             help=f"How: {'; '.join(f'{name}, {how.words}' for name, how in METHODS.items())}.",
         ),
     ] = "kmeans",
+    local: Annotated[
+        bool,
+        typer.Option(
+            "--local",
+            envvar="SHOAL_LOCAL",
+            help="Learn from reports that `shoal perturb` wrote, and from the file beside them; no "
+            f"budget is spent. --method is then one of {', '.join(LOCAL)}.",
+        ),
+    ] = False,
     groups: Annotated[
         str | None,
         typer.Option(
@@ -201,6 +213,7 @@ def cluster(
         shoal cluster trips.parquet -k 20 --epsilon 1 --domain city.yaml --entity rider
             --max-rows-per-person 10
         shoal cluster visits.csv --method wave --epsilon 1 --domain visits.yaml
+        shoal cluster reports.parquet --local -k 5 -o model
         zcat visits.csv.gz | shoal cluster - -k 8 --epsilon 0.5 --domain visits.yaml --json
         shoal cluster hdfs:///visits.parquet -k 8 --epsilon 1 --domain visits.yaml --engine spark
             --master yarn
@@ -210,6 +223,9 @@ def cluster(
         version: 1
         columns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}
     """
+    if local:
+        learn(asked_of(context), output, overwrite, Output(json, quiet))
+        return
     how, budget = named(method), budget_of(epsilon, "release")
     engines = Engines(engine, master)
     _check_apart(ledger, output)

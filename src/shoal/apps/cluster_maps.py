@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from shoal.domain import Box
     from shoal.figures import CellMap
 
-__all__ = ["maps"]
+__all__ = ["PARTS", "maps", "pairs"]
 
 MAPS = 4  # pairs of columns to draw at most
 PARTS = 48  # of a map along each axis at most
@@ -22,16 +23,16 @@ _NAMED = 4  # groups told of in a map's description
 
 def maps(groups: Groups) -> list["CellMap"]:
     """A map of each pair of columns, those first along which the centres differ most."""
-    return [_map(groups, pair) for pair in _pairs(groups)]
+    return [_map(groups, pair) for pair in pairs(groups.box, groups.centers)]
 
 
-def _pairs(groups: Groups) -> list[tuple[int, int]]:
-    box = groups.box
+def pairs(box: "Box", centers: "NDArray[np.float64]") -> list[tuple[int, int]]:
+    """Pairs of columns worth a map, those first along which the centres differ most."""
     if box.distance_unit == "km":
         return [(1, 0)]  # longitude across
-    spread = (groups.centers / (box.high - box.low)).std(axis=0)
-    pairs = combinations(range(box.d), 2)
-    return sorted(pairs, key=lambda pair: -spread[pair[0]] * spread[pair[1]])[:MAPS]
+    spread = (centers / (box.high - box.low)).std(axis=0)
+    each = combinations(range(box.d), 2)
+    return sorted(each, key=lambda pair: -spread[pair[0]] * spread[pair[1]])[:MAPS]
 
 
 def _map(groups: Groups, pair: Sequence[int]) -> "CellMap":

@@ -13,7 +13,17 @@ if TYPE_CHECKING:
     from shoal.domain import Box
     from shoal.privacy import Guarantee
 
-__all__ = ["code", "ending", "label", "listed", "outcome", "promised", "unit_of", "without"]
+__all__ = [
+    "bounds_of",
+    "code",
+    "ending",
+    "label",
+    "listed",
+    "outcome",
+    "promised",
+    "unit_of",
+    "without",
+]
 
 
 def label(asked: Asked, guarantee: "Guarantee", **own: str) -> dict[str, str]:
@@ -21,18 +31,18 @@ def label(asked: Asked, guarantee: "Guarantee", **own: str) -> dict[str, str]:
     source = "from a seed" if guarantee.simulation else "cryptographic source"
     shared = {
         "holder": "the holder of the table, and nobody else",
-        "bounds": f"public, fixed beforehand: {_bounds(asked.box)}",
+        "bounds": f"public, fixed beforehand: {bounds_of(asked.box)}",
         "noise": f"on whole numbers, {source}",
     }
     named = {"publisher": asked.publisher} if asked.publisher else {}
     return own | shared | named
 
 
-def promised(guarantee: "Guarantee") -> list["Text"]:
+def promised(guarantee: "Guarantee", **context: Any) -> list["Text"]:
     """The promise as a terminal shows it; a simulation says that it keeps none."""
     from shoal.report.wording import SIMULATION, promise
 
-    words = promise(guarantee)
+    words = promise(guarantee, **context)
     said = [entry("Promised", words.lead)]
     if guarantee.simulation:
         said = [
@@ -101,7 +111,8 @@ def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
     return {key: value for key, value in values.items() if key not in names}
 
 
-def _bounds(box: "Box") -> str:
+def bounds_of(box: "Box") -> str:
+    """The public bounds of the first columns."""
     from shoal.figures.text import number
 
     sides = zip(box.names, box.low, box.high, strict=True)

@@ -1,0 +1,203 @@
+"""Reports from a file, as what they are: the file beside them says what made them."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import BadInput, NotAReport, NotFinite
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shoal.domain import Box
+    from shoal.mechanisms import Reports
+    from shoal.privacy import Guarantee
+
+__all__ = ["Heard", "heard"]
+
+SCHEMA = "shoal.reports/1"
+MOST_NUMBERS = 40_000_000  # in memory at a time: 320 MB
+_PERTURB = (
+    "Rows are reported with `shoal perturb rows.csv --mechanism local-grid --epsilon 1 --domain "
+    "domain.yaml -o reports.parquet`; keep the two files it writes together."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """Reports of a file, and what is said about them beside it.
+
+    Attributes
+    ----------
+    reports
+        All of them, or as many as fit, drawn at random.
+    total
+        How many the file holds.
+    guarantee
+        Their promise, marked if their noise came from a seed.
+    box, protects
+        Public bounds of the records; what one report is about: a row, or a person.
+    """
+
+    reports: "Reports"
+    total: int
+    guarantee: "Guarantee"
+    box: "Box"
+    protects: str
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether there were too many to learn from all."""
+        return len(self.reports) < self.total
+
+
+def heard(
+    table: str,
+    rng: "np.random.Generator",
+    progress: Callable[[int], None],
+    most: int = MOST_NUMBERS,
+) -> Heard:
+    """Read reports; true rows, and files that nothing is said about, are refused.
+
+    Parameters
+    ----------
+    table
+        Of reports, as ``shoal perturb`` wrote it; beside it lies a file of the same name and
+        ``.json``.
+    rng, progress
+        Draws which reports are kept if there are too many; hears how many were read.
+    most
+        Numbers to hold in memory.
+    """
+    told = _told(table)
+    try:
+        return _read(table, told, rng, progress, most)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        if isinstance(error, BadInput):
+            raise
+        raise _not_told(table) from None
+
+
+def _told(table: str) -> dict[str, Any]:
+    """What the file beside the reports says, if it is about them."""
+    from shoal.data import source_of
+
+    if table == "-":
+        raise NotAReport(
+            "Values from standard input came; nothing says what made them.",
+            f"Name the file of reports. {_PERTURB}",
+        )
+    source_of(table)  # refused here, if there is no table at all
+    about = Path(f"{table.rstrip('/')}.json")
+    if not about.is_file():
+        raise NotAReport(
+            f"No {about.name} lies beside {Path(table).name}, so these may be true rows: nothing "
+            "says what made them.",
+            _PERTURB,
+        )
+    try:
+        told = json.loads(about.read_text(encoding="utf-8"))
+        known = told["schema"] == SCHEMA
+    except (OSError, ValueError, KeyError, TypeError):
+        known = False
+    if not known:
+        raise _not_told(table)
+    _check_same(Path(table), told)
+    return dict(told)
+
+
+def _check_same(table: Path, told: Mapping[str, Any]) -> None:
+    if not table.is_file():  # a folder, written by Spark
+        return
+    with table.open("rb") as content:
+        found = hashlib.file_digest(content, "sha256").hexdigest()
+    if found != told["file"]["sha256"]:
+        raise NotAReport(
+            f"{table.name} is not the file that {table.name}.json is about: its checksum differs.",
+            "Take the two files as `shoal perturb` wrote them. Reports gathered another way are "
+            "wrapped in Python: shoal.Reports(values, mechanism).",
+        )
+
+
+def _not_told(table: str) -> NotAReport:
+    return NotAReport(
+        f"{Path(table).name}.json does not say what made these values.",
+        f"It must be of {SCHEMA}, as this version writes it. {_PERTURB}",
+    )
+
+
+def _read(
+    table: str,
+    told: Mapping[str, Any],
+    rng: "np.random.Generator",
+    progress: Callable[[int], None],
+    most: int,
+) -> Heard:
+    from shoal.cluster.local.saving import mechanism_of
+    from shoal.mechanisms import Reports
+    from shoal.synopsis.folder import box_from
+
+    _check_numeric(told["mechanism"]["class"])
+    mechanism = mechanism_of(told["mechanism"])
+    values, total = _values(table, mechanism, tuple(told["columns"]), rng, progress, most)
+    return Heard(
+        Reports(values, mechanism, _remap(told["remap"])),
+        total,
+        mechanism.guarantee.simulated(bool(told["simulation"])),
+        box_from(told["domain"]),
+        str(told["protects"]),
+    )
+
+
+def _check_numeric(name: str) -> None:
+    if name in ("Mixed", "RandomizedResponse", "UnaryEncoding"):
+        raise NotAReport(
+            f"Reports of {name} hold categories; groups are found among numbers.",
+            "Report numeric columns: shoal perturb --columns ... --mechanism local-grid.",
+        )
+
+
+def _values(
+    table: str,
+    mechanism: Any,
+    columns: tuple[str, ...],
+    rng: "np.random.Generator",
+    progress: Callable[[int], None],
+    most: int,
+) -> tuple["NDArray[Any]", int]:
+    """The values as the mechanism released them, a sample if they are many; and how many."""
+    import numpy as np
+
+    from shoal.data import source_of
+    from shoal.data.encode import numbers
+    from shoal.engine.sample import Sample
+    from shoal.mechanisms import LocalGrid
+    from shoal.perturb.shape import shape_of
+
+    names = shape_of(mechanism).names_out(columns)
+    sample, total = Sample(max(most // len(names), 1), rng), 0
+    for batch in source_of(table).batches(names):
+        sample.add(numbers(batch, names))
+        total += batch.num_rows
+        progress(total)
+    values = sample.rows(len(names))
+    if not np.isfinite(values).all():
+        raise NotFinite("Some reports are no numbers.", "Take them as they were written.")
+    if isinstance(mechanism, LocalGrid):
+        return values[:, 0].astype(np.int64), total
+    return np.ascontiguousarray(values), total
+
+
+def _remap(told: Mapping[str, Any] | None) -> Any:
+    """What was done to the reports, if anything."""
+    from shoal.mechanisms import clamp, snap
+    from shoal.synopsis.folder import box_from
+
+    if told is None:
+        return None
+    box = box_from(told["box"])
+    return clamp(box) if told["class"] == "Clamp" else snap(box, tuple(told["nodes"]))

@@ -1,0 +1,273 @@
+"""Clusters learnt from reports in words: their page and what a terminal shows, all from reports."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal.apps.cluster_local_groups import Groups
+from shoal.apps.cluster_telling import bounds_of, listed, promised, without
+from shoal.apps.output import entry
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from shoal.privacy import Result
+
+__all__ = ["Asked", "document", "result", "summary"]
+
+EVIDENCE = "proofs beside the code: clusterer.proof.md and that of the mechanism"
+NOTHING_SPENT = "nothing was spent here: the promise is the reports' own"
+WEAK = (
+    "So few reports at this epsilon leave little but noise: these groups may be none. Collect more, "
+    "or look for fewer groups."
+)
+CLIENTS = (
+    "A client may label its own record with these centres, as often as it likes, and keep the "
+    "label: that tells nobody anything. A label that is sent, or acted on for all to see, is a "
+    "second release and costs its own epsilon."
+)
+PLAIN = (
+    "These are centres of the reports, noise and all: the law of the noise was not used. They are "
+    "drawn apart by it."
+)
+_IN_LINE = 8  # columns that fit a line of a terminal
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked of ``shoal cluster --local``."""
+
+    table: str
+    method: str
+    n_clusters: range
+    choose: str = "elbow"
+    seed: int | None = None
+    title: str | None = None
+    publisher: str | None = None
+
+
+def result(groups: Groups, asked: Asked) -> "Result":
+    """What was learnt as a page wants it."""
+    from shoal.apps.cluster_local_maps import maps
+    from shoal.privacy import Public, Released, Result
+
+    fitted = groups.model.to_result()
+    released = {
+        "summary": f"{_found(groups)} Only reports were read, and each carries noise of its own.",
+        "facts": _facts(groups),
+        "figures": maps(groups),
+        "tables": [_table(groups), _table_without_data(groups)],
+        "errors": _errors(groups, asked),
+    }
+    settings = _settings(groups, asked) | {"code": _code(groups, asked)}
+    return Result(
+        fitted.kind,
+        groups.heard.guarantee,
+        {name: Public(value) for name, value in settings.items()},
+        {
+            **without(fitted.released, "density_"),  # a file of its own
+            **{name: Released(value) for name, value in released.items()},
+        },
+    )
+
+
+def document(groups: Groups, files: Sequence[Path]) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    named = [dict(zip(groups.names, center, strict=True)) for center in groups.centers.tolist()]
+    nothing = groups.control.cluster_centers_.tolist()
+    return {
+        "report": str(files[0]),
+        "files": [str(file) for file in files],
+        "guarantee": groups.heard.guarantee.to_dict(),
+        "simulation": groups.heard.guarantee.simulation,
+        "spent": None,
+        "method": groups.model.method_,
+        "n_clusters": groups.k,
+        "reports": groups.heard.total,
+        "reports_used": len(groups.heard.reports),
+        "groups": [
+            {"center": center, "people_about": people}
+            for center, people in zip(named, groups.people, strict=True)
+        ],
+        "without_data": {
+            "centers": [dict(zip(groups.names, center, strict=True)) for center in nothing],
+            "agreement": groups.agreement,
+            "inertia_ratio": groups.ratio,
+        },
+        "may_be_noise": groups.is_weak,
+    }
+
+
+def summary(groups: Groups, asked: Asked, files: Sequence[Path]) -> list["RenderableType"]:
+    """What a terminal shows: promised, found, what is found without data, and what next."""
+    folder = files[0].parent
+    return [
+        *promised(groups.heard.guarantee, by_holder=True),
+        entry("Spent", f"{NOTHING_SPENT[0].upper()}{NOTHING_SPENT[1:]}."),
+        entry("Found", _found(groups)),
+        *([entry("", WEAK)] if groups.is_weak else []),
+        *([_printed(groups)] if len(groups.names) <= _IN_LINE else []),
+        entry("No data", _nothing(groups)),
+        entry("Page", str(files[0]), wrap=False),
+        entry("Clients", CLIENTS),
+        entry("Next", f'shoal.load_model("{folder}").predict(record) labels one, on its client.'),
+    ]
+
+
+def _settings(groups: Groups, asked: Asked) -> dict[str, Any]:
+    """Settings a page has a place for, and those it lists."""
+    heard, model = groups.heard, groups.model
+    source = "from a seed" if heard.guarantee.simulation else "from a cryptographic source"
+    named = {"publisher": asked.publisher} if asked.publisher else {}
+    return named | {
+        "title": asked.title or f"{_count(groups)} by {listed(groups.names)}",
+        "method": "Learnt from reports",
+        "holder": "whoever made the reports; what learnt this read reports alone",
+        "bounds": f"public, fixed beforehand: {bounds_of(groups.box)}",
+        "noise": f"in every report, {source}; none was added here",
+        "releases": NOTHING_SPENT,
+        "evidence": EVIDENCE,
+        "context": {"by_holder": True, "dimensions": groups.box.d},
+        "mechanism": model.mechanism,
+        "algorithm": model.method_,
+        "protects": heard.protects,
+        "n_clusters": groups.k,
+    }
+
+
+def _found(groups: Groups) -> str:
+    heard = groups.heard
+    used = f"{len(heard.reports):,} of " if heard.is_sampled else ""
+    return f"{_count(groups)}, learnt from {used}{heard.total:,} reports."
+
+
+def _count(groups: Groups) -> str:
+    return "1 group" if groups.k == 1 else f"{groups.k} groups"
+
+
+def _facts(groups: Groups) -> list[dict[str, str]]:
+    made_by = type(groups.model.mechanism).__name__
+    return [
+        {"name": "Reports", "value": f"{groups.heard.total:,}", "detail": f"of {made_by}, counted"},
+        {"name": "Groups", "value": str(groups.k), "detail": "centres, numbered on the map"},
+        {"name": "Agreement without data", "value": f"{max(groups.agreement, 0):.2f}"}
+        | {"detail": "of labels (AMI): near 1, labels would come out alike by chance"},
+    ]
+
+
+def _nothing(groups: Groups) -> str:
+    """The control in a sentence."""
+    return (
+        "Had everybody reported the middle of the box, the same learner would have found centres "
+        f"that leave {groups.ratio:.3g} times the inertia on this density, and whose labels agree "
+        f"with these by {groups.agreement:.2f} (AMI)."
+    )
+
+
+def _errors(groups: Groups, asked: Asked) -> list[str]:
+    heard, model = groups.heard, groups.model
+    said = [WEAK] if groups.is_weak else []
+    said.append(_nothing(groups))
+    if groups.agreement > 0.7:
+        said.append(
+            "Labels by centres that never saw data agree so well with these that a score of labels "
+            "says little here; look at inertia."
+        )
+    if model.method_ == "plain":
+        said.append(PLAIN)
+    if heard.is_sampled:
+        said.append(
+            f"{len(heard.reports):,} reports, drawn at random, were learnt from; all "
+            f"{heard.total:,} would not have fitted in memory."
+        )
+    if len(asked.n_clusters) > 1:
+        low, high = asked.n_clusters[0], asked.n_clusters[-1]
+        said.append(
+            f"That there are {groups.k} groups was chosen among {low} to {high} on the density "
+            f"learnt from the reports ({asked.choose}), which spends nothing."
+        )
+    return [*said, *_people_needed(groups), CLIENTS, _per_report(groups)]
+
+
+def _people_needed(groups: Groups) -> list[str]:
+    if groups.needed is None:
+        return []
+    return [
+        f"By a rule of thumb {groups.needed:,} reports find {_count(groups)} in {groups.box.d} "
+        "columns at this epsilon with an inertia at most twice that of plain k-means, if they are "
+        "round, apart and of similar size."
+    ]
+
+
+def _per_report(groups: Groups) -> str:
+    if groups.heard.protects == "a row":
+        return "One report is taken as one person. Whoever sent several has that many times ε."
+    return "Each person was reported once."
+
+
+def _table(groups: Groups) -> dict[str, Any]:
+    rows = [
+        [f"Group {i}", *_shown(groups, center), f"{people:,}"]
+        for i, (center, people) in enumerate(zip(groups.centers, groups.people, strict=True), 1)
+    ]
+    columns = ["Group", *groups.names[:12], "People, about"]
+    note = "Sizes are shares of the density times the number of reports."
+    if len(groups.names) > 12:
+        note += f" The other {len(groups.names) - 12} columns are in centers.csv."
+    told = {"title": "Centres of the groups", "columns": columns, "rows": rows}
+    return told | {"marked": True, "note": note}
+
+
+def _table_without_data(groups: Groups) -> dict[str, Any]:
+    centers = groups.control.cluster_centers_
+    rows = [[f"Centre {i}", *_shown(groups, center)] for i, center in enumerate(centers, 1)]
+    note = (
+        "The same learner, the same number of reports, and everybody in the middle of the box: "
+        "what noise alone looks like. It reads nobody's report."
+    )
+    columns = ["Centre", *groups.names[:12]]
+    told = {"title": "Found without data", "columns": columns, "rows": rows}
+    return told | {"marked": False, "note": note}
+
+
+def _shown(groups: Groups, center: Any) -> list[str]:
+    """The numbers of a centre, to a thousandth of each column's range."""
+    from shoal.figures.text import number, places
+
+    sides = groups.box.high - groups.box.low
+    each = zip(center[:12], sides, strict=False)
+    return [number(float(value), places(float(side)) + 2) for value, side in each]
+
+
+def _printed(groups: Groups) -> "RenderableType":
+    """The centres as a table for terminals."""
+    from rich.table import Table
+
+    from shoal.figures.text import clean
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("", "Group", *map(clean, groups.names), "People, about"):
+        at_left = name in ("", "Group")
+        table.add_column(name, justify="left" if at_left else "right", overflow="fold")
+    for i, people in enumerate(groups.people):
+        table.add_row(" " * 8, str(i + 1), *_shown(groups, groups.centers[i]), f"{people:,}")
+    return table
+
+
+def _code(groups: Groups, asked: Asked) -> str:
+    """Python that does the same, from the same file of reports."""
+    seed = "" if asked.seed is None else f", random_state={asked.seed}"
+    values = "np.column_stack([table[name] for name in table.column_names])"
+    if len(groups.heard.reports.values.shape) == 1:
+        values = 'table["cell"].to_numpy()'
+    return (
+        "import numpy as np\nimport pyarrow.parquet as pq\nimport shoal\n\n"
+        "mechanism = ...  # as under Settings, below\n"
+        f"table = pq.read_table({Path(asked.table).name!r})\n"
+        f"reports = shoal.Reports({values}, mechanism)\n"
+        f"model = shoal.LocalClusterer({groups.k}, mechanism=mechanism, "
+        f"method={groups.model.method_!r}{seed})\n"
+        'model.fit(reports).save("model")\n'
+        "model.control()  # the same without data"
+    )
