@@ -58,6 +58,7 @@
     │   ├── SparkMissing                  a call for Spark, and no pyspark
     │   ├── JavaMissing                   no Java, or one too old for Spark
     │   ├── WorkerIncomplete              a cluster's worker lacks a package
+    │   ├── ToolboxMissing                a call for an attack of a toolbox that is not there
     │   ├── SessionStopped                a Spark session that is no longer there
     │   └── ClusterFailed                 Spark gave a job up
     └── LedgerError                       the ledger cannot be used           exit code 2
@@ -127,6 +128,7 @@ __all__ = [
     "TooManyAxes",
     "TooManyCells",
     "TooManyCombinations",
+    "ToolboxMissing",
     "UnknownBounds",
     "UnknownCategory",
     "UnknownColumn",
@@ -383,6 +385,10 @@ class JavaMissing(MissingPart):
 
 class WorkerIncomplete(MissingPart):
     """A cluster's worker lacks a package."""
+
+
+class ToolboxMissing(MissingPart):
+    """A call for an attack of a toolbox that is not there."""
 
 
 class SessionStopped(MissingPart):

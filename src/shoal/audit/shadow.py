@@ -3,15 +3,15 @@
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.answers import answers_of
+from shoal.audit.answers import answers_of, noted
 from shoal.audit.roc import Played
 from shoal.audit.victim import Labels, Matrix, Victim
-from shoal.errors import InvalidSetting
+from shoal.errors import ToolboxMissing
 from shoal.randomness import Randomness
 
 __all__ = ["ATTACKS", "Answers", "Halves", "Rehearsal", "halves"]
@@ -83,8 +83,7 @@ class Rehearsal:
 
     def _answers(self, model: Any, rows: Matrix, places: Places) -> Matrix:
         if self.answers is not None:
-            said = np.asarray(self.answers(model, rows), dtype=np.float64)
-            return said.reshape(len(rows), -1)
+            return noted(self.answers(model, rows), len(rows))
         classes = 0 if self.labels is None else int(self.labels.max()) + 1
         return answers_of(model, rows, self._of(places), classes)
 
@@ -123,7 +122,6 @@ def learn_with_toolbox(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
 
 
 ATTACKS: dict[str, Learn] = {"forest": learn_forest, "art": learn_with_toolbox}
-Attack = Literal["forest", "art"]
 
 
 def _forest(seed: int) -> Any:
@@ -139,7 +137,7 @@ def _toolbox() -> tuple[Any, Any]:
             from art.attacks.inference.membership_inference import MembershipInferenceBlackBox
             from art.estimators.classification import BlackBoxClassifier
         except ImportError:
-            raise InvalidSetting(
+            raise ToolboxMissing(
                 "attack='art' needs the Adversarial Robustness Toolbox, which is not installed.",
                 "Install it: pip install 'shoal[attack]'. Or take attack='forest'.",
             ) from None
