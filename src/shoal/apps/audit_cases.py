@@ -86,17 +86,22 @@ def _at(cases: Asked, epsilon: float) -> Asked:
 
 def _remade(case: Case, epsilon: float) -> Case | None:
     """The case with its mechanism made anew; ``None`` if that is no mechanism of ours by itself."""
-    made = _with_epsilon(case.mechanism, epsilon)
-    if made is None or case.score is None or case.pair is None:
+    if case.score is None or case.pair is None or not is_dataclass(case.mechanism):
         return None
-    as_local = isinstance(case.claim, LocalDP) and hasattr(made, "as_local")
+    as_local = isinstance(case.claim, LocalDP) and hasattr(case.mechanism, "as_local")
+    if as_local:  # its own epsilon is per unit of distance
+        epsilon *= float(case.mechanism.epsilon) / float(case.claim.epsilon)  # type: ignore[union-attr]
+    made = _with_epsilon(case.mechanism, epsilon)
+    if made is None:
+        return None
     claim = made.as_local() if as_local else made.guarantee
-    score = exact_score(made, case.pair)
-    return replace(case, mechanism=made, claim=claim, score=score, at_least=None)
+    return replace(
+        case, mechanism=made, claim=claim, score=exact_score(made, case.pair), at_least=None
+    )
 
 
 def _with_epsilon(mechanism: Any, epsilon: float) -> Any:
-    names = {field.name for field in fields(mechanism)} if is_dataclass(mechanism) else set()
+    names = {field.name for field in fields(mechanism)}
     if "epsilon" in names:
         return replace(mechanism, epsilon=epsilon)
     if "guarantee" in names and isinstance(mechanism.guarantee, PureDP):
