@@ -11,6 +11,7 @@ import shoal
 from shoal.cluster import PrivateKMeans
 from shoal.data import blobs
 from shoal.domain import Box
+from shoal.engine import rows_of
 from shoal.errors import (
     BudgetExceeded,
     DimensionMismatch,
@@ -261,3 +262,11 @@ class AnyWidth(PrivateKMeans):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_it_is_a_scikit_learn_estimator(estimator, check):
     check(estimator)
+
+
+def test_a_wide_table_is_read_in_six_passes():
+    X = np.random.default_rng(3).normal(0.5, 0.1, (3_000, 20))
+    rows, passes = rows_of(X, Box.unit(20)), []
+    rows.on_progress(passes.append)  # once a block, and all rows are one
+    PrivateKMeans(3, epsilon=20, domain=Box.unit(20), random_state=7).fit(rows)
+    assert passes == [3_000] * 6

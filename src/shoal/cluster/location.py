@@ -6,13 +6,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from shoal.cluster.ball import ball_step, candidate_radii, pick_radius, read_rings
-from shoal.cluster.nearest import Nearest
+from shoal.cluster.ball import Rings, ball_step, candidate_radii, pick_radius, read_rings
+from shoal.cluster.nearest import Cube, Nearest
 from shoal.cluster.work import Work
 from shoal.domain import View
 from shoal.domain.box import Matrix
+from shoal.engine import Rows
 
-__all__ = ["DEVIATION", "Location", "locate"]
+__all__ = ["DEVIATION", "Location", "about_the_middle", "locate"]
 
 _ENTRY = Fraction(3, 10)  # one cluster: its size is nearly known, so most of the noise may miss it
 _WIDTHS = 2.5  # half a view's side, in standard deviations
@@ -45,6 +46,13 @@ class Location:
         return View(work.cube.box, looks, self.center, self.width)
 
 
+def about_the_middle(rows: Rows) -> Rings:
+    """All rows by their distance from the middle of the box: the first pass of ``locate``."""
+    cube = Cube(rows.domain)  # type: ignore[arg-type]
+    d = cube.box.d
+    return read_rings(rows, cube, Nearest(np.zeros((1, d))), reach=math.sqrt(d))
+
+
 def locate(work: Work, share: Fraction) -> Location:
     """Find the middle in one pass, the spread about it in another.
 
@@ -56,9 +64,7 @@ def locate(work: Work, share: Fraction) -> Location:
         Of the budget: a sixth for a first radius, six tenths for the mean, the rest for the
         spread.
     """
-    d = work.d
-    guess, origin = 0.4 * math.sqrt(d), np.zeros((1, d))
-    rings = read_rings(work.rows, work.cube, Nearest(origin), reach=math.sqrt(d))
+    guess, rings = 0.4 * math.sqrt(work.d), work.rings or about_the_middle(work.rows)
     first = share / 6
     pick = pick_radius(
         rings,

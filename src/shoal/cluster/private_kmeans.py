@@ -9,10 +9,13 @@ import numpy as np
 
 from shoal.cluster import choose as choices
 from shoal.cluster.auto import begin
+from shoal.cluster.ball import Rings
 from shoal.cluster.base import CentroidClusterer
 from shoal.cluster.cells import cell_points, centers_of_cells
 from shoal.cluster.hybrid import hybrid
 from shoal.cluster.lloyd import lloyd
+from shoal.cluster.location import about_the_middle
+from shoal.cluster.plan import FEW_AXES
 from shoal.cluster.settings import (
     CellSettings,
     Method,
@@ -174,11 +177,12 @@ class PrivateKMeans(CentroidClusterer):
         """Do the work of ``fit`` on somebody's page, for this share of its budget."""
         check_settings(self, rows.domain)
         check_delta(budget)
+        rings = self._first_look(rows)
         n_rows, left = self._known_size(rows), Fraction(1)
         if n_rows is None:
             left = 1 - ROWS_SHARE  # [P1]
             n_rows = noisy_size(rows, page, PureDP(budget.epsilon * ROWS_SHARE), rng.noise)
-        work = Work(rows, page, rng, budget, n_rows, left)
+        work = Work(rows, page, rng, budget, n_rows, left, rings)
         self.synopsis_, found = self._found(work)
         self.n_rows_ = n_rows
         return self._keep(found)
@@ -220,6 +224,11 @@ class PrivateKMeans(CentroidClusterer):
         if self.delta is None:
             return pure
         return ApproxDP(pure.epsilon, self.delta, neighbours=pure.neighbours, rows=pure.rows)
+
+    def _first_look(self, rows: Rows) -> Rings | None:
+        """What a wide table will be located by: read first, so that its size comes with it."""
+        wide = self.method == "auto" and len(rows.domain.names) > FEW_AXES  # type: ignore[union-attr]
+        return about_the_middle(rows) if wide else None
 
     def _found(self, work: Work) -> tuple[Synopsis | None, Found]:
         counts = counts_of(self.n_clusters)

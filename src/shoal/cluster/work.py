@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from shoal.cluster.ball import Rings
 from shoal.cluster.nearest import Cube
 from shoal.domain.box import Matrix
 from shoal.engine import Rows
@@ -30,6 +31,8 @@ class Work:
         The number of rows, released or public.
     left
         The share of the budget that its release left over.
+    rings
+        Of all rows about the middle of the box, where a pass has read them already.
     """
 
     rows: Rows
@@ -38,6 +41,7 @@ class Work:
     budget: PureDP | ApproxDP
     n_rows: int
     left: Fraction
+    rings: Rings | None = None
 
     @property
     def cube(self) -> Cube:
