@@ -1,0 +1,149 @@
+"""Reports in a Spark frame: counted where they are, and a sample of them for what counts not."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.local.promise import box_of
+from shoal.domain import Box
+from shoal.domain.box import Matrix
+from shoal.engine import Block, Rows, rows_of
+from shoal.engine.entry import is_spark_frame
+from shoal.errors import DimensionMismatch, NotAReport
+from shoal.mechanisms.local_grid import LocalGrid
+from shoal.mechanisms.reports import Reports
+from shoal.privacy import Mechanism
+from shoal.randomness import Randomness, Seed
+
+__all__ = ["FrameReports", "Gathered", "total"]
+
+_SAMPLE = 200_000  # reports that come to this machine
+_FAR = 1e300  # reports lie beyond the box, but not there
+_STEPS = 2**20  # whole numbers add up the same in any order
+_WHOLE = ("tinyint", "smallint", "int", "bigint")
+
+Field = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FrameReports:
+    """Reports in a Spark frame and the mechanism that made them: ``LocalClusterer`` fits them.
+
+    All reports are counted where they are: by cell for a ``LocalGrid``, and on the lattice of
+    ``method="em"`` for ``NDLaplace`` in up to three columns. Everything else is learnt from a
+    uniform sample of 200,000; of fewer, from all. Nothing larger comes to the driver.
+
+    Parameters
+    ----------
+    frame
+        A Spark frame, as ``Perturb(mechanism).transform(frame)`` returns. It has the columns of the
+        mechanism's box; without a box, the mechanism's columns are all it has; and of a
+        ``LocalGrid`` it has one column of whole numbers.
+    mechanism
+        What made them. A ``LocalGrid`` knows its cells, or learns them from how many reported.
+    simulation
+        Whether their noise was seeded.
+    """
+
+    frame: Any = field(repr=False)
+    mechanism: Any
+    simulation: bool = False
+
+    def __post_init__(self) -> None:
+        if not is_spark_frame(self.frame):
+            raise NotAReport(
+                f"A {type(self.frame).__name__} came where a Spark frame of reports belongs.",
+                "Wrap arrays in Reports(values, mechanism).",
+            )
+
+    def gathered(self, random_state: Seed = None) -> "Gathered":
+        """What a learner needs of them on this machine.
+
+        Parameters
+        ----------
+        random_state
+            Of the sample.
+        """
+        if isinstance(self.mechanism, LocalGrid):
+            return self._cells(self.mechanism)
+        rows = self._rows(_columns(self.frame, self.mechanism), -_FAR, _FAR)
+        sample = rows.take(_SAMPLE, Randomness(random_state).compute)
+        return Gathered(sample, self.mechanism, simulation=self.simulation, rows=rows)
+
+    def _cells(self, grid: LocalGrid) -> "Gathered":
+        column = _only_column(self.frame)
+        if isinstance(grid.cells, str):  # it waits for the number of reports
+            grid = grid.settled(max(1, self._rows((column,), -_FAR, _FAR).size()))
+        rows = self._rows((column,), 0, grid.oracle.codes - 1)
+        none = np.empty(0, dtype=np.int64)
+        return Gathered(none, grid, simulation=self.simulation, rows=rows)
+
+    def _rows(self, columns: tuple[str, ...], low: float, high: float) -> Rows:
+        box = Box(**dict.fromkeys(columns, (low, high)))
+        return rows_of(self.frame, box, outside="refuse")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Gathered(Reports):
+    """Some of a frame's reports, and the way to sums over all of them. Its length is of all.
+
+    Parameters
+    ----------
+    rows
+        All reports.
+    """
+
+    rows: Rows = field(repr=False)
+
+    def __len__(self) -> int:
+        return self.rows.size()
+
+
+def total(reports: Reports, counted: Callable[[Matrix], NDArray[Any]]) -> Field:
+    """What ``counted`` makes of reports, added up over all of them; of those in a frame in one job.
+
+    Parameters
+    ----------
+    reports, counted
+        Arrays of one shape come of any of them; in a frame, shares are kept to a millionth.
+
+    Examples
+    --------
+    >>> from shoal.mechanisms import NDLaplace
+    >>> reports = Reports(np.array([[0.5, 2.0], [1.0, 1.5]]), NDLaplace(1.0))
+    >>> total(reports, lambda values: values.sum(axis=0)).tolist()
+    [1.5, 3.5]
+    """
+    if not isinstance(reports, Gathered):
+        return np.asarray(counted(reports.values), dtype=np.float64)
+    (steps,) = reports.rows.sum(_InSteps(counted))
+    return np.asarray(steps / _STEPS)
+
+
+@dataclass(frozen=True, eq=False)
+class _InSteps:
+    """Kernel: shares of reports, as whole steps."""
+
+    counted: Callable[[Matrix], NDArray[Any]]
+
+    def __call__(self, block: Block) -> tuple[NDArray[np.int64]]:
+        return (np.rint(self.counted(block.numbers) * float(_STEPS)).astype(np.int64),)
+
+
+def _columns(frame: Any, mechanism: Mechanism[Any, Any]) -> tuple[str, ...]:
+    box = box_of(mechanism)
+    return tuple(frame.columns) if box is None else box.names
+
+
+def _only_column(frame: Any) -> str:
+    kinds = frame.dtypes
+    if len(kinds) != 1 or kinds[0][1] not in _WHOLE:
+        raise DimensionMismatch(
+            f"{len(kinds)} columns came, or no whole numbers, where reports of a LocalGrid are "
+            "one column of them.",
+            "Choose it and say its kind: frame.selectExpr('CAST(cell AS BIGINT) AS cell').",
+        )
+    return str(kinds[0][0])
