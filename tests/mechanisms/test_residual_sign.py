@@ -42,6 +42,14 @@ def test_a_centre_without_rows_stays():
     assert mechanism.shifts(mechanism.release(rows, Randomness(1).noise))[1].tolist() == [0.0, 0.0]
 
 
+def test_shares_are_those_of_the_people_near_each_centre():
+    """30,000 reports: 0.06 is five standard errors and more."""
+    mechanism = signs(epsilon=2.0)
+    rows = np.repeat(CENTERS, [21_000, 9_000], axis=0)
+    found = mechanism.shares(mechanism.release(rows, Randomness(1).noise))
+    assert np.abs(found.value - [0.7, 0.3]).max() < 5.5 * found.standard_error.max() < 0.06
+
+
 def test_a_column_nobody_drew_stays():
     mechanism = signs()
     reports = mechanism.release([CENTERS[0]], Randomness(1).noise)

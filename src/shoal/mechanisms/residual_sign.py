@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
 from shoal.errors import InvalidDomain, InvalidSetting
-from shoal.mechanisms.bounded import STEPS, local_budget, own_reports, positive_number
+from shoal.mechanisms.bounded import STEPS, Estimate, local_budget, own_reports, positive_number
 from shoal.mechanisms.local_grid import Oracle, cell_oracle
 from shoal.mechanisms.records import records_of
 from shoal.mechanisms.reports import Reports
@@ -107,7 +107,7 @@ class ResidualSign:
         steps = np.rint((np.clip(ways / self.reach, -1, 1) + 1) * (STEPS // 2))
         sides = rng.integers(0, STEPS, size=len(rows)) < steps  # [P3]
         codes = self.oracle.release(2 * nearest + sides, rng).values  # [P4]
-        return Reports(np.column_stack([columns, codes]), self)
+        return Reports.drawn(np.column_stack([columns, codes]), self, rng)
 
     def shifts(self, reports: Reports) -> Matrix:
         """How far, in raw units, the mean of each centre's rows lies from it, column by column.
@@ -117,6 +117,13 @@ class ResidualSign:
         values = own_reports(reports, self).values
         moves = [self._moves(values[values[:, 0] == j, 1]) for j in range(self.domain.d)]
         return np.column_stack(moves) * (self.domain.high - self.domain.low) / 2
+
+    def shares(self, reports: Reports) -> Estimate:
+        """Which part of the people is nearest to each centre."""
+        codes = own_reports(reports, self).values[:, 1]
+        found = self.oracle.frequencies(Reports(codes, self.oracle)).value
+        error = math.sqrt(2 * self.oracle.variance() / codes.size)
+        return Estimate(found[::2] + found[1::2], np.full(len(self.centers), error))
 
     def _moves(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
         if not codes.size:

@@ -1,5 +1,7 @@
 """Round groups behind noisy counts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -75,6 +77,20 @@ def test_a_fit_never_gets_worse():
     start = np.random.default_rng(1).uniform(-1, 1, (4, 2))
     problem = _Problem(noisy, 4)
     assert fitted(noisy, start).cost <= problem.at(start, np.full(4, problem.usual)).cost
+
+
+def test_a_group_on_a_corner_of_cells_is_started_there():
+    corner = Bumps(np.array([[0.0, 0.25]]), np.log([0.05]), np.array([10_000.0]), 0.0)
+    shared = replace(cells(), counts=corner.masses(cells()))
+    start = greedy_start(shared, 1, 0.05, 1e-3, np.random.default_rng(0))
+    assert np.all(np.abs(start - corner.centers) < 0.3 * shared.sides)
+    assert np.all(np.abs(start - corner.centers) < 0.12)
+
+
+def test_a_group_is_left_out():
+    left = TRUE.without(0)
+    np.testing.assert_array_equal(left.centers, CENTERS[1:])
+    assert (left.widths.tolist(), left.sizes.tolist()) == ([np.log(0.15)], [4_000.0])
 
 
 def test_a_greedy_start_takes_the_peaks():

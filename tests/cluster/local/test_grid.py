@@ -5,6 +5,7 @@ import pytest
 
 from shoal.cluster.local import grid
 from shoal.cluster.local.bumps import Cells
+from shoal.cluster.local.search import fits_of
 from shoal.domain import Box
 from shoal.errors import NotAReport
 from shoal.mechanisms import LocalGrid, PlanarLaplace, Reports, clamp
@@ -80,7 +81,7 @@ def test_shapes_that_are_no_round_groups_are_seen_too():
     box = Box(x=(-1, 1), y=(-1, 1))
     mechanism = LocalGrid(box, epsilon=4.0, cells=16)
     cells = grid.cells_of(mechanism.release(rows, Randomness(1).noise), np.ones(2))
-    _, weights = grid.density_of(cells, 2, Randomness(1))
+    _, weights = grid.density_of(cells, fits_of(cells, 2, np.random.default_rng(1)))
     true = np.bincount(mechanism.grid.keys(rows), minlength=256)
     assert np.abs(weights - true).sum() / 400_000 < 0.1
 

@@ -1,5 +1,7 @@
 """Three rounds, one report a person."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -80,7 +82,28 @@ def test_a_state_takes_no_reports_but_its_own(states):
 
 def test_a_round_without_reports_leaves_the_centres(states):
     nobody = states[0].mechanism.release(np.empty((0, 4)), Randomness(1).noise)
-    assert states[0].heard(nobody).centers == states[0].centers
+    np.testing.assert_allclose(states[0].heard(nobody).cluster_centers, states[0].cluster_centers)
+
+
+def test_spare_centres_are_published_once(states):
+    assert [len(state.centers) for state in states] == [5, 3, 3]
+    assert [len(state.cluster_centers) for state in states] == [3, 3, 3]
+
+
+def test_a_cluster_that_the_first_round_missed_is_found_by_a_spare_centre():
+    """Two of the first three centres are on one cluster; a spare one is near another."""
+    near = np.array([*MEANS[:2], MEANS[0] + 0.05, MEANS[2] + 0.1, [0.9, 0.9, 0.9, 0.9]])
+    state = replace(plan(), round=1, centers=tuple(map(tuple, near)))
+    assert error(state) > 0.5
+    heard = state.heard(state.mechanism.release(people(20_000), Randomness(4).noise), 7)
+    assert error(heard) < 0.15
+
+
+def test_spare_centres_without_people_are_dropped():
+    near = np.array([*MEANS, [0.9, 0.9, 0.9, 0.9], [-0.9, 0.9, -0.9, 0.9]])
+    state = replace(plan(), round=1, centers=tuple(map(tuple, near)))
+    heard = state.heard(state.mechanism.release(people(20_000), Randomness(4).noise), 7)
+    assert np.abs(heard.cluster_centers - MEANS).max() < 0.1
 
 
 def test_simulated_rounds_find_the_centres():

@@ -79,6 +79,11 @@ class Bumps:
         """How many people each cell has."""
         return np.asarray(self.sizes @ _outer(_factors(self.centers, self.widths, cells)[0]))
 
+    def without(self, group: int) -> "Bumps":
+        """All groups but one, as they are; the misfit is not known."""
+        parts = (np.delete(each, group, 0) for each in (self.centers, self.widths, self.sizes))
+        return Bumps(*parts, math.nan)
+
     def moments(self, cells: Cells) -> Matrix:
         """The sum of the places of those in each cell, as the groups have them."""
         masses, inner = _factors(self.centers, self.widths, cells)[0], []
@@ -101,6 +106,9 @@ def greedy_start(
 ) -> Matrix:
     """Places for ``k`` groups, one after another where the counts not yet explained are highest.
 
+    Middles of cells are tried, and of the walls and corners between them: a group on a corner of
+    four columns is shared by sixteen cells.
+
     Parameters
     ----------
     cells, k
@@ -112,22 +120,24 @@ def greedy_start(
     rng
         Of the choice.
     """
-    middles = [(each[1:] + each[:-1]) / 2 for each in cells.edges]
-    along = [_masses_along(middle, np.full(len(middle), math.log(width)), edges)
-             for middle, edges in zip(middles, cells.edges, strict=True)]  # fmt: skip
+    tried = [np.linspace(each[0], each[-1], 2 * len(each) - 1)[1:-1] for each in cells.edges]
+    along = [_masses_along(places, math.log(width), edges)
+             for places, edges in zip(tried, cells.edges, strict=True)]  # fmt: skip
     squares = _outer([(each**2).sum(axis=1)[None] for each in along])[0]
-    shape = tuple(len(middle) for middle in middles)
+    shape = tuple(len(places) for places in tried)
     chosen: list[int] = []
     rest = cells.counts
     for _ in range(k):
-        overlap = np.maximum(_smoothed(rest.reshape(shape), along).ravel(), 0)
+        unexplained = rest.reshape([len(each) - 1 for each in cells.edges])
+        overlap = np.maximum(_smoothed(unexplained, along).ravel(), 0)
         gain = overlap**2 / squares / cells.deviation**2
         odds = np.exp((gain - gain.max()) / (2 * heat))
         chosen.append(int(rng.choice(gain.size, p=odds / odds.sum())))
-        places = np.unravel_index(chosen, shape)
-        masses = _outer([each[at] for each, at in zip(along, places, strict=True)])
+        taken = np.unravel_index(chosen, shape)
+        masses = _outer([each[at] for each, at in zip(along, taken, strict=True)])
         rest = cells.counts - _least_squares(masses @ masses.T, masses @ cells.counts) @ masses
-    return cells.middles[chosen] + rng.normal(size=(k, len(shape))) * 0.15 * cells.sides
+    found = np.column_stack([places[at] for places, at in zip(tried, taken, strict=True)])
+    return found + rng.normal(size=found.shape) * 0.15 * cells.sides
 
 
 def fitted(cells: Cells, centers: Matrix) -> Bumps:
@@ -230,8 +240,8 @@ def _factors(
     return masses, by_center, by_width
 
 
-def _masses_along(places: Row, widths: Row, edges: Row) -> Matrix:
-    return np.asarray(np.diff(ndtr((_open(edges) - places[:, None]) / np.exp(widths)[:, None])))
+def _masses_along(places: Row, width: float, edges: Row) -> Matrix:
+    return np.asarray(np.diff(ndtr((_open(edges) - places[:, None]) / math.exp(width))))
 
 
 def _open(edges: Row) -> Row:

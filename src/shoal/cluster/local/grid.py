@@ -12,8 +12,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.cluster.local.bumps import Bumps, Cells, fitted, greedy_start
+from shoal.cluster.local.bumps import Bumps, Cells
+from shoal.cluster.local.frame_reports import total
 from shoal.cluster.local.learnt import Learnt, Progress, Row
+from shoal.cluster.local.search import fits_of
 from shoal.cluster.weighted import weighted_centers
 from shoal.domain.box import Matrix
 from shoal.errors import NotAReport
@@ -23,9 +25,6 @@ from shoal.randomness import Randomness
 
 __all__ = ["cells_of", "density_of", "grid_of", "learn"]
 
-_STARTS = 24  # fewer miss the best fit, more gain nothing: measured
-_TRIED_WIDTHS = (0.5, 1.0, 2.0)  # of the usual one
-_HEATS = (1.0, 4.0)
 _RUNS = 10
 
 
@@ -54,7 +53,7 @@ def learn(
     True
     """
     grid, cells = grid_of(reports), cells_of(reports, units)
-    points, weights = density_of(cells, n_clusters, rng, progress)
+    points, weights = density_of(cells, fits_of(cells, n_clusters, rng.compute, progress))
     centers = weighted_centers(points, weights, n_clusters, rng, _RUNS)
     labels = _report_labels(grid, reports, weights, _nearest(points, centers))
     middle = (grid.domain.low + grid.domain.high) / 2
@@ -85,30 +84,20 @@ def cells_of(reports: Reports, units: Row) -> Cells:
     half = (box.high - box.low) / 2 / units
     edges = tuple(np.linspace(-h, h, m + 1) for h, m in zip(half, shape, strict=True))
     n = len(reports)
-    return Cells(edges, grid.counts(reports).value, grid.deviation(n), n)
+    seen = np.rint(total(reports, grid.oracle.seen)).astype(np.int64)
+    return Cells(edges, grid.counts_seen(seen).value, grid.deviation(n), n)
 
 
-def density_of(
-    cells: Cells, k: int, rng: Randomness, progress: Progress = None
-) -> tuple[Matrix, Row]:
+def density_of(cells: Cells, fits: list[Bumps]) -> tuple[Matrix, Row]:
     """The mean place of those in each cell, and how many there are, for all cells.
 
     Parameters
     ----------
-    cells, k
-        Noisy counts, and how many groups are behind them.
-    rng, progress
-        Of the starts; hears which share of the work is done.
+    cells, fits
+        Noisy counts, and groups that may be behind them.
     """
-    fits = []
-    for start in range(_STARTS):
-        width = _TRIED_WIDTHS[start % len(_TRIED_WIDTHS)] * cells.usual_width
-        heat = _HEATS[start % len(_HEATS)]
-        fits.append(fitted(cells, greedy_start(cells, k, width, heat, rng.compute)))
-        if progress is not None:
-            progress((start + 1) / (_STARTS + 1))
     masses, moments = _averaged(fits, cells)
-    added = _surplus(cells, masses, k)
+    added = _surplus(cells, masses, len(fits[0].centers))
     beside = np.maximum(added, 0)  # evenly in their cells, for all that is known
     moments += beside[:, None] * cells.middles
     people = np.maximum(masses + beside, np.finfo(float).tiny)[:, None]

@@ -1,9 +1,11 @@
 """Clusters of three or four columns in rounds: cells first, then the sides of published centres.
 
-    everybody ─┬─ half: the cell of a coarse grid ─► centres, published
-               ├─ a quarter: nearest centre and a side of it ─► centres moved, published
+    everybody ─┬─ half: the cell of a coarse grid ─► centres and spare ones, published
+               ├─ a quarter: nearest of them and a side of it ─► the best, moved, published
                └─ a quarter: the same once more, looked at from nearer ─► centres
 
+A cluster over many cells hides in their noise, and is missed by the first round now and then. Spare
+centres where counts are left unexplained gather its people in the second, all in one number.
 Each person is in one round, by a draw that does not look at rows, and reports once.
 """
 
@@ -14,6 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.cluster.local import grid
+from shoal.cluster.local.search import fits_of, spare_places
+from shoal.cluster.weighted import weighted_centers
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting, NotAReport
@@ -29,6 +33,8 @@ __all__ = ["LocalRounds"]
 
 _SHARES = (0.5, 0.25, 0.25)
 _REACHES = (1.0, 0.5)  # of a cell's side: how far centres of cells may be off
+_SURE = 3  # standard errors from which on a centre is believed to have people
+_RUNS = 10
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,9 @@ class LocalRounds:
     round, mechanism
         From 0; what the people of this round report through, ``None`` once all have.
     cluster_centers
-        As they are published after each round, in raw units; ``None`` before the first.
+        As they are known after each round, in raw units; ``None`` before the first.
+    centers
+        As they are published: after the first round with spare ones, half as many again.
 
     Examples
     --------
@@ -120,8 +128,8 @@ class LocalRounds:
 
     @property
     def cluster_centers(self) -> Matrix | None:
-        """Published so far, in raw units."""
-        return None if self.centers is None else np.array(self.centers)
+        """Known so far, in raw units; spare ones left out."""
+        return None if self.centers is None else np.array(self.centers[: self.n_clusters])
 
     def groups(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
         """In which round each of ``n`` people reports, drawn without looking at rows."""
@@ -135,7 +143,7 @@ class LocalRounds:
         reports
             Made by ``mechanism``. None at all leave the centres where they are.
         random_state
-            Of the starts of the first round.
+            Of the starts of the first round and of the choice after the second.
         """
         own, mechanism = as_raw_reports(reports), self.mechanism
         if mechanism is None or own.mechanism != mechanism:
@@ -144,13 +152,12 @@ class LocalRounds:
                 "asks for.",
                 "Give those made by the mechanism of this state.",
             )
+        rng = Randomness(random_state)
         if isinstance(mechanism, LocalGrid):
-            half = (self.domain.high - self.domain.low) / 2
-            rng = Randomness(random_state)
-            centers = grid.learn(own, self.n_clusters, rng, half).centers  # [P3]
+            scaled = _candidates(own, self.n_clusters, rng)  # [P3]
         else:
-            moved = mechanism.shifts(own) if len(own) else 0.0
-            centers = self.domain.clip(np.array(self.centers) + moved)  # [P3]
+            scaled = _moved(mechanism, own, self.n_clusters, rng)  # [P3]
+        centers = self.domain.unscale(np.clip(scaled, -1, 1), -1)
         return replace(self, round=self.round + 1, centers=tuple(map(tuple, centers.tolist())))
 
     def simulate(self, rows: ArrayLike, random_state: Seed = None) -> "LocalRounds":
@@ -170,3 +177,26 @@ class LocalRounds:
             reports = mechanism.release(people[groups == state.round], rng.noise)
             state = state.heard(reports, rng.seed())
         return state
+
+
+def _candidates(reports: Reports, k: int, rng: Randomness) -> Matrix:
+    """The centres to be had from counts of cells, and spare ones, where half a side is 1."""
+    box = grid.grid_of(reports).domain
+    cells = grid.cells_of(reports, (box.high - box.low) / 2)
+    fits = fits_of(cells, k, rng.compute)
+    centers = weighted_centers(*grid.density_of(cells, fits), k, rng, _RUNS)
+    best = min(fits, key=lambda fit: fit.cost)
+    return np.vstack([centers, spare_places(cells, best, (k + 1) // 2, rng.compute)])
+
+
+def _moved(mechanism: ResidualSign, reports: Reports, k: int, rng: Randomness) -> Matrix:
+    """Published centres among their people; of more than ``k`` those that stand for all best."""
+    box, centers = mechanism.domain, np.array(mechanism.centers)
+    if not len(reports):
+        return box.scale(centers[:k], -1, 1)
+    moved = box.scale(box.clip(centers + mechanism.shifts(reports)), -1, 1)
+    people = mechanism.shares(reports)
+    sure = people.value > _SURE * people.standard_error
+    if np.count_nonzero(sure) <= k:
+        return moved[np.sort(np.argsort(-people.value, kind="stable")[:k])]
+    return weighted_centers(moved[sure], people.value[sure], k, rng, _RUNS)
