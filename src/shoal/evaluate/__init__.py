@@ -5,6 +5,7 @@ They read the true answer, so they are for the holder of the rows; publishing on
 
 from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, nmi, rand_index
 from shoal.evaluate.centers import CenterErrors, center_errors, centroid_index, mean_displacement
+from shoal.evaluate.contingency import agreement_of_counts
 from shoal.evaluate.dissimilarity import cell_dissimilarity, cluster_dissimilarity
 from shoal.evaluate.distortion import inertia, normalised_inertia, plain_centers
 from shoal.evaluate.picture import score_picture
@@ -13,6 +14,7 @@ from shoal.evaluate.table import score
 
 __all__ = [
     "CenterErrors",
+    "agreement_of_counts",
     "ami",
     "ari",
     "calinski_harabasz",
