@@ -85,7 +85,7 @@ def test_a_sum_or_a_sensitivity_has_neither_draws_nor_a_ceiling():
     found = twin.run()
     assert isinstance(found, Measured)
     (row,) = page(told({"split": found})).tables[0]["rows"]
-    assert row[1:] == ["1", "1.21", "", "", "violated"]
+    assert row[1:] == ["violated", "1", "1.21", "", ""]
 
 
 def test_inputs_that_may_be_somebodys_are_said_to_be():

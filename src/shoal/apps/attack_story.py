@@ -67,11 +67,11 @@ class Membership:
             **{f"TPR at FPR {rate:g}": tpr for rate, tpr in found.tpr_at.items()},
         }
         rows = [[name, "unresolved" if e is None else str(e)] for name, e in means.items()]
-        note = f"Ceiling of the advantage: {found.ceiling}. {found.repeats} models were attacked."
+        note = f"Advantage allowed: {found.ceiling}. {found.repeats} models were attacked."
         table = {"title": "Rates", "columns": ["Rate", "Mean over models"], "marked": False}
         return Verdicts(
             title=f"Membership attack on {self.method}",
-            lead=f"{found.verdict}: advantage {found.advantage}.",
+            lead=f"Advantage {found.advantage}.",
             heading=f"Verdict: {found.verdict}",
             sub="How well the members of a model are told from others, by someone who has their "
             "true records.",

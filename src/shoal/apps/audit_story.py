@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Told", "document", "names", "names_document", "page", "summary", "write"]
 
-HEADS = ("Audited", "Claimed", "Found", "Could show", "Draws", "Verdict")
+HEADS = ("Audited", "Verdict", "Claimed", "Found", "Could show", "Draws")
 READING = (
     "Each picture has the number found, the claim, and the most that so many draws could show; "
     "below them how often the telling event came up on either input."
@@ -226,7 +226,7 @@ def _cells(name: str, finding: "Finding") -> list[str]:
     found, claimed = _digits(finding)
     most = "" if ceiling is None else f"{ceiling:.3g}"
     draws = "" if finding.instrument in _WITHOUT_DRAWS else f"{finding.draws:,}"
-    return [name, claimed, found, most, draws, finding.verdict]
+    return [name, finding.verdict, claimed, found, most, draws]
 
 
 def _printed(told: Told) -> "RenderableType":
