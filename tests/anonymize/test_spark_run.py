@@ -153,13 +153,15 @@ def test_the_estimator_returns_a_spark_frame_and_keeps_its_cut(spark):
     assert not recount(again, asked).broken(asked)
 
 
-def test_pseudonyms_are_those_of_this_machine(spark, tmp_path, monkeypatch):
+def test_pseudonyms_and_odd_names_are_those_of_this_machine(spark, tmp_path, monkeypatch):
     monkeypatch.setenv("RELEASE_KEY", "ab" * 32)
     hashed = {**COLUMNS, "id": {"role": "identifier", "action": "hmac", "key_env": "RELEASE_KEY"}}
+    hashed["vis.`its"] = hashed.pop("visits")
+    table = people().rename_columns(["id", "q", "age", "s", "vis.`its"])
     asked = policy(tmp_path, attributes=hashed, search={"restarts": 0})
     model = TopDownSpecialization(policy=asked)
-    released = model.fit_transform(spark.createDataFrame(people()))
-    assert rows_in(released.toArrow()) == rows_in(model.fit_transform(people()))
+    released = model.fit_transform(spark.createDataFrame(table))
+    assert rows_in(released.toArrow()) == rows_in(model.fit_transform(table))
 
 
 @pytest.mark.parametrize(

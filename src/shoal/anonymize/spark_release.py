@@ -12,7 +12,7 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.release import Release
 from shoal.anonymize.table import OWNER
 from shoal.engine.spark_schema import quoted
-from shoal.engine.spark_table import Each, SparkTable
+from shoal.engine.spark_table import SparkTable
 
 __all__ = ["SPARK_OWNER", "in_own_order", "released_frame"]
 
@@ -93,7 +93,7 @@ def _marked(table: SparkTable, plan: Publishing) -> Any:
         typed.append(f"CAST(NULL AS STRING) AS {OWNER}")
     needed = list(dict.fromkeys([*plan.quasi, *marking.carried, *filter(None, [marking.entity])]))
     schema = _bare(frame.selectExpr(*typed).schema)
-    return frame.select(*map(quoted, needed)).mapInArrow(Each(marking), schema)
+    return table.mapped(marking, needed, schema)
 
 
 def _made(table: SparkTable, plan: Publishing, frequency: Frequency) -> Any:

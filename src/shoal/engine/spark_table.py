@@ -28,6 +28,7 @@ __all__ = [
 
 COLLECT_LIMIT = 20_000_000  # combinations that come to the driver
 Batches = Iterator[pa.RecordBatch]
+Kernel = Callable[[pa.RecordBatch], pa.RecordBatch]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +96,13 @@ class SparkTable:
         schema = self.frame.selectExpr(*named, f"CAST(NULL AS STRING) AS {OWNER}").schema
         wanted = list(dict.fromkeys([*columns, owner]))
         plainly_named(empty_batch(self.frame, wanted), columns, owner)  # refused here, not there
-        kernel = partial(plainly_named, columns=columns, owner=owner)
-        return self.frame.select(*map(quoted, wanted)).mapInArrow(Each(kernel), schema)
+        return self.mapped(partial(plainly_named, columns=columns, owner=owner), wanted, schema)
+
+    def mapped(self, kernel: Kernel, columns: Sequence[str], schema: Any) -> Any:
+        """What a kernel makes of batches of these columns, as a frame of this Spark schema."""
+        # Under plain names: Spark would take a dot in one for a field of a structure.
+        plain = self.frame.selectExpr(*(f"{quoted(n)} AS c{i}" for i, n in enumerate(columns)))
+        return plain.mapInArrow(Each(kernel, tuple(columns)), schema)
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
         """What ``sql`` makes of ``rows``, whose columns are c0, c1, ... in this order."""
@@ -138,12 +144,14 @@ def too_many(lines: int, limit: int, why: str) -> TooManyCombinations:
 class Each:
     """Runs a kernel over the batches of a partition; what libraries say of rows stays unsaid."""
 
-    kernel: Callable[[pa.RecordBatch], pa.RecordBatch]
+    kernel: Kernel
+    names: tuple[str, ...] = ()  # that the columns get back, if others travelled in their place
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """What the kernel makes of each batch."""
         for batch in batches:
-            yield hushed(self.kernel, batch)
+            named = batch.rename_columns(self.names) if self.names else batch
+            yield hushed(self.kernel, named)
 
 
 @contextmanager
