@@ -1,7 +1,6 @@
 """What every estimator with centres can do once it is fitted: label rows, be told, be kept."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -12,12 +11,13 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.folder import save_model
+from shoal.cluster.kernels import Distances, Labels, LeastSquares
 from shoal.cluster.nearest import Cube, Nearest
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.engine import rows_of
 from shoal.engine.entry import is_spark_frame
-from shoal.engine.rows import Block, Mapper
+from shoal.engine.rows import Mapper
 from shoal.engine.spark_mapped import SparkMapped
 from shoal.privacy import Public, Released, Result
 from shoal.privacy.exact import exact_budget, plain
@@ -63,7 +63,7 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         An array; a Spark frame comes back with columns ``distance0``, ``distance1``, ...
         """
         check_is_fitted(self)
-        kernel = _Distances(Cube(self._bounds), self._scaled_centers())
+        kernel = Distances(Cube(self._bounds), self._scaled_centers())
         return self._mapped(X, kernel, [f"distance{i}" for i in range(len(kernel.centers))])
 
     def score(self, X: Any, y: None = None) -> float:
@@ -72,7 +72,8 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         Exact to 2^-24 a row: whole numbers add up the same on any number of machines.
         """
         check_is_fitted(self)
-        kernel = _LeastSquares(_Distances(Cube(self._bounds), self._scaled_centers()))
+        half = (self._bounds.high - self._bounds.low) / 2
+        kernel = LeastSquares(half, self.cluster_centers_ / half, _STEPS)
         (squares,) = rows_of(X, self._bounds).sum(kernel)
         return -float(squares[0]) / _STEPS
 
@@ -140,7 +141,7 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
     def _labels(self) -> Mapper:
         """What labels a block of rows."""
         check_is_fitted(self)
-        return _Labels(Cube(self._bounds), Nearest(self._scaled_centers()))
+        return Labels(Cube(self._bounds), Nearest(self._scaled_centers()))
 
     @property
     def _bounds(self) -> Box:
@@ -161,37 +162,3 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
             np.concatenate([np.empty(0), *(b[name].to_numpy() for b in batches)]) for name in names
         ]
         return np.column_stack(columns)
-
-
-@dataclass(frozen=True, eq=False)
-class _Labels:
-    """Kernel: the nearest centre of each row."""
-
-    cube: Cube
-    nearest: Nearest
-
-    def __call__(self, block: Block) -> list[NDArray[Any]]:
-        return [self.nearest.labels(self.cube.columns(block.numbers))]
-
-
-@dataclass(frozen=True, eq=False)
-class _Distances:
-    """Kernel: the distance of each row to each centre."""
-
-    cube: Cube
-    centers: Matrix
-
-    def __call__(self, block: Block) -> list[NDArray[Any]]:
-        columns = self.cube.columns(block.numbers)
-        return [np.sqrt(((columns - center[:, None]) ** 2).sum(axis=0)) for center in self.centers]
-
-
-@dataclass(frozen=True, eq=False)
-class _LeastSquares:
-    """Kernel: the squared distances of rows to their nearest centres, in whole steps."""
-
-    distances: _Distances
-
-    def __call__(self, block: Block) -> tuple[NDArray[np.int64]]:
-        squares = np.min(self.distances(block), axis=0) ** 2
-        return (np.rint(squares * _STEPS).astype(np.int64).sum(keepdims=True),)

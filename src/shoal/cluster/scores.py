@@ -4,16 +4,15 @@ They read rows, so they are for the holder; publishing one costs a budget.
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 
+from shoal.cluster.kernels import LeastSquares
 from shoal.domain import Box
-from shoal.domain.box import Matrix, as_matrix
-from shoal.engine import Block, rows_of
+from shoal.domain.box import as_matrix
+from shoal.engine import rows_of
 from shoal.engine.spark_table import SparkTable
 from shoal.evaluate.contingency import agreement_of_counts
 
@@ -39,7 +38,8 @@ def inertia(X: Any, centers: ArrayLike, domain: Box) -> float:
     """
     longest = float(((domain.high - domain.low) ** 2).sum())
     inside = domain.clip(as_matrix(centers, domain.d))
-    (steps,) = rows_of(X, domain).sum(_Squares(inside, longest))
+    kernel = LeastSquares(np.ones(domain.d), inside, _STEPS / longest)
+    (steps,) = rows_of(X, domain).sum(kernel)
     return float(steps[0]) * longest / _STEPS
 
 
@@ -82,18 +82,6 @@ def label_agreement(frame: Any, first: str, second: str) -> dict[str, float]:
     counts = np.zeros((lines.max(initial=-1) + 1, columns.max(initial=-1) + 1), dtype=np.int64)
     np.add.at(counts, (lines, columns), pairs["n"].to_numpy())
     return agreement_of_counts(counts)
-
-
-@dataclass(frozen=True, eq=False)
-class _Squares:
-    """Kernel: the squared distances of rows to their nearest centres, in whole steps."""
-
-    centers: Matrix
-    longest: float
-
-    def __call__(self, block: Block) -> tuple[NDArray[np.int64]]:
-        squares = cdist(block.numbers, self.centers, "sqeuclidean").min(axis=1, initial=np.inf)
-        return (np.rint(squares * (_STEPS / self.longest)).astype(np.int64).sum(keepdims=True),)
 
 
 def _numbered(labels: list[Any]) -> NDArray[np.int64]:
