@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal import Box, PlanarLaplace, Reports, clamp
+from shoal import Box, PlanarLaplace, RandomizedResponse, Randomness, Reports, clamp
 from shoal.errors import NotAReport
 from shoal.mechanisms.reports import as_raw_reports, as_reports
 
@@ -34,3 +34,18 @@ def test_remapped_reports_are_refused_where_the_law_is_needed():
     assert as_raw_reports(REPORTS) is REPORTS
     with pytest.raises(NotAReport, match="Clamp"):
         as_raw_reports(clamp(Box.unit(2))(REPORTS))
+
+
+@pytest.mark.parametrize(
+    ("noise", "marked"),
+    [(Randomness(7).noise, True), (Randomness().noise, False), (np.random.default_rng(), True)],
+)
+def test_reports_of_noise_that_can_be_repeated_are_marked_a_simulation(noise, marked):
+    for mechanism, rows in ((PlanarLaplace(1.0), VALUES), (RandomizedResponse(1.0, 3), [0, 2])):
+        assert mechanism.release(rows, noise).guarantee == mechanism.guarantee.simulated(marked)
+
+
+def test_the_mark_outlives_a_remap_and_is_left_to_whoever_wraps_values():
+    seeded = PlanarLaplace(1.0).release(VALUES, Randomness(7).noise)
+    assert clamp(Box.unit(2))(seeded).simulation
+    assert not REPORTS.simulation

@@ -104,7 +104,7 @@ class Bounded(ABC):
         values = np.empty(rows.shape)
         for part in _blocks(*rows.shape):
             values[part] = _in_raw_units(self._draw(steps_of(rows[part], box), rng), box)
-        return Reports(values, self)
+        return Reports.drawn(values, self, rng)
 
     def mean(self, reports: Reports) -> Estimate:
         """The mean of the rows behind these reports, unbiased, with its standard error."""

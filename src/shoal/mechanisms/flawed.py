@@ -63,7 +63,8 @@ class _Flawed(ABC):
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
         """What the flawed form would have sent."""
-        return Reports(self._perturb(records_of(value, d=self.columns), rng), self)
+        rows = records_of(value, d=self.columns)
+        return Reports.drawn(self._perturb(rows, rng), self, rng)
 
     @abstractmethod
     def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:

@@ -186,7 +186,7 @@ class NDLaplace:
             )
         values = _copied(self.records(value), out)
         self._perturb(values, rng)
-        return Reports(values, self)
+        return Reports.drawn(values, self, rng)
 
     @property
     def lattice_rate(self) -> float:

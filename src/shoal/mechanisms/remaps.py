@@ -181,4 +181,4 @@ def _geometric_medians(posterior: Matrix, atoms: Matrix) -> Matrix:
 def remapped(reports: Reports, values: Matrix, remap: Remap) -> Reports:
     """The same people's reports with new values, and what was done to them."""
     done = remap if reports.remap is None else Then(reports.remap, remap)
-    return Reports(values, reports.mechanism, done)
+    return Reports(values, reports.mechanism, done, reports.simulation)

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from shoal.errors import NotAReport
-from shoal.privacy import Mechanism
+from shoal.privacy import Guarantee, Mechanism
 
 __all__ = ["Remap", "Reports", "as_raw_reports", "as_reports"]
 
@@ -30,6 +30,9 @@ class Reports:
     remap
         What was done to them afterwards, if anything. Learners that rely on the law of the noise
         want reports without one.
+    simulation
+        Whether their noise was seeded: whoever has the seed can take it off again. Of values that
+        were randomised elsewhere, as whoever wraps them knows.
 
     Examples
     --------
@@ -42,6 +45,20 @@ class Reports:
     values: NDArray[Any]
     mechanism: Mechanism[Any, Any]
     remap: Remap | None = None
+    simulation: bool = False
+
+    @classmethod
+    def drawn(
+        cls, values: NDArray[Any], mechanism: Mechanism[Any, Any], rng: np.random.Generator
+    ) -> Self:
+        """As a mechanism releases them, marked if ``rng`` is seeded or nobody vouches for it."""
+        return cls(values, mechanism, simulation=bool(getattr(rng, "simulation", True)))
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What the mechanism promises, and whether this was a simulation."""
+        promised: Guarantee = self.mechanism.guarantee
+        return promised.simulated(self.simulation)
 
     def __post_init__(self) -> None:
         values = np.asarray(self.values).view()

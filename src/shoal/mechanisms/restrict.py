@@ -94,7 +94,7 @@ class Restrict:
         to_places(places, box.low, cell)
         np.clip(places, 0, top, out=places)  # [P2] the record's own place lies in the box
         _redraw_until_inside(places, top, self.drawn.lattice_rate, rng)
-        return Reports(np.minimum(box.low + places * cell, box.high), self)
+        return Reports.drawn(np.minimum(box.low + places * cell, box.high), self, rng)
 
 
 def _redraw_until_inside(
