@@ -28,7 +28,7 @@ def test_spreading_weights_is_the_sum_over_atoms():
 
 
 def test_a_report_is_shared_among_the_nodes_around_it():
-    counts = LATTICE.counts(np.array([[0.1, 0.25], [1.0, 1.0]]))
+    counts = LATTICE.counts([np.array([[0.1, 0.25]]), np.array([[1.0, 1.0]])])
     assert counts.sum() == pytest.approx(2)
     assert counts[12, 13] == pytest.approx(0.6)
     assert counts[13, 13] == pytest.approx(0.4)
@@ -36,8 +36,22 @@ def test_a_report_is_shared_among_the_nodes_around_it():
 
 
 def test_reports_from_far_out_come_to_the_edge_on_their_line_to_the_middle():
-    counts = LATTICE.counts(np.array([[500.0, 0.75]]))
+    counts = LATTICE.counts([np.array([[500.0, 0.75]])])
     assert counts[-1, 15] == pytest.approx(1)
+
+
+def test_no_report_falls_off_the_edge_by_rounding():
+    far = np.random.default_rng(0).uniform(-1_000, 1_000, (100_000, 2))
+    assert LATTICE.counts([far]).sum() == pytest.approx(100_000)
+
+
+def test_sharing_adds_a_sixth_of_the_squared_step_to_the_variance():
+    at = np.random.default_rng(0).uniform(0, 2, 200_000)
+    lattice = Lattice(np.zeros(1), np.full(1, 0.25), (9,), (1,))
+    shares = lattice.counts([at[:, None]]) / len(at)
+    nodes = 0.25 * (np.arange(11) - 1)
+    spread = shares @ nodes**2 - (shares @ nodes) ** 2
+    assert spread - at.var() == pytest.approx(0.25**2 / 6, rel=0.05)
 
 
 @pytest.mark.parametrize("d", [1, 2, 3])
@@ -47,7 +61,7 @@ def test_convolution_and_sums_by_hand_find_the_same_density(d):
     values = noise.release(rows, Randomness(1).noise).values
     low = np.zeros(d)
     lattice = lattice_for(low, low + 2, low + 0.25, values)
-    fast = lattice.likeliest(lattice.counts(values), rounds=20).ravel()
+    fast = lattice.likeliest(lattice.counts([values]), rounds=20).ravel()
     slow = likeliest(likelihood_of(noise, values, lattice.atoms()), 20, 0)
     assert np.abs(fast - slow).sum() < 0.02
     assert fast @ lattice.atoms() == pytest.approx(slow @ lattice.atoms(), abs=0.01)
@@ -57,7 +71,7 @@ def test_reports_are_given_to_the_likelier_part():
     left, right = np.zeros(LATTICE.nodes), np.zeros(LATTICE.nodes)
     left[0], right[-1] = 1, 1
     values = np.array([[-1.0, 0.5], [3.0, 0.5], [0.9, 0.5], [1.2, 0.5]])
-    assert LATTICE.likeliest_part(values, [left, right]).tolist() == [0, 1, 0, 1]
+    assert LATTICE.likeliest_part([values[:1], values[1:]], [left, right]).tolist() == [0, 1, 0, 1]
 
 
 def test_a_lattice_that_would_be_too_large_is_none():

@@ -7,6 +7,7 @@ from shoal.cluster.local.measure import measured
 from shoal.domain import Box
 from shoal.errors import InvalidDomain
 from shoal.mechanisms import NDLaplace, Piecewise, Reports
+from shoal.randomness import Randomness
 
 BOX = Box(x=(0, 10), y=(0, 2))
 VALUES = np.random.default_rng(0).normal(size=(500, 2)) * [3.0, 1.0]
@@ -31,8 +32,12 @@ def test_the_records_spread_is_learnt_from_the_reports():
     assert found == pytest.approx([3, 1], rel=0.1)
 
 
-def test_a_column_without_spread_counts_as_one():
-    assert measured("spread", Reports(np.zeros((5, 2)), NDLaplace(1.0))).tolist() == [1, 1]
+def test_a_column_without_spread_counts_by_what_its_noise_might_hide():
+    noise = NDLaplace(1.0, scale=(10, 1))
+    reports = noise.release(np.zeros((800, 2)), Randomness(1).noise)
+    least = np.sqrt(3 * np.sqrt(2 * 6 / (3 * 800)))  # of a coordinate's variance, which is 3
+    assert np.all(measured("spread", reports) >= 0.999 * least * np.array([10, 1]))
+    assert np.all(measured("spread", reports) < 4 * least * np.array([10, 1]))
 
 
 def test_a_scale_for_another_width_is_refused():

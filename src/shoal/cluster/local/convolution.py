@@ -6,10 +6,12 @@ noise's kernel:
 
     evidence = kernel * weights          weights <- weights . (kernel * (counts / evidence))
 
-Counting shares a report among the 2^d nodes around it, which keeps its mean and adds h^2/6 at most
-to its variance, h the step: with h <= 1 / (4 epsilon) less than half a percent of the noise's own.
+Counting shares a report among the 2^d nodes around it, which keeps its mean and adds, h the step,
+h^2/6 to its variance along an axis (h^2/4 for a report half-way between nodes): with h at most
+1 / (4 epsilon), a 190th of the noise's own in one column, a 290th in two, a 380th in three.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -26,7 +28,6 @@ __all__ = ["Lattice", "lattice_for"]
 _MOST_CELLS = 2**21  # of the carried-on lattice: some 16 MB an array
 _MOST_ATOMS = 2**17
 _REACH = 20.0  # noise goes beyond 20 / epsilon in one report of a million, in three columns
-_AT_A_TIME = 2**18
 _ROUNDS = 100
 
 Field = NDArray[np.float64]
@@ -55,11 +56,11 @@ class Lattice:
         axes = [low + h * np.arange(m) for low, h, m in every]
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
-    def counts(self, values: Matrix) -> Field:
-        """Reports, each shared among the nodes around it."""
+    def counts(self, blocks: Iterable[Matrix]) -> Field:
+        """Reports, some at a time, each shared among the nodes around it."""
         total = np.zeros(int(np.prod(self.whole)))
-        for start in range(0, len(values), _AT_A_TIME):
-            places = self._places(values[start : start + _AT_A_TIME])
+        for values in blocks:
+            places = self._places(values)
             base = np.floor(places).astype(np.int64)
             base = np.minimum(base, np.array(self.whole) - 2)
             ahead = places - base
@@ -89,19 +90,16 @@ class Lattice:
         padded[self._box] = weights
         return self._convolved(padded)[self._all]
 
-    def likeliest_part(self, values: Matrix, parts: list[Field]) -> NDArray[np.int64]:
-        """For each report the part of the weights it most likely came from."""
+    def likeliest_part(self, blocks: Iterable[Matrix], parts: list[Field]) -> NDArray[np.int64]:
+        """For each report, some at a time, the part of the weights it most likely came from."""
         best = np.zeros(self.whole, dtype=np.int64)
         top = np.full(self.whole, -np.inf)
         for label, weights in enumerate(parts):
             level = self.spread(weights)
             better = level > top
             best[better], top[better] = label, level[better]
-        labels = np.empty(len(values), dtype=np.int64)
-        for start in range(0, len(values), _AT_A_TIME):
-            near = np.rint(self._places(values[start : start + _AT_A_TIME])).astype(np.int64)
-            labels[start : start + _AT_A_TIME] = best[tuple(near.T)]
-        return labels
+        places = (np.rint(self._places(values)).astype(np.int64) for values in blocks)
+        return np.concatenate([best[tuple(near.T)] for near in places])
 
     @property
     def whole(self) -> tuple[int, ...]:
@@ -121,7 +119,8 @@ class Lattice:
         middle = (np.array(self.whole) - 1) / 2
         gaps = (values - self.low) / self.step + self.margin - middle
         out = np.max(np.abs(gaps) / middle, axis=1, initial=1.0, keepdims=True)
-        return np.asarray(gaps / out + middle)
+        inside = gaps / out + middle  # but for rounding, which may push them over the edge
+        return np.asarray(np.clip(inside, 0, 2 * middle))
 
     @cached_property
     def _shape(self) -> tuple[int, ...]:

@@ -11,10 +11,10 @@ __all__ = ["covariance", "debiased_covariance", "noise_variance"]
 
 
 def debiased_covariance(reports: object) -> Matrix:
-    r"""Covariance of the records, in raw units, from their reports: free, and without bias.
+    r"""Covariance of the records, in raw units, from their reports: post-processing, so it is free.
 
     A coordinate of the noise has variance :math:`(d + 1) / \varepsilon^2` in scaled units; it is
-    taken off, and what would be negative is cut to zero.
+    taken off, which leaves no bias; what would be negative is then cut to zero.
 
     Parameters
     ----------

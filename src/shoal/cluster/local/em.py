@@ -7,7 +7,9 @@ up to 3 columns   atoms on a lattice over the public box, coarse first, then fin
 beyond            atoms at reports moved into the box, half of them shrunk to the records' spread
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 
 from shoal.cluster.local.convolution import Lattice, lattice_for
 from shoal.cluster.local.covariance import noise_variance
+from shoal.cluster.local.frame_reports import total
 from shoal.cluster.local.law import law_of, span_of, step_of
 from shoal.cluster.local.learnt import Learnt, Progress, Row, nearest, thinned
 from shoal.cluster.local.moments import corrected
@@ -32,6 +35,7 @@ _MANY = 2**22  # likelihoods, above which a convolution is cheaper
 _COARSE, _FINE = 2_500, 20_000  # atoms of the first lattice, and at most in the end
 _SAMPLED = 600
 _ROUNDS, _MORE_ROUNDS, _FEW_ROUNDS = 200, 60, 50
+_AT_A_TIME = 2**18
 _MOST_LABELS = 2**32  # likelihoods worth computing for labels
 
 
@@ -70,7 +74,7 @@ class Density:
         if self.lattice is not None and isinstance(self.law, NDLaplace):
             parts = [np.where(clusters == j, self.weights, 0) for j in range(k)]
             shaped = [part.reshape(self.lattice.nodes) for part in parts]
-            return self.lattice.likeliest_part(_in_reach(self.law, values), shaped)
+            return self.lattice.likeliest_part(_blocks(self.law, values), shaped)
         most = max(k, _MOST_LABELS // len(values))
         kept = np.argsort(-self.weights, kind="stable")[:most]
         member = np.zeros((len(kept), k), dtype=np.float32)
@@ -104,7 +108,8 @@ def density_of(reports: Reports, rng: Randomness, progress: Progress = None) -> 
     step = step_of(reports, np.maximum(high - low, 1e-12))
     lattice = _lattice(law, low, high, step, values) if isinstance(law, NDLaplace) else None
     if lattice is not None and isinstance(law, NDLaplace):
-        weights = lattice.likeliest(lattice.counts(_in_reach(law, values)), progress=progress)
+        counts = total(reports, partial(_on_lattice, lattice, law))
+        weights = lattice.likeliest(counts, progress=progress)
         atoms = law.space.unscaled(lattice.atoms() / law.rate)
         return Density(law, atoms, weights.ravel(), lattice)
     return _refined(law, values, low, high, step, progress)
@@ -121,9 +126,20 @@ def _lattice(law: NDLaplace, low: Row, high: Row, step: Row, values: Matrix) -> 
     return lattice_for(ends[0], ends[1], step / units, _in_reach(law, seen))
 
 
+def _on_lattice(lattice: Lattice, law: NDLaplace, values: Matrix) -> NDArray[np.float64]:
+    """Reports, each shared among the nodes around it."""
+    return lattice.counts(_blocks(law, values))
+
+
 def _in_reach(law: NDLaplace, values: Matrix) -> Matrix:
     """In units of 1/epsilon, in which the noise is the same whatever epsilon."""
     return law.space.scaled(values) * law.rate
+
+
+def _blocks(law: NDLaplace, values: Matrix) -> Iterator[Matrix]:
+    """Some reports at a time, so that ten million need little more memory than they have."""
+    for start in range(0, len(values), _AT_A_TIME):
+        yield _in_reach(law, values[start : start + _AT_A_TIME])
 
 
 def _sampled(reports: Reports, rng: Randomness) -> Matrix:

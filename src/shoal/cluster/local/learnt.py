@@ -10,7 +10,7 @@ from shoal.domain.box import Matrix
 from shoal.mechanisms.reports import Reports
 from shoal.randomness import Randomness
 
-__all__ = ["Learn", "Learnt", "Progress", "Row", "nearest", "thinned"]
+__all__ = ["Learn", "Learnt", "Progress", "Row", "nearest", "rising", "thinned"]
 
 Row = NDArray[np.float64]
 _BLOCK = 2**15  # so that ten million reports need little more memory than they have
@@ -47,6 +47,29 @@ class Learnt:
 # units, counts as one unit of distance; ``progress`` hears which share of the work is done.
 Progress = Callable[[float], None] | None
 Learn = Callable[[Reports, int, Randomness, Row, Progress], Learnt]
+
+
+def rising(progress: Progress) -> Callable[[float], None]:
+    """Hears shares as they grow, never the same again: some methods pass over reports twice.
+
+    Examples
+    --------
+    >>> heard = []
+    >>> tell = rising(heard.append)
+    >>> for share in (0.5, 1.0, 0.5):
+    ...     tell(share)
+    >>> heard
+    [0.5, 1.0]
+    """
+    last = 0.0
+
+    def tell(share: float) -> None:
+        nonlocal last
+        if progress is not None and share > last:
+            last = share
+            progress(share)
+
+    return tell
 
 
 def thinned(points: Matrix, most: int = 20_000) -> Matrix:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import roots_genlaguerre
 from scipy.stats import norm, qmc
 
+from shoal.cluster.local.law import span_of
 from shoal.cluster.local.learnt import Learnt, Progress, Row, thinned
 from shoal.cluster.local.moments import corrected
 from shoal.cluster.local.plain import centers_of
@@ -93,13 +94,14 @@ class Mixture:
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
 ) -> Learnt:
-    """Components as clusters: their means are the centres."""
+    """Components as clusters: their means are the centres, moved into the box."""
     mechanism = laplace_of(reports)
     mixture = fit_mixture(reports, n_clusters, rng)
     points, weights = mixture.points()
     labels = mixture.guesses(mechanism.space.scaled(reports.values))[1]
-    raw = mechanism.space.unscaled
-    return Learnt(raw(mixture.means), raw(points), weights, labels)
+    span, raw = span_of(reports), mechanism.space.unscaled
+    centers, points = (np.clip(raw(each), *span) for each in (mixture.means, points))
+    return Learnt(centers, points, weights, labels)
 
 
 def fit_mixture(reports: Reports, n_components: int, rng: Randomness) -> Mixture:

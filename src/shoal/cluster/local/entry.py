@@ -1,0 +1,70 @@
+"""What is let in: reports of one mechanism to the learner, records of any table on the client."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shoal.cluster.local.promise import box_of
+from shoal.domain import Box
+from shoal.domain.box import Matrix, as_matrix
+from shoal.errors import NotAReport, NotFinite
+from shoal.mechanisms.local_grid import LocalGrid
+from shoal.mechanisms.records import extremes, records_of
+from shoal.mechanisms.reports import Reports, as_raw_reports, as_reports
+from shoal.perturb.settings import settings_of
+from shoal.perturb.tables import numbers_of
+
+__all__ = ["own_reports", "records"]
+
+
+def own_reports(reports: object, mechanism: Any, remapped: bool = False) -> Reports:
+    """Reports that this mechanism made, checked: rows and bare arrays are refused.
+
+    Parameters
+    ----------
+    reports, mechanism
+        What came; what should have made it. A ``LocalGrid`` may leave its cells to the number of
+        reports.
+    remapped
+        Whether reports will do that were clamped or snapped, which have another law.
+    """
+    own = as_reports(reports) if remapped else as_raw_reports(reports)
+    if isinstance(mechanism, LocalGrid) and len(own):
+        mechanism = mechanism.settled(len(own))
+    if settings_of(own.mechanism) != settings_of(mechanism):  # 1 and 1.0 are one epsilon
+        raise NotAReport(
+            f"These reports were made by another {type(own.mechanism).__name__} than the "
+            f"{type(mechanism).__name__} this learns from.",
+            "Give the mechanism that made them: mechanism=reports.mechanism.",
+        )
+    return own if isinstance(mechanism, LocalGrid) else replace(own, values=_numbers(own))
+
+
+def records(X: Any, box: Box | None, d: int) -> Matrix:
+    """A client's own records, moved into the box: columns of a table by name, of an array in order.
+
+    Examples
+    --------
+    >>> table = {"city": ["Ulm"], "y": [4.0], "x": [11.0]}
+    >>> records(table, Box(x=(0, 10), y=(0, 10)), 2).tolist()
+    [[10.0, 4.0]]
+    """
+    if box is None:
+        return records_of(X, d=d)
+    array = isinstance(X, np.ndarray | list | tuple)
+    return records_of(X if array else numbers_of(X, box.names), box, clip=True)
+
+
+def _numbers(reports: Reports) -> Matrix:
+    """Their values as float64, as wide as the mechanism says, all finite."""
+    box = box_of(reports.mechanism)
+    width = getattr(reports.mechanism, "d", None) if box is None else box.d
+    values = as_matrix(reports.values, width)
+    if len(values) and not np.isfinite(extremes(values)).all():
+        bad = np.count_nonzero(~np.isfinite(values).all(axis=1))
+        raise NotFinite(
+            f"{bad} of {len(values)} reports hold NaN or infinite numbers.",
+            "No mechanism sends those: read the reports again, or drop them.",
+        )
+    return values
