@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -15,7 +16,7 @@ from shoal.mechanisms.reports import Reports
 from shoal.privacy import LocalDP
 from shoal.privacy.exact import Number
 
-__all__ = ["Categorical", "nearest_shares"]
+__all__ = ["Categorical", "Coded", "nearest_shares"]
 
 Codes = NDArray[np.int64]
 Vector = NDArray[np.float64]
@@ -62,8 +63,7 @@ class Categorical(ABC):
 
     def release(self, value: Any, rng: np.random.Generator) -> Reports:
         """One report a value, as codes; a single value is a list of one."""
-        drawn = self._draw(self._codes(value), rng)
-        return Reports(drawn, self)
+        return Reports.drawn(self._draw(self._codes(value), rng), self, rng)
 
     def frequencies(self, reports: Reports, project: bool = False) -> Estimate:
         """The share of each category among the people behind these reports.
@@ -71,12 +71,13 @@ class Categorical(ABC):
         Unbiased, so some may be negative. ``project=True`` gives the nearest shares that are not
         and that sum to 1; the standard errors are those before.
         """
-        values = own_reports(reports, self).values
-        seen, n = self._shares(values)
+        found = self._estimated(*self._shares(own_reports(reports, self).values))
+        return replace(found, value=nearest_shares(found.value)) if project else found
+
+    def _estimated(self, seen: Vector, n: int) -> Estimate:
         yes, no = self._chances
-        estimate = (seen - no) / (yes - no)
         error = np.sqrt(seen * (1 - seen) / n) / (yes - no)
-        return Estimate(nearest_shares(estimate) if project else estimate, error)
+        return Estimate((seen - no) / (yes - no), error)
 
     def variance(self, share: float = 0.0) -> float:
         """Of the estimate for a category of this share, times the number of reports."""
@@ -106,6 +107,36 @@ class Categorical(ABC):
         if isinstance(self.categories, Categories):
             return self.categories.codes(column).astype(np.int64)
         return _checked_codes(column, self.categories)
+
+
+class Coded(Categorical):
+    """Those whose report is one code: how often each came says all there is to know."""
+
+    @property
+    @abstractmethod
+    def codes(self) -> int:
+        """How many different reports there are."""
+
+    def seen(self, values: NDArray[Any]) -> Codes:
+        """How often each code was reported; such counts add up over parts of the reports."""
+        return np.bincount(values.ravel().astype(np.int64), minlength=self.codes)
+
+    def frequencies_seen(self, counts: Codes) -> Estimate:
+        """As ``frequencies``, from how often each code was reported.
+
+        Parameters
+        ----------
+        counts
+            One a code, not all 0.
+        """
+        return self._estimated(self._shares_seen(counts), int(counts.sum()))
+
+    def _shares(self, values: NDArray[Any]) -> tuple[Vector, int]:
+        return self._shares_seen(self.seen(values)), values.size
+
+    @abstractmethod
+    def _shares_seen(self, counts: Codes) -> Vector:
+        """In which share of the reports each category shows."""
 
 
 def nearest_shares(estimate: Vector) -> Vector:

@@ -3,14 +3,13 @@
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.domain import Categories
 from shoal.errors import TooManyCells
-from shoal.mechanisms.categorical import Categorical, Codes, Vector
+from shoal.mechanisms.categorical import Coded, Codes, Vector
 from shoal.mechanisms.randomized_response import RandomizedResponse
 from shoal.privacy.exact import Number
 
@@ -22,7 +21,7 @@ _BLOCK = 2**18  # people whose digits are looked at together
 
 
 @dataclass(frozen=True)
-class LocalHash(Categorical):
+class LocalHash(Coded):
     r"""Report a random hash function, and where it sends the true category, randomised.
 
     Categories are lines of t digits modulo a prime g; a hash function is another such line a, and
@@ -116,13 +115,17 @@ class LocalHash(Categorical):
                 places[part] += a * v
         return places % g
 
-    def _shares(self, values: NDArray[Any]) -> tuple[Vector, int]:
+    @property
+    def codes(self) -> int:
+        """How many different reports there are."""
+        return int(self.buckets ** (self.digits + 1))
+
+    def _shares_seen(self, counts: Codes) -> Vector:
         g, t = self.buckets, self.digits
-        counts = np.bincount(values.ravel(), minlength=g ** (t + 1)).reshape(g**t, g)
-        waves = np.fft.fft(counts, axis=1).T.reshape((g,) * (t + 1))
+        waves = np.fft.fft(counts.reshape(g**t, g), axis=1).T.reshape((g,) * (t + 1))
         waves = np.fft.ifftn(waves, axes=range(1, t + 1)).reshape(g, g**t) * g**t
         found = np.take_along_axis(waves, _multiples(g, t), axis=1).mean(axis=0).real
-        return np.rint(found[: self.size]) / values.size, values.size
+        return np.asarray(np.rint(found[: self.size]) / counts.sum())
 
 
 def _multiples(g: int, t: int) -> NDArray[np.int64]:

@@ -4,13 +4,11 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shoal.domain import Categories
-from shoal.mechanisms.categorical import Categorical, Codes, Vector
+from shoal.mechanisms.categorical import Coded, Codes, Vector
 from shoal.mechanisms.coins import Coin
 from shoal.privacy.exact import Number
 
@@ -18,7 +16,7 @@ __all__ = ["RandomizedResponse"]
 
 
 @dataclass(frozen=True)
-class RandomizedResponse(Categorical):
+class RandomizedResponse(Coded):
     r"""Report the true category with odds e^epsilon : 1 against each other one.
 
     Best for short lists; ``frequency_oracle`` chooses. Reports are codes, places in the list.
@@ -64,8 +62,13 @@ class RandomizedResponse(Categorical):
         other += other >= codes
         return np.where(kept, codes, other)
 
-    def _shares(self, values: NDArray[Any]) -> tuple[Vector, int]:
-        return np.bincount(values.ravel(), minlength=self.size) / values.size, values.size
+    @property
+    def codes(self) -> int:
+        """How many different reports there are."""
+        return self.size
+
+    def _shares_seen(self, counts: Codes) -> Vector:
+        return np.asarray(counts / counts.sum())
 
 
 @lru_cache(maxsize=64)
