@@ -42,13 +42,15 @@ def test_the_table_of_settings_is_the_one_of_the_options():
     rows = row_of("the options of `cluster` and `perturb`")
     file = "`--ledger` of `cluster` and `perturb`, and the file of `ledger show` and `ledger limit`"
     ledger = row_of(file)
+    engines = "`cluster`, `perturb`, `anonymize` and its verbs `check` and `apply`"
+    engine = row_of(f"`--engine` and `--master` of {engines}")
     assert settings_of("version") == everywhere
     assert settings_of("demo") == everywhere | released
     assert settings_of("ledger show") == settings_of("ledger limit") == everywhere | ledger
     assert settings_of("evaluate") == everywhere | row_of("the options of `evaluate`")
     for verb in ("cluster", "perturb"):
         alone = row_of(f"the options of `{verb}`")
-        assert settings_of(verb) == everywhere | released | rows | ledger | alone
+        assert settings_of(verb) == everywhere | released | rows | ledger | engine | alone
 
 
 @pytest.mark.parametrize(
@@ -81,3 +83,11 @@ def test_the_settings_of_anonymize_are_named():
         found |= settings_of(f"anonymize {verb}")
     assert {"SHOAL_POLICY", "SHOAL_CUT", "SHOAL_K"} <= found <= named
     assert "$ shoal anonymize --policy" in PAGE
+
+
+@pytest.mark.parametrize("verb", ["audit", "attack membership", "attack linkage"])
+def test_the_settings_of_audits_and_attacks_are_named(verb):
+    named = set(re.findall(r"SHOAL_\w+", SETTINGS))
+    without = {p.opts[0] for p in VERBS[verb].params if not p.envvar and p.opts[0][0] == "-"}
+    assert without == ({"--list"} if verb == "audit" else set())
+    assert settings_of(verb) <= named
