@@ -4,8 +4,8 @@ from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 
 from shoal import Box, PrivateKMeans, UniformGrid, WaveCluster
-from shoal.audit.answers import answers_of, evidence_of
-from shoal.errors import InvalidSetting
+from shoal.audit.answers import answers_of, evidence_of, noted
+from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, NotNumeric
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.random((400, 2))
@@ -75,10 +75,20 @@ def test_private_centres_answer_too():
 
 def test_a_model_that_can_be_called_answers_for_itself():
     assert evidence_of(lambda rows: rows[:, 0], ROWS[:3], None, 0).tolist() == ROWS[:3, 0].tolist()
-    with pytest.raises(InvalidSetting):
+    with pytest.raises(DimensionMismatch):
         evidence_of(lambda rows: rows, ROWS[:3], None, 0)
-    with pytest.raises(InvalidSetting):
+    with pytest.raises(NotFinite):
         evidence_of(lambda rows: rows[:, 0] * np.nan, ROWS[:3], None, 0)
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [([1.0, np.nan], NotFinite), ([1.0, np.inf], NotFinite), ([1.0], DimensionMismatch),
+     (5, DimensionMismatch), (np.empty((2, 0)), DimensionMismatch), (["a", "b"], NotNumeric)],
+)  # fmt: skip
+def test_answers_nobody_can_learn_from_are_refused(said, error):
+    with pytest.raises(error):
+        noted(said, 2)
 
 
 def test_a_model_nobody_can_ask_is_refused():

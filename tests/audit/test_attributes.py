@@ -55,10 +55,13 @@ def test_who_is_not_published_is_guessed_by_the_whole_table():
     assert found.accuracy == 6 / 11
 
 
-def test_it_becomes_json_a_page_and_words():
+def test_it_becomes_json_a_picture_a_page_and_words():
     found = audit(table(RNG.choice(["yes", "no"], N).tolist()))
     assert json.loads(json.dumps(found.to_dict()))["added"] == float(found)
     assert "the table adds" in str(found)
+    picture = found.plot()
+    assert picture.data["shares"][0] == round(found.accuracy, 6)
+    assert "from the table" in picture.svg()
     assert isinstance(found.to_result().protected["accuracy"], Protected)
     assert "accuracy" not in found.to_result().settings
 

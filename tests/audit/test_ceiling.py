@@ -85,3 +85,10 @@ def test_its_corners_draw_the_same_curve(delta):
 def test_an_unknown_game_is_refused():
     with pytest.raises(InvalidSetting):
         ceiling_of(PureDP(1), "chess")
+
+
+def test_a_promise_beyond_all_numbers_allows_everything():
+    found = ceiling_of(LocalDP(5_000), "swap")
+    assert found.advantage == 1
+    assert found.tpr([0.0, 1e-9, 1.0]).tolist() == [0, 1, 1]
+    assert found.corners() == [(0, 0), (0, 1), (1, 1), (1, 1)]

@@ -1,7 +1,8 @@
 import numpy as np
+import pandas as pd
 import pytest
 
-from shoal.audit.draws import Batched, Failure, drawn, takes_stream
+from shoal.audit.draws import Batched, Failure, drawn, draws_by_itself, takes_stream
 from shoal.domain import Categories, SparseCounts
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import (
@@ -102,3 +103,45 @@ def test_progress_is_told_while_outputs_are_drawn_one_by_one():
     drawn(lambda x: x, 1, 100, Randomness(1).noise, lambda what, share: told.append(share))
     assert told == sorted(told)
     assert len(told) == 20
+
+
+def test_who_works_in_place_gets_an_input_of_its_own():
+    def adds_up(x, rng):
+        x += 1
+        return x
+
+    kept = np.zeros(2)
+    assert [each.tolist() for each in outputs(adds_up, kept)] == [[1, 1]] * 5
+    outputs(Batched(lambda x, n, rng: np.repeat(adds_up(x, rng)[:1], n)), kept)
+    assert kept.tolist() == [0, 0]
+    assert outputs(lambda x: x.append(1) or len(x), [1, 2]) == [3] * 5
+    frame = pd.DataFrame({"a": [0.0]})
+    assert len(outputs(lambda x: adds_up(x, None), frame)) == 5
+    assert frame["a"].tolist() == [0]
+
+
+def test_outputs_in_one_buffer_are_kept_apart():
+    buffer = np.zeros(1)
+
+    def next_number(x):
+        buffer[:] += 1
+        return {"n": buffer} if x else buffer
+
+    assert [each[0] for each in outputs(next_number, 0)] == [1, 2, 3, 4, 5]
+    assert [each["n"][0] for each in outputs(next_number, 1)] == [6, 7, 8, 9, 10]
+
+
+def test_a_release_without_a_stream_is_called_without():
+    class Own:
+        def release(self, value):
+            return value + 1
+
+    assert outputs(Own(), 1) == [2] * 5
+    assert draws_by_itself(Own())
+    assert not draws_by_itself(Geometric(PureDP(1)))
+    assert not draws_by_itself(Batched(len))
+
+
+def test_what_draws_nothing_is_refused():
+    with pytest.raises(InvalidSetting, match="draws nothing"):
+        outputs(3, 1)

@@ -73,3 +73,12 @@ def test_it_becomes_json_a_picture_a_page_and_words():
     assert "0 just one" in str(found)
     assert float(found) == found.released.expected / 100
     assert all(isinstance(leaf, Protected) for leaf in found.to_result().protected.values())
+
+
+def test_a_missing_value_fits_every_record_of_the_raw_table_too():
+    table, policy = released(5)
+    file = {"age": [None, RAW["age"][0]], "town": ["a", None]}
+    found = linkage(table, file, raw=RAW, policy=policy)
+    fitting = [RAW["town"].count("a"), RAW["age"].count(RAW["age"][0])]
+    assert found.raw.sizes == tuple((size, 1) for size in sorted(fitting))
+    assert found.raw.expected >= found.released.expected

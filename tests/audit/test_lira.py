@@ -6,7 +6,13 @@ from sklearn.ensemble import RandomForestClassifier
 
 from shoal import Box, NDLaplace, PureDP, UniformGrid
 from shoal.audit import lira
-from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, TooFewRows
+from shoal.errors import (
+    ConflictingSettings,
+    DimensionMismatch,
+    InvalidSetting,
+    NotFinite,
+    TooFewRows,
+)
 
 RNG = np.random.default_rng(0)
 ROWS = RNG.normal(size=(400, 2))
@@ -108,3 +114,13 @@ def test_a_seed_repeats_it_and_progress_is_told():
 def test_settings_that_make_no_game_are_refused(settings, error):
     with pytest.raises(error):
         lira(planted, ROWS, **settings)
+
+
+@pytest.mark.parametrize(
+    ("answers", "error"),
+    [(lambda model, rows: rows[:, 0] * np.nan, NotFinite),
+     (lambda model, rows: rows, DimensionMismatch), (lambda model, rows: 1.0, DimensionMismatch)],
+)  # fmt: skip
+def test_answers_that_hide_everything_are_refused(answers, error):
+    with pytest.raises(error):
+        lira(planted, ROWS, answers=answers, n_shadow=8, repeats=1, random_state=1)

@@ -283,3 +283,60 @@ def test_outputs_may_have_fewer_columns_than_inputs() -> None:
         random_state=7,
     )
     assert found.verdict == "violated"
+
+
+def sometimes(other):
+    """Laplace noise, and now and then something else, whatever came in."""
+    return lambda x, rng: other if rng.random() < 0.1 else float(np.rint(x + rng.laplace(0, 2)))
+
+
+@pytest.mark.parametrize("other", [None, "none", object(), [1.0, 2.0], np.nan, {1, 2}])
+def test_what_changes_its_form_now_and_then_is_broken(other):
+    found = lower_bound(sometimes(other), (0, 1), 2.0, draws=2_000, random_state=1)
+    assert found.verdict == "broken"
+    assert " of 2,000 outputs" in found.notes[0]
+
+
+def test_a_column_of_nothing_is_broken_and_the_others_are_looked_at():
+    def half(x, rng):
+        return np.array([np.nan, x + rng.laplace(0, 1)])
+
+    found = lower_bound(half, (0, 1), 9.0, draws=2_000, random_state=1)
+    assert found.verdict == "broken"
+    assert found.notes[0].startswith("NaN")
+
+
+@pytest.mark.parametrize("form", [Batched, lambda draw: lambda x, rng: draw(x, 1, rng)])
+def test_what_fails_on_one_input_only_is_violated(form):
+    def fails(x, n, rng):
+        return rng.normal(1 // x, size=n)
+
+    found = lower_bound(form(fails), (1, 0), 1.0, draws=2_000, random_state=1)
+    assert found.verdict == "violated"
+    assert "raised ZeroDivisionError: 0 and 2,000 of 2,000 outputs" in found.notes
+
+
+def test_draws_that_depend_on_each_other_certify_nothing():
+    class Walk:
+        at = 0.0
+
+        def __call__(self, x, rng):
+            self.at += rng.normal()
+            return self.at
+
+    found = lower_bound(Walk(), (0, 1), 1.0, draws=2_000, random_state=1)
+    assert float(found) > 1  # though no input tells of itself here
+    assert found.verdict == "broken"
+    assert "nothing is certified" in found.notes[0]
+
+
+def test_who_works_in_place_is_audited_as_if_it_did_not():
+    noise = Geometric(PureDP(1))
+
+    def in_place(x, rng):
+        x += noise.release(np.zeros(1, dtype=int), rng)
+        return x
+
+    pair = np.zeros(1, dtype=int), np.ones(1, dtype=int)
+    assert lower_bound(in_place, pair, 1.0, draws=4_000, random_state=1).verdict == "consistent"
+    assert pair[0][0] == 0

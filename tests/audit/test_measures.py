@@ -53,3 +53,12 @@ def test_a_measure_without_what_it_measures_against_is_refused():
         Case(lambda n, rng: rng.random(n), None, None, instrument="law", draws=9).run()
     with pytest.raises(InvalidSetting, match="claim"):
         Case(lambda n, rng: 1.0, None, None, instrument="ledger", draws=9).run()
+
+
+@pytest.mark.parametrize("instrument", ["ledger", "brute force", "law"])
+def test_what_is_no_number_is_broken(instrument):
+    nothing = np.full(50, np.nan) if instrument == "law" else float("nan")
+    case = Case(lambda draws, rng: nothing, None, 1.0, score=lambda r: r, instrument=instrument)
+    found = case.run(draws=50)
+    assert found.verdict == "broken"
+    assert "NaN" in found.notes

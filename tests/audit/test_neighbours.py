@@ -5,7 +5,7 @@ import pytest
 
 from shoal import Box, Geometric, LocalDP, PrivateKMeans, PureDP, UniformGrid, WaveCluster
 from shoal.audit import neighbour_attack
-from shoal.errors import DimensionMismatch, InvalidPair, InvalidSetting
+from shoal.errors import DimensionMismatch, InvalidPair, InvalidSetting, TooFewDraws
 from shoal.mechanisms import Piecewise
 from shoal.privacy import Protected
 
@@ -92,9 +92,32 @@ def test_what_makes_no_pair_is_refused(person, replacement, error):
         neighbour_attack(sized(1), ROWS, person, replacement=replacement, models=1_000)
 
 
-def test_models_must_be_some():
-    with pytest.raises(InvalidSetting):
-        attack(1, models=0)
+@pytest.mark.parametrize(
+    ("settings", "error"),
+    [({"models": 0}, TooFewDraws), ({"models": 999}, TooFewDraws), ({"alpha": 2}, InvalidSetting)],
+)
+def test_too_little_evidence_is_refused_before_anything_is_fitted(settings, error):
+    def never(rows, rng):
+        raise AssertionError("fitted")
+
+    with pytest.raises(error):
+        neighbour_attack(never, ROWS, 0, **settings)
+
+
+def test_a_model_that_fails_or_answers_in_words_is_broken_not_consistent():
+    def fails(rows, rng):
+        raise ValueError(rows)
+
+    for settings in ({"fit": fails}, {"fit": sized(1), "answers": lambda model: ["a"]}):
+        fit = settings.pop("fit")
+        found = neighbour_attack(fit, ROWS, 0, models=1_000, guarantee=PureDP(1), **settings)
+        assert found.verdict == "broken"
+        assert found.bound.notes[0].startswith("raised ValueError")
+
+
+def test_the_finding_says_how_to_find_it_again_and_keeps_no_row():
+    bound = attack(1).bound
+    assert (bound.seed, bound.pair) == (7, "given by the caller, not kept")
 
 
 BOX = Box.unit(2)

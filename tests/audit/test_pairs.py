@@ -1,7 +1,15 @@
 import numpy as np
 import pytest
 
-from shoal.audit.pairs import check_pair, delta_of, described, epsilon_for, epsilon_of, same
+from shoal.audit.pairs import (
+    check_pair,
+    delta_of,
+    described,
+    epsilon_for,
+    epsilon_of,
+    same,
+    told_of_rows,
+)
 from shoal.domain import Box
 from shoal.errors import InvalidPair, InvalidSetting
 from shoal.mechanisms import Geometric, NDLaplace, RandomizedResponse, Restrict
@@ -92,3 +100,41 @@ def test_inputs_of_others_are_not_kept():
     assert described((417, 418), constructed="two ends") == "two ends"
     long = np.arange(500)
     assert described((long, long), constructed=True) == "a ndarray against a ndarray"
+
+
+def test_a_claim_in_other_units_than_the_mechanism_s_keeps_its_own():
+    noise = NDLaplace(1.0, scale=(2.0, 2.0))
+    pair = [0.0, 0.0], [2.0, 0.0]
+    assert epsilon_for(MetricDP(1), noise, pair) == 2
+    assert epsilon_for(noise.guarantee, noise, pair) == pytest.approx(
+        1 + float(noise.guarantee.slack)
+    )
+
+
+@pytest.mark.parametrize(("metric", "far"), [("euclidean", 5), ("manhattan", 7), ("chebyshev", 4)])
+def test_tables_are_as_far_apart_as_the_people_who_differ(metric, far):
+    table = np.zeros((3, 2))
+    moved = table.copy()
+    moved[1] = 3, 4
+    claim = MetricDP(1, metric, slack="0.5")
+    assert epsilon_for(claim, None, (table, moved)) == far + 0.5
+    moved[2] = 3, 4
+    assert epsilon_for(claim, None, (table, moved)) == 2 * (far + 0.5)
+    with pytest.raises(InvalidPair, match="one shape"):
+        epsilon_for(claim, None, (table, table[:2]))
+
+
+def test_a_promise_about_replaced_rows_compares_tables_of_one_size():
+    table, replaced = np.zeros((3, 2)), np.ones((3, 2))
+    promise = PureDP(1, neighbours="replace-one")
+    with pytest.raises(InvalidPair, match="3 and 2 rows"):
+        told_of_rows(promise, (table, table[:2]))
+    assert told_of_rows(promise, (table, replaced)) == ()
+
+
+def test_a_replaced_row_under_an_add_remove_promise_is_noted():
+    table = np.zeros((3, 2))
+    assert "2 epsilon" in told_of_rows(PureDP(1), (table, table + 1))[0]
+    assert told_of_rows(PureDP(1), (table, table[:2])) == ()
+    assert told_of_rows(PureDP(1), (3, 4)) == told_of_rows(1.0, (table, table + 1)) == ()
+    assert told_of_rows(LocalDP(1), (table, table + 1)) == ()

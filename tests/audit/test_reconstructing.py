@@ -43,9 +43,12 @@ def test_all_columns_together_are_guessed_less_often():
     assert all(found.with_labels[n] >= found.without[n] - 1e-12 for n in ("town", "sex"))
 
 
-def test_it_becomes_json_a_page_and_words():
+def test_it_becomes_json_a_picture_a_page_and_words():
     found = audit({"town": list("aaabcccd"), "sex": ["f"] * 8}, 4)
     assert json.loads(json.dumps(found.to_dict()))["people"] == 8
     assert "75.0% guessed from its label" in str(found)
     assert float(found) == found.whole == pytest.approx(0.75)
+    shares = dict(zip(*(found.plot().data[key] for key in ("names", "shares")), strict=True))
+    assert shares["town, by label"] == 0.75
+    assert "sex, without" in found.plot().svg()
     assert isinstance(found.to_result().protected["whole"], Protected)

@@ -81,10 +81,55 @@ def test_constants_are_known():
 
 @pytest.mark.parametrize(
     ("first", "error"),
-    [(5, InvalidSetting), ("text", InvalidSetting), ([object()], InvalidSetting),
-     (np.array([None]), InvalidSetting), ([{1, 2}], InvalidSetting),
+    [(5, InvalidSetting), ("text", InvalidSetting), (np.array([None]), InvalidSetting),
      (np.zeros((1, 3)), DimensionMismatch)],
 )  # fmt: skip
 def test_what_is_no_output_is_refused(first, error):
     with pytest.raises(error):
         samples_of(first, np.zeros((1, 2)))
+
+
+@pytest.mark.parametrize("each", [object(), None, {1, 2}, [1, None], 2**80, b"a", 1j])
+def test_outputs_nobody_can_read_are_refused_if_there_are_no_others(each):
+    with pytest.raises(InvalidSetting, match="An output came as a"):
+        samples_of([each] * 4, [each] * 4)
+
+
+@pytest.mark.parametrize("each", [object(), None, {1, 2}, [1, None], 2**80])
+def test_one_nobody_can_read_among_others_is_an_output(each):
+    first, second = samples_of([1, 2, each, 3], [1, 2, 3, 4])
+    assert kinds(first)[2].startswith("An output came as a ")
+    assert kinds(first)[:2] == kinds(second)[:2] == ["", ""]
+
+
+def test_a_batch_that_fails_on_one_input_is_compared_with_one_that_does_not():
+    for batch in (np.zeros(2), {"a": np.zeros(2), "b": np.zeros(2)}):
+        first, second = samples_of(batch, [Failure("ValueError")] * 2)
+        assert kinds(first) == ["", ""]
+        assert kinds(second) == ["raised ValueError"] * 2
+
+
+def test_outputs_of_no_numbers_are_all_alike():
+    first, second = samples_of(np.empty((3, 0)), np.empty((3, 0)))
+    assert first.is_constant
+    assert first.starts_like(second)
+
+
+def test_outputs_that_tell_of_the_next_are_known():
+    fresh = np.random.default_rng(1).normal(size=(2, 5_000))
+    walk, reused = fresh.cumsum(axis=1), np.repeat(fresh[:, ::2], 2, axis=1)
+    alternating = np.sort(fresh, axis=1).reshape(2, 2, -1).transpose(0, 2, 1).reshape(2, -1)
+    words = np.where(walk > np.median(walk, axis=1, keepdims=True), "up", "down")
+    for serial in (walk, reused, alternating, words):
+        assert samples_of(*serial)[0].is_serial
+    coins = (fresh > 0.5).astype(int)
+    for free in (fresh, coins, np.round(fresh), 1 - coins, np.zeros((2, 5_000)), coins.astype(str)):
+        assert not samples_of(*free)[0].is_serial
+
+
+def test_independent_outputs_are_hardly_ever_called_serial():
+    """Splits of all sizes, so few outputs that chance has its best chance."""
+    rng = np.random.default_rng(2)
+    shares = np.linspace(0.01, 0.99, 50)
+    draws = (rng.random((40, 1_000, 50)) < shares).astype(int)
+    assert not any(samples_of(draw, draw)[0].is_serial for draw in draws)

@@ -1,8 +1,11 @@
+import sys
+
 import numpy as np
 import pytest
 
 from shoal.audit.shadow import ATTACKS, Rehearsal, halves
 from shoal.audit.victim import Victim
+from shoal.errors import ToolboxMissing
 from shoal.mechanisms import NDLaplace
 from shoal.randomness import Randomness
 
@@ -59,3 +62,9 @@ def test_true_records_are_asked_for_unless_told_otherwise():
     (*_, target), asked, _ = asked_of(matched=True, perturbed=True)
     assert np.array_equal(asked[2], target)  # the very reports the model was fitted on
     assert np.array_equal(asked[3], rows[20:40])  # others have no report
+
+
+def test_a_toolbox_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "art.attacks.inference.membership_inference", None)
+    with pytest.raises(ToolboxMissing, match="attack='art'"):
+        ATTACKS["art"](np.zeros((4, 2)), np.ones((4, 2)), 1)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from shoal.audit.draws import Failure
 from shoal.audit.sample import samples_of
 from shoal.audit.statistics import candidates, few_values, low_bits
 from shoal.errors import InvalidSetting
@@ -101,3 +102,14 @@ def test_low_bits_betray_the_larger_input():
         coarse = samples_of(np.rint(noise * 2**40) / 2**40, noise)[0]
         assert np.isnan(bits.of(coarse)).all()
         assert "column 0 has bits" in bits.words(1.0, True)
+
+
+def test_a_failure_of_the_second_half_has_no_say_in_what_is_tried():
+    """Names are those of all outputs; what is learnt is learnt from the ones handed in."""
+    rng = np.random.default_rng(1)
+    values = ([*rng.normal(size=2_000).tolist(), Failure("ValueError")] for _ in range(2))
+    first, second = samples_of(*values)
+    half = slice(0, 2_000)
+    names = [each.name for each in candidates(first.part(half), second.part(half), None, 1)]
+    assert first.names == ("", "raised ValueError")
+    assert names == ["ranges", "trees"]

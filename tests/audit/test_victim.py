@@ -5,7 +5,8 @@ from sklearn.cluster import KMeans
 from shoal import Box, Ledger, LocalClusterer, NDLaplace, PrivateKMeans, PureDP
 from shoal.audit.victim import Victim, as_rows
 from shoal.errors import InvalidSetting, NotFinite, NotNumeric
-from shoal.privacy import MetricDP
+from shoal.mechanisms import Restrict
+from shoal.privacy import LocalDP, MetricDP
 from shoal.randomness import Randomness
 
 ROWS = np.random.default_rng(0).random((60, 2))
@@ -55,7 +56,19 @@ def test_a_function_gets_rows_labels_and_randomness():
 
 def test_distances_are_those_of_the_promise():
     noise = NDLaplace(1, bounds=Box(x=(0, 10), y=(0, 2)), scale=(10, 2))
-    assert Victim.of(KMeans(1), noise).farthest(np.zeros((1, 2)), np.array([[6.0, 1.6]])) == 1
+    pair = np.zeros((1, 2)), np.array([[6.0, 1.6]])
+    attacked = Victim.of(KMeans(1), noise)
+    assert attacked.farthest(noise.guarantee, *pair) == 1
+    assert attacked.farthest(MetricDP(1), *pair) == pytest.approx(np.hypot(6, 1.6))
+    assert attacked.farthest(MetricDP(1, unit="km"), *pair) is None
+    assert attacked.farthest(LocalDP(1), *pair) is None
+
+
+def test_a_restricted_mechanism_measures_as_its_noise_does():
+    box = Box(x=(0, 8), y=(0, 8))
+    made = Restrict(NDLaplace(1.0, bounds=box, scale="box"))
+    pair = np.zeros((2, 2)), np.array([[4.0, 0.0], [0.0, 0.0]])
+    assert Victim.of(KMeans(1), made).farthest(made.guarantee, *pair) == 1
 
 
 def test_what_cannot_be_fitted_is_refused():

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.victim import Labels, Matrix
-from shoal.errors import InvalidSetting
+from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, NotNumeric
 
-__all__ = ["answers_of", "evidence_of"]
+__all__ = ["answers_of", "evidence_of", "noted", "one_each"]
 
 Vector = NDArray[np.float64]
 _CLIP = 1e-6  # of a confidence: its log odds stay finite
@@ -47,21 +47,36 @@ def evidence_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -
     if hasattr(model, "cells_") or hasattr(model, "noisy_counts_"):
         return np.log(np.maximum(_counts(model, rows), 1))
     if callable(model):
-        return _said(model, rows)
+        return one_each(model(rows), len(rows))
     raise InvalidSetting(
         f"What a {type(model).__name__} says about a record is not known.",
         "Give answers=..., a function of the model and rows that returns a number a row.",
     )
 
 
-def _said(model: Any, rows: Matrix) -> Vector:
-    said = np.asarray(model(rows), dtype=np.float64)
-    if said.shape != (len(rows),) or not np.isfinite(said).all():
-        raise InvalidSetting(
-            f"The model answered {len(rows)} rows with an array of shape {said.shape}.",
-            "Return one finite number a row, higher for a member.",
+def noted(said: Any, n: int) -> Matrix:
+    """Answers that came from outside, a line a row: an attack on NaN would find nothing."""
+    try:
+        answers = np.asarray(said, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise NotNumeric("The answers are not numbers.", "Return numbers, a line a row.") from None
+    if answers.ndim not in (1, 2) or len(answers) != n or not answers.size:
+        raise DimensionMismatch(
+            f"Answers of shape {answers.shape} came for {n} rows.", "Return one line a row."
         )
-    return said
+    if not np.isfinite(answers).all():
+        raise NotFinite("Some answers are NaN or infinite.", "Return finite numbers.")
+    return answers.reshape(n, -1)
+
+
+def one_each(said: Any, n: int) -> Vector:
+    """Answers of one number a row."""
+    answers = noted(said, n)
+    if answers.shape[1] == 1:
+        return answers[:, 0]
+    raise DimensionMismatch(
+        f"{answers.shape[1]} numbers a row came.", "Return one number a row, higher for a member."
+    )
 
 
 def _labels(model: Any, rows: Matrix, labels: Labels | None) -> Labels:

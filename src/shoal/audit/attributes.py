@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from shoal.anonymize.policy import Policy
 from shoal.audit.matching import Classes, Codes, Counts, Matcher, combinations
 from shoal.errors import TooFewRows, UnknownColumn
+from shoal.figures import Figure, detail_bars
 from shoal.privacy import KAnonymity, Protected, Public, Result
 from shoal.randomness import Randomness, Seed
 
@@ -69,6 +70,16 @@ class AttributeInference:
     def to_result(self) -> Result:
         """As a finding of a report, every number protected."""
         return curator_result("attribute inference", self.to_dict(), self.k)
+
+    def plot(self) -> Figure:
+        """How many are guessed, from the table and without it."""
+        shares = {
+            "from the table": self.accuracy,
+            "from others' rows": self.others,
+            "the most common value": self.overall,
+        }
+        title = f"Guessing {self.column!r} of {self.people:,} people"
+        return detail_bars(shares, title=title, axis="Guessed right")
 
     def __str__(self) -> str:
         return (

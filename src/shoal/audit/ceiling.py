@@ -21,6 +21,7 @@ from shoal.privacy.guarantees import ApproxDP
 __all__ = ["Ceiling", "Game", "ceiling_of"]
 
 Game = Literal["own coin", "swap"]
+_TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -51,25 +52,24 @@ class Ceiling:
         """The largest TPR - FPR."""
         if self.epsilon is None:
             return None
-        return min(1.0, math.tanh(self.epsilon / 2) + 2 * self.delta / (math.exp(self.epsilon) + 1))
+        rare = math.exp(-self.epsilon)  # e^epsilon itself may be too large a number
+        return min(1.0, math.tanh(self.epsilon / 2) + 2 * self.delta * rare / (1 + rare))
 
     def tpr(self, fpr: ArrayLike) -> NDArray[np.float64] | None:
         """The largest true positive rate at each false positive rate."""
         if self.epsilon is None:
             return None
-        share, odds = np.asarray(fpr, dtype=np.float64), math.exp(self.epsilon)
-        above: NDArray[np.float64] = np.minimum(
-            odds * share + self.delta, 1 - (1 - share - self.delta) / odds
-        )
-        return np.minimum(above, 1.0)
+        share, rare = np.asarray(fpr, dtype=np.float64), max(math.exp(-self.epsilon), _TINY)
+        low: NDArray[np.float64] = np.minimum(share, rare) / rare + self.delta
+        return np.minimum(np.minimum(low, 1 - rare * (1 - share - self.delta)), 1.0)
 
     def corners(self) -> list[tuple[float, float]] | None:
         """The same as a line for a picture: where it begins, bends and ends."""
         if self.epsilon is None:
             return None
-        bend = (1 - self.delta) / (math.exp(self.epsilon) + 1)
-        at = min(1.0, math.exp(self.epsilon) * bend + self.delta)
-        return [(0.0, self.delta), (bend, at), (1 - self.delta, 1.0), (1.0, 1.0)]
+        rare = math.exp(-self.epsilon)
+        bend, at = ((1 - self.delta) * share / (1 + rare) for share in (rare, 1.0))
+        return [(0.0, self.delta), (bend, at + self.delta), (1 - self.delta, 1.0), (1.0, 1.0)]
 
     @property
     def name(self) -> str:

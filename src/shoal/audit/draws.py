@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ from shoal.mechanisms import Gaussian, Geometric, KNorm, LocalGrid, Mixed, NDLap
 from shoal.mechanisms.bounded import Bounded
 from shoal.mechanisms.categorical import Categorical
 
-__all__ = ["Batched", "Failure", "Progress", "drawn"]
+__all__ = ["Batched", "Failure", "Progress", "drawn", "draws_by_itself", "half_of"]
 
 Call = Callable[[Any, Any], Any]
 Draw = Callable[[Any, int, np.random.Generator], Any]
@@ -57,11 +58,20 @@ def drawn(
     once for each output, since it may keep a memo, a cache or a ledger.
     """
     if isinstance(mechanism, Batched):
-        return _all_of(_tried(mechanism.draw, x, n, rng), n)
+        return _all_of(_tried(mechanism.draw, _own(x), n, rng), n)
     if _takes_copies(mechanism, x):
         return mechanism.release(copies(x, n), rng)
-    call = getattr(mechanism, "release", None) or _with_stream(mechanism)
-    return _one_by_one(call, x, n, rng, progress)
+    return _one_by_one(_call_of(mechanism), x, n, rng, progress)
+
+
+def draws_by_itself(mechanism: Any) -> bool:
+    """Whether its randomness is its own, so that no seed of ours repeats it."""
+    return not isinstance(mechanism, Batched) and not takes_stream(_function_of(mechanism))
+
+
+def half_of(progress: Progress | None, start: float) -> Progress | None:
+    """Progress of one of two halves of a task, told as that of the whole."""
+    return None if progress is None else lambda what, share: progress(what, start + share / 2)
 
 
 def _all_of(outputs: Any, n: int) -> Any:
@@ -97,8 +107,16 @@ def _one_by_one(
     for done in range(n):
         if progress is not None and done % max(1, n // _PARTS) == 0:
             progress("drawing", done / n)
-        outputs.append(_tried(call, x, rng))
+        outputs.append(_own(_tried(call, _own(x), rng)))
     return outputs
+
+
+def _own(value: Any) -> Any:
+    """A copy: who works in place changes neither the next input nor an output handed over."""
+    if isinstance(value, list | tuple | dict):
+        return deepcopy(value)
+    in_place = isinstance(value, np.ndarray) or type(value).__module__.split(".")[0] == "pandas"
+    return value.copy() if in_place else value
 
 
 def _tried(call: Callable[..., Any], *arguments: Any) -> Any:
@@ -109,9 +127,19 @@ def _tried(call: Callable[..., Any], *arguments: Any) -> Any:
         return Failure(type(raised).__name__)
 
 
-def _with_stream(function: Callable[..., Any]) -> Call:
+def _call_of(mechanism: Any) -> Call:
     """``f(x, rng)`` as it is; ``f(x)``, which draws from a stream of its own, without."""
+    function = _function_of(mechanism)
+    if not callable(function):
+        raise InvalidSetting(
+            f"A {type(mechanism).__name__} came, which draws nothing.",
+            "Give a mechanism, a function of an input, or Batched(f).",
+        )
     return function if takes_stream(function) else lambda x, rng: function(x)
+
+
+def _function_of(mechanism: Any) -> Any:
+    return getattr(mechanism, "release", mechanism)
 
 
 def takes_stream(function: Callable[..., Any]) -> bool:

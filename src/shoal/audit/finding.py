@@ -5,16 +5,20 @@ for the purpose (``constructed``) says nothing about anyone and may be passed on
 """
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
+
+import numpy as np
 
 from shoal.errors import InvalidSetting
 from shoal.figures import Figure
 from shoal.privacy import Guarantee
 from shoal.privacy.guarantees import guarantee_of
+from shoal.randomness import Seed
 
-__all__ = ["Finding", "LowerBound", "Measured", "finding_of", "judged"]
+__all__ = ["Finding", "LowerBound", "Measured", "finding_of", "judged", "seed_of"]
 
 
 def judged(value: float, claim: float | None, faults: tuple[str, ...] = ()) -> str:
@@ -30,6 +34,11 @@ def judged(value: float, claim: float | None, faults: tuple[str, ...] = ()) -> s
     return "no claim" if claim is None else "consistent"
 
 
+def seed_of(random_state: Seed) -> int | None:
+    """The seed to note down, if one was given."""
+    return int(random_state) if isinstance(random_state, int | np.integer) else None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Finding:
     """The face of everything an audit finds; ``float()`` of it is the number found.
@@ -38,8 +47,9 @@ class Finding:
     ----------
     verdict
         ``"violated"``: the number exceeds the claim. ``"broken"``: it does not, but what was
-        audited raises, returns NaN, changes shape or is not random. ``"consistent"``: neither was
-        seen, which proves nothing. ``"no claim"``: measured, with nothing to hold it against.
+        audited raises, returns NaN, changes shape or is not random; or draws depend on each other,
+        so that no number is certified. ``"consistent"``: nothing of this was seen, which proves
+        nothing. ``"no claim"``: measured, with nothing to hold it against.
     claim, guarantee
         What the number is held against, and the promise it was read from.
     instrument
@@ -151,9 +161,6 @@ class LowerBound(Finding):
         seen = f"event: {self.event}: {often:,} against {seldom:,} of {of:,}"
         return [f"{head}, at most {self.ceiling:.2f} could show", seen, *rest]
 
-    def __str__(self) -> str:
-        return super().__str__()
-
 
 @dataclass(frozen=True, kw_only=True)
 class Measured(Finding):
@@ -174,7 +181,8 @@ class Measured(Finding):
 
     @classmethod
     def judge(cls, statistic: float, claim: float, faults: tuple[str, ...], **rest: Any) -> Self:
-        """With the verdict that follows."""
+        """With the verdict that follows; what is no number is no evidence for anything."""
+        faults = (*faults, "NaN") if math.isnan(statistic) else faults
         verdict = judged(statistic, claim, faults)
         return cls(statistic=statistic, claim=claim, verdict=verdict, notes=faults, **rest)
 

@@ -5,11 +5,13 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, TooFewDraws
+from shoal.privacy.exact import whole_number
 
-__all__ = ["ceiling_of", "certified", "check_levels"]
+__all__ = ["ceiling_of", "certified", "check_draws", "check_levels"]
 
 Counts = NDArray[np.intp]
+_FEWEST = 1_000
 
 
 def certified(
@@ -44,4 +46,14 @@ def check_levels(alpha: float, delta: float) -> None:
     if not numbers or not 0 < alpha < 0.5 or not 0 <= delta < 1:
         raise InvalidSetting(
             "alpha must lie in (0, 0.5) and delta in [0, 1).", "E.g. alpha=0.01, delta=0."
+        )
+
+
+def check_draws(draws: int) -> None:
+    """Refuse fewer than a thousand outputs a side."""
+    whole = whole_number(draws)
+    if whole is None or whole < _FEWEST:
+        raise TooFewDraws(
+            f"{draws} outputs a side came or were asked for; an audit needs {_FEWEST}.",
+            "Draw more: 200,000 a side show bounds up to 9.7.",
         )

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import asdict, dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,11 @@ def linkage(released: Any, second: Any, *, raw: Any, policy: Policy) -> Linkage:
 
 
 def _exact(second: Any, raw: Any, names: list[str]) -> Links:
-    """Records of the raw table that agree in every quasi-identifier."""
-    records = Counter(combinations(raw, names))
-    return Links.of(np.array([records[line] for line in combinations(second, names)], dtype=int))
+    """Records of the raw table that agree in every quasi-identifier the file has of a person."""
+    records, people = combinations(raw, names), combinations(second, names)
+    known = [tuple(value is not None for value in person) for person in people]
+    fitting = {which: Counter(tuple(compress(record, which)) for record in records)
+               for which in set(known)}  # fmt: skip
+    found = [fitting[which][tuple(compress(person, which))]
+             for person, which in zip(people, known, strict=True)]  # fmt: skip
+    return Links.of(np.array(found, dtype=np.int64))

@@ -6,17 +6,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.audit.answers import evidence_of
-from shoal.audit.ceiling import ceiling_of
+from shoal.audit.answers import evidence_of, one_each
+from shoal.audit.ceiling import Game, ceiling_of
+from shoal.audit.draws import Progress
+from shoal.audit.finding import seed_of
 from shoal.audit.inferred import MembershipInference, Setting, inferred
 from shoal.audit.likelihoods import Mask, Seen, best_threshold
-from shoal.audit.membership import Progress, as_labels, checked_levels, seeds
+from shoal.audit.membership import as_labels, checked_levels, seeds
 from shoal.audit.roc import Played
 from shoal.audit.shadow import Answers
 from shoal.audit.split import FEWEST, as_places
 from shoal.audit.victim import Labels, Matrix, Victim, as_rows
 from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, TooFewRows
-from shoal.privacy import Guarantee, MetricDP
+from shoal.privacy import Guarantee
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness, Seed
 
@@ -100,13 +102,12 @@ def lira(
         for score, coin in zip(scores, coins[n_shadow:], strict=True)
     ]
     promise = victim.promise(model) if guarantee is None else guarantee
-    far = victim.farthest(table, others) if others is not None and _metric(promise) else None
-    game: Literal["own coin", "swap"] = "own coin" if others is None else "swap"
+    far = None if others is None else victim.farthest(promise, table, others)
+    game: Game = "own coin" if others is None else "swap"
     uncovered = "" if labels is None else "labels unprotected"
     ceiling = ceiling_of(promise, game, distance=far, uncovered=uncovered)
-    seed = random_state if isinstance(random_state, int) else None
     setting = Setting(f"likelihood ratios, {variant}", game, shadows=n_shadow, alpha=alpha,
-                      seed=seed)  # fmt: skip
+                      seed=seed_of(random_state))  # fmt: skip
     return inferred(games, ceiling, setting, promise)
 
 
@@ -145,14 +146,10 @@ class _Play:
     def _said(self, model: Any) -> NDArray[np.float64]:
         asked = self.rows[self.aim]
         if self.answers is not None:
-            return np.asarray(self.answers(model, asked), dtype=np.float64).reshape(asked.shape[0])
+            return one_each(self.answers(model, asked), len(asked))
         own = None if self.labels is None else self.labels[self.aim]
         classes = 0 if self.labels is None else int(self.labels.max()) + 1
         return evidence_of(model, asked, own, classes)
-
-
-def _metric(promise: Guarantee | None) -> bool:
-    return isinstance(promise, MetricDP)
 
 
 def _beside(partners: Matrix, rows: Matrix) -> Matrix:

@@ -10,21 +10,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.audit.draws import Progress, drawn, takes_stream
+from shoal.audit.draws import Progress, drawn, draws_by_itself, half_of
 from shoal.audit.events import Outcome, best_events, counted
-from shoal.audit.finding import LowerBound, judged
-from shoal.audit.levels import ceiling_of, check_levels
-from shoal.audit.pairs import check_pair, delta_of, described, epsilon_for, epsilon_of
+from shoal.audit.finding import LowerBound, judged, seed_of
+from shoal.audit.levels import ceiling_of, check_draws, check_levels
+from shoal.audit.pairs import (
+    check_pair,
+    delta_of,
+    described,
+    epsilon_for,
+    epsilon_of,
+    told_of_rows,
+)
 from shoal.audit.sample import Sample, samples_of
 from shoal.audit.statistics import Score, Statistic, low_bits
-from shoal.errors import DimensionMismatch, InvalidSetting, TooFewDraws
+from shoal.errors import DimensionMismatch, InvalidSetting
 from shoal.privacy import Guarantee
 from shoal.randomness import Randomness, Seed
 
 __all__ = ["LowerBound", "lower_bound", "lower_bound_of"]
 
 Event = Callable[[Any], Any]
-_FEWEST = 1_000
+_SERIAL = "outputs tell of the ones after them: nothing is certified"
 
 
 def lower_bound(
@@ -49,7 +56,7 @@ def lower_bound(
         One of ours, or anything with ``release(value, rng)``, or a function of an input, or of an
         input and a NumPy generator; ``Batched(f)`` draws many outputs in one call. Outputs are
         numbers, arrays, text, or several of them in a tuple or a mapping. An exception, NaN or
-        changed shape is an output, and reported.
+        changed shape is an output, and reported. Each call gets an input of its own to work on.
     pair
         Two inputs the claim compares.
     claim
@@ -82,18 +89,19 @@ def lower_bound(
     'violated'
     """
     check_levels(alpha, delta)
-    _check_draws(draws)
+    check_draws(draws)
     first, second = check_pair(pair, mechanism)
     held = getattr(mechanism, "guarantee", None) if claim is None else claim
+    relation = told_of_rows(held, (first, second))
     promised, delta = epsilon_for(held, mechanism, (first, second)), delta_of(held, delta)
     rng = Randomness(random_state)
     outputs = [
-        drawn(mechanism, x, draws, rng.noise.child(name), _half(progress, start))
+        drawn(mechanism, x, draws, rng.noise.child(name), half_of(progress, start))
         for x, name, start in ((first, "first", 0.0), (second, "second", 0.5))
     ]
     _tell(progress, "looking for the event", 1.0)
-    seeded = isinstance(random_state, int | np.integer)
-    own_randomness = seeded and _draws_by_itself(mechanism)
+    seed = seed_of(random_state)
+    own_randomness = seed is not None and draws_by_itself(mechanism)
     return _audited(
         *samples_of(*outputs),
         promised=promised,
@@ -106,10 +114,10 @@ def lower_bound(
         told={
             "pair": described((first, second), constructed),
             "constructed": bool(constructed),
-            "seed": int(random_state) if seeded else None,  # type: ignore[arg-type]
+            "seed": seed,
             "guarantee": held if isinstance(held, Guarantee) else None,
         },
-        notes=("draws by itself: the seed does not repeat it",) if own_randomness else (),
+        notes=(*relation, *(["draws by itself: the seed does not repeat it"] * own_randomness)),
     )
 
 
@@ -153,7 +161,7 @@ def lower_bound_of(
         raise DimensionMismatch(
             f"{len(first)} and {len(second)} outputs came.", "Draw equally many from each input."
         )
-    _check_draws(len(first))
+    check_draws(len(first))
     return _audited(
         first,
         second,
@@ -205,7 +213,7 @@ def _audited(
         event=best.words,
         counts=(best.often, best.seldom, best.of),
         ceiling=ceiling_of(best.of, alpha),
-        verdict=judged(best.value, promised, faults),
+        verdict="broken" if _SERIAL in faults else judged(best.value, promised, faults),
         claim=promised,
         alpha=alpha,
         delta=delta,
@@ -245,7 +253,10 @@ def _faults(first: Sample, second: Sample) -> tuple[tuple[str, ...], tuple[str, 
     for place, name in enumerate(first.names[1:], start=1):
         k, l = (np.count_nonzero(side.kinds == place) for side in (first, second))  # noqa: E741
         words = f"{name}: {k:,} and {l:,} of {len(first):,} outputs"
-        (odd if name.startswith("type ") else broken).append(words)
+        numbers = name.startswith("type ") and "text" not in name  # say 1 where 1.0 is usual
+        (odd if numbers else broken).append(words)
+    if first.is_serial or second.is_serial:
+        broken.append(_SERIAL)
     if first.is_constant and second.is_constant:
         broken.append("constant" if first.starts_like(second) else "deterministic")
     return tuple(broken), tuple(odd)
@@ -262,24 +273,6 @@ def _low_bits_of(first: Any, second: Any) -> list[Statistic]:
     return low_bits(column, size) if 0 < size < np.inf else low_bits(0, 1.0)
 
 
-def _check_draws(draws: int) -> None:
-    if isinstance(draws, int | np.integer) and draws >= _FEWEST:
-        return
-    raise TooFewDraws(
-        f"{draws} outputs a side came or were asked for; an audit needs {_FEWEST}.",
-        "Draw more: 200,000 a side show bounds up to 9.7.",
-    )
-
-
-def _half(progress: Progress | None, start: float) -> Progress | None:
-    return None if progress is None else lambda what, share: progress(what, start + share / 2)
-
-
 def _tell(progress: Progress | None, what: str, share: float) -> None:
     if progress is not None:
         progress(what, share)
-
-
-def _draws_by_itself(mechanism: Any) -> bool:
-    own = hasattr(mechanism, "release") or hasattr(mechanism, "draw")
-    return not own and not takes_stream(mechanism)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.case import Case
-from shoal.audit.finding import Finding, Measured
+from shoal.audit.finding import Finding, Measured, seed_of
 from shoal.audit.pairs import epsilon_of
 from shoal.errors import InvalidSetting
 from shoal.randomness import Randomness, Seed
@@ -55,9 +55,8 @@ def _claim(case: Case) -> float:
 
 
 def _told(case: Case, draws: int, alpha: float, random_state: Seed) -> dict[str, Any]:
-    seed = int(random_state) if isinstance(random_state, int | np.integer) else None
-    told = {"instrument": case.instrument, "alpha": alpha, "draws": draws, "seed": seed}
-    return {**told, "pair": case.about, "constructed": True}
+    told = {"instrument": case.instrument, "alpha": alpha, "draws": draws}
+    return {**told, "seed": seed_of(random_state), "pair": case.about, "constructed": True}
 
 
 measures: dict[str, Callable[[Case, int, float, Seed], Finding]] = {

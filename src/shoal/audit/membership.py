@@ -1,34 +1,24 @@
 """Membership inference: was this person's record among those a model was made of?"""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shoal.audit.ceiling import Ceiling, ceiling_of
+from shoal.audit.ceiling import ceiling_of
+from shoal.audit.draws import Progress
+from shoal.audit.finding import seed_of
 from shoal.audit.inferred import MembershipInference, Setting, inferred
 from shoal.audit.shadow import ATTACKS, Answers, Rehearsal
 from shoal.audit.split import Split
-from shoal.audit.victim import Labels, Matrix, Victim, as_rows
-from shoal.errors import (
-    ConflictingSettings,
-    DimensionMismatch,
-    InvalidSetting,
-)
-from shoal.privacy import Guarantee, MetricDP
+from shoal.audit.victim import Labels, Victim, as_rows
+from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting
+from shoal.privacy import Guarantee
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness, Seed
 
-__all__ = [
-    "Progress",
-    "as_labels",
-    "checked_levels",
-    "membership_inference",
-    "seeds",
-]
-
-Progress = Callable[[str, float], None]
+__all__ = ["as_labels", "checked_levels", "membership_inference", "seeds"]
 
 
 def membership_inference(
@@ -120,12 +110,13 @@ def membership_inference(
         shadow=shadow,
         shadows=shadows,
         alpha=alpha,
-        seed=random_state if isinstance(random_state, int) else None,
+        seed=seed_of(random_state),
         notes=("members were asked for by their reports, which invents leakage",)
         if query == "perturbed"
         else (),
     )
-    ceiling = _ceiling(promise, victim, table, _uncovered(way))
+    far = victim.farthest(promise, table.min(axis=0), table.max(axis=0))
+    ceiling = ceiling_of(promise, "swap", distance=far, uncovered=_uncovered(way))
     return inferred(games, ceiling, setting, promise)
 
 
@@ -176,10 +167,3 @@ def _uncovered(way: Rehearsal) -> str:
     if way.labels is not None:
         return "labels unprotected"
     return "the report itself is asked for" if way.perturbed else ""
-
-
-def _ceiling(promise: Guarantee | None, victim: Victim, rows: Matrix, uncovered: str) -> Ceiling:
-    far = None
-    if isinstance(promise, MetricDP):
-        far = victim.farthest(rows.min(axis=0, keepdims=True), rows.max(axis=0, keepdims=True))
-    return ceiling_of(promise, "swap", distance=far, uncovered=uncovered)

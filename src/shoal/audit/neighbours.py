@@ -5,17 +5,18 @@ model, as many models as trials: trials are independent, so what is found is cer
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.audit.ceiling import Ceiling, ceiling_of
-from shoal.audit.draws import drawn
-from shoal.audit.finding import LowerBound
+from shoal.audit.ceiling import Ceiling, Game, ceiling_of
+from shoal.audit.draws import Progress, drawn, half_of
+from shoal.audit.finding import LowerBound, seed_of
+from shoal.audit.levels import check_draws, check_levels
 from shoal.audit.lower_bound import lower_bound_of
-from shoal.audit.membership import Progress
+from shoal.audit.pairs import described
 from shoal.audit.roc import Played, Roc, certain_roc
 from shoal.audit.sample import Sample, samples_of
 from shoal.audit.shadow import learn_forest
@@ -23,7 +24,7 @@ from shoal.audit.summary import summary_of
 from shoal.audit.victim import Matrix, Victim, as_rows
 from shoal.errors import DimensionMismatch, InvalidPair, InvalidSetting
 from shoal.figures import Figure, roc_curve
-from shoal.privacy import Guarantee, MetricDP, Protected, Public, Result, Unprotected
+from shoal.privacy import Guarantee, Protected, Public, Result, Unprotected
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness, Seed
 
@@ -151,6 +152,8 @@ def neighbour_attack(
     >>> found.verdict, round(found.ceiling.advantage, 3)
     ('consistent', 0.462)
     """
+    check_levels(alpha, 0.0)
+    check_draws(models)
     table, victim = as_rows(rows), Victim.of(fit, mechanism)
     pair = _pair(table, person, replacement)
     record, rng = table[[person]], Randomness(random_state)
@@ -161,20 +164,23 @@ def neighbour_attack(
         own = victim.promise(model)
         if not promises and own is not None:
             promises.append(own)
-        return np.asarray(summary_of(model, record) if answers is None else answers(model))
+        said = summary_of(model, record) if answers is None else answers(model)
+        return np.asarray(said, dtype=np.float64)
 
     outputs = [
-        drawn(shown, lines, _enough(models), rng.noise.child(name), progress)
-        for lines, name in zip(pair, ("with", "without"), strict=True)
+        drawn(shown, lines, models, rng.noise.child(name), half_of(progress, start))
+        for lines, name, start in zip(pair, ("with", "without"), (0.0, 0.5), strict=True)
     ]
     promise = promises[0] if promises else None
-    ceiling = _ceiling(victim, promise, record, pair, replacement is not None)
+    game: Game = "own coin" if replacement is None else "swap"
+    far = None if replacement is None else victim.farthest(promise, *pair)
+    ceiling = ceiling_of(promise, game, distance=far)
     bound = lower_bound_of(
         *outputs, claim=ceiling.epsilon, score=score, alpha=alpha, delta=ceiling.delta
     )
+    bound = replace(bound, pair=described(pair, False), seed=seed_of(random_state))
     played = _played(*samples_of(*outputs), score, rng.seed())
     rates = {name: getattr(played, name) for name in ("advantage", "tpr", "fpr", "auc")}
-    game = "own coin" if replacement is None else "swap"
     roc = certain_roc(played, alpha)
     return NeighbourAttack(bound, **rates, roc=roc, ceiling=ceiling, game=game, models=models,
                            guarantee=promise)  # fmt: skip
@@ -197,23 +203,6 @@ def _pair(table: Matrix, person: int, replacement: ArrayLike | None) -> tuple[Ma
     changed = table.copy()
     changed[place] = other[0]
     return table, changed
-
-
-def _enough(models: int) -> int:
-    whole = whole_number(models)
-    if whole is None or whole < 1:
-        raise InvalidSetting("models is no whole number from 1 up.", "E.g. models=2_000.")
-    return whole
-
-
-def _ceiling(
-    victim: Victim, promise: Guarantee | None, record: Matrix, pair: tuple[Matrix, Matrix],
-    swapped: bool,
-) -> Ceiling:  # fmt: skip
-    if not swapped:
-        return ceiling_of(promise, "own coin")
-    far = victim.farthest(*pair) if isinstance(promise, MetricDP) else None
-    return ceiling_of(promise, "swap", distance=far)
 
 
 def _played(first: Sample, second: Sample, score: Score | None, seed: int) -> Played:

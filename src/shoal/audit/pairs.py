@@ -9,10 +9,20 @@ from numpy.typing import NDArray
 from shoal.errors import BadInput, InvalidPair, InvalidSetting
 from shoal.privacy import ApproxDP, Guarantee, LocalDP, MetricDP, PureDP, Unprotected
 
-__all__ = ["check_pair", "delta_of", "described", "epsilon_for", "epsilon_of"]
+__all__ = [
+    "check_pair",
+    "delta_of",
+    "described",
+    "distances",
+    "epsilon_for",
+    "epsilon_of",
+    "told_of_rows",
+]
 
 _NORMS = {"euclidean": 2, "manhattan": 1, "chebyshev": np.inf}
 _LONGEST = 60
+Matrix = NDArray[np.float64]
+Vector = NDArray[np.float64]
 
 
 def epsilon_of(claim: Guarantee | float | None) -> float | None:
@@ -36,14 +46,35 @@ def epsilon_for(claim: Guarantee | float | None, mechanism: Any, pair: Any) -> f
     """The epsilon of a claim for this pair: under ``MetricDP`` it grows with the distance."""
     if not isinstance(claim, MetricDP):
         return epsilon_of(claim)
-    moved = _scaled_move(claim, mechanism, pair)
-    distance = float(np.linalg.norm(moved, ord=_NORMS[claim.metric]))
-    return float(claim.epsilon) * distance + float(claim.slack)
+    apart = distances(claim, mechanism, *pair)
+    if apart is None:
+        raise InvalidSetting(
+            f"How far the inputs are apart in units of {claim} is not known here.",
+            "Give the claim as a number: epsilon times their distance, plus slack.",
+        )
+    people = np.count_nonzero(apart)  # one, unless both inputs are tables that differ in more
+    return float(claim.epsilon) * float(apart.sum()) + float(claim.slack) * people
 
 
 def delta_of(claim: Guarantee | float | None, delta: float) -> float:
     """The delta given, or else the claim's own."""
     return float(claim.delta) if isinstance(claim, ApproxDP) and delta == 0 else delta
+
+
+def told_of_rows(claim: Guarantee | float | None, pair: tuple[Any, Any]) -> tuple[str, ...]:
+    """What to know about a promise on rows and a pair of tables; it must compare them at all."""
+    tables = all(np.ndim(getattr(each, "shape", 0)) and len(each.shape) == 2 for each in pair)
+    if not isinstance(claim, PureDP | ApproxDP) or not tables:
+        return ()
+    sizes = [each.shape[0] for each in pair]
+    if claim.neighbours == "replace-one" and sizes[0] != sizes[1]:
+        raise InvalidPair(
+            f"Tables of {sizes[0]} and {sizes[1]} rows came; {claim} compares tables of one size.",
+            "Replace a row instead of adding one, or claim what holds for rows added or removed.",
+        )
+    if claim.neighbours == "add-remove" and sizes[0] == sizes[1]:
+        return ("if a row was replaced: that is two steps, for which 2 epsilon are promised",)
+    return ()
 
 
 def check_pair(pair: Any, mechanism: Any) -> tuple[Any, Any]:
@@ -103,17 +134,26 @@ def _short(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"a {type(value).__name__}"
 
 
-def _scaled_move(claim: MetricDP, mechanism: Any, pair: Any) -> NDArray[np.float64]:
-    """From one input to the other in scaled units."""
-    first, second = (np.atleast_1d(np.asarray(value, dtype=np.float64)) for value in pair)
-    space = getattr(getattr(mechanism, "drawn", mechanism), "space", None)
-    if space is not None:
-        scaled = space.scaled(np.stack([first, second]))
-        return np.asarray(scaled[0] - scaled[1])
-    if claim.unit != "1" or isinstance(claim.scale, str):
-        raise InvalidSetting(
-            f"How far the inputs are apart in units of {claim} is not known here.",
-            "Give the claim as a number: epsilon times their distance, plus slack.",
+def distances(claim: MetricDP, mechanism: Any, first: Any, second: Any) -> Vector | None:
+    """How far lines of one input lie from those of the other, in the claim's own units.
+
+    ``None`` where nothing here knows those units.
+    """
+    a, b = (np.atleast_2d(np.asarray(value, dtype=np.float64)) for value in (first, second))
+    if a.shape != b.shape:
+        raise InvalidPair(
+            f"Inputs of shapes {a.shape} and {b.shape} came.",
+            f"{claim} compares two values of one record: give inputs of one shape.",
         )
-    units = 1.0 if claim.scale is None else np.array(claim.scale)
-    return np.asarray((first - second) / units)
+    moved = _scaled_move(claim, mechanism, a, b)
+    return None if moved is None else np.linalg.norm(moved, ord=_NORMS[claim.metric], axis=1)
+
+
+def _scaled_move(claim: MetricDP, mechanism: Any, a: Matrix, b: Matrix) -> Matrix | None:
+    space = getattr(getattr(mechanism, "drawn", mechanism), "space", None)
+    own = getattr(getattr(mechanism, "guarantee", None), "kind", None)
+    if space is not None and own == claim.kind:
+        return np.asarray(space.scaled(a) - space.scaled(b))
+    if claim.unit != "1" or isinstance(claim.scale, str):
+        return None
+    return np.asarray((a - b) / (1.0 if claim.scale is None else np.array(claim.scale)))

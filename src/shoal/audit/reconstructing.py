@@ -11,6 +11,7 @@ from shoal.anonymize.tree import Tree
 from shoal.audit.attributes import curator_result
 from shoal.audit.matching import Classes, Codes, Matcher
 from shoal.errors import TooFewRows
+from shoal.figures import Figure, detail_bars
 from shoal.privacy import Result
 
 __all__ = ["Reconstruction", "reconstruction"]
@@ -50,6 +51,15 @@ class Reconstruction:
     def to_result(self) -> Result:
         """As a finding of a report, every number protected."""
         return curator_result("reconstruction", self.to_dict(), self.k)
+
+    def plot(self) -> Figure:
+        """For each column, how many are guessed from its label and without the table."""
+        shares = {}
+        for name, share in self.with_labels.items():
+            shares[f"{name}, by label"] = share
+            shares[f"{name}, without"] = self.without[name]
+        title = f"Guessing values of {self.people:,} people"
+        return detail_bars(shares, title=title, axis="Guessed right")
 
     def __str__(self) -> str:
         lines = [

@@ -4,6 +4,7 @@ An exception, a NaN, an infinity, another shape or type is an output too: it get
 instead of being skipped, since a mechanism that fails more often on one input tells of it.
 """
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ __all__ = ["Sample", "samples_of"]
 Values = NDArray[np.generic]
 Kinds = NDArray[np.intp]
 _FARTHEST = 1e300  # stands in for infinity, so that trees can sort it
+_EVEN = 0.2  # of the outputs or more lie on either side of a split worth looking at
+_NEVER = 7.0  # standard deviations, beyond which nothing is chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +63,12 @@ class Sample:
         """Whether all outputs are the same one."""
         return bool(np.ptp(self.codes) == 0)
 
+    @property
+    def is_serial(self) -> bool:
+        """Whether outputs tell of the ones after them, which independent ones never do."""
+        columns = self.codes[:, None] if self.is_text else self.values
+        return any(_tells_of_next(column) for column in columns.T)
+
     def starts_like(self, other: "Sample") -> bool:
         """Whether the first output is that of the other."""
         return bool(self.codes[0] == other.codes[0])
@@ -81,7 +90,10 @@ def samples_of(first: Any, second: Any) -> tuple[Sample, Sample]:
         return _of_arrays(arrays[0], arrays[1])
     lists = [[_output(each) for each in _listed(outputs)] for outputs in (first, second)]
     form, kind = _usual([each for side in lists for each in side[: len(side) // 2]])
-    named = [_of_outputs(outputs, form, kind) for outputs in lists]
+    if not form:
+        _refuse_unreadable([*_listed(first), *_listed(second)])
+    width = max((o.flat.size for side in lists for o in side if o.form == form), default=0)
+    named = [_of_outputs(outputs, form, kind, width) for outputs in lists]
     return _numbered(*named)
 
 
@@ -95,12 +107,14 @@ def _as_array(outputs: Any) -> Values | None:
     if not hasattr(outputs, "__array__") and not _alike(outputs):
         return None
     array = np.asarray(outputs)
-    if array.ndim == 0 or array.dtype.kind not in "biufU":
-        raise InvalidSetting(
-            f"Outputs of {array.dtype} came.",
-            "Give an array of numbers or of text, one output a line.",
-        )
-    return array.reshape(len(array), -1)
+    if array.ndim and array.dtype.kind in "biufU":
+        return array.reshape(len(array), math.prod(array.shape[1:]))
+    if isinstance(outputs, list):  # whole numbers beyond 64 bits, objects: looked at one by one
+        return None
+    raise InvalidSetting(
+        f"Outputs of {array.dtype} came.",
+        "Give an array of numbers or of text, one output a line.",
+    )
 
 
 def _alike(outputs: Any) -> bool:
@@ -126,6 +140,11 @@ def _of_arrays(first: Values, second: Values) -> tuple[Sample, Sample]:
 def _listed(outputs: Any) -> Sequence[Any]:
     if isinstance(outputs, Sequence) and not isinstance(outputs, str):
         return outputs
+    if hasattr(outputs, "__array__"):
+        return list(np.asarray(outputs))
+    lines = _as_array(outputs)
+    if lines is not None:
+        return list(lines)
     raise InvalidSetting(
         f"Outputs came as a {type(outputs).__name__}.",
         "Give an array, one output a line, or a list of outputs.",
@@ -135,7 +154,10 @@ def _listed(outputs: Any) -> Sequence[Any]:
 def _output(value: Any) -> _Output:
     if isinstance(value, Failure):
         return _Output("", f"raised {value.name}", np.empty(0))
-    flat = _flat(value)
+    try:
+        flat = _flat(value)
+    except InvalidSetting as unreadable:
+        return _Output("", unreadable.came.rstrip("."), np.empty(0))
     shape = np.shape(value) if not isinstance(value, Mapping | tuple | list) else (flat.size,)
     return _Output(f"{shape}", _type_of(flat), flat)
 
@@ -152,9 +174,16 @@ def _flat(value: Any) -> Values:
         return flat
     raise InvalidSetting(
         f"An output came as a {type(value).__name__}.",
-        "Return numbers or text: an array, or several in a tuple. Sets of unequal size can be "
-        "text, e.g. ','.join(map(str, sorted(keys))).",
+        "Return numbers below 2**63 or text: an array, or several in a tuple. Sets of unequal size "
+        "can be text, e.g. ','.join(map(str, sorted(keys))).",
     )
+
+
+def _refuse_unreadable(outputs: Sequence[Any]) -> None:
+    """Where no output can be compared, say why, unless all that came are exceptions."""
+    for each in outputs:
+        if not isinstance(each, Failure):
+            _flat(each)
 
 
 def _type_of(flat: Values) -> str:
@@ -167,15 +196,14 @@ def _usual(outputs: Sequence[_Output]) -> tuple[str, str]:
     return forms.most_common(1)[0][0] if forms else ("", "")
 
 
-def _of_outputs(outputs: Sequence[_Output], form: str, kind: str) -> tuple[Values, list[str]]:
+def _of_outputs(
+    outputs: Sequence[_Output], form: str, kind: str, width: int
+) -> tuple[Values, list[str]]:
     """Values of the usual shape, NaN where there is none, and what is unusual about each."""
     kept = [
         each.form == form and bool(form) and (each.kind == "text") == (kind == "text")
         for each in outputs
     ]
-    width = max(
-        (each.flat.size for each, keep in zip(outputs, kept, strict=True) if keep), default=0
-    )
     missing = np.full(width, "") if kind == "text" else np.full(width, np.nan)
     lines = [each.flat if keep else missing for each, keep in zip(outputs, kept, strict=True)]
     values = np.stack(lines) if width else np.empty((len(outputs), 0))
@@ -214,6 +242,18 @@ def _codes(values: Values, kinds: Kinds) -> Kinds:
         if codes.max() == codes.size - 1:  # all differ by now
             break
     return codes
+
+
+def _tells_of_next(column: Values) -> bool:
+    """Whether being above the middle goes with the next one being so."""
+    middle = np.sort(column)[len(column) // 2]
+    for above in (column > middle, column >= middle):
+        share = float(above.mean())
+        if _EVEN <= share <= 1 - _EVEN:
+            off = above - share
+            together = abs(float(off[:-1] @ off[1:]))
+            return together > _NEVER * math.sqrt(len(off)) * share * (1 - share)
+    return False
 
 
 def _told(values: Values, kinds: list[str]) -> list[str]:

@@ -28,7 +28,7 @@ class Split:
         if whole_number(shadows) is None or shadows < 1:
             raise InvalidSetting("shadows is no whole number from 1 up.", "E.g. shadows=3.")
         share = np.ndim(target) == 0
-        if share and not 0 < float(target) < 1:
+        if share and not (isinstance(target, int | float | np.number) and 0 < target < 1):
             raise InvalidSetting("target is no share between 0 and 1.", "E.g. target=0.25.")
         aim = int(n * float(target)) if share else as_places(target, n, "target")
         held = None if known is None else as_places(known, n, "known")

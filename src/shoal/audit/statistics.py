@@ -52,7 +52,8 @@ def candidates(first: Sample, second: Sample, score: Score | None, seed: int) ->
         If nearly every output is a different word.
     """
     found = [] if score is None else [_exact(score)]
-    if len(first.names) > 1:
+    failing = bool(first.kinds.any() or second.kinds.any())
+    if failing:
         found.append(_failures(first, second))
     different = _different(first, second)
     if different:
@@ -66,7 +67,7 @@ def candidates(first: Sample, second: Sample, score: Score | None, seed: int) ->
         return found
     found += [_ranges(first, second, column) for column in range(first.values.shape[1])]
     smooth = score is None and not 0 < different <= _FEW_VALUES and first.values.shape[1] > 0
-    return [*found, _trees(first, second, seed)] if smooth else found
+    return [*found, _trees(first, second, seed, failing)] if smooth else found
 
 
 def few_values(first: Sample, second: Sample) -> bool:
@@ -167,7 +168,8 @@ def _ranges(first: Sample, second: Sample, column: int) -> Statistic:
     """One column by itself, in bins as full as each other; values that recur have their own."""
     a, b = first.values[:, column], second.values[:, column]
     both = np.concatenate([a, b]).astype(np.float64)
-    quantiles = np.quantile(both[~np.isnan(both)], np.arange(1, _BINS) / _BINS, method="lower")
+    known = both[~np.isnan(both)] if not np.isnan(both).all() else np.zeros(1)
+    quantiles = np.quantile(known, np.arange(1, _BINS) / _BINS, method="lower")
     edges, times = np.unique(np.append(quantiles, 0.0), return_counts=True)
     edges = np.unique(np.concatenate([edges, np.nextafter(edges[times > 1], np.inf)]))
 
@@ -199,8 +201,8 @@ def _inside(ratios: Vector, t: float, up: bool) -> Codes:
     return np.flatnonzero(ratios >= t if up else ratios <= t)
 
 
-def _trees(first: Sample, second: Sample, seed: int) -> Statistic:
-    """Boosted trees that tell the first input's outputs from the second's."""
+def _trees(first: Sample, second: Sample, seed: int, failing: bool) -> Statistic:
+    """Boosted trees that tell the first input's outputs, and failures, from the second's."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     trees = HistGradientBoostingClassifier(
@@ -212,14 +214,16 @@ def _trees(first: Sample, second: Sample, seed: int) -> Statistic:
         random_state=seed,
     )
     sides = np.repeat([1, 0], [len(first), len(second)])
-    trees.fit(np.concatenate([_features(first), _features(second)]), sides)
+    both = np.concatenate([first.values, second.values]).astype(np.float64)
+    told = ~np.isnan(both).all(axis=0)  # trees take no column of nothing
+
+    def features(sample: Sample) -> Matrix:
+        values = sample.values[:, told].astype(np.float64)
+        return np.column_stack([values, sample.kinds]) if failing else values
+
+    trees.fit(np.concatenate([features(first), features(second)]), sides)
 
     def words(t: float, up: bool) -> str:
         return f"boosted trees' log-odds {'at least' if up else 'at most'} {t:.3g}"
 
-    return Statistic("trees", lambda sample: trees.decision_function(_features(sample)), words)
-
-
-def _features(sample: Sample) -> Matrix:
-    values = sample.values.astype(np.float64)
-    return values if len(sample.names) == 1 else np.column_stack([values, sample.kinds])
+    return Statistic("trees", lambda sample: trees.decision_function(features(sample)), words)

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shoal.audit.pairs import distances
 from shoal.errors import InvalidSetting, NotFinite, NotNumeric
-from shoal.privacy import Guarantee
+from shoal.privacy import Guarantee, MetricDP
 from shoal.randomness import Randomness
 
 __all__ = ["Labels", "Matrix", "Victim", "as_rows"]
 
 Matrix = NDArray[np.float64]
 Labels = NDArray[np.int64]
-_NORMS = {"euclidean": 2, "manhattan": 1, "chebyshev": np.inf}
 Fit = Any  # an estimator, or a function (rows, rng) or (rows, labels, rng)
 
 
@@ -75,14 +75,15 @@ class Victim:
         found = getattr(self.mechanism, "guarantee", getattr(model, "guarantee_", None))
         return found if isinstance(found, Guarantee) else None
 
-    def farthest(self, first: Matrix, second: Matrix) -> float:
-        """The largest distance between lines of two tables, as the promise measures it."""
-        space = getattr(self.mechanism, "space", None)
-        if space is not None:
-            first, second = space.scaled(first), space.scaled(second)
-        metric = getattr(getattr(self.mechanism, "guarantee", None), "metric", "euclidean")
-        lengths = np.linalg.norm(first - second, ord=_NORMS[metric], axis=1)
-        return float(lengths.max(initial=0))
+    def farthest(self, promise: Guarantee | None, first: Matrix, second: Matrix) -> float | None:
+        """The largest distance between lines of two tables, as a promise about distances has it.
+
+        ``None`` for other promises, and where the promise's units are not known.
+        """
+        if not isinstance(promise, MetricDP):
+            return None
+        apart = distances(promise, self.mechanism, first, second)
+        return None if apart is None else float(apart.max(initial=0))
 
 
 def _fresh(estimator: Any, seed: int) -> Any:
