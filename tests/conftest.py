@@ -29,7 +29,9 @@ def spark():
         "spark.executor.memory": "700m",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.adaptive.enabled": "false",  # it plans every small job twice
+        "spark.task.maxFailures": "2",
         "spark.log.level": "OFF",
     }
     builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("shoal tests")

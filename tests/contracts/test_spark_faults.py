@@ -21,13 +21,13 @@ from shoal.privacy import Ledger
 from shoal.randomness import Randomness
 
 BOX = Box.unit(4)
-X = np.clip(np.random.default_rng(1).normal(0.5, 0.15, (20_000, 4)), 0, 1)
+X = np.clip(np.random.default_rng(1).normal(0.5, 0.15, (8_000, 4)), 0, 1)
 
 
 @pytest.fixture(scope="module")
 def frame(spark):
     table = pa.table({name: X[:, i] for i, name in enumerate(BOX.names)})
-    return spark.createDataFrame(table).repartition(17)
+    return spark.createDataFrame(table).repartition(9)
 
 
 def executors(spark):
@@ -97,7 +97,7 @@ def released(rows, path):
 
 def test_an_executor_killed_in_the_middle_draws_no_report_twice(spark, tmp_path):
     table = pa.table({name: X[:, i] for i, name in enumerate(BOX.names)})
-    spark.createDataFrame(table).repartition(17).write.parquet(str(tmp_path / "rows"))
+    spark.createDataFrame(table).repartition(9).write.parquet(str(tmp_path / "rows"))
     frame = spark.read.parquet(str(tmp_path / "rows"))  # in the same order whoever reads it
     expected = spark.read.parquet(str(released(rows_of(frame, BOX), tmp_path / "a.parquet")))
     victim = executors(spark)[0]
@@ -127,4 +127,4 @@ def test_private_k_means_reads_the_rows_in_six_jobs_at_most(spark, frame):
         fitted(frame)
     finally:
         spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
-    assert 2 <= stages_that_read_rows(spark, "counted", 17) <= 6
+    assert 2 <= stages_that_read_rows(spark, "counted", 9) <= 6

@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -18,6 +20,7 @@ from shoal.errors import (
     OutsideDomain,
     UnknownCategory,
     UnknownColumn,
+    WorkerIncomplete,
 )
 from shoal.privacy import Ledger
 
@@ -87,6 +90,38 @@ def test_a_column_of_nothing_but_nulls_is_refused_by_name(spark):
     nulls = spark.sql("SELECT NULL AS age, 1 AS visits")
     with pytest.raises(NotFinite, match=r"1 of 1 rows .*'age'"):
         rows_of(nulls, BOX).size()
+
+
+FAULTY = {
+    "a column short": ("SELECT 1 AS age, 2 AS visit", UnknownColumn),
+    "a date": ("SELECT current_date() AS age, 1 AS visits", NotNumeric),
+    "text": ("SELECT 'often' AS age, 1 AS visits", NotNumeric),
+    "a null": ("SELECT CAST(NULL AS DOUBLE) AS age, 1 AS visits", NotFinite),
+    "one name twice": ("SELECT 1 AS age, 2 AS visits, 3 AS age", DuplicateColumn),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTY)
+def test_a_faulty_frame_is_refused_before_any_budget_is_spent(spark, fault):
+    ledger, (sql, error) = Ledger(), FAULTY[fault]
+    model = PrivateKMeans(2, epsilon=1, domain=BOX, ledger=ledger, random_state=7)
+    with pytest.raises(error):
+        model.fit(spark.sql(sql))
+    assert ledger.totals() == []
+
+
+def test_a_worker_without_pyarrow_is_named_before_any_budget_is_spent(spark, tmp_path, monkeypatch):
+    (tmp_path / "pyarrow.py").write_text("raise ModuleNotFoundError(\"No module named 'pyarrow'\")")
+    program = tmp_path / "python"
+    path = f"{tmp_path}:$PYTHONPATH"
+    program.write_text(f'#!/bin/sh\nPYTHONPATH="{path}" exec {sys.executable} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", str(program))
+    ledger = Ledger()
+    model = PrivateKMeans(2, epsilon=1, domain=BOX, ledger=ledger, random_state=7)
+    with pytest.raises(WorkerIncomplete, match="no Python package 'pyarrow'"):
+        model.fit(spark.sql("SELECT 31 AS age, 1 AS visits"))
+    assert ledger.totals() == []
 
 
 def test_a_kernel_that_breaks_is_told_without_its_words(frame):
