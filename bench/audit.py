@@ -79,25 +79,27 @@ def kept() -> list[Line]:
     return [json.loads(line) for line in KEPT.read_text().splitlines()]
 
 
-def write(rows: list[Line]) -> None:
-    """In the order of the cases, whichever process came first."""
-    order = {(kind, name): i for i, (kind, name) in enumerate(
-        (kind, name) for kind, cases in KINDS.items() for name in cases)}  # fmt: skip
-    ordered = sorted(rows, key=lambda row: order.get((row["kind"], row["name"]), len(order)))
+def write(lines: list[Line]) -> list[Line]:
+    """The last line of each case there still is, in their order, whichever process came first."""
+    last = {(line["kind"], line["name"]): line for line in lines}
+    cases = [(kind, name) for kind, named in KINDS.items() for name in named]
+    alarmed = [key for key in last if key[0] == "alarms"]
+    rows = [last[key] for key in (*cases, *alarmed) if key in last]
     record = {
         "shoal": version("shoal"),
         "date": datetime.now(UTC).date().isoformat(),
         "alpha": ALPHA,
         "seed": 0,
-        "rows": ordered,
+        "rows": rows,
     }
     text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
     (RESULTS / "audit.json").write_text(text, encoding="utf-8")
+    return rows
 
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("kinds", nargs="*", choices=[*KINDS, "alarms", []], metavar="KIND")
+    asked.add_argument("kinds", nargs="*", metavar="KIND")
     asked.add_argument("--resume", action="store_true", help="keep what is there")
     asked.add_argument("--fits", type=int, help="at most so many fits a side of an estimator")
     given = asked.parse_args()
@@ -109,9 +111,8 @@ def main() -> None:
             with KEPT.open("a") as file:
                 file.write(json.dumps(line) + "\n")
             print(f"{line['cpu_seconds']:8.1f} s  {line['verdict']:12} {line['name']}", flush=True)
-    write(kept())
-    show([{k: row[k] for k in ("kind", "name", "claimed", "certified", "verdict")}
-          for row in kept()])  # fmt: skip
+    shown = ("kind", "name", "claimed", "certified", "verdict")
+    show([{column: row[column] for column in shown} for row in write(kept())])
 
 
 if __name__ == "__main__":
