@@ -8,6 +8,7 @@ import typer
 
 from shoal.apps.cluster_local_story import Asked, document, result, summary
 from shoal.apps.cluster_methods import groups_of
+from shoal.apps.cluster_words import in_words
 from shoal.apps.input import counted
 from shoal.apps.output import Output, Progress
 from shoal.errors import InvalidSetting, NotAReport
@@ -44,7 +45,7 @@ def learn(asked: Asked, output: Path, overwrite: bool, say: Output) -> None:
     from shoal.data import whole_folder
 
     check_replaceable(output)
-    with say.progress(4) as progress, whole_folder(output, overwrite) as part:
+    with say.progress(4) as progress, in_words(), whole_folder(output, overwrite) as part:
         groups = _found(asked, progress)
         progress.step("Writing the page")
         files = [output / name for name in _written(groups, asked, part)]

@@ -77,8 +77,9 @@ class Groups:
         mechanism = self.model.mechanism
         if not isinstance(mechanism, LocalGrid) or self.box.d > 4:
             return None
-        told = {"n_clusters": self.k, "d": self.box.d, "epsilon": mechanism.epsilon}
-        return int(LocalClusterer.needs(_LARGEST_RATIO, **told))
+        return LocalClusterer.needs(
+            _LARGEST_RATIO, n_clusters=self.k, d=self.box.d, epsilon=mechanism.epsilon
+        )
 
     @cached_property
     def _drawn(self) -> "NDArray[np.float64]":

@@ -5,9 +5,9 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shoal.errors import BadInput, NotAReport, NotFinite
+from shoal.errors import NotAReport, NotFinite
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,13 +73,14 @@ def heard(
     most
         Numbers to hold in memory.
     """
+    from shoal.mechanisms import Reports
+
     told = _told(table)
-    try:
-        return _read(table, told, rng, progress, most)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        if isinstance(error, BadInput):
-            raise
-        raise _not_told(table) from None
+    _check_numeric(told)
+    about = _about(table, told)
+    values, total = _values(table, about.mechanism, about.box.names, rng, progress, most)
+    reports = Reports(values, about.mechanism, about.remap)
+    return Heard(reports, total, about.guarantee, about.box, str(told.get("protects", "a row")))
 
 
 def _told(table: str) -> dict[str, Any]:
@@ -130,30 +131,31 @@ def _not_told(table: str) -> NotAReport:
     )
 
 
-def _read(
-    table: str,
-    told: Mapping[str, Any],
-    rng: "np.random.Generator",
-    progress: Callable[[int], None],
-    most: int,
-) -> Heard:
+class _About(NamedTuple):
+    """What made the reports."""
+
+    mechanism: Any
+    remap: Any
+    guarantee: "Guarantee"
+    box: "Box"
+
+
+def _about(table: str, told: Mapping[str, Any]) -> _About:
+    """The mechanism and its promise again, of a file that names them."""
     from shoal.cluster.local.saving import mechanism_of
-    from shoal.mechanisms import Reports
     from shoal.synopsis.folder import box_from
 
-    _check_numeric(told["mechanism"]["class"])
-    mechanism = mechanism_of(told["mechanism"])
-    values, total = _values(table, mechanism, tuple(told["columns"]), rng, progress, most)
-    return Heard(
-        Reports(values, mechanism, _remap(told["remap"])),
-        total,
-        mechanism.guarantee.simulated(bool(told["simulation"])),
-        box_from(told["domain"]),
-        str(told["protects"]),
-    )
+    try:
+        mechanism, box = mechanism_of(told["mechanism"]), box_from(told["domain"])
+        guarantee = mechanism.guarantee.simulated(told["simulation"] is not False)
+        return _About(mechanism, _remap(told["remap"]), guarantee, box)
+    except (KeyError, TypeError, ValueError, AttributeError):  # an error of ours is a ValueError
+        raise _not_told(table) from None
 
 
-def _check_numeric(name: str) -> None:
+def _check_numeric(told: Mapping[str, Any]) -> None:
+    mechanism = told.get("mechanism")
+    name = mechanism.get("class") if isinstance(mechanism, Mapping) else None
     if name in ("Mixed", "RandomizedResponse", "UnaryEncoding"):
         raise NotAReport(
             f"Reports of {name} hold categories; groups are found among numbers.",

@@ -19,8 +19,8 @@ __all__ = ["Asked", "document", "result", "summary"]
 EVIDENCE = "proofs beside the code: clusterer.proof.md and that of the mechanism"
 NOTHING_SPENT = "nothing was spent here: the promise is the reports' own"
 WEAK = (
-    "So few reports at this epsilon leave little but noise: these groups may be none. Collect more, "
-    "or look for fewer groups."
+    "So few reports at this epsilon leave little but noise: these groups may be none. Collect "
+    "more, or look for fewer groups."
 )
 CLIENTS = (
     "A client may label its own record with these centres, as often as it likes, and keep the "

@@ -1,0 +1,87 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shoal.apps.cluster_local_groups import Groups
+from shoal.apps.cluster_local_maps import maps
+from shoal.apps.cluster_local_reports import Heard
+from shoal.apps.cluster_local_story import PLAIN, WEAK, Asked, document, result
+from shoal.cluster import LocalClusterer
+from shoal.domain import Box
+from shoal.mechanisms import LocalGrid, NDLaplace
+from shoal.privacy import LocalDP
+from shoal.randomness import Randomness
+
+BOX = Box(x=(0, 10), y=(0, 10), z=(0, 10))
+PLACES = np.array([[2.0, 2.0, 5.0], [8.0, 7.0, 5.0]])
+ASKED = Asked("reports.parquet", "auto", range(2, 3))
+
+
+def groups(mechanism, box, n=800, method="auto", total=None):
+    rows = np.random.default_rng(0).normal(np.repeat(PLACES, n // 2, axis=0), 0.3)[:, : box.d]
+    reports = mechanism.release(box.clip(rows), Randomness(1).noise)
+    made = reports.mechanism
+    model = LocalClusterer(2, mechanism=made, method=method, random_state=1).fit(reports)
+    heard = Heard(reports, total or n, made.guarantee, box, "a person, told by 'who'")
+    return Groups(model, model.control(random_state=1), heard)
+
+
+@pytest.fixture(scope="module")
+def placed():
+    return groups(NDLaplace(3, bounds=BOX), BOX)
+
+
+def test_sizes_are_shares_of_the_density(placed):
+    assert placed.people == pytest.approx([400, 400], abs=60)
+
+
+def test_centres_without_data_leave_much_more_inertia(placed):
+    assert placed.ratio > 5
+    assert not placed.is_weak
+    assert placed.needed is None
+
+
+def test_the_same_centres_agree_and_leave_the_same(placed):
+    same = Groups(placed.model, placed.model, placed.heard)
+    assert same.agreement == pytest.approx(1)
+    assert same.ratio == pytest.approx(1)
+    assert same.is_weak
+
+
+def test_few_reports_of_a_grid_are_weak():
+    few = groups(LocalGrid(BOX.select(["x", "y"]), epsilon=1, cells=6), BOX.select(["x", "y"]), 60)
+    assert few.needed > 60
+    assert few.is_weak
+    assert WEAK in result(few, ASKED).released["errors"].value
+
+
+def test_maps_are_of_the_two_pairs_that_differ_most_found_and_without_data(placed):
+    drawn = maps(placed)
+    assert [figure.data["names"] for figure in drawn[:2]] == [["x", "y"], ["x", "y"]]
+    assert len(drawn) == 4
+    assert sum(map(sum, drawn[0].data["noisy_counts"])) == pytest.approx(800, rel=0.1)
+
+
+def test_what_a_page_says_depends_on_how_it_was_learnt(placed):
+    plain = groups(NDLaplace(3, bounds=BOX), BOX, method="plain", total=5_000)
+    said = result(plain, ASKED).released["errors"].value
+    assert PLAIN in said
+    assert any("drawn at random" in line for line in said)
+    told = document(plain, [Path("model/report.html")])
+    assert (told["reports"], told["reports_used"]) == (5_000, 800)
+    assert PLAIN not in result(placed, ASKED).released["errors"].value
+
+
+def test_a_choice_among_numbers_is_told(placed):
+    asked = Asked("reports.parquet", "auto", range(2, 7))
+    said = " ".join(result(placed, asked).released["errors"].value)
+    assert "chosen among 2 to 6" in said
+    assert "Each person was reported once." in said
+
+
+def test_a_grid_s_promise_is_the_reports_own():
+    box = BOX.select(["x", "y"])
+    told = result(groups(LocalGrid(box, epsilon=4, cells=6), box, 400), ASKED)
+    assert told.guarantee == LocalDP(4)
+    assert "nothing was spent" in told.settings["releases"].value
