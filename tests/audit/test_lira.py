@@ -5,7 +5,7 @@ from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 
 from shoal import Box, NDLaplace, PureDP, UniformGrid
-from shoal.audit import lira
+from shoal.audit import lira, membership_inference
 from shoal.errors import (
     ConflictingSettings,
     DimensionMismatch,
@@ -124,3 +124,18 @@ def test_settings_that_make_no_game_are_refused(settings, error):
 def test_answers_that_hide_everything_are_refused(answers, error):
     with pytest.raises(error):
         lira(planted, ROWS, answers=answers, n_shadow=8, repeats=1, random_state=1)
+
+
+def test_a_model_of_nothing_is_refused_not_consistent():
+    class Lost(KMeans):
+        def fit(self, X, y=None, sample_weight=None):
+            super().fit(X, y, sample_weight)
+            self.cluster_centers_ = self.cluster_centers_ * np.nan
+            return self
+
+        def transform(self, X):
+            return np.full((len(X), 2), np.nan)
+
+    for attack in (lira, membership_inference):
+        with pytest.raises(NotFinite):
+            attack(Lost(2, n_init=1), ROWS, repeats=1, random_state=1)

@@ -149,7 +149,7 @@ class _Play:
             return one_each(self.answers(model, asked), len(asked))
         own = None if self.labels is None else self.labels[self.aim]
         classes = 0 if self.labels is None else int(self.labels.max()) + 1
-        return evidence_of(model, asked, own, classes)
+        return one_each(evidence_of(model, asked, own, classes), len(asked))
 
 
 def _beside(partners: Matrix, rows: Matrix) -> Matrix:

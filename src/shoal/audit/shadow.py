@@ -85,7 +85,7 @@ class Rehearsal:
         if self.answers is not None:
             return noted(self.answers(model, rows), len(rows))
         classes = 0 if self.labels is None else int(self.labels.max()) + 1
-        return answers_of(model, rows, self._of(places), classes)
+        return noted(answers_of(model, rows, self._of(places), classes), len(rows))
 
     def _of(self, places: Places) -> Labels | None:
         return None if self.labels is None else self.labels[places]

@@ -5,7 +5,7 @@ its exact likelihood ratio is the score; the columns' own ranges are tried besid
 in the law itself shows too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,9 @@ from shoal.mechanisms import (
     clamp,
     snap,
 )
+from shoal.mechanisms.local_hash import LocalHash
 from shoal.mechanisms.reports import Remap
+from shoal.mechanisms.residual_sign import ResidualSign
 
 __all__ = ["shipped"]
 
@@ -139,6 +141,19 @@ def _categories() -> Iterator[tuple[str, Case]]:
         made_of_cells = LocalGrid(_square(1.0), epsilon=1.0, cells=cells)
         name = f"local-grid of {cells} x {cells} cells"
         yield name, scored(made_of_cells, ([0.0, 0.0], [1.0, 1.0]), "opposite corners")
+    hashing = LocalHash(1.0, 60)
+    yield "local-hash", Case(hashing, (0, 1), hashing.guarantee, 0.96, about="values 0 and 1 of 60")
+    sides = ResidualSign(_square(1.0), ((0.2, 0.2), (0.8, 0.8)), 0.4, epsilon=1.0)
+    about = "opposite corners, far beyond either centre"
+    corners = [0.0, 0.0], [1.0, 1.0]
+    yield (
+        "residual-sign",
+        Case(Batched(_reports_of(sides)), corners, sides.guarantee, 0.96, about=about),
+    )
+
+
+def _reports_of(mechanism: ResidualSign) -> Callable[[Record, int, np.random.Generator], Any]:
+    return lambda x, n, rng: mechanism.release(copies(x, n), rng).values
 
 
 def _kebab(kind: type[Any]) -> str:
