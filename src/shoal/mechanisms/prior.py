@@ -13,7 +13,7 @@ from shoal.mechanisms.nd_laplace import NDLaplace
 from shoal.mechanisms.records import records_of
 from shoal.mechanisms.reports import as_raw_reports
 
-__all__ = ["Law", "Prior", "em_prior", "laplace_of", "likeliest", "likelihood_of"]
+__all__ = ["Law", "Prior", "em_prior", "laplace_of", "likeliest", "likelihood_of", "thinned"]
 
 _MOST_ATOMS = 20_000
 _SAMPLED_ATOMS = 600
@@ -78,7 +78,7 @@ def em_prior(reports: object, iterations: int = 200, tolerance: float = 1e-7) ->
     if not len(values):
         raise InvalidSetting("No reports came to learn a prior from.", "Give it some.")
     atoms = _lattice(mechanism, values) if values.shape[1] <= 3 else _some(mechanism, values)
-    used = _spread(values, _MOST_LIKELIHOODS // len(atoms))
+    used = thinned(values, _MOST_LIKELIHOODS // len(atoms))
     likelihood = likelihood_of(mechanism, used, atoms)
     return Prior(atoms, likeliest(likelihood, iterations, tolerance))
 
@@ -137,12 +137,18 @@ def _lattice(mechanism: NDLaplace, values: Matrix) -> Matrix:
 
 
 def _some(mechanism: NDLaplace, values: Matrix) -> Matrix:
-    atoms = _spread(values, _SAMPLED_ATOMS)
+    atoms = thinned(values, _SAMPLED_ATOMS)
     return atoms if mechanism.bounds is None else mechanism.bounds.clip(atoms)
 
 
-def _spread(values: Matrix, most: int) -> Matrix:
-    """At most so many lines, spread evenly."""
-    if len(values) <= most:
-        return values
-    return values[np.linspace(0, len(values) - 1, most).astype(np.intp)]
+def thinned(points: Matrix, most: int = 20_000) -> Matrix:
+    """At most so many lines, spread evenly: enough to learn or to show a density by.
+
+    Examples
+    --------
+    >>> thinned(np.arange(5.0)[:, None], 3).ravel().tolist()
+    [0.0, 2.0, 4.0]
+    """
+    if len(points) <= most:
+        return points
+    return points[np.linspace(0, len(points) - 1, most).astype(np.intp)]

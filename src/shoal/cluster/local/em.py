@@ -75,6 +75,11 @@ class Density:
             parts = [np.where(clusters == j, self.weights, 0) for j in range(k)]
             shaped = [part.reshape(self.lattice.nodes) for part in parts]
             return self.lattice.likeliest_part(_blocks(self.law, values), shaped)
+        return self._labels_by_hand(values, clusters, k)
+
+    def _labels_by_hand(
+        self, values: Matrix, clusters: NDArray[np.int64], k: int
+    ) -> NDArray[np.int64]:
         most = max(k, _MOST_LABELS // len(values))
         kept = np.argsort(-self.weights, kind="stable")[:most]
         member = np.zeros((len(kept), k), dtype=np.float32)

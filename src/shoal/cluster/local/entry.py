@@ -8,14 +8,14 @@ import numpy as np
 from shoal.cluster.local.promise import box_of
 from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
-from shoal.errors import NotAReport, NotFinite
+from shoal.errors import NotAReport, NotFinite, TooFewRows
 from shoal.mechanisms.local_grid import LocalGrid
 from shoal.mechanisms.records import extremes, records_of
 from shoal.mechanisms.reports import Reports, as_raw_reports, as_reports
 from shoal.perturb.settings import settings_of
 from shoal.perturb.tables import numbers_of
 
-__all__ = ["own_reports", "records"]
+__all__ = ["own_reports", "records", "refuse_too_few"]
 
 
 def own_reports(reports: object, mechanism: Any, remapped: bool = False) -> Reports:
@@ -39,6 +39,15 @@ def own_reports(reports: object, mechanism: Any, remapped: bool = False) -> Repo
             "Give the mechanism that made them: mechanism=reports.mechanism.",
         )
     return own if isinstance(mechanism, LocalGrid) else replace(own, values=_numbers(own))
+
+
+def refuse_too_few(reports: Reports, n_clusters: int) -> None:
+    """``TooFewRows`` if there are fewer reports than clusters."""
+    if len(reports) < n_clusters:
+        raise TooFewRows(
+            f"{len(reports)} reports came for {n_clusters} clusters.",
+            "Collect more; LocalClusterer.needs(...) says how many an accuracy takes.",
+        )
 
 
 def records(X: Any, box: Box | None, d: int) -> Matrix:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.domain.box import Matrix
+from shoal.mechanisms.prior import thinned
 from shoal.mechanisms.reports import Reports
 from shoal.randomness import Randomness
 
@@ -70,19 +71,6 @@ def rising(progress: Progress) -> Callable[[float], None]:
             progress(share)
 
     return tell
-
-
-def thinned(points: Matrix, most: int = 20_000) -> Matrix:
-    """At most so many lines, spread evenly: enough to show a density by.
-
-    Examples
-    --------
-    >>> thinned(np.arange(5.0)[:, None], 3).ravel().tolist()
-    [0.0, 2.0, 4.0]
-    """
-    if len(points) <= most:
-        return points
-    return points[np.linspace(0, len(points) - 1, most).astype(np.intp)]
 
 
 def nearest(points: Matrix, centers: Matrix, units: Row) -> NDArray[np.int64]:
