@@ -22,7 +22,7 @@ Values = NDArray[np.generic]
 Kinds = NDArray[np.intp]
 _FARTHEST = 1e300  # stands in for infinity, so that trees can sort it
 _EVEN = 0.2  # of the outputs or more lie on either side of a split worth looking at
-_NEVER = 7.0  # standard deviations, beyond which nothing is chance
+_NEVER = 7.0  # standard deviations: by chance with a probability below 2e-11, of 1,000 outputs
 
 
 @dataclass(frozen=True, eq=False)

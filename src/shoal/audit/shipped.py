@@ -146,10 +146,8 @@ def _categories() -> Iterator[tuple[str, Case]]:
     sides = ResidualSign(_square(1.0), ((0.2, 0.2), (0.8, 0.8)), 0.4, epsilon=1.0)
     about = "opposite corners, far beyond either centre"
     corners = [0.0, 0.0], [1.0, 1.0]
-    yield (
-        "residual-sign",
-        Case(Batched(_reports_of(sides)), corners, sides.guarantee, 0.96, about=about),
-    )
+    case = Case(Batched(_reports_of(sides)), corners, sides.guarantee, 0.96, about=about)
+    yield "residual-sign", case
 
 
 def _reports_of(mechanism: ResidualSign) -> Callable[[Record, int, np.random.Generator], Any]:
