@@ -33,10 +33,12 @@ def test_folders_are_copied_there_and_back(spark, tmp_path, kind):
     files, uri = kind(spark), tmp_path.as_uri()
     (tmp_path / "near" / "below").mkdir(parents=True)
     (tmp_path / "near" / "below" / "cells").write_bytes(bytes(range(256)))
+    (tmp_path / "near" / "about").write_text("above")
     (tmp_path / "far").mkdir()
     files.upload(tmp_path / "near", f"{uri}/far/model")
     files.download(f"{uri}/far/model", tmp_path / "back")
     assert (tmp_path / "back" / "below" / "cells").read_bytes() == bytes(range(256))
+    assert (tmp_path / "back" / "about").read_text() == "above"
 
 
 def test_the_digest_of_a_folder_is_that_of_its_files_in_any_order(spark, tmp_path):

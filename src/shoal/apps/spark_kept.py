@@ -102,14 +102,13 @@ def _policy_alive(said: dict[str, Any]) -> Policy:
     return Policy.of(said["content"], said["folder"])
 
 
-def _path_told(ledger: Any) -> str:
-    path = ledger.path if isinstance(ledger, Ledger) else ledger
-    if path is None:
+def _path_told(ledger: str | Path | Ledger) -> str:
+    if isinstance(ledger, Ledger):  # a private one has a file too, which goes with the process
         raise InvalidSetting(
-            "The ledger is in memory alone, and would be gone.",
-            "Give one with a file, e.g. ledger='visits.ledger'.",
+            "The ledger came as an object, which cannot be kept.",
+            "Give the path of its file, e.g. ledger='visits.ledger'.",
         )
-    return str(path)
+    return str(ledger)
 
 
 def _remap_alive(said: dict[str, Any]) -> Any:

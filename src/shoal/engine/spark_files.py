@@ -207,10 +207,12 @@ class _Arrow:
 
     def upload(self, folder: Path, uri: str) -> None:
         system, path = _reached(uri)
+        system.create_dir(path, recursive=True)
         fs.copy_files(str(folder), path, fs.LocalFileSystem(), system)
 
     def download(self, uri: str, folder: Path) -> None:
         system, path = _reached(uri)
+        folder.mkdir()
         fs.copy_files(path, str(folder), system, fs.LocalFileSystem())
 
 
