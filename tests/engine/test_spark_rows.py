@@ -9,6 +9,8 @@ from shoal.cluster import PrivateKMeans
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import Rows, rows_of
 from shoal.engine.entry import is_spark_frame
+from shoal.engine.people import Kept
+from shoal.engine.spark_rows import SparkRows
 from shoal.errors import (
     ClusterFailed,
     ConflictingSettings,
@@ -122,6 +124,23 @@ def test_a_worker_without_pyarrow_is_named_before_any_budget_is_spent(spark, tmp
     with pytest.raises(WorkerIncomplete, match="no Python package 'pyarrow'"):
         model.fit(spark.sql("SELECT 31 AS age, 1 AS visits"))
     assert ledger.totals() == []
+
+
+def test_a_pass_that_fails_leaves_no_size_of_rows_that_do_not_stay(spark, monkeypatch):
+    whole = SparkRows._pass
+
+    def failing(self, frame, sift, work):
+        if isinstance(sift, Kept):
+            raise ClusterFailed("The cluster is gone.", "Try again.")
+        return whole(self, frame, sift, work)
+
+    frame = spark.sql("SELECT id AS age, 1 AS visits, 'ada' AS id FROM range(5)")
+    rows = rows_of(frame, BOX, entity="id", max_rows_per_person=2)
+    with monkeypatch.context() as broken:
+        broken.setattr(SparkRows, "_pass", failing)
+        with pytest.raises(ClusterFailed):
+            rows.size()
+    assert rows.size() == 2
 
 
 def test_a_kernel_that_breaks_is_told_without_its_words(frame):

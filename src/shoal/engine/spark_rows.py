@@ -133,7 +133,9 @@ class SparkRows:
     def _added(self, work: Work) -> Totals:
         """One pass; rows that are refused raise at its end."""
         frame, sift = self._kept or self._limit() or (self._frame, self._screen)
-        return self._pass(frame, sift, work)
+        totals = self._pass(frame, sift, work)
+        self._size = totals.tally(self._screen.numbers).kept  # of rows that stay, of no others
+        return totals
 
     def _admitted(self) -> tuple[Any, Screen | people.Kept]:
         """The frame to read once every row was admitted, and what sifts it."""
@@ -150,7 +152,6 @@ class SparkRows:
             _tell(over(frame, sift.columns, Problems(task), _WORDS))
         tally = totals.tally(self._screen.numbers)
         self._screen.check(tally)
-        self._size = tally.kept
         self._progress(tally.read)
         return totals
 
