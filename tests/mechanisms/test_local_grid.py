@@ -20,6 +20,7 @@ from shoal.errors import (
 from shoal.mechanisms import LocalGrid, RandomizedResponse
 from shoal.mechanisms.local_grid import auto_cells, cell_oracle
 from shoal.mechanisms.local_hash import LocalHash
+from shoal.mechanisms.needs import users_needed
 from shoal.privacy import LocalDP
 from shoal.randomness import Randomness
 
@@ -84,6 +85,12 @@ def test_more_people_more_epsilon_and_more_clusters_make_finer_cells(d):
                         ((10, 1, d, 2), (10, 1, d, 200))]:  # fmt: skip
         assert auto_cells(*fewer) < auto_cells(*more)
     assert auto_cells(10**9, 20, d, 5) ** d <= 4_096
+
+
+def test_it_says_how_many_people_it_takes_before_anybody_is_asked():
+    grid = LocalGrid(Box.unit(3), epsilon=2, n_clusters=4)
+    assert grid.needs(1.2) == users_needed(1.2, n_clusters=4, d=3, epsilon=2)
+    assert grid.needs(1.2) < LocalGrid(Box.unit(3), epsilon=2).needs(1.2)
 
 
 def test_the_oracle_with_the_smaller_error_is_chosen():

@@ -13,6 +13,7 @@ from shoal.domain import Box, Grid
 from shoal.errors import InvalidDomain, InvalidSetting
 from shoal.mechanisms.bounded import Estimate, local_budget, own_reports
 from shoal.mechanisms.local_hash import LocalHash
+from shoal.mechanisms.needs import users_needed
 from shoal.mechanisms.randomized_response import RandomizedResponse
 from shoal.mechanisms.records import records_of
 from shoal.mechanisms.reports import Reports
@@ -132,6 +133,22 @@ class LocalGrid:
     def oracle(self) -> Oracle:
         """What randomises the number of the cell."""
         return cell_oracle(self.epsilon, self.grid.size)
+
+    def needs(self, ratio: float = 1.1) -> int:
+        """How many people an accuracy takes, before anybody is asked: see ``users_needed``.
+
+        Parameters
+        ----------
+        ratio
+            Inertia over that of plain k-means on the rows, with ``n_clusters`` (8, if left out).
+
+        Examples
+        --------
+        >>> LocalGrid(Box.unit(2), epsilon=2.0, n_clusters=5).needs(1.1)
+        28000
+        """
+        clusters = self.n_clusters or _USUAL_CLUSTERS
+        return users_needed(ratio, n_clusters=clusters, d=self.domain.d, epsilon=self.epsilon)
 
     def settled(self, n: int) -> "LocalGrid":
         """This grid, its cells chosen for so many people if they were not yet."""

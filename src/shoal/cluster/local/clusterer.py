@@ -13,7 +13,6 @@ from shoal.cluster.local import saving
 from shoal.cluster.local.learnt import Progress, nearest
 from shoal.cluster.local.measure import measured
 from shoal.cluster.local.methods import chosen, method_named
-from shoal.cluster.local.needs import users_needed
 from shoal.cluster.local.promise import as_local, box_of
 from shoal.cluster.nearest import Labels
 from shoal.domain import Box
@@ -21,6 +20,7 @@ from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting, NotAReport, TooFewRows
 from shoal.mechanisms import Prior, RandomizedResponse, Reports
 from shoal.mechanisms.local_grid import LocalGrid
+from shoal.mechanisms.needs import users_needed
 from shoal.mechanisms.records import records_of
 from shoal.mechanisms.reports import as_raw_reports, as_reports
 from shoal.perturb.settings import settings_of

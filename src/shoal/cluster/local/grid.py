@@ -6,7 +6,6 @@ weighed by how well they explain the counts, give it; where the counts say more 
 can, the rest is added as far as it is more than noise.
 """
 
-import math
 from typing import cast
 
 import numpy as np
@@ -26,6 +25,7 @@ from shoal.randomness import Randomness
 __all__ = ["cells_of", "density_of", "grid_of", "learn"]
 
 _RUNS = 10
+_SURE = 4  # deviations of the noise
 
 
 def learn(
@@ -97,7 +97,7 @@ def density_of(cells: Cells, fits: list[Bumps]) -> tuple[Matrix, Row]:
         Noisy counts, and groups that may be behind them.
     """
     masses, moments = _averaged(fits, cells)
-    added = _surplus(cells, masses, len(fits[0].centers))
+    added = _surplus(cells, masses)
     beside = np.maximum(added, 0)  # evenly in their cells, for all that is known
     moments += beside[:, None] * cells.middles
     people = np.maximum(masses + beside, np.finfo(float).tiny)[:, None]
@@ -117,18 +117,14 @@ def _averaged(fits: list[Bumps], cells: Cells) -> tuple[Row, Matrix]:
     return cast("Row", masses), cast("Matrix", moments)
 
 
-def _surplus(cells: Cells, masses: Row, k: int) -> Row:
-    """What counts have beyond the groups, as far as it is more than noise.
+def _surplus(cells: Cells, masses: Row) -> Row:
+    """What counts have beyond the groups, in the cells where that is surely more than noise.
 
-    Where the remaining variance is beyond what noise alone would show, the part of it that noise
-    does not explain is the part of each remainder that is believed.
+    A little of every remainder would do harm: there are many cells, and what noise adds to the
+    empty ones lies far from all groups.
     """
     rest = cells.counts - masses
-    free = max(1, rest.size - k * (len(cells.edges) + 2))
-    noise, found = cells.deviation**2, float(rest @ rest) / free
-    if found < noise * (1 + 4 * math.sqrt(2 / free)):
-        return np.zeros(rest.size)
-    return np.asarray(rest * (1 - noise / found))
+    return np.where(np.abs(rest) > _SURE * cells.deviation, rest, 0.0)
 
 
 def _nearest(points: Matrix, centers: Matrix) -> NDArray[np.int64]:

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from shoal.cluster.local.needs import users_needed
 from shoal.errors import InvalidBudget, InvalidSetting
+from shoal.mechanisms.needs import users_needed
 
 USUAL = {"ratio": 1.1, "n_clusters": 5, "d": 2, "epsilon": 1}
 
