@@ -28,6 +28,7 @@ from shoal import Box, LocalClusterer, NDLaplace, Randomness
 RESULTS = Path(__file__).parent / "results"
 SINGLE = ("plain", "moments", "posterior-means", "em", "mixture")
 DRAWS = 8
+HEART = ("LB", "ASTV", "MLTV", "Width")
 MOST = 800  # rows of a set that are used
 
 
@@ -54,6 +55,11 @@ SETTINGS = (
     Setting("pathbased", 3, (4, 8), False, columns("pathbased", "x", "y")),
     Setting("breast-cancer-4D", 3, (4, 8), False, columns("breast_cancer", 0, 1, 4, 8)),
     Setting("gowalla", 6, (4, 8), False, columns("gowalla_nyc", "longitude", "latitude")),
+    Setting("lsun", 3, (4, 8), False, columns("lsun", "x", "y")),
+    Setting("t4.8k", 6, (4, 8), False, columns("t4.8k", "x", "y")),
+    Setting("students-3D", 4, (4, 8), False, columns("student_mat", "G1", "G2", "G3")),
+    Setting("diabetes-3D", 4, (4, 8), False, columns("diabetes", "bmi", "bp", "s5")),
+    Setting("heart-4D", 4, (4, 8), False, columns("cardiotocography", *HEART)),
     Setting("seeds-2D", 3, (4,), True, columns("seeds", "area", "perimeter")),
     Setting("iris-4D", 3, (4,), True, columns("iris", 0, 1, 2, 3)),
     Setting("seeds-7D", 3, (8,), True, columns("seeds", *range(7))),
@@ -143,7 +149,7 @@ def report_labels(
 
 def thesis() -> Iterator[dict[str, Any]]:
     for epsilon in (0.5, 1, 9):
-        yield report_labels("cardiotocography", ("LB", "Min"), 2, epsilon, "plain", 6)
+        yield report_labels("cardiotocography", ("LB", "Min"), 2, epsilon, "plain", 40)
     seeds = ("area", "perimeter", "kernel_length")
     for epsilon in (0.5, 1, 2, 3, 5):
         for method in ("plain", "auto"):
