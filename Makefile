@@ -28,7 +28,11 @@ test: $(FULL) ## all tests but the long ones
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
 
 slow: $(FULL) ## the long statistical and stress tests
-	$(BIN)/python -m pytest -n 2 -m slow
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
+
+audit: $(FULL) ## audit all we ship and every broken twin; writes docs/audit.md
+	$(BIN)/python bench/audit.py
+	$(BIN)/python tools/audit_table.py
 
 check: $(READY) ## format, lint, types, import contracts, docs
 	$(BIN)/ruff format --check .
@@ -46,4 +50,4 @@ docs: $(READY) ## build the documentation into site/
 studio: $(READY) ## the browser studio (not built yet; says so)
 	@echo "The studio is not part of this version. 'make demo' writes a page to look at."; exit 1
 
-.PHONY: help demo test slow check bench docs studio
+.PHONY: help demo test slow audit check bench docs studio
