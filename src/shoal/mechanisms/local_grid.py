@@ -164,7 +164,7 @@ class LocalGrid:
         """One report a row, a whole number; a flat record is a table of one row."""
         settled, rows = self._settled_rows(value)
         codes = settled.grid.keys(rows)  # [P1]
-        return Reports(settled.oracle.release(codes, rng).values, settled)  # [P2]
+        return Reports.drawn(settled.oracle.release(codes, rng).values, settled, rng)  # [P2]
 
     def counts(self, reports: Reports) -> Estimate:
         """How many of the people behind these reports are in each cell, in the order of keys.
@@ -172,8 +172,12 @@ class LocalGrid:
         Unbiased, so some are negative; they sum to about the number of reports.
         """
         own = own_reports(reports, self)
-        shares = self.oracle.frequencies(Reports(own.values, self.oracle))
-        return Estimate(shares.value * len(own), shares.standard_error * len(own))
+        return self.counts_seen(self.oracle.seen(own.values))
+
+    def counts_seen(self, seen: NDArray[np.int64]) -> Estimate:
+        """The same from how often each number was reported: ``oracle.seen``, over all reports."""
+        shares, n = self.oracle.frequencies_seen(seen), int(seen.sum())
+        return Estimate(shares.value * n, shares.standard_error * n)
 
     def deviation(self, n: int) -> float:
         """The standard deviation of the noise in the count of an empty cell, of ``n`` reports."""

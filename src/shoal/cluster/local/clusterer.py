@@ -10,20 +10,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.folder import save_model
 from shoal.cluster.local import saving
-from shoal.cluster.local.learnt import Progress, nearest
+from shoal.cluster.local.entry import own_reports, records, refuse_too_few
+from shoal.cluster.local.frame_reports import FrameReports, Gathered
+from shoal.cluster.local.learnt import Learnt, Progress, nearest, rising
 from shoal.cluster.local.measure import measured
 from shoal.cluster.local.methods import chosen, method_named
 from shoal.cluster.local.promise import as_local, box_of
 from shoal.cluster.nearest import Labels
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.errors import InvalidSetting, NotAReport, TooFewRows
+from shoal.errors import InvalidSetting
 from shoal.mechanisms import Prior, RandomizedResponse, Reports
-from shoal.mechanisms.local_grid import LocalGrid
 from shoal.mechanisms.needs import users_needed
-from shoal.mechanisms.records import records_of
-from shoal.mechanisms.reports import as_raw_reports, as_reports
-from shoal.perturb.settings import settings_of
 from shoal.privacy import Guarantee, Ledger, LocalDP, Public, Released, Result
 from shoal.privacy.exact import Number, whole_number
 from shoal.randomness import Randomness, Seed
@@ -69,11 +67,13 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     cluster_centers_
         In raw units, one line a cluster.
     report_labels_
-        Of the *reports*: the cluster each most likely came from. There are no labels of rows.
+        Of the *reports*: the cluster each most likely came from; ``None`` for those in a Spark
+        frame. There are no labels of rows.
     density_
         Where records lie, as far as the reports tell: ``density_.atoms``, ``density_.weights``.
     method_, guarantee_, n_reports_
-        The method that was used; the promise of the reports; how many there were.
+        The method that was used; the promise of the reports, marked if their noise was seeded; how
+        many there were.
 
     Examples
     --------
@@ -107,40 +107,42 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.progress = progress
 
-    def fit(self, reports: Reports, y: None = None) -> Self:
-        """Learn from reports of ``mechanism``; rows and bare arrays are refused."""
-        k, own = self._clusters(), self._own(reports)
-        if len(own) < k:
-            raise TooFewRows(
-                f"{len(own)} reports came for {k} clusters.",
-                "Collect more; LocalClusterer.needs(...) says how many an accuracy takes.",
-            )
+    def fit(self, reports: Reports | FrameReports, y: None = None) -> Self:
+        """Learn from reports of ``mechanism``; rows, bare arrays and bare frames are refused."""
+        if isinstance(reports, FrameReports):
+            reports = reports.gathered(self.random_state)
+        k, own = self._clusters(), own_reports(reports, self.mechanism, self.method == "plain")
+        refuse_too_few(own, k)
         name = chosen(own, k) if self.method == "auto" else self.method
         learn = method_named(name)
         self.units_ = measured(self.scale, own)
         rng = Randomness(self.random_state)
-        found = learn(own, k, rng, self.units_, self.progress)  # [P1]
+        progress = rising(self.progress)
+        found = learn(own, k, rng, self.units_, lambda share: progress(0.9 * share))  # [P1]
         self.cluster_centers_ = found.centers
         self.density_ = Prior(found.points, found.weights)
-        self.report_labels_ = self._nearest(own.values) if found.labels is None else found.labels
+        self.report_labels_ = self._report_labels(own, found)
         self.method_, self.n_reports_ = name, len(own)
         self.n_features_in_ = found.centers.shape[1]
-        self.guarantee_: Guarantee = own.mechanism.guarantee  # [P1] nothing else was spent
+        self.guarantee_: Guarantee = own.guarantee  # [P1] nothing else was spent
+        progress(1.0)
         return self
 
-    def predict(self, X: ArrayLike) -> Labels:
-        """The nearest centre of each record: run it on the client, and keep what it says."""
-        check_is_fitted(self)
-        clip = self.domain is not None
-        return self._nearest(records_of(X, self.domain, d=self.n_features_in_, clip=clip))
+    def predict(self, X: Any) -> Labels:
+        """The nearest centre of each record: run it on the client, and keep what it says.
 
-    def transform(self, X: ArrayLike) -> Matrix:
+        Columns of a table are picked by name, those of an array taken in order. Records outside the
+        box are moved into it, and NaN to its middle: on a client nothing may fail by its value.
+        """
+        check_is_fitted(self)
+        return self._nearest(records(X, self.domain, self.n_features_in_))
+
+    def transform(self, X: Any) -> Matrix:
         """The distance of each record to each centre, in ``units_``: for the client alone."""
         check_is_fitted(self)
-        clip = self.domain is not None
-        records = records_of(X, self.domain, d=self.n_features_in_, clip=clip)
-        gaps = (records[:, None] - self.cluster_centers_) / self.units_
-        return np.asarray(np.sqrt((gaps**2).sum(axis=2)))
+        own = records(X, self.domain, self.n_features_in_)
+        away = [np.square((own - center) / self.units_).sum(1) for center in self.cluster_centers_]
+        return np.asarray(np.sqrt(np.column_stack(away)))
 
     def control(
         self, n: int | None = None, *, at: ArrayLike | None = None, random_state: Seed = None
@@ -168,20 +170,23 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
 
     def label_mechanism(self, epsilon: Number) -> RandomizedResponse:
         """The private way back: k-ary randomised response over the labels."""
-        if self._clusters() == 1:
+        fitted = getattr(self, "cluster_centers_", None)
+        k = self._clusters() if fitted is None else len(fitted)
+        if k == 1:
             raise InvalidSetting(
                 "With one cluster every label is the same.", "There is nothing to send back."
             )
-        return RandomizedResponse(epsilon, self._clusters())
+        return RandomizedResponse(epsilon, k)
 
     def answered_guarantee(self, epsilon: Number) -> LocalDP:
         """What a client has been promised once it sent both a report and a label."""
         label = self.label_mechanism(epsilon).guarantee  # [P3]
-        return as_local(self.mechanism) + label  # [P3]
+        seeded = hasattr(self, "guarantee_") and self.guarantee_.simulation
+        return as_local(self.mechanism).simulated(seeded) + label  # [P3]
 
     def answer(
         self,
-        X: ArrayLike,
+        X: Any,
         epsilon: Number,
         *,
         ledger: Ledger | None = None,
@@ -251,19 +256,10 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
             raise InvalidSetting("n_clusters is no whole number from 1 up.", "E.g. n_clusters=5.")
         return k
 
-    def _own(self, reports: Reports) -> Reports:
-        """Reports of this mechanism, untouched unless the method asks for no law."""
-        own = as_reports(reports) if self.method == "plain" else as_raw_reports(reports)
-        mechanism = self.mechanism
-        if isinstance(mechanism, LocalGrid):
-            mechanism = mechanism.settled(len(own))  # cells chosen by how many report
-        if settings_of(own.mechanism) == settings_of(mechanism):  # 1 and 1.0 are one epsilon
-            return own
-        raise NotAReport(
-            f"These reports were made by another {type(own.mechanism).__name__} than the "
-            f"{type(self.mechanism).__name__} this learns from.",
-            "Give the mechanism that made them: mechanism=reports.mechanism.",
-        )
+    def _report_labels(self, own: Reports, found: Learnt) -> Labels | None:
+        if isinstance(own, Gathered):
+            return None  # they stay where the reports are
+        return self._nearest(own.values) if found.labels is None else found.labels
 
     def _nearest(self, points: Matrix) -> Labels:
         return nearest(points, self.cluster_centers_, self.units_)
