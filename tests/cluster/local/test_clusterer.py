@@ -3,12 +3,21 @@
 import inspect
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from sklearn.base import clone
 
 from shoal import LocalClusterer, load_model
 from shoal.domain import Box
-from shoal.errors import InvalidSetting, NotAReport, TooFewRows, UnknownBounds
+from shoal.errors import (
+    DimensionMismatch,
+    InvalidSetting,
+    NotAReport,
+    NotFinite,
+    NotNumeric,
+    TooFewRows,
+    UnknownBounds,
+)
 from shoal.mechanisms import (
     Duchi,
     NDLaplace,
@@ -76,8 +85,16 @@ def test_every_method_finds_two_clear_clusters(reports, method):
 
 
 def test_the_guarantee_is_that_of_the_reports(model):
-    assert model.guarantee_ == NOISE.guarantee
-    assert model.to_result().guarantee == NOISE.guarantee
+    assert model.guarantee_ == NOISE.guarantee.simulated()
+    assert model.to_result().guarantee == model.guarantee_
+
+
+def test_a_model_of_seeded_reports_is_marked_a_simulation(model):
+    real = fitted(NOISE.release(ROWS, Randomness().noise), method="moments")
+    assert not real.guarantee_.simulation
+    assert model.guarantee_.simulation
+    assert model.answered_guarantee(1).simulation
+    assert not real.answered_guarantee(1).simulation
 
 
 def test_nothing_fitted_depends_on_the_rows_but_through_the_reports(reports, model):
@@ -103,9 +120,48 @@ def test_predict_takes_what_lies_outside_and_what_is_no_number(model):
     assert labels[0] == labels[2]
 
 
+def test_columns_of_a_table_are_picked_by_name(model):
+    table = pa.table({"name": ["a", "b"], "y": [2.0, None], "x": [1.0, 9.0]})
+    assert np.array_equal(model.predict(table), model.predict([[1.0, 2.0], [9.0, 5.0]]))
+    assert np.array_equal(model.predict(table.to_pandas()), model.predict(table))
+    assert model.transform(table).shape == (2, 2)
+    assert len(model.answer(table, 1.0, random_state=1)) == 2
+
+
 def test_transform_is_the_distance_to_each_centre(model):
     distances = model.transform(model.cluster_centers_)
     assert np.allclose(np.diag(distances), 0)
+
+
+@pytest.mark.parametrize("worst", [np.nan, np.inf])
+def test_reports_that_no_mechanism_sends_are_refused(reports, worst):
+    values = reports.values.copy()
+    values[3, 1] = worst
+    with pytest.raises(NotFinite, match="1 of 300 reports"):
+        fitted(Reports(values, NOISE))
+
+
+@pytest.mark.parametrize("values", [np.zeros((9, 3)), np.zeros(9)])
+def test_reports_of_another_width_are_refused(values):
+    with pytest.raises(DimensionMismatch):
+        fitted(Reports(values, NOISE))
+
+
+def test_reports_that_are_no_numbers_are_refused():
+    with pytest.raises(NotNumeric):
+        fitted(Reports(np.array([["a", "b"]] * 9), NOISE), method="plain")
+
+
+def test_small_floats_and_whole_numbers_will_do(reports):
+    for kind in (np.float32, np.int64):
+        assert fitted(Reports(reports.values.astype(kind), NOISE), method="em").n_reports_ == 300
+
+
+def test_no_reports_are_too_few():
+    for mechanism in (NOISE, LocalGrid(BOX, epsilon=1.0)):
+        none = Reports(np.zeros((0, 2) if mechanism is NOISE else 0), mechanism)
+        with pytest.raises(TooFewRows, match="0 reports"):
+            fitted(none)
 
 
 def test_fewer_reports_than_clusters_are_too_few(reports):
@@ -118,6 +174,23 @@ def test_fewer_reports_than_clusters_are_too_few(reports):
 def test_equal_reports_give_one_centre_repeated(method, k):
     same = Reports(np.full((20, 2), 4.0), NOISE)
     assert np.abs(fitted(same, k=k, method=method).cluster_centers_ - 4).max() < 0.5
+
+
+@pytest.mark.parametrize("method", LAPLACE_METHODS)
+@pytest.mark.parametrize("d", [1, 3, 5])
+def test_equal_reports_without_a_box_go_too(method, d):
+    same = Reports(np.full((20, d), 4.0), NDLaplace(2.0))
+    found = fitted(same, k=2, method=method, scale="spread")
+    assert np.abs(found.cluster_centers_ - 4).max() < 0.5
+
+
+@pytest.mark.parametrize("method", LAPLACE_METHODS)
+def test_centres_lie_in_the_box_but_for_those_of_plain(method):
+    noise = PlanarLaplace(0.5, bounds=BOX)
+    corners = np.repeat([[0.0, 0.0], [10.0, 10.0]], 40, axis=0)
+    found = fitted(noise.release(corners, Randomness(2).noise), k=4, method=method)
+    assert BOX.contains(found.cluster_centers_).all() or method == "plain"
+    assert BOX.contains(found.density_.atoms).all() or method in ("plain", "moments")
 
 
 @pytest.mark.parametrize("method", LAPLACE_METHODS)
@@ -168,7 +241,7 @@ def test_a_local_grid_is_learnt_by_its_own_method():
         grid.release(rows, Randomness(1).noise)
     )
     assert found.method_ == "grid"
-    assert found.guarantee_ == LocalDP(3)
+    assert found.guarantee_ == LocalDP(3).simulated()
     assert len(set(found.predict([[2, 2], [8, 8]]))) == 2
 
 
@@ -246,7 +319,7 @@ def test_answers_have_the_odds_of_randomised_response(model):
 
 
 def test_report_and_answer_add_up_as_local_promises(model):
-    assert model.answered_guarantee(1.5) == NOISE.as_local() + LocalDP(1.5)
+    assert model.answered_guarantee(1.5) == (NOISE.as_local() + LocalDP(1.5)).simulated()
 
 
 def test_without_a_box_an_answer_is_refused_before_it_is_drawn(reports):
@@ -255,6 +328,11 @@ def test_without_a_box_an_answer_is_refused_before_it_is_drawn(reports):
     with pytest.raises(UnknownBounds):
         boundless.answer(ROWS, 1.0, ledger=ledger)
     assert ledger.totals() == []
+
+
+def test_an_answer_is_one_of_the_labels_there_are(reports):
+    found = fitted(reports, method="plain").set_params(n_clusters=5)
+    assert found.label_mechanism(1.0).size == 2
 
 
 def test_one_cluster_has_nothing_to_answer(reports):
