@@ -84,6 +84,8 @@ def load_cut(folder: Path) -> TopDownSpecialization:
         model.policy_, model.cut_ = policy, parts["cut"]
         metrics = dict(parts["metrics"])
         model.metrics_ = Metrics(**metrics | {"ncp_by_qid": tuple(metrics["ncp_by_qid"])})
+    except UnreadableModel:  # which says more
+        raise
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise UnreadableModel(
             f"The folder holds no cut that this version knows ({type(error).__name__}).",

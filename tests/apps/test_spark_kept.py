@@ -1,0 +1,62 @@
+import json
+
+import pyarrow as pa
+import pytest
+
+import shoal
+from shoal.anonymize import TopDownSpecialization
+from shoal.apps.spark_kept import alive, ledger_of, load_cut, policy_of, save_cut, told
+from shoal.domain import Box
+from shoal.errors import InvalidSetting, UnreadableModel
+from shoal.mechanisms import clamp, snap
+from shoal.privacy import Ledger
+
+BOX = Box(x=(0, 1), y=(0, 1))
+AGES = {"type": "int", "domain": (0, 99), "hierarchy": {"kind": "interval", "width": 10}}
+ROWS = pa.table({"age": [21, 22, 23, 64, 65, 66] * 20})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("domain", BOX),
+        ("domain", Box.geo(latitude=(40, 41), longitude=(2, 3))),
+        ("mechanism", shoal.NDLaplace("0.5", bounds=BOX)),
+        ("remap", clamp(BOX)),
+        ("remap", snap(BOX, 5)),
+        ("ledger", "rows.ledger"),
+        ("epsilon", "0.1"),
+        ("method", "lloyd"),
+        ("delta", None),
+    ],
+)
+def test_a_setting_comes_back_from_json(name, value):
+    assert alive(name, json.loads(json.dumps(told(name, value)))) == value
+
+
+@pytest.mark.parametrize(("name", "value"), [("ledger", Ledger()), ("random_state", object())])
+def test_what_could_not_come_back_is_refused(name, value):
+    with pytest.raises(InvalidSetting, match="cannot be kept"):
+        told(name, value)
+
+
+def test_a_cut_is_kept_with_its_policy(tmp_path):
+    model = TopDownSpecialization(k=3, hierarchies={"age": AGES}).fit(ROWS)
+    save_cut(model, tmp_path)
+    again = load_cut(tmp_path)
+    assert (again.cut_, again.metrics_) == (model.cut_, model.metrics_)
+    assert again.guarantee_ == model.guarantee_
+    assert again.transform(ROWS).num_rows == 120
+    (tmp_path / "cut.json").write_text("{}")
+    with pytest.raises(UnreadableModel, match="checksum"):
+        load_cut(tmp_path)
+    with pytest.raises(UnreadableModel, match="no cut"):
+        load_cut(tmp_path / "nowhere")
+
+
+def test_ledgers_and_policies_may_be_named_by_their_files(tmp_path):
+    assert ledger_of(None) is None
+    assert ledger_of(tmp_path / "rows.ledger").path == tmp_path / "rows.ledger"
+    policy = TopDownSpecialization(k=3, hierarchies={"age": AGES})._policy()
+    assert policy_of(policy) is policy
+    assert policy_of(told("policy", policy)["content"]).privacy.k == 3
