@@ -1,6 +1,7 @@
 """A release on Spark beside the one groupBy it needs, and a search that asks for every candidate.
 
-- ``1M``, ``10M``: Adult drawn again and jittered, nine quasi-identifiers; ``+ visits`` has one
+- ``1M``, ``10M``: Adult drawn again and jittered, nine quasi-identifiers. ``fit`` counts and
+  searches; ``release`` also writes the table and counts it again; ``+ visits`` has one
   sensitive column more, so that rows are read again to be written. Beside them
   stands a plain ``groupBy`` of the same columns, brought to the driver, before and after.
 - ``a job per candidate``: Adult's complete rows, k = 10; each candidate of each step is one Spark
@@ -31,11 +32,14 @@ from release import _attributes
 
 from anonymize import _of_adult
 from shoal.anonymize import Policy, run_policy
+from shoal.anonymize.frequency import Frequency
 from shoal.anonymize.gains import Gains, Nodes
 from shoal.anonymize.greedy import after
 from shoal.anonymize.portfolio import portfolio
-from shoal.anonymize.problem import Cut
+from shoal.anonymize.problem import Cut, Outcome
 from shoal.anonymize.scores import Candidates, best, scored
+from shoal.anonymize.study import studied
+from shoal.engine.spark_table import SparkTable
 
 HERE = Path(__file__).parent / "data"
 ROWS = {"1M": 1_000_000, "10M": 10_000_000}
@@ -93,6 +97,7 @@ def _sized(spark: Any, name: str) -> list[dict[str, Any]]:
     _released(wide.limit(WARM), 0.02)
     plain = [_measured(spark, ROWS[name], lambda: _grouped(frame))]
     found = {
+        "fit, 2 %": _measured(spark, ROWS[name], lambda: _fitted(frame, 0.02)),
         "release, 2 %": _measured(spark, ROWS[name], lambda: _released(frame, 0.02)),
         "release, 2 %, + visits": _measured(spark, ROWS[name], lambda: _released(wide, 0.02)),
     }
@@ -113,21 +118,32 @@ def _grouped(frame: Any) -> dict[str, Any]:
     return {"lines": len(found)}
 
 
+def _fitted(frame: Any, suppression: float) -> dict[str, Any]:
+    return _told(*studied(_policy(frame, suppression, "."), SparkTable(frame)))
+
+
 def _released(frame: Any, suppression: float) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        done = run_policy(_policy(frame, suppression, folder), frame)
+    return _told(done.frequency, done.outcome)
+
+
+def _policy(frame: Any, suppression: float, folder: str) -> Policy:
     attributes = _attributes("1M")
     if "visits" in frame.columns:
         attributes["visits"] = {"role": "sensitive"}
-    with tempfile.TemporaryDirectory() as folder:
-        content = {
-            "version": 1,
-            "attributes": attributes,
-            "privacy": {"k": 10, "suppression": suppression},
-            "search": {"restarts": 0},
-            "output": {"path": "release.parquet"},
-        }
-        done = run_policy(Policy.of(content, folder), frame)
-    lines = len(done.frequency.problem.n)
-    return {"lines": lines, "ncp": round(done.outcome.metrics.ncp, 4)}
+    content = {
+        "version": 1,
+        "attributes": attributes,
+        "privacy": {"k": 10, "suppression": suppression},
+        "search": {"restarts": 0},
+        "output": {"path": "release.parquet"},
+    }
+    return Policy.of(content, folder)
+
+
+def _told(frequency: Frequency, outcome: Outcome) -> dict[str, Any]:
+    return {"lines": len(frequency.problem.n), "ncp": round(outcome.metrics.ncp, 4)}
 
 
 def _naive(spark: Any) -> list[dict[str, Any]]:

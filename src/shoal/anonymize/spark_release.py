@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.anonymize.frequency import Frequency
-from shoal.anonymize.generalize import CLASS, Publishing
+from shoal.anonymize.generalize import CLASS, Marking, Publishing
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.release import Release
 from shoal.anonymize.table import OWNER
@@ -18,7 +18,9 @@ __all__ = ["SPARK_OWNER", "in_own_order", "released_frame"]
 
 SPARK_OWNER = "_shoal_owner"
 _ORDER = "_shoal_order"
+_TIMES = "_shoal_times"
 _PIECE = 1 << 16  # rows of a class that are made at once
+_SENT = 500_000  # combinations that are sent to every executor
 _NO_HASH = ("map<", "variant")
 
 
@@ -35,19 +37,17 @@ def released_frame(
         What becomes of each line.
     """
     plan = Publishing(policy, table.names, frequency, release)
-    rows = _marked(table, plan) if plan.reads_rows else _made(table, plan, frequency)
-    labels = table.session.createDataFrame(_labels(plan)).hint("broadcast")
-    carried = iter(range(len(plan.columns.carried)))
-    chosen = [
-        f"{f'c{next(carried)}' if by_class is None else f'l{i}'} AS {quoted(name)}"
-        for i, (name, by_class) in enumerate(plan.columns.by_name.items())
-    ]
+    if not plan.reads_rows:
+        return _made(table, plan, frequency)
+    marking = plan.marking()
+    lines = _lines(table, plan, marking)
+    rows = _marked(table, plan, marking) if lines is None else _met(table, plan, marking, lines)
     people = policy.privacy.entity is not None
-    kept = [OWNER] if people else []
     if not people:
         rows = _keyed(rows, rows.columns)
-        kept = [_ORDER]
-    published = rows.join(labels, CLASS).selectExpr(*chosen, *(_kept(name) for name in kept))
+    labels = table.session.createDataFrame(_labels(plan)).hint("broadcast")
+    kept = f"{OWNER} AS {SPARK_OWNER}" if people else _ORDER
+    published = rows.join(labels, CLASS).selectExpr(*_chosen(plan), kept)
     return published if people else _sorted(published)
 
 
@@ -60,8 +60,13 @@ def in_own_order(frame: Any) -> Any:
     return _sorted(_keyed(frame, frame.columns))
 
 
-def _kept(name: str) -> str:
-    return f"{name} AS {SPARK_OWNER}" if name == OWNER else name
+def _chosen(plan: Publishing) -> list[str]:
+    """The published columns under their names."""
+    carried = iter(range(len(plan.columns.carried)))
+    return [
+        f"{f'c{next(carried)}' if by_class is None else f'l{i}'} AS {quoted(name)}"
+        for i, (name, by_class) in enumerate(plan.columns.by_name.items())
+    ]
 
 
 def _keyed(rows: Any, columns: Sequence[str]) -> Any:
@@ -82,9 +87,49 @@ def _sorted(keyed: Any) -> Any:
     return keyed.sortWithinPartitions(_ORDER).drop(_ORDER)
 
 
-def _marked(table: SparkTable, plan: Publishing) -> Any:
+def _lines(table: SparkTable, plan: Publishing, marking: Marking) -> Any:
+    """Combinations as they stand in the table with the class of each, as a frame to look them up.
+
+    None where rows must pass through Python all the same, for pseudonyms and owners, or where
+    combinations are too many to send or of kinds that Spark would get back as others.
+    """
+    known = table.known
+    by_hand = marking.keys or marking.entity is not None
+    if by_hand or known is None or known.num_rows > _SENT or _noted_within(table, marking):
+        return None
+    cells = known.select(range(len(plan.quasi)))
+    found = marking.finder(cells.rename_columns(plan.quasi))
+    named = cells.rename_columns([f"v{i}" for i in range(len(plan.quasi))])
+    lines = named.append_column(CLASS, pa.array(found)).filter(pa.array(found >= 0))
+    frame, kinds = table.session.createDataFrame(lines), dict(table.frame.dtypes)
+    same = [kind for _, kind in frame.dtypes[:-1]] == [kinds[name] for name in plan.quasi]
+    if not same:
+        return None
+    alone = known.num_columns == len(plan.quasi) + 1  # else lines differ in other columns, too
+    return frame if alone else frame.distinct()
+
+
+def _met(table: SparkTable, plan: Publishing, marking: Marking, lines: Any) -> Any:
+    """Rows that meet the line they are one of, without leaving Spark.
+
+    A join takes cells for equal as the count did, nulls and floats included.
+    """
+    cells = [f"{quoted(name)} AS q{i}" for i, name in enumerate(plan.quasi)]
+    carried = [f"{quoted(name)} AS c{i}" for i, name in enumerate(marking.carried)]
+    rows = _unnoted(table.frame.selectExpr(*cells, *carried))
+    assert table.known is not None
+    equal = [
+        rows[f"q{i}"].eqNullSafe(lines[f"v{i}"])
+        if column.null_count
+        else rows[f"q{i}"] == lines[f"v{i}"]
+        for i, column in enumerate(table.known.columns[: len(cells)])
+    ]
+    met = rows.join(lines.hint("broadcast"), equal)
+    return met.selectExpr(CLASS, *(f"c{i}" for i in range(len(carried))))
+
+
+def _marked(table: SparkTable, plan: Publishing, marking: Marking) -> Any:
     """Rows that are published, with their class and what they carry."""
-    marking, frame = plan.marking(), table.frame
     typed = [f"CAST(0 AS INT) AS {CLASS}"]
     for i, name in enumerate(marking.carried):
         cell = "CAST(NULL AS STRING)" if name in marking.keys else quoted(name)
@@ -92,20 +137,27 @@ def _marked(table: SparkTable, plan: Publishing) -> Any:
     if marking.entity is not None:
         typed.append(f"CAST(NULL AS STRING) AS {OWNER}")
     needed = list(dict.fromkeys([*plan.quasi, *marking.carried, *filter(None, [marking.entity])]))
-    schema = _bare(frame.selectExpr(*typed).schema)
+    schema = _bare(table.frame.selectExpr(*typed).schema)
     return table.mapped(marking, needed, schema)
 
 
 def _made(table: SparkTable, plan: Publishing, frequency: Frequency) -> Any:
-    """Rows of classes alone: nothing else is published, so the table is not read again."""
-    rows = np.zeros(int(plan.of_line.max()) + 1, dtype=np.int64)
+    """Rows of classes alone: nothing else is published, so the table is not read again.
+
+    Classes come in the order of their labels; the rows of one are all alike.
+    """
     live = plan.of_line >= 0
-    np.add.at(rows, plan.of_line[live], frequency.problem.n[live])
+    rows = np.bincount(plan.of_line[live], frequency.problem.n[live]).astype(np.int64)
+    labels = _labels(plan).drop_columns(CLASS)
+    names = labels.column_names
+    labels = labels.append_column(_TIMES, pa.array(rows)).sort_by([(n, "ascending") for n in names])
+    rows = labels[_TIMES].to_numpy()
     pieces = -(-rows // _PIECE)
-    of = np.repeat(np.arange(len(rows), dtype=np.int32), pieces)
     times = np.minimum(_PIECE, np.repeat(rows, pieces) - _PIECE * _within(pieces))
-    frame = table.session.createDataFrame(pa.table({CLASS: of, "times": times.astype(np.int32)}))
-    return frame.selectExpr(f"explode(array_repeat({CLASS}, times)) AS {CLASS}")
+    lines = labels.select(names).take(pa.array(np.repeat(np.arange(len(rows)), pieces)))
+    lines = lines.append_column(_TIMES, pa.array(times.astype(np.int32)))
+    again = f"explode(array_repeat(true, {_TIMES})) AS {_TIMES}"
+    return table.session.createDataFrame(lines).selectExpr(*_chosen(plan), again).drop(_TIMES)
 
 
 def _within(pieces: Any) -> Any:
@@ -123,6 +175,20 @@ def _labels(plan: Publishing) -> pa.Table:
 
 def _plain(cells: Any) -> Any:
     return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+
+
+def _unnoted(rows: Any) -> Any:
+    """A frame without what was noted beside its columns."""
+    for field in rows.schema.fields:
+        if field.metadata:
+            rows = rows.withMetadata(field.name, {})
+    return rows
+
+
+def _noted_within(table: SparkTable, marking: Marking) -> bool:
+    """Whether something is noted beside the parts of a structure that rows carry along."""
+    kinds = [f.dataType.jsonValue() for f in table.frame.schema.fields if f.name in marking.carried]
+    return any(kind != _without_notes(kind) for kind in kinds)
 
 
 def _bare(schema: Any) -> Any:

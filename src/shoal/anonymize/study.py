@@ -51,13 +51,14 @@ def studied(
     """
     if not isinstance(table, SparkTable):
         return _decided(policy, problem_of(policy, table), cut, progress)
+    table.known = None
     by_person = screened(policy, table)
     columns = list(asked_columns(policy).values())
     with table.grouped(columns, policy.privacy.entity if by_person else None) as found:
         if found.lines > table.collect_limit:
             _refuse_afar(policy, by_person, found.lines, table.collect_limit)
             return _from_afar(policy, found, table.collect_limit, cut)
-        counted = found.table()
+        table.known = counted = found.table()
     return _decided(policy, frequency_of(policy, counted, by_person), cut, progress)
 
 

@@ -82,6 +82,7 @@ class SparkTable:
         check_alive(frame)
         self.frame, self.collect_limit = frame, collect_limit
         self.names = unique(frame.columns)
+        self.known: pa.Table | None = None  # combinations that came here, for rows to be found by
 
     @property
     def session(self) -> Any:
