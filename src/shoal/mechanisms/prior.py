@@ -52,7 +52,9 @@ class Prior:
             )
         kept = shares > 0
         object.__setattr__(self, "atoms", points[kept])
-        object.__setattr__(self, "weights", shares[kept] / shares.sum())
+        total = float(shares.sum())
+        whole = 1.0 if abs(total - 1) < 1e-12 else total  # what sums to 1 comes back as it was
+        object.__setattr__(self, "weights", shares[kept] / whole)
 
 
 def laplace_of(reports: object) -> NDLaplace:
