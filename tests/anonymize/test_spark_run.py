@@ -290,6 +290,7 @@ def in_words(table):
     return sorted(str(sorted(row.items())) for row in table.to_pylist())
 
 
+@pytest.mark.slow
 def test_combinations_too_many_to_send_are_found_by_python(spark, monkeypatch):
     asked = policy(search={"restarts": 0})
     frame = spark.createDataFrame(people())
