@@ -9,8 +9,10 @@ started for the run by ``bin/spark-class``. In one session, one after the other:
 - ours on the same frames: ``PrivateKMeans``, ``UniformGrid``, ``WaveCluster`` in two columns.
 
 *Jobs* are all that Spark ran; *read rows* those of them with a stage that read at least half of
-the records (Spark counts blocks, not records, of cached rows: left out there). CPU seconds are those of all processes of the run together. ``python bench/spark.py
-[--on local-cluster standalone] [1M 10M 50M]``.
+the records (Spark counts blocks, not records, of cached rows: left out there). CPU seconds are
+those of all processes of the run together.
+
+``python bench/spark.py [1M 10M 50M] [--on local-cluster standalone]``
 """
 
 import argparse
