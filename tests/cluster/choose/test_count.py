@@ -102,4 +102,4 @@ def test_what_was_learnt_from_reports_costs_nothing_more(by):
     model = shoal.cluster.LocalClusterer(2, mechanism=noise, method="em", random_state=7)
     choice = choose.k(model.fit(reports), by=by, among=range(2, 9))
     assert choice.value == 5
-    assert choice.guarantee == noise.guarantee
+    assert choice.guarantee == reports.guarantee
