@@ -94,7 +94,7 @@ def _sized(spark: Any, name: str) -> list[dict[str, Any]]:
     wide = frame.selectExpr("*", "CAST(pmod(hash(age, education), 50) AS INT) AS visits")
     rows: list[dict[str, Any]] = []
     _grouped(frame)  # the first of each in a session starts and compiles more than itself
-    _released(wide.limit(WARM), 0.02)
+    _released(wide.limit(WARM).localCheckpoint(), 0.02)
     plain = [_measured(spark, ROWS[name], lambda: _grouped(frame))]
     found = {
         "fit, 2 %": _measured(spark, ROWS[name], lambda: _fitted(frame, 0.02)),
