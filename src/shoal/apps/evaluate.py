@@ -7,6 +7,7 @@ import typer
 
 from shoal.apps.input import Columns, file_of, listed
 from shoal.apps.output import Json, Output, Progress, Quiet
+from shoal.apps.pages import check_page
 from shoal.errors import InvalidSetting
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def evaluate(
 
     if against is None:
         raise InvalidSetting("No table came.", "Name the rows with --against, e.g. visits.csv.")
-    _check_output(output)
+    check_page(output, overwrite, "scores.html")
     say = Output(json, quiet)
     with say.progress(3) as progress, file_of(against) as source:
         held, table = _scored(model, source, columns, labels, (rows, controls, seed), progress)
@@ -127,10 +128,3 @@ def _scored(
     progress.step("Scoring")
     found = score(model, held.rows, against=held.labels, control=nothing or None, random_state=seed)
     return held, found
-
-
-def _check_output(output: Path | None) -> None:
-    if output is not None and output.suffix not in (".html", ".json"):
-        raise InvalidSetting(
-            f"{output.name} ends in neither .html nor .json.", "E.g. -o scores.html."
-        )

@@ -6,6 +6,7 @@ for the purpose (``constructed``) says nothing about anyone and may be passed on
 
 import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Self
@@ -40,7 +41,7 @@ def seed_of(random_state: Seed) -> int | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class Finding(ABC):
     """The face of everything an audit finds; ``float()`` of it is the number found.
 
     Attributes
@@ -76,9 +77,9 @@ class Finding:
     notes: tuple[str, ...] = ()
 
     @property
+    @abstractmethod
     def value(self) -> float:
         """The number found."""
-        raise NotImplementedError
 
     def __float__(self) -> float:
         return self.value
@@ -190,7 +191,9 @@ class Measured(Finding):
 def finding_of(values: Mapping[str, Any]) -> Finding:
     """Back from ``to_dict``."""
     rest = dict(values)
-    kind = {"LowerBound": LowerBound, "Measured": Measured}.get(str(rest.pop("kind", "")))
+    kinds: dict[str, type[LowerBound] | type[Measured]]
+    kinds = {"LowerBound": LowerBound, "Measured": Measured}
+    kind = kinds.get(str(rest.pop("kind", "")))
     if kind is None or not rest.keys() <= {f.name for f in fields(kind)}:
         raise InvalidSetting("This is no finding of an audit.", "Hand back what to_dict() gave.")
     promise = rest.get("guarantee")
