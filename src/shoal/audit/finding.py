@@ -191,8 +191,7 @@ class Measured(Finding):
 def finding_of(values: Mapping[str, Any]) -> Finding:
     """Back from ``to_dict``."""
     rest = dict(values)
-    kinds: dict[str, type[LowerBound] | type[Measured]]
-    kinds = {"LowerBound": LowerBound, "Measured": Measured}
+    kinds: dict[str, Any] = {"LowerBound": LowerBound, "Measured": Measured}
     kind = kinds.get(str(rest.pop("kind", "")))
     if kind is None or not rest.keys() <= {f.name for f in fields(kind)}:
         raise InvalidSetting("This is no finding of an audit.", "Hand back what to_dict() gave.")
