@@ -2,14 +2,12 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from shoal.apps.evaluate_rows import Held
-from shoal.apps.evaluate_story import WORDS, Told, document, result
-from shoal.errors import ProtectedValue
+from shoal.apps.evaluate_story import WORDS, Told, document, page
 from shoal.evaluate import score
-from shoal.privacy import PureDP, Result
-from shoal.report import findings
+from shoal.privacy import PureDP
+from shoal.report import verdict_page
 
 TRUE = np.repeat([0, 1], 50)
 ROWS = TRUE[:, None] + np.linspace(0, 0.3, 100)[:, None]
@@ -44,18 +42,11 @@ def test_it_is_no_better_only_if_the_control_says_so():
     assert not told(poor).is_no_better
 
 
-def test_scores_stay_off_public_pages():
-    page = findings(result(told(TRUE, np.arange(100) % 2)))
-    assert page["protected"] is None
-    assert not [f for f in page["figures"] if f["section"] == "protected"]
-    curator = findings(result(told(TRUE, np.arange(100) % 2)), "curator")
-    assert len(curator["protected"]["tables"][0]["rows"]) == 8
-
-
-def test_a_score_marked_public_by_mistake_would_be_refused():
-    wrong = result(told(TRUE))
-    with pytest.raises(ProtectedValue):
-        findings(Result("scores", PureDP(1), {"scores": wrong.protected["lines"]}, {}))
+def test_the_page_is_for_the_holder_and_promises_nothing():
+    text = verdict_page(page(told(TRUE, np.arange(100) % 2)))
+    assert "CURATOR ONLY" in text
+    assert "nobody can tell" not in text
+    assert all(WORDS[name] in text for name in ("ami", "ari", "silhouette"))
 
 
 def test_the_document_says_what_was_compared():

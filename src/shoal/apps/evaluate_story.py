@@ -1,12 +1,12 @@
 """Scores in words: what a terminal shows, what scripts read, and a page for the holder."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.apps.evaluate_rows import Held
 from shoal.apps.output import entry
+from shoal.apps.pages import write_page
 from shoal.evaluate.table import NO_BETTER
 from shoal.figures.text import number
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import RenderableType
 
-    from shoal.privacy import Result
+    from shoal.report import Verdicts
 
 __all__ = ["Told", "document", "summary", "write"]
 
@@ -114,56 +114,38 @@ def summary(told: Told, output: Path | None = None) -> list["RenderableType"]:
 
 def write(told: Told, output: Path, overwrite: bool) -> None:
     """A page or a document, whole or not at all, that only its owner can read."""
-    from shoal.engine.scratch import private_file
-    from shoal.files import whole_file
-    from shoal.report import findings, render
-
-    with whole_file(output, overwrite) as part:
-        if output.suffix == ".json":
-            text = json.dumps(document(told, output), indent=1, ensure_ascii=False) + "\n"
-        else:
-            text = render(findings(result(told), "curator"))
-        private_file(part).write_text(text, encoding="utf-8", newline="\n")
-
-
-def result(told: Told) -> "Result":
-    """The scores as a page wants them: all of them protected."""
-    from shoal.evaluate import score_picture
-    from shoal.privacy import Protected, Public, Released, Result
-
-    model = told.held.model
-    settings = {
-        "title": f"How good the groups of {told.folder.name} are",
-        "method": type(model).__name__,
-        "holder": "the holder of the table, and nobody else",
-        "bounds": "as on the model's own page",
-        "noise": "as on the model's own page; none was added to the scores",
-        "evidence": "computed from the rows, below",
-        "code": f"shoal evaluate {told.folder} --against TABLE",
-    }
-    rows = [[_words(line), *_cells(line), line["better"]] for line in told.lines]
-    table = {"title": "Scores", "columns": list(HEADS), "rows": rows, "marked": False}
-    protected = {
-        "lines": [f"Scored on {told.scored_on} against {told.compared}.", *_findings(told)],
-        "figures": [score_picture(told.table)],
-        "tables": [table | {"note": _how_to_read(told)}],
-    }
-    return Result(
-        "scores",
-        model.guarantee_,
-        {name: Public(value) for name, value in settings.items()},
-        {"summary": Released(OWN_PAGE), "facts": Released(_facts(model))},
-        {name: Protected(value) for name, value in protected.items()},
+    write_page(
+        output,
+        overwrite,
+        document=document(told, output),
+        page=lambda: page(told),
+        for_the_holder=True,
     )
 
 
-def _facts(model: Any) -> list[dict[str, str]]:
-    clusters = getattr(model, "n_clusters_", getattr(model, "n_clusters", None))
-    columns = f"{model.n_features_in_:,}"
-    return [
-        {"name": "Groups", "value": f"{clusters}", "detail": "that were released"},
-        {"name": "Columns", "value": columns, "detail": "that tell them apart"},
-    ]
+def page(told: Told) -> "Verdicts":
+    """The scores for the holder; no promise stands on this page, since none covers it."""
+    from shoal.evaluate import score_picture
+    from shoal.report import Detail, Verdicts
+
+    rows = [[_words(line), *_cells(line), line["better"]] for line in told.lines]
+    table = {"title": "Scores", "columns": list(HEADS), "rows": rows, "marked": False}
+    said = _findings(told)
+    return Verdicts(
+        title=f"How good the groups of {told.folder.name} are",
+        lead=" ".join(said),
+        heading="Scores",
+        sub=f"{type(told.held.model).__name__}, scored on {told.scored_on} against "
+        f"{told.compared}.",
+        tables=[table | {"note": _how_to_read(told)}],
+        details=[Detail("Scores, and what is reached without data", "the closer to plain the "
+                        "better", (score_picture(told.table),), said, open=True)],
+        reading="Each score beside the plain answer, runs without data and shuffled labels.",
+        says=("How near the released groups come to those of the rows.",
+              "How much of that the same method reaches without any data."),
+        says_not=(FOR_YOU, OWN_PAGE),
+        constructed=False,
+    )  # fmt: skip
 
 
 def _findings(told: Told) -> list[str]:
