@@ -1,11 +1,19 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from shoal.apps.evaluate_rows import held_of, names_of
 from shoal.domain import Box
-from shoal.errors import DimensionMismatch, NotFinite, TooFewRows, UnknownBounds
+from shoal.errors import (
+    DimensionMismatch,
+    NotFinite,
+    NotNumeric,
+    TooFewRows,
+    UnknownBounds,
+    UnknownColumn,
+)
 
 MODEL = SimpleNamespace(domain=Box(x=(0, 1), y=(0, 1)), n_features_in_=2)
 BARE = SimpleNamespace(domain=None, n_features_in_=2)
@@ -52,3 +60,47 @@ def test_missing_numbers_and_too_few_rows_are_refused(tmp_path):
         held_of(MODEL, table(tmp_path, "x,y\n1,2\n3,\n"), ("x", "y"), None, 10, 0)
     with pytest.raises(TooFewRows):
         held_of(MODEL, table(tmp_path, "x,y\n1,2\n"), ("x", "y"), None, 10, 0)
+
+
+def test_rows_of_a_cluster_are_those_of_the_same_table_here(spark, tmp_path):
+    names, lines = ("the.x", "y"), [(i / 8, -i, "ab"[i % 2] if i % 3 else None) for i in range(60)]
+    columns = dict(zip((*names, "group"), zip(*lines, strict=True), strict=True))
+    frame = spark.createDataFrame(pa.table(columns)).repartition(3)
+    held = held_of(MODEL, frame, names, "group", 100, 0)
+    text = "\n".join(f"{x},{y},{group or ''}" for x, y, group in lines)
+    here = held_of(MODEL, table(tmp_path, f"the.x,y,group\n{text}\n"), names, "group", 100, 0)
+    order, words = np.argsort(held.rows[:, 0]), {-1: -1}
+    for there, own in zip(held.labels[order], here.labels, strict=True):
+        assert words.setdefault(there, own) == own  # groups are numbered as they come
+    assert np.array_equal(held.rows[order], here.rows)
+    assert (held.n_rows, len(words)) == (here.n_rows, 3)
+
+
+def test_only_a_sample_leaves_the_cluster_drawn_alike_from_all_of_it(spark):
+    frame = spark.range(0, 3_000, 1, 4).selectExpr("id AS x", "-id AS y", "id % 7 AS g")
+    held = held_of(MODEL, frame, ("x", "y"), "g", 500, 1)
+    assert (held.rows.shape, held.n_rows) == ((500, 2), 3_000)
+    assert len(np.unique(held.rows[:, 0])) == 500
+    pairs = np.unique(np.column_stack([held.rows[:, 0] % 7, held.labels]), axis=0)
+    assert len(pairs) == 7  # rows and groups have stayed together
+    shares = np.bincount(held.rows[:, 0].astype(int) // 750, minlength=4)
+    assert (abs(shares - 125) < 50).all()  # sd 9: five of them
+    assert np.array_equal(held.rows, held_of(MODEL, frame, ("x", "y"), "g", 500, 1).rows)
+
+
+def test_a_cluster_refuses_what_is_refused_here(spark, tmp_path):
+    def raised(kind, text, labels=None):
+        path = table(tmp_path, text)
+        frame = spark.read.csv(path, header=True)
+        said = []
+        for source in (path, frame):
+            with pytest.raises(kind) as error:
+                held_of(MODEL, source, ("x", "y"), labels, 10, 0)
+            said.append(str(error.value))
+        assert said[0] == said[1]
+
+    raised(NotFinite, "x,y\n1,2\n3,\n")
+    raised(NotNumeric, "x,y\n1,2\n3,secret\n")
+    raised(TooFewRows, "x,y\n1,2\n")
+    raised(UnknownColumn, "x,z\n1,2\n3,4\n")
+    raised(UnknownColumn, "x,y\n1,2\n3,4\n", labels="group")

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.apps.input import Columns, file_of, listed
+from shoal.apps.engine import Engine, Engines, Master
+from shoal.apps.input import Columns, listed
 from shoal.apps.output import Json, Output, Progress, Quiet
 from shoal.apps.pages import check_page
 from shoal.errors import InvalidSetting
@@ -72,6 +73,8 @@ def evaluate(
     seed: Annotated[
         int, typer.Option(min=0, envvar="SHOAL_SEED", help="Of the draws; the model is as it is.")
     ] = 0,
+    engine: Engine = "local",
+    master: Master = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -88,15 +91,23 @@ def evaluate(
         shoal evaluate model --against visits.csv
         shoal evaluate model --against visits.csv --labels group -o scores.html
         shoal evaluate model --against visits.csv --json | jq .scores[0].closed
+        shoal evaluate model --against hdfs:///visits.parquet --engine spark --master yarn
     """
     from shoal.apps import evaluate_story as story
+    from shoal.apps.evaluate_rows import held_of, names_of
+    from shoal.cluster import load_model
 
     if against is None:
         raise InvalidSetting("No table came.", "Name the rows with --against, e.g. visits.csv.")
     check_page(output, overwrite, "scores.html")
-    say = Output(json, quiet)
-    with say.progress(3) as progress, file_of(against) as source:
-        held, table = _scored(model, source, columns, labels, (rows, controls, seed), progress)
+    say, engines = Output(json, quiet), Engines(engine, master)
+    fitted: Any = load_model(model)
+    names = names_of(fitted, listed(columns) if columns else None)
+    with say.progress(3) as progress:
+        with engines.table(against, progress) as source:
+            progress.step("Reading rows")
+            held = held_of(fitted, source, names, labels, rows, seed)
+        table = _scored(held, controls, seed, progress)
     told = story.Told(model, held, labels, controls, table)
     if output is not None:
         story.write(told, output, overwrite)
@@ -105,26 +116,13 @@ def evaluate(
         raise typer.Exit(1)
 
 
-def _scored(
-    folder: Path,
-    source: str,
-    columns: str | None,
-    labels: str | None,
-    numbers: tuple[int, int, int],
-    progress: Progress,
-) -> tuple["Held", "pa.Table"]:
-    from shoal.apps.evaluate_rows import held_of, names_of
-    from shoal.cluster import load_model
+def _scored(held: "Held", controls: int, seed: int, progress: Progress) -> "pa.Table":
     from shoal.cluster.control import without_data
     from shoal.evaluate import score
 
-    most, controls, seed = numbers
-    model: Any = load_model(folder)
-    names = names_of(model, listed(columns) if columns else None)
-    progress.step("Reading rows")
-    held = held_of(model, source, names, labels, most, seed)
     progress.step("Running the method without data")
-    nothing = [without_data(model, random_state=seed + i) for i in range(controls)]
+    nothing = [without_data(held.model, random_state=seed + i) for i in range(controls)]
     progress.step("Scoring")
-    found = score(model, held.rows, against=held.labels, control=nothing or None, random_state=seed)
-    return held, found
+    return score(
+        held.model, held.rows, against=held.labels, control=nothing or None, random_state=seed
+    )

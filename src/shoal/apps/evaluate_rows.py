@@ -10,10 +10,19 @@ from numpy.typing import NDArray
 
 from shoal.data import source_of
 from shoal.data.encode import numbers
+from shoal.data.source import picked, unique
+from shoal.domain import Box
+from shoal.engine import rows_of
+from shoal.engine.entry import is_spark_frame
 from shoal.engine.sample import Sample
+from shoal.engine.spark_failures import guarded
+from shoal.engine.spark_schema import quoted
 from shoal.errors import DimensionMismatch, NotFinite, TooFewRows, UnknownBounds
 
 __all__ = ["Held", "held_of", "names_of"]
+
+_Drawn = tuple[NDArray[np.float64], NDArray[np.int64], int]  # rows, their groups, rows in all
+_ANYWHERE = (-1e300, 1e300)  # scores move nothing; models move what lies beyond their box
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,24 +52,71 @@ def names_of(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def held_of(
-    model: Any, source: str, names: Sequence[str], labels: str | None, most: int, seed: int
+    model: Any, source: Any, names: Sequence[str], labels: str | None, most: int, seed: int
 ) -> Held:
-    """A sample of the rows, each with its group."""
+    """A sample of the rows, each with its group, drawn where the rows are.
+
+    Parameters
+    ----------
+    model, names
+        What is scored; the table's columns, in its order.
+    source
+        The path of a table, or a Spark frame: of this no more than the sample comes here.
+    labels
+        The column that holds the groups, if there is one.
+    most, seed
+        So many rows at most; of the draw.
+    """
+    draw = _drawn_by_spark if is_spark_frame(source) else _drawn_here
+    drawn, codes, total = draw(source, names, labels, most, seed)
+    if len(drawn) < 2:
+        raise TooFewRows(f"The table has {len(drawn)} rows.", "Score on two at least.")
+    return Held(model, np.ascontiguousarray(drawn), codes if labels else None, total)
+
+
+def _drawn_here(
+    source: str, names: Sequence[str], labels: str | None, most: int, seed: int
+) -> _Drawn:
+    """One pass over a table of this machine."""
     sample, total, groups = Sample(most, np.random.default_rng(seed)), 0, _Groups()
-    for batch in source_of(source).batches([*names, *([labels] if labels else [])]):
+    for batch in source_of(source).batches(_columns(names, labels)):
         rows = numbers(batch, names)
         if not np.isfinite(rows).all():
-            raise NotFinite(
-                "Some rows lack a number.", "Fill those values or remove the rows, then try again."
-            )
+            raise _lacking()
         own = groups.codes(batch[labels]) if labels else np.zeros(batch.num_rows)
         sample.add(np.column_stack([rows, own]))
         total += batch.num_rows
     drawn = sample.rows(len(names) + 1)
-    if len(drawn) < 2:
-        raise TooFewRows(f"The table has {len(drawn)} rows.", "Score on two at least.")
-    codes = drawn[:, -1].astype(np.int64) if labels else None
-    return Held(model, np.ascontiguousarray(drawn[:, :-1]), codes, total)
+    return drawn[:, :-1], drawn[:, -1].astype(np.int64), total
+
+
+def _drawn_by_spark(
+    frame: Any, names: Sequence[str], labels: str | None, most: int, seed: int
+) -> _Drawn:
+    """One job that counts rows and looks at every number, and one that draws the sample."""
+    columns = _columns(names, labels)
+    picked(unique(frame.columns), columns)
+    try:
+        total = rows_of(frame, Box(**dict.fromkeys(names, _ANYWHERE))).size()
+    except NotFinite:
+        raise _lacking() from None
+    plain = [f"{quoted(name)} AS c{i}" for i, name in enumerate(columns)]
+    with guarded("drawing a sample"):
+        lots = frame.selectExpr(*plain, f"rand({seed % 2**63}) AS lot").sort("lot")
+        drawn = lots.limit(most).drop("lot").toArrow().rename_columns(columns)
+    (batch,) = drawn.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], drawn.schema)]
+    codes = _Groups().codes(batch[labels]) if labels else np.zeros(batch.num_rows)
+    return numbers(batch, names), codes.astype(np.int64), total
+
+
+def _columns(names: Sequence[str], labels: str | None) -> list[str]:
+    return [*names, *([labels] if labels else [])]
+
+
+def _lacking() -> NotFinite:
+    return NotFinite(
+        "Some rows lack a number.", "Fill those values or remove the rows, then try again."
+    )
 
 
 class _Groups:
