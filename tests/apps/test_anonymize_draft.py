@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from shoal.anonymize import Policy
 from shoal.anonymize.table import Table
-from shoal.apps.anonymize_draft import COMMON, draft_of
+from shoal.apps.anonymize_draft import draft_of
+from shoal.apps.anonymize_looks import COMMON
 from shoal.apps.cli import app
 from shoal.data import write_table
 from shoal.errors import InvalidPolicy
@@ -97,3 +98,33 @@ def test_init_writes_a_file_for_its_owner_that_runs_once_reviewed(tmp_path, monk
     assert run(app, ["anonymize", "init", "people.csv", "-o", "p.yaml"]).exit_code == 2
     assert run(app, ["anonymize", "--policy", "p.yaml"]).exit_code == 0
     assert Path("people.released.csv").is_file()
+
+
+def test_a_draft_made_on_spark_is_the_one_made_here(spark, tmp_path, monkeypatch):
+    for setting in [name for name in os.environ if name.startswith("SHOAL_")]:
+        monkeypatch.delenv(setting)
+    monkeypatch.chdir(tmp_path)
+    kept = {name: people()[name] for name in ("student_id", "birth", "age", "town", "income")}
+    table = {**kept, "all.day": ["2024-02-03 "] * 1_000, "e": [1e20, -3e-7] * 500}
+    write_table(pa.table(table), "people.parquet")
+    run = CliRunner().invoke
+    uri = (tmp_path / "people.parquet").as_uri()
+    for name, source, engine in (("here", "people.parquet", "local"), ("there", uri, "spark")):
+        words = ["anonymize", "init", source, "-o", f"{name}.yaml", "--engine", engine]
+        assert run(app, words).exit_code == 0
+    here, there = Path("here.yaml").read_text(), Path("there.yaml").read_text()
+    for table in ("people.parquet", "people.released.csv"):
+        there = there.replace(f"'{tmp_path.as_uri()}/{table}'", table)
+    assert there == here
+
+
+def test_a_draft_of_a_table_elsewhere_keeps_its_path(tmp_path):
+    text = draft_of(Table({"sex": ["F", "M"] * 60}), "hdfs://names/visits.parquet", k=2).text
+    asked = yaml.safe_load(text)
+    assert asked["input"]["path"] == "hdfs://names/visits.parquet"
+    assert asked["output"]["path"] == "hdfs://names/visits.released.csv"
+
+
+def test_standard_input_has_no_path_for_a_policy():
+    shown = CliRunner().invoke(app, ["anonymize", "init", "-"], input="a\n1\n")
+    assert (shown.exit_code, "standard input" in shown.output) == (2, True)

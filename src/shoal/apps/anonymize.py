@@ -185,6 +185,8 @@ def init(
         typer.Option("-k", min=2, envvar="SHOAL_K", help="The promise.", show_default=False),
     ] = None,
     overwrite: Overwrite = False,
+    engine: Engine = "local",
+    master: Master = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -196,18 +198,26 @@ def init(
     **Examples**
 
         shoal anonymize init visits.csv -o visits.yaml
+        shoal anonymize init hdfs:///visits.parquet -o visits.yaml --engine spark --master yarn
     """
-    from shoal.anonymize.table import Table as Rows
+    from shoal.anonymize.table import table_of
     from shoal.apps.anonymize_draft import draft_of
     from shoal.engine.scratch import private_file
     from shoal.files import whole_file
 
-    with whole_file(output, overwrite) as part:
-        drafted = draft_of(Rows(table), _beside(table, output), k)
+    say, engines = Output(json, quiet), Engines(engine, master)
+    _refuse_stream(table)
+    with (
+        whole_file(output, overwrite) as part,
+        say.progress(1) as progress,
+        engines.table(table, progress) as rows,
+    ):
+        progress.step("Looking at columns")
+        drafted = draft_of(table_of(rows), _beside(table, output), k)
         private_file(part).write_text(drafted.text, encoding="utf-8")
     lines = [entry("Guessed" if i == 0 else "", f"{name}: {role}")
              for i, (name, role) in enumerate(drafted.roles.items())]  # fmt: skip
-    Output(json, quiet).result(
+    say.result(
         {"policy": str(output), "roles": drafted.roles},
         *lines,
         entry("Policy", str(output), wrap=False),
@@ -348,10 +358,19 @@ def _measures(policy: "Policy", achieved: "Achieved", broken: list[str]) -> list
     ]
 
 
+def _refuse_stream(table: str) -> None:
+    if table == "-":
+        raise InvalidPolicy(
+            "A policy says where its table is, and standard input is nowhere.", "Name a file."
+        )
+
+
 def _beside(table: str, policy: Path) -> str:
     """The table's path as the policy's folder sees it."""
     import os
 
+    if "://" in table:
+        return table
     return os.path.relpath(os.path.abspath(table), policy.absolute().parent)
 
 

@@ -8,19 +8,15 @@ the rows, so it is for their holder; every guess is marked for review.
 import math
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from shoal.anonymize.table import Table
+from shoal.anonymize.table import AnyTable
+from shoal.apps.anonymize_looks import COMMON, LISTED, Look, looks_of
 
-__all__ = ["COMMON", "Draft", "draft_of"]
+__all__ = ["Draft", "draft_of"]
 
-COMMON = 50  # a value that so many rows share may be quoted
 REVIEW = "# REVIEW:"
-_LISTED = 40  # categories that are listed; more are grouped by their first letters
 _UNIQUE = 0.9  # share of different values from which a column names people
-_SPREAD = (0.02, 0.98)  # quantiles a numeric range is rounded from: never the extremes
 _NAMES = {
     "identifier": r"(^|_)(id|uuid|name|surname|email|e_mail|mail|phone|tel|ssn|passport|iban)(_|$)",
     "sensitive": r"income|salary|wage|diagnos|disease|illness|result|grade|score|religion|debt",
@@ -42,38 +38,13 @@ class Draft(NamedTuple):
     roles: dict[str, str]
 
 
-@dataclass(frozen=True)
-class _Look:
-    """What was seen of a column: counts, and values that are common."""
-
-    name: str
-    common: tuple[str, ...]
-    known: int
-    different: int
-    numbers: int
-    whole: int
-    days: int
-    words: int
-    length: int
-    low: float | None
-    high: float | None
-    rows: int
-
-    def is_all(self, count: int) -> bool:
-        return self.known > 0 and count == self.known
-
-    def named(self, kind: str) -> bool:
-        plain = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", "_", self.name).lower()
-        return re.search(_NAMES[kind], plain) is not None
-
-
-def draft_of(table: "Table", path: str, k: int | None = None) -> Draft:
+def draft_of(table: AnyTable, path: str, k: int | None = None) -> Draft:
     """Draft a policy for a table.
 
     Parameters
     ----------
     table
-        The table; it is read once for each column.
+        The table, here or on Spark.
     path
         What to write under ``input.path``.
     k
@@ -86,7 +57,7 @@ def draft_of(table: "Table", path: str, k: int | None = None) -> Draft:
     >>> draft.roles
     {'sex': 'quasi', 'name': 'identifier'}
     """
-    looks = [_look(table, name) for name in table.names]
+    looks = looks_of(table)
     entries = {look.name: _entry(look) for look in looks}
     roles = {name: entry["role"] for name, (entry, _) in entries.items()}
     lines = [_HEAD, f"input: {_flow({'path': path})}\n", "attributes:\n"]
@@ -96,65 +67,57 @@ def draft_of(table: "Table", path: str, k: int | None = None) -> Draft:
     return Draft("".join([*lines, *_rest(looks, roles, path, k)]), roles)
 
 
-def _look(table: "Table", name: str) -> _Look:
-    text, number = "nullif(trim(CAST(c0 AS VARCHAR)), '')", "TRY_CAST(c0 AS DOUBLE)"
-    low, high = (f"quantile_disc({number}, {q}) FILTER (isfinite({number}))" for q in _SPREAD)
-    sql = (
-        f"SELECT count({text}), count(DISTINCT {text}), count({number}), "
-        f"count(*) FILTER ({number} = floor({number})), "
-        f"count(*) FILTER (regexp_matches({text}, '^\\d{{4}}-\\d\\d-\\d\\d')), "
-        f"count(*) FILTER (length({text}) - length(replace({text}, ' ', '')) >= 4), "
-        f"coalesce(CAST(quantile_disc(length({text}), 0.5) AS BIGINT), 0), {low}, {high}, count(*) "
-        "FROM rows"
-    )
-    seen: list[Any] = [column[0].as_py() for column in table.query(sql, [name]).columns]
-    counted = f"SELECT {text} AS v, count(*) AS n FROM rows GROUP BY ALL"
-    shared = f"SELECT v FROM ({counted}) WHERE v IS NOT NULL AND n >= {COMMON} ORDER BY v"
-    common = table.query(f"{shared} LIMIT {_LISTED + 1}", [name]).column(0).to_pylist()
-    return _Look(name, tuple(common), *seen)
-
-
-def _entry(look: _Look) -> tuple[dict[str, Any], str]:
+def _entry(look: Look) -> tuple[dict[str, Any], str]:
     """A column's entry, and the guess in words."""
-    counted = look.is_all(look.numbers)
+    counted = _all(look, look.numbers)
     unique = look.different > _UNIQUE * look.known > 0 and not (counted and look.whole < look.known)
-    guesses: tuple[tuple[bool, Callable[[_Look], tuple[dict[str, Any], str]]], ...] = (
-        (unique or look.named("identifier"), _identifier),
+    guesses: tuple[tuple[bool, Callable[[Look], tuple[dict[str, Any], str]]], ...] = (
+        (unique or _named(look, "identifier"), _identifier),
         (look.words > look.known / 2, _free_text),
-        (look.named("sensitive") and len(look.common) > 1, _sensitive),
-        (look.is_all(look.days), _dated),
-        (look.named("postcode"), _code),
+        (_named(look, "sensitive") and len(look.common) > 1, _sensitive),
+        (_all(look, look.days), _dated),
+        (_named(look, "postcode"), _code),
         (counted and look.different > 2, _numeric),
     )
     return next((guess for fits, guess in guesses if fits), _category)(look)
 
 
-def _identifier(_: _Look) -> tuple[dict[str, Any], str]:
+def _all(look: Look, count: int) -> bool:
+    return look.known > 0 and count == look.known
+
+
+def _named(look: Look, kind: str) -> bool:
+    plain = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", "_", look.name).lower()
+    return re.search(_NAMES[kind], plain) is not None
+
+
+def _identifier(_: Look) -> tuple[dict[str, Any], str]:
     return {"role": "identifier"}, "looks like it names people; dropped"
 
 
-def _free_text(_: _Look) -> tuple[dict[str, Any], str]:
+def _free_text(_: Look) -> tuple[dict[str, Any], str]:
     return {"role": "identifier"}, "looks like free text; dropped"
 
 
-def _dated(_: _Look) -> tuple[dict[str, Any], str]:
+def _dated(_: Look) -> tuple[dict[str, Any], str]:
     levels = {"kind": "date", "levels": ["month", "year", "decade"]}
     why = "a date; state its domain, or its periods are learnt from the rows"
     return {"role": "quasi", "type": "date", "hierarchy": levels}, why
 
 
-def _code(look: _Look) -> tuple[dict[str, Any], str]:
+def _code(look: Look) -> tuple[dict[str, Any], str]:
     return _prefixed(look, "a code; its first characters are kept, fewer at each level")
 
 
-def _sensitive(look: _Look) -> tuple[dict[str, Any], str]:
+def _sensitive(look: Look) -> tuple[dict[str, Any], str]:
     values = min(len(look.common), 2)
     why = "looks sensitive: published as it is, two values in every group; or make it quasi"
     return {"role": "sensitive", "l": {"kind": "distinct", "value": values}}, why
 
 
-def _numeric(look: _Look) -> tuple[dict[str, Any], str]:
-    low, high = _rounded(look.low or 0.0, look.high or 0.0)
+def _numeric(look: Look) -> tuple[dict[str, Any], str]:
+    low, high = min(look.low, 0.0), max(look.high, 0.0)
+    high = high if high > low else low + 1
     whole = look.whole == look.known
     domain = [int(low), int(high)] if whole else [low, high]
     width = 1 if whole else (high - low) / 100
@@ -164,8 +127,8 @@ def _numeric(look: _Look) -> tuple[dict[str, Any], str]:
     return entry | {"hierarchy": halves}, why
 
 
-def _category(look: _Look) -> tuple[dict[str, Any], str]:
-    if len(look.common) > _LISTED:
+def _category(look: Look) -> tuple[dict[str, Any], str]:
+    if len(look.common) > LISTED:
         return _prefixed(look, "many values, grouped by first letters; better give a hierarchy")
     rare = look.different - len(look.common)
     values = list(look.common) or ["..."]
@@ -175,26 +138,13 @@ def _category(look: _Look) -> tuple[dict[str, Any], str]:
     return {"role": "quasi", "hierarchy": {"tree": {"*": values}}}, why
 
 
-def _prefixed(look: _Look, why: str) -> tuple[dict[str, Any], str]:
-    longest = max(min(look.length, 8), 1)
+def _prefixed(look: Look, why: str) -> tuple[dict[str, Any], str]:
+    longest = max(look.length, 1)
     keep = sorted({longest, max(longest - 2, 1), max(longest // 2, 1), 1}, reverse=True)
     return {"role": "quasi", "hierarchy": {"kind": "prefix", "keep": keep}}, why
 
 
-def _rounded(low: float, high: float) -> tuple[float, float]:
-    """A range of one, two or five times a power of ten that holds most values."""
-    top, bottom = _outwards(high), -_outwards(-low) if low < 0 else 0.0
-    return bottom, top if top > bottom else bottom + 1
-
-
-def _outwards(value: float) -> float:
-    if value <= 0:
-        return 0.0
-    power = 10.0 ** math.floor(math.log10(value))
-    return next(m * power for m in (1, 2, 5, 10) if m * power >= value * (1 - 1e-12))
-
-
-def _rest(looks: list[_Look], roles: dict[str, str], path: str, k: int | None) -> Iterator[str]:
+def _rest(looks: list[Look], roles: dict[str, str], path: str, k: int | None) -> Iterator[str]:
     people = [
         look.name
         for look in looks
@@ -206,8 +156,14 @@ def _rest(looks: list[_Look], roles: dict[str, str], path: str, k: int | None) -
     yield "  suppression: 0.02\n"
     if people:
         yield f"  entity: {_flow(people[0])}  {REVIEW} people have several rows; who is who?\n"
-    stem = re.sub(r"(\.csv|\.parquet)?(\.gz)?$", "", path.rsplit("/", 1)[-1])
-    yield f"output: {_flow({'path': f'{stem}.released.csv'})}\n"
+    yield f"output: {_flow({'path': _released(path)})}\n"
+
+
+def _released(path: str) -> str:
+    """In the policy's folder; of a table on a path of Spark's, beside it."""
+    folder, _, name = path.rpartition("/")
+    stem = re.sub(r"(\.csv|\.parquet)?(\.gz)?$", "", name)
+    return f"{folder}/{stem}.released.csv" if "://" in path else f"{stem}.released.csv"
 
 
 def _flow(value: Any) -> str:
