@@ -46,16 +46,24 @@ class SparkRows:
         Where rows are, what is public about them, how they are admitted.
     key
         Keys the hash that picks a person's rows; drawn by the operating system if left out.
+    screen
+        What batches go through before a kernel sees them; left out, what the terms say.
     """
 
     rereadable = True
 
     def __init__(
-        self, frame: Any, domain: Box | Schema, terms: Terms, *, key: str | None = None
+        self,
+        frame: Any,
+        domain: Box | Schema,
+        terms: Terms,
+        *,
+        key: str | None = None,
+        screen: Screen | None = None,
     ) -> None:
         self.domain = domain
         self.terms = terms
-        self._screen = Screen(domain, terms)
+        self._screen = Screen(domain, terms) if screen is None else screen
         self._key = key or secrets.token_hex(16)
         self._size: int | None = None  # unknown until a first full pass has admitted every row
         self._kept: tuple[Any, people.Kept] | None = None

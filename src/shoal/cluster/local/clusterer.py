@@ -10,15 +10,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.folder import save_model
 from shoal.cluster.local import saving
-from shoal.cluster.local.entry import own_reports, records, refuse_too_few
+from shoal.cluster.local.entry import own_reports, records, refuse_frame, refuse_too_few
+from shoal.cluster.local.frame_records import Away, Labels, distances, with_columns
 from shoal.cluster.local.frame_reports import FrameReports, Gathered
 from shoal.cluster.local.learnt import Learnt, Progress, nearest, rising
 from shoal.cluster.local.measure import measured
 from shoal.cluster.local.methods import chosen, method_named
 from shoal.cluster.local.promise import as_local, box_of
-from shoal.cluster.nearest import Labels
 from shoal.domain import Box
 from shoal.domain.box import Matrix
+from shoal.engine.entry import is_spark_frame
+from shoal.engine.rows import Mapper
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import Prior, RandomizedResponse, Reports
 from shoal.mechanisms.needs import users_needed
@@ -128,21 +130,30 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         progress(1.0)
         return self
 
-    def predict(self, X: Any) -> Labels:
+    def predict(self, X: Any) -> Any:
         """The nearest centre of each record: run it on the client, and keep what it says.
 
         Columns of a table are picked by name, those of an array taken in order. Records outside the
         box are moved into it, and NaN to its middle: on a client nothing may fail by its value.
+        An array; a Spark frame, for whoever holds true records there, comes back with a column
+        ``label``.
         """
         check_is_fitted(self)
+        if is_spark_frame(X):
+            return self._with_columns(X, Labels(self.cluster_centers_, self.units_), ["label"])
         return self._nearest(records(X, self.domain, self.n_features_in_))
 
-    def transform(self, X: Any) -> Matrix:
-        """The distance of each record to each centre, in ``units_``: for the client alone."""
+    def transform(self, X: Any) -> Any:
+        """The distance of each record to each centre, in ``units_``: for the client alone.
+
+        An array; a Spark frame comes back with columns ``distance0``, ``distance1``, ...
+        """
         check_is_fitted(self)
+        if is_spark_frame(X):
+            names = [f"distance{i}" for i in range(len(self.cluster_centers_))]
+            return self._with_columns(X, Away(self.cluster_centers_, self.units_), names)
         own = records(X, self.domain, self.n_features_in_)
-        away = [np.square((own - center) / self.units_).sum(1) for center in self.cluster_centers_]
-        return np.asarray(np.sqrt(np.column_stack(away)))
+        return np.column_stack(distances(own, self.cluster_centers_, self.units_))
 
     def control(
         self, n: int | None = None, *, at: ArrayLike | None = None, random_state: Seed = None
@@ -200,13 +211,15 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X
-            The client's own records.
+            The client's own records. Those of a Spark frame are labelled by ``predict``, and
+            their labels reported by ``Perturb``.
         epsilon
             Of the answer alone.
         ledger, random_state
             Where it is written; a seed makes it a simulation.
         """
         check_is_fitted(self)
+        refuse_frame(X)
         mechanism = self.label_mechanism(epsilon)
         self.answered_guarantee(epsilon)  # refused where the two promises cannot be added
         page = Ledger.of(ledger).open(mechanism.guarantee, by="LocalClusterer.answer")
@@ -256,12 +269,15 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
             raise InvalidSetting("n_clusters is no whole number from 1 up.", "E.g. n_clusters=5.")
         return k
 
-    def _report_labels(self, own: Reports, found: Learnt) -> Labels | None:
+    def _report_labels(self, own: Reports, found: Learnt) -> NDArray[np.int64] | None:
         if isinstance(own, Gathered):
             return None  # they stay where the reports are
         return self._nearest(own.values) if found.labels is None else found.labels
 
-    def _nearest(self, points: Matrix) -> Labels:
+    def _with_columns(self, frame: Any, kernel: Mapper, names: list[str]) -> Any:
+        return with_columns(frame, self.domain, self.n_features_in_, kernel, names)
+
+    def _nearest(self, points: Matrix) -> NDArray[np.int64]:
         return nearest(points, self.cluster_centers_, self.units_)
 
     def _users(self, n: int | None) -> int:

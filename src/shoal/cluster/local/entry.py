@@ -8,14 +8,15 @@ import numpy as np
 from shoal.cluster.local.promise import box_of
 from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
-from shoal.errors import NotAReport, NotFinite, TooFewRows
+from shoal.engine.entry import is_spark_frame
+from shoal.errors import ConflictingSettings, NotAReport, NotFinite, TooFewRows
 from shoal.mechanisms.local_grid import LocalGrid
 from shoal.mechanisms.records import extremes, records_of
 from shoal.mechanisms.reports import Reports, as_raw_reports, as_reports
 from shoal.perturb.settings import settings_of
 from shoal.perturb.tables import numbers_of
 
-__all__ = ["own_reports", "records", "refuse_too_few"]
+__all__ = ["own_reports", "records", "refuse_frame", "refuse_too_few"]
 
 
 def own_reports(reports: object, mechanism: Any, remapped: bool = False) -> Reports:
@@ -47,6 +48,16 @@ def refuse_too_few(reports: Reports, n_clusters: int) -> None:
         raise TooFewRows(
             f"{len(reports)} reports came for {n_clusters} clusters.",
             "Collect more; LocalClusterer.needs(...) says how many an accuracy takes.",
+        )
+
+
+def refuse_frame(X: object) -> None:
+    """``ConflictingSettings`` if a Spark frame came to be answered."""
+    if is_spark_frame(X):
+        raise ConflictingSettings(
+            "A Spark frame came; answers are drawn by the machine that has the record.",
+            "Report its labels instead: Perturb(model.label_mechanism(epsilon)).fit_transform("
+            'model.predict(frame).select("label")), which is paid for there.',
         )
 
 
