@@ -100,6 +100,13 @@ def test_a_private_model_is_held_against_its_ceiling():
     assert document["guarantee"]["epsilon"] == "1"
 
 
+def test_rows_on_a_cluster_are_drawn_there_and_attacked_here(spark, folder):
+    words = ("--method", "plain", "-k", 60, "--json", "--engine", "spark")
+    document = told(membership(*words, table=folder.as_uri() + "/rows.csv"))
+    assert (document["verdict"], document["rows"]) == ("no claim", 160)
+    assert document["advantage"]["mean"] > 0.1
+
+
 def test_shadow_models_and_a_forest_attack_too():
     document = told(membership("--method", "plain", "-k", 4, "--by", "shadow", "--json",
                                "--shadows", 2))  # fmt: skip

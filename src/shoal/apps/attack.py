@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shoal.apps.input import Columns, Domain, Table, box_of, budget_of, file_of, schema_of
+from shoal.apps.engine import Engine, Engines, Master
+from shoal.apps.input import Columns, Domain, Table, box_of, budget_of, schema_of
 from shoal.apps.output import Json, Output, Quiet
 from shoal.apps.pages import check_page
 from shoal.errors import ConflictingSettings
@@ -95,6 +96,8 @@ def membership(
     seed: Annotated[int, typer.Option(min=0, envvar="SHOAL_SEED", help="Of all draws.")] = 0,
     output: Page = None,
     overwrite: Overwrite = False,
+    engine: Engine = "local",
+    master: Master = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -109,16 +112,19 @@ def membership(
         shoal attack membership visits.csv -k 8 --epsilon 1 --domain visits.yaml
         shoal attack membership visits.csv --method plain -k 100 --domain visits.yaml -o attack.html
         shoal attack membership visits.csv --method wave --epsilon 1 --domain visits.yaml --by lira
+        shoal attack membership hdfs:///visits.parquet -k 8 --epsilon 1 --domain visits.yaml
+            --engine spark --master yarn
     """
     from shoal.apps import attack_story as story
 
     check_page(output, overwrite, "attack.html")
     box = box_of(schema_of(domain), columns, domain)
     model = _model(method, groups, epsilon, box)
-    say = Output(json, quiet)
-    with say.progress(2) as progress, file_of(table) as source:
-        progress.step("Reading rows")
-        held = story.rows_of_table(source, box, rows, seed)
+    say, engines = Output(json, quiet), Engines(engine, master)
+    with say.progress(2) as progress:
+        with engines.table(table, progress) as source:
+            progress.step("Reading rows")
+            held = story.rows_of_table(source, box, rows, seed)
         progress.step("Fitting models")
         found = _attacked(model, held, by, shadows, repeats, alpha, seed, progress.part)
     told = story.Membership(method, found, len(held))

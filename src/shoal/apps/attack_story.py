@@ -180,8 +180,16 @@ class Linked:
         return f"Whoever has a fitting record has {k} or more."
 
 
-def rows_of_table(source: str, box: "Box", most: int, seed: int) -> NDArray[np.float64]:
-    """At most so many rows, drawn, moved to the box as methods see them."""
+def rows_of_table(source: Any, box: "Box", most: int, seed: int) -> NDArray[np.float64]:
+    """At most so many rows of a file or a Spark frame, drawn, moved to the box as methods see them.
+
+    Parameters
+    ----------
+    source, box
+        The table, and the bounds of the columns to attack.
+    most, seed
+        So many rows; of the draw.
+    """
     from shoal.engine import rows_of
 
     return rows_of(source, box).take(most, np.random.default_rng(seed))
