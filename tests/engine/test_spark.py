@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 
@@ -18,6 +20,17 @@ POINTS = POINTS + np.random.default_rng(3).normal(0, 0.03, POINTS.shape)
 def test_the_session_that_runs_is_found(spark):
     assert active_session().sparkContext.applicationId == spark.sparkContext.applicationId
     assert spark_session().sparkContext is spark.sparkContext
+
+
+def test_tasks_run_by_the_python_that_the_settings_name(spark, monkeypatch):
+    context = spark.sparkContext
+    monkeypatch.setattr(context, "pythonExec", "python3")
+    assert spark_session().sparkContext.pythonExec == "python3"  # the environment says
+    monkeypatch.delenv("PYSPARK_PYTHON")
+    assert spark_session().sparkContext.pythonExec == sys.executable
+    settings = {"spark.pyspark.python": "/opt/shoal/bin/python"}
+    monkeypatch.setattr(context, "getConf", lambda: settings)
+    assert spark_session().sparkContext.pythonExec == "/opt/shoal/bin/python"
 
 
 def test_a_synopsis_is_clustered_by_spark_if_that_is_asked(spark, monkeypatch):

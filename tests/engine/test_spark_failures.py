@@ -1,9 +1,13 @@
 import pytest
 
+from shoal.domain import Box
+from shoal.engine import rows_of
 from shoal.engine.spark_failures import check_alive, guarded
 from shoal.errors import (
     AlreadyExists,
     ClusterFailed,
+    DuplicateColumn,
+    InvalidSetting,
     NotFinite,
     SessionStopped,
     UnreadableTable,
@@ -55,3 +59,23 @@ class Gone:
 def test_a_stopped_session_is_told_before_anything_is_asked_of_it():
     with pytest.raises(SessionStopped, match="was stopped"):
         check_alive(Gone())
+
+
+def test_what_spark_writes_of_a_failed_query_is_kept_back_too(spark, capfd):
+    names = spark.createDataFrame([("Ada",)], "name string")
+    ages = names.select(names["name"].cast("int").alias("age"))
+    with pytest.raises(ClusterFailed):
+        rows_of(ages, Box(age=(0, 110))).size()
+    assert "Ada" not in "".join(capfd.readouterr())
+    with pytest.raises(Exception, match="Ada"):
+        ages.collect()
+    assert "Ada" in "".join(capfd.readouterr())  # as anybody else's query still is
+
+
+def test_frames_that_have_no_end_and_names_that_spark_confuses_are_named(spark):
+    stream = spark.readStream.format("rate").load().withColumnRenamed("value", "age")
+    with pytest.raises(InvalidSetting, match="streaming"):
+        rows_of(stream, Box(age=(0, 110))).size()
+    twice = spark.range(3).selectExpr("id AS age", "id AS AGE")
+    with pytest.raises(DuplicateColumn, match="capitals"):
+        rows_of(twice, Box(age=(0, 110))).size()

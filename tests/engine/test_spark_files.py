@@ -1,12 +1,21 @@
 import pytest
 
-from shoal.engine.spark_files import _Arrow, _Hadoop, beside, digest_of, files_of, uri_of
+from shoal.engine.spark_files import (
+    _Arrow,
+    _Hadoop,
+    beside,
+    digest_of,
+    files_of,
+    same_place,
+    uri_of,
+)
 from shoal.errors import CannotWrite
 
 
 @pytest.mark.parametrize("kind", [files_of, _Hadoop, lambda session: _Arrow()])
 def test_files_are_written_renamed_and_removed(spark, tmp_path, kind):
-    files, uri = kind(spark), tmp_path.as_uri()
+    tmp_path = tmp_path / "a 100%25 folder"  # as it stands: Hadoop decodes nothing in a name
+    files, uri = kind(spark), f"file://{tmp_path}"
     files.make_private(f"{uri}/.part")
     assert (tmp_path / ".part").stat().st_mode & 0o077 == 0
     files.write(f"{uri}/.part/page", "grüezi", private=True)
@@ -58,3 +67,25 @@ def test_a_path_without_a_scheme_is_on_this_machine(tmp_path, monkeypatch):
     assert uri_of("s3a://bucket/rows") == "s3a://bucket/rows"
     assert beside("hdfs://names/a/b").startswith("hdfs://names/a/.shoal-")
     assert beside("b/").startswith(".shoal-")
+
+
+@pytest.mark.parametrize(
+    ("file", "uri"),
+    [
+        ("hdfs://names:8020/visits/part-0", "hdfs:///visits"),
+        ("hdfs://names:8020/visits/part-0", "hdfs://names/visits/"),
+        ("file:/data/my%20rows.csv", "file:///data/my rows.csv"),
+        ("file:///data/100%25.csv", "file:/data/100%.csv"),
+    ],
+)
+def test_a_place_is_known_by_all_its_names(file, uri):
+    assert same_place(file, uri)
+
+
+def test_other_places_are_told_apart(tmp_path):
+    assert not same_place("s3a://mine/visits", "s3a://yours/visits")
+    assert not same_place("file:/data/visits-2025", "file:///data/visits")
+    assert not same_place("hdfs://names/visits", "viewfs://names/visits")
+    (tmp_path / "visits").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "visits")
+    assert same_place(f"file:{tmp_path}/link/part-0", f"file://{tmp_path}/visits")

@@ -42,24 +42,28 @@ def spark_session(master: str | None = None, **settings: str) -> SparkSession:
     **settings
         Of Spark, with dots as double underscores: ``spark__executor__memory="4g"``.
     """
-    if _on_this_machine(master):  # workers elsewhere have a Python of their own
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("shoal")
     for name, value in settings.items():
         builder = builder.config(name.replace("__", "."), value)
     if master is not None and master.startswith("sc://"):
-        builder = builder.remote(master)
-    else:
-        check_java()
-        builder = builder if master is None else builder.master(master)
+        with guarded("starting a session"):
+            return builder.remote(master).getOrCreate()
+    check_java()
+    builder = builder if master is None else builder.master(master)
     with guarded("starting a session"):
-        return builder.getOrCreate()
+        return _with_its_python(builder.getOrCreate())
 
 
-def _on_this_machine(master: str | None) -> bool:
-    if master is not None:
-        return master.startswith("local")
-    return "PYSPARK_GATEWAY_PORT" not in os.environ  # spark-submit sets it
+def _with_its_python(session: SparkSession) -> SparkSession:
+    """Have tasks run by the Python that the settings name; of itself Spark hears spark-submit only.
+
+    On this machine it is the one that runs here; workers elsewhere have one of their own.
+    """
+    context = session.sparkContext
+    here = sys.executable if context.master.startswith("local") else context.pythonExec
+    if "PYSPARK_PYTHON" not in os.environ:
+        context.pythonExec = context.getConf().get("spark.pyspark.python", here)
+    return session
 
 
 def active_session() -> SparkSession:

@@ -1,14 +1,20 @@
 """What goes wrong on a cluster, in words that quote no row."""
 
+import logging
 import re
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from threading import get_ident
 from typing import Any
 
 from shoal.errors import (
     AlreadyExists,
     ClusterFailed,
+    DuplicateColumn,
+    InvalidSetting,
     SessionStopped,
+    ShoalError,
     UnreadableTable,
     WorkerIncomplete,
 )
@@ -17,9 +23,37 @@ __all__ = ["check_alive", "guarded"]
 
 _LIBRARIES = ("pyspark", "py4j", "grpc")
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
-_EXISTS = ("PATH_ALREADY_EXISTS", "FileAlreadyExistsException")
-_UNREADABLE = ("PATH_NOT_FOUND", "UNABLE_TO_INFER_SCHEMA", "CANNOT_READ_FILE", "FAILED_READ_FILE")
-_STOPPED = ("stopped SparkContext", "NO_ACTIVE_SESSION", "SparkContext was shut down")
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+_STOPPED = (
+    "The frame's Spark session was stopped.",
+    "Start a session, and make the frame anew.",
+)
+_UNREADABLE = (
+    "Spark finds no table it can read there.",
+    "Check the path, and that its files are in the format its name says.",
+)
+_EXISTS = "There is something at this path already.", "Choose another, or pass overwrite=True."
+_AMBIGUOUS = (
+    "Two columns differ in capitals alone, which to Spark are one.",
+    "Rename one of them, or set spark.sql.caseSensitive to true.",
+)
+_ENDLESS = (
+    "A streaming frame came, whose rows have no end.",
+    "Have Spark write them, and pass the table that was written.",
+)
+_SIGNS: dict[str, tuple[type[ShoalError], tuple[str, str]]] = {
+    "stopped SparkContext": (SessionStopped, _STOPPED),
+    "NO_ACTIVE_SESSION": (SessionStopped, _STOPPED),
+    "SparkContext was shut down": (SessionStopped, _STOPPED),
+    "PATH_ALREADY_EXISTS": (AlreadyExists, _EXISTS),
+    "FileAlreadyExistsException": (AlreadyExists, _EXISTS),
+    "PATH_NOT_FOUND": (UnreadableTable, _UNREADABLE),
+    "UNABLE_TO_INFER_SCHEMA": (UnreadableTable, _UNREADABLE),
+    "CANNOT_READ_FILE": (UnreadableTable, _UNREADABLE),
+    "FAILED_READ_FILE": (UnreadableTable, _UNREADABLE),
+    "AMBIGUOUS_REFERENCE": (DuplicateColumn, _AMBIGUOUS),
+    "writeStream": (InvalidSetting, _ENDLESS),  # what Spark would rather be asked for
+}
 
 
 @contextmanager
@@ -32,11 +66,29 @@ def guarded(what: str) -> Iterator[None]:
         What was being done, for the message.
     """
     try:
-        yield
+        with _unlogged():
+            yield
     except Exception as error:
         if not _is_sparks(error):
             raise
         raise _named(error, what) from None
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """Keep from standard error what pyspark logs of a failed query there: the cell it choked on."""
+    here = get_ident()
+
+    def elsewhere(record: logging.LogRecord) -> bool:
+        return record.thread != here
+
+    pyspark = sys.modules.get("pyspark.logger")  # only Spark's own frames bring it in
+    with ExitStack() as stack:
+        for name in _LOGGERS if pyspark else ():
+            logger = pyspark.PySparkLogger.getLogger(name)  # type: ignore[union-attr]
+            logger.addFilter(elsewhere)
+            stack.callback(logger.removeFilter, elsewhere)
+        yield
 
 
 def check_alive(frame: Any) -> None:
@@ -47,7 +99,7 @@ def check_alive(frame: Any) -> None:
         context = session.sparkContext
         stopped = context._jsc is None or context._jsc.sc().isStopped()
     if stopped:
-        raise _session_stopped()
+        raise SessionStopped(*_STOPPED)
 
 
 def _is_sparks(error: Exception) -> bool:
@@ -63,25 +115,11 @@ def _named(error: Exception, what: str) -> Exception:
             "Install shoal with pyarrow wherever the cluster's Python runs, and point "
             "PYSPARK_PYTHON, or spark.pyspark.python, at it.",
         )
-    if any(sign in words for sign in _STOPPED):
-        return _session_stopped()
-    if any(sign in words for sign in _EXISTS):
-        return AlreadyExists(
-            "There is something at this path already.", "Choose another, or pass overwrite=True."
-        )
-    if any(sign in words for sign in _UNREADABLE):
-        return UnreadableTable(
-            "Spark finds no table it can read there.",
-            "Check the path, and that its files are in the format its name says.",
-        )
+    for sign, (kind, told) in _SIGNS.items():
+        if sign in words:
+            return kind(*told)
     return ClusterFailed(
         f"Spark gave up {what} ({type(error).__name__}). Its message is withheld: it could quote "
         "a row.",
         "The cluster's own logs, which only its holder should read, say why.",
-    )
-
-
-def _session_stopped() -> SessionStopped:
-    return SessionStopped(
-        "The frame's Spark session was stopped.", "Start a session, and make the frame anew."
     )

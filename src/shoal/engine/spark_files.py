@@ -2,9 +2,11 @@
 
 import hashlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Protocol
+from urllib.parse import unquote
 
 from pyarrow import ArrowException, fs
 
@@ -51,14 +53,24 @@ def uri_of(path: str) -> str:
 
 
 def same_place(file: str, uri: str) -> bool:
-    """Whether a file is at this place, or below it; file:/x, file:///x and file://x are one.
+    """Whether a file that Spark reads is at this place, or below it.
+
+    In doubt it is: a cluster's name may be left out, its port too, and a folder of this machine
+    may have several names.
+
+    Parameters
+    ----------
+    file
+        As Spark tells of it, letters such as blanks encoded.
+    uri
+        As it was asked for.
 
     Examples
     --------
-    >>> same_place("file:/data/rows/part-0", "file:///data/rows")
+    >>> same_place("hdfs://names:8020/my%20rows/part-0", "hdfs:///my rows")
     True
     """
-    return f"{_plain(file)}/".startswith(f"{_plain(uri)}/")
+    return any(_within(_parts(name), _parts(uri)) for name in (file, unquote(file)))
 
 
 def beside(uri: str) -> str:
@@ -216,12 +228,24 @@ class _Arrow:
         fs.copy_files(path, str(folder), system, fs.LocalFileSystem())
 
 
-def _plain(uri: str) -> str:
+def _parts(uri: str) -> tuple[str, str, str]:
+    """Scheme, host without its port, path."""
     scheme, _, rest = uri.partition(":")
-    return f"{scheme}:{rest.strip('/')}"
+    host, _, path = rest.removeprefix("//").partition("/") if rest[:2] == "//" else ("", "", rest)
+    return scheme, host.partition(":")[0], os.path.normpath(f"/{path.lstrip('/')}")
+
+
+def _within(inner: tuple[str, str, str], outer: tuple[str, str, str]) -> bool:
+    (kind, host, path), (its_kind, its_host, its_path) = inner, outer
+    if kind != its_kind or (host != its_host and host and its_host):
+        return False
+    real: Callable[[str], str] = os.path.realpath if kind == "file" else str
+    return f"{real(path)}/".startswith(f"{real(its_path).rstrip('/')}/")
 
 
 def _reached(uri: str) -> tuple[Any, str]:
+    if uri.startswith("file:"):  # as it stands: in a name of Hadoop's nothing is encoded
+        return fs.LocalFileSystem(), _parts(uri)[2]
     try:
         system, path = fs.FileSystem.from_uri(uri)
     except (ArrowException, OSError):
