@@ -3,6 +3,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize.cells import distinct, nulls_in
+from shoal.errors import InvalidPolicy
 
 COLUMNS = {
     "text": pa.array(["a", "b", None, "a"]),
@@ -36,3 +37,13 @@ def test_spellings_of_nothing_are_nulls_with_blanks_around_them_too():
 def test_an_empty_column_has_no_values():
     found = distinct(pa.chunked_array([], pa.string()), [""])
     assert len(found.values) == len(found.at) == 0
+
+
+def test_a_column_of_nothing_is_all_nulls():
+    empty = pa.chunked_array([pa.nulls(2), pa.nulls(1)])
+    assert distinct(empty, []).at.tolist() == [-1, -1, -1]
+
+
+def test_lists_are_refused_in_words():
+    with pytest.raises(InvalidPolicy, match="lists or structures"):
+        distinct(pa.array([[1], [2]]), [])

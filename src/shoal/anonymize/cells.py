@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.anonymize.hierarchies.leaves import as_text
+from shoal.errors import InvalidPolicy
 
 __all__ = ["Distinct", "distinct", "nulls_in"]
 
@@ -58,6 +59,13 @@ def nulls_in(values: Any, null_values: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def _encoded(column: Any) -> pa.DictionaryArray:
+    if pa.types.is_nested(column.type):
+        raise InvalidPolicy(
+            "A column to be counted by its values holds lists or structures.",
+            "Take a part of it as a column of its own, or give it the role `other`.",
+        )
+    if pa.types.is_null(column.type):  # parts of it could not be put together
+        column = column.cast(pa.string())
     if isinstance(column, pa.ChunkedArray):
         chunked = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         column = chunked.unify_dictionaries().combine_chunks()
