@@ -8,6 +8,7 @@ from shoal.apps.cluster_local_maps import maps
 from shoal.apps.cluster_local_reports import Heard
 from shoal.apps.cluster_local_story import PLAIN, WEAK, Asked, document, result
 from shoal.cluster import LocalClusterer
+from shoal.cluster.local.frame_reports import Gathered
 from shoal.domain import Box
 from shoal.mechanisms import LocalGrid, NDLaplace
 from shoal.privacy import LocalDP
@@ -85,3 +86,20 @@ def test_a_grid_s_promise_is_the_reports_own():
     told = result(groups(LocalGrid(box, epsilon=4, cells=6), box, 400), ASKED)
     assert told.guarantee == LocalDP(4)
     assert "nothing was spent" in told.settings["releases"].value
+
+
+def test_reports_counted_on_spark_are_all_used_and_of_others_a_sample():
+    class Many:
+        def size(self):
+            return 9_000
+
+    def used(mechanism, method):
+        here = groups(mechanism, BOX, method=method)
+        values, made = here.heard.reports.values, here.heard.reports.mechanism
+        reports = Gathered(values, made, rows=Many())
+        heard = Heard(reports, len(reports), made.guarantee, BOX, "a row")
+        return Groups(here.model, here.control, heard).used
+
+    assert used(LocalGrid(BOX, epsilon=4, cells=4), "grid") == 9_000
+    assert used(NDLaplace(3, bounds=BOX), "em") == 9_000
+    assert used(NDLaplace(3, bounds=BOX), "moments") == 800

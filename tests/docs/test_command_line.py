@@ -42,12 +42,12 @@ def test_the_table_of_settings_is_the_one_of_the_options():
     rows = row_of("the options of `cluster` and `perturb`")
     file = "`--ledger` of `cluster` and `perturb`, and the file of `ledger show` and `ledger limit`"
     ledger = row_of(file)
-    engines = "`cluster`, `perturb`, `anonymize` and its verbs `check` and `apply`"
+    engines = "`cluster`, `perturb`, `anonymize` and its verbs, `evaluate`, `attack membership`"
     engine = row_of(f"`--engine` and `--master` of {engines}")
     assert settings_of("version") == everywhere
     assert settings_of("demo") == everywhere | released
     assert settings_of("ledger show") == settings_of("ledger limit") == everywhere | ledger
-    assert settings_of("evaluate") == everywhere | row_of("the options of `evaluate`")
+    assert settings_of("evaluate") == everywhere | engine | row_of("the options of `evaluate`")
     for verb in ("cluster", "perturb"):
         alone = row_of(f"the options of `{verb}`")
         assert settings_of(verb) == everywhere | released | rows | ledger | engine | alone

@@ -214,6 +214,7 @@ def cluster(
             --max-rows-per-person 10
         shoal cluster visits.csv --method wave --epsilon 1 --domain visits.yaml
         shoal cluster reports.parquet --local -k 5 -o model
+        shoal cluster s3a://trips/noisy.parquet --local -k 5 --engine spark
         zcat visits.csv.gz | shoal cluster - -k 8 --epsilon 0.5 --domain visits.yaml --json
         shoal cluster hdfs:///visits.parquet -k 8 --epsilon 1 --domain visits.yaml --engine spark
             --master yarn
@@ -224,7 +225,8 @@ def cluster(
         columns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}
     """
     if local:
-        learn(asked_of(context), output, overwrite, Output(json, quiet))
+        engines = Engines(engine, master)
+        learn(asked_of(context), engines, output, overwrite, Output(json, quiet))
         return
     how, budget = named(method), budget_of(epsilon, "release")
     engines = Engines(engine, master)

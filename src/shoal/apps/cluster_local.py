@@ -1,6 +1,7 @@
 """``shoal cluster --local``: groups learnt from reports, of records this never sees."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import typer
 from shoal.apps.cluster_local_story import Asked, document, result, summary
 from shoal.apps.cluster_methods import groups_of
 from shoal.apps.cluster_words import in_words
+from shoal.apps.engine import Engines
 from shoal.apps.input import counted
 from shoal.apps.output import Output, Progress
 from shoal.errors import InvalidSetting, NotAReport
@@ -16,12 +18,13 @@ from shoal.errors import InvalidSetting, NotAReport
 if TYPE_CHECKING:
     from shoal.apps.cluster_local_groups import Groups
     from shoal.apps.cluster_local_reports import Heard
+    from shoal.randomness import Randomness
 
 __all__ = ["NAMES", "asked_of", "learn"]
 
 NAMES = ("auto", "em", "mixture", "posterior-means", "moments", "blend", "plain", "grid")
 _USED = {"table", "local", "method", "groups", "choose", "output", "overwrite", "title",
-         "publisher", "seed", "json", "quiet"}  # fmt: skip
+         "publisher", "engine", "master", "seed", "json", "quiet"}  # fmt: skip
 
 
 def asked_of(context: typer.Context) -> Asked:
@@ -39,28 +42,29 @@ def asked_of(context: typer.Context) -> Asked:
     return Asked(words["table"], _method(words["method"]), wanted, *told)
 
 
-def learn(asked: Asked, output: Path, overwrite: bool, say: Output) -> None:
+def learn(asked: Asked, engines: Engines, output: Path, overwrite: bool, say: Output) -> None:
     """Learn, write the folder whole or not at all, and say what was found."""
     from shoal.cluster.folder import check_replaceable
     from shoal.data import whole_folder
 
     check_replaceable(output)
     with say.progress(4) as progress, in_words(), whole_folder(output, overwrite) as part:
-        groups = _found(asked, progress)
+        with engines.table(asked.table, progress) if engines.on_spark else nullcontext() as frame:
+            groups = _found(asked, frame, progress)
         progress.step("Writing the page")
         files = [output / name for name in _written(groups, asked, part)]
     say.result(document(groups, files), *summary(groups, asked, files))
 
 
-def _found(asked: Asked, progress: Progress) -> "Groups":
+def _found(asked: Asked, frame: Any, progress: Progress) -> "Groups":
     from shoal.apps.cluster_local_groups import Groups
-    from shoal.apps.cluster_local_reports import heard
+    from shoal.apps.cluster_local_reports import MOST_NUMBERS
     from shoal.cluster import LocalClusterer
     from shoal.randomness import Randomness
 
     rng = Randomness(asked.seed)
     progress.step("Reading reports")
-    reports = heard(asked.table, rng.compute, counted(progress))
+    reports = _heard(asked, frame, rng, progress)
     _check_law(reports, asked)
     progress.step("Finding groups")
     model: Any = LocalClusterer(
@@ -72,7 +76,19 @@ def _found(asked: Asked, progress: Progress) -> "Groups":
     ).fit(reports.reports)
     model.guarantee_ = reports.guarantee  # marked, if the reports are a simulation
     progress.step("Finding groups without data")
-    return Groups(model, model.control(random_state=rng.seed()), reports)
+    users = min(model.n_reports_, MOST_NUMBERS // reports.box.d)  # of those on Spark more may be
+    return Groups(model, model.control(users, random_state=rng.seed()), reports)
+
+
+def _heard(asked: Asked, frame: Any, rng: "Randomness", progress: Progress) -> "Heard":
+    """The reports of a file, or those of a frame on Spark."""
+    if frame is None:
+        from shoal.apps.cluster_local_reports import heard
+
+        return heard(asked.table, rng.compute, counted(progress))
+    from shoal.apps.cluster_local_frames import heard_on_spark
+
+    return heard_on_spark(asked.table, frame, rng.seed())
 
 
 def _clusters(asked: Asked, heard: "Heard", rng: Any) -> int:

@@ -64,6 +64,22 @@ class Groups:
         return float(normalised_inertia(self._drawn / units, centers, self.centers / units))
 
     @property
+    def used(self) -> int:
+        """How many reports it was learnt from: those that are held here, or all if Spark counted.
+
+        There the cells of a grid are, and the lattice of expectation maximisation.
+        """
+        from shoal.cluster.local.frame_reports import Gathered
+        from shoal.mechanisms import NDLaplace
+
+        reports, model = self.heard.reports, self.model
+        on_lattice = isinstance(model.mechanism, NDLaplace) and self.box.d <= 3
+        counted = model.method_ == "grid" or (model.method_ == "em" and on_lattice)
+        if isinstance(reports, Gathered) and counted:
+            return self.heard.total
+        return len(reports.values)
+
+    @property
     def is_weak(self) -> bool:
         """Whether noise decides more than the reports do."""
         return not self.ratio > _NEAR or self.heard.total < (self.needed or 0)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shoal.mechanisms import Reports
     from shoal.privacy import Guarantee
 
-__all__ = ["Heard", "heard"]
+__all__ = ["MOST_NUMBERS", "Heard", "about_of", "differing", "heard", "read_about"]
 
 SCHEMA = "shoal.reports/1"
 MOST_NUMBERS = 40_000_000  # in memory at a time: 320 MB
@@ -29,14 +29,14 @@ _PERTURB = (
 
 @dataclass(frozen=True, eq=False)
 class Heard:
-    """Reports of a file, and what is said about them beside it.
+    """Reports of a table, and what is said about them beside it.
 
     Attributes
     ----------
     reports
-        All of them, or as many as fit, drawn at random.
+        All of them, or as many as fit, drawn at random; or what is needed of those on Spark.
     total
-        How many the file holds.
+        How many there are.
     guarantee
         Their promise, marked if their noise came from a seed.
     box, protects
@@ -48,11 +48,6 @@ class Heard:
     guarantee: "Guarantee"
     box: "Box"
     protects: str
-
-    @property
-    def is_sampled(self) -> bool:
-        """Whether there were too many to learn from all."""
-        return len(self.reports) < self.total
 
 
 def heard(
@@ -76,8 +71,7 @@ def heard(
     from shoal.mechanisms import Reports
 
     told = _told(table)
-    _check_numeric(told)
-    about = _about(table, told)
+    about = about_of(table, told)
     values, total = _values(table, about.mechanism, about.box.names, rng, progress, most)
     reports = Reports(values, about.mechanism, about.remap)
     return Heard(reports, total, about.guarantee, about.box, str(told.get("protects", "a row")))
@@ -94,20 +88,37 @@ def _told(table: str) -> dict[str, Any]:
         )
     source_of(table)  # refused here, if there is no table at all
     about = Path(f"{table.rstrip('/')}.json")
-    if not about.is_file():
+    try:
+        text = about.read_text(encoding="utf-8") if about.is_file() else None
+    except (OSError, ValueError):
+        raise _not_told(table) from None
+    told = read_about(text, table)
+    _check_same(Path(table), told)
+    return told
+
+
+def read_about(text: str | None, table: str) -> dict[str, Any]:
+    """What is said about reports, as this version writes it.
+
+    Parameters
+    ----------
+    text, table
+        What lies beside the reports, ``None`` if nothing does; where these are.
+    """
+    if text is None:
+        name = Path(table).name
         raise NotAReport(
-            f"No {about.name} lies beside {Path(table).name}, so these may be true rows: nothing "
+            f"No {name}.json lies beside {name}, so these may be true rows: nothing "
             "says what made them.",
             _PERTURB,
         )
     try:
-        told = json.loads(about.read_text(encoding="utf-8"))
+        told = json.loads(text)
         known = told["schema"] == SCHEMA
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         known = False
     if not known:
         raise _not_told(table)
-    _check_same(Path(table), told)
     return dict(told)
 
 
@@ -117,11 +128,17 @@ def _check_same(table: Path, told: Mapping[str, Any]) -> None:
     with table.open("rb") as content:
         found = hashlib.file_digest(content, "sha256").hexdigest()
     if found != told["file"]["sha256"]:
-        raise NotAReport(
-            f"{table.name} is not the file that {table.name}.json is about: its checksum differs.",
-            "Take the two files as `shoal perturb` wrote them. Reports gathered another way are "
-            "wrapped in Python: shoal.Reports(values, mechanism).",
-        )
+        raise differing(str(table))
+
+
+def differing(table: str) -> NotAReport:
+    """The error for a table that the file beside it is not about."""
+    name = Path(table).name
+    return NotAReport(
+        f"{name} is not the file that {name}.json is about: its checksum differs.",
+        "Take the two files as `shoal perturb` wrote them. Reports gathered another way are "
+        "wrapped in Python: shoal.Reports(values, mechanism).",
+    )
 
 
 def _not_told(table: str) -> NotAReport:
@@ -140,11 +157,18 @@ class _About(NamedTuple):
     box: "Box"
 
 
-def _about(table: str, told: Mapping[str, Any]) -> _About:
-    """The mechanism and its promise again, of a file that names them."""
+def about_of(table: str, told: Mapping[str, Any]) -> _About:
+    """The mechanism and its promise again, of a file that names them.
+
+    Parameters
+    ----------
+    table, told
+        Where the reports are, what is said beside them.
+    """
     from shoal.cluster.local.saving import mechanism_of
     from shoal.synopsis.folder import box_from
 
+    _check_numeric(told)
     try:
         mechanism, box = mechanism_of(told["mechanism"]), box_from(told["domain"])
         guarantee = mechanism.guarantee.simulated(told["simulation"] is not False)

@@ -85,7 +85,7 @@ def document(groups: Groups, files: Sequence[Path]) -> dict[str, Any]:
         "method": groups.model.method_,
         "n_clusters": groups.k,
         "reports": groups.heard.total,
-        "reports_used": len(groups.heard.reports),
+        "reports_used": groups.used,
         "groups": [
             {"center": center, "people_about": people}
             for center, people in zip(named, groups.people, strict=True)
@@ -138,7 +138,7 @@ def _settings(groups: Groups, asked: Asked) -> dict[str, Any]:
 
 def _found(groups: Groups) -> str:
     heard = groups.heard
-    used = f"{len(heard.reports):,} of " if heard.is_sampled else ""
+    used = f"{groups.used:,} of " if groups.used < heard.total else ""
     return f"{_count(groups)}, learnt from {used}{heard.total:,} reports."
 
 
@@ -176,10 +176,10 @@ def _errors(groups: Groups, asked: Asked) -> list[str]:
         )
     if model.method_ == "plain":
         said.append(PLAIN)
-    if heard.is_sampled:
+    if groups.used < heard.total:
         said.append(
-            f"{len(heard.reports):,} reports, drawn at random, were learnt from; all "
-            f"{heard.total:,} would not have fitted in memory."
+            f"{groups.used:,} reports, drawn at random, were learnt from; all {heard.total:,} "
+            "would be too many for the memory of one machine."
         )
     if len(asked.n_clusters) > 1:
         low, high = asked.n_clusters[0], asked.n_clusters[-1]
@@ -258,16 +258,28 @@ def _printed(groups: Groups) -> "RenderableType":
 def _code(groups: Groups, asked: Asked) -> str:
     """Python that does the same, from the same file of reports."""
     seed = "" if asked.seed is None else f", random_state={asked.seed}"
-    values = "np.column_stack([table[name] for name in table.column_names])"
-    if len(groups.heard.reports.values.shape) == 1:
-        values = 'table["cell"].to_numpy()'
     return (
         "import numpy as np\nimport pyarrow.parquet as pq\nimport shoal\n\n"
         "mechanism = ...  # as under Settings, below\n"
-        f"table = pq.read_table({Path(asked.table).name!r})\n"
-        f"reports = shoal.Reports({values}, mechanism)\n"
+        f"{_read_again(groups, asked)}"
         f"model = shoal.LocalClusterer({groups.k}, mechanism=mechanism, "
         f"method={groups.model.method_!r}{seed})\n"
         'model.fit(reports).save("model")\n'
         "model.control()  # the same without data"
     )
+
+
+def _read_again(groups: Groups, asked: Asked) -> str:
+    """Python that reads the reports."""
+    from shoal.cluster.local.frame_reports import Gathered
+
+    reports, name = groups.heard.reports, Path(asked.table).name
+    if isinstance(reports, Gathered):
+        return (
+            f"frame = spark.read.parquet({name!r})\n"
+            "reports = shoal.cluster.FrameReports(frame, mechanism)\n"
+        )
+    values = "np.column_stack([table[name] for name in table.column_names])"
+    if reports.values.ndim == 1:
+        values = 'table["cell"].to_numpy()'
+    return f"table = pq.read_table({name!r})\nreports = shoal.Reports({values}, mechanism)\n"
