@@ -1,3 +1,6 @@
+import logging
+
+import pyarrow as pa
 import pytest
 
 from shoal.domain import Box
@@ -42,6 +45,12 @@ def test_what_spark_raises_is_named_without_its_words(words, kind, told):
     assert caught.value.__suppress_context__  # or a traceback would show them all the same
 
 
+def test_what_arrow_says_of_what_came_is_withheld_too():
+    with pytest.raises(ClusterFailed) as caught, guarded("reading rows"):
+        pa.array(["Ada, 31, HIV"]).cast(pa.int64())
+    assert "Ada" not in str(caught.value)
+
+
 @pytest.mark.parametrize("error", [NotFinite("NaN came.", "Fill it."), KeyError("x")])
 def test_what_is_not_sparks_comes_through(error):
     with pytest.raises(type(error)) as caught, guarded("reading rows"):
@@ -61,15 +70,33 @@ def test_a_stopped_session_is_told_before_anything_is_asked_of_it():
         check_alive(Gone())
 
 
-def test_what_spark_writes_of_a_failed_query_is_kept_back_too(spark, capfd):
+class Heard(logging.Handler):
+    """What was logged."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = []
+
+    def emit(self, record):
+        self.words.append(record.getMessage())
+
+
+def test_what_pyspark_logs_of_a_failed_query_is_kept_back_too(spark):
+    from pyspark.logger import PySparkLogger
+
+    logger, heard = PySparkLogger.getLogger("DataFrameQueryContextLogger"), Heard()
     names = spark.createDataFrame([("Ada",)], "name string")
     ages = names.select(names["name"].cast("int").alias("age"))
-    with pytest.raises(ClusterFailed):
-        rows_of(ages, Box(age=(0, 110))).size()
-    assert "Ada" not in "".join(capfd.readouterr())
-    with pytest.raises(Exception, match="Ada"):
-        ages.collect()
-    assert "Ada" in "".join(capfd.readouterr())  # as anybody else's query still is
+    logger.addHandler(heard)
+    try:
+        with pytest.raises(ClusterFailed):
+            rows_of(ages, Box(age=(0, 110))).size()
+        assert not heard.words
+        with pytest.raises(Exception, match="Ada"):
+            ages.collect()
+    finally:
+        logger.removeHandler(heard)
+    assert "Ada" in heard.words[0]  # as of anybody else's query
 
 
 def test_frames_that_have_no_end_and_names_that_spark_confuses_are_named(spark):

@@ -1,5 +1,6 @@
 """Is the table what the policy says? Columns, people, and columns that look identifying."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -122,8 +123,8 @@ def _check_others(policy: Policy, table: AnyTable) -> None:
 
 
 def _suspicions(i: int, null_values: Sequence[str]) -> list[str]:
-    nothing = ", ".join("'" + value.replace("'", "''") + "'" for value in null_values) or "NULL"
     # In words that DuckDB and Spark both understand.
+    nothing = ", ".join(map(_literal, null_values)) or "NULL"
     text = f"trim(CAST(c{i} AS STRING))"
     cell = f"(CASE WHEN {text} IN ({nothing}) THEN NULL ELSE {text} END)"
     blanks = f"length({cell}) - length(replace({cell}, ' ', ''))"
@@ -133,3 +134,16 @@ def _suspicions(i: int, null_values: Sequence[str]) -> list[str]:
         f"count(*) FILTER (WHERE {blanks} >= {_WORDS - 1})",
         f"count(*) FILTER (WHERE regexp_replace({cell}, '{_MOMENT}', '') <> {cell})",
     ]
+
+
+def _literal(text: str) -> str:
+    r"""Text as SQL, without the quotes and backslashes that DuckDB and Spark read differently.
+
+    Examples
+    --------
+    >>> _literal(r"\N"), _literal("NA"), _literal("")
+    ("concat(chr(92), 'N')", "concat('NA')", "''")
+    """
+    parts = [part for part in re.split(r"([\\'])", text) if part]
+    said = [f"chr({ord(part)})" if part in "\\'" else f"'{part}'" for part in parts]
+    return f"concat({', '.join(said)})" if said else "''"

@@ -21,7 +21,7 @@ _ORDER = "_shoal_order"
 _TIMES = "_shoal_times"
 _PIECE = 1 << 16  # rows of a class that are made at once
 _SENT = 500_000  # combinations that are sent to every executor
-_NO_HASH = ("map<", "variant")
+_NESTED = ("array<", "map<", "struct<", "variant")
 
 
 def released_frame(
@@ -77,10 +77,16 @@ def _keyed(rows: Any, columns: Sequence[str]) -> Any:
     return keyed.repartition(_ORDER)
 
 
-def _cell(name: str, kind: str) -> tuple[str, str]:
-    """What is hashed of a column: whether it is null, and its cell."""
-    plain = not any(mark in kind for mark in _NO_HASH)
-    return f"isnull({name})", name if plain else f"to_json(struct({name}))"
+def _cell(name: str, kind: str) -> tuple[str, ...]:
+    """What is hashed of a column: whether it is null, and its cell.
+
+    Spark hashes -0.0 as 0.0 and skips nulls within a structure: rows that differ in these alone
+    would come in the order they stood in. As text they differ; only JSON tells where one ends,
+    and only the other text has all digits of a time.
+    """
+    if kind.startswith(_NESTED):
+        return f"isnull({name})", f"CAST({name} AS STRING)", f"to_json(struct({name}))"
+    return f"isnull({name})", f"CAST({name} AS STRING)" if kind in ("float", "double") else name
 
 
 def _sorted(keyed: Any) -> Any:
@@ -101,9 +107,8 @@ def _lines(table: SparkTable, plan: Publishing, marking: Marking) -> Any:
     found = marking.finder(cells.rename_columns(plan.quasi))
     named = cells.rename_columns([f"v{i}" for i in range(len(plan.quasi))])
     lines = named.append_column(CLASS, pa.array(found)).filter(pa.array(found >= 0))
-    frame, kinds = table.session.createDataFrame(lines), dict(table.frame.dtypes)
-    same = [kind for _, kind in frame.dtypes[:-1]] == [kinds[name] for name in plan.quasi]
-    if not same:
+    frame, counted = table.session.createDataFrame(lines), table.view(plan.quasi)
+    if [kind for _, kind in frame.dtypes[:-1]] != [kind for _, kind in counted.dtypes]:
         return None
     alone = known.num_columns == len(plan.quasi) + 1  # else lines differ in other columns, too
     return frame if alone else frame.distinct()
@@ -114,7 +119,7 @@ def _met(table: SparkTable, plan: Publishing, marking: Marking, lines: Any) -> A
 
     A join takes cells for equal as the count did, nulls and floats included.
     """
-    cells = [f"{quoted(name)} AS q{i}" for i, name in enumerate(plan.quasi)]
+    cells = [f"{table.cell(name)} AS q{i}" for i, name in enumerate(plan.quasi)]
     carried = [f"{quoted(name)} AS c{i}" for i, name in enumerate(marking.carried)]
     rows = _unnoted(table.frame.selectExpr(*cells, *carried))
     assert table.known is not None
@@ -138,7 +143,7 @@ def _marked(table: SparkTable, plan: Publishing, marking: Marking) -> Any:
         typed.append(f"CAST(NULL AS STRING) AS {OWNER}")
     needed = list(dict.fromkeys([*plan.quasi, *marking.carried, *filter(None, [marking.entity])]))
     schema = _bare(table.frame.selectExpr(*typed).schema)
-    return table.mapped(marking, needed, schema)
+    return table.mapped(marking, needed, schema, counted=plan.quasi)
 
 
 def _made(table: SparkTable, plan: Publishing, frequency: Frequency) -> Any:

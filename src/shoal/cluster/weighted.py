@@ -50,7 +50,7 @@ def weighted_centers(
     [[-0.45], [0.5]]
     """
     points, weights = padded(points, weights, k)
-    if by == "mllib":
+    if by == "mllib" and k > 1:  # Spark refuses to find one mean
         centers = spark_part().mllib_centers(points, weights, k, rng.seed())
         return farthest(centers, points, weights, k)  # k-means|| may stop at fewer
     found: Matrix = weighted_kmeans(points, weights, k, rng.seed(), n_init).cluster_centers_

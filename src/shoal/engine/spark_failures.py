@@ -21,7 +21,7 @@ from shoal.errors import (
 
 __all__ = ["check_alive", "guarded"]
 
-_LIBRARIES = ("pyspark", "py4j", "grpc")
+_LIBRARIES = ("pyspark", "py4j", "grpc", "pyarrow")
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _STOPPED = (

@@ -83,6 +83,6 @@ def _arrow(kind: str) -> pa.DataType:
     """The kind of a column named in Spark's words; nested ones are all alike to what reads them."""
     if kind.startswith("decimal"):
         return pa.decimal128(38, 18)
-    if kind.startswith(("varchar", "char")):
+    if kind.startswith(("varchar", "char", "string")):
         return pa.string()
     return _KINDS.get(kind, pa.list_(pa.null()))

@@ -82,6 +82,7 @@ class SparkTable:
         check_alive(frame)
         self.frame, self.collect_limit = frame, collect_limit
         self.names = unique(frame.columns)
+        self._kinds = dict(frame.dtypes)
         self.known: pa.Table | None = None  # combinations that came here, for rows to be found by
 
     @property
@@ -89,20 +90,39 @@ class SparkTable:
         """The frame's Spark session."""
         return self.frame.sparkSession
 
+    def cell(self, name: str) -> str:
+        """A column as it is counted, in Spark's words.
+
+        A time is what clocks showed in the session's zone, and text is told apart byte by byte:
+        Spark itself hands times to the driver in one zone and to tasks in another, and takes
+        ``a`` for ``A`` if a column's collation says so.
+        """
+        kind, written = self._kinds[name], quoted(name)
+        if kind == "timestamp":
+            return f"CAST({written} AS TIMESTAMP_NTZ)"
+        return f"CAST({written} AS STRING)" if kind.startswith("string ") else written
+
     def view(self, columns: Sequence[str], owner: str | None = None) -> Any:
         """These columns as a frame with c0, c1, ... and, as text, whose each row is."""
-        named = [f"{quoted(name)} AS c{i}" for i, name in enumerate(columns)]
+        named = [f"{self.cell(name)} AS c{i}" for i, name in enumerate(columns)]
         if owner is None:
             return self.frame.selectExpr(*(named or ["1 AS none"]))
         schema = self.frame.selectExpr(*named, f"CAST(NULL AS STRING) AS {OWNER}").schema
         wanted = list(dict.fromkeys([*columns, owner]))
         plainly_named(empty_batch(self.frame, wanted), columns, owner)  # refused here, not there
-        return self.mapped(partial(plainly_named, columns=columns, owner=owner), wanted, schema)
+        kernel = partial(plainly_named, columns=columns, owner=owner)
+        return self.mapped(kernel, wanted, schema, counted=columns)
 
-    def mapped(self, kernel: Kernel, columns: Sequence[str], schema: Any) -> Any:
-        """What a kernel makes of batches of these columns, as a frame of this Spark schema."""
+    def mapped(
+        self, kernel: Kernel, columns: Sequence[str], schema: Any, counted: Sequence[str]
+    ) -> Any:
+        """What a kernel makes of batches of these columns, as a frame of this Spark schema.
+
+        Those ``counted`` come as they are counted, others as they are.
+        """
         # Under plain names: Spark would take a dot in one for a field of a structure.
-        plain = self.frame.selectExpr(*(f"{quoted(n)} AS c{i}" for i, n in enumerate(columns)))
+        cells = [self.cell(name) if name in counted else quoted(name) for name in columns]
+        plain = self.frame.selectExpr(*(f"{cell} AS c{i}" for i, cell in enumerate(cells)))
         return plain.mapInArrow(Each(kernel, tuple(columns)), schema)
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:

@@ -108,18 +108,21 @@ class DateLeaves:
 
 
 def as_text(column: Any) -> Any:
-    """A column of anything that can be written down as an Arrow array of text.
+    """A column of anything that can be written down as an Arrow array of text; -0.0 is 0.
 
     Examples
     --------
-    >>> as_text(pa.array([1.0, 2.5])).to_pylist()
-    ['1', '2.5']
+    >>> as_text(pa.array([1.0, 2.5, -0.0])).to_pylist()
+    ['1', '2.5', '0']
     """
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_binary(column.type) or pa.types.is_nested(column.type):
         return pa.nulls(len(column), pa.string())  # no leaf: told as such
-    return column.cast(pa.string())
+    written = column.cast(pa.string())
+    if pa.types.is_floating(column.type):
+        return pc.if_else(pc.equal(written, "-0"), "0", written)
+    return written
 
 
 def masked(cells: Any, kept: int) -> Any:
