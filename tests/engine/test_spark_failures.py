@@ -32,6 +32,8 @@ class SparksOwn(Exception):
             WorkerIncomplete,
             "pyarrow",
         ),
+        ('java.io.IOException: Cannot run program "/opt/python"', WorkerIncomplete, "cannot run"),
+        ("[PYTHON_VERSION_MISMATCH] Python in worker has 3.12", WorkerIncomplete, "version"),
         ("[PATH_ALREADY_EXISTS] Path hdfs:/x already exists", AlreadyExists, "already"),
         ("[PATH_NOT_FOUND] Path does not exist", UnreadableTable, "no table"),
         ("Cannot call methods on a stopped SparkContext", SessionStopped, "stopped"),
@@ -97,6 +99,12 @@ def test_what_pyspark_logs_of_a_failed_query_is_kept_back_too(spark):
     finally:
         logger.removeHandler(heard)
     assert "Ada" in heard.words[0]  # as of anybody else's query
+
+
+def test_a_worker_without_the_python_that_was_named_is_told_of(spark, monkeypatch):
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", "/nowhere/python")
+    with pytest.raises(WorkerIncomplete, match="cannot run Python"):
+        rows_of(spark.range(3).toDF("age"), Box(age=(0, 110))).size()
 
 
 def test_frames_that_have_no_end_and_names_that_spark_confuses_are_named(spark):

@@ -41,6 +41,12 @@ _ENDLESS = (
     "A streaming frame came, whose rows have no end.",
     "Have Spark write them, and pass the table that was written.",
 )
+_INCOMPLETE = (
+    "A worker of the cluster cannot run Python as it is needed: there is none at the path that was "
+    "named, or its version, or pyarrow's, is another.",
+    "Install the driver's version of Python with shoal and pyarrow wherever workers run, and point "
+    "PYSPARK_PYTHON, or spark.pyspark.python, at it.",
+)
 _SIGNS: dict[str, tuple[type[ShoalError], tuple[str, str]]] = {
     "stopped SparkContext": (SessionStopped, _STOPPED),
     "NO_ACTIVE_SESSION": (SessionStopped, _STOPPED),
@@ -51,6 +57,10 @@ _SIGNS: dict[str, tuple[type[ShoalError], tuple[str, str]]] = {
     "UNABLE_TO_INFER_SCHEMA": (UnreadableTable, _UNREADABLE),
     "CANNOT_READ_FILE": (UnreadableTable, _UNREADABLE),
     "FAILED_READ_FILE": (UnreadableTable, _UNREADABLE),
+    "Cannot run program": (WorkerIncomplete, _INCOMPLETE),
+    "PYTHON_VERSION_MISMATCH": (WorkerIncomplete, _INCOMPLETE),
+    "PACKAGE_NOT_INSTALLED": (WorkerIncomplete, _INCOMPLETE),
+    "UNSUPPORTED_PACKAGE_VERSION": (WorkerIncomplete, _INCOMPLETE),
     "AMBIGUOUS_REFERENCE": (DuplicateColumn, _AMBIGUOUS),
     "writeStream": (InvalidSetting, _ENDLESS),  # what Spark would rather be asked for
 }
