@@ -239,6 +239,17 @@ def test_a_twin_that_loses_a_row_is_caught(spark, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == []
 
 
+def test_a_twin_that_loses_a_row_with_its_owner_is_caught(spark, tmp_path, monkeypatch):
+    def short(frame):
+        return frame.limit(frame.count() - 1)
+
+    monkeypatch.setattr("shoal.anonymize.spark_run.in_own_order", short)
+    asked = policy(tmp_path, privacy={"entity": "id"}, search={"restarts": 0})
+    with pytest.raises(CannotWrite, match="was taken out"):
+        run_policy(asked, spark.createDataFrame(people()))
+    assert os.listdir(tmp_path) == []
+
+
 def test_what_spark_notes_beside_a_column_stays_behind(spark, tmp_path):
     frame = spark.createDataFrame(people())
     frame = frame.withMetadata("visits", {"ml_attr": {"vals": ["secret"]}})
@@ -392,3 +403,32 @@ def test_a_zero_below_zero_is_zero(spark, monkeypatch):
         monkeypatch.setattr(spark_release, "_SENT", most)
         far = TopDownSpecialization(policy=asked).fit_transform(spark.createDataFrame(table))
         assert rows_in(far.toArrow()) == near
+
+
+def test_what_is_returned_is_what_was_counted_though_rows_be_drawn_anew(spark):
+    def drawn(batches):
+        for batch in batches:
+            tens = np.random.default_rng().integers(0, 10**9, batch.num_rows)
+            yield pa.record_batch({"q": ["a"] * batch.num_rows, "s": tens})
+
+    frame = spark.range(50).mapInArrow(drawn, "q string, s bigint")
+    assert frame.toArrow() != frame.toArrow()
+    attributes = {"q": LETTER, "s": {"role": "sensitive"}}
+    asked = policy(attributes=attributes, search={"restarts": 0})
+    released = TopDownSpecialization(policy=asked).fit_transform(frame)
+    first, second = (released.select("*").toArrow() for _ in range(2))
+    assert rows_in(first) == rows_in(second)
+
+
+def test_a_release_reads_the_rows_three_times_at_most(spark, tmp_path):
+    frame, context = spark.createDataFrame(people()).repartition(7), spark.sparkContext
+    context.setJobGroup("released", "a release")
+    try:
+        run_policy(policy(tmp_path), frame)
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+    tracker = context.statusTracker()
+    jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup("released"))
+    stages = [tracker.getStageInfo(stage) for stage in {s for job in jobs for s in job.stageIds}]
+    reading = [of for of in stages if of and of.numTasks == 7 and of.numCompletedTasks]
+    assert 2 <= len(reading) <= 3

@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -28,6 +29,7 @@ ROWS = pa.table({"age": [21, 22, 23, 64, 65, 66] * 20})
         ("epsilon", "0.1"),
         ("method", "lloyd"),
         ("delta", None),
+        ("n_clusters", np.int64(3)),
     ],
 )
 def test_a_setting_comes_back_from_json(name, value):

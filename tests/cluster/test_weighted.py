@@ -22,6 +22,12 @@ def test_weights_count():
     assert sorted(centers.round(3).ravel().tolist()) == [-0.5, 0.2]
 
 
+def test_one_mean_is_found_without_spark_which_refuses_to():
+    points = np.array([[-0.5], [0.5]])
+    centers = weighted_centers(points, np.array([3.0, 1.0]), 1, Randomness(1), by="mllib")
+    assert centers.tolist() == [[-0.25]]
+
+
 @pytest.mark.parametrize("n", [0, 1, 3])
 @pytest.mark.parametrize("k", [1, 4, 40])
 def test_there_are_always_centres_enough_and_they_differ(n, k):

@@ -6,6 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from shoal.anonymize import TopDownSpecialization
 from shoal.anonymize.policy import Policy, read_policy
 from shoal.anonymize.problem import Metrics
@@ -38,6 +40,7 @@ def told(name: str, value: Any) -> Any:
         return None
     way = _WAYS.get(name)
     said = value if way is None else way.said(value)
+    said = said.item() if isinstance(said, np.generic) else said  # a grid of settings is NumPy's
     said = list(said) if isinstance(said, range | tuple) else said
     try:
         json.dumps(said)
