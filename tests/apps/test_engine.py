@@ -117,6 +117,11 @@ def test_a_cluster_is_named_for_spark_alone():
     assert json.loads(shown.stdout)["error"] == "ConflictingSettings"
 
 
+def test_a_server_that_runs_already_is_told_no_settings():
+    assert not Engines("spark", "sc://host")._settings
+    assert Engines("spark", "spark://host:7077")._settings["spark__log__level"] == "OFF"
+
+
 def test_without_pyspark_the_exit_code_says_that_a_part_is_missing(monkeypatch):
     monkeypatch.delitem(sys.modules, "shoal.engine.spark", raising=False)
     monkeypatch.delattr("shoal.engine.spark", raising=False)

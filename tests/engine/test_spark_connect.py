@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 import shoal
 from shoal.domain import Box, Grid
 from shoal.engine import rows_of
-from shoal.errors import NotFinite, SessionStopped
+from shoal.errors import AlreadyExists, NotFinite, SessionStopped
 
 builder = SparkSession.builder.remote("local[1]")
 session = builder.config("spark.sql.shuffle.partitions", "1").getOrCreate()
@@ -26,6 +26,12 @@ rows, grid = rows_of(frame, box), Grid(box, 4)
 assert np.array_equal(rows.count(grid), rows_of(table, box).count(grid))
 twice = rows.map(lambda block: block.numbers * 2, ["a", "b"])
 assert twice.appended().columns == ["x", "y", "a", "b"]
+twice.write("FOLDER/twice.parquet")
+assert session.read.parquet("FOLDER/twice.parquet").count() == 300
+try:
+    twice.write("FOLDER/twice.parquet")
+except AlreadyExists:
+    print("it was there already")
 reports = shoal.Perturb(shoal.NDLaplace(9.0, bounds=box), random_state=7).fit_transform(frame)
 assert reports.toArrow().equals(reports.toArrow())
 try:
@@ -40,16 +46,17 @@ except SessionStopped:
 """
 
 
-def test_frames_of_spark_connect_do_what_classic_ones_do():
+def test_frames_of_spark_connect_do_what_classic_ones_do(tmp_path):
     brief = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx700m"  # it will not live to be warm
     places = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     places["JAVA_TOOL_OPTIONS"] = brief
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
+        [sys.executable, "-c", SCRIPT.replace("FOLDER", tmp_path.as_uri())],
         check=False,
         capture_output=True,
         text=True,
         env={**os.environ, **places},
         timeout=900,
     )
-    assert "NaN was met\nand the end was seen" in done.stdout, done.stderr[-3_000:]
+    told = "it was there already\nNaN was met\nand the end was seen"
+    assert told in done.stdout, done.stderr[-3_000:]

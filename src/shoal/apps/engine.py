@@ -57,6 +57,11 @@ class Engines:
         """Whether rows are read by Spark."""
         return self.engine == "spark"
 
+    @property
+    def _settings(self) -> dict[str, str]:
+        """What is set at the start; a server of Spark Connect has started already."""
+        return {} if (self.master or "").startswith("sc://") else _SETTINGS
+
     @contextmanager
     def table(self, path: str, progress: Progress) -> Iterator[Any]:
         """The table: the path of a file here, or a frame whose rows Spark has not read yet."""
@@ -77,7 +82,7 @@ class Engines:
         try:
             session, own = part.active_session(), False
         except SessionStopped:
-            session, own = part.spark_session(self.master, **_SETTINGS), True
+            session, own = part.spark_session(self.master, **self._settings), True
         try:
             with watched(session, _shown(progress)):
                 yield session

@@ -252,6 +252,7 @@ def _reached(uri: str) -> tuple[Any, str]:
         scheme = uri.split(":", 1)[0]
         raise CannotWrite(
             f"A {scheme} path came, which this client of Spark Connect cannot reach itself.",
-            "Name one it can (file, s3, gs, hdfs), or run where the cluster's own session is.",
+            "Name one that Arrow reaches from here (file; s3, gs or hdfs with their libraries), or "
+            "run where the cluster's own session is.",
         ) from None
     return system, path

@@ -113,7 +113,7 @@ class SparkMapped:
                 "End it in .csv, .csv.gz or .parquet.",
             )
         lines = self.frame() if self.order is not None else self._lines(self.kernel, self.names)
-        writer = lines.write.mode("overwrite" if overwrite else "errorifexists")
+        writer = lines.write.mode("overwrite" if overwrite else "error")
         with guarded("writing a table"):
             if kind == ".parquet":
                 writer.parquet(str(path))
