@@ -531,3 +531,16 @@ def test_adult_comes_out_as_the_literature_measured_it(tmp_path):
     assert done.outcome.metrics.ncp == pytest.approx(0.63554, abs=1e-5)
     assert done.produced.achieved.classes == 24
     assert check.recount(str(tmp_path / "out.parquet"), done.policy).k >= 10
+
+
+@pytest.mark.parametrize("as_file", [False, True])
+def test_times_of_another_zone_find_the_class_they_were_counted_in(tmp_path, as_file):
+    instants = np.array(["2021-03-28T01:30", "2021-03-28T23:30"], dtype="datetime64[us]")
+    times = pa.array(np.repeat(instants, 20), pa.timestamp("us", "Asia/Kolkata"))
+    table = pa.table({"t": times, "visits": np.arange(40) % 9})
+    day = {"role": "quasi", "type": "date", "hierarchy": {"kind": "date", "levels": ["day"]}}
+    asked = policy(tmp_path, attributes={"t": day, "visits": {"role": "other", "force": True}})
+    pq.write_table(table, tmp_path / "rows.parquet")
+    run_policy(asked, str(tmp_path / "rows.parquet") if as_file else table)
+    released = pq.read_table(tmp_path / "out.parquet")
+    assert classes_in(released, ["t"]) == {("2021-03-28",): 40}

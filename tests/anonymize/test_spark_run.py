@@ -9,7 +9,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.anonymize import Policy, TopDownSpecialization, recount, run_policy, spark_release
+from shoal.anonymize import Policy, TopDownSpecialization, recount, run_policy, spark_release, spark_run
 from shoal.errors import (
     AlreadyExists,
     CannotWrite,
@@ -112,7 +112,21 @@ def read_one(path):
     return pa_csv.read_csv(path, convert_options=how, parse_options=lines)
 
 
-def test_a_written_release_keeps_no_trace_of_the_order_rows_came_in(spark, tmp_path):
+@pytest.mark.parametrize("adaptive", ["false", "true"])
+def test_a_written_release_keeps_no_trace_of_the_order_rows_came_in(
+    spark, tmp_path, monkeypatch, adaptive
+):
+    monkeypatch.setattr(spark_release, "_PART", 60)
+    monkeypatch.setattr(spark_run, "_FILE_ROWS", 20)
+    before = spark.conf.get("spark.sql.adaptive.enabled")
+    spark.conf.set("spark.sql.adaptive.enabled", adaptive)
+    try:
+        _written_twice(spark, tmp_path)
+    finally:
+        spark.conf.set("spark.sql.adaptive.enabled", before)
+
+
+def _written_twice(spark, tmp_path):
     table = people(300).append_column("place", pa.array([f"w{i % 40}" for i in range(300)]))
     asked = policy(tmp_path, attributes={**COLUMNS, "place": {"role": "other"}})
     found = []
@@ -226,6 +240,15 @@ def test_a_twin_that_publishes_rows_as_they_are_is_caught(spark, tmp_path, monke
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("mark", "*?[]{}")
+def test_a_place_that_spark_reads_as_a_pattern_is_refused_before_any_row_is_read(
+    spark, tmp_path, mark
+):
+    frame = spark.createDataFrame(people()).selectExpr("*", "raise_error('read') AS more")
+    with pytest.raises(InvalidPolicy, match="pattern"):
+        run_policy(policy(tmp_path, path=f"out{mark}.parquet"), frame)
+
+
 def test_a_twin_that_loses_a_row_is_caught(spark, tmp_path, monkeypatch):
     whole = spark_release.released_frame
 
@@ -240,8 +263,8 @@ def test_a_twin_that_loses_a_row_is_caught(spark, tmp_path, monkeypatch):
 
 
 def test_a_twin_that_loses_a_row_with_its_owner_is_caught(spark, tmp_path, monkeypatch):
-    def short(frame):
-        return frame.limit(frame.count() - 1)
+    def short(frame, rows):
+        return frame.limit(rows - 1)
 
     monkeypatch.setattr("shoal.anonymize.spark_run.in_own_order", short)
     asked = policy(tmp_path, privacy={"entity": "id"}, search={"restarts": 0})

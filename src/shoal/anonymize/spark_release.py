@@ -19,6 +19,7 @@ __all__ = ["SPARK_OWNER", "in_own_order", "released_frame"]
 SPARK_OWNER = "_shoal_owner"
 _ORDER = "_shoal_order"
 _TIMES = "_shoal_times"
+_PART = 1 << 19  # rows of a partition, about
 _PIECE = 1 << 16  # rows of a class that are made at once
 _SENT = 500_000  # combinations that are sent to every executor
 _NESTED = ("array<", "map<", "struct<", "variant")
@@ -44,20 +45,25 @@ def released_frame(
     rows = _marked(table, plan, marking) if lines is None else _met(table, plan, marking, lines)
     people = policy.privacy.entity is not None
     if not people:
-        rows = _keyed(rows, rows.columns)
+        rows = _order_held(in_own_order(rows, int(frequency.problem.n[plan.of_line >= 0].sum())))
     labels = table.session.createDataFrame(_labels(plan)).hint("broadcast")
-    kept = f"{OWNER} AS {SPARK_OWNER}" if people else _ORDER
-    published = rows.join(labels, CLASS).selectExpr(*_chosen(plan), kept)
-    return published if people else _sorted(published)
+    whose = [f"{OWNER} AS {SPARK_OWNER}"] if people else []
+    return rows.join(labels, CLASS).selectExpr(*_chosen(plan), *whose)
 
 
-def in_own_order(frame: Any) -> Any:
-    """The rows of a frame in an order that depends on their cells alone.
+def in_own_order(frame: Any, rows: int) -> Any:
+    """The rows of a frame, so many, in an order that depends on their cells alone.
 
     Any order that is a function of the released rows says no more than they do; one in which
     they came would tell where each stood. Being no draw, it is the same if a task is run again.
     """
-    return _sorted(_keyed(frame, frame.columns))
+    kinds = dict(frame.dtypes)
+    cells = [part for name in frame.columns for part in _cell(quoted(name), kinds[name])]
+    keyed = frame.selectExpr("*", f"xxhash64({', '.join(cells)}) AS {_ORDER}")
+    # So many partitions and no others: Spark would join small ones by their bytes, which depend
+    # on the order rows came in.
+    dealt = keyed.repartition(-(-rows // _PART) or 1, _ORDER)
+    return dealt.sortWithinPartitions(_ORDER).drop(_ORDER)
 
 
 def _chosen(plan: Publishing) -> list[str]:
@@ -67,14 +73,6 @@ def _chosen(plan: Publishing) -> list[str]:
         f"{f'c{next(carried)}' if by_class is None else f'l{i}'} AS {quoted(name)}"
         for i, (name, by_class) in enumerate(plan.columns.by_name.items())
     ]
-
-
-def _keyed(rows: Any, columns: Sequence[str]) -> Any:
-    """Rows dealt to partitions by a hash of these columns, which says where each will stand."""
-    kinds = dict(rows.dtypes)
-    cells = [part for name in columns for part in _cell(quoted(name), kinds[name])]
-    keyed = rows.selectExpr("*", f"xxhash64({', '.join(cells)}) AS {_ORDER}")
-    return keyed.repartition(_ORDER)
 
 
 def _cell(name: str, kind: str) -> tuple[str, ...]:
@@ -89,8 +87,13 @@ def _cell(name: str, kind: str) -> tuple[str, ...]:
     return f"isnull({name})", f"CAST({name} AS STRING)" if kind in ("float", "double") else name
 
 
-def _sorted(keyed: Any) -> Any:
-    return keyed.sortWithinPartitions(_ORDER).drop(_ORDER)
+def _order_held(rows: Any) -> Any:
+    """Sorted rows whose order outlives the join with labels: sorting before it moves less.
+
+    Spark drops a sort below a join, except under a cell that depends on where a row lies.
+    """
+    others = [name for name in rows.columns if name != CLASS]
+    return rows.selectExpr(f"{CLASS} + 0 * spark_partition_id() AS {CLASS}", *others)
 
 
 def _lines(table: SparkTable, plan: Publishing, marking: Marking) -> Any:

@@ -37,6 +37,8 @@ _CSV = {
     "ignoreLeadingWhiteSpace": False,
     "ignoreTrailingWhiteSpace": False,
 }
+# Rows come in no order that the least and greatest values of a page would help to read.
+_PARQUET = {"parquet.column.statistics.enabled": False, "parquet.size.statistics.enabled": False}
 _FILE_ROWS = 4_000_000
 
 
@@ -50,8 +52,11 @@ def release_on_spark(
     release = released(frequency.problem, outcome, policy.output.suppressed == "star")
     with guarded("releasing rows"):
         frame = released_frame(policy, table, frequency, release).localCheckpoint()
-    _counted_again(policy, SparkTable(frame, table.collect_limit), frequency, release)
-    return in_own_order(frame.drop(SPARK_OWNER)) if SPARK_OWNER in frame.columns else frame
+    known = SparkTable(frame, table.collect_limit)
+    achieved = _counted_again(policy, known, frequency, release)
+    if SPARK_OWNER not in frame.columns:
+        return frame
+    return in_own_order(frame.drop(SPARK_OWNER), achieved.rows)
 
 
 class SparkRun:
@@ -101,7 +106,8 @@ class SparkRun:
     def _written(self, frequency: Frequency, release: Release, folder: str) -> tuple[str, Achieved]:
         """Write the rows and count them again; whose they are leaves before the last writing."""
         policy, limit = self._policy, self._table.collect_limit
-        frame = released_frame(policy, self._table, frequency, release)
+        with guarded("releasing rows"):
+            frame = released_frame(policy, self._table, frequency, release)
         path = f"{folder}/release"
         if policy.privacy.entity is None:
             self._write(frame, path, self._kind)
@@ -111,7 +117,8 @@ class SparkRun:
         self._write(frame, known, ".parquet")
         people = SparkTable(self._read(known, ".parquet"), limit)
         achieved = _counted_again(policy, people, frequency, release)
-        self._write(in_own_order(people.frame.drop(SPARK_OWNER)), path, self._kind)  # [P4]
+        bare = in_own_order(people.frame.drop(SPARK_OWNER), achieved.rows)  # [P4]
+        self._write(bare, path, self._kind)
         self._same_rows(SparkTable(self._read(path, self._kind), limit), achieved)  # [P5]
         return path, achieved
 
@@ -128,7 +135,7 @@ class SparkRun:
         writer = frame.write.option("maxRecordsPerFile", _FILE_ROWS)
         with guarded("writing the release"):
             if kind == ".parquet":
-                writer.parquet(path)
+                writer.options(**_PARQUET).parquet(path)
             else:
                 gzip = "gzip" if kind == ".csv.gz" else "none"
                 writer.options(**_CSV, compression=gzip).csv(path)
@@ -175,6 +182,11 @@ class SparkRun:
         output = self._policy.output
         if output.path is None:
             raise InvalidPolicy("output.path is missing.", "Say where the released table goes.")
+        if any(mark in output.path for mark in "*?[]{}"):
+            raise InvalidPolicy(
+                "output.path holds one of * ? [ ] { }, which Spark reads as a pattern.",
+                "Choose another name.",
+            )
         table = _uri(self._policy, output.path)
         stem = table.removesuffix(format_of(Path(table)))
         given = {"mapping": output.mapping, "manifest": output.manifest, "report": output.report}

@@ -119,8 +119,10 @@ def mllib_centers(points: Matrix, weights: NDArray[np.float64], k: int, seed: in
     """
     with guarded("clustering"):
         frame = _weighted(active_session(), points, weights).persist()
-        fits = [_fitted(frame, k, seed + run) for run in range(_SEEDS)]
-        frame.unpersist()
+        try:
+            fits = [_fitted(frame, k, seed + run) for run in range(_SEEDS)]
+        finally:
+            frame.unpersist()
     return min(fits, key=lambda centers: _cost(points, weights, centers))
 
 

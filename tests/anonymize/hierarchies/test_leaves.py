@@ -1,4 +1,4 @@
-from datetime import date
+from datetime import UTC, date, datetime
 
 import numpy as np
 import pyarrow as pa
@@ -70,3 +70,10 @@ def test_text_is_cut_short_by_characters_not_bytes():
 def test_what_cannot_be_written_down_is_no_text():
     assert as_text(pa.array([b"x"])).to_pylist() == [None]
     assert as_text(pa.array([[1]])).to_pylist() == [None]
+
+
+def test_the_same_time_is_the_same_text_whatever_zone_names_it():
+    noon = pa.array([datetime(2001, 3, 5, 23, 30, tzinfo=UTC)], pa.timestamp("us", "UTC"))
+    there = noon.cast(pa.timestamp("us", "Asia/Kolkata"))
+    assert as_text(there).to_pylist() == as_text(noon).to_pylist()
+    assert days_in(there) == [date(2001, 3, 5)]

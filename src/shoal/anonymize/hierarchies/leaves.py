@@ -110,6 +110,8 @@ class DateLeaves:
 def as_text(column: Any) -> Any:
     """A column of anything that can be written down as an Arrow array of text; -0.0 is 0.
 
+    A time of some zone is written in UTC: readers and DuckDB name the same time by other zones.
+
     Examples
     --------
     >>> as_text(pa.array([1.0, 2.5, -0.0])).to_pylist()
@@ -119,6 +121,8 @@ def as_text(column: Any) -> Any:
         column = column.dictionary_decode()
     if pa.types.is_binary(column.type) or pa.types.is_nested(column.type):
         return pa.nulls(len(column), pa.string())  # no leaf: told as such
+    if pa.types.is_timestamp(column.type) and column.type.tz:
+        column = column.cast(pa.timestamp(column.type.unit, "UTC"))
     written = column.cast(pa.string())
     if pa.types.is_floating(column.type):
         return pc.if_else(pc.equal(written, "-0"), "0", written)
