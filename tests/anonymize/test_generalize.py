@@ -1,12 +1,13 @@
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
 from shoal.anonymize import Policy, problem_of, run_policy
-from shoal.anonymize.generalize import Part, format_of, parts_of, write_release
+from shoal.anonymize.generalize import Part, Published, format_of, parts_of, write_release
 from shoal.anonymize.release import released
 from shoal.anonymize.search import search
 from shoal.anonymize.table import OWNER, Table
@@ -88,3 +89,20 @@ def test_any_kind_of_text_is_carried(tmp_path):
         run_policy(policy, table, overwrite=True)
         found = pq.read_table(tmp_path / "out.parquet")["v"].to_pylist()
         assert sorted(found, key=str) == [None] * 2 + ["s"] * 2 + ["t"] * 4
+
+
+def test_classes_that_are_shown_alike_have_one_number_that_tells_nothing_of_them():
+    attributes = {"q": {"role": "quasi", "hierarchy": {"tree": TREE}}}
+    privacy = {"k": 2, "nulls": "as_root"}
+    policy = Policy.of({"version": 1, "attributes": attributes, "privacy": privacy})
+    codec = problem_of(policy, {"q": ["a", "a", None, None]}).codec
+    star, null = 0, len(codec.hierarchies["q"].taxonomy.nodes) - 1
+    x = next(i for i, node in enumerate(codec.hierarchies["q"].taxonomy.nodes) if node.label == "x")
+    for places, shown_as in (
+        ([star, x, null], [0, 1, 0]),
+        ([x, null], [1, 0]),
+        ([star, x], [0, 1]),
+    ):
+        published = Published(policy, ["q"], codec, np.array(places, dtype=np.int32)[:, None])
+        assert published.shown_as.tolist() == shown_as
+        assert published.by_name["q"].to_pylist() == ["*", "x"]

@@ -6,7 +6,7 @@ import pytest
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box, Grid
 from shoal.engine import rows_of
-from shoal.engine.spark import active_session, read_table, spark_session
+from shoal.engine.spark import _python_of, active_session, read_table, spark_session
 from shoal.errors import InvalidSetting, UnreadableTable
 from shoal.synopsis import UniformGrid
 
@@ -22,15 +22,31 @@ def test_the_session_that_runs_is_found(spark):
     assert spark_session().sparkContext is spark.sparkContext
 
 
-def test_tasks_run_by_the_python_that_the_settings_name(spark, monkeypatch):
-    context = spark.sparkContext
-    monkeypatch.setattr(context, "pythonExec", "python3")
-    assert spark_session().sparkContext.pythonExec == "python3"  # the environment says
-    monkeypatch.delenv("PYSPARK_PYTHON")
-    assert spark_session().sparkContext.pythonExec == sys.executable
+class Context:
+    """A Spark context as far as its Python goes."""
+
+    pythonExec = "python3"  # noqa: N815
+
+    def __init__(self, master, **settings):
+        self.master, self.settings = master, settings
+
+    def getConf(self):  # noqa: N802
+        return self.settings
+
+
+def test_tasks_run_by_the_python_that_the_settings_name(monkeypatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", "/named/python")
     settings = {"spark.pyspark.python": "/opt/shoal/bin/python"}
-    monkeypatch.setattr(context, "getConf", lambda: settings)
-    assert spark_session().sparkContext.pythonExec == "/opt/shoal/bin/python"
+    assert _python_of(Context("yarn", **settings)) == "/opt/shoal/bin/python"
+    assert _python_of(Context("yarn")) == "/named/python"
+    monkeypatch.delenv("PYSPARK_PYTHON")
+    assert _python_of(Context("yarn")) == "python3"
+    assert _python_of(Context("local[2]")) == sys.executable
+
+
+def test_a_session_that_runs_already_keeps_its_python(spark, monkeypatch):
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", "/its/own/python")
+    assert spark_session().sparkContext.pythonExec == "/its/own/python"
 
 
 def test_a_synopsis_is_clustered_by_spark_if_that_is_asked(spark, monkeypatch):

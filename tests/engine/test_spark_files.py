@@ -40,14 +40,15 @@ def test_a_place_a_connect_client_cannot_reach_is_named():
 @pytest.mark.parametrize("kind", [files_of, _Hadoop, lambda session: _Arrow()])
 def test_folders_are_copied_there_and_back(spark, tmp_path, kind):
     files, uri = kind(spark), tmp_path.as_uri()
-    (tmp_path / "near" / "below").mkdir(parents=True)
-    (tmp_path / "near" / "below" / "cells").write_bytes(bytes(range(256)))
-    (tmp_path / "near" / "about").write_text("above")
+    near, back = (tmp_path / f"{name} für 50%" for name in ("near", "back"))
+    (near / "below").mkdir(parents=True)
+    (near / "below" / "cells").write_bytes(bytes(range(256)))
+    (near / "about").write_text("above")
     (tmp_path / "far").mkdir()
-    files.upload(tmp_path / "near", f"{uri}/far/model")
-    files.download(f"{uri}/far/model", tmp_path / "back")
-    assert (tmp_path / "back" / "below" / "cells").read_bytes() == bytes(range(256))
-    assert (tmp_path / "back" / "about").read_text() == "above"
+    files.upload(near, f"{uri}/far/model")
+    files.download(f"{uri}/far/model", back)
+    assert (back / "below" / "cells").read_bytes() == bytes(range(256))
+    assert (back / "about").read_text() == "above"
 
 
 def test_the_digest_of_a_folder_is_that_of_its_files_in_any_order(spark, tmp_path):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
@@ -116,10 +117,12 @@ class Publishing:
     ) -> None:
         ids, size = release.classes()
         self._policy, self._frequency, self._release = policy, frequency, release
-        self.of_line = ids.astype(np.int32)
         self._places = np.zeros((size, frequency.problem.d), dtype=np.int32)
         self._places[ids[ids >= 0]] = release.labels[ids >= 0]
+        self._ids = ids.astype(np.int32)
         self.columns = Published(policy, names, frequency.codec, self._places)
+        self._shown_as = np.append(self.columns.shown_as, np.int32(-1))  # -1, nowhere, stays
+        self.of_line: Ids = self._shown_as[ids]
 
     @property
     def quasi(self) -> list[str]:
@@ -133,9 +136,9 @@ class Publishing:
 
     def marking(self) -> "Marking":
         """What marks rows with their class."""
-        finder = _finder(self._frequency, self._release, self.of_line, self._places)
+        find = _finder(self._frequency, self._release, self._ids, self._places)
         keys, entity = keys_of(self._policy), self._policy.privacy.entity
-        return Marking(finder, self.columns.carried, keys, entity)
+        return Marking(_as_shown(find, self._shown_as), self.columns.carried, keys, entity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +202,15 @@ def _finder(
     return _by_cut(frequency.codec, frequency.problem, release, places, otherwise)
 
 
+def _as_shown(find: Finder, shown_as: Ids) -> Finder:
+    """Finds what a row's class is shown as."""
+
+    def found(batch: pa.RecordBatch) -> Ids:
+        return shown_as[find(batch)]
+
+    return found
+
+
 def _by_cut(
     codec: Codec, problem: Problem, release: Release, places: NDArray[np.int32], otherwise: int
 ) -> Finder:
@@ -243,7 +255,9 @@ class Published:
     """The columns of the release, in the table's order, made from classes and what came along.
 
     ``by_name`` has for each published column its cell in each class; None where a row carries its
-    own, in the order of ``carried``.
+    own, in the order of ``carried``. Classes whose cells are all the same are one here, as a star
+    and a null that are both shown as ``*``: ``shown_as`` is what each class became. They are
+    numbered in the order of their cells, so that a number tells no more than the cells.
     """
 
     def __init__(
@@ -259,7 +273,16 @@ class Published:
             elif name in quasi:
                 cells = shown(policy, name, codec.hierarchies[name])
                 for column, by_place in cells.items():
-                    self.by_name[column] = _by_class(by_place, places[:, quasi[name]])
+                    self.by_name[column] = by_place.take(pa.array(places[:, quasi[name]]))
+        self.shown_as = self._with_equal_merged()
+
+    def _with_equal_merged(self) -> Ids:
+        """Keep one of the classes that have equal cells; what each class became."""
+        by_class = {name: cells for name, cells in self.by_name.items() if cells is not None}
+        ids, _ = classes_of(np.stack([_ranks(cells) for cells in by_class.values()], axis=1))
+        kept = pa.array(np.unique(ids, return_index=True)[1])
+        self.by_name |= {name: _encoded(cells.take(kept)) for name, cells in by_class.items()}
+        return ids.astype(np.int32)
 
     def of(self, batch: pa.RecordBatch) -> Part:
         """The published columns of some rows, and whose they are."""
@@ -272,10 +295,15 @@ class Published:
         return Part(rows, batch[OWNER] if OWNER in batch.schema.names else None)
 
 
-def _by_class(by_place: Any, places: NDArray[np.int32]) -> Any:
-    """The cell of each class; text numbered by the labels that are published, and no others."""
-    cells = by_place.take(pa.array(places))
+def _encoded(cells: Any) -> Any:
+    """Text numbered by the labels that are published, and no others."""
     return cells.dictionary_encode() if pa.types.is_string(cells.type) else cells
+
+
+def _ranks(cells: Any) -> Ids:
+    """Equal cells as equal numbers, in their order."""
+    ranks: Ids = pc.rank(cells, tiebreaker="dense").to_numpy().astype(np.int32)
+    return ranks
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """The rows of a release as a Spark frame, in an order that depends on them alone."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -78,13 +77,14 @@ def _chosen(plan: Publishing) -> list[str]:
 def _cell(name: str, kind: str) -> tuple[str, ...]:
     """What is hashed of a column: whether it is null, and its cell.
 
-    Spark hashes -0.0 as 0.0 and skips nulls within a structure: rows that differ in these alone
-    would come in the order they stood in. As text they differ; only JSON tells where one ends,
-    and only the other text has all digits of a time.
+    Spark hashes -0.0 as 0.0, skips nulls within a structure and may heed a collation: rows that
+    differ in these alone would come in the order they stood in. As text they differ; only JSON
+    tells where one ends, and only the other text has all digits of a time.
     """
     if kind.startswith(_NESTED):
         return f"isnull({name})", f"CAST({name} AS STRING)", f"to_json(struct({name}))"
-    return f"isnull({name})", f"CAST({name} AS STRING)" if kind in ("float", "double") else name
+    loose = kind in ("float", "double") or kind.startswith("string ")  # with a collation
+    return f"isnull({name})", f"CAST({name} AS STRING)" if loose else name
 
 
 def _order_held(rows: Any) -> Any:
@@ -155,8 +155,8 @@ def _made(table: SparkTable, plan: Publishing, frequency: Frequency) -> Any:
     Classes come in the order of their labels; the rows of one are all alike.
     """
     live = plan.of_line >= 0
-    rows = np.bincount(plan.of_line[live], frequency.problem.n[live]).astype(np.int64)
     labels = _labels(plan).drop_columns(CLASS)
+    rows = np.bincount(plan.of_line[live], frequency.problem.n[live], len(labels)).astype(np.int64)
     names = labels.column_names
     labels = labels.append_column(_TIMES, pa.array(rows)).sort_by([(n, "ascending") for n in names])
     rows = labels[_TIMES].to_numpy()

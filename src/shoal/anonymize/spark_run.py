@@ -1,7 +1,6 @@
 """A whole run of a policy on Spark: counted, written and counted again by the cluster."""
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -23,7 +22,14 @@ from shoal.anonymize.spark_release import SPARK_OWNER, in_own_order, released_fr
 from shoal.anonymize.study import studied
 from shoal.engine.scratch import scratch
 from shoal.engine.spark_failures import guarded
-from shoal.engine.spark_files import beside, digest_of, files_of, same_place
+from shoal.engine.spark_files import (
+    beside,
+    digest_of,
+    files_of,
+    refuse_pattern,
+    same_place,
+    uri_of,
+)
 from shoal.engine.spark_table import SparkTable
 from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy
 
@@ -182,12 +188,8 @@ class SparkRun:
         output = self._policy.output
         if output.path is None:
             raise InvalidPolicy("output.path is missing.", "Say where the released table goes.")
-        if any(mark in output.path for mark in "*?[]{}"):
-            raise InvalidPolicy(
-                "output.path holds one of * ? [ ] { }, which Spark reads as a pattern.",
-                "Choose another name.",
-            )
         table = _uri(self._policy, output.path)
+        refuse_pattern(table)
         stem = table.removesuffix(format_of(Path(table)))
         given = {"mapping": output.mapping, "manifest": output.manifest, "report": output.report}
         endings = {
@@ -252,4 +254,4 @@ def _counted_again(
 
 def _uri(policy: Policy, written: str) -> str:
     """A path as Spark takes it: without a scheme it is local and starts at the policy's folder."""
-    return written if "://" in written else f"file://{os.path.abspath(policy.path(written))}"
+    return uri_of(written if ":/" in written else str(policy.path(written)))

@@ -58,7 +58,6 @@ def learn(asked: Asked, engines: Engines, output: Path, overwrite: bool, say: Ou
 
 def _found(asked: Asked, frame: Any, progress: Progress) -> "Groups":
     from shoal.apps.cluster_local_groups import Groups
-    from shoal.apps.cluster_local_reports import MOST_NUMBERS
     from shoal.cluster import LocalClusterer
     from shoal.randomness import Randomness
 
@@ -76,8 +75,18 @@ def _found(asked: Asked, frame: Any, progress: Progress) -> "Groups":
     ).fit(reports.reports)
     model.guarantee_ = reports.guarantee  # marked, if the reports are a simulation
     progress.step("Finding groups without data")
-    users = min(model.n_reports_, MOST_NUMBERS // reports.box.d)  # of those on Spark more may be
-    return Groups(model, model.control(users, random_state=rng.seed()), reports)
+    control = model.control(_users(model, reports), random_state=rng.seed())
+    return Groups(model, control, reports)
+
+
+def _users(model: Any, heard: "Heard") -> int:
+    """Of the control: as many as reported; of those that Spark counted, as many as fit here."""
+    from shoal.apps.cluster_local_reports import MOST_NUMBERS
+    from shoal.cluster.local.frame_reports import Gathered
+
+    users = int(model.n_used_)
+    on_spark = isinstance(heard.reports, Gathered)
+    return min(users, MOST_NUMBERS // heard.box.d) if on_spark else users
 
 
 def _heard(asked: Asked, frame: Any, rng: "Randomness", progress: Progress) -> "Heard":

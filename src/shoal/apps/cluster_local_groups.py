@@ -65,19 +65,13 @@ class Groups:
 
     @property
     def used(self) -> int:
-        """How many reports it was learnt from: those that are held here, or all if Spark counted.
+        """How many reports it was learnt from."""
+        return int(self.model.n_used_)
 
-        There the cells of a grid are, and the lattice of expectation maximisation.
-        """
-        from shoal.cluster.local.frame_reports import Gathered
-        from shoal.mechanisms import NDLaplace
-
-        reports, model = self.heard.reports, self.model
-        on_lattice = isinstance(model.mechanism, NDLaplace) and self.box.d <= 3
-        counted = model.method_ == "grid" or (model.method_ == "em" and on_lattice)
-        if isinstance(reports, Gathered) and counted:
-            return self.heard.total
-        return len(reports.values)
+    @property
+    def without(self) -> int:
+        """How many reported the middle of the box in the control."""
+        return int(self.control.n_reports_)
 
     @property
     def is_weak(self) -> bool:

@@ -1,5 +1,6 @@
 """Who reads the rows: this process, or a Spark cluster (``--engine spark --master URL``)."""
 
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -60,7 +61,8 @@ class Engines:
     @property
     def _settings(self) -> dict[str, str]:
         """What is set at the start; a server of Spark Connect has started already."""
-        return {} if (self.master or "").startswith("sc://") else _SETTINGS
+        master = self.master or os.environ.get("SPARK_REMOTE", "")
+        return {} if master.startswith("sc://") else _SETTINGS
 
     @contextmanager
     def table(self, path: str, progress: Progress) -> Iterator[Any]:

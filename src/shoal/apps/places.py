@@ -69,9 +69,10 @@ def _near(output: Path, source: str, overwrite: bool) -> Iterator[Place]:
 @contextmanager
 def _far(output: str, frame: Any, overwrite: bool) -> Iterator[Place]:
     """A folder at any path that Spark can reach, and a file about it beside it."""
-    from shoal.engine.spark_files import beside, files_of, same_place, uri_of
+    from shoal.engine.spark_files import beside, files_of, refuse_pattern, same_place, uri_of
 
     session, uri = frame.sparkSession, uri_of(output)
+    refuse_pattern(uri)
     if any(same_place(file, uri) for file in frame.inputFiles()):
         raise _replacing()
     files = files_of(session)

@@ -45,25 +45,27 @@ def spark_session(master: str | None = None, **settings: str) -> SparkSession:
     builder = SparkSession.builder.appName("shoal")
     for name, value in settings.items():
         builder = builder.config(name.replace("__", "."), value)
+    running = SparkSession.getActiveSession()
     if master is not None and master.startswith("sc://"):
-        with guarded("starting a session"):
-            return builder.remote(master).getOrCreate()
-    check_java()
-    builder = builder if master is None else builder.master(master)
+        builder = builder.remote(master)
+    else:
+        check_java()
+        builder = builder if master is None else builder.master(master)
     with guarded("starting a session"):
-        return _with_its_python(builder.getOrCreate())
+        session = builder.getOrCreate()
+        if running is None and hasattr(session, "_jsc"):  # a session of ours, and no server's
+            session.sparkContext.pythonExec = _python_of(session.sparkContext)
+    return session
 
 
-def _with_its_python(session: SparkSession) -> SparkSession:
-    """Have tasks run by the Python that the settings name; of itself Spark hears spark-submit only.
+def _python_of(context: Any) -> str:
+    """The Python that is to run tasks; of the settings Spark itself hears only spark-submit's.
 
     On this machine it is the one that runs here; workers elsewhere have one of their own.
     """
-    context = session.sparkContext
     here = sys.executable if context.master.startswith("local") else context.pythonExec
-    if "PYSPARK_PYTHON" not in os.environ:
-        context.pythonExec = context.getConf().get("spark.pyspark.python", here)
-    return session
+    named = os.environ.get("PYSPARK_PYTHON", here)
+    return str(context.getConf().get("spark.pyspark.python", named))
 
 
 def active_session() -> SparkSession:

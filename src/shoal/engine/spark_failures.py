@@ -1,11 +1,10 @@
 """What goes wrong on a cluster, in words that quote no row."""
 
-import logging
 import re
 import sys
+import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from threading import get_ident
+from contextlib import contextmanager
 from typing import Any
 
 from shoal.errors import (
@@ -42,10 +41,10 @@ _ENDLESS = (
     "Have Spark write them, and pass the table that was written.",
 )
 _INCOMPLETE = (
-    "A worker of the cluster cannot run Python as it is needed: there is none at the path that was "
-    "named, or its version, or pyarrow's, is another.",
-    "Install the driver's version of Python with shoal and pyarrow wherever workers run, and point "
-    "PYSPARK_PYTHON, or spark.pyspark.python, at it.",
+    "A worker of the cluster, or this machine, cannot run Python as it is needed: there is none at "
+    "the path that was named, or a package of Spark's is missing, or versions differ.",
+    "Install 'shoal[spark]' here, and the same version of Python with shoal and pyarrow wherever "
+    "workers run; point PYSPARK_PYTHON, or spark.pyspark.python, at it.",
 )
 _SIGNS: dict[str, tuple[type[ShoalError], tuple[str, str]]] = {
     "stopped SparkContext": (SessionStopped, _STOPPED),
@@ -87,18 +86,34 @@ def guarded(what: str) -> Iterator[None]:
 @contextmanager
 def _unlogged() -> Iterator[None]:
     """Keep from standard error what pyspark logs of a failed query there: the cell it choked on."""
-    here = get_ident()
-
-    def elsewhere(record: logging.LogRecord) -> bool:
-        return record.thread != here
-
-    pyspark = sys.modules.get("pyspark.logger")  # only Spark's own frames bring it in
-    with ExitStack() as stack:
-        for name in _LOGGERS if pyspark else ():
-            logger = pyspark.PySparkLogger.getLogger(name)  # type: ignore[union-attr]
-            logger.addFilter(elsewhere)
-            stack.callback(logger.removeFilter, elsewhere)
+    _watch_loggers()
+    _here.guarded += 1
+    try:
         yield
+    finally:
+        _here.guarded -= 1
+
+
+def _watch_loggers() -> None:
+    """Once in a process: have pyspark's loggers ask whether the thread that logs is guarded."""
+    pyspark = sys.modules.get("pyspark.logger")  # only Spark's own frames bring it in
+    with _lock:
+        if pyspark is not None and not _watched:
+            for name in _LOGGERS:
+                logger = pyspark.PySparkLogger.getLogger(name)
+                logger.addFilter(lambda record: not _here.guarded)
+                _watched.append(name)
+
+
+class _Here(threading.local):
+    """How many calls of this thread are guarded, one within the other."""
+
+    guarded = 0
+
+
+_here = _Here()
+_lock = threading.Lock()
+_watched: list[str] = []
 
 
 def check_alive(frame: Any) -> None:

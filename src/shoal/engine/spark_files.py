@@ -13,7 +13,15 @@ from pyarrow import ArrowException, fs
 from shoal.engine.spark_failures import guarded
 from shoal.errors import CannotWrite
 
-__all__ = ["Files", "beside", "digest_of", "files_of", "same_place", "uri_of"]
+__all__ = [
+    "Files",
+    "beside",
+    "digest_of",
+    "files_of",
+    "refuse_pattern",
+    "same_place",
+    "uri_of",
+]
 
 
 class Files(Protocol):
@@ -71,6 +79,20 @@ def same_place(file: str, uri: str) -> bool:
     True
     """
     return any(_within(_parts(name), _parts(uri)) for name in (file, unquote(file)))
+
+
+def refuse_pattern(uri: str) -> None:
+    """Refuse to write where Spark would read a pattern instead of a name.
+
+    Examples
+    --------
+    >>> refuse_pattern("hdfs:///data/released.parquet")
+    """
+    if any(mark in uri for mark in "*?[]{}\\"):
+        raise CannotWrite(
+            "The path to write to holds one of * ? [ ] { } \\, which Spark reads as a pattern.",
+            "Choose another name.",
+        )
 
 
 def beside(uri: str) -> str:
@@ -167,12 +189,12 @@ class _Hadoop:
     def upload(self, folder: Path, uri: str) -> None:
         with guarded("copying files"):
             system, path = self._at(uri)
-            system.copyFromLocalFile(False, True, self._java.Path(folder.as_uri()), path)
+            system.copyFromLocalFile(False, True, self._java.Path(uri_of(str(folder))), path)
 
     def download(self, uri: str, folder: Path) -> None:
         with guarded("copying files"):
             system, path = self._at(uri)
-            system.copyToLocalFile(False, path, self._java.Path(folder.as_uri()), True)
+            system.copyToLocalFile(False, path, self._java.Path(uri_of(str(folder))), True)
 
     def _at(self, uri: str) -> tuple[Any, Any]:
         path = self._java.Path(uri)

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.cluster.folder import save_model
 from shoal.cluster.local import saving
 from shoal.cluster.local.entry import own_reports, records, refuse_frame, refuse_too_few
-from shoal.cluster.local.frame_records import Away, Labels, distances, with_columns
+from shoal.cluster.local.frame_records import Away, NearestCenter, distances, with_columns
 from shoal.cluster.local.frame_reports import FrameReports, Gathered
 from shoal.cluster.local.learnt import Learnt, Progress, nearest, rising
 from shoal.cluster.local.measure import measured
@@ -73,9 +73,11 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         frame. There are no labels of rows.
     density_
         Where records lie, as far as the reports tell: ``density_.atoms``, ``density_.weights``.
-    method_, guarantee_, n_reports_
-        The method that was used; the promise of the reports, marked if their noise was seeded; how
-        many there were.
+    method_, guarantee_
+        The method that was used; the promise of the reports, marked if their noise was seeded.
+    n_reports_, n_used_
+        How many there were; how many of them were learnt from: fewer only where a sample stands for
+        those in a Spark frame.
 
     Examples
     --------
@@ -125,6 +127,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         self.density_ = Prior(found.points, found.weights)
         self.report_labels_ = self._report_labels(own, found)
         self.method_, self.n_reports_ = name, len(own)
+        self.n_used_ = len(own) if found.counted else len(own.values)
         self.n_features_in_ = found.centers.shape[1]
         self.guarantee_: Guarantee = own.guarantee  # [P1] nothing else was spent
         progress(1.0)
@@ -135,18 +138,19 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
 
         Columns of a table are picked by name, those of an array taken in order. Records outside the
         box are moved into it, and NaN to its middle: on a client nothing may fail by its value.
-        An array; a Spark frame, for whoever holds true records there, comes back with a column
-        ``label``.
+        Returns an array; a Spark frame, for whoever holds true records there, comes back with a
+        column ``label``.
         """
         check_is_fitted(self)
         if is_spark_frame(X):
-            return self._with_columns(X, Labels(self.cluster_centers_, self.units_), ["label"])
+            kernel = NearestCenter(self.cluster_centers_, self.units_)
+            return self._with_columns(X, kernel, ["label"])
         return self._nearest(records(X, self.domain, self.n_features_in_))
 
     def transform(self, X: Any) -> Any:
         """The distance of each record to each centre, in ``units_``: for the client alone.
 
-        An array; a Spark frame comes back with columns ``distance0``, ``distance1``, ...
+        Returns an array; a Spark frame comes back with columns ``distance0``, ``distance1``, ...
         """
         check_is_fitted(self)
         if is_spark_frame(X):
@@ -166,7 +170,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         n
-            How many users; as many as reported, if this is fitted.
+            How many users; as many as this was learnt from, if it is fitted.
         at
             The point: the centre of the box, or without one the mean of the density learnt.
         random_state
@@ -236,7 +240,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         told = {"n_clusters": self.n_clusters, "mechanism": self.mechanism, "method": self.method_}
         settings = {name: Public(value) for name, value in told.items()}
-        names = ("cluster_centers_", "density_", "n_reports_", "units_")
+        names = ("cluster_centers_", "density_", "n_reports_", "n_used_", "units_")
         released = {name: Released(getattr(self, name)) for name in names}
         return Result("clusters of reports", self.guarantee_, settings, released)
 
@@ -281,7 +285,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         return nearest(points, self.cluster_centers_, self.units_)
 
     def _users(self, n: int | None) -> int:
-        users = getattr(self, "n_reports_", None) if n is None else whole_number(n)
+        users = getattr(self, "n_used_", None) if n is None else whole_number(n)
         if users is None or users < 1:
             raise InvalidSetting(
                 "How many users report nothing is not known.", "Give n, e.g. control(20_000)."

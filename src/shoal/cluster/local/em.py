@@ -100,7 +100,8 @@ def learn(
     found = density_of(reports, rng, progress)
     centers = centers_of(found.atoms, found.weights, n_clusters, rng, units)
     labels = found.labels(reports.values, nearest(found.atoms, centers, units))
-    return Learnt(centers, found.atoms, found.weights, labels)
+    counted = found.lattice is not None
+    return Learnt(centers, found.atoms, found.weights, labels, counted)
 
 
 def density_of(reports: Reports, rng: Randomness, progress: Progress = None) -> Density:
@@ -111,7 +112,7 @@ def density_of(reports: Reports, rng: Randomness, progress: Progress = None) -> 
         return _on_atoms(law, values, _sampled(reports, rng), _FEW_ROUNDS, progress)
     low, high = span_of(reports)
     step = step_of(reports, np.maximum(high - low, 1e-12))
-    lattice = _lattice(law, low, high, step, values) if isinstance(law, NDLaplace) else None
+    lattice = _lattice(law, low, high, step, reports) if isinstance(law, NDLaplace) else None
     if lattice is not None and isinstance(law, NDLaplace):
         counts = total(reports, partial(_on_lattice, lattice, law))
         weights = lattice.likeliest(counts, progress=progress)
@@ -120,10 +121,10 @@ def density_of(reports: Reports, rng: Randomness, progress: Progress = None) -> 
     return _refined(law, values, low, high, step, progress)
 
 
-def _lattice(law: NDLaplace, low: Row, high: Row, step: Row, values: Matrix) -> Lattice | None:
-    """For convolutions, where reports are so many that they pay."""
-    coarse = min(_COARSE, float(np.prod((high - low) / step + 1)))
-    if len(values) * coarse <= _MANY:
+def _lattice(law: NDLaplace, low: Row, high: Row, step: Row, reports: Reports) -> Lattice | None:
+    """For convolutions, where reports are so many that they pay; ``None`` if it would be huge."""
+    coarse, values = min(_COARSE, float(np.prod((high - low) / step + 1))), reports.values
+    if len(reports) * coarse <= _MANY:
         return None
     units = law.space.units(low.size) / law.rate
     ends = _in_reach(law, np.stack([low, high]))

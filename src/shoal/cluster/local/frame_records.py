@@ -18,13 +18,13 @@ from shoal.engine.spark_rows import SparkRows
 from shoal.errors import DimensionMismatch
 from shoal.mechanisms.records import records_of
 
-__all__ = ["Away", "Labels", "distances", "with_columns"]
+__all__ = ["Away", "NearestCenter", "distances", "with_columns"]
 
 _FAR = 1e300  # where there is no box, records may be anywhere
 
 
 @dataclass(frozen=True, eq=False)
-class Labels:
+class NearestCenter:
     """Kernel: the nearest centre of each record, distances in ``units``."""
 
     centers: Matrix

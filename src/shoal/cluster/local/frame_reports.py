@@ -33,8 +33,10 @@ class FrameReports:
     """Reports in a Spark frame and the mechanism that made them: ``LocalClusterer`` fits them.
 
     All reports are counted where they are: by cell for a ``LocalGrid``, and on the lattice of
-    ``method="em"`` for ``NDLaplace`` in up to three columns. Everything else is learnt from a
-    uniform sample of 200,000; of fewer, from all. Nothing larger comes to the driver.
+    ``method="em"`` for ``NDLaplace`` in up to three columns, unless the box is so wide against the
+    noise that the lattice would be too large. Everything else is learnt from a uniform sample of
+    200,000; of fewer, from all. Nothing larger comes to the driver. ``LocalClusterer.n_used_`` says
+    from how many it learnt.
 
     Parameters
     ----------

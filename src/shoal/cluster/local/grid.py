@@ -63,6 +63,7 @@ def learn(
         points[some] * units + middle,
         weights[some] / weights[some].sum(),
         labels,
+        counted=True,
     )
 
 

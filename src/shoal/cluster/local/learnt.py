@@ -31,6 +31,9 @@ class Learnt:
     labels
         The likeliest cluster behind each report, where the method can tell; ``None``: the nearest
         centre of the report itself.
+    counted
+        Whether all reports were counted, wherever they are. If not, those that are held here were
+        learnt from: of a Spark frame a sample.
 
     Examples
     --------
@@ -42,6 +45,7 @@ class Learnt:
     points: Matrix
     weights: Row
     labels: NDArray[np.int64] | None = None
+    counted: bool = False
 
 
 # learn(reports, n_clusters, rng, units, progress): ``units`` is how much of each column, in raw

@@ -23,7 +23,7 @@ def document(model: Any) -> dict[str, Any]:
     scale = model.scale
     told = {"n_clusters": int(model.n_clusters), "method": model.method}
     told["scale"] = scale if scale is None or isinstance(scale, str) else list(map(float, scale))
-    released = {"method_": model.method_, "n_reports_": model.n_reports_}
+    released = {name: getattr(model, name) for name in ("method_", "n_reports_", "n_used_")}
     return {
         "settings": told | {"mechanism": settings_of(model.mechanism)},
         "released": released | {"units_": model.units_.tolist()},
@@ -53,7 +53,8 @@ def fill(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) -> 
     model.cluster_centers_ = _matrix(centers, names)
     model.density_ = Prior(_matrix(density, names), np.asarray(density["_weight"]))
     model.units_ = np.array(released["units_"], dtype=np.float64)
-    model.method_, model.n_reports_ = released["method_"], int(released["n_reports_"])
+    model.method_ = released["method_"]
+    model.n_reports_, model.n_used_ = int(released["n_reports_"]), int(released["n_used_"])
     model.n_features_in_ = len(names)
 
 
