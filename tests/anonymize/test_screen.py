@@ -1,8 +1,12 @@
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from shoal.anonymize import Policy, problem_of
+from shoal.engine.spark_table import SparkTable
 from shoal.errors import (
     EntityRequired,
+    InvalidPolicy,
     KeyMissing,
     LinkedRows,
     LooksIdentifying,
@@ -46,6 +50,46 @@ def test_a_column_that_looks_identifying_is_refused_unless_forced(values, what):
     with pytest.raises(LooksIdentifying, match=rf"'o' \({what}\)"):
         problem_of(policy({"q": QUASI, "o": {"role": "other"}}), table)
     problem_of(policy({"q": QUASI, "o": {"role": "other", "force": True}}), table)
+
+
+LISTS = pa.table({"q": ["a", "b"] * 5, "o": pa.array([[1], [2]] * 5)})
+SENSITIVE = {"role": "sensitive", "l": {"kind": "distinct", "value": 2}}
+
+
+def refused_for_lists(table):
+    for entry in (QUASI, SENSITIVE):
+        with pytest.raises(InvalidPolicy, match="'o' of the columns to be counted") as error:
+            problem_of(policy({"q": QUASI, "o": entry}), table)
+        assert "1" not in str(error.value)
+    carried = policy({"q": QUASI, "o": {"role": "other", "force": True}})
+    assert problem_of(carried, table).problem.N == 10
+
+
+def test_a_column_of_lists_is_refused_by_name_where_its_values_are_counted():
+    refused_for_lists(LISTS)
+
+
+def test_lists_in_a_file_are_refused_by_name(tmp_path):
+    pq.write_table(LISTS, tmp_path / "lists.parquet")
+    refused_for_lists(tmp_path / "lists.parquet")
+
+
+def test_on_spark_lists_are_refused_by_the_schema_alone(spark, monkeypatch):
+    frame = spark.createDataFrame(LISTS)
+    refused_for_lists(frame)
+    with monkeypatch.context() as patched:
+        patched.setattr(SparkTable, "query", None)
+        patched.setattr(SparkTable, "grouped", None)
+        with pytest.raises(InvalidPolicy, match="'o'"):
+            problem_of(policy({"q": QUASI, "o": SENSITIVE}), frame)
+    maps = frame.selectExpr("q", "map('a', 1) AS o")  # Spark itself cannot group by these
+    with pytest.raises(InvalidPolicy, match="'o'"):
+        problem_of(policy({"q": QUASI, "o": QUASI}), maps)
+
+
+def test_a_stream_that_flows_past_once_is_counted_still():
+    stream = LISTS.select(["q"]).to_reader()
+    assert problem_of(policy({"q": QUASI}), stream).problem.N == 10
 
 
 def test_whose_a_row_is_is_not_published_unless_forced():

@@ -10,10 +10,12 @@ from typer.testing import CliRunner
 
 from shoal.anonymize import Policy
 from shoal.anonymize.table import Table
+from shoal.apps.anonymize import _beside
 from shoal.apps.anonymize_draft import draft_of
 from shoal.apps.anonymize_looks import COMMON
 from shoal.apps.cli import app
 from shoal.data import write_table
+from shoal.engine.spark_files import refuse_pattern
 from shoal.errors import InvalidPolicy
 
 
@@ -123,6 +125,42 @@ def test_a_draft_of_a_table_elsewhere_keeps_its_path(tmp_path):
     asked = yaml.safe_load(text)
     assert asked["input"]["path"] == "hdfs://names/visits.parquet"
     assert asked["output"]["path"] == "hdfs://names/visits.released.csv"
+
+
+@pytest.mark.parametrize(
+    ("path", "released"),
+    [
+        ("hdfs:///visits.parquet/", "hdfs:///visits.released.csv"),
+        ("hdfs:///visits/*.parquet", "hdfs:///visits.released.csv"),
+        ("hdfs://names/2025/visits/day-{1,2}/x?.csv", "hdfs://names/2025/visits.released.csv"),
+        ("s3a://rows/[ab]*", "s3a://rows/table.released.csv"),
+        ("s3a://rows/", "s3a://rows/table.released.csv"),
+        ("file:/data/visits.csv.gz", "file:/data/visits.released.csv"),
+        ("../data/*.csv", "data.released.csv"),
+        ("../*.csv", "table.released.csv"),
+    ],
+)
+def test_a_release_is_drafted_beside_what_is_read_under_a_name_that_can_be_written(path, released):
+    drafted = yaml.safe_load(draft_of(Table({"sex": ["F", "M"] * 60}), path, k=2).text)
+    assert drafted["output"]["path"] == released
+    assert drafted["input"]["path"] == path
+    refuse_pattern(released)
+
+
+@pytest.mark.parametrize("shift", [-3_000, -700, 0, 25, 40_000])
+@pytest.mark.parametrize("spread", [1, 300])
+def test_a_drafted_range_holds_nearly_all_numbers(shift, spread):
+    values = (np.random.default_rng(3).normal(shift, spread, 1_000)).round(1)
+    drafted = yaml.safe_load(draft_of(Table({"x": values}), "t.csv", k=2).text)
+    low, high = drafted["attributes"]["x"]["domain"]
+    assert np.mean((values >= low) & (values <= high)) >= 0.96
+
+
+def test_a_path_with_a_scheme_is_taken_as_it_is_and_no_folder_is_before_it(tmp_path):
+    policy = tmp_path / "policies" / "p.yaml"
+    for uri in ("file:/data/visits.csv", "file:///data/visits.csv", "hdfs:///visits.csv"):
+        assert _beside(uri, policy) == uri
+    assert _beside(str(tmp_path / "visits.csv"), policy) == "../visits.csv"
 
 
 def test_standard_input_has_no_path_for_a_policy():

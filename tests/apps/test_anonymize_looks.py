@@ -1,9 +1,10 @@
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
 
 from shoal.anonymize.table import Table, table_of
-from shoal.apps.anonymize_looks import COMMON, LISTED, looks_of
+from shoal.apps.anonymize_looks import COMMON, LISTED, _Notes, looks_of
 
 
 def look(values):
@@ -51,6 +52,27 @@ def test_rounded_quantiles_are_quantiles_rounded():
 def test_of_an_empty_table_nothing_is_seen():
     seen = look(pa.array([], pa.string()))
     assert (seen.rows, seen.known, seen.length, seen.low, seen.common) == (0, 0, 0, 0.0, ())
+
+
+def test_low_and_high_are_further_from_0_than_the_numbers():
+    assert (look([3.0]).low, look([3.0]).high) == (5, 5)
+    assert (look([-3.0]).low, look([-3.0]).high) == (-5, -5)
+
+
+def test_a_look_on_a_worker_leaves_nothing_on_its_disk(monkeypatch):
+    seen = []
+    connect = duckdb.connect
+
+    def watched(*args, **settings):
+        con = connect(*args, **settings)
+        seen.append(con.sql("SELECT current_setting('temp_directory')").fetchall()[0][0])
+        return con
+
+    monkeypatch.setattr("duckdb.connect", watched)
+    batch = pa.record_batch({"x": ["a", "b", "a"]})
+    (noted,) = _Notes(("x",))([batch])
+    assert noted.num_rows == 2
+    assert seen == [""]
 
 
 def test_a_look_on_spark_is_the_look_here(spark):

@@ -102,3 +102,8 @@ def test_what_is_no_table_of_reports_is_refused(spark):
     other["file"]["sha256"] = "0" * 64
     about.write_text(json.dumps(other))
     refused("one.csv", "checksum differs")
+    del other["file"]["sha256"]
+    about.write_text(json.dumps(other))
+    refused("one.csv", "does not say")
+    about.write_text("")
+    refused("one.csv", "does not say")

@@ -3,6 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shoal.apps.cluster_local import _users
 from shoal.apps.cluster_local_groups import Groups
 from shoal.apps.cluster_local_maps import maps
 from shoal.apps.cluster_local_reports import Heard
@@ -88,18 +89,45 @@ def test_a_grid_s_promise_is_the_reports_own():
     assert "nothing was spent" in told.settings["releases"].value
 
 
-def test_reports_counted_on_spark_are_all_used_and_of_others_a_sample():
+def far(here, size):
+    """The groups as if their reports were some of those on Spark."""
+
     class Many:
         def size(self):
-            return 9_000
+            return size
 
-    def used(mechanism, method):
-        here = groups(mechanism, BOX, method=method)
-        values, made = here.heard.reports.values, here.heard.reports.mechanism
-        reports = Gathered(values, made, rows=Many())
-        heard = Heard(reports, len(reports), made.guarantee, BOX, "a row")
-        return Groups(here.model, here.control, heard).used
+    reports = Gathered(here.heard.reports.values, here.model.mechanism, rows=Many())
+    heard = Heard(reports, size, here.heard.guarantee, here.box, "a row")
+    return Groups(here.model, here.control, heard)
 
-    assert used(LocalGrid(BOX, epsilon=4, cells=4), "grid") == 9_000
-    assert used(NDLaplace(3, bounds=BOX), "em") == 9_000
-    assert used(NDLaplace(3, bounds=BOX), "moments") == 800
+
+def test_a_page_says_from_how_many_reports_on_spark_was_learnt(placed, monkeypatch):
+    there = far(placed, 9_000)
+    said = " ".join(result(there, ASKED).released["errors"].value)
+    assert "800 reports, drawn at random" in said
+    monkeypatch.setattr(placed.model, "n_used_", 9_000)
+    said = " ".join(result(there, ASKED).released["errors"].value)
+    assert "drawn at random" not in said
+    assert document(there, [Path("model/report.html")])["reports_used"] == 9_000
+
+
+def test_a_control_of_fewer_reports_is_told(placed, monkeypatch):
+    def told():
+        page = result(placed, ASKED).released
+        return " ".join(page["errors"].value), page["tables"].value[1]["note"]
+
+    errors, note = told()
+    assert "as many as one machine holds" not in errors
+    assert "the same number of reports" in note
+    monkeypatch.setattr(placed.model, "n_used_", 9_000)
+    errors, note = told()
+    assert "tried with 800 reports, as many as one machine holds; with all 9,000" in errors
+    assert "The same learner, 800 reports, and" in note
+    nothing = document(placed, [Path("model/report.html")])["without_data"]
+    assert nothing["reports"] == 800
+
+
+def test_only_reports_on_spark_may_be_too_many_for_a_control(placed, monkeypatch):
+    monkeypatch.setattr("shoal.apps.cluster_local_reports.MOST_NUMBERS", 1_500)
+    assert _users(placed.model, placed.heard) == 800
+    assert _users(placed.model, far(placed, 800).heard) == 500

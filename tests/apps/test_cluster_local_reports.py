@@ -84,9 +84,16 @@ def test_a_file_beside_that_says_nothing_is_refused(folder, text):
         listened("planar.parquet")
 
 
-@pytest.mark.parametrize("part", ["mechanism", "domain"])
+@pytest.mark.parametrize("part", ["mechanism", "domain", "file"])
 def test_a_file_beside_that_lacks_a_part_is_refused(folder, part):
     retold("planar.parquet", **{part: {}})
+    with pytest.raises(NotAReport, match="does not say"):
+        listened("planar.parquet")
+
+
+@pytest.mark.parametrize("file", [None, "noisy.csv", [], {"sha256": None}])
+def test_a_file_beside_without_a_checksum_is_refused(folder, file):
+    retold("planar.parquet", file=file)
     with pytest.raises(NotAReport, match="does not say"):
         listened("planar.parquet")
 

@@ -93,7 +93,7 @@ def problem_of(policy: Policy, X: Any) -> Frequency:
 
 def screened(policy: Policy, table: AnyTable) -> bool:
     """Refuse a table that is not what the policy says; whether people have to be told apart."""
-    check_columns(policy, table)
+    check_columns(policy, table, list(asked_columns(policy).values()))
     return check_people(policy, table)
 
 

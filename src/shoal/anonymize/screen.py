@@ -15,22 +15,24 @@ from shoal.data.source import listed
 from shoal.errors import (
     EntityMissing,
     EntityRequired,
+    InvalidPolicy,
     LinkedRows,
     LooksIdentifying,
     UnknownColumn,
     UnlistedColumn,
 )
 
-__all__ = ["check_columns", "check_people", "check_tokens"]
+__all__ = ["check_columns", "check_countable", "check_people", "check_tokens"]
 
 _WORDS = 4  # so many in most cells make free text
 _MOMENT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}"
 
 
-def check_columns(policy: Policy, table: AnyTable) -> None:
+def check_columns(policy: Policy, table: AnyTable, counted: Sequence[str]) -> None:
     """Every column has a role and exists, keys are there, and nothing published looks identifying.
 
-    The keys come first: without them no row is read.
+    The keys come first: without them no row is read. Columns that are ``counted`` hold plain
+    values.
     """
     roles = list(policy.attributes)
     absent = [name for name in roles if name not in table.names]
@@ -47,7 +49,19 @@ def check_columns(policy: Policy, table: AnyTable) -> None:
             "Give each one under `attributes`: identifier, quasi, sensitive or other.",
         )
     keys_of(policy)
+    check_countable(table, counted)
     _check_others(policy, table)
+
+
+def check_countable(table: AnyTable, columns: Sequence[str]) -> None:
+    """Refuse to count rows by lists or structures, which no hierarchy or order tells apart."""
+    nested = table.nested(list(dict.fromkeys(columns)))
+    if nested:
+        raise InvalidPolicy(
+            f"{listed(nested)} of the columns to be counted by their values hold lists or "
+            "structures.",
+            "Take a part of each as a column of its own, or give it the role `other`.",
+        )
 
 
 def check_people(policy: Policy, table: AnyTable) -> bool:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from shoal.anonymize.packed import Packed, TooManyTexts, text_batches
 from shoal.data import Source, source_of
 from shoal.data.files import ParquetSource
+from shoal.data.memory import ReaderSource
 from shoal.data.source import BATCH_ROWS, quiet
 from shoal.engine.entry import is_spark_frame
 from shoal.engine.named import COUNTED, OWNER, plain_names, plainly_named
@@ -117,6 +118,14 @@ class Table:
             nothing = [pa.nulls(0, pa.string())] * (len(columns) + (owner is not None))
             first = pa.record_batch(nothing, names=plain_names(columns, owner))
         return found_in(sql, first.schema, chain([first], batches))
+
+    def nested(self, columns: Sequence[str]) -> list[str]:
+        """Which of these columns hold lists or structures; a stream that flows past tells none."""
+        if isinstance(self._source, ReaderSource):
+            return []
+        first = next(self._source.batches(columns, 1), None)
+        fields = [] if first is None else first.schema
+        return [field.name for field in fields if pa.types.is_nested(field.type)]
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time; text of a Parquet file comes as numbered values."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.apps.engine import Engine, Engines, Master
-from shoal.apps.input import Table
+from shoal.apps.input import Table, is_uri
 from shoal.apps.output import Json, Output, Progress, Quiet, entry
 from shoal.errors import InvalidPolicy
 
@@ -206,7 +206,7 @@ def init(
     from shoal.files import whole_file
 
     say, engines = Output(json, quiet), Engines(engine, master)
-    _refuse_stream(table)
+    _refuse_no_path(table)
     with (
         whole_file(output, overwrite) as part,
         say.progress(1) as progress,
@@ -263,7 +263,7 @@ def _rows(policy: "Policy", engines: Engines, progress: Progress) -> Iterator[An
     source = policy.input.path
     if source is None:
         raise InvalidPolicy("input.path is missing.", "Say where the table is.")
-    path = source if "://" in source else str(policy.path(source))
+    path = source if is_uri(source) else str(policy.path(source))
     with engines.table(path, progress) as rows:
         yield rows
 
@@ -312,7 +312,7 @@ def _files(finished: "Finished") -> dict[str, str]:
 def _said(path: Path, table: str) -> str:
     """A path as it would be written: in it, a scheme such as ``hdfs://`` has lost a slash."""
     folder = table.rsplit("/", 1)[0]
-    beside = "://" in table and path.parent == Path(folder)
+    beside = is_uri(table) and path.parent == Path(folder)
     return f"{folder}/{path.name}" if beside else str(path)
 
 
@@ -358,7 +358,7 @@ def _measures(policy: "Policy", achieved: "Achieved", broken: list[str]) -> list
     ]
 
 
-def _refuse_stream(table: str) -> None:
+def _refuse_no_path(table: str) -> None:
     if table == "-":
         raise InvalidPolicy(
             "A policy says where its table is, and standard input is nowhere.", "Name a file."
@@ -369,7 +369,7 @@ def _beside(table: str, policy: Path) -> str:
     """The table's path as the policy's folder sees it."""
     import os
 
-    if "://" in table:
+    if is_uri(table):
         return table
     return os.path.relpath(os.path.abspath(table), policy.absolute().parent)
 

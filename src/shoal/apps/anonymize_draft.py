@@ -8,14 +8,17 @@ the rows, so it is for their holder; every guess is marked for review.
 import math
 import re
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from shoal.anonymize.table import AnyTable
 from shoal.apps.anonymize_looks import COMMON, LISTED, Look, looks_of
+from shoal.apps.input import is_uri
 
 __all__ = ["Draft", "draft_of"]
 
 REVIEW = "# REVIEW:"
+_MARKS = {*"*?[]{}\\"}  # of patterns; in a name to write to, Spark would read one
 _UNIQUE = 0.9  # share of different values from which a column names people
 _NAMES = {
     "identifier": r"(^|_)(id|uuid|name|surname|email|e_mail|mail|phone|tel|ssn|passport|iban)(_|$)",
@@ -116,6 +119,7 @@ def _sensitive(look: Look) -> tuple[dict[str, Any], str]:
 
 
 def _numeric(look: Look) -> tuple[dict[str, Any], str]:
+    # Edges lie further from 0 than numbers: with 0 in it the range holds all but 4 % of rows.
     low, high = min(look.low, 0.0), max(look.high, 0.0)
     high = high if high > low else low + 1
     whole = look.whole == look.known
@@ -160,10 +164,21 @@ def _rest(looks: list[Look], roles: dict[str, str], path: str, k: int | None) ->
 
 
 def _released(path: str) -> str:
-    """In the policy's folder; of a table on a path of Spark's, beside it."""
-    folder, _, name = path.rpartition("/")
-    stem = re.sub(r"(\.csv|\.parquet)?(\.gz)?$", "", name)
-    return f"{folder}/{stem}.released.csv" if "://" in path else f"{stem}.released.csv"
+    """In the policy's folder; of a table on a path of Spark's, beside it.
+
+    Of a pattern, beside the folder it looks in: within, the next run might read what this wrote.
+
+    Examples
+    --------
+    >>> _released("hdfs:///visits/2025-*.parquet"), _released("data/visits.csv.gz")
+    ('hdfs:///visits.released.csv', 'visits.released.csv')
+    """
+    root = re.match(r"[\w+.-]+:(//[^/]*)?", path) if is_uri(path) else None
+    system = root[0] if root else ""
+    parts = takewhile(lambda part: not _MARKS & {*part}, path.removeprefix(system).split("/"))
+    folder, _, name = "/".join(parts).rstrip("/").rpartition("/")
+    stem = re.sub(r"(\.csv|\.tsv|\.parquet)?(\.gz)?$", "", name).strip(".") or "table"
+    return f"{system}{folder}/{stem}.released.csv" if system else f"{stem}.released.csv"
 
 
 def _flow(value: Any) -> str:

@@ -24,6 +24,9 @@ COMMON = 50  # a value that so many rows share may be quoted
 LISTED = 40  # so many values may be listed
 _LONGEST = 8  # characters that are told from more
 _SPREAD = (0.02, 0.98)  # quantiles of numbers: never the extremes
+# Spark runs a task on each core. A block fits in memory; if it did not, nothing of it would lie on
+# a worker's disk.
+_CONFIG = {"threads": 1, "temp_directory": ""}
 _Lines = list[dict[str, Any]]
 _SCHEMA = pa.schema(
     [
@@ -62,7 +65,9 @@ class Look:
     length
         Characters of the median value, 8 for all that are longer.
     low, high
-        Most numbers are between these, which are rounded.
+        The numbers that 2 % and 98 % of those there are do not exceed, each rounded away from 0 to
+        1, 2 or 5 times a power of ten. So most numbers may lie below ``low`` if it is positive, and
+        above ``high`` if that is negative; from ``min(low, 0)`` to ``max(high, 0)`` most do lie.
     """
 
     name: str
@@ -151,7 +156,7 @@ class _Notes:
     columns: tuple[str, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with duckdb.connect(config={"threads": 1}) as con:  # Spark runs a task on each core
+        with duckdb.connect(config=_CONFIG) as con:
             for block in gathered(batches):
                 for at in range(len(self.columns)):
                     yield from hushed(self._one, con, block, at)

@@ -114,7 +114,7 @@ def read_about(text: str | None, table: str) -> dict[str, Any]:
         )
     try:
         told = json.loads(text)
-        known = told["schema"] == SCHEMA
+        known = told["schema"] == SCHEMA and isinstance(told["file"]["sha256"], str)
     except (ValueError, KeyError, TypeError):
         known = False
     if not known:

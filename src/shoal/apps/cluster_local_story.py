@@ -49,6 +49,7 @@ class Asked:
 
 def result(groups: Groups, asked: Asked) -> "Result":
     """What was learnt as a page wants it."""
+    from shoal.apps.cluster_local_code import code
     from shoal.apps.cluster_local_maps import maps
     from shoal.privacy import Public, Released, Result
 
@@ -60,7 +61,7 @@ def result(groups: Groups, asked: Asked) -> "Result":
         "tables": [_table(groups), _table_without_data(groups)],
         "errors": _errors(groups, asked),
     }
-    settings = _settings(groups, asked) | {"code": _code(groups, asked)}
+    settings = _settings(groups, asked) | {"code": code(groups, asked.table, asked.seed)}
     return Result(
         fitted.kind,
         groups.heard.guarantee,
@@ -91,6 +92,7 @@ def document(groups: Groups, files: Sequence[Path]) -> dict[str, Any]:
             for center, people in zip(named, groups.people, strict=True)
         ],
         "without_data": {
+            "reports": groups.without,
             "centers": [dict(zip(groups.names, center, strict=True)) for center in nothing],
             "agreement": groups.agreement,
             "inertia_ratio": groups.ratio,
@@ -161,7 +163,17 @@ def _nothing(groups: Groups) -> str:
     return (
         "Had everybody reported the middle of the box, the same learner would have found centres "
         f"that leave {groups.ratio:.3g} times the inertia on this density, and whose labels agree "
-        f"with these by {groups.agreement:.2f} (AMI)."
+        f"with these by {groups.agreement:.2f} (AMI).{_fewer(groups)}"
+    )
+
+
+def _fewer(groups: Groups) -> str:
+    """What is said if not everybody could be played through."""
+    if groups.without >= groups.used:
+        return ""
+    return (
+        f" That was tried with {groups.without:,} reports, as many as one machine holds; with all "
+        f"{groups.used:,} there would be less noise."
     )
 
 
@@ -222,8 +234,9 @@ def _table(groups: Groups) -> dict[str, Any]:
 def _table_without_data(groups: Groups) -> dict[str, Any]:
     centers = groups.control.cluster_centers_
     rows = [[f"Centre {i}", *_shown(groups, center)] for i, center in enumerate(centers, 1)]
+    many = "the same number of" if groups.without >= groups.used else f"{groups.without:,}"
     note = (
-        "The same learner, the same number of reports, and everybody in the middle of the box: "
+        f"The same learner, {many} reports, and everybody in the middle of the box: "
         "what noise alone looks like. It reads nobody's report."
     )
     columns = ["Centre", *groups.names[:12]]
@@ -253,33 +266,3 @@ def _printed(groups: Groups) -> "RenderableType":
     for i, people in enumerate(groups.people):
         table.add_row(" " * 8, str(i + 1), *_shown(groups, groups.centers[i]), f"{people:,}")
     return table
-
-
-def _code(groups: Groups, asked: Asked) -> str:
-    """Python that does the same, from the same file of reports."""
-    seed = "" if asked.seed is None else f", random_state={asked.seed}"
-    return (
-        "import numpy as np\nimport pyarrow.parquet as pq\nimport shoal\n\n"
-        "mechanism = ...  # as under Settings, below\n"
-        f"{_read_again(groups, asked)}"
-        f"model = shoal.LocalClusterer({groups.k}, mechanism=mechanism, "
-        f"method={groups.model.method_!r}{seed})\n"
-        'model.fit(reports).save("model")\n'
-        "model.control()  # the same without data"
-    )
-
-
-def _read_again(groups: Groups, asked: Asked) -> str:
-    """Python that reads the reports."""
-    from shoal.cluster.local.frame_reports import Gathered
-
-    reports, name = groups.heard.reports, Path(asked.table).name
-    if isinstance(reports, Gathered):
-        return (
-            f"frame = spark.read.parquet({name!r})\n"
-            "reports = shoal.cluster.FrameReports(frame, mechanism)\n"
-        )
-    values = "np.column_stack([table[name] for name in table.column_names])"
-    if reports.values.ndim == 1:
-        values = 'table["cell"].to_numpy()'
-    return f"table = pq.read_table({name!r})\nreports = shoal.Reports({values}, mechanism)\n"

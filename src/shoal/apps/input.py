@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shoal.domain import Box, Schema
 
 __all__ = ["Columns", "Domain", "LedgerFile", "Table", "box_of", "budget_of", "chosen", "counted",
-           "file_of", "listed", "schema_of"]  # fmt: skip
+           "file_of", "is_uri", "listed", "schema_of"]  # fmt: skip
 
 Table = Annotated[
     str,
@@ -60,6 +60,19 @@ def file_of(table: str) -> Iterator[str]:
             file.write(part)
         file.flush()
         yield file.name
+
+
+def is_uri(path: str) -> bool:
+    """Whether a path names its file system: Spark takes it as it is, and no folder is before it.
+
+    Examples
+    --------
+    >>> is_uri("hdfs://names/visits.csv"), is_uri("file:/visits.csv"), is_uri("/visits.csv")
+    (True, True, False)
+    """
+    from shoal.engine.spark_files import uri_of
+
+    return uri_of(path) == path
 
 
 def budget_of(epsilon: str | None, of: str) -> str:

@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 COLLECT_LIMIT = 20_000_000  # combinations that come to the driver
+_NESTED = ("array<", "map<", "struct<", "variant")  # in Spark's words
 Batches = Iterator[pa.RecordBatch]
 Kernel = Callable[[pa.RecordBatch], pa.RecordBatch]
 
@@ -101,6 +102,10 @@ class SparkTable:
         if kind == "timestamp":
             return f"CAST({written} AS TIMESTAMP_NTZ)"
         return f"CAST({written} AS STRING)" if kind.startswith("string ") else written
+
+    def nested(self, columns: Sequence[str]) -> list[str]:
+        """Which of these columns hold lists or structures, by the frame's schema."""
+        return [name for name in columns if self._kinds[name].startswith(_NESTED)]
 
     def view(self, columns: Sequence[str], owner: str | None = None) -> Any:
         """These columns as a frame with c0, c1, ... and, as text, whose each row is."""

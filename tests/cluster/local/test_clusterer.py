@@ -346,7 +346,7 @@ def test_a_model_comes_back_from_its_folder(model, tmp_path):
     assert np.array_equal(back.predict(ROWS), model.predict(ROWS))
     assert np.array_equal(back.density_.weights, model.density_.weights)
     assert back.guarantee_ == model.guarantee_
-    assert (back.method_, back.n_reports_) == (model.method_, 300)
+    assert (back.method_, back.n_reports_, back.n_used_) == (model.method_, 300, 300)
     assert back.answered_guarantee(1) == model.answered_guarantee(1)
 
 

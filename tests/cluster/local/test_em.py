@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.local import em
+from shoal.cluster.local import LocalClusterer, em
 from shoal.cluster.local.em import density_of, learn
+from shoal.cluster.local.frame_reports import Gathered
 from shoal.domain import Box
+from shoal.engine import Block
 from shoal.mechanisms import NDLaplace
 from shoal.mechanisms.prior import em_prior
 from shoal.randomness import Randomness
@@ -53,6 +55,41 @@ def test_a_box_that_is_wide_against_the_noise_is_no_obstacle():
     rows = np.repeat([[2.0, 1.0, 1.0], [9.0, 4.0, 1.0]], 40, axis=0)
     found = density_of(noise.release(rows, Randomness(0).noise), Randomness(0))
     assert near(found, [2, 1, 1]) == pytest.approx(0.5, abs=0.05)
+
+
+class Many:
+    """Rows elsewhere, each counted three times."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def size(self):
+        return 3 * len(self.values)
+
+    def sum(self, kernel):
+        block = Block(self.values, np.empty((len(self.values), 0), dtype=np.int32))
+        return tuple(3 * part for part in kernel(block))
+
+
+@pytest.mark.parametrize(
+    ("wide", "counted"), [(6, True), (3_000, False)], ids=["as ever", "too wide for a lattice"]
+)
+def test_a_learner_says_whether_all_reports_of_a_frame_were_counted(wide, counted):
+    noise = NDLaplace(2.0, bounds=Box(x=(0, wide), y=(0, wide)))
+    here = reports(30, noise)
+    far = Gathered(here.values, noise, rows=Many(here.values))
+    assert learn(far, 2, Randomness(0), np.ones(2)).counted is counted
+    model = LocalClusterer(2, mechanism=noise, method="em", random_state=0).fit(far)
+    assert model.n_used_ == (3 if counted else 1) * len(here)
+    assert model.n_reports_ == 3 * len(here)
+
+
+def test_many_reports_of_a_frame_are_counted_though_few_were_drawn(monkeypatch):
+    few = reports(1)
+    assert density_of(few, Randomness(0)).lattice is None
+    far = Gathered(few.values, NOISE, rows=Many(few.values))
+    monkeypatch.setattr(Many, "size", lambda self: 10**6)
+    assert density_of(far, Randomness(0)).lattice is not None
 
 
 def test_batches_find_what_one_pass_finds(monkeypatch):

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.cluster.local import LocalClusterer
-from shoal.cluster.local.frame_records import Away, Labels
+from shoal.cluster.local.frame_records import Away, NearestCenter
 from shoal.domain import Box
 from shoal.engine.rows import Block
 from shoal.errors import (
@@ -47,7 +47,7 @@ def records(n=500):
 def test_kernels_label_and_measure_blocks(model):
     points = np.array([[1.0, 2.0], [9.0, 9.0]])
     block = Block(points, np.empty((2, 0), dtype=np.int32))
-    (labels,) = Labels(model.cluster_centers_, model.units_)(block)
+    (labels,) = NearestCenter(model.cluster_centers_, model.units_)(block)
     assert labels.tolist() == model.predict(points).tolist()
     away = np.column_stack(Away(model.cluster_centers_, model.units_)(block))
     assert away.argmin(axis=1).tolist() == labels.tolist()

@@ -37,7 +37,7 @@ def test_cells_are_counted_on_spark_and_give_the_same_centres(frame_of):
         LocalClusterer(3, mechanism=GRID, random_state=7).fit(each) for each in (reports, far)
     )
     np.testing.assert_array_equal(there.cluster_centers_, here.cluster_centers_)
-    assert there.n_reports_ == len(ROWS)
+    assert there.n_reports_ == there.n_used_ == len(ROWS)
     assert there.guarantee_ == here.guarantee_
     assert there.report_labels_ is None
 
@@ -65,6 +65,7 @@ def test_other_methods_learn_from_a_sample_and_sums_are_of_all(frame_of, monkeyp
     sums = total(gathered, lambda values: values.sum(axis=0))
     np.testing.assert_allclose(sums, reports.values.sum(axis=0), rtol=1e-6)
     model = LocalClusterer(3, mechanism=LAPLACE, method="moments", random_state=7).fit(far)
+    assert (model.n_reports_, model.n_used_) == (len(ROWS), 900)
     assert np.abs(in_order(model.cluster_centers_) - CENTERS).max() < 0.8
 
 
