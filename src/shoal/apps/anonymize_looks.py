@@ -26,7 +26,7 @@ _LONGEST = 8  # characters that are told from more
 _SPREAD = (0.02, 0.98)  # quantiles of numbers: never the extremes
 # Spark runs a task on each core. A block fits in memory; if it did not, nothing of it would lie on
 # a worker's disk.
-_CONFIG = {"threads": 1, "temp_directory": ""}
+_CONFIG: dict[str, Any] = {"threads": 1, "temp_directory": ""}
 _Lines = list[dict[str, Any]]
 _SCHEMA = pa.schema(
     [
