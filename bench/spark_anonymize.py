@@ -164,7 +164,7 @@ def _naive(spark: Any) -> list[dict[str, Any]]:
     same = cuts[0] == asked.cut
     task = {"table": "naive", "task": "a job per candidate", **figure, "same cut as ours": same}
     ours = {"table": "naive", "task": "our search of the frequency table", "cpu s": cpu}
-    return [task, {**ours, "steps": sum(map(len, asked.cut.nodes))}]
+    return [task, {**ours, "nodes of the cut": sum(map(len, asked.cut.nodes))}]
 
 
 def _candidate_by_candidate(frame: Any, problem: Any, cuts: list[Cut]) -> dict[str, Any]:

@@ -254,4 +254,4 @@ def _counted_again(
 
 def _uri(policy: Policy, written: str) -> str:
     """A path as Spark takes it: without a scheme it is local and starts at the policy's folder."""
-    return uri_of(written if ":/" in written else str(policy.path(written)))
+    return written if uri_of(written) == written else uri_of(str(policy.path(written)))
