@@ -1,8 +1,9 @@
-"""Fixtures for all tests: one small Spark cluster for each process of a test run."""
+"""Fixtures for all tests: draws that depend on no other test, and one small Spark cluster."""
 
 import os
 import sys
 
+import numpy as np
 import pytest
 
 
@@ -12,6 +13,19 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("spark"))
+
+
+_started: dict[str, object] = {}
+
+
+@pytest.fixture(autouse=True)
+def _same_draws_whatever_ran_before(request):
+    """Have a module's generator begin every test where the import left it."""
+    module = getattr(request, "module", None)
+    rng = getattr(module, "rng", getattr(module, "RNG", None))
+    if isinstance(rng, np.random.Generator):
+        state = _started.setdefault(module.__name__, rng.bit_generator.state)
+        rng.bit_generator.state = state
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,9 @@ from shoal.errors import UnknownColumn
 from shoal.figures import CellMap, Mosaic
 from shoal.synopsis import AdaptiveGrid, UniformGrid
 
-rng = np.random.default_rng(2)
-
 
 def fitted(d, **settings):
-    X = np.clip(rng.normal(0.3, 0.1, (3000, d)), 0, 1)
+    X = np.clip(np.random.default_rng(2).normal(0.3, 0.1, (3000, d)), 0, 1)
     return AdaptiveGrid(epsilon=1, domain=Box.unit(d), random_state=1, **settings).fit(X)
 
 
@@ -30,7 +28,7 @@ def test_two_columns_of_many_can_be_chosen():
 
 def test_more_tiles_than_a_picture_holds_are_added_up():
     grid = UniformGrid(epsilon=1, domain=Box.unit(2), cells=150, negative="zero", random_state=1)
-    assert type(grid.fit(rng.random((90_000, 2))).plot()) is CellMap
+    assert type(grid.fit(np.random.default_rng(2).random((90_000, 2))).plot()) is CellMap
 
 
 @pytest.mark.parametrize("columns", [["x0"], ["x0", "x0"], ["x0", "age"], "x0", ["x0", "x1", "x2"]])
