@@ -1,18 +1,10 @@
-"""Fixtures for all tests: draws that depend on no other test, and one small Spark cluster."""
+"""Fixtures for all tests: draws that depend on no other test; a Spark cluster for each process."""
 
 import os
 import sys
 
 import numpy as np
 import pytest
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Tests that share the cluster run in one process, where the run is told to group them."""
-    for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 _started: dict[str, object] = {}
