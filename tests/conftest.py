@@ -6,7 +6,6 @@ import sys
 import numpy as np
 import pytest
 
-
 _started: dict[str, object] = {}
 
 
