@@ -65,11 +65,11 @@ def test_a_missing_ledger_is_named_and_not_made(path, verb):
 
 
 def test_a_file_that_is_something_else_is_left_alone(path):
-    path.write_text("age,sex\n31,F\n")
+    path.write_text("age,town\n31,Ullapool\n")
     shown = run("show", path)
     assert shown.exit_code == 2
-    assert "31" not in shown.output
-    assert path.read_text() == "age,sex\n31,F\n"
+    assert "Ullapool" not in shown.output
+    assert path.read_text() == "age,town\n31,Ullapool\n"
 
 
 def test_limit_shows_and_changes_the_limit(path):

@@ -67,11 +67,11 @@ def test_a_schemas_entity_without_a_limit_is_refused_too():
 
 
 def test_a_file_without_a_header_is_refused_at_once_and_nobody_in_it_quoted(tmp_path):
-    (tmp_path / "t.csv").write_text("1973-04-02,CANARY7731\n1980-01-01,x\n")
+    (tmp_path / "t.csv").write_text("1973-April-02,CANARY7731\n1980-May-01,x\n")
     with pytest.raises(UnknownColumn) as caught:
         rows_of(tmp_path / "t.csv", BOX)
     assert "CANARY" not in str(caught.value)
-    assert "1973" not in str(caught.value)
+    assert "April" not in str(caught.value)
 
 
 def test_rows_pass_through():
