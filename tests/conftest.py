@@ -5,6 +5,12 @@ import sys
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# The same examples on every machine, however slow; --hypothesis-profile=wander looks for new ones.
+settings.register_profile("same", derandomize=True, deadline=None, database=None)
+settings.register_profile("wander", deadline=None, max_examples=1_000)
+settings.load_profile("same")
 
 _started: dict[str, object] = {}
 
