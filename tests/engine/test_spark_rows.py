@@ -170,8 +170,6 @@ def test_what_perturb_cannot_do_on_spark_is_refused_by_name(frame):
     noise = shoal.NDLaplace(1.0, bounds=BOX)
     with pytest.raises(ConflictingSettings, match="remembered by one machine"):
         shoal.Perturb(noise, user="id", random_state=7).fit(frame)
-    with pytest.raises(ConflictingSettings, match="all reports at once"):
-        shoal.Perturb(noise, remap=shoal.bayes_remap(), random_state=7).fit(frame)
     perturb = shoal.Perturb(noise, random_state=7).fit(frame)
     with pytest.raises(NotFinite, match="1 of 4"):
         perturb.transform(frame)

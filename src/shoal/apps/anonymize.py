@@ -9,13 +9,10 @@ import typer
 
 from shoal.apps.engine import Engine, Engines, Master
 from shoal.apps.input import Table, is_uri
-from shoal.apps.output import Json, Output, Progress, Quiet, entry
+from shoal.apps.output import Json, Output, Progress, Publisher, Quiet, Title, entry
 from shoal.errors import InvalidPolicy
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
-    from shoal.anonymize.check import Achieved
     from shoal.anonymize.policy import Policy
     from shoal.anonymize.run import Finished
 
@@ -51,13 +48,6 @@ Population = Annotated[
         help="A table of the population, one row a person, for the journalist's chance.",
         show_default=False,
     ),
-]
-Title = Annotated[
-    str | None, typer.Option(envvar="SHOAL_TITLE", help="Heading of the page.", show_default=False)
-]
-Publisher = Annotated[
-    str | None,
-    typer.Option(envvar="SHOAL_PUBLISHER", help="Who publishes it.", show_default=False),
 ]
 
 
@@ -163,13 +153,14 @@ def check(
         shoal anonymize check visits.released.csv --policy visits.yaml
     """
     from shoal.anonymize.check import recount
+    from shoal.apps.anonymize_measures import document, summary
 
     asked, say = _read(policy), Output(json, quiet)
     with say.progress(1) as progress, Engines(engine, master).table(table, progress) as source:
         progress.step("Counting rows")
         achieved = recount(source, asked)
     broken = achieved.broken(asked)
-    say.result(_measured(asked, achieved, broken), *_measures(asked, achieved, broken))
+    say.result(document(asked, achieved, broken), *summary(asked, achieved, broken))
     if broken:
         raise typer.Exit(1)
 
@@ -314,48 +305,6 @@ def _said(path: Path, table: str) -> str:
     folder = table.rsplit("/", 1)[0]
     beside = is_uri(table) and path.parent == Path(folder)
     return f"{folder}/{path.name}" if beside else str(path)
-
-
-def _measured(policy: "Policy", achieved: "Achieved", broken: list[str]) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    from shoal.anonymize.risk import Risk
-
-    return {
-        "kept": not broken,
-        "broken": broken,
-        "k": {"asked": policy.privacy.k, "reached": achieved.k},
-        "l": achieved.l,
-        "t": achieved.t,
-        "greatest_share": achieved.share,
-        "rows": achieved.rows,
-        "classes": achieved.classes,
-        "counted": "people" if achieved.by_person else "rows",
-        "risk": asdict(Risk.of(achieved.sizes, policy.privacy.k)),
-    }
-
-
-def _measures(policy: "Policy", achieved: "Achieved", broken: list[str]) -> list["Text"]:
-    from shoal.anonymize.risk import Risk
-    from shoal.apps.anonymize_story import risk_lines
-
-    k, of = policy.privacy.k, "people" if achieved.by_person else "rows"
-    kept = "Every promise of the policy holds in this table."
-    lines = risk_lines(Risk.of(achieved.sizes, k), k, of, None)
-    note = "The table does not say whose a row is: rows were counted, not people."
-    rows_for_people = policy.privacy.entity is not None and not achieved.by_person
-    return [
-        entry("Broken" if broken else "Kept", f"{'; '.join(broken)}." if broken else kept),
-        entry("k", f"{achieved.k:,} {of} in the smallest of {achieved.classes:,} groups."),
-        *(entry("l", f"{name}: {reached:.4g}") for name, reached in achieved.l.items()),
-        *(entry("t", f"{name}: {far:.4g}") for name, far in achieved.t.items()),
-        *(
-            entry("Worst", f"In some group {100 * share:.3g} in 100 {of} share one {name}.")
-            for name, share in achieved.share.items()
-        ),
-        *(entry("Risk" if i == 0 else "", line) for i, line in enumerate(lines)),
-        *([entry("Note", note)] if rows_for_people else []),
-    ]
 
 
 def _refuse_no_path(table: str) -> None:

@@ -3,13 +3,32 @@
 from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shoal.apps.cluster_local import NAMES as LOCAL
 from shoal.apps.cluster_local import asked_of, learn
-from shoal.apps.cluster_methods import METHODS, Asked, Method, Waves, groups_of, named
+from shoal.apps.cluster_methods import Asked, Method, Waves, groups_of, named
+from shoal.apps.cluster_options import (
+    Cells,
+    Choose,
+    Delta,
+    Drop,
+    Entity,
+    Epsilon,
+    Folder,
+    Groups,
+    Level,
+    Local,
+    MaxRows,
+    MethodName,
+    Neighbours,
+    Overwrite,
+    PublicNumber,
+    Selector,
+    Variant,
+    Wavelet,
+)
 from shoal.apps.cluster_words import in_words
 from shoal.apps.engine import Engine, Engines, Master
 from shoal.apps.input import (
@@ -22,7 +41,7 @@ from shoal.apps.input import (
     counted,
     schema_of,
 )
-from shoal.apps.output import Json, Output, Progress, Quiet, Seed
+from shoal.apps.output import Json, Output, Progress, Publisher, Quiet, Seed, Title
 from shoal.apps.perturb_words import saying_what_is_spent
 from shoal.errors import InvalidSetting
 
@@ -32,167 +51,32 @@ if TYPE_CHECKING:
 
 __all__ = ["cluster"]
 
-WAVE = "For --method wave"
-
 
 def cluster(
     context: typer.Context,
     table: Table,
-    method: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            envvar="SHOAL_METHOD",
-            help=f"How: {'; '.join(f'{name}, {how.words}' for name, how in METHODS.items())}.",
-        ),
-    ] = "kmeans",
-    local: Annotated[
-        bool,
-        typer.Option(
-            "--local",
-            envvar="SHOAL_LOCAL",
-            help="Learn from reports that `shoal perturb` wrote, and from the file beside them; no "
-            f"budget is spent. --method is then one of {', '.join(LOCAL)}.",
-        ),
-    ] = False,
-    groups: Annotated[
-        str | None,
-        typer.Option(
-            "-k",
-            "--groups",
-            metavar="N",
-            envvar="SHOAL_GROUPS",
-            help="How many groups to find: a number, or a range such as 2-12 to choose from at no "
-            "further cost.",
-            show_default=False,
-        ),
-    ] = None,
-    epsilon: Annotated[
-        str | None,
-        typer.Option(
-            envvar="SHOAL_EPSILON",
-            help="The budget of this release: smaller hides more.",
-            show_default=False,
-        ),
-    ] = None,
-    delta: Annotated[
-        str | None,
-        typer.Option(
-            envvar="SHOAL_DELTA",
-            help="A chance with which the promise may fail, e.g. 1e-9; left out, none. It helps "
-            "in many columns: from about 14 up for 1e-6, from 30 for 1e-10.",
-            show_default=False,
-        ),
-    ] = None,
+    method: MethodName = "kmeans",
+    local: Local = False,
+    groups: Groups = None,
+    epsilon: Epsilon = None,
+    delta: Delta = None,
     columns: Columns = None,
     domain: Domain = None,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="Folder to write.")
-    ] = Path("model"),
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older model.")
-    ] = False,
-    entity: Annotated[
-        str | None,
-        typer.Option(
-            envvar="SHOAL_ENTITY",
-            help="Column that tells people apart. Left out, the domain's, or every row is a "
-            "person of its own.",
-            show_default=False,
-        ),
-    ] = None,
-    max_rows_per_person: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            envvar="SHOAL_MAX_ROWS_PER_PERSON",
-            help="How many rows of a person are kept; the promise covers all of them.",
-            show_default=False,
-        ),
-    ] = None,
-    neighbours: Annotated[
-        Literal["add-remove", "replace-one"],
-        typer.Option(
-            envvar="SHOAL_NEIGHBOURS",
-            help="What is hidden: that someone is in the table, or only what their row says.",
-        ),
-    ] = "add-remove",
-    n_public: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            envvar="SHOAL_N_PUBLIC",
-            help="How many rows there are, if that is known without them: a quota, a census.",
-            show_default=False,
-        ),
-    ] = None,
-    drop: Annotated[
-        bool,
-        typer.Option(
-            "--drop", envvar="SHOAL_DROP", help="Leave out rows that lack a number; else refuse."
-        ),
-    ] = False,
-    choose: Annotated[
-        Literal["elbow", "silhouette", "gap"],
-        typer.Option(envvar="SHOAL_CHOOSE", help="How to choose within a range of -k."),
-    ] = "elbow",
-    title: Annotated[
-        str | None,
-        typer.Option(envvar="SHOAL_TITLE", help="Heading of the page.", show_default=False),
-    ] = None,
-    publisher: Annotated[
-        str | None,
-        typer.Option(envvar="SHOAL_PUBLISHER", help="Who publishes it.", show_default=False),
-    ] = None,
-    variant: Annotated[
-        Literal["block", "privqt", "privthr", "privthrem", "baseline"] | None,
-        typer.Option(
-            envvar="SHOAL_VARIANT",
-            help="Where the noise goes: block, the default and best, or a published method.",
-            rich_help_panel=WAVE,
-            show_default=False,
-        ),
-    ] = None,
-    cells: Annotated[
-        str | None,
-        typer.Option(
-            metavar="N",
-            envvar="SHOAL_CELLS",
-            help="Cells along each axis, e.g. 64, or 64,32; chosen without the rows. Left out, as "
-            "many as budget and rows are worth.",
-            rich_help_panel=WAVE,
-            show_default=False,
-        ),
-    ] = None,
-    selector: Annotated[
-        Literal["auto", "persistence", "percentile", "density", "mass"] | None,
-        typer.Option(
-            envvar="SHOAL_SELECTOR",
-            help="What makes a cell part of a group.",
-            rich_help_panel=WAVE,
-            show_default=False,
-        ),
-    ] = None,
-    level: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            envvar="SHOAL_LEVEL",
-            help="How often the grid is halved.",
-            rich_help_panel=WAVE,
-            show_default=False,
-        ),
-    ] = None,
-    wavelet: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            envvar="SHOAL_WAVELET",
-            help="By which wavelet of PyWavelets; left out, haar.",
-            rich_help_panel=WAVE,
-            show_default=False,
-        ),
-    ] = None,
+    output: Folder = Path("model"),
+    overwrite: Overwrite = False,
+    entity: Entity = None,
+    max_rows_per_person: MaxRows = None,
+    neighbours: Neighbours = "add-remove",
+    n_public: PublicNumber = None,
+    drop: Drop = False,
+    choose: Choose = "elbow",
+    title: Title = None,
+    publisher: Publisher = None,
+    variant: Variant = None,
+    cells: Cells = None,
+    selector: Selector = None,
+    level: Level = None,
+    wavelet: Wavelet = None,
     engine: Engine = "local",
     master: Master = None,
     ledger: LedgerFile = None,
@@ -232,23 +116,23 @@ def cluster(
     engines = Engines(engine, master)
     _check_apart(ledger, output)
     schema = schema_of(domain)
-    who = _people(schema, entity, max_rows_per_person)
     asked = Asked(
-        method,
-        budget,
-        box_of(schema, columns, domain),
-        groups_of(groups),
-        choose,
-        delta,
-        neighbours,
-        *who,
-        n_public,
-        drop,
-        ledger,
-        seed,
-        title,
-        publisher,
-        Waves(variant, cells, selector, level, wavelet),
+        method=method,
+        epsilon=budget,
+        box=box_of(schema, columns, domain),
+        n_clusters=groups_of(groups),
+        choose=choose,
+        delta=delta,
+        neighbours=neighbours,
+        entity=entity or schema.entity,
+        max_rows_per_person=_limit(schema, entity, max_rows_per_person),
+        n_public=n_public,
+        drop=drop,
+        ledger=ledger,
+        seed=seed,
+        title=title,
+        publisher=publisher,
+        waves=Waves(variant, cells, selector, level, wavelet),
     )
     say = Output(json, quiet)
     with say.progress(3) as progress, in_words():
@@ -320,12 +204,9 @@ class _Task:
         return self._listed() > self._entries
 
 
-def _people(
-    schema: "Schema", entity: str | None, limit: int | None
-) -> tuple[str | None, int | None]:
-    """Whose rows they are and how many each keeps: as asked, else as the domain says."""
-    entity = entity or schema.entity
-    return entity, limit or (schema.max_rows_per_person if entity else None)
+def _limit(schema: "Schema", entity: str | None, limit: int | None) -> int | None:
+    """How many rows each person keeps: as asked, else as the domain says if it names people."""
+    return limit or (schema.max_rows_per_person if entity or schema.entity else None)
 
 
 def _check_apart(ledger: Path | None, folder: Path) -> None:

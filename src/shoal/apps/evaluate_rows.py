@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from shoal.data import source_of
 from shoal.data.encode import numbers
 from shoal.data.source import picked, unique
-from shoal.domain import Box
 from shoal.engine import rows_of
+from shoal.engine.anywhere import anywhere
 from shoal.engine.entry import is_spark_frame
 from shoal.engine.sample import Sample
 from shoal.engine.spark_failures import guarded
@@ -22,7 +22,6 @@ from shoal.errors import DimensionMismatch, NotFinite, TooFewRows, UnknownBounds
 __all__ = ["Held", "held_of", "names_of"]
 
 _Drawn = tuple[NDArray[np.float64], NDArray[np.int64], int]  # rows, their groups, rows in all
-_ANYWHERE = (-1e300, 1e300)  # scores move nothing; models move what lies beyond their box
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +96,7 @@ def _drawn_by_spark(
     columns = _columns(names, labels)
     picked(unique(frame.columns), columns)
     try:
-        total = rows_of(frame, Box(**dict.fromkeys(names, _ANYWHERE))).size()
+        total = rows_of(frame, anywhere(names)).size()  # scores move nothing
     except NotFinite:
         raise _lacking() from None
     plain = [f"{quoted(name)} AS c{i}" for i, name in enumerate(columns)]

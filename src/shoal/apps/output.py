@@ -26,8 +26,10 @@ __all__ = [
     "Json",
     "Output",
     "Progress",
+    "Publisher",
     "Quiet",
     "Seed",
+    "Title",
     "console",
     "entry",
     "in_print",
@@ -53,6 +55,13 @@ Seed = Annotated[
         help="Repeatable noise: a simulation, which protects nobody.",
         show_default=False,
     ),
+]
+Title = Annotated[
+    str | None, typer.Option(envvar="SHOAL_TITLE", help="Heading of the page.", show_default=False)
+]
+Publisher = Annotated[
+    str | None,
+    typer.Option(envvar="SHOAL_PUBLISHER", help="Who publishes it.", show_default=False),
 ]
 
 

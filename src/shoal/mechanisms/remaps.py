@@ -155,6 +155,15 @@ def bayes_remap(
     return BayesRemap(Prior(*prior), loss)
 
 
+def learning(remap: object) -> BayesRemap | None:
+    """The remap if it must see all reports to move one, as ``bayes_remap("em")`` does.
+
+    >>> learning(bayes_remap(([[0.0], [1.0]], [1, 1]))), learning(bayes_remap("em"))
+    (None, BayesRemap(prior='em', loss='squared'))
+    """
+    return remap if isinstance(remap, BayesRemap) and isinstance(remap.prior, str) else None
+
+
 def _posterior(mechanism: NDLaplace, values: Matrix, prior: Prior) -> Matrix:
     """How likely each atom (columns) is the record behind each report (lines)."""
     logs = mechanism.log_density(values, prior.atoms)

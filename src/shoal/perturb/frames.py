@@ -1,14 +1,25 @@
 """Reports of a Spark frame: drawn where its rows are, and kept there."""
 
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from shoal.domain import Box, Categories, Schema
-from shoal.engine import Rows, rows_of
+from shoal.domain.box import Matrix
+from shoal.engine import Block, Rows, rows_of
+from shoal.engine.anywhere import anywhere
+from shoal.engine.rows import Terms
+from shoal.engine.spark_rows import SparkRows
 from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds
+from shoal.mechanisms.prior import em_prior
 from shoal.mechanisms.remaps import BayesRemap
+from shoal.mechanisms.reports import Remap, Reports
 from shoal.perturb.shape import Category, Cell, Mixture, Names, Numbers, Shape
 
-__all__ = ["check_for_frame", "rows_of_frame"]
+__all__ = ["check_for_frame", "remapped", "rows_of_frame"]
+
+_SAMPLE = 200_000  # reports that come to this machine
 
 
 def rows_of_frame(X: Any, shape: Shape) -> Rows:
@@ -17,19 +28,45 @@ def rows_of_frame(X: Any, shape: Shape) -> Rows:
     return rows_of(X, _domain(X, shape), outside="clip" if moves else "refuse")
 
 
-def check_for_frame(user: str | None, remap: object) -> None:
-    """Refuse what one machine would have to remember, or to see whole."""
+def check_for_frame(user: str | None) -> None:
+    """Refuse what one machine would have to remember."""
     if user is not None:
         raise ConflictingSettings(
             "user came with a Spark frame: who was reported before is remembered by one machine.",
             "Let each person have one row: Streamed(mechanism) on rows_of(frame, domain, "
             f"entity={user!r}, max_rows_per_person=1).",
         )
-    if isinstance(remap, BayesRemap):
-        raise ConflictingSettings(
-            "A remap came that looks at all reports at once, with a Spark frame.",
-            "Use clamp or snap, which look at one report; or remap what was written.",
-        )
+
+
+def remapped(reports: Any, mechanism: Any, remap: BayesRemap, rng: np.random.Generator) -> Any:
+    """The reports of a Spark frame, moved by what a sample of all of them tells.
+
+    Parameters
+    ----------
+    reports, mechanism
+        A frame of reports that Spark keeps, and what drew them.
+    remap
+        Learns its prior here, from 200,000 of the reports or, if they are fewer, from all.
+    rng
+        Draws the sample.
+    """
+    rows = SparkRows(reports, anywhere(reports.columns), Terms(outside="refuse"))
+    if not rows.size():
+        return reports
+    prior = em_prior(Reports(rows.take(_SAMPLE, rng), mechanism))
+    return rows.map(_Remapped(replace(remap, prior=prior), mechanism), reports.columns).frame()
+
+
+@dataclass(frozen=True, eq=False)
+class _Remapped:
+    """Kernel: reports, each moved by itself."""
+
+    remap: Remap
+    mechanism: Any
+
+    def __call__(self, block: Block) -> Matrix:
+        """As many columns as came."""
+        return self.remap(Reports(block.numbers, self.mechanism)).values
 
 
 def _domain(X: Any, shape: Shape) -> Box | Schema:

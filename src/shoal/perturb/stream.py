@@ -15,7 +15,8 @@ from shoal.domain import Box
 from shoal.engine import Block, Rows
 from shoal.engine.rows import Mapped
 from shoal.engine.spark_mapped import SparkMapped
-from shoal.errors import RepeatedStream
+from shoal.errors import ConflictingSettings, RepeatedStream
+from shoal.mechanisms.remaps import learning
 from shoal.mechanisms.reports import Remap, Reports
 from shoal.perturb.probe import check_remap
 from shoal.perturb.shape import Mixture, Names, shape_of
@@ -35,7 +36,8 @@ class Streamed:
     mechanism
         What randomises a row; its columns are the domain's.
     remap
-        What follows each report, seeing no other: ``clamp`` or ``snap``.
+        What follows each report, seeing no other: ``clamp``, ``snap``, or ``bayes_remap`` with a
+        public prior.
     keep_order
         ``False``: reports come out in random order. ``True``: line i reports row i, and the
         place of a row may say what its report hides, as in a table sorted by income.
@@ -67,6 +69,7 @@ class Streamed:
         """All that can fail: what does not fit the domain, then every odd row, in a full pass."""
         if isinstance(rows.domain, Box):
             self.mechanism.check(np.array([rows.domain.low, rows.domain.high]))
+        _refuse_learning(self.remap)
         check_remap(self.remap, self.mechanism, shape_of(self.mechanism), len(_names(rows)))
         self._mapped(rows, Randomness().noise)  # rows that flow past once cannot be
         rows.size()
@@ -152,6 +155,14 @@ class Drawn:
         if self._order is not None and isinstance(mapped, SparkMapped):
             return mapped.shuffled(self._order.child("order").for_tasks())
         return mapped
+
+
+def _refuse_learning(remap: Remap | None) -> None:
+    if learning(remap):
+        raise ConflictingSettings(
+            "The remap learns from all reports together, and these are drawn block by block.",
+            "Remap what was drawn, or give it a public prior: bayes_remap((atoms, weights)).",
+        )
 
 
 def _names(rows: Rows) -> Names:

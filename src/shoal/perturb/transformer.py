@@ -18,9 +18,10 @@ from shoal.domain.box import Matrix
 from shoal.engine.entry import is_spark_frame
 from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn
 from shoal.mechanisms import NDLaplace
+from shoal.mechanisms.remaps import learning
 from shoal.mechanisms.reports import Remap, Reports
 from shoal.mechanisms.scaling import refuse_degrees
-from shoal.perturb.frames import check_for_frame, rows_of_frame
+from shoal.perturb.frames import check_for_frame, remapped, rows_of_frame
 from shoal.perturb.memo import Memo
 from shoal.perturb.probe import check_remap
 from shoal.perturb.settings import settings_of
@@ -209,7 +210,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
 
     def _read_names(self, frame: Any, shape: Shape) -> "_Rows":
         """Those of a Spark frame's columns: its rows are checked where they are reported."""
-        check_for_frame(self.user, self.remap)
+        check_for_frame(self.user)
         domain = rows_of_frame(frame, shape).domain
         names = domain.names if isinstance(domain, Box) else domain.columns
         self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
@@ -217,10 +218,12 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
 
     def _drawn_on_spark(self, frame: Any, shape: Shape) -> Any:
         """One promise, one entry; drawn by the workers, and kept by Spark before it is seen."""
-        reports = Streamed(self.mechanism, self.remap, keep_order=True)
+        by_all = learning(self.remap)
+        reports = Streamed(self.mechanism, None if by_all else self.remap, keep_order=True)
         page = self.ledger_.open(reports.guarantee, by=type(self).__name__)
         rows = rows_of_frame(frame, shape)
-        return page.release(reports, rows, self._noise, of="reports").frame()
+        drawn = page.release(reports, rows, self._noise, of="reports").frame()
+        return remapped(drawn, self.mechanism, by_all, self._noise) if by_all else drawn
 
     def _check_columns(self, X: Any, fitting: bool, framed: bool) -> None:
         try:

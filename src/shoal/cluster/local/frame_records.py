@@ -12,6 +12,7 @@ from shoal.data import encode
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.engine import Block
+from shoal.engine.anywhere import anywhere
 from shoal.engine.rows import Mapper, Terms
 from shoal.engine.screen import Screen, Sifted, Tally
 from shoal.engine.spark_rows import SparkRows
@@ -19,8 +20,6 @@ from shoal.errors import DimensionMismatch
 from shoal.mechanisms.records import records_of
 
 __all__ = ["Away", "NearestCenter", "distances", "with_columns"]
-
-_FAR = 1e300  # where there is no box, records may be anywhere
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +82,7 @@ def _anywhere(frame: Any, d: int) -> SparkRows:
             f"{len(frame.columns)} columns came; the model has {d}.",
             "Choose them in the model's order: frame.select(...).",
         )
-    box = Box(**dict.fromkeys(frame.columns, (-_FAR, _FAR)))
-    return SparkRows(frame, box, Terms(outside="refuse"))
+    return SparkRows(frame, anywhere(frame.columns), Terms(outside="refuse"))
 
 
 class _Moving(Screen):

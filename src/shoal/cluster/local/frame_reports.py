@@ -11,6 +11,7 @@ from shoal.cluster.local.promise import box_of
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.engine import Block, Rows, rows_of
+from shoal.engine.anywhere import anywhere
 from shoal.engine.entry import is_spark_frame
 from shoal.errors import DimensionMismatch, NotAReport
 from shoal.mechanisms.local_grid import LocalGrid
@@ -21,7 +22,6 @@ from shoal.randomness import Randomness, Seed
 __all__ = ["FrameReports", "Gathered", "total"]
 
 _SAMPLE = 200_000  # reports that come to this machine
-_FAR = 1e300  # reports lie beyond the box, but not there
 _STEPS = 2**20  # whole numbers add up the same in any order
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 
@@ -71,20 +71,19 @@ class FrameReports:
         """
         if isinstance(self.mechanism, LocalGrid):
             return self._cells(self.mechanism)
-        rows = self._rows(_columns(self.frame, self.mechanism), -_FAR, _FAR)
+        rows = self._rows(anywhere(_columns(self.frame, self.mechanism)))
         sample = rows.take(_SAMPLE, Randomness(random_state).compute)
         return Gathered(sample, self.mechanism, simulation=self.simulation, rows=rows)
 
     def _cells(self, grid: LocalGrid) -> "Gathered":
         column = _only_column(self.frame)
         if isinstance(grid.cells, str):  # it waits for the number of reports
-            grid = grid.settled(max(1, self._rows((column,), -_FAR, _FAR).size()))
-        rows = self._rows((column,), 0, grid.oracle.codes - 1)
+            grid = grid.settled(max(1, self._rows(anywhere([column])).size()))
+        rows = self._rows(Box(**{column: (0, grid.oracle.codes - 1)}))
         none = np.empty(0, dtype=np.int64)
         return Gathered(none, grid, simulation=self.simulation, rows=rows)
 
-    def _rows(self, columns: tuple[str, ...], low: float, high: float) -> Rows:
-        box = Box(**dict.fromkeys(columns, (low, high)))
+    def _rows(self, box: Box) -> Rows:
         return rows_of(self.frame, box, outside="refuse")
 
 
