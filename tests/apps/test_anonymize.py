@@ -1,6 +1,5 @@
 import csv
 import json
-import os
 import re
 import stat
 from pathlib import Path
@@ -34,8 +33,6 @@ output: {path: out.csv}
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    for name in [name for name in os.environ if name.startswith("SHOAL_")]:
-        monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     places = [*rng.choice(["north", "south", "east"], 599), RARE]

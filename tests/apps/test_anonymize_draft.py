@@ -1,4 +1,3 @@
-import os
 import stat
 from pathlib import Path
 
@@ -88,8 +87,6 @@ def test_any_name_of_a_column_survives(name):
 
 
 def test_init_writes_a_file_for_its_owner_that_runs_once_reviewed(tmp_path, monkeypatch):
-    for setting in [name for name in os.environ if name.startswith("SHOAL_")]:
-        monkeypatch.delenv(setting)
     monkeypatch.chdir(tmp_path)
     table = people()
     kept = {name: table[name] for name in ("sex", "flag", "income")}
@@ -103,8 +100,6 @@ def test_init_writes_a_file_for_its_owner_that_runs_once_reviewed(tmp_path, monk
 
 
 def test_a_draft_made_on_spark_is_the_one_made_here(spark, tmp_path, monkeypatch):
-    for setting in [name for name in os.environ if name.startswith("SHOAL_")]:
-        monkeypatch.delenv(setting)
     monkeypatch.chdir(tmp_path)
     kept = {name: people()[name] for name in ("student_id", "birth", "age", "town", "income")}
     table = {**kept, "all.day": ["2024-02-03 "] * 1_000, "e": [1e20, -3e-7] * 500}

@@ -1,5 +1,4 @@
 import json
-import os
 import stat
 from dataclasses import replace
 from pathlib import Path
@@ -60,8 +59,6 @@ def tables(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def folder(tables, monkeypatch):
-    for name in [name for name in os.environ if name.startswith("SHOAL_")]:
-        monkeypatch.delenv(name)
     monkeypatch.chdir(tables)
     return tables
 

@@ -49,8 +49,6 @@ number = 3
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    for name in [name for name in os.environ if name.startswith("SHOAL_")]:
-        monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / f"{MODULE}.py").write_text(MINE)
@@ -244,8 +242,9 @@ def test_an_estimator_is_audited_by_its_name():
 
 
 def test_without_a_seed_a_fresh_one_is_drawn_and_told():
-    words = ["audit", "hybrid", "--draws", "1000", "--json"]
-    seeds = {told(CliRunner().invoke(app, words))["seed"] for _ in range(2)}
+    words = ["audit", "--python", f"{MODULE}:coin", "--pair", "[0, 1]", "--epsilon", "5"]
+    again = [CliRunner().invoke(app, [*words, "--draws", "1000", "--json"]) for _ in range(2)]
+    seeds = {told(shown)["seed"] for shown in again}
     assert len(seeds) == 2
 
 

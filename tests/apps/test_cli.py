@@ -1,5 +1,4 @@
 import json
-import os
 import re
 import subprocess
 import sys
@@ -16,8 +15,6 @@ SHOAL = Path(sys.executable).with_name("shoal")
 
 @pytest.fixture
 def run(monkeypatch):
-    for name in [name for name in os.environ if name.startswith("SHOAL_")]:
-        monkeypatch.delenv(name)
     return lambda *words: CliRunner().invoke(cli.app, words)
 
 

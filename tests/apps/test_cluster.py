@@ -1,5 +1,5 @@
 import json
-import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -36,8 +36,6 @@ PAGES = {"report.html", "report.json"}
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    for name in [name for name in os.environ if name.startswith("SHOAL_")]:
-        monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     group = np.arange(2_003) % 2
@@ -154,7 +152,8 @@ def test_nothing_that_leaves_holds_a_row_the_number_of_rows_or_the_files_name(fo
                              if p.suffix in (".json", ".html", ".csv"))]  # fmt: skip
     planted = [f"{CANARY}", f"{CANARY:.6f}", f"{CANARY:.4f}", f"{CANARY / 110:.6f}",
                f"{2 * CANARY / 110 - 1:.6f}", "secret", "visits.csv", "2003", "2,003"]  # fmt: skip
-    assert not [word for word in planted for text in texts if word in text]
+    plain = [re.sub(r"\b[0-9a-f]{64}\b", "", text) for text in texts]  # a digest holds anything
+    assert not [word for word in planted for text in plain if word in text]
 
 
 def test_a_run_is_one_entry_in_the_ledger_and_the_page_counts_them(folder):

@@ -1,7 +1,6 @@
 """The Python that a page shows runs as it stands, and learns what the page says."""
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -19,8 +18,6 @@ DOMAIN = "version: 1\ncolumns: {'a.b': {low: 0, high: 10.123456789}, y: {low: 0,
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    for name in [name for name in os.environ if name.startswith("SHOAL_")]:
-        monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     rows = np.random.default_rng(0).normal(np.repeat(CENTERS, 300, axis=0), 0.2)
     write_table(pa.table({"a.b": rows[:, 0], "y": rows[:, 1]}), "rows.csv")

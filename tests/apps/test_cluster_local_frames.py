@@ -30,8 +30,6 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def place(folder, monkeypatch):
-    for name in [name for name in os.environ if name.startswith("SHOAL_")]:
-        monkeypatch.delenv(name)
     monkeypatch.chdir(folder)
 
 

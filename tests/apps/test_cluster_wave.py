@@ -1,7 +1,7 @@
 """``shoal cluster --method wave``, from the words to the folder."""
 
 import json
-import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +27,6 @@ PAGES = {"report.html", "report.json"}
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    for name in [name for name in os.environ if name.startswith("SHOAL_")]:
-        monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
     rng, turn = np.random.default_rng(0), np.linspace(0, 2 * np.pi, 6_003)
     people = {
@@ -99,7 +97,8 @@ def test_nothing_that_leaves_holds_a_row_the_number_of_rows_or_the_files_name(fo
                              if p.suffix in (".json", ".html"))]  # fmt: skip
     planted = [f"{CANARY}", f"{CANARY:.6f}", f"{CANARY:.4f}", f"{CANARY / 110:.6f}", "secret",
                "visits.csv", "6003", "6,003"]  # fmt: skip
-    assert not [word for word in planted for text in texts if word in text]
+    plain = [re.sub(r"\b[0-9a-f]{64}\b", "", text) for text in texts]  # a digest holds anything
+    assert not [word for word in planted for text in plain if word in text]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,4 @@
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -32,8 +31,6 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def place(folder, monkeypatch):
-    for name in [name for name in os.environ if name.startswith("SHOAL_")]:
-        monkeypatch.delenv(name)
     monkeypatch.chdir(folder)
 
 

@@ -6,7 +6,8 @@ import pytest
 
 import shoal
 from shoal.anonymize import TopDownSpecialization
-from shoal.apps.spark_kept import alive, ledger_of, load_cut, policy_of, save_cut, told
+from shoal.anonymize.policy import policy_of
+from shoal.apps.spark_kept import alive, ledger_of, load_cut, save_cut, told
 from shoal.domain import Box
 from shoal.errors import InvalidSetting, UnreadableModel
 from shoal.mechanisms import clamp, snap

@@ -6,6 +6,10 @@ import time
 
 import pytest
 
+CAUGHT = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+"""
 WAITING = """
 import sys, time
 import shoal.data
@@ -30,7 +34,7 @@ main()
 def stopped(code, number, *words):
     """Exit code and standard error of a run that gets a signal once it says it is ready."""
     pipe = subprocess.PIPE
-    command = [sys.executable, "-c", code, *words]
+    command = [sys.executable, "-c", CAUGHT + code, *words]
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as started:
         assert started.stdout.readline() == "ready\n"
         time.sleep(0.2)

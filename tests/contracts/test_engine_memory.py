@@ -1,6 +1,7 @@
 """Peak memory does not grow with the file."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -44,7 +45,11 @@ def write(path, n):
 
 def peak_mb(path, n):
     done = subprocess.run(
-        [sys.executable, "-c", COUNT, str(path)], check=True, capture_output=True, text=True
+        [sys.executable, "-c", COUNT, str(path)],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "SHOAL_THREADS": "2"},  # each holds a block
     )
     total, peak = json.loads(done.stdout)
     assert total == n

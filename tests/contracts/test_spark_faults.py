@@ -32,7 +32,8 @@ def frame(spark):
 
 def executors(spark):
     """The processes of this session's executors."""
-    mine = spark.sparkContext.applicationId.encode()
+    port = spark.sparkContext.getConf().get("spark.driver.port")  # ids are the same within a second
+    mine = f":{port}".encode()
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -111,6 +112,7 @@ def test_an_executor_killed_in_the_middle_draws_no_report_twice(spark, tmp_path)
 
 
 def stages_that_read_rows(spark, group, partitions):
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
     tracker = spark.sparkContext.statusTracker()
     stages = {
         stage

@@ -49,7 +49,7 @@ except SessionStopped:
 def test_frames_of_spark_connect_do_what_classic_ones_do(tmp_path):
     brief = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx700m"  # it will not live to be warm
     places = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    places["JAVA_TOOL_OPTIONS"] = brief
+    places |= {"JAVA_TOOL_OPTIONS": brief, "SPARK_TESTING": "1"}  # else its port is a fixed one
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT.replace("FOLDER", tmp_path.as_uri())],
         check=False,

@@ -64,7 +64,7 @@ def test_reports_are_drawn_once_and_kept_before_anybody_sees_them(frame):
     assert first.equals(again)
     assert "mapInArrow" not in drawn._jdf.queryExecution().toString()  # nothing to draw again
     other = reports.release(rows, Randomness().noise).frame().toArrow()
-    assert not np.any(other["x"].to_numpy() == first["x"].to_numpy())
+    assert np.mean(other["x"].to_numpy() == first["x"].to_numpy()) < 0.01
 
 
 def test_shuffled_reports_do_not_show_where_rows_stood(frame):

@@ -7,7 +7,7 @@ def test_tasks_are_told_while_stages_are_under_way(spark):
     def sleep(_):
         import time
 
-        time.sleep(0.4)
+        time.sleep(1)
 
     told = []
     with watched(spark, lambda done, tasks: told.append((done, tasks))):

@@ -360,7 +360,7 @@ def test_forks_beside_a_busy_thread_lose_nothing_and_hang_nobody(ledger):
 
 
 def _ends_well(child: int) -> bool:
-    for _ in range(1_000):
+    for _ in range(3_000):
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             return status == 0

@@ -75,7 +75,7 @@ def a_page(words="Minutes a session"):
 def chromium(tmp_path, page, *flags, name="page.html"):
     file = tmp_path / name
     file.write_text(page, encoding="utf-8")
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu"]
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
     command += ["--hide-scrollbars", "--enable-logging=stderr"]
     profile = f"--user-data-dir={tmp_path / 'profile'}"
     run = [*command, profile, *flags, "--dump-dom", file.as_uri()]

@@ -81,7 +81,7 @@ def test_it_agrees_with_opendp(epsilon):
         np.bincount(np.clip(x, -top, top) + top, minlength=2 * top + 1) for x in (ours, theirs)
     ]
     table = np.array(table)[:, np.sum(table, axis=0) > 10]
-    assert stats.chi2_contingency(table).pvalue > ALARM
+    assert stats.chi2_contingency(table).pvalue > ALARM / 2  # theirs has no seed
 
 
 def test_neighbouring_draws_are_independent():

@@ -13,7 +13,7 @@ from shoal.anonymize.cells import distinct
 from shoal.anonymize.classes import classes_of
 from shoal.anonymize.codec import Values, values_of
 from shoal.anonymize.diversity import distances, diversities
-from shoal.anonymize.policy import Policy
+from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.published import published_names
 from shoal.anonymize.sizes import greatest_share, sizes_in
 from shoal.anonymize.table import COUNTED, OWNER, Beside, table_of
@@ -73,7 +73,7 @@ class Achieved:
 
 def recount(
     X: Any,
-    policy: Policy,
+    policy: AnyPolicy,
     owners_path: Path | None = None,
     *,
     owner: str | None = None,
@@ -102,6 +102,7 @@ def recount(
     >>> recount({"sex": ["M", "F", "M"]}, policy)
     Achieved(k=1, classes=2, rows=3, by_person=False, l={}, t={}, share={})
     """
+    policy = policy_of(policy)
     table = table_of(X if owners_path is None else Beside(X, owners_path))
     labels = _label_columns(policy, table.names)
     if owner is None and not by_row:

@@ -23,6 +23,7 @@ from shoal.domain.yaml_file import read_yaml
 from shoal.errors import InvalidPolicy, InvalidSchema, InvalidSetting
 
 __all__ = [
+    "AnyPolicy",
     "Attribute",
     "BinarySpec",
     "DateSpec",
@@ -31,6 +32,7 @@ __all__ = [
     "Policy",
     "PrefixSpec",
     "TreeSpec",
+    "policy_of",
     "read_policy",
 ]
 
@@ -250,6 +252,16 @@ def read_policy(path: str | Path) -> Policy:
     except InvalidSchema as error:
         raise InvalidPolicy(error.came, error.next_step) from None
     return Policy.of(content, Path(os.path.expanduser(path)).parent)
+
+
+AnyPolicy = Policy | Mapping[str, Any] | str | Path
+
+
+def policy_of(given: AnyPolicy) -> Policy:
+    """A policy, the one in this file, or the one with this content."""
+    if isinstance(given, Policy):
+        return given
+    return read_policy(given) if isinstance(given, str | Path) else Policy.of(given)
 
 
 def _refused(findings: list[str], content: Mapping[str, Any]) -> InvalidPolicy:

@@ -15,7 +15,7 @@ from shoal.anonymize.generalize import format_of, parts_of, write_release
 from shoal.anonymize.manifest import manifest_of
 from shoal.anonymize.mapping import write_mapping
 from shoal.anonymize.paths import Paths, check_paths, paths_of
-from shoal.anonymize.policy import Policy
+from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.release import released
 from shoal.anonymize.search import Progress
@@ -42,7 +42,7 @@ __all__ = [
 
 
 def run_policy(
-    policy: Policy,
+    policy: AnyPolicy,
     X: Any = None,
     *,
     manifest: dict[str, Any] | None = None,
@@ -58,7 +58,7 @@ def run_policy(
     Parameters
     ----------
     policy
-        What is promised, and where things are.
+        What is promised, and where things are: a ``Policy``, its content, or its file's path.
     X
         The table, if not the one at ``input.path``. A Spark frame is counted, written and counted
         again by Spark; ``output`` may then name any path Spark can write, such as ``hdfs://...``.
@@ -72,6 +72,7 @@ def run_policy(
     progress
         Called now and then with what is being done and the share of it that is done.
     """
+    policy = policy_of(policy)
     overwrite = overwrite or policy.output.overwrite
     source = _input(policy) if X is None else X
     cut = None if manifest is None else manifest.get("cut") or {}

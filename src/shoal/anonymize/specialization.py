@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from shoal.anonymize.frequency import Frequency
 from shoal.anonymize.mapping import published_cut
-from shoal.anonymize.policy import Policy
+from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.promise import guarantee_of
 from shoal.anonymize.run import occurring, produce
@@ -58,7 +58,7 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
     suppressed, intervals
         ``drop`` or ``star``; ``label``, ``bounds`` or ``midpoint``.
     policy
-        A ``Policy`` that says all of this instead.
+        A ``Policy`` that says all of this instead; or its content, or the path of its file.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         restarts: int | None = None,
         suppressed: Literal["drop", "star"] = "drop",
         intervals: Literal["label", "bounds", "midpoint"] = "label",
-        policy: Policy | None = None,
+        policy: AnyPolicy | None = None,
         random_state: int = 1,
     ) -> None:
         self.k = k
@@ -157,11 +157,12 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
 
     def _policy(self) -> Policy:
         if self.policy is not None:
-            if self.k not in (None, self.policy.privacy.k) or self.hierarchies:
+            policy = policy_of(self.policy)
+            if self.k not in (None, policy.privacy.k) or self.hierarchies:
                 raise InvalidSetting(
                     "A policy came, and beside it k or hierarchies.", "Say each in one place."
                 )
-            return self.policy
+            return policy
         if self.k is None or not self.hierarchies:
             raise InvalidPolicy(
                 "k or the hierarchies are missing; k has no default.",

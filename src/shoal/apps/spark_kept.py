@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from shoal.anonymize import TopDownSpecialization
-from shoal.anonymize.policy import Policy, read_policy
+from shoal.anonymize.policy import Policy, policy_of
 from shoal.anonymize.problem import Metrics
 from shoal.anonymize.promise import guarantee_of
 from shoal.cluster.local.saving import mechanism_of
@@ -21,7 +21,7 @@ from shoal.privacy import Ledger
 from shoal.privacy.exact import exact_budget, plain
 from shoal.synopsis.folder import box_from, read_part, write_part
 
-__all__ = ["alive", "ledger_of", "load_cut", "policy_of", "save_cut", "told"]
+__all__ = ["alive", "ledger_of", "load_cut", "save_cut", "told"]
 
 _CUT, _SCHEMA = "cut.json", "shoal.cut/1"
 _REMAPS: dict[str, Callable[..., Any]] = {"Clamp": clamp, "Snap": snap}
@@ -60,13 +60,6 @@ def alive(name: str, said: Any) -> Any:
 def ledger_of(value: str | Path | Ledger | None) -> Ledger | None:
     """A ledger, or the one in this file."""
     return value if value is None or isinstance(value, Ledger) else Ledger(value)
-
-
-def policy_of(value: Policy | str | Path | dict[str, Any]) -> Policy:
-    """A policy, the one in this file, or the one with this content."""
-    if isinstance(value, Policy):
-        return value
-    return read_policy(value) if isinstance(value, str | Path) else Policy.of(value)
 
 
 def save_cut(model: TopDownSpecialization, folder: Path) -> None:

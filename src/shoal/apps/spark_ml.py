@@ -28,7 +28,8 @@ from pyspark.ml.util import (
 )
 
 from shoal import anonymize, cluster, perturb
-from shoal.apps.spark_kept import alive, ledger_of, load_cut, policy_of, save_cut, told
+from shoal.anonymize.policy import policy_of
+from shoal.apps.spark_kept import alive, ledger_of, load_cut, save_cut, told
 from shoal.cluster.folder import load_model, write_model
 from shoal.engine import rows_of
 from shoal.engine.scratch import scratch
