@@ -51,6 +51,7 @@ print("all the same")
 @pytest.mark.slow
 def test_a_release_through_spark_connect_is_the_classic_one(tmp_path):
     places = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    places["SPARK_TESTING"] = "1"  # else its port is a fixed one
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(tmp_path)],
         check=False,
