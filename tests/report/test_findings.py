@@ -9,6 +9,7 @@ from shoal.mechanisms import Geometric
 from shoal.privacy import (
     ApproxDP,
     Ledger,
+    LocalDP,
     Protected,
     Public,
     PureDP,
@@ -157,3 +158,16 @@ def test_a_chance_of_failure_is_on_the_label_and_beside_the_limits():
     assert told["limits"]["but_for"] == "1 in 1,000,000,000"
     assert "may fail with a chance of at most 1 in 1,000,000,000" in render(told)
     assert findings(Result("test", PureDP(1)))["limits"]["but_for"] is None
+
+
+@pytest.mark.parametrize(
+    ("guarantee", "guessed"),
+    [
+        (PureDP(1), "who took part"),
+        (PureDP(1, neighbours="replace-one"), "which of two rows is yours"),
+        (ApproxDP(1, "1e-9", neighbours="replace-one"), "which of two rows is yours"),
+        (LocalDP(1), "which of two answers someone gave"),
+    ],
+)
+def test_what_an_outsider_guesses_is_what_the_promise_hides(guarantee, guessed):
+    assert f"when someone guesses {guessed}." in render(findings(result(guarantee)))
