@@ -112,10 +112,13 @@ def test_a_policy_says_it_all():
         TopDownSpecialization(k=6, policy=policy).fit(people())
 
 
-def test_a_policy_may_come_as_its_content_or_by_the_path_of_its_file(tmp_path):
+def test_a_policy_may_come_as_its_content_or_by_the_path_of_its_file(tmp_path, monkeypatch):
     content = {**CONTENT, "output": {"path": "out.csv"}}
     (tmp_path / "policy.yaml").write_text(json.dumps(content))
     cut = TopDownSpecialization(policy=CONTENT).fit(people()).cut_
+    assert recount(people(), CONTENT).rows == 300
+    monkeypatch.chdir(tmp_path)
+    assert run_policy(content, people()).paths.table.resolve() == tmp_path / "out.csv"
     for path in (tmp_path / "policy.yaml", str(tmp_path / "policy.yaml")):
         assert TopDownSpecialization(policy=path).fit(people()).cut_ == cut
         assert recount(people(), path).rows == 300

@@ -14,7 +14,7 @@ SHOAL = Path(sys.executable).with_name("shoal")
 
 
 @pytest.fixture
-def run(monkeypatch):
+def run():
     return lambda *words: CliRunner().invoke(cli.app, words)
 
 

@@ -10,7 +10,7 @@ from shoal.anonymize.policy import policy_of
 from shoal.apps.spark_kept import alive, ledger_of, load_cut, save_cut, told
 from shoal.domain import Box
 from shoal.errors import InvalidSetting, UnreadableModel
-from shoal.mechanisms import clamp, snap
+from shoal.mechanisms import bayes_remap, clamp, snap
 from shoal.privacy import Ledger
 
 BOX = Box(x=(0, 1), y=(0, 1))
@@ -26,6 +26,7 @@ ROWS = pa.table({"age": [21, 22, 23, 64, 65, 66] * 20})
         ("mechanism", shoal.NDLaplace("0.5", bounds=BOX)),
         ("remap", clamp(BOX)),
         ("remap", snap(BOX, 5)),
+        ("remap", bayes_remap("em", loss="euclidean")),
         ("ledger", "rows.ledger"),
         ("epsilon", "0.1"),
         ("method", "lloyd"),
@@ -35,6 +36,13 @@ ROWS = pa.table({"age": [21, 22, 23, 64, 65, 66] * 20})
 )
 def test_a_setting_comes_back_from_json(name, value):
     assert alive(name, json.loads(json.dumps(told(name, value)))) == value
+
+
+def test_a_public_prior_comes_back_from_json():
+    kept = told("remap", bayes_remap(([[0.1, 0.2], [0.5, 0.25]], [1, 3])))
+    prior = alive("remap", json.loads(json.dumps(kept))).prior
+    assert prior.atoms.tolist() == [[0.1, 0.2], [0.5, 0.25]]
+    assert prior.weights.tolist() == [0.25, 0.75]
 
 
 @pytest.mark.parametrize(("name", "value"), [("ledger", Ledger()), ("random_state", object())])

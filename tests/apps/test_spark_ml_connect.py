@@ -32,7 +32,10 @@ near = shoal.PrivateKMeans(3, epsilon=1, domain=box, random_state=1).fit(X)
 assert np.array_equal(labels, near.predict(X))
 
 noise = shoal.NDLaplace(3.0, bounds=box)
-assert spark_ml.Perturb(mechanism=noise).transform(frame).count() == 500
+reports = spark_ml.Perturb(mechanism=noise).transform(frame).toPandas()
+assert list(reports.columns) == ["x", "y"]
+assert reports.shape == X.shape
+assert np.mean(np.abs(reports.to_numpy() - X)) > 0.1
 session.stop()
 print("all the same")
 """

@@ -163,11 +163,13 @@ def test_a_chance_of_failure_is_on_the_label_and_beside_the_limits():
 @pytest.mark.parametrize(
     ("guarantee", "guessed"),
     [
-        (PureDP(1), "who took part"),
-        (PureDP(1, neighbours="replace-one"), "which of two rows is yours"),
-        (ApproxDP(1, "1e-9", neighbours="replace-one"), "which of two rows is yours"),
-        (LocalDP(1), "which of two answers someone gave"),
+        (PureDP(1), "whether you took part"),
+        (PureDP(1, neighbours="replace-one"), "which of two candidates is your true value"),
+        (ApproxDP(1, "1e-9", neighbours="replace-one", rows=5), "candidates is your true value"),
+        (LocalDP(1), "which of two candidates your answer was"),
     ],
 )
 def test_what_an_outsider_guesses_is_what_the_promise_hides(guarantee, guessed):
-    assert f"when someone guesses {guessed}." in render(findings(result(guarantee)))
+    (line,) = [line for line in render(findings(result(guarantee))).split("<p>")
+               if "when someone guesses" in line]  # fmt: skip
+    assert guessed in line

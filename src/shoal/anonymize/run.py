@@ -58,7 +58,8 @@ def run_policy(
     Parameters
     ----------
     policy
-        What is promised, and where things are: a ``Policy``, its content, or its file's path.
+        What is promised, and where things are: a ``Policy``, its content, in which relative paths
+        start at the working folder, or its file's path.
     X
         The table, if not the one at ``input.path``. A Spark frame is counted, written and counted
         again by Spark; ``output`` may then name any path Spark can write, such as ``hdfs://...``.

@@ -205,7 +205,7 @@ class _Task:
 
 
 def _limit(schema: "Schema", entity: str | None, limit: int | None) -> int | None:
-    """How many rows each person keeps: as asked, else as the domain says if it names people."""
+    """How many rows of each are kept: as asked, or as the domain says, if people are told apart."""
     return limit or (schema.max_rows_per_person if entity or schema.entity else None)
 
 

@@ -15,7 +15,8 @@ from shoal.anonymize.promise import guarantee_of
 from shoal.cluster.local.saving import mechanism_of
 from shoal.domain import Box
 from shoal.errors import InvalidSetting, UnreadableModel
-from shoal.mechanisms import clamp, snap
+from shoal.mechanisms import bayes_remap, clamp, snap
+from shoal.mechanisms.prior import Prior
 from shoal.perturb import settings_of
 from shoal.privacy import Ledger
 from shoal.privacy.exact import exact_budget, plain
@@ -24,7 +25,11 @@ from shoal.synopsis.folder import box_from, read_part, write_part
 __all__ = ["alive", "ledger_of", "load_cut", "save_cut", "told"]
 
 _CUT, _SCHEMA = "cut.json", "shoal.cut/1"
-_REMAPS: dict[str, Callable[..., Any]] = {"Clamp": clamp, "Snap": snap}
+_REMAPS: dict[str, Callable[..., Any]] = {"BayesRemap": bayes_remap, "Clamp": clamp, "Snap": snap}
+_PARTS: dict[str, Callable[[Any], Any]] = {
+    "box": box_from,
+    "prior": lambda said: said if said == "em" else Prior(said["atoms"], said["weights"]),
+}
 
 
 class _Way(NamedTuple):
@@ -110,8 +115,9 @@ def _path_told(ledger: str | Path | Ledger) -> str:
 
 
 def _remap_alive(said: dict[str, Any]) -> Any:
-    settings = {name: value for name, value in said.items() if name not in ("class", "box")}
-    return _REMAPS[said["class"]](box_from(said["box"]), **settings)
+    settings = {name: value for name, value in said.items() if name != "class"}
+    parts = {name: of(settings[name]) for name, of in _PARTS.items() if name in settings}
+    return _REMAPS[said["class"]](**settings | parts)
 
 
 def _budget_told(budget: Any) -> str:

@@ -10,7 +10,7 @@ _FAR = 1e300  # nothing is out there, and differences do not overflow
 
 
 def anywhere(columns: Iterable[str]) -> Box:
-    """Bounds that hold every number there is, for columns whose rows are not to be moved.
+    """Bounds that hold every number that occurs, for columns whose rows are not to be moved.
 
     Examples
     --------

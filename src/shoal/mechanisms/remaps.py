@@ -1,7 +1,8 @@
 """What may follow a report at no cost: maps made of public things, from reports to reports."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -155,13 +156,24 @@ def bayes_remap(
     return BayesRemap(Prior(*prior), loss)
 
 
-def learning(remap: object) -> BayesRemap | None:
-    """The remap if it must see all reports to move one, as ``bayes_remap("em")`` does.
+def learns(remap: Remap | None) -> TypeGuard[Remap]:
+    """Whether it must see all reports to move one, as ``bayes_remap("em")`` does.
 
-    >>> learning(bayes_remap(([[0.0], [1.0]], [1, 1]))), learning(bayes_remap("em"))
-    (None, BayesRemap(prior='em', loss='squared'))
+    >>> learns(bayes_remap(([[0.0], [1.0]], [1, 1]))), learns(bayes_remap("em"))
+    (False, True)
     """
-    return remap if isinstance(remap, BayesRemap) and isinstance(remap.prior, str) else None
+    if isinstance(remap, Then):
+        return learns(remap.first) or learns(remap.second)
+    return isinstance(remap, BayesRemap) and isinstance(remap.prior, str)
+
+
+def taught(remap: Remap, reports: Reports) -> Remap:
+    """A remap that moves reports one by one, once these have taught it what it must learn."""
+    if isinstance(remap, Then):  # only the first sees reports as they were drawn
+        return Then(taught(remap.first, reports), remap.second)
+    if isinstance(remap, BayesRemap) and isinstance(remap.prior, str):
+        return replace(remap, prior=em_prior(reports))
+    return remap
 
 
 def _posterior(mechanism: NDLaplace, values: Matrix, prior: Prior) -> Matrix:

@@ -1,6 +1,6 @@
 """Reports of a Spark frame: drawn where its rows are, and kept there."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,13 @@ from shoal.engine.anywhere import anywhere
 from shoal.engine.rows import Terms
 from shoal.engine.spark_rows import SparkRows
 from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds
-from shoal.mechanisms.prior import em_prior
-from shoal.mechanisms.remaps import BayesRemap
+from shoal.mechanisms.remaps import taught
 from shoal.mechanisms.reports import Remap, Reports
 from shoal.perturb.shape import Category, Cell, Mixture, Names, Numbers, Shape
 
-__all__ = ["check_for_frame", "remapped", "rows_of_frame"]
+__all__ = ["SAMPLE", "check_for_frame", "moved_by_all", "rows_of_frame"]
 
-_SAMPLE = 200_000  # reports that come to this machine
+SAMPLE = 200_000  # reports that come to this machine
 
 
 def rows_of_frame(X: Any, shape: Shape) -> Rows:
@@ -38,7 +37,7 @@ def check_for_frame(user: str | None) -> None:
         )
 
 
-def remapped(reports: Any, mechanism: Any, remap: BayesRemap, rng: np.random.Generator) -> Any:
+def moved_by_all(reports: Any, mechanism: Any, remap: Remap, rng: np.random.Generator) -> Any:
     """The reports of a Spark frame, moved by what a sample of all of them tells.
 
     Parameters
@@ -46,19 +45,19 @@ def remapped(reports: Any, mechanism: Any, remap: BayesRemap, rng: np.random.Gen
     reports, mechanism
         A frame of reports that Spark keeps, and what drew them.
     remap
-        Learns its prior here, from 200,000 of the reports or, if they are fewer, from all.
+        Learns what it must from at most 200,000 of the reports, here; then each is moved there.
     rng
         Draws the sample.
     """
-    rows = SparkRows(reports, anywhere(reports.columns), Terms(outside="refuse"))
-    if not rows.size():
+    kept = SparkRows(reports, anywhere(reports.columns), Terms())
+    if not kept.size():
         return reports
-    prior = em_prior(Reports(rows.take(_SAMPLE, rng), mechanism))
-    return rows.map(_Remapped(replace(remap, prior=prior), mechanism), reports.columns).frame()
+    one_by_one = taught(remap, Reports(kept.take(SAMPLE, rng), mechanism))
+    return kept.map(_Moved(one_by_one, mechanism), reports.columns).frame()
 
 
 @dataclass(frozen=True, eq=False)
-class _Remapped:
+class _Moved:
     """Kernel: reports, each moved by itself."""
 
     remap: Remap

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InvalidSetting
-from shoal.mechanisms.remaps import learning
+from shoal.mechanisms.remaps import learns
 from shoal.mechanisms.reports import Remap, Reports, as_reports
 from shoal.perturb.shape import Numbers, Shape
 
@@ -20,7 +20,7 @@ def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -
         raise InvalidSetting(
             "A remap came with reports of categories or cells.", "Remaps move numbers only."
         )
-    if learning(remap) and shape.box is None:
+    if learns(remap) and shape.box is None:
         raise InvalidSetting(
             "The remap learns where records lie, and the mechanism has no bounds to look within.",
             "Give the mechanism bounds, e.g. NDLaplace(1.0, bounds=Box(...)); or give the remap a "

@@ -16,7 +16,7 @@ from shoal.engine import Block, Rows
 from shoal.engine.rows import Mapped
 from shoal.engine.spark_mapped import SparkMapped
 from shoal.errors import ConflictingSettings, RepeatedStream
-from shoal.mechanisms.remaps import learning
+from shoal.mechanisms.remaps import learns
 from shoal.mechanisms.reports import Remap, Reports
 from shoal.perturb.probe import check_remap
 from shoal.perturb.shape import Mixture, Names, shape_of
@@ -158,7 +158,7 @@ class Drawn:
 
 
 def _refuse_learning(remap: Remap | None) -> None:
-    if learning(remap):
+    if learns(remap):
         raise ConflictingSettings(
             "The remap learns from all reports together, and these are drawn block by block.",
             "Remap what was drawn, or give it a public prior: bayes_remap((atoms, weights)).",

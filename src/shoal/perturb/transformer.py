@@ -18,10 +18,10 @@ from shoal.domain.box import Matrix
 from shoal.engine.entry import is_spark_frame
 from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn
 from shoal.mechanisms import NDLaplace
-from shoal.mechanisms.remaps import learning
+from shoal.mechanisms.remaps import learns
 from shoal.mechanisms.reports import Remap, Reports
 from shoal.mechanisms.scaling import refuse_degrees
-from shoal.perturb.frames import check_for_frame, remapped, rows_of_frame
+from shoal.perturb.frames import check_for_frame, moved_by_all, rows_of_frame
 from shoal.perturb.memo import Memo
 from shoal.perturb.probe import check_remap
 from shoal.perturb.settings import settings_of
@@ -113,7 +113,8 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Check settings and rows, and learn the columns' names. Spends nothing."""
-        noise = Randomness(self.random_state).noise
+        randomness = Randomness(self.random_state)
+        noise, self._compute = randomness.noise, randomness.compute
         shape = shape_of(self.mechanism)
         self._check_settings(noise.simulation)
         rows = self._read(X, shape, fitting=True)
@@ -218,12 +219,15 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
 
     def _drawn_on_spark(self, frame: Any, shape: Shape) -> Any:
         """One promise, one entry; drawn by the workers, and kept by Spark before it is seen."""
-        by_all = learning(self.remap)
-        reports = Streamed(self.mechanism, None if by_all else self.remap, keep_order=True)
+        check_for_frame(self.user)
+        by_itself = None if learns(self.remap) else self.remap
+        reports = Streamed(self.mechanism, by_itself, keep_order=True)
         page = self.ledger_.open(reports.guarantee, by=type(self).__name__)
         rows = rows_of_frame(frame, shape)
         drawn = page.release(reports, rows, self._noise, of="reports").frame()
-        return remapped(drawn, self.mechanism, by_all, self._noise) if by_all else drawn
+        if learns(self.remap):
+            return moved_by_all(drawn, self.mechanism, self.remap, self._compute)
+        return drawn
 
     def _check_columns(self, X: Any, fitting: bool, framed: bool) -> None:
         try:

@@ -181,16 +181,8 @@ def _limits(guarantee: Guarantee | None) -> dict[str, Any] | None:
     return {"epsilon": decimal(guarantee.epsilon), "odds": odds(guarantee.epsilon)} | {
         "beliefs": beliefs,
         "advantage": gap,
-        "guessed": _guessed(guarantee),
         "but_for": one_in(delta) if delta else None,
     }
-
-
-def _guessed(guarantee: PureDP | ApproxDP | LocalDP) -> str:
-    """What the promise hides: presence, or which of two things a known person said."""
-    if isinstance(guarantee, LocalDP):
-        return "which of two answers someone gave"
-    return "who took part" if guarantee.neighbours == "add-remove" else "which of two rows is yours"
 
 
 def _below_100(most: str) -> str:

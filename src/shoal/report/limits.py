@@ -66,7 +66,7 @@ def consequence(without: Decimal, epsilon: Fraction) -> Decimal:
 
 
 def advantage(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Decimal:
-    """The most that right answers can exceed false alarms when guessing who is in the table.
+    """The most that right answers can exceed false alarms when guessing what the promise hides.
 
     With a delta (e^epsilon - 1 + 2 delta) / (e^epsilon + 1): both kinds of error keep to
     ``right <= E false + delta``, and the sum of both lines is where they meet.

@@ -60,8 +60,9 @@ class Promise:
     """One guarantee in words.
 
     ``lead`` is the sentence to set large; ``before`` and ``after`` are the chances in it, where
-    it has any ("10" and "24" in 100). ``head`` goes above it, ``found`` above what was found,
-    ``costs`` and ``costs_from`` above what it costs; ``terms`` explains words of the page.
+    it has any ("10" and "24" in 100), and ``guessed`` is what they are about. ``head`` goes above
+    it, ``found`` above what was found, ``costs`` and ``costs_from`` above what it costs; ``terms``
+    explains words of the page.
     """
 
     lead: str
@@ -74,6 +75,7 @@ class Promise:
     compared: str
     before: str | None = None
     after: str | None = None
+    guessed: str | None = None
     head: str = "The promise to you"
     found: str = "What you see carries noise, and no row of the table is drawn or listed here."
     costs: str = "How much the noise costs"
@@ -222,6 +224,7 @@ def _add_remove(guarantee: PureDP | ApproxDP) -> Promise:
         compared="the table without them",
         before="10",
         after=in_100(after),
+        guessed="whether you took part",
     )
 
 
@@ -256,6 +259,7 @@ def _replace_one(guarantee: PureDP | ApproxDP, value: str) -> Promise:
         compared="the table with other values in their place",
         before="10",
         after=in_100(after),
+        guessed=f"which of two candidates is your true {value}",
     )
 
 
@@ -349,6 +353,7 @@ def _local(guarantee: LocalDP, value: str = "answer", by_holder: bool = False, *
         compared=f"any other {value}",
         before="10",
         after=in_100(after),
+        guessed=f"which of two candidates your {value} was",
         found=_REPORTED,
     )
 

@@ -16,12 +16,12 @@ from shoal.engine.entry import is_spark_frame
 from shoal.errors import DimensionMismatch, NotAReport
 from shoal.mechanisms.local_grid import LocalGrid
 from shoal.mechanisms.reports import Reports
+from shoal.perturb.frames import SAMPLE
 from shoal.privacy import Mechanism
 from shoal.randomness import Randomness, Seed
 
 __all__ = ["FrameReports", "Gathered", "total"]
 
-_SAMPLE = 200_000  # reports that come to this machine
 _STEPS = 2**20  # whole numbers add up the same in any order
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 
@@ -72,7 +72,7 @@ class FrameReports:
         if isinstance(self.mechanism, LocalGrid):
             return self._cells(self.mechanism)
         rows = self._rows(anywhere(_columns(self.frame, self.mechanism)))
-        sample = rows.take(_SAMPLE, Randomness(random_state).compute)
+        sample = rows.take(SAMPLE, Randomness(random_state).compute)
         return Gathered(sample, self.mechanism, simulation=self.simulation, rows=rows)
 
     def _cells(self, grid: LocalGrid) -> "Gathered":
