@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from shoal.apps.cluster_local_reports import Heard
     from shoal.randomness import Randomness
 
-__all__ = ["NAMES", "asked_of", "learn"]
+__all__ = ["NAMES", "asked_of", "learn", "on_the_line"]
 
 NAMES = ("auto", "em", "mixture", "posterior-means", "moments", "blend", "plain", "grid")
 _USED = {"table", "local", "method", "groups", "choose", "output", "overwrite", "title",
@@ -154,7 +154,7 @@ def _refuse_others(context: typer.Context) -> None:
     came = [
         max(option.opts, key=len)
         for option in context.command.params
-        if option.name not in _USED and _on_the_line(context, str(option.name))
+        if option.name not in _USED and on_the_line(context, str(option.name))
     ]
     if came:
         raise InvalidSetting(
@@ -164,6 +164,7 @@ def _refuse_others(context: typer.Context) -> None:
         )
 
 
-def _on_the_line(context: typer.Context, name: str) -> bool:
+def on_the_line(context: typer.Context, name: str) -> bool:
+    """Whether an option was given by whoever called, not by the environment or as a default."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
