@@ -172,7 +172,7 @@ def _account(ledger: "Ledger") -> dict[str, list[dict[str, Any]]]:
 def _left(limit: "Budget", spent: "Budget | None") -> dict[str, str]:
     from shoal.privacy import ApproxDP
     from shoal.privacy.exact import plain
-    from shoal.report.wording import remaining
+    from shoal.report.amounts import remaining
 
     left = limit.epsilon - (spent.epsilon if spent else 0)
     told = {"of": str(limit), "epsilon": plain(max(left, Fraction(0))), "text": remaining(left)}

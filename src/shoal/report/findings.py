@@ -30,17 +30,9 @@ from shoal.privacy import (
     Unprotected,
 )
 from shoal.privacy.results import Leaf
+from shoal.report.amounts import amount, decimal, one_in, remaining
 from shoal.report.limits import advantage, belief, down, hundredths, in_100, odds, up
-from shoal.report.wording import (
-    SIMULATION,
-    Promise,
-    amount,
-    decimal,
-    in_all,
-    one_in,
-    promise,
-    remaining,
-)
+from shoal.report.wording import SIMULATION, Promise, in_all, promise
 
 __all__ = ["findings", "made_with"]
 
