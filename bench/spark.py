@@ -19,11 +19,8 @@ MLlib once: they do not fit in memory, and its run takes more than ten minutes.
 import argparse
 import json
 import os
-import socket
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,6 +31,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from measure import RESULTS, write
 from spark_anonymize import _measured
+from standalone import cluster
 
 import shoal
 from shoal.domain import Box
@@ -120,46 +118,8 @@ def _master(on: str, folder: Path) -> Iterator[str]:
     if on == "local-cluster":
         yield "local-cluster[2,1,2048]"
         return
-    import pyspark
-
-    program = Path(pyspark.__file__).parent / "bin" / "spark-class"
-    port, kind = _free_port(), "org.apache.spark.deploy"
-    url = f"spark://127.0.0.1:{port}"
-    ours = ["--host", "127.0.0.1", "--port", str(port), "--webui-port", "0"]
-    worker = ["--host", "127.0.0.1", "--cores", "1", "--memory", "2g", "--webui-port", "0"]
-    started = [_started([program, f"{kind}.master.Master", *ours], folder, "master")]
-    try:
-        _wait_for(port)
-        for number in range(2):
-            work = ["--work-dir", str(folder / f"work-{number}")]
-            words = [program, f"{kind}.worker.Worker", *worker, *work, url]
-            started.append(_started(words, folder, f"worker-{number}"))
+    with cluster(folder, ["127.0.0.1"] * 2, "2g") as url:
         yield url
-    finally:
-        for process in started:
-            process.terminate()
-        for process in started:
-            process.wait()
-
-
-def _started(words: list[Any], folder: Path, name: str) -> "subprocess.Popen[bytes]":
-    with (folder / f"{name}.log").open("wb") as log:
-        return subprocess.Popen(list(map(str, words)), stdout=log, stderr=log)
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
-
-
-def _wait_for(port: int) -> None:
-    for _ in range(600):
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.2)
-    raise TimeoutError("the master does not answer")
 
 
 def _compared(spark: Any, path: str, size: str) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Fixtures for all tests: draws that depend on no other test; a Spark cluster for each process."""
 
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -20,6 +21,8 @@ for _name in ("FORCE_COLOR", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "COLUMNS
 for _name in [name for name in os.environ if name.startswith("SHOAL_") and name != "SHOAL_DATA"]:
     del os.environ[_name]
 
+BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Java machines that do not live to be warm
+
 _started: dict[str, object] = {}
 
 
@@ -33,6 +36,25 @@ def _same_draws_whatever_ran_before(request):
         rng.bit_generator.state = state
 
 
+@pytest.fixture
+def through_connect():
+    """Run a script in a process of its own, which Spark Connect needs; what it printed."""
+
+    def run(script, *words):
+        places = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+        places["JAVA_TOOL_OPTIONS"] = f"{BRIEF} -Xmx700m"
+        places["SPARK_TESTING"] = "1"  # else its port is a fixed one
+        command = [sys.executable, "-c", script, *map(str, words)]
+        env = {**os.environ, **places}
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, env=env, timeout=900
+        )
+        assert done.returncode == 0, done.stderr[-3_000:]
+        return done.stdout
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def spark():
     """A session on two executors, each a process of its own, as on a real cluster."""
@@ -40,10 +62,9 @@ def spark():
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    brief = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # these machines will not live to be warm
     settings = {
-        "spark.driver.extraJavaOptions": brief,
-        "spark.executor.extraJavaOptions": brief,
+        "spark.driver.extraJavaOptions": BRIEF,
+        "spark.executor.extraJavaOptions": BRIEF,
         "spark.driver.memory": "700m",
         "spark.executor.memory": "700m",
         "spark.ui.enabled": "false",

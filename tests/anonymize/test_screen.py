@@ -56,7 +56,7 @@ LISTS = pa.table({"q": ["a", "b"] * 5, "o": pa.array([[1], [2]] * 5)})
 SENSITIVE = {"role": "sensitive", "l": {"kind": "distinct", "value": 2}}
 
 
-def refused_for_lists(table):
+def assert_lists_are_refused(table):
     for entry in (QUASI, SENSITIVE):
         with pytest.raises(InvalidPolicy, match="'o' of the columns to be counted") as error:
             problem_of(policy({"q": QUASI, "o": entry}), table)
@@ -66,17 +66,17 @@ def refused_for_lists(table):
 
 
 def test_a_column_of_lists_is_refused_by_name_where_its_values_are_counted():
-    refused_for_lists(LISTS)
+    assert_lists_are_refused(LISTS)
 
 
 def test_lists_in_a_file_are_refused_by_name(tmp_path):
     pq.write_table(LISTS, tmp_path / "lists.parquet")
-    refused_for_lists(tmp_path / "lists.parquet")
+    assert_lists_are_refused(tmp_path / "lists.parquet")
 
 
 def test_on_spark_lists_are_refused_by_the_schema_alone(spark, monkeypatch):
     frame = spark.createDataFrame(LISTS)
-    refused_for_lists(frame)
+    assert_lists_are_refused(frame)
     with monkeypatch.context() as patched:
         patched.setattr(SparkTable, "query", None)
         patched.setattr(SparkTable, "grouped", None)

@@ -1,9 +1,5 @@
 """A release through Spark Connect, which has neither a JVM beside it nor files of its own."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 SCRIPT = """
@@ -49,15 +45,5 @@ print("all the same")
 
 
 @pytest.mark.slow
-def test_a_release_through_spark_connect_is_the_classic_one(tmp_path):
-    places = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    places["SPARK_TESTING"] = "1"  # else its port is a fixed one
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path)],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **places},
-        timeout=600,
-    )
-    assert "all the same" in done.stdout, done.stderr[-3_000:]
+def test_a_release_through_spark_connect_is_the_classic_one(through_connect, tmp_path):
+    assert "all the same" in through_connect(SCRIPT, tmp_path)

@@ -161,7 +161,7 @@ def test_one_column_has_a_page_without_a_map(reported):
     assert not [each for each in page["figures"] if each["section"] == "result"]
 
 
-def refused(shown, error, *words):
+def assert_refused(shown, error, *words):
     said = " ".join(shown.stderr.split())
     assert shown.exit_code == 2, shown.output
     assert said.startswith(error), said
@@ -170,15 +170,15 @@ def refused(shown, error, *words):
 
 
 def test_rows_are_refused_and_the_way_to_reports_is_said(reported):
-    refused(local(reported / "rows.csv"), "NotAReport", "rows.csv.json", "shoal perturb")
+    assert_refused(local(reported / "rows.csv"), "NotAReport", "rows.csv.json", "shoal perturb")
 
 
 def test_standard_input_is_refused(reported):
-    refused(local("-"), "NotAReport", "standard input")
+    assert_refused(local("-"), "NotAReport", "standard input")
 
 
 def test_clamped_reports_are_refused_where_the_law_is_needed(reported):
-    refused(local(reported / "clamped.parquet"), "NotAReport", "--remap", "--method plain")
+    assert_refused(local(reported / "clamped.parquet"), "NotAReport", "--remap", "--method plain")
     shown = local(reported / "clamped.parquet", "--method", "plain")
     assert shown.exit_code == 0, shown.output
     assert "noise and all" in Path("model/report.html").read_text()
@@ -197,7 +197,7 @@ def test_clamped_reports_are_refused_where_the_law_is_needed(reported):
     ],
 )
 def test_what_a_private_fit_needs_is_refused(reported, words):
-    refused(local(reported / "grid.parquet", *words), "InvalidSetting", words[0], "--local")
+    assert_refused(local(reported / "grid.parquet", *words), "InvalidSetting", words[0], "--local")
 
 
 def test_settings_for_other_verbs_in_the_environment_are_left_alone(reported, monkeypatch):
@@ -207,13 +207,15 @@ def test_settings_for_other_verbs_in_the_environment_are_left_alone(reported, mo
 
 
 def test_an_unknown_method_and_a_missing_k_are_refused(reported):
-    refused(local(reported / "grid.parquet", "--method", "wave"), "InvalidSetting", "moments")
+    assert_refused(
+        local(reported / "grid.parquet", "--method", "wave"), "InvalidSetting", "moments"
+    )
     shown = run("cluster", reported / "grid.parquet", "--local")
-    refused(shown, "InvalidSetting", "-k 5")
+    assert_refused(shown, "InvalidSetting", "-k 5")
 
 
 def test_a_method_that_does_not_fit_the_mechanism_is_refused(reported):
-    refused(local(reported / "laplace.csv", "--method", "grid"), "NotAReport", "LocalGrid")
+    assert_refused(local(reported / "laplace.csv", "--method", "grid"), "NotAReport", "LocalGrid")
 
 
 def test_an_older_model_is_kept_unless_told_otherwise(learnt, reported):

@@ -47,7 +47,7 @@ def learnt_again(table, *words):
     return load_model("found"), load_model("model"), code
 
 
-def agree(one, other):
+def assert_same_groups(one, other):
     assert one.mechanism == other.mechanism
     assert (one.n_reports_, one.n_used_) == (other.n_reports_, other.n_used_) == (900, 900)
     places = [
@@ -68,13 +68,13 @@ def agree(one, other):
 def test_it_reads_a_file_here_whatever_its_format(ending, mechanism):
     reported(f"noisy.{ending}", mechanism)
     found, again, _ = learnt_again(f"noisy.{ending}")
-    agree(found, again)
+    assert_same_groups(found, again)
 
 
 def test_on_spark_it_reads_a_folder_that_spark_wrote(spark):
     reported("noisy.parquet", "planar-laplace", "--engine", "spark")
     found, again, code = learnt_again("noisy.parquet", "--engine", "spark")
-    agree(found, again)
+    assert_same_groups(found, again)
     assert "FrameReports" in code
 
 
@@ -82,5 +82,5 @@ def test_on_spark_it_reads_cells_that_are_text_by_their_whole_path(spark, folder
     reported("grid.csv", "local-grid")
     uri = (folder / "grid.csv").as_uri()
     found, again, code = learnt_again(uri, "--engine", "spark")
-    agree(found, again)
+    assert_same_groups(found, again)
     assert uri in code

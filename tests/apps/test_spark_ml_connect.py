@@ -1,9 +1,5 @@
 """Stages of ``pyspark.ml`` through Spark Connect, which has its own data frames and no JVM here."""
 
-import os
-import subprocess
-import sys
-
 import pytest
 
 SCRIPT = """
@@ -42,15 +38,5 @@ print("all the same")
 
 
 @pytest.mark.slow
-def test_stages_do_through_connect_what_they_do_beside_a_jvm(tmp_path):
-    places = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    places["SPARK_TESTING"] = "1"  # else its port is a fixed one
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path / "model")],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **places},
-        timeout=600,
-    )
-    assert "all the same" in done.stdout, done.stderr[-3_000:]
+def test_stages_do_through_connect_what_they_do_beside_a_jvm(through_connect, tmp_path):
+    assert "all the same" in through_connect(SCRIPT, tmp_path / "model")

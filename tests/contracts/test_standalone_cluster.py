@@ -1,12 +1,10 @@
 """A real master and two workers: tasks run twice or die with their worker, and nothing shows."""
 
+import importlib.util
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +17,11 @@ from shoal.cluster import PrivateKMeans
 from shoal.domain import Box
 
 pytestmark = pytest.mark.slow
+
+_bench = Path(__file__).parents[2] / "bench" / "standalone.py"
+_spec = importlib.util.spec_from_file_location("standalone", _bench)
+standalone = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(standalone)
 
 NAMES = ["a", "b", "c", "d"]
 ROWS = np.clip(np.random.default_rng(1).normal(0.5, 0.15, (8_000, 4)), 0, 1).round(2)
@@ -128,54 +131,13 @@ spark.stop()
 '''
 
 
-@contextmanager
-def cluster(folder):
-    """A master and two workers, on two addresses: a task is not run twice on one of them."""
-    program = Path(pytest.importorskip("pyspark").__file__).parent / "bin" / "spark-class"
-    port, kind = free_port(), "org.apache.spark.deploy"
-    master = [f"{kind}.master.Master", "--host", "127.0.0.1", "--port", port, "--webui-port", 0]
-    started = [start([program, *master], folder, "master")]
-    try:
-        wait_for(port)
-        for number in range(2):
-            own = ["--host", f"127.0.0.{number + 1}", "--work-dir", folder / f"work-{number}"]
-            size = ["--cores", 1, "--memory", "800m", "--webui-port", 0]
-            words = [program, f"{kind}.worker.Worker", *own, *size, f"spark://127.0.0.1:{port}"]
-            started.append(start(words, folder, f"worker-{number}"))
-            (folder / f"worker-{number}.pid").write_text(str(started[-1].pid))
-        yield f"spark://127.0.0.1:{port}"
-    finally:
-        for process in started:
-            process.kill()
-            process.wait()
-
-
-def start(words, folder, name):
-    with (folder / f"{name}.log").open("wb") as log:
-        return subprocess.Popen(list(map(str, words)), stdout=log, stderr=log)
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
-
-
-def wait_for(port):
-    for _ in range(600):
-        with socket.socket() as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.2)
-    raise TimeoutError("the master does not answer")
-
-
 def run(folder, fault):
     folder.mkdir()
     (folder / "rows").mkdir()
     for part in range(8):
         pq.write_table(TABLE.slice(part * 1_000, 1_000), folder / "rows" / f"{part}.parquet")
-    with cluster(folder) as master:
+    hosts = ["127.0.0.1", "127.0.0.2"]  # a task is not run twice on one of them
+    with standalone.cluster(folder, hosts, "800m") as master:
         words = [sys.executable, "-c", DRIVER, master, str(folder), fault, json.dumps(POLICY)]
         places = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
         done = subprocess.run(

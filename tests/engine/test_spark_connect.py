@@ -1,9 +1,5 @@
 """Spark Connect is another client of Spark: without a JVM beside it, and without a context."""
 
-import os
-import subprocess
-import sys
-
 SCRIPT = """
 import numpy as np
 import pyarrow as pa
@@ -46,17 +42,6 @@ except SessionStopped:
 """
 
 
-def test_frames_of_spark_connect_do_what_classic_ones_do(tmp_path):
-    brief = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmx700m"  # it will not live to be warm
-    places = {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    places |= {"JAVA_TOOL_OPTIONS": brief, "SPARK_TESTING": "1"}  # else its port is a fixed one
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT.replace("FOLDER", tmp_path.as_uri())],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **places},
-        timeout=900,
-    )
+def test_frames_of_spark_connect_do_what_classic_ones_do(through_connect, tmp_path):
     told = "it was there already\nNaN was met\nand the end was seen"
-    assert told in done.stdout, done.stderr[-3_000:]
+    assert told in through_connect(SCRIPT.replace("FOLDER", tmp_path.as_uri()))

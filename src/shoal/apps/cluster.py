@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shoal.apps.cluster_local import asked_of, learn, on_the_line
+from shoal.apps.cluster_local import asked_of, learn
 from shoal.apps.cluster_methods import Asked, Method, Waves, groups_of, named
 from shoal.apps.cluster_options import (
     Cells,
@@ -69,7 +69,7 @@ def cluster(
     neighbours: Neighbours = "add-remove",
     n_public: PublicNumber = None,
     drop: Drop = False,
-    choose: Choose = "elbow",
+    choose: Choose = None,
     title: Title = None,
     publisher: Publisher = None,
     variant: Variant = None,
@@ -113,10 +113,6 @@ def cluster(
         learn(asked_of(context), engines, output, overwrite, Output(json, quiet))
         return
     how, budget = named(method), budget_of(epsilon, "release")
-    if method == "wave" and on_the_line(context, "choose"):
-        raise InvalidSetting(
-            "--choose came; --method wave finds how many groups there are.", "Leave it out."
-        )
     engines = Engines(engine, master)
     _check_apart(ledger, output)
     schema = schema_of(domain)

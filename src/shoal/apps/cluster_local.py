@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from shoal.apps.cluster_local_reports import Heard
     from shoal.randomness import Randomness
 
-__all__ = ["NAMES", "asked_of", "learn", "on_the_line"]
+__all__ = ["NAMES", "asked_of", "learn"]
 
 NAMES = ("auto", "em", "mixture", "posterior-means", "moments", "blend", "plain", "grid")
 _USED = {"table", "local", "method", "groups", "choose", "output", "overwrite", "title",
@@ -38,8 +38,9 @@ def asked_of(context: typer.Context) -> Asked:
         raise InvalidSetting(
             "-k did not come: how many groups?", "E.g. -k 5, or -k 2-8 to choose among them."
         )
-    told = (words[name] for name in ("choose", "seed", "title", "publisher"))
-    return Asked(words["table"], _method(words["method"]), wanted, *told)
+    told = {name: words[name] for name in ("seed", "title", "publisher")}
+    how = words["choose"] or "elbow"
+    return Asked(words["table"], _method(words["method"]), wanted, choose=how, **told)
 
 
 def learn(asked: Asked, engines: Engines, output: Path, overwrite: bool, say: Output) -> None:
@@ -154,7 +155,7 @@ def _refuse_others(context: typer.Context) -> None:
     came = [
         max(option.opts, key=len)
         for option in context.command.params
-        if option.name not in _USED and on_the_line(context, str(option.name))
+        if option.name not in _USED and _on_the_line(context, str(option.name))
     ]
     if came:
         raise InvalidSetting(
@@ -164,7 +165,6 @@ def _refuse_others(context: typer.Context) -> None:
         )
 
 
-def on_the_line(context: typer.Context, name: str) -> bool:
-    """Whether an option was given by whoever called, not by the environment or as a default."""
+def _on_the_line(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"

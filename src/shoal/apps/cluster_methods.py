@@ -50,7 +50,7 @@ class Asked:
     epsilon: str
     box: "Box"
     n_clusters: range | None = None
-    choose: str = "elbow"
+    choose: str | None = None
     delta: str | None = None
     neighbours: str = "add-remove"
     entity: str | None = None
@@ -144,7 +144,7 @@ def _kmeans(method: str, asked: Asked) -> Any:
         asked.n_clusters[0] if one else asked.n_clusters,
         method=cast("Any", method),
         delta=asked.delta,
-        choose=cast("Any", asked.choose),
+        choose=cast("Any", asked.choose or "elbow"),
         **asked.common,
     )
 
@@ -152,10 +152,10 @@ def _kmeans(method: str, asked: Asked) -> Any:
 def _wave(asked: Asked) -> Any:
     from shoal.cluster import WaveCluster
 
-    if asked.n_clusters is not None or asked.delta is not None:
+    if any(each is not None for each in (asked.n_clusters, asked.choose, asked.delta)):
         raise InvalidSetting(
-            "-k or --delta came; --method wave finds how many groups there are, and its promise "
-            "never fails.",
+            "-k, --choose or --delta came; --method wave finds how many groups there are, and its "
+            "promise never fails.",
             "Leave them out.",
         )
     return WaveCluster(**asked.waves.settings, **asked.common)

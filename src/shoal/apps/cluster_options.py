@@ -124,8 +124,12 @@ Drop = Annotated[
     ),
 ]
 Choose = Annotated[
-    Literal["elbow", "silhouette", "gap"],
-    typer.Option(envvar="SHOAL_CHOOSE", help="How to choose within a range of -k."),
+    Literal["elbow", "silhouette", "gap"] | None,
+    typer.Option(
+        envvar="SHOAL_CHOOSE",
+        help="How to choose within a range of -k; left out, elbow.",
+        show_default=False,
+    ),
 ]
 Variant = Annotated[
     Literal["block", "privqt", "privthr", "privthrem", "baseline"] | None,

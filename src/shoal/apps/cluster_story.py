@@ -149,7 +149,7 @@ def _errors(groups: Groups, asked: Asked) -> list[str]:
         low, high = asked.n_clusters[0], asked.n_clusters[-1]
         said.append(
             f"That there are {groups.k} groups was chosen among {low} to {high} on released "
-            f"numbers ({asked.choose}), which spends no budget."
+            f"numbers ({groups.model.choose}), which spends no budget."
         )
     if groups.unit == "people" and asked.entity is None:
         said.append("One row is taken as one person. Someone with several has that many times ε.")

@@ -44,6 +44,7 @@ def amount(guarantee: Budget) -> str:
 
     Examples
     --------
+    >>> from shoal.privacy import PureDP
     >>> amount(PureDP(1)), amount(ApproxDP(1, 1e-9))
     ('ε = 1', 'ε = 1, δ = 0.000000001')
     """
