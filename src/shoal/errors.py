@@ -65,6 +65,7 @@
         ├── NotALedger                    a file that is something else
         ├── LedgerLocked                  another process holds it too long
         ├── LedgerNotWritable             read-only, no such folder, or a full disk
+        ├── RunChanged                    a stopped run that asks for something else now
         └── LimitMismatch                 a limit given that is not the one stored
 
 A message says what came and what would do; ``next_step`` says what to do about it. Neither ever
@@ -117,6 +118,7 @@ __all__ = [
     "ProtectedValue",
     "RepeatedStream",
     "RestrictionTooTight",
+    "RunChanged",
     "SessionStopped",
     "ShadowOverlap",
     "ShoalError",
@@ -413,6 +415,10 @@ class LedgerLocked(LedgerError):
 
 class LedgerNotWritable(LedgerError):
     """Read-only, no such folder, or a full disk."""
+
+
+class RunChanged(LedgerError):
+    """A stopped run, started again, asks for something else than it did."""
 
 
 class LimitMismatch(LedgerError):

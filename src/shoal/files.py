@@ -3,13 +3,14 @@
 import os
 import secrets
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from shoal.errors import AlreadyExists, CannotWrite
 
-__all__ = ["whole_file", "whole_folder"]
+__all__ = ["file_lock", "whole_file", "whole_folder"]
 
 
 @contextmanager
@@ -138,3 +139,56 @@ def _flush(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def file_lock(path: Path) -> Iterator[bool]:
+    """Whether this block alone holds ``path``, a lock file that is made and goes with it.
+
+    The system frees the lock with the process, however that ends; the file may then stay, and the
+    next holder removes it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "lock"
+    >>> with file_lock(path) as first, file_lock(path) as second:
+    ...     first, second
+    (True, False)
+    >>> path.exists()
+    False
+    """
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        holds = _lock(handle) and _is_still(handle, path)
+        try:
+            yield holds
+        finally:
+            if holds:
+                path.unlink(missing_ok=True)  # while it is held: nobody locks a name that is gone
+    finally:
+        os.close(handle)
+
+
+def _is_still(handle: int, path: Path) -> bool:
+    """Whether the name stands for the open file: its last holder removed it in between."""
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+if sys.platform == "win32":
+
+    def _lock(handle: int) -> bool:
+        return False  # no such locks: nobody is known to hold it alone
+
+else:
+    import fcntl
+
+    def _lock(handle: int) -> bool:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True

@@ -138,6 +138,9 @@ class Randomness:
     seed
         ``None``: keyed by the operating system. An integer: repeatable, and a simulation. A NumPy
         generator: drawn from once for a key; a simulation too, since nobody vouches for it.
+    compute_seed
+        Seeds the compute stream alone, for a run that is resumed: what it computes between two
+        releases must come out as it did before. Noise does not depend on it.
 
     Examples
     --------
@@ -147,10 +150,11 @@ class Randomness:
     True
     """
 
-    def __init__(self, seed: Seed = None) -> None:
+    def __init__(self, seed: Seed = None, *, compute_seed: int | None = None) -> None:
         key = _key_of(seed)
         self.noise = NoiseStream(_derive(key, "noise"), simulation=seed is not None)
-        compute_seed = int.from_bytes(_derive(key, "compute"), "little")
+        if compute_seed is None:
+            compute_seed = int.from_bytes(_derive(key, "compute"), "little")
         self.compute = np.random.Generator(np.random.PCG64DXSM(compute_seed))
 
     def seed(self) -> int:

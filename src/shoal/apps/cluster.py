@@ -1,6 +1,7 @@
 """``shoal cluster``: find the groups in a file, and leave a folder that may be published."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,11 +44,13 @@ from shoal.apps.input import (
 )
 from shoal.apps.output import Json, Output, Progress, Publisher, Quiet, Seed, Title
 from shoal.apps.perturb_words import saying_what_is_spent
+from shoal.apps.resume import has_resumed, is_same_again, resumed_entry, work_of
 from shoal.errors import InvalidSetting
 
 if TYPE_CHECKING:
     from shoal.domain import Schema
     from shoal.engine import Rows
+    from shoal.privacy import Ledger
 
 __all__ = ["cluster"]
 
@@ -138,9 +141,11 @@ def cluster(
     with say.progress(3) as progress, in_words():
         task = _Task(asked, how)
         with engines.table(table, progress) as source:
-            files = task.run(source, output, overwrite, progress)
+            work = work_of("cluster", table, engines.on_spark, asked.work)
+            files = task.run(source, output, overwrite, work, progress)
     story = import_module(how.story)
-    say.result(story.document(task.model, asked, files), *story.summary(task.model, asked, files))
+    document = story.document(task.model, asked, files) | {"resumed": task.resumed}
+    say.result(document, *resumed_entry(task.resumed), *story.summary(task.model, asked, files))
 
 
 class _Task:
@@ -151,15 +156,25 @@ class _Task:
         self.model: Any = how.build(asked)
         self._story: Any = import_module(how.story)
         self._entries = self._listed()
+        self.resumed = False
 
-    def run(self, source: Any, output: Path, overwrite: bool, progress: Progress) -> list[Path]:
+    def run(
+        self,
+        source: Any,
+        output: Path,
+        overwrite: bool,
+        work: dict[str, Any],
+        progress: Progress,
+    ) -> list[Path]:
         """Fit, and write the folder whole or not at all."""
         from shoal.cluster.folder import check_replaceable
         from shoal.data import whole_folder
 
         check_replaceable(output)
         with ExitStack() as stack:
-            stack.enter_context(saying_what_is_spent(self._spent))
+            again = self.asked.ledger is not None and is_same_again(work)
+            stack.enter_context(saying_what_is_spent(self._spent, resumable=again))
+            stack.enter_context(self._ledger(work))
             part = stack.enter_context(whole_folder(output, overwrite))
             progress.step("Checking rows")
             rows = self._rows(source, progress)
@@ -168,6 +183,18 @@ class _Task:
             progress.step("Writing the page")
             written = self._write(part)
         return [output / name for name in written]
+
+    @contextmanager
+    def _ledger(self, work: dict[str, Any]) -> Iterator[None]:
+        """The model's ledger, for a run that can be resumed; seeded ones need not be."""
+        given: Ledger = self.model.ledger
+        if self.asked.seed is not None:
+            yield
+            return
+        with given.resumable(work, by="shoal cluster") as ledger:
+            self.model.set_params(ledger=ledger)
+            self.resumed = has_resumed(ledger)
+            yield
 
     def _rows(self, source: Any, progress: Progress) -> "Rows":
         from shoal.engine import rows_of

@@ -64,6 +64,15 @@ class Asked:
     waves: Waves = Waves()
 
     @property
+    def work(self) -> dict[str, Any]:
+        """All that decides what is released, and nothing about where and how it is shown."""
+        names = ("method", "epsilon", "choose", "delta", "neighbours", "entity", "n_public", "drop")
+        kept = {name: getattr(self, name) for name in (*names, "max_rows_per_person")}
+        groups = None if self.n_clusters is None else list(self.n_clusters)
+        own = {"domain": self.box.to_dict(), "groups": groups, "waves": self.waves.settings}
+        return kept | own
+
+    @property
     def common(self) -> dict[str, Any]:
         """The settings that every private estimator has."""
         from shoal.privacy import Ledger

@@ -13,13 +13,15 @@ from shoal.apps.output import Json, Output, Progress, Quiet, Seed
 from shoal.apps.perturb_mechanism import Name, Settings, build, columns_of, named, remap_of
 from shoal.apps.perturb_story import sidecar, summary
 from shoal.apps.perturb_words import in_words, saying_what_is_spent
-from shoal.apps.places import check_format, place_of, sidecar_of
-from shoal.errors import InvalidSetting
+from shoal.apps.places import Place, check_format, place_of, sidecar_of
+from shoal.apps.resume import has_resumed, is_same_again, resumed_entry, work_of
+from shoal.errors import InvalidSetting, ShoalError
 
 if TYPE_CHECKING:
     from shoal.engine import Rows
+    from shoal.perturb.draft import Draft
     from shoal.perturb.stream import Drawn
-    from shoal.privacy import Guarantee, Page
+    from shoal.privacy import Guarantee, Ledger, Page
 
 __all__ = ["perturb"]
 
@@ -139,10 +141,13 @@ def perturb(
         task = _Task(asked, remap, user, keep_order, ledger, seed)
     check_format(output)
     with say.progress(2) as progress, engines.table(table, progress) as source:
-        document = task.run(source, output, overwrite, progress)
+        work = task.work(table, engines.on_spark, output)
+        document = task.run(source, output, overwrite, work, progress)
     files = [output, sidecar_of(output)]
-    shown = {"output": files[0], "sidecar": files[1], "ledger": ledger and str(ledger)}
-    say.result(shown | document, *summary(document, task.guarantee, files, ledger))
+    shown: dict[str, Any] = {"output": files[0], "sidecar": files[1], "resumed": task.resumed}
+    shown["ledger"] = ledger and str(ledger)
+    told = summary(document, task.guarantee, files, ledger)
+    say.result(shown | document, *resumed_entry(task.resumed), *told)
 
 
 class _Task:
@@ -168,24 +173,67 @@ class _Task:
         self.clip = asked.clip
         self.noise = Randomness(seed).noise
         self.guarantee: Guarantee = self.mechanism.guarantee.simulated(self.noise.simulation)
+        self._seed = seed
         self._ledger = ledger
         self._page: Page | None = None
+        self._draft: Draft | None = None
+        self.resumed = False
 
-    def run(self, source: Any, output: str, overwrite: bool, progress: Progress) -> dict[str, Any]:
+    def work(self, table: str, on_spark: bool, output: str) -> dict[str, Any]:
+        """All that decides which reports are drawn, and where they are kept meanwhile."""
+        from shoal.perturb import settings_of
+
+        settings = {
+            "mechanism": settings_of(self.mechanism),
+            "remap": None if self.remap is None else settings_of(self.remap),
+            "domain": self.domain.to_dict(),
+            "user": self.user,
+            "keep_order": self.keep_order,
+            "clip": self.clip,
+            "seed": self._seed,
+            "output": output if on_spark else str(Path(output).absolute()),
+            "ledger": self._ledger and str(self._ledger.absolute()),
+        }
+        return work_of("perturb", table, on_spark, settings)
+
+    def run(
+        self,
+        source: Any,
+        output: str,
+        overwrite: bool,
+        work: dict[str, Any],
+        progress: Progress,
+    ) -> dict[str, Any]:
         """Write reports and sidecar, both whole or neither."""
+        from shoal.perturb.draft import draft_of
         from shoal.privacy import Ledger
+        from shoal.privacy.journal import work_digest
 
         with ExitStack() as stack:
-            stack.enter_context(saying_what_is_spent(self._spent))
+            stack.enter_context(saying_what_is_spent(self._spent, resumable=is_same_again(work)))
             stack.enter_context(in_words())
-            place = stack.enter_context(place_of(output, source, overwrite))
-            self._page = Ledger(self._ledger).open(self.mechanism.guarantee, by="shoal perturb")
-            rows = self._rows(source, progress)
-            drawn = self._release(rows, self._page)
-            progress.step("Drawing reports")
-            drawn.write(place.made)
-            document = self._sidecar(rows.size(), output, place.digest())
-            place.finish(json_format.dumps(document, indent=1, ensure_ascii=False))
+            if isinstance(source, str):
+                self._draft = stack.enter_context(draft_of(Path(output), work_digest(work)))
+            name = None if self._draft is None else self._draft.run
+            runs = Ledger(self._ledger).resumable(work, by="shoal perturb", name=name)
+            ledger = stack.enter_context(runs)
+            self.resumed = has_resumed(ledger)
+            with place_of(output, source, overwrite, self._draft) as place:
+                document = self._write(source, output, place, ledger, progress)
+            if self._draft is not None:
+                self._draft.remove()  # before the ledger forgets the run: else it would pay again
+        return document
+
+    def _write(
+        self, source: Any, output: str, place: Place, ledger: "Ledger", progress: Progress
+    ) -> dict[str, Any]:
+        self._page = ledger.open(self.mechanism.guarantee, by="shoal perturb")
+        rows = self._rows(source, progress)
+        drawn = self._release(rows, self._page)
+        progress.step("Drawing reports")
+        drawn.write(place.made)
+        document = self._sidecar(rows.size(), output, place.digest())
+        place.finish(json_format.dumps(document, indent=1, ensure_ascii=False))
         return document
 
     def _sidecar(self, rows: int, output: str, digest: str) -> dict[str, Any]:
@@ -212,6 +260,7 @@ class _Task:
             outside="clip" if self.clip else "refuse",
             entity=self.user,
             max_rows_per_person=None if self.user is None else 1,
+            selection_key=None if self._draft is None else self._draft.selection_key,
         )
         progress.step("Checking rows")
         rows.on_progress(counted(progress))
@@ -229,7 +278,14 @@ class _Task:
         """Where rows and noise meet: one promise, one entry in the ledger."""
         from shoal.perturb import Streamed
 
-        reports = Streamed(self.mechanism, self.remap, self.keep_order)
-        if not rows.size():  # nobody is reported, so nothing is promised
-            return reports.release(rows, self.noise)
-        return page.release(reports, rows, self.noise, of="reports")
+        reports = Streamed(self.mechanism, self.remap, self.keep_order, self._draft)
+        if self._draft is not None:
+            self._draft.begin()
+        try:
+            if not rows.size():  # nobody is reported, so nothing is promised
+                return reports.release(rows, self.noise)
+            return page.release(reports, rows, self.noise, of="reports")
+        except ShoalError:
+            if self._draft is not None and not self.resumed:
+                self._draft.remove()  # nothing was paid, so nothing was drawn
+            raise

@@ -24,6 +24,7 @@ PHRASES = {
     "Give each column a SquareWave of its own": "Choose one with --columns, or run once for each",
 }
 _SPENT = "The ledger keeps this promise as spent."
+_AGAIN = " Run the same command again: it goes on without a new payment."
 
 
 @contextmanager
@@ -42,18 +43,19 @@ def in_words() -> Iterator[None]:
 
 
 @contextmanager
-def saying_what_is_spent(spent: Callable[[], bool]) -> Iterator[None]:
-    """Failures say so if the budget is gone with them."""
+def saying_what_is_spent(spent: Callable[[], bool], resumable: bool = False) -> Iterator[None]:
+    """Failures say so if the budget is spent, and whether the same command goes on from there."""
+    said = _SPENT + _AGAIN * resumable
     try:
         yield
     except ShoalError as error:
         if spent():
-            raise type(error)(error.came, f"{error.next_step} {_SPENT}") from None
+            raise type(error)(error.came, f"{error.next_step} {said}") from None
         raise
     except BaseException:  # Ctrl-C, SIGTERM, a bug: how those end is told elsewhere
         if spent():
             with suppress(OSError, CannotWrite):
-                put(f"{_SPENT}\n", sys.stderr)
+                put(f"{said}\n", sys.stderr)
         raise
 
 

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
+
+if TYPE_CHECKING:
+    from shoal.perturb.draft import Draft
 
 __all__ = ["Place", "check_format", "place_of", "sidecar_of"]
 
@@ -44,15 +46,29 @@ def check_format(output: str) -> None:
         )
 
 
-def place_of(output: str, source: Any, overwrite: bool) -> AbstractContextManager[Place]:
-    """A place for the reports of a table: on Spark for a frame of Spark's, else on this machine."""
-    if isinstance(source, str):
-        return _near(Path(output), source, overwrite)
+def place_of(
+    output: str, source: Any, overwrite: bool, draft: "Draft | None"
+) -> AbstractContextManager[Place]:
+    """A place for the reports of a table: on Spark for a frame of Spark's, else on this machine.
+
+    Parameters
+    ----------
+    output
+        What it will be called.
+    source
+        The table: the path of a file, or a frame.
+    overwrite
+        Whether what is there may be replaced.
+    draft
+        Where reports of a file are kept until they are whole.
+    """
+    if draft is not None:
+        return _near(Path(output), source, overwrite, draft)
     return _far(output, source, overwrite)
 
 
 @contextmanager
-def _near(output: Path, source: str, overwrite: bool) -> Iterator[Place]:
+def _near(output: Path, source: str, overwrite: bool, draft: "Draft") -> Iterator[Place]:
     """A file, and another about it beside it."""
     from shoal.data import whole_file
 
@@ -61,9 +77,9 @@ def _near(output: Path, source: str, overwrite: bool) -> Iterator[Place]:
     with (
         whole_file(sidecar_of(str(output)), overwrite) as about,
         whole_file(output, overwrite) as part,
-        _named_like(part, output) as made,
+        _named_like(output, draft),
     ):
-        yield _Near(made, part, about)
+        yield _Near(output.name, draft, part, about)
 
 
 @contextmanager
@@ -96,9 +112,14 @@ def _replacing() -> InvalidSetting:
 
 @dataclass(frozen=True)
 class _Near:
-    made: Path
+    name: str
+    draft: "Draft"
     part: Path
     about: Path
+
+    @property
+    def made(self) -> Path:
+        return self.draft.place_for(self.name)
 
     def digest(self) -> str:
         with self.made.open("rb") as content:
@@ -129,12 +150,10 @@ class _Far:
 
 
 @contextmanager
-def _named_like(part: Path, output: Path) -> Iterator[Path]:
-    """A file of the output's own name, which tells its format; errors name the output itself."""
-    with TemporaryDirectory(prefix=".shoal-", dir=part.parent) as folder:
-        made = Path(folder) / output.name
-        try:
-            yield made
-        except CannotWrite as error:
-            came = error.came.replace(str(made), str(output))
-            raise CannotWrite(came, error.next_step) from None
+def _named_like(output: Path, draft: "Draft") -> Iterator[None]:
+    """Errors name the output itself, not where it is being written."""
+    try:
+        yield
+    except CannotWrite as error:
+        came = error.came.replace(str(draft.folder / "output" / output.name), str(output))
+        raise CannotWrite(came, error.next_step) from None

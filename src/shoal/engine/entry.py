@@ -21,6 +21,7 @@ def rows_of(
     nonfinite: Literal["refuse", "drop"] = "refuse",
     entity: str | None = None,
     max_rows_per_person: int | None = None,
+    selection_key: str | None = None,
 ) -> Rows:
     """Rows of any kind behind the verbs of `Rows`. Lazy: no row is read yet.
 
@@ -40,6 +41,9 @@ def rows_of(
         The column that says whose a row is, and how many rows a person keeps (chosen without the
         rows): those with the smallest keyed hash, whatever their place in the table. Both may
         stand in the schema.
+    selection_key
+        Keys that hash, where the same rows must be picked again; not on Spark. Left out, drawn by
+        the operating system.
 
     Examples
     --------
@@ -64,7 +68,7 @@ def rows_of(
     columns = domain.names if isinstance(domain, Box) else domain.columns
     source = source_of(X, names=columns)
     picked(source.names, Screen(domain, terms).columns)
-    return LocalRows(source, domain, terms)
+    return LocalRows(source, domain, terms, key=selection_key)
 
 
 def is_spark_frame(X: object) -> bool:

@@ -1,6 +1,7 @@
 """Two-sided geometric noise on whole numbers: the exact discrete Laplace mechanism."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import overload
@@ -122,6 +123,18 @@ class Geometric:
             return self._release_sparse(value, rng)
         noisy = bounded(value) + self._noise(np.size(value), rng).reshape(np.shape(value))
         return noisy if np.ndim(value) else int(noisy)
+
+    def to_arrays(self, output: int | Integers | SparseCounts) -> list[Integers]:
+        """What was released, as arrays for the ledger's journal."""
+        if isinstance(output, SparseCounts):
+            return [output.keys, output.counts, np.array(output.size)]
+        return [np.asarray(output, dtype=np.int64)]
+
+    def from_arrays(self, arrays: Sequence[Integers]) -> int | Integers | SparseCounts:
+        """What ``to_arrays`` took apart."""
+        if self.at_least is not None:
+            return SparseCounts(arrays[0], arrays[1], int(arrays[2]))
+        return arrays[0] if arrays[0].ndim else int(arrays[0])
 
     def _noise(self, n: int, rng: np.random.Generator) -> Integers:
         return geometric_law(self.step).two_sided(n, rng)  # [P1]

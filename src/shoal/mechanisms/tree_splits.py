@@ -1,7 +1,7 @@
 """PrivTree's split tests: how far a tree of cells grows, at one price for all depths."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -177,6 +177,14 @@ class TreeSplits:
             counts = _checked(value.counts_of(splits), splits.width)
             splits = splits.grown(self._test(counts, splits.depth, rng))
         return splits
+
+    def to_arrays(self, output: Splits) -> list[Flags]:
+        """What was released, as arrays for the ledger's journal."""
+        return list(output.flags)
+
+    def from_arrays(self, arrays: Sequence[Flags]) -> Splits:
+        """What ``to_arrays`` took apart."""
+        return Splits(self.fanout, tuple(arrays))
 
     def _test(self, counts: Integers, depth: int, rng: np.random.Generator) -> Flags:
         """Which nodes are split; all are tested, empty ones too."""

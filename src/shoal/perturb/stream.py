@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,7 @@ from shoal.engine.spark_mapped import SparkMapped
 from shoal.errors import ConflictingSettings, RepeatedStream
 from shoal.mechanisms.remaps import learns
 from shoal.mechanisms.reports import Remap, Reports
+from shoal.perturb.draft import Draft
 from shoal.perturb.probe import check_remap
 from shoal.perturb.shape import Mixture, Names, shape_of
 from shoal.perturb.shuffle import shuffled
@@ -41,6 +42,9 @@ class Streamed:
     keep_order
         ``False``: reports come out in random order. ``True``: line i reports row i, and the
         place of a row may say what its report hides, as in a table sorted by income.
+    draft
+        Where drawn blocks are kept until the output is whole, so that a run that is killed goes
+        on without a second report of anybody; on one machine only.
 
     Examples
     --------
@@ -58,6 +62,9 @@ class Streamed:
     mechanism: Any
     remap: Remap | None = None
     keep_order: bool = False
+    draft: Draft | None = None
+
+    draws_later: ClassVar[bool] = True  # what ``release`` returns draws, and keeps, block by block
 
     @property
     def guarantee(self) -> Guarantee:
@@ -104,6 +111,13 @@ class _Kernel:
     def _reported(self, block: Block, place: tuple[object, ...]) -> list[NDArray[Any]]:
         if not len(block):
             return self.shape.columns(np.empty((0, len(self.names))))
+        draft = self._reports.draft
+        if draft is None:
+            return self._drawn(block, place)
+        number = cast("int", place[0])
+        return list(draft.block(number, len(block), lambda: self._drawn(block, place)))  # [P5]
+
+    def _drawn(self, block: Block, place: tuple[object, ...]) -> list[NDArray[Any]]:
         noise = self._noise.stream("block", *place)  # [P1]
         matrix = self.shape.matrix(self.shape.drawn.release(self._value(block), noise))  # [P2]
         if self._reports.remap is not None:

@@ -7,17 +7,21 @@ Ledger ── open(promise) ──► Page ── release(mechanism, value, rng)
 import atexit
 import json
 import os
+import secrets
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch
+from shoal.files import file_lock
 from shoal.privacy.exact import plain
 from shoal.privacy.guarantees import Budget, Guarantee
+from shoal.privacy.journal import Record, Run, work_digest
 from shoal.privacy.page import Page, text_of
 from shoal.privacy.sqlite_file import taking_turns
 from shoal.privacy.store import Entry, FileStore, Limits, MemoryStore, Store
@@ -62,6 +66,7 @@ class Ledger:
                 f"A {type(path).__name__} came as the ledger's file.",
                 "E.g. Ledger('table.ledger', limit=PureDP(3)).",
             )
+        self.run: Run | None = None
         self._store: Store = MemoryStore() if path is None else FileStore(Path(path))
         if limit is not None:
             self._settle(_limits_of(limit))
@@ -108,7 +113,47 @@ class Ledger:
             )
         by = text_of(by, "by")
         _check(promise, *self._store.state(_kind_text(promise)))
-        return Page(promise, lambda made, what: self._write(made, by, what))
+
+        def write(made: Guarantee, what: str, record: Record | None) -> None:
+            self._write(made, by, what, record)
+
+        return Page(promise, write, self.run)
+
+    @contextmanager
+    def resumable(
+        self, work: Mapping[str, Any], *, by: str, name: str | None = None
+    ) -> Iterator["Ledger"]:
+        """This ledger, for one run that can be started again after a crash without paying twice.
+
+        Until the block ends well, the ledger's file keeps what pages opened on the yielded ledger
+        release. A later block of the same work goes on from there: what was released is read
+        again, and only the rest is drawn. Simulations and ledgers without a file keep nothing.
+
+        Parameters
+        ----------
+        work
+            All that decides what is released, as JSON has it: input files with their sizes and
+            times, settings, versions. Equal work is resumed; anything else is paid for.
+        by
+            Who runs it, for people.
+        name
+            Of the run, where something beside the ledger is part of it; no other is resumed then.
+            Left out, the oldest that no living process works on.
+        """
+        if not isinstance(self._store, FileStore):
+            yield self
+            return
+        with ExitStack() as held:
+            same = Ledger._reopen(str(self._store.path))
+            same.run = _run_of(self._store, work_digest(work), by, name, held)
+            yield same
+            same.run.forget()
+
+    def unfinished(self) -> list[tuple[datetime, str]]:
+        """Runs that paid and did not come to their end: when each began, and whose it is."""
+        if not isinstance(self._store, FileStore):
+            return []
+        return [(datetime.fromisoformat(at), by) for at, by in self._store.unfinished()]
 
     def totals(self) -> list[Guarantee]:
         """What was promised so far, one total for each kind; kinds are never summed."""
@@ -125,13 +170,14 @@ class Ledger:
         ]
         return pa.Table.from_pylist(rows, schema=_schema())
 
-    def _write(self, made: Guarantee, by: str, what: str) -> None:
+    def _write(self, made: Guarantee, by: str, what: str, record: Record | None) -> None:
         def check(total: Guarantee | None, limits: Limits) -> Entry:
             now = datetime.now(UTC).isoformat(timespec="seconds")
             return Entry(now, by, what, made, _check(made, total, limits))
 
         with taking_turns():
-            self._store.append(_kind_text(made), check)
+            kept = None if record is None or self.run is None else (self.run, record)
+            self._store.append(_kind_text(made), check, kept)
 
     def _settle(self, limits: Limits) -> None:
         stored = self._store.set_limits(limits, if_new=True)
@@ -169,6 +215,24 @@ class Ledger:
     def __repr__(self) -> str:
         where = "private" if self.path is None else str(self.path.name)
         return f"Ledger({where}, totals: {_shown(self.totals())}, limit: {_shown(self.limits)})"
+
+
+def _run_of(store: FileStore, work: str, by: str, name: str | None, held: ExitStack) -> Run:
+    """The run to go on with, or a new one; no other process has it while ``held`` is open."""
+    for kept in store.find_runs(work):
+        if not held.enter_context(_held(store, kept.run)):
+            continue
+        if name not in (None, kept.run):
+            store.forget_run(kept.run)  # what it kept beside the ledger is gone
+        elif kept in store.find_runs(work):  # else the process that had it came to its end
+            return Run(kept.run, work, by, store, kept.at, kept.compute_seed, kept.records)
+    run = Run(name or secrets.token_hex(16), work, by, store)
+    held.enter_context(_held(store, run.name))
+    return run
+
+
+def _held(store: FileStore, run: str) -> AbstractContextManager[bool]:
+    return file_lock(store.path.with_name(f".{store.path.name}.{run}.lock"))
 
 
 _living: "weakref.WeakSet[Ledger]" = weakref.WeakSet()

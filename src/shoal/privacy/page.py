@@ -1,4 +1,8 @@
-"""A page of the ledger: one promise, and the only gate through which anything leaves."""
+"""A page of the ledger: one promise, and the only gate through which anything leaves.
+
+A page of a run that may be resumed keeps what it releases in the ledger's file, so that whoever
+starts the run again after a crash reads it for nothing. See ``page.proof.md``.
+"""
 
 import os
 from collections.abc import Callable, Iterator
@@ -13,13 +17,16 @@ from shoal.errors import (
     InvalidSetting,
     PageCopied,
     PromiseExceeded,
+    RunChanged,
     UnmarkedSimulation,
 )
 from shoal.privacy.guarantees import ApproxDP, Budget, Guarantee, PureDP, Unprotected
+from shoal.privacy.journal import Record, Run, arrays_of, packed, unpacked, value_of
 from shoal.privacy.sqlite_file import taking_turns
 
 __all__ = ["Mechanism", "Page"]
 
+Cost = Callable[[], Guarantee | None]
 Value = TypeVar("Value", contravariant=True)
 Output = TypeVar("Output", covariant=True)
 
@@ -28,7 +35,9 @@ class Mechanism(Protocol[Value, Output]):
     """Randomises one value and says what that promises.
 
     A mechanism may also have ``check(value)``, which raises on a value it cannot take; the gate
-    calls it before anything is written.
+    calls it before anything is written. One whose output is more than an array or a whole number
+    has ``to_arrays(output)`` and ``from_arrays(arrays)``, so that a run can be resumed; one whose
+    output draws only when it is read, and keeps what it drew by itself, says ``draws_later``.
     """
 
     @property
@@ -45,10 +54,25 @@ class Page:
     What mechanisms receive is held against the promise, so a budget split the wrong way round
     is refused rather than overspent. A page stays in the process that opened it: a copy would
     spend the rest a second time.
+
+    Parameters
+    ----------
+    promise
+        What all releases together promise.
+    write
+        Checks the limit and writes the entry, with what was released if that is kept.
+    run
+        The run it belongs to, if that may be resumed.
     """
 
-    def __init__(self, promise: Guarantee, write: Callable[[Guarantee, str], None]) -> None:
+    def __init__(
+        self,
+        promise: Guarantee,
+        write: Callable[[Guarantee, str, Record | None], None],
+        run: Run | None = None,
+    ) -> None:
         self.promise = promise
+        self.run = run
         self._write = write
         self._home = os.getpid()
         self._written: Guarantee | None = None
@@ -59,6 +83,11 @@ class Page:
         """What mechanisms may spend in all, stated for one row added or removed."""
         promise = self.promise
         return promise.per_row() if isinstance(promise, PureDP | ApproxDP) else promise
+
+    @property
+    def compute_seed(self) -> int | None:
+        """Of the compute stream, for ``Randomness``; None unless the run may be resumed."""
+        return None if self.run is None else self.run.compute_seed
 
     def release(
         self,
@@ -78,9 +107,7 @@ class Page:
             What this is, for the ledger: "cell counts".
         """
         made = mechanism.guarantee
-        _check_call(mechanism, value, rng)
-        self._pay(lambda: made, rng, text_of(of, "of"))
-        return mechanism.release(value, rng)
+        return self._release(mechanism, value, rng, text_of(of, "of"), lambda: made)
 
     @contextmanager
     def parallel(self, *, of: str) -> Iterator["Parts"]:
@@ -105,23 +132,93 @@ class Page:
             received = self.promise.for_all_rows(cast("Any", self._spent))
         return received.simulated(self._written.simulation)
 
-    def _pay(self, cost: Callable[[], Guarantee | None], rng: np.random.Generator, of: str) -> None:
-        """Hold the cost against the promise and write; after this only the draw is left."""
+    def _release(
+        self,
+        mechanism: Mechanism[Value, Output],
+        value: Value,
+        rng: np.random.Generator,
+        of: str,
+        cost: Cost,
+    ) -> Output:
+        """The gate itself: what is paid for leaves, and what was paid for before leaves again."""
+        _check_call(mechanism, value, rng)
+        if self.run is None or _is_seeded(rng):
+            self._pay(cost, rng, of)  # [P1]
+            return mechanism.release(value, rng)
+        recorded = self.run.recorded()
+        if recorded is not None:
+            return self._release_again(mechanism, value, rng, of, cost, recorded)
+        what = _asked(mechanism, of)
+        if getattr(mechanism, "draws_later", False):
+            self._pay(cost, rng, of, self.run.next_record(what, None))
+            return mechanism.release(value, rng)
+        self._check_affordable(cost)
+        output = mechanism.release(value, rng)  # [P2] in memory: nobody has it yet
+        arrays = arrays_of(mechanism, output)
+        content = None if arrays is None else packed(arrays)
+        self._pay(cost, rng, of, self.run.next_record(what, content))  # [P3] on disk, both or none
+        return output
+
+    def _release_again(
+        self,
+        mechanism: Mechanism[Value, Output],
+        value: Value,
+        rng: np.random.Generator,
+        of: str,
+        cost: Cost,
+        recorded: Record,
+    ) -> Output:
+        """What an earlier process of this run released here: no draw, and nothing to pay."""
+        assert self.run is not None
+        later = bool(getattr(mechanism, "draws_later", False))
+        if recorded.what != _asked(mechanism, of) or later != (recorded.content is None):
+            self.run.forget()
+            raise RunChanged(
+                "What this run released before it was stopped does not fit what it asks for now.",
+                "Run it again: it will be paid for anew.",
+            )
+        self._pay(cost, rng, of, paid=True)  # [P4] held against the promise all the same
+        if recorded.content is None:
+            return mechanism.release(value, rng)
+        return cast("Output", value_of(mechanism, unpacked(recorded.content)))
+
+    def _check_affordable(self, cost: Cost) -> None:
+        """Refuse a release the promise does not cover, before anything is drawn."""
+        with taking_turns():
+            self._check_home()
+            more = cost()
+            if more is not None:
+                _added(self._spent, more, self.budget)
+
+    def _pay(
+        self,
+        cost: Cost,
+        rng: np.random.Generator,
+        of: str,
+        record: Record | None = None,
+        paid: bool = False,
+    ) -> None:
+        """Hold the cost against the promise, and write unless it was ``paid`` before."""
         with taking_turns():
             self._check_home()
             more = cost()
             spent = self._spent if more is None else _added(self._spent, more, self.budget)
-            simulation = bool(getattr(rng, "simulation", True))  # a bare generator: who vouches?
+            simulation = _is_seeded(rng)
             if self._written is None:
                 made = self.promise.simulated(simulation)
-                self._write(made, of)
+                if not paid:
+                    self._write(made, of, record)
                 self._written = made
             elif simulation and not self._written.simulation:
                 raise UnmarkedSimulation(
                     "This page was written as real; the generator that came is seeded.",
                     "Use one Randomness for the whole page.",
                 )
+            elif record is not None and self.run is not None:
+                self.run.store.add_record(self.run, record)
             self._spent = spent
+            if self.run is not None:
+                self.run.advance()
 
     def _check_home(self) -> None:
         if os.getpid() != self._home:
@@ -142,8 +239,15 @@ class Parts:
     def __call__(self, name: object) -> "Part":
         return Part(self, f"{type(name).__name__} {name!r}")  # alike in print is the same part
 
-    def pay(self, name: str, made: Guarantee, rng: np.random.Generator) -> None:
+    def release(
+        self,
+        name: str,
+        mechanism: Mechanism[Value, Output],
+        value: Value,
+        rng: np.random.Generator,
+    ) -> Output:
         """Charge the page with what makes this part dearer than the dearest so far."""
+        made = mechanism.guarantee
 
         def cost() -> Guarantee | None:
             _check_kind(made, self._page.budget)
@@ -153,9 +257,10 @@ class Parts:
             return more * (growth / more.epsilon) if growth > 0 else None
 
         with taking_turns():
-            self._page._pay(cost, rng, self._of)
+            output = self._page._release(mechanism, value, rng, self._of, cost)
             received = self._received.get(name, Fraction(0))
             self._received[name] = received + cast("PureDP", made).epsilon
+            return output
 
 
 class Part:
@@ -169,10 +274,7 @@ class Part:
         self, mechanism: Mechanism[Value, Output], value: Value, rng: np.random.Generator
     ) -> Output:
         """As ``Page.release``."""
-        made = mechanism.guarantee
-        _check_call(mechanism, value, rng)
-        self._parts.pay(self._name, made, rng)
-        return mechanism.release(value, rng)
+        return self._parts.release(self._name, mechanism, value, rng)
 
 
 def text_of(value: object, name: str) -> str:
@@ -194,6 +296,15 @@ def _check_call(mechanism: Mechanism[Value, Any], value: Value, rng: np.random.G
         )
     if hasattr(mechanism, "check"):
         mechanism.check(value)
+
+
+def _is_seeded(rng: np.random.Generator) -> bool:
+    return bool(getattr(rng, "simulation", True))  # a bare generator: who vouches for it?
+
+
+def _asked(mechanism: Mechanism[Any, Any], of: str) -> str:
+    """What a release is, for the journal: a run that goes on must ask for the same."""
+    return f"{of}: {type(mechanism).__name__}, {mechanism.guarantee}"
 
 
 def _check_kind(more: Guarantee, budget: Guarantee) -> None:

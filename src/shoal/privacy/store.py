@@ -16,6 +16,7 @@ from typing import Protocol, cast
 from shoal.errors import LedgerError, LedgerLocked, LedgerNotWritable, NotALedger
 from shoal.privacy import sqlite_file
 from shoal.privacy.guarantees import Budget, Guarantee, guarantee_of
+from shoal.privacy.journal import Kept, Record, Run
 from shoal.privacy.sqlite_file import SqliteFile
 
 __all__ = ["Entry", "FileStore", "Limits", "MemoryStore", "Store"]
@@ -37,12 +38,15 @@ class Entry:
 Check = Callable[[Guarantee | None, Limits], Entry]
 """From the last total of a kind and the limits to the entry to write; raises to refuse."""
 
+Release = tuple[Run, Record]
+"""A run, and what it has just released."""
+
 
 class Store(Protocol):
     """What both kinds of storage can do. The ledger calls them one at a time."""
 
-    def append(self, kind: str, check: Check) -> None:
-        """Check and write in one step."""
+    def append(self, kind: str, check: Check, kept: "Release | None" = None) -> None:
+        """Check and write in one step, with what was released, if that is to be kept."""
 
     def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
         """The total of a kind, if any entry has it, and the limits."""
@@ -65,8 +69,8 @@ class MemoryStore:
         self._entries: list[tuple[str, Entry]] = []
         self._limits: Limits = ()
 
-    def append(self, kind: str, check: Check) -> None:
-        """Check and write in one step."""
+    def append(self, kind: str, check: Check, kept: Release | None = None) -> None:
+        """Check and write in one step; what was released goes with the process, as all else."""
         if os.getpid() != self._owner:
             raise LedgerNotWritable(
                 "This private ledger could not be shared with a forked process.",
@@ -120,6 +124,17 @@ _SCHEMA = (
 )
 
 
+_JOURNAL = (
+    """CREATE TABLE IF NOT EXISTS runs (
+        name TEXT PRIMARY KEY, work TEXT NOT NULL, at TEXT NOT NULL, by TEXT NOT NULL,
+        compute_seed INTEGER NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS released (
+        run TEXT NOT NULL, number INTEGER NOT NULL, part INTEGER NOT NULL, what TEXT NOT NULL,
+        content BLOB, PRIMARY KEY (run, number, part))""",
+)
+_PART_BYTES = 2**28  # SQLite takes no more than about 10**9 in one cell
+
+
 class FileStore:
     """Entries in an SQLite file: write-ahead log, every append on disk before it counts."""
 
@@ -139,8 +154,8 @@ class FileStore:
         """Where it lies."""
         return self._file.path
 
-    def append(self, kind: str, check: Check) -> None:
-        """Check and write in one step."""
+    def append(self, kind: str, check: Check, kept: Release | None = None) -> None:
+        """Check and write in one step, with what was released, if that is to be kept."""
         with self._open(write=True) as db:
             entry = check(*_state(db, kind))
             values = (entry.at, entry.by, entry.what, kind, _text(entry.guarantee))
@@ -148,6 +163,31 @@ class FileStore:
                 "INSERT INTO entries (at, by, what, kind, guarantee, total) VALUES (?,?,?,?,?,?)",
                 (*values, _text(entry.total)),
             )
+            if kept is not None:
+                _add_record(db, *kept)
+
+    def add_record(self, run: Run, record: Record) -> None:
+        """Keep one more release of a run; it is on disk when this returns."""
+        with self._open(write=True) as db:
+            _add_record(db, run, record)
+
+    def find_runs(self, work: str) -> list[Kept]:
+        """The unfinished runs of this work, oldest first."""
+        with self._open() as db:
+            return _runs(db, work)
+
+    def unfinished(self) -> list[tuple[str, str]]:
+        """When each run that did not come to its end began, and what of: oldest first."""
+        query = "SELECT at, by FROM runs ORDER BY rowid"
+        with self._open() as db:
+            return db.execute(query).fetchall() if _has_journal(db) else []
+
+    def forget_run(self, run: str) -> None:
+        """Remove a run and all it kept."""
+        with self._open(write=True) as db:
+            if _has_journal(db):
+                db.execute("DELETE FROM released WHERE run = ?", (run,))
+                db.execute("DELETE FROM runs WHERE name = ?", (run,))
 
     def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
         """The total of a kind, if any entry has it, and the limits."""
@@ -256,3 +296,45 @@ def _state(db: sqlite3.Connection, kind: str) -> tuple[Guarantee | None, Limits]
 def _limits(db: sqlite3.Connection) -> Limits:
     rows = db.execute("SELECT guarantee FROM limits").fetchall()
     return tuple(cast("Budget", _guarantee(row[0])) for row in rows)
+
+
+def _has_journal(db: sqlite3.Connection) -> bool:
+    """Whether any run was ever kept: older files have no tables for it."""
+    query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'released'"
+    return db.execute(query).fetchone() is not None
+
+
+def _add_record(db: sqlite3.Connection, run: Run, record: Record) -> None:
+    for statement in _JOURNAL:
+        db.execute(statement)
+    db.execute(
+        "INSERT OR IGNORE INTO runs (name, work, at, by, compute_seed) VALUES (?,?,?,?,?)",
+        (run.name, run.work, run.at, run.by, run.compute_seed),
+    )
+    content = record.content
+    size = 1 if content is None else max(1, len(content))
+    for part, start in enumerate(range(0, size, _PART_BYTES)):
+        piece = None if content is None else content[start : start + _PART_BYTES]
+        db.execute(
+            "INSERT INTO released VALUES (?,?,?,?,?)",
+            (run.name, record.number, part, record.what, piece),
+        )
+
+
+def _runs(db: sqlite3.Connection, work: str) -> list[Kept]:
+    if not _has_journal(db):
+        return []
+    query = "SELECT name, at, compute_seed FROM runs WHERE work = ? ORDER BY rowid"
+    rows = db.execute(query, (work,)).fetchall()
+    return [Kept(name, at, seed, _records(db, name)) for name, at, seed in rows]
+
+
+def _records(db: sqlite3.Connection, run: str) -> tuple[Record, ...]:
+    query = "SELECT number, what, content FROM released WHERE run = ? ORDER BY number, part"
+    contents: dict[tuple[int, str], list[bytes | None]] = {}
+    for number, what, content in db.execute(query, (run,)):
+        contents.setdefault((number, what), []).append(content)
+    return tuple(
+        Record(number, what, None if parts[0] is None else b"".join(filter(None, parts)))
+        for (number, what), parts in contents.items()
+    )

@@ -59,7 +59,9 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         promise = self._promise()
         rows = self._rows(X)
         page = Ledger.of(self.ledger).open(promise, by=type(self).__name__)
-        self.spend(rows, page, page.budget, Randomness(self.random_state))
+        seed = page.compute_seed if self.random_state is None else None
+        rng = Randomness(self.random_state, compute_seed=seed)
+        self.spend(rows, page, page.budget, rng)
         self.guarantee_ = page.total()
         return self
 
