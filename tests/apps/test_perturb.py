@@ -325,7 +325,21 @@ def test_a_failed_write_leaves_neither_reports_nor_sidecar(folder, monkeypatch):
     monkeypatch.setattr("shoal.apps.perturb.sidecar", lambda *_: 1 / 0)
     before = files(folder)
     assert trips("-o", "noisy.csv").exit_code == 70
-    assert files(folder) == before
+    assert files(folder) == before | {".noisy.csv.draft"}  # what was drawn, for the next run
+
+
+def test_a_run_that_failed_goes_on_with_the_reports_it_had_drawn(folder, monkeypatch):
+    asked = ("-o", "noisy.csv", "--ledger", "l.ledger")
+    with monkeypatch.context() as failing:
+        failing.setattr("shoal.apps.perturb.sidecar", lambda *_: 1 / 0)
+        shown = trips(*asked)
+    assert shown.exit_code == 70
+    assert "goes on without a new payment" in shown.output
+    shown = trips(*asked)
+    assert shown.exit_code == 0
+    assert "nothing new was spent" in " ".join(shown.output.split())
+    assert len(Ledger("l.ledger").entries()) == 1
+    assert not Path(".noisy.csv.draft").exists()
 
 
 def test_the_table_itself_is_never_replaced(folder):

@@ -1,14 +1,29 @@
 import hashlib
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from shoal.apps.places import check_format, place_of, sidecar_of
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
+from shoal.perturb.draft import draft_of
+
+
+@contextmanager
+def place_for(output, source, overwrite):
+    """A place with the draft it is written in, which goes in the end."""
+    with draft_of(Path(output), "work") as draft:
+        draft.begin()
+        try:
+            with place_of(output, source, overwrite, draft) as place:
+                yield place
+        finally:
+            draft.remove()
 
 
 def test_reports_and_what_is_said_of_them_get_their_names_together(tmp_path):
     output = tmp_path / "noisy.csv"
-    with place_of(str(output), "rows.csv", overwrite=False) as place:
+    with place_for(str(output), "rows.csv", overwrite=False) as place:
         place.made.write_text("x\n1\n")
         digest = place.digest()
         place.finish("{}")
@@ -18,7 +33,7 @@ def test_reports_and_what_is_said_of_them_get_their_names_together(tmp_path):
 
 
 def half_written(output):
-    with place_of(output, "rows.csv", overwrite=False) as place:
+    with place_for(output, "rows.csv", overwrite=False) as place:
         place.made.write_text("half")
         raise ZeroDivisionError
 
@@ -32,11 +47,11 @@ def test_a_failure_leaves_neither(tmp_path):
 def test_what_is_there_and_the_table_itself_are_not_replaced(tmp_path):
     table = tmp_path / "rows.csv"
     table.write_text("x\n1\n")
-    with pytest.raises(AlreadyExists), place_of(str(table), "other.csv", False):
+    with pytest.raises(AlreadyExists), place_for(str(table), "other.csv", False):
         pass
     with (
         pytest.raises(InvalidSetting, match="table itself"),
-        place_of(str(table), str(table), True),
+        place_for(str(table), str(table), True),
     ):
         pass
 

@@ -1,0 +1,100 @@
+"""Reports under way: kept block by block, gone on with by the same run, and by no other."""
+
+import numpy as np
+import pytest
+
+from shoal.errors import CannotWrite
+from shoal.perturb.draft import draft_of
+
+
+def never():
+    raise AssertionError("a block that was drawn is drawn again")
+
+
+def columns(*values):
+    return [np.array(values, dtype=np.float64), np.arange(len(values))]
+
+
+def left_by_a_killed_run(output, work="a"):
+    with draft_of(output, work) as draft:
+        draft.begin()
+        draft.block(0, 2, lambda: columns(1.5, 2.5))
+    return draft
+
+
+def test_a_block_is_drawn_once_and_read_again(tmp_path):
+    output = tmp_path / "noisy.csv"
+    first = left_by_a_killed_run(output)
+    with draft_of(output, "a") as draft:
+        assert (draft.run, draft.selection_key) == (first.run, first.selection_key)
+        draft.begin()
+        again = draft.block(0, 2, never)
+        assert [column.tolist() for column in again] == [[1.5, 2.5], [0, 1]]
+        assert draft.block(1, 1, lambda: columns(9.0))[0].tolist() == [9.0]
+        draft.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_its_owner_can_read_it(tmp_path):
+    draft = left_by_a_killed_run(tmp_path / "noisy.csv")
+    assert draft.folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_what_was_half_written_is_removed_before_anything_is_drawn(tmp_path):
+    output = tmp_path / "noisy.csv"
+    folder = left_by_a_killed_run(output).folder
+    (folder / ".block-00000001.arrow.ab12.part").write_bytes(b"half")
+    (folder / "output").mkdir()
+    (folder / "output" / "noisy.csv").write_bytes(b"half")
+    with draft_of(output, "a") as draft:
+        assert {path.name for path in draft.folder.iterdir()} == {
+            "run.json",
+            "block-00000000.arrow",
+        }
+
+
+def test_a_draft_of_other_work_is_removed(tmp_path):
+    output = tmp_path / "noisy.csv"
+    first = left_by_a_killed_run(output)
+    with draft_of(output, "b") as draft:
+        assert draft.run != first.run
+        assert not draft.folder.exists()
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", '{"work": "a"}', '{"work": "a", "run": 1, "selection_key": "x\'"}']
+)
+def test_a_draft_that_cannot_be_read_is_removed(tmp_path, content):
+    output = tmp_path / "noisy.csv"
+    folder = left_by_a_killed_run(output).folder
+    (folder / "run.json").write_text(content)
+    with draft_of(output, "a") as draft:
+        assert not draft.folder.exists()
+
+
+def test_nothing_is_left_of_a_run_that_drew_nothing(tmp_path):
+    with draft_of(tmp_path / "noisy.csv", "a"):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_runs_do_not_write_one_output(tmp_path):
+    output = tmp_path / "noisy.csv"
+    with (
+        draft_of(output, "a"),
+        pytest.raises(CannotWrite, match="Another run"),
+        draft_of(output, "a"),
+    ):
+        pass
+
+
+def test_blocks_of_another_length_are_refused(tmp_path):
+    output = tmp_path / "noisy.csv"
+    left_by_a_killed_run(output)
+    with draft_of(output, "a") as draft, pytest.raises(CannotWrite, match="do not fit"):
+        draft.block(0, 3, never)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(CannotWrite, match="folder"), draft_of(tmp_path / "no" / "noisy.csv", "a"):
+        pass
