@@ -10,7 +10,7 @@ from pathlib import Path
 
 from shoal.errors import AlreadyExists, CannotWrite
 
-__all__ = ["file_lock", "whole_file", "whole_folder"]
+__all__ = ["file_lock", "take_lock", "whole_file", "whole_folder"]
 
 
 @contextmanager
@@ -158,13 +158,14 @@ def file_lock(path: Path) -> Iterator[bool]:
     >>> path.exists()
     False
     """
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    owner = os.getpid()
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
     try:
-        holds = _lock(handle) and _is_still(handle, path)
+        holds = take_lock(handle) and _is_still(handle, path)
         try:
             yield holds
         finally:
-            if holds:
+            if holds and os.getpid() == owner:
                 path.unlink(missing_ok=True)  # while it is held: nobody locks a name that is gone
     finally:
         os.close(handle)
@@ -180,15 +181,17 @@ def _is_still(handle: int, path: Path) -> bool:
 
 if sys.platform == "win32":
 
-    def _lock(handle: int) -> bool:
-        return False  # no such locks: nobody is known to hold it alone
+    def take_lock(handle: int) -> bool:
+        """No such locks: nobody is known to hold it alone."""
+        return False
 
 else:
     import fcntl
 
-    def _lock(handle: int) -> bool:
+    def take_lock(handle: int) -> bool:
+        """Whether an open file's lock is ours now; the system frees it with the process."""
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             return False
         return True

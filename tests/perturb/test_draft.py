@@ -47,29 +47,62 @@ def test_what_was_half_written_is_removed_before_anything_is_drawn(tmp_path):
     (folder / "output").mkdir()
     (folder / "output" / "noisy.csv").write_bytes(b"half")
     with draft_of(output, "a") as draft:
+        draft.begin()
         assert {path.name for path in draft.folder.iterdir()} == {
             "run.json",
             "block-00000000.arrow",
         }
 
 
-def test_a_draft_of_other_work_is_removed(tmp_path):
+def test_a_draft_of_other_work_is_removed_when_the_new_run_begins_and_not_before(tmp_path):
     output = tmp_path / "noisy.csv"
     first = left_by_a_killed_run(output)
     with draft_of(output, "b") as draft:
         assert draft.run != first.run
-        assert not draft.folder.exists()
+        assert (first.folder / "block-00000000.arrow").exists()
+        draft.begin()
+        assert [path.name for path in draft.folder.iterdir()] == ["run.json"]
 
 
 @pytest.mark.parametrize(
-    "content", ["", "[]", '{"work": "a"}', '{"work": "a", "run": 1, "selection_key": "x\'"}']
+    "content", ["", "[]", '{"work": "a"}', '{"work": "a", "run": 1, "selection_key": "x"}']
 )
-def test_a_draft_that_cannot_be_read_is_removed(tmp_path, content):
+def test_a_draft_that_cannot_be_read_is_not_gone_on_with(tmp_path, content):
     output = tmp_path / "noisy.csv"
     folder = left_by_a_killed_run(output).folder
     (folder / "run.json").write_text(content)
     with draft_of(output, "a") as draft:
-        assert not draft.folder.exists()
+        assert draft.is_new
+        draft.begin()
+        assert [path.name for path in draft.folder.iterdir()] == ["run.json"]
+
+
+def test_a_draft_that_is_half_removed_is_not_gone_on_with(tmp_path, monkeypatch):
+    output = tmp_path / "noisy.csv"
+    with draft_of(output, "a") as draft:
+        draft.begin()
+        draft.block(0, 2, lambda: columns(1.5, 2.5))
+        with monkeypatch.context() as dying:
+            dying.setattr("shoal.perturb.draft.shutil.rmtree", lambda _: 1 / 0)
+            with pytest.raises(ZeroDivisionError):
+                draft.remove()
+    with draft_of(output, "a") as again:
+        assert again.is_new
+        again.begin()
+        again.remove()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_in_the_place_of_a_draft_is_not_followed(tmp_path):
+    output, elsewhere = tmp_path / "noisy.csv", tmp_path / "elsewhere"
+    folder = left_by_a_killed_run(output).folder
+    folder.rename(elsewhere)
+    folder.symlink_to(elsewhere)
+    with draft_of(output, "a") as draft:
+        assert draft.is_new
+        draft.begin()
+        assert (elsewhere / "block-00000000.arrow").exists()
+        assert not draft.folder.is_symlink()
 
 
 def test_nothing_is_left_of_a_run_that_drew_nothing(tmp_path):

@@ -3,13 +3,17 @@
 import multiprocessing
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
-from shoal.domain import SparseCounts
-from shoal.errors import BudgetExceeded, PromiseExceeded, RunChanged
-from shoal.mechanisms import Choices, Exponential, Geometric, TreeCounts, TreeSplits
+from shoal.cluster import WaveCluster
+from shoal.domain import Box, SparseCounts
+from shoal.engine import rows_of
+from shoal.errors import BudgetExceeded, InvalidSetting, PromiseExceeded, RunChanged
+from shoal.mechanisms import Choices, Exponential, Geometric, NDLaplace, TreeCounts, TreeSplits
+from shoal.perturb import Streamed
 from shoal.privacy import Ledger, PureDP
 from shoal.privacy.journal import packed, unpacked
 from shoal.randomness import Randomness
@@ -202,17 +206,112 @@ def test_a_run_that_a_living_process_works_on_is_not_taken_from_it(path):
     assert [file.name for file in path.parent.iterdir()] == ["t.ledger"]
 
 
-def test_parts_of_disjoint_rows_are_read_again_too(path):
-    def both(ledger):
-        page = ledger.open(PureDP(1), by="test")
-        with page.parallel(of="regions") as part:
-            noise = Randomness().noise
-            return [part(name).release(Geometric(PureDP(1)), COUNTS, noise) for name in ("n", "s")]
-
-    first = stopped(path, both)
+def test_parts_of_disjoint_rows_are_refused_in_a_run(path):
     with Ledger(path).resumable(WORK, by="test") as ledger:
-        assert all(map(np.array_equal, first, both(ledger)))
+        page = ledger.open(PureDP(1), by="test")
+        with pytest.raises(InvalidSetting, match="resumed"), page.parallel(of="regions"):
+            pass
+
+
+def test_a_run_that_paid_all_the_limit_allows_goes_on(path):
+    Ledger(path, limit=PureDP(1))
+    one = (Geometric(HALF), COUNTS, "a")
+    (first,) = stopped_run(path, [one])
+    with Ledger(path).resumable(WORK, by="test") as ledger:
+        again, _ = released_by(ledger, [one, one])
+    assert np.array_equal(first, again)
+
+
+def test_a_payment_serves_no_larger_promise(path):
+    one = (Geometric(HALF), COUNTS, "a")
+    stopped_run(path, [one])
+    with pytest.raises(RunChanged), Ledger(path).resumable(WORK, by="test") as ledger:
+        released_by(ledger, [one], promise=100)
+    assert [str(total) for total in Ledger(path).totals()] == ["PureDP(epsilon=1)"]
+
+
+def test_each_page_of_a_run_is_paid_for(path):
+    one = (Geometric(HALF), COUNTS, "a")
+    stopped(path, lambda ledger: [released_by(ledger, [one]), released_by(ledger, [one])])
+    assert len(Ledger(path).entries()) == 2
+    stopped(path, lambda ledger: [released_by(ledger, [one]) for _ in range(3)])
+    assert len(Ledger(path).entries()) == 3
+
+
+def test_reports_without_a_draft_of_the_run_are_not_drawn_again_unpaid(path):
+    box = Box(age=(0, 110))
+    reports = Streamed(NDLaplace("0.1", bounds=box))
+    rows = rows_of({"age": [31.0, 47.0]}, box)
+
+    def drawn(ledger):
+        page = ledger.open(reports.guarantee, by="test")
+        return list(page.release(reports, rows, Randomness().noise, of="reports").batches())
+
+    stopped(path, drawn)
+    with pytest.raises(RunChanged), Ledger(path).resumable(WORK, by="test") as ledger:
+        drawn(ledger)
     assert len(Ledger(path).entries()) == 1
+
+
+def test_a_tree_is_paid_for_before_it_reads_rows(path):
+    paid = []
+
+    def counts_of(splits):
+        paid.append(len(Ledger(path).entries()))
+        return np.full(splits.width, 40)
+
+    tree = (TreeSplits(HALF), TreeCounts(counts_of, max_depth=3), "a")
+    stopped_run(path, [tree])
+    assert set(paid) == {1}
+
+
+def test_a_tree_that_was_cut_short_is_paid_for_again(path):
+    def counts_of(splits):
+        if splits.depth == 1:
+            raise Stop
+        return np.full(splits.width, 400)
+
+    tree = (TreeSplits(HALF), TreeCounts(counts_of, max_depth=3), "a")
+    with pytest.raises(Stop), Ledger(path).resumable(WORK, by="test") as ledger:
+        released_by(ledger, [tree])
+    with pytest.raises(RunChanged), Ledger(path).resumable(WORK, by="test") as ledger:
+        released_by(ledger, [tree])
+    with Ledger(path).resumable(WORK, by="test") as ledger:
+        assert not ledger.run.resumed
+
+
+def test_pages_that_promise_nothing_keep_nothing(path):
+    def exact(ledger):
+        model = WaveCluster(domain=Box.unit(2), cells=8, ledger=ledger)
+        return model.fit(np.repeat([[0.2, 0.2], [0.8, 0.8]], 50, axis=0))
+
+    stopped(path, exact)
+    assert Ledger(path).unfinished() == []
+
+
+def test_threads_of_one_run_release_one_after_the_other(path):
+    with Ledger(path).resumable(WORK, by="test") as ledger:
+        page = ledger.open(PureDP(1), by="test")
+        share, noise = Geometric(PureDP("0.1")), Randomness().noise
+        with ThreadPoolExecutor(4) as pool:
+            work = [pool.submit(page.release, share, COUNTS, noise, of="a") for _ in range(8)]
+            assert len([each.result() for each in work]) == 8
+    assert len(Ledger(path).entries()) == 1
+
+
+def test_a_page_of_a_run_that_ended_releases_nothing(path):
+    with Ledger(path).resumable(WORK, by="test") as ledger:
+        page = ledger.open(PureDP(1), by="test")
+    with pytest.raises(InvalidSetting, match="ended"):
+        page.release(Geometric(HALF), COUNTS, Randomness().noise, of="a")
+
+
+def test_locks_of_processes_that_died_early_are_swept(path):
+    Ledger(path)
+    (path.parent / ".t.ledger.run-abc.lock").touch()
+    with Ledger(path).resumable(WORK, by="test"):
+        pass
+    assert [file.name for file in path.parent.iterdir()] == ["t.ledger"]
 
 
 def test_a_large_value_is_kept_in_several_parts(path, monkeypatch):

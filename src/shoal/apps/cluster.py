@@ -141,7 +141,7 @@ def cluster(
     with say.progress(3) as progress, in_words():
         task = _Task(asked, how)
         with engines.table(table, progress) as source:
-            work = work_of("cluster", table, engines.on_spark, asked.work)
+            work = work_of("cluster", table, engines.on_spark, seed, asked.work)
             files = task.run(source, output, overwrite, work, progress)
     story = import_module(how.story)
     document = story.document(task.model, asked, files) | {"resumed": task.resumed}
@@ -186,9 +186,9 @@ class _Task:
 
     @contextmanager
     def _ledger(self, work: dict[str, Any]) -> Iterator[None]:
-        """The model's ledger, for a run that can be resumed; seeded ones need not be."""
+        """The model's ledger, for a run that can be resumed."""
         given: Ledger = self.model.ledger
-        if self.asked.seed is not None:
+        if not is_same_again(work):
             yield
             return
         with given.resumable(work, by="shoal cluster") as ledger:
@@ -228,7 +228,7 @@ class _Task:
         return int(self.model.ledger.entries().num_rows)
 
     def _spent(self) -> bool:
-        return self._listed() > self._entries
+        return self.resumed or self._listed() > self._entries
 
 
 def _limit(schema: "Schema", entity: str | None, limit: int | None) -> int | None:

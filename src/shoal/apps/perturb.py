@@ -1,7 +1,8 @@
 """``shoal perturb``: report the rows of a file through a local mechanism, in one stream."""
 
 import json as json_format
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +16,7 @@ from shoal.apps.perturb_story import sidecar, summary
 from shoal.apps.perturb_words import in_words, saying_what_is_spent
 from shoal.apps.places import Place, check_format, place_of, sidecar_of
 from shoal.apps.resume import has_resumed, is_same_again, resumed_entry, work_of
-from shoal.errors import InvalidSetting, ShoalError
+from shoal.errors import InvalidSetting, RunChanged
 
 if TYPE_CHECKING:
     from shoal.engine import Rows
@@ -177,6 +178,7 @@ class _Task:
         self._ledger = ledger
         self._page: Page | None = None
         self._draft: Draft | None = None
+        self._has_begun = False  # whether a draft was made, or gone on with
         self.resumed = False
 
     def work(self, table: str, on_spark: bool, output: str) -> dict[str, Any]:
@@ -190,11 +192,10 @@ class _Task:
             "user": self.user,
             "keep_order": self.keep_order,
             "clip": self.clip,
-            "seed": self._seed,
-            "output": output if on_spark else str(Path(output).absolute()),
+            "output": output if on_spark else str(Path(output).expanduser().absolute()),
             "ledger": self._ledger and str(self._ledger.absolute()),
         }
-        return work_of("perturb", table, on_spark, settings)
+        return work_of("perturb", table, on_spark, self._seed, settings)
 
     def run(
         self,
@@ -214,15 +215,28 @@ class _Task:
             stack.enter_context(in_words())
             if isinstance(source, str):
                 self._draft = stack.enter_context(draft_of(Path(output), work_digest(work)))
-            name = None if self._draft is None else self._draft.run
-            runs = Ledger(self._ledger).resumable(work, by="shoal perturb", name=name)
-            ledger = stack.enter_context(runs)
+            ledger = Ledger(self._ledger)
+            if self._draft is not None and is_same_again(work):
+                name = self._draft.run
+                ledger = stack.enter_context(ledger.resumable(work, by="shoal perturb", name=name))
             self.resumed = has_resumed(ledger)
+            stack.enter_context(self._leaving_no_draft(unless=is_same_again(work)))
             with place_of(output, source, overwrite, self._draft) as place:
                 document = self._write(source, output, place, ledger, progress)
             if self._draft is not None:
                 self._draft.remove()  # before the ledger forgets the run: else it would pay again
         return document
+
+    @contextmanager
+    def _leaving_no_draft(self, unless: bool) -> Iterator[None]:
+        """A failed run removes its draft, unless the same command can go on with it."""
+        try:
+            yield
+        except BaseException as error:
+            goes_on = unless and self._paid() and not isinstance(error, RunChanged)
+            if self._draft is not None and self._has_begun and not goes_on:
+                self._draft.remove()
+            raise
 
     def _write(
         self, source: Any, output: str, place: Place, ledger: "Ledger", progress: Progress
@@ -243,11 +257,13 @@ class _Task:
 
     def _spent(self) -> bool:
         """Whether a ledger that outlives this run has the promise."""
-        if self._ledger is None or self._page is None:
-            return False
+        return self._ledger is not None and (self.resumed or self._paid())
+
+    def _paid(self) -> bool:
+        """Whether anything was released."""
         try:
-            return bool(self._page.total())
-        except InvalidSetting:  # nothing was released
+            return self._page is not None and bool(self._page.total())
+        except InvalidSetting:  # nothing was
             return False
 
     def _rows(self, source: Any, progress: Progress) -> "Rows":
@@ -281,11 +297,7 @@ class _Task:
         reports = Streamed(self.mechanism, self.remap, self.keep_order, self._draft)
         if self._draft is not None:
             self._draft.begin()
-        try:
-            if not rows.size():  # nobody is reported, so nothing is promised
-                return reports.release(rows, self.noise)
-            return page.release(reports, rows, self.noise, of="reports")
-        except ShoalError:
-            if self._draft is not None and not self.resumed:
-                self._draft.remove()  # nothing was paid, so nothing was drawn
-            raise
+            self._has_begun = True
+        if not rows.size():  # nobody is reported, so nothing is promised
+            return reports.release(rows, self.noise)
+        return page.release(reports, rows, self.noise, of="reports")

@@ -155,5 +155,6 @@ def _named_like(output: Path, draft: "Draft") -> Iterator[None]:
     try:
         yield
     except CannotWrite as error:
-        came = error.came.replace(str(draft.folder / "output" / output.name), str(output))
+        made = draft.folder / "output" / output.name
+        came = error.came.replace(str(made), str(output))
         raise CannotWrite(came, error.next_step) from None

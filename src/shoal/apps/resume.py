@@ -20,16 +20,38 @@ RESUMED = (
 )
 
 
-def work_of(verb: str, table: str, on_spark: bool, settings: Mapping[str, Any]) -> dict[str, Any]:
+# Whose versions decide what is drawn: how files are cut in blocks, which of a person's rows is
+# picked, what is computed between two releases.
+_PARTS = ("shoal", "duckdb", "numpy", "pyarrow", "scikit-learn", "scipy")
+
+
+def work_of(
+    verb: str, table: str, on_spark: bool, seed: int | None, settings: Mapping[str, Any]
+) -> dict[str, Any]:
     """All that decides what a run releases: the table's files, settings, versions.
 
-    Standard input and tables on Spark cannot be told to be the same: their work is like no other.
+    Standard input and tables on Spark cannot be told to be the same, and seeded runs can simply be
+    run again: their work is like no other.
+
+    Parameters
+    ----------
+    verb
+        Of the command.
+    table
+        As it was named.
+    on_spark
+        Whether Spark reads it.
+    seed
+        Of the noise, if it is a simulation.
+    settings
+        All others that decide what is released.
     """
     from shoal.data.files import files_at
 
-    same = table != "-" and not on_spark
+    same = table != "-" and not on_spark and seed is None
     files: Any = files_at(table) if same else secrets.token_hex(16)
-    return {"verb": verb, "files": files, "shoal": version("shoal"), **settings}
+    versions = {part: version(part) for part in _PARTS}
+    return {"verb": verb, "files": files, "versions": versions, **settings}
 
 
 def is_same_again(work: Mapping[str, Any]) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,6 +135,8 @@ class TreeSplits:
 
     guarantee: PureDP
     fanout: int = 2
+
+    reads_rows: ClassVar[bool] = True  # at every depth: a tree is paid for before it grows
 
     def __post_init__(self) -> None:
         if not isinstance(self.guarantee, PureDP):

@@ -5,11 +5,13 @@ killed goes on from the blocks it had drawn, and whatever else it left is remove
 is drawn again.
 """
 
+import glob
 import json
+import os
 import secrets
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.errors import CannotWrite
-from shoal.files import file_lock, whole_file
+from shoal.files import file_lock
 
 __all__ = ["Draft", "draft_of"]
 
@@ -34,29 +36,44 @@ class Draft:
 
     Parameters
     ----------
-    folder
-        Beside the output, so that it is on the same disk.
+    output
+        The file to be written in the end; the folder lies beside it, on the same disk.
     work
         A digest of what decides the reports.
     run
         The run's name.
     selection_key
         Picks the row by which a person of several rows is reported: the same one after a crash.
+    is_new
+        Whether no earlier process began it.
     """
 
-    folder: Path
+    output: Path
     work: str
     run: str
     selection_key: str
+    is_new: bool
+
+    @property
+    def folder(self) -> Path:
+        """Where the blocks lie."""
+        return self.output.with_name(f".{self.output.name}.draft")
 
     def begin(self) -> None:
-        """Make the folder, unless an earlier process did; before anything is paid."""
-        if self.folder.exists():
-            return
-        self.folder.mkdir(mode=0o700)
-        about = {"work": self.work, "run": self.run, "selection_key": self.selection_key}
-        with whole_file(self.folder / _RUN) as part:
-            part.write_text(json.dumps(about))
+        """Make the folder, unless an earlier process did; before anything is paid.
+
+        What a run of other work left for this output is removed: whoever starts another run gives
+        the older one up.
+        """
+        with _named_failure(self.output):
+            if not self.is_new:
+                _remove_unfinished(self.folder)
+                return
+            _remove(self.folder)
+            self.folder.mkdir(mode=0o700)
+            about = {"work": self.work, "run": self.run, "selection_key": self.selection_key}
+            _write_whole(self.folder / _RUN, lambda part: part.write_text(json.dumps(about)))
+            _flush(self.folder.parent)
 
     def block(self, number: int, rows: int, draw: Callable[[], Columns]) -> Columns:
         """The reports of a block: those drawn before, or new ones, on disk when this returns.
@@ -71,24 +88,25 @@ class Draft:
             Draws its reports.
         """
         path = self.folder / f"block-{number:08d}.arrow"
-        if path.exists():
-            return self._drawn_before(path, rows)
+        with _named_failure(self.output):
+            if path.exists():
+                return self._drawn_before(path, rows)
         columns = draw()
-        names = [str(place) for place in range(len(columns))]
-        batch = pa.record_batch([np.ascontiguousarray(column) for column in columns], names=names)
-        with whole_file(path) as part, pa.ipc.new_file(part, batch.schema) as writer:
-            writer.write(batch)
+        with _named_failure(self.output):
+            _write_whole(path, lambda part: _write_arrow(part, columns))
         return columns
 
     def place_for(self, name: str) -> Path:
         """Where to write the whole output, under its own name, before it is moved there."""
         folder = self.folder / "output"
-        folder.mkdir(exist_ok=True)
+        with _named_failure(self.output):
+            folder.mkdir(exist_ok=True)
         return folder / name
 
     def remove(self) -> None:
-        """Take it away: the output is whole."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Take it away: the output is whole, or nothing was drawn."""
+        with _named_failure(self.output):
+            _remove(self.folder)
 
     def _drawn_before(self, path: Path, rows: int) -> Columns:
         with pa.ipc.open_file(path) as reader:
@@ -106,8 +124,7 @@ class Draft:
 def draft_of(output: Path, work: str) -> Iterator[Draft]:
     """The draft of an output: that of a run of the same work that was stopped, or a new one.
 
-    What a run of other work left for this output is removed: whoever starts another run gives the
-    older one up.
+    Nothing is changed on disk until it begins. No other process has it while the block lasts.
 
     Parameters
     ----------
@@ -116,17 +133,17 @@ def draft_of(output: Path, work: str) -> Iterator[Draft]:
     work
         A digest of what decides the reports: table, settings, versions.
     """
-    folder = output.absolute().with_name(f".{output.name}.draft")
-    with _named_failure(output), file_lock(folder.with_suffix(".lock")) as alone:
+    final = output.expanduser().absolute()
+    with ExitStack() as stack:
+        with _named_failure(final):
+            alone = stack.enter_context(file_lock(final.with_name(f".{final.name}.draft.lock")))
         if not alone:
             raise CannotWrite(
                 f"Another run is writing {output}.", "Wait for it, or choose another name."
             )
-        draft = _left_behind(folder, work)
-        if draft is None:
-            shutil.rmtree(folder, ignore_errors=True)
-            draft = Draft(folder, work, secrets.token_hex(16), secrets.token_hex(16))
-        yield draft
+        yield _left_behind(final, work) or Draft(
+            final, work, secrets.token_hex(16), secrets.token_hex(16), is_new=True
+        )
 
 
 @contextmanager
@@ -140,20 +157,58 @@ def _named_failure(output: Path) -> Iterator[None]:
         ) from None
 
 
-def _left_behind(folder: Path, work: str) -> Draft | None:
-    """What a run of the same work left, less what it had not finished writing."""
+def _left_behind(output: Path, work: str) -> Draft | None:
+    """What a run of the same work left."""
+    folder = output.with_name(f".{output.name}.draft")
     try:
         left = json.loads((folder / _RUN).read_text())
-        same = left["work"] == work
-        draft = Draft(folder, work, str(left["run"]), bytes.fromhex(left["selection_key"]).hex())
+        key = bytes.fromhex(left["selection_key"]).hex()
+        draft = Draft(output, work, str(left["run"]), key, is_new=False)
+        return draft if left["work"] == work and not folder.is_symlink() else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    if not same:
-        return None
+
+
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what was being written when the process died, before anything is drawn again."""
     whole = {folder / _RUN, *folder.glob(_BLOCKS)}
     for path in folder.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
         elif path not in whole:
             path.unlink()
-    return draft
+
+
+def _remove(folder: Path) -> None:
+    """Remove a draft, first by its name: one that is half gone must not be gone on with."""
+    if folder.is_symlink():
+        folder.unlink()
+    with suppress(FileNotFoundError):
+        folder.rename(folder.with_name(f"{folder.name}.old-{secrets.token_hex(4)}"))
+        _flush(folder.parent)
+    for old in folder.parent.glob(f"{glob.escape(folder.name)}.old-*"):
+        shutil.rmtree(old)
+
+
+def _write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Write a file under another name first; it has its own name once it is on the disk."""
+    part = path.with_name(f"{path.name}.part")
+    write(part)
+    _flush(part)
+    part.rename(path)
+    _flush(path.parent)
+
+
+def _write_arrow(part: Path, columns: Columns) -> None:
+    names = [str(place) for place in range(len(columns))]
+    batch = pa.record_batch([np.ascontiguousarray(column) for column in columns], names=names)
+    with pa.ipc.new_file(part, batch.schema) as writer:
+        writer.write(batch)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

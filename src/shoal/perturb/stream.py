@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -64,7 +64,10 @@ class Streamed:
     keep_order: bool = False
     draft: Draft | None = None
 
-    draws_later: ClassVar[bool] = True  # what ``release`` returns draws, and keeps, block by block
+    @property
+    def kept_by(self) -> str | None:
+        """The run for which drawn blocks are kept; None: reports that are lost are paid anew."""
+        return None if self.draft is None else self.draft.run
 
     @property
     def guarantee(self) -> Guarantee:

@@ -8,7 +8,7 @@ goes on. Only released values are kept, which the promise covers; never rows, ke
 import hashlib
 import json
 import secrets
-import zlib
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ class Record:
     what
         What was released, and under which guarantee: a run that goes on must ask for the same.
     content
-        The released arrays, packed; ``None`` where the output itself is kept elsewhere.
+        The released arrays, packed; ``None`` for a release that cannot be read again.
     """
 
     number: int
@@ -55,11 +55,14 @@ class Kept:
 class JournalStore(Protocol):
     """What the storage of a ledger does for runs."""
 
-    def find_runs(self, work: str) -> list[Kept]:
-        """The unfinished runs of this work, oldest first."""
+    def find_runs(self, work: str) -> list[str]:
+        """The names of the unfinished runs of this work, oldest first."""
+
+    def load_run(self, run: str) -> Kept | None:
+        """A run with all it kept; ``None`` if it has ended."""
 
     def add_record(self, run: "Run", record: Record) -> None:
-        """Keep one more release of a run; it is on disk when this returns."""
+        """Keep one release of a run, in place of what its number had; on disk at the return."""
 
     def forget_run(self, run: str) -> None:
         """Remove a run and all it kept."""
@@ -93,6 +96,9 @@ class Run:
     at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     compute_seed: int = field(default_factory=lambda: secrets.randbits(63))
     kept: tuple[Record, ...] = ()
+    lock: threading.RLock = field(default_factory=threading.RLock)  # one release at a time
+    has_ended: bool = False
+    _pages: int = 0
     _released: int = 0
 
     @property
@@ -100,13 +106,18 @@ class Run:
         """Whether an earlier process paid for it."""
         return bool(self.kept)
 
+    def next_page(self) -> int:
+        """The number of a page that is opened now; a run opens the same ones each time."""
+        self._pages += 1
+        return self._pages
+
     def next_record(self, what: str, content: bytes | None) -> Record:
         """The record of the release under way."""
         return Record(self._released, what, content)
 
     def recorded(self) -> Record | None:
         """The record of the release under way, if an earlier process made it."""
-        return self.kept[self._released] if self._released < len(self.kept) else None
+        return next((each for each in self.kept if each.number == self._released), None)
 
     def advance(self) -> None:
         """The release under way is done."""
@@ -153,12 +164,13 @@ def packed(arrays: Arrays) -> bytes:
     """
     header = [{"dtype": array.dtype.str, "shape": array.shape} for array in arrays]
     numbers = [np.ascontiguousarray(array).tobytes() for array in arrays]
-    return zlib.compress(b"".join([json.dumps(header).encode(), b"\n", *numbers]), level=1)
+    # Not compressed: how long it is must not depend on what was drawn.
+    return b"".join([json.dumps(header).encode(), b"\n", *numbers])
 
 
 def unpacked(content: bytes) -> list[NDArray[Any]]:
     """The arrays that ``packed`` made bytes of."""
-    header, _, numbers = zlib.decompress(content).partition(b"\n")
+    header, _, numbers = content.partition(b"\n")
     arrays, place = [], 0
     for each in json.loads(header):
         kind, shape = np.dtype(each["dtype"]), tuple(each["shape"])

@@ -1,7 +1,7 @@
 """The ledger of a table: what was promised about it so far, and no more than its limit.
 
 Ledger ── open(promise) ──► Page ── release(mechanism, value, rng) ──► what left
-  checks the limit            writes the promise, then draws
+  checks the limit            writes the promise and draws
 """
 
 import atexit
@@ -12,13 +12,12 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch
-from shoal.files import file_lock
 from shoal.privacy.exact import plain
 from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.journal import Record, Run, work_digest
@@ -112,7 +111,8 @@ class Ledger:
                 "E.g. ledger.open(PureDP(1.0), by='autumn report').",
             )
         by = text_of(by, "by")
-        _check(promise, *self._store.state(_kind_text(promise)))
+        if self.run is None or self.run.recorded() is None:  # else it is paid for
+            _check(promise, *self._store.state(_kind_text(promise)))
 
         def write(made: Guarantee, what: str, record: Record | None) -> None:
             self._write(made, by, what, record)
@@ -143,11 +143,16 @@ class Ledger:
         if not isinstance(self._store, FileStore):
             yield self
             return
+        owner = os.getpid()
         with ExitStack() as held:
             same = Ledger._reopen(str(self._store.path))
-            same.run = _run_of(self._store, work_digest(work), by, name, held)
-            yield same
-            same.run.forget()
+            run = same.run = _run_of(self._store, work_digest(work), by, name, held)
+            try:
+                yield same
+                if os.getpid() == owner:  # a forked child has not come to the end of the run
+                    run.forget()
+            finally:
+                run.has_ended = True
 
     def unfinished(self) -> list[tuple[datetime, str]]:
         """Runs that paid and did not come to their end: when each began, and whose it is."""
@@ -219,20 +224,18 @@ class Ledger:
 
 def _run_of(store: FileStore, work: str, by: str, name: str | None, held: ExitStack) -> Run:
     """The run to go on with, or a new one; no other process has it while ``held`` is open."""
-    for kept in store.find_runs(work):
-        if not held.enter_context(_held(store, kept.run)):
+    store.sweep_locks()
+    for found in store.find_runs(work):
+        if not held.enter_context(store.lock_of(found)):
             continue
-        if name not in (None, kept.run):
-            store.forget_run(kept.run)  # what it kept beside the ledger is gone
-        elif kept in store.find_runs(work):  # else the process that had it came to its end
-            return Run(kept.run, work, by, store, kept.at, kept.compute_seed, kept.records)
+        kept = store.load_run(found)  # none if the process that had it came to its end
+        if kept is not None and name in (None, found):
+            return Run(found, work, by, store, kept.at, kept.compute_seed, kept.records)
+        store.forget_run(found)  # what it kept beside the ledger is gone
     run = Run(name or secrets.token_hex(16), work, by, store)
-    held.enter_context(_held(store, run.name))
+    tries = (held.enter_context(store.lock_of(run.name)) for _ in range(3))
+    any(tries)  # another process may have swept the lock just as it was made
     return run
-
-
-def _held(store: FileStore, run: str) -> AbstractContextManager[bool]:
-    return file_lock(store.path.with_name(f".{store.path.name}.{run}.lock"))
 
 
 _living: "weakref.WeakSet[Ledger]" = weakref.WeakSet()

@@ -7,6 +7,7 @@ starts the run again after a crash reads it for nothing. See ``page.proof.md``.
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Protocol, SupportsIndex, TypeVar, cast
 
@@ -36,8 +37,9 @@ class Mechanism(Protocol[Value, Output]):
 
     A mechanism may also have ``check(value)``, which raises on a value it cannot take; the gate
     calls it before anything is written. One whose output is more than an array or a whole number
-    has ``to_arrays(output)`` and ``from_arrays(arrays)``, so that a run can be resumed; one whose
-    output draws only when it is read, and keeps what it drew by itself, says ``draws_later``.
+    has ``to_arrays(output)`` and ``from_arrays(arrays)``, so that a run can be resumed. One that
+    reads rows between its draws says ``reads_rows``. One whose output draws when it is read, and
+    keeps what it drew beside the ledger, names the run it is kept for: ``kept_by``.
     """
 
     @property
@@ -72,7 +74,9 @@ class Page:
         run: Run | None = None,
     ) -> None:
         self.promise = promise
-        self.run = run
+        # What promises nothing may be as exact as the rows: none of it is kept.
+        self.run = run if isinstance(promise, Budget) else None
+        self._number = 0 if self.run is None else self.run.next_page()
         self._write = write
         self._home = os.getpid()
         self._written: Guarantee | None = None
@@ -97,7 +101,7 @@ class Page:
         *,
         of: str,
     ) -> Output:
-        """Check, write, then draw: whatever leaves, leaves here.
+        """Check, write, draw: whatever leaves, leaves here, and is paid for when it does.
 
         Parameters
         ----------
@@ -107,7 +111,14 @@ class Page:
             What this is, for the ledger: "cell counts".
         """
         made = mechanism.guarantee
-        return self._release(mechanism, value, rng, text_of(of, "of"), lambda: made)
+        _check_call(mechanism, value, rng)
+        what = text_of(of, "of")
+        if self.run is not None and not _is_seeded(rng):
+            with self.run.lock:
+                _check_going(self.run)
+                return self._release_in_run(self.run, mechanism, value, rng, what)
+        self._pay(lambda: made, rng, what)  # [P1]
+        return mechanism.release(value, rng)
 
     @contextmanager
     def parallel(self, *, of: str) -> Iterator["Parts"]:
@@ -121,6 +132,12 @@ class Page:
                 f"Parts of disjoint rows were declared on a page of {self.promise}.",
                 "They are counted on pages of PureDP only; release one after the other.",
             )
+        if self.run is not None:
+            raise InvalidSetting(
+                "Parts of disjoint rows were declared in a run that may be resumed.",
+                "A person could be in one part before a crash and in another after it: release "
+                "one after the other, or outside of Ledger.resumable.",
+            )
         yield Parts(self, text_of(of, "of"))
 
     def total(self) -> Guarantee:
@@ -132,63 +149,69 @@ class Page:
             received = self.promise.for_all_rows(cast("Any", self._spent))
         return received.simulated(self._written.simulation)
 
-    def _release(
+    def _release_in_run(
         self,
+        run: Run,
         mechanism: Mechanism[Value, Output],
         value: Value,
         rng: np.random.Generator,
         of: str,
-        cost: Cost,
     ) -> Output:
-        """The gate itself: what is paid for leaves, and what was paid for before leaves again."""
-        _check_call(mechanism, value, rng)
-        if self.run is None or _is_seeded(rng):
-            self._pay(cost, rng, of)  # [P1]
-            return mechanism.release(value, rng)
-        recorded = self.run.recorded()
+        """Release what the run keeps until its output is written, or release it again."""
+        made, what = mechanism.guarantee, self._asked(mechanism, value, of)
+        recorded = run.recorded()
         if recorded is not None:
-            return self._release_again(mechanism, value, rng, of, cost, recorded)
-        what = _asked(mechanism, of)
-        if getattr(mechanism, "draws_later", False):
-            self._pay(cost, rng, of, self.run.next_record(what, None))
+            return self._release_again(run, mechanism, value, rng, of, what, recorded)
+        if getattr(mechanism, "kept_by", None) == run.name:
+            self._pay(lambda: made, rng, of, run.next_record(what, packed([])))  # [P5]
             return mechanism.release(value, rng)
-        self._check_affordable(cost)
+        if getattr(mechanism, "reads_rows", False):
+            begun = run.next_record(what, None)
+            self._pay(lambda: made, rng, of, begun)  # [P6]
+            output = mechanism.release(value, rng)
+            run.store.add_record(run, replace(begun, content=_content(mechanism, output)))
+            return output
+        self._check_affordable(made)
         output = mechanism.release(value, rng)  # [P2] in memory: nobody has it yet
-        arrays = arrays_of(mechanism, output)
-        content = None if arrays is None else packed(arrays)
-        self._pay(cost, rng, of, self.run.next_record(what, content))  # [P3] on disk, both or none
+        record = run.next_record(what, _content(mechanism, output))
+        self._pay(lambda: made, rng, of, record)  # [P3] on disk, both or none
         return output
 
     def _release_again(
         self,
+        run: Run,
         mechanism: Mechanism[Value, Output],
         value: Value,
         rng: np.random.Generator,
         of: str,
-        cost: Cost,
+        what: str,
         recorded: Record,
     ) -> Output:
         """What an earlier process of this run released here: no draw, and nothing to pay."""
-        assert self.run is not None
-        later = bool(getattr(mechanism, "draws_later", False))
-        if recorded.what != _asked(mechanism, of) or later != (recorded.content is None):
-            self.run.forget()
+        if recorded.what != what or recorded.content is None:
+            run.forget()
             raise RunChanged(
-                "What this run released before it was stopped does not fit what it asks for now.",
+                "What this run released before it was stopped cannot be used: it was stopped in "
+                "the middle of a release, or asks for something else now.",
                 "Run it again: it will be paid for anew.",
             )
-        self._pay(cost, rng, of, paid=True)  # [P4] held against the promise all the same
-        if recorded.content is None:
+        made = mechanism.guarantee
+        self._pay(lambda: made, rng, of, paid=True)  # [P4] held against the promise all the same
+        if getattr(mechanism, "kept_by", None) == run.name:
             return mechanism.release(value, rng)
         return cast("Output", value_of(mechanism, unpacked(recorded.content)))
 
-    def _check_affordable(self, cost: Cost) -> None:
+    def _asked(self, mechanism: Mechanism[Value, Any], value: Value, of: str) -> str:
+        """What a release is: a run that goes on must ask for the same, on a page as dear."""
+        shape = getattr(value, "shape", "") if isinstance(value, np.ndarray) else ""
+        name = f"{type(mechanism).__name__}, {mechanism.guarantee}"
+        return f"page {self._number}, {self.promise}: {of} {shape}: {name}"
+
+    def _check_affordable(self, more: Guarantee) -> None:
         """Refuse a release the promise does not cover, before anything is drawn."""
         with taking_turns():
             self._check_home()
-            more = cost()
-            if more is not None:
-                _added(self._spent, more, self.budget)
+            _added(self._spent, more, self.budget)
 
     def _pay(
         self,
@@ -217,7 +240,7 @@ class Page:
             elif record is not None and self.run is not None:
                 self.run.store.add_record(self.run, record)
             self._spent = spent
-            if self.run is not None:
+            if self.run is not None and (paid or record is not None):
                 self.run.advance()
 
     def _check_home(self) -> None:
@@ -239,15 +262,8 @@ class Parts:
     def __call__(self, name: object) -> "Part":
         return Part(self, f"{type(name).__name__} {name!r}")  # alike in print is the same part
 
-    def release(
-        self,
-        name: str,
-        mechanism: Mechanism[Value, Output],
-        value: Value,
-        rng: np.random.Generator,
-    ) -> Output:
+    def pay(self, name: str, made: Guarantee, rng: np.random.Generator) -> None:
         """Charge the page with what makes this part dearer than the dearest so far."""
-        made = mechanism.guarantee
 
         def cost() -> Guarantee | None:
             _check_kind(made, self._page.budget)
@@ -257,10 +273,9 @@ class Parts:
             return more * (growth / more.epsilon) if growth > 0 else None
 
         with taking_turns():
-            output = self._page._release(mechanism, value, rng, self._of, cost)
+            self._page._pay(cost, rng, self._of)
             received = self._received.get(name, Fraction(0))
             self._received[name] = received + cast("PureDP", made).epsilon
-            return output
 
 
 class Part:
@@ -274,7 +289,10 @@ class Part:
         self, mechanism: Mechanism[Value, Output], value: Value, rng: np.random.Generator
     ) -> Output:
         """As ``Page.release``."""
-        return self._parts.release(self._name, mechanism, value, rng)
+        made = mechanism.guarantee
+        _check_call(mechanism, value, rng)
+        self._parts.pay(self._name, made, rng)
+        return mechanism.release(value, rng)
 
 
 def text_of(value: object, name: str) -> str:
@@ -302,9 +320,17 @@ def _is_seeded(rng: np.random.Generator) -> bool:
     return bool(getattr(rng, "simulation", True))  # a bare generator: who vouches for it?
 
 
-def _asked(mechanism: Mechanism[Any, Any], of: str) -> str:
-    """What a release is, for the journal: a run that goes on must ask for the same."""
-    return f"{of}: {type(mechanism).__name__}, {mechanism.guarantee}"
+def _check_going(run: Run) -> None:
+    if run.has_ended:
+        raise InvalidSetting(
+            "This page belongs to a run that has ended.",
+            "Release inside the block of Ledger.resumable, or open a page of the ledger itself.",
+        )
+
+
+def _content(mechanism: Mechanism[Any, Any], output: Any) -> bytes | None:
+    arrays = arrays_of(mechanism, output)
+    return None if arrays is None else packed(arrays)
 
 
 def _check_kind(more: Guarantee, budget: Guarantee) -> None:

@@ -4,16 +4,18 @@ Both do one thing: `append`, which checks and writes in a single step nobody can
 """
 
 import errno
+import glob
 import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
 
 from shoal.errors import LedgerError, LedgerLocked, LedgerNotWritable, NotALedger
+from shoal.files import file_lock
 from shoal.privacy import sqlite_file
 from shoal.privacy.guarantees import Budget, Guarantee, guarantee_of
 from shoal.privacy.journal import Kept, Record, Run
@@ -167,14 +169,44 @@ class FileStore:
                 _add_record(db, *kept)
 
     def add_record(self, run: Run, record: Record) -> None:
-        """Keep one more release of a run; it is on disk when this returns."""
+        """Keep one release of a run, in place of what its number had; on disk at the return."""
         with self._open(write=True) as db:
             _add_record(db, run, record)
 
-    def find_runs(self, work: str) -> list[Kept]:
-        """The unfinished runs of this work, oldest first."""
+    def find_runs(self, work: str) -> list[str]:
+        """The names of the unfinished runs of this work, oldest first."""
+        query = "SELECT name FROM runs WHERE work = ? ORDER BY rowid"
         with self._open() as db:
-            return _runs(db, work)
+            rows = db.execute(query, (work,)).fetchall() if _has_journal(db) else []
+        return [name for (name,) in rows]
+
+    def load_run(self, run: str) -> Kept | None:
+        """A run with all it kept; ``None`` if it has ended."""
+        query = "SELECT at, compute_seed FROM runs WHERE name = ?"
+        with self._open() as db:
+            row = db.execute(query, (run,)).fetchone() if _has_journal(db) else None
+            return None if row is None else Kept(run, row[0], row[1], _records(db, run))
+
+    @contextmanager
+    def lock_of(self, run: str) -> Iterator[bool]:
+        """Whether this process alone works on a run, until the block ends."""
+        with ExitStack() as stack:
+            with _named_errors(self.path):
+                held = stack.enter_context(file_lock(self._lock_file(run)))
+            yield held
+
+    def sweep_locks(self) -> None:
+        """Remove the locks of processes that died before they had anything to keep."""
+        with self._open() as db:
+            rows = db.execute("SELECT name FROM runs").fetchall() if _has_journal(db) else []
+        in_use = {self._lock_file(name) for (name,) in rows}
+        stem = glob.escape(self._lock_file("").stem)
+        for path in set(self.path.parent.glob(f"{stem}*.lock")) - in_use:
+            with suppress(OSError), file_lock(path):
+                pass  # whoever holds it removes it
+
+    def _lock_file(self, run: str) -> Path:
+        return self.path.with_name(f".{self.path.name}.run-{run}.lock")
 
     def unfinished(self) -> list[tuple[str, str]]:
         """When each run that did not come to its end began, and what of: oldest first."""
@@ -316,17 +348,9 @@ def _add_record(db: sqlite3.Connection, run: Run, record: Record) -> None:
     for part, start in enumerate(range(0, size, _PART_BYTES)):
         piece = None if content is None else content[start : start + _PART_BYTES]
         db.execute(
-            "INSERT INTO released VALUES (?,?,?,?,?)",
+            "INSERT OR REPLACE INTO released VALUES (?,?,?,?,?)",
             (run.name, record.number, part, record.what, piece),
         )
-
-
-def _runs(db: sqlite3.Connection, work: str) -> list[Kept]:
-    if not _has_journal(db):
-        return []
-    query = "SELECT name, at, compute_seed FROM runs WHERE work = ? ORDER BY rowid"
-    rows = db.execute(query, (work,)).fetchall()
-    return [Kept(name, at, seed, _records(db, name)) for name, at, seed in rows]
 
 
 def _records(db: sqlite3.Connection, run: str) -> tuple[Record, ...]:
