@@ -173,13 +173,18 @@ class _Task:
 
     def run(self, source: Any, output: str, overwrite: bool, progress: Progress) -> dict[str, Any]:
         """Write reports and sidecar, both whole or neither."""
+        from shoal.perturb.stream import reports_name
         from shoal.privacy import Ledger
 
         with ExitStack() as stack:
             stack.enter_context(saying_what_is_spent(self._spent))
             stack.enter_context(in_words())
             place = stack.enter_context(place_of(output, source, overwrite))
-            self._page = Ledger(self._ledger).open(self.mechanism.guarantee, by="shoal perturb")
+            self._page = Ledger(self._ledger).open(
+                self.mechanism.guarantee,
+                by="shoal perturb",
+                of=reports_name(len(columns_of(self.domain))),
+            )
             rows = self._rows(source, progress)
             drawn = self._release(rows, self._page)
             progress.step("Drawing reports")

@@ -91,7 +91,7 @@ class Ledger:
         with taking_turns():
             self._store.set_limits(() if limit is None else _limits_of(limit))
 
-    def open(self, promise: Guarantee, *, by: str) -> Page:
+    def open(self, promise: Guarantee, *, by: str, of: str | None = None) -> Page:
         """A page for one promise. Checks the limit; reads no row and writes nothing.
 
         Parameters
@@ -100,15 +100,18 @@ class Ledger:
             What the releases of the page will promise together, e.g. ``PureDP(1.0)``.
         by
             Who releases: the name of a method or of a task.
+        of
+            What leaves in all, for the ledger: "4 groups". Left out, what the first release is
+            called.
         """
         if not isinstance(promise, Guarantee):
             raise InvalidSetting(
                 f"A {type(promise).__name__} came where a promise belongs.",
                 "E.g. ledger.open(PureDP(1.0), by='autumn report').",
             )
-        by = text_of(by, "by")
+        by, whole = text_of(by, "by"), None if of is None else text_of(of, "of")
         _check(promise, *self._store.state(_kind_text(promise)))
-        return Page(promise, lambda made, what: self._write(made, by, what))
+        return Page(promise, lambda made, part: self._write(made, by, whole or part))
 
     def totals(self) -> list[Guarantee]:
         """What was promised so far, one total for each kind; kinds are never summed."""

@@ -9,13 +9,15 @@ from numpy.typing import NDArray
 from shoal.domain import Box, Grid
 from shoal.domain.grid import MAX_CELLS
 from shoal.errors import TooManyCells
+from shoal.privacy.exact import whole_number
 from shoal.synopsis.base import Synopsis, check_max_cells
 from shoal.synopsis.weights import Negative, check_negative
 
-__all__ = ["MAX_CELLS_DENSE", "AskedCells", "GridSynopsis", "most_an_axis"]
+__all__ = ["MAX_CELLS_DENSE", "AskedCells", "GridSynopsis", "grid_name", "most_an_axis"]
 
 AskedCells = int | Sequence[int] | NDArray[np.integer] | Literal["auto"]
 MAX_CELLS_DENSE = 2_000_000
+_MOST_NAMED_AXES = 3
 
 
 class GridSynopsis(Synopsis):
@@ -53,6 +55,25 @@ class GridSynopsis(Synopsis):
         if not self._is_auto:
             return Grid(box, self.cells)  # type: ignore[arg-type]
         return Grid(box, min(int(cells_an_axis), most_an_axis(self._most_asked, box.d)))
+
+
+def grid_name(cells: object, box: Box) -> str:
+    """A grid in words for the ledger, by what was asked of it, before that is checked.
+
+    Examples
+    --------
+    >>> grid_name(64, Box.unit(2)), grid_name("auto", Box.unit(2)), grid_name(4, Box.unit(9))
+    ('a grid of 64 x 64 cells', 'a grid', 'a grid over 9 columns')
+    """
+    if isinstance(cells, str):
+        return "a grid"
+    if box.d > _MOST_NAMED_AXES:
+        return f"a grid over {box.d} columns"
+    asked = [cells] * box.d if np.ndim(cells) == 0 else list(cells)  # type: ignore[call-overload]
+    along = [whole_number(each) for each in asked]
+    if len(along) != box.d or None in along:
+        return "a grid"  # which is refused before anything is released
+    return f"a grid of {' x '.join(map(str, along))} cells"
 
 
 def most_an_axis(most_cells: int, d: int) -> int:
