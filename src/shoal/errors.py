@@ -65,6 +65,7 @@
         ├── NotALedger                    a file that is something else
         ├── LedgerLocked                  another process holds it too long
         ├── LedgerNotWritable             read-only, no such folder, or a full disk
+        ├── UnsafeLedgerPlace             a file of two names, or on a network share
         └── LimitMismatch                 a limit given that is not the one stored
 
 A message says what came and what would do; ``next_step`` says what to do about it. Neither ever
@@ -137,6 +138,7 @@ __all__ = [
     "UnmarkedSimulation",
     "UnreadableModel",
     "UnreadableTable",
+    "UnsafeLedgerPlace",
     "WorkerIncomplete",
 ]
 
@@ -413,6 +415,10 @@ class LedgerLocked(LedgerError):
 
 class LedgerNotWritable(LedgerError):
     """Read-only, no such folder, or a full disk."""
+
+
+class UnsafeLedgerPlace(LedgerError):
+    """A file of two names, or on a network share: locks cannot be relied on."""
 
 
 class LimitMismatch(LedgerError):

@@ -269,8 +269,8 @@ def test_a_full_disk_spends_nothing(tmp_path, monkeypatch):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     connect = sqlite_file.SqliteFile._connect
 
-    def nearly_full(self, write):
-        db = connect(self, write)
+    def nearly_full(self, real, write):
+        db = connect(self, real, write)
         db.execute("PRAGMA max_page_count = 1")  # SQLite's own way to run out of room
         return db
 

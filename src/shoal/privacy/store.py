@@ -13,7 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
 
-from shoal.errors import LedgerError, LedgerLocked, LedgerNotWritable, NotALedger
+from shoal.errors import (
+    LedgerError,
+    LedgerLocked,
+    LedgerNotWritable,
+    NotALedger,
+    UnsafeLedgerPlace,
+)
 from shoal.privacy import sqlite_file
 from shoal.privacy.guarantees import Budget, Guarantee, guarantee_of
 from shoal.privacy.sqlite_file import SqliteFile
@@ -130,7 +136,7 @@ class FileStore:
                 "Bring it back: a new one would not know what was spent.",
             )
         with _named_errors(path):
-            self._file = SqliteFile(path, _SCHEMA)
+            self._file = SqliteFile(path, _SCHEMA, _unsafe_place)
             with self._file.open() as db:
                 _check_is_ledger(db, path)
 
@@ -218,6 +224,10 @@ _BY_CODE: dict[int, Callable[[Path], LedgerError]] = {
         "Nothing was spent. Free some space and try again.",
     ),
 }
+
+
+def _unsafe_place(came: str, next_step: str) -> UnsafeLedgerPlace:
+    return UnsafeLedgerPlace(came, f"Nothing was spent. {next_step}")
 
 
 def _not_writable(path: Path) -> LedgerNotWritable:
