@@ -11,6 +11,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -114,9 +115,17 @@ class Ledger:
         return Page(promise, lambda made, part: self._write(made, by, whole or part))
 
     def totals(self) -> list[Guarantee]:
-        """What was promised so far, one total for each kind; kinds are never summed."""
-        last = {_kind_text(entry.total): entry.total for entry in self._store.entries()}
-        return list(last.values())
+        """What was promised so far, one total for each kind; kinds are never summed.
+
+        What was simulated is totalled apart, marked, after the rest. A limit binds what was
+        promised and simulated of its kind together.
+        """
+        totals: dict[tuple[str, bool], Guarantee] = {}
+        for made in (entry.guarantee for entry in self._store.entries()):
+            kind = _kind_text(made), made.simulation
+            add = isinstance(made, Budget) and kind in totals
+            totals[kind] = totals[kind] + made if add else made
+        return sorted(totals.values(), key=lambda total: total.simulation)
 
     def entries(self) -> "pa.Table":
         """All entries, oldest first, with the total of their kind after each."""
@@ -208,11 +217,16 @@ def _check(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarante
         )
     if limit is not None and not after.within(limit.with_some_slack()):
         raise BudgetExceeded(
-            f"This needs {made}; {total or 'nothing'} of {limit} is spent.",
+            f"This needs {made}; {_spent(total)} of {limit} is spent"
+            f"{', simulations included' if total is not None and total.simulation else ''}.",
             "Lower epsilon, reuse what was released (free), or raise the limit "
             "(`shoal ledger limit`).",
         )
     return after
+
+
+def _spent(total: Guarantee | None) -> str:
+    return "nothing" if total is None else str(replace(total, simulation=False))
 
 
 def _limits_of(limit: Limit) -> Limits:

@@ -1,15 +1,14 @@
 """What the grids share: how many cells there may be, and what becomes of their counts."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.domain import Box, Grid
 from shoal.domain.grid import MAX_CELLS
-from shoal.errors import TooManyCells
-from shoal.privacy.exact import whole_number
+from shoal.errors import ShoalError, TooManyCells
 from shoal.synopsis.base import Synopsis, check_max_cells
 from shoal.synopsis.weights import Negative, check_negative
 
@@ -57,7 +56,7 @@ class GridSynopsis(Synopsis):
         return Grid(box, min(int(cells_an_axis), most_an_axis(self._most_asked, box.d)))
 
 
-def grid_name(cells: object, box: Box) -> str:
+def grid_name(cells: Any, box: Box) -> str:
     """A grid in words for the ledger, by what was asked of it, before that is checked.
 
     Examples
@@ -69,9 +68,9 @@ def grid_name(cells: object, box: Box) -> str:
         return "a grid"
     if box.d > _MOST_NAMED_AXES:
         return f"a grid over {box.d} columns"
-    asked = [cells] * box.d if np.ndim(cells) == 0 else list(cells)  # type: ignore[call-overload]
-    along = [whole_number(each) for each in asked]
-    if len(along) != box.d or None in along:
+    try:
+        along = Grid(box, cells).shape
+    except ShoalError:
         return "a grid"  # which is refused before anything is released
     return f"a grid of {' x '.join(map(str, along))} cells"
 
