@@ -40,7 +40,8 @@ class Ledger:
     Parameters
     ----------
     path
-        A file, made if it is not there, shared by any number of processes on one machine.
+        A file, made if it is not there, shared by any number of processes on one machine: under
+        one name, on a local disk (see ``UnsafeLedgerPlace``).
         ``None`` keeps the entries in memory (and, once the ledger is pickled or the process
         forks, in a temporary file that only its owner can read).
     limit
