@@ -66,6 +66,7 @@
         ├── LedgerLocked                  another process holds it too long
         ├── LedgerNotWritable             read-only, no such folder, or a full disk
         ├── RunChanged                    a stopped run that asks for something else now
+        ├── UnsafeLedgerPlace             a file of two names, or on a network share
         └── LimitMismatch                 a limit given that is not the one stored
 
 A message says what came and what would do; ``next_step`` says what to do about it. Neither ever
@@ -139,6 +140,7 @@ __all__ = [
     "UnmarkedSimulation",
     "UnreadableModel",
     "UnreadableTable",
+    "UnsafeLedgerPlace",
     "WorkerIncomplete",
 ]
 
@@ -419,6 +421,10 @@ class LedgerNotWritable(LedgerError):
 
 class RunChanged(LedgerError):
     """A stopped run, started again, asks for something else than it did."""
+
+
+class UnsafeLedgerPlace(LedgerError):
+    """A file of two names, or on a network share: locks cannot be relied on."""
 
 
 class LimitMismatch(LedgerError):

@@ -165,6 +165,17 @@ def test_a_run_is_one_entry_in_the_ledger_and_the_page_counts_them(folder):
     assert page["ledger"]["earlier"] == "1"
 
 
+def test_a_limit_set_before_the_first_release_binds_it(folder):
+    made = CliRunner().invoke(app, ["ledger", "limit", "l.ledger", "--epsilon", "1"])
+    assert made.exit_code == 0
+    shown = visits("--ledger", "l.ledger", epsilon="2")
+    assert shown.exit_code == 3
+    assert "BudgetExceeded" in shown.output
+    assert visits("--ledger", "l.ledger").exit_code == 0
+    (entry,) = Ledger("l.ledger").entries().to_pylist()
+    assert (entry["by"], entry["what"]) == ("PrivateKMeans", "2 groups")
+
+
 def test_past_the_limit_nothing_is_read_or_written(folder):
     Ledger("l.ledger", limit=PureDP(1))
     assert visits("-o", "a", "--ledger", "l.ledger").exit_code == 0

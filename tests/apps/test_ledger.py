@@ -1,11 +1,12 @@
 import json
+import os
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from shoal.apps.cli import app
-from shoal.errors import LedgerLocked, LedgerNotWritable
+from shoal.errors import BudgetExceeded, LedgerLocked, LedgerNotWritable
 from shoal.mechanisms import Gaussian, Geometric
 from shoal.privacy import ApproxDP, Ledger, LocalDP, MetricDP, PureDP
 from shoal.randomness import Randomness
@@ -62,6 +63,60 @@ def test_a_missing_ledger_is_named_and_not_made(path, verb):
     assert shown.exit_code == 2
     assert "NotALedger" in shown.stderr
     assert not path.exists()
+
+
+def test_a_limit_makes_the_ledger_before_the_first_spend_and_says_so(path):
+    shown = run("limit", path, "--epsilon", 1)
+    assert shown.exit_code == 0
+    assert "new ledger" in shown.stdout
+    assert Ledger(path).limits == (PureDP(1),)
+    with pytest.raises(BudgetExceeded):
+        spend(path, 2)
+    again = run("limit", path, "--epsilon", 2)
+    assert "new ledger" not in again.stdout
+    spend(path, 2)
+
+
+def test_a_script_is_told_whether_a_limit_made_the_ledger(path):
+    made = [json.loads(run("limit", path, "--epsilon", 1, "--json").stdout) for _ in range(2)]
+    assert [told["made"] for told in made] == [True, False]
+
+
+@pytest.mark.parametrize("words", [("--epsilon=-1",), ("--epsilon", 1, "--kind", "local",
+                                                       "--delta", "1e-8")])  # fmt: skip
+def test_a_limit_that_is_refused_makes_nothing(path, words):
+    assert run("limit", path, *words).exit_code == 2
+    assert not path.exists()
+
+
+def test_a_folder_is_no_ledger_to_set_a_limit_on(tmp_path):
+    shown = run("limit", tmp_path, "--epsilon", 1)
+    assert shown.exit_code == 2
+    assert "NotALedger" in shown.stderr
+
+
+def test_simulations_are_shown_apart_and_count_towards_the_limit(path):
+    Ledger(path, limit=PureDP(3))
+    spend(path, "0.5")
+    spend(path, 1, seed=7)
+    spend(path, "0.25")
+    shown = " ".join(run("show", path).stdout.split())
+    assert "In all PureDP(epsilon=0.75) Simulated PureDP(epsilon=1): " in shown
+    assert "Left epsilon 1.25 of PureDP(epsilon=3)" in shown
+    told = json.loads(run("show", path, "--json").stdout)
+    assert [(each["epsilon"], each["simulation"]) for each in told["totals"]] == [("0.75", False)]
+    assert [(each["epsilon"], each["simulation"]) for each in told["simulated"]] == [("1", True)]
+    assert told["left"][0]["epsilon"] == "1.25"
+
+
+def test_a_ledger_of_two_names_is_refused_to_readers_without_a_word_of_spending(path):
+    spend(path, 1)
+    os.link(path, path.with_name("second"))
+    for words in (("show", path), ("limit", path.with_name("second"))):
+        shown = run(*words)
+        assert shown.exit_code == 2
+        assert "UnsafeLedgerPlace" in shown.stderr
+        assert "spent" not in shown.stderr
 
 
 def test_a_file_that_is_something_else_is_left_alone(path):
@@ -174,3 +229,20 @@ def test_who_only_looks_is_not_told_about_spending(path, monkeypatch, error):
     assert error.__name__ in shown.stderr
     assert "spent" not in shown.stderr
     assert ("writing" in shown.stderr) == (error is LedgerLocked)
+
+
+def test_a_run_that_was_stopped_is_listed_with_what_to_do(tmp_path):
+    path = tmp_path / "t.ledger"
+
+    def stopped():
+        with Ledger(path).resumable({"k": 4}, by="shoal cluster") as ledger:
+            page = ledger.open(PureDP(1), by="test")
+            page.release(Geometric(PureDP(1)), np.array([5]), Randomness().noise, of="rows")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        stopped()
+    shown = run("show", path)
+    assert "goes on without a new payment" in " ".join(shown.output.split())
+    document = json.loads(run("show", path, "--json").output)
+    assert [each["by"] for each in document["unfinished"]] == ["shoal cluster"]

@@ -95,7 +95,9 @@ def test_quiet_prints_nothing(folder):
 def test_a_run_is_one_entry_in_the_ledger(folder):
     trips("-o", "noisy.csv", "--ledger", "trips.ledger")
     entries = Ledger("trips.ledger").entries().to_pylist()
-    assert [(line["by"], line["what"]) for line in entries] == [("shoal perturb", "reports")]
+    assert [(line["by"], line["what"]) for line in entries] == [
+        ("shoal perturb", "reports of 2 columns")
+    ]
 
 
 def test_past_the_limit_nothing_is_written(folder):

@@ -1,6 +1,7 @@
 """The ledger: adds up, refuses, and is itself wherever it goes."""
 
 import copy
+import json
 import os
 import pickle
 import signal
@@ -11,6 +12,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -28,13 +30,13 @@ from shoal.errors import (
     NotALedger,
 )
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, LocalDP, MetricDP, PureDP, sqlite_file
+from shoal.privacy import KAnonymity, Ledger, LocalDP, MetricDP, PureDP, sqlite_file
 from shoal.randomness import Randomness
 
 
-def spend(ledger: Ledger, epsilon: object, by: str = "test") -> None:
+def spend(ledger: Ledger, epsilon: object, by: str = "test", *, seed: int | None = None) -> None:
     page = ledger.open(PureDP(epsilon), by=by)
-    page.release(Geometric(page.budget), 1, Randomness().noise, of="a count")
+    page.release(Geometric(page.budget), 1, Randomness(seed).noise, of="a count")
 
 
 @dataclass
@@ -122,6 +124,25 @@ def test_kinds_are_kept_apart(ledger):
         page = ledger.open(promise, by="test")
         page.release(Geometric(page.budget), 1, Randomness().noise, of="a count")
     assert ledger.totals() == [PureDP(2), PureDP(3, "replace-one"), PureDP(4, rows=2)]
+
+
+def test_a_simulation_is_totalled_apart_and_real_spends_stay_real(ledger):
+    for epsilon, seed in (("0.25", 7), ("0.5", None), (1, 8), ("1/3", None)):
+        spend(ledger, epsilon, seed=seed)
+    assert ledger.totals() == [PureDP("5/6"), PureDP("1.25", simulation=True)]
+    assert ledger.entries().column("total").to_pylist() == ["0.25", "0.75", "1.75", "25/12"]
+
+
+def test_a_limit_binds_real_and_simulated_spends_together(ledger):
+    ledger.set_limit(PureDP(1))
+    spend(ledger, "0.6", seed=7)
+    spend(ledger, "0.4")
+    with pytest.raises(
+        BudgetExceeded,
+        match=r"; PureDP\(epsilon=1\) of PureDP\(epsilon=1\) is spent, simulations in",
+    ):
+        spend(ledger, "0.1")
+    assert ledger.totals() == [PureDP("0.4"), PureDP("0.6", simulation=True)]
 
 
 def test_a_kind_the_limit_does_not_name_is_refused(ledger):
@@ -221,6 +242,69 @@ def test_a_ledger_of_a_later_format_is_refused(tmp_path):
         Ledger(tmp_path / "ledger.sqlite")
 
 
+OLD_FORMAT = """
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY, at TEXT NOT NULL, by TEXT NOT NULL, what TEXT NOT NULL,
+    kind TEXT NOT NULL, guarantee TEXT NOT NULL, total TEXT NOT NULL);
+CREATE INDEX entries_by_kind ON entries (kind, id);
+CREATE TABLE limits (guarantee TEXT NOT NULL);
+CREATE TRIGGER entries_stay BEFORE UPDATE ON entries
+    BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+CREATE TRIGGER entries_remain BEFORE DELETE ON entries
+    BEGIN SELECT RAISE(ABORT, 'a ledger is append-only'); END;
+PRAGMA application_id = 1936224097;
+PRAGMA user_version = 1;
+INSERT INTO limits VALUES
+    ('{"kind": "PureDP", "simulation": false, "epsilon": "3", "neighbours": "add-remove", "rows": 1}'),
+    ('{"kind": "LocalDP", "simulation": false, "epsilon": "2"}');
+INSERT INTO entries VALUES
+    (1, '2026-01-17T05:34:08+00:00', 'PrivateKMeans', 'number of rows', '["PureDP", "add-remove", 1]',
+     '{"kind": "PureDP", "simulation": false, "epsilon": "0.5", "neighbours": "add-remove", "rows": 1}',
+     '{"kind": "PureDP", "simulation": false, "epsilon": "0.5", "neighbours": "add-remove", "rows": 1}'),
+    (2, '2026-01-17T05:34:09+00:00', 'WaveCluster', 'number of rows', '["PureDP", "add-remove", 1]',
+     '{"kind": "PureDP", "simulation": true, "epsilon": "0.25", "neighbours": "add-remove", "rows": 1}',
+     '{"kind": "PureDP", "simulation": true, "epsilon": "0.75", "neighbours": "add-remove", "rows": 1}'),
+    (3, '2026-01-17T05:34:10+00:00', 'UniformGrid', 'cell counts', '["PureDP", "add-remove", 1]',
+     '{"kind": "PureDP", "simulation": false, "epsilon": "1/3", "neighbours": "add-remove", "rows": 1}',
+     '{"kind": "PureDP", "simulation": true, "epsilon": "13/12", "neighbours": "add-remove", "rows": 1}'),
+    (4, '2026-01-17T05:34:11+00:00', 'Perturb', 'reports', '["LocalDP"]',
+     '{"kind": "LocalDP", "simulation": false, "epsilon": "1"}',
+     '{"kind": "LocalDP", "simulation": false, "epsilon": "1"}'),
+    (5, '2026-01-17T05:34:12+00:00', 'anonymize', 'table', '["KAnonymity", 5, null, null, null]',
+     '{"kind": "KAnonymity", "simulation": false, "k": 5, "entity": null, "l": null, "t": null}',
+     '{"kind": "KAnonymity", "simulation": false, "k": 5, "entity": null, "l": null, "t": null}');
+"""  # noqa: E501 - as it was written
+"""What version 0.1.0 wrote before totals were kept apart, statement by statement."""
+
+
+def test_a_ledger_of_the_first_version_is_read_and_continued(tmp_path):
+    path = tmp_path / "old.ledger"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.executescript(OLD_FORMAT)
+    ledger = Ledger(path)
+    assert ledger.limits == (PureDP(3), LocalDP(2))
+    real = [PureDP("5/6"), LocalDP(1), KAnonymity(5)]
+    assert ledger.totals() == [*real, PureDP("0.25", simulation=True)]
+    assert ledger.entries().column("what").to_pylist()[:3] == ["number of rows"] * 2 + [
+        "cell counts"
+    ]
+    spend(ledger, "23/12")  # up to the limit: 13/12 are spent, simulations included
+    with pytest.raises(BudgetExceeded):
+        spend(ledger, "0.01")
+
+
+def test_what_is_written_now_the_first_version_reads(tmp_path):
+    """It took the total of a kind from the last entry's, and refused any other format."""
+    path = tmp_path / "new.ledger"
+    spend(Ledger(path), 1, seed=7)
+    spend(Ledger(path), "0.5")
+    with closing(sqlite3.connect(path)) as db:
+        (total,) = db.execute("SELECT total FROM entries ORDER BY id DESC LIMIT 1").fetchone()
+        assert json.loads(total)["epsilon"] == "1.5"
+        assert db.execute("PRAGMA user_version").fetchone() == (1,)
+
+
 def test_a_missing_folder_is_named_an_error(tmp_path):
     with pytest.raises(LedgerNotWritable, match="folder exists"):
         Ledger(tmp_path / "nowhere" / "ledger.sqlite")
@@ -269,8 +353,8 @@ def test_a_full_disk_spends_nothing(tmp_path, monkeypatch):
     ledger = Ledger(tmp_path / "ledger.sqlite")
     connect = sqlite_file.SqliteFile._connect
 
-    def nearly_full(self, write):
-        db = connect(self, write)
+    def nearly_full(self, real, write):
+        db = connect(self, real, write)
         db.execute("PRAGMA max_page_count = 1")  # SQLite's own way to run out of room
         return db
 

@@ -51,6 +51,20 @@ def test_a_release_writes_the_whole_promise_once():
     assert ledger.entries().column("what").to_pylist() == ["halves"]
 
 
+def test_a_page_that_names_the_whole_says_so_in_the_ledger():
+    ledger = Ledger()
+    page = ledger.open(PureDP(1), by="test", of="4 groups")
+    for part in ("number of rows", "cell counts"):
+        page.release(Spy(page.budget * Fraction(1, 2)), 3, noise(), of=part)
+    assert ledger.entries().column("what").to_pylist() == ["4 groups"]
+
+
+@pytest.mark.parametrize("of", ["", "  ", 4])
+def test_a_whole_that_is_no_text_is_refused(of):
+    with pytest.raises(InvalidSetting, match="of is what the ledger shows"):
+        Ledger().open(PureDP(1), by="test", of=of)
+
+
 def test_nothing_is_written_before_the_first_release():
     ledger = Ledger()
     page = ledger.open(PureDP(1), by="test")

@@ -131,6 +131,16 @@ def test_a_later_release_shows_both_limits():
     assert [p["part"] for p in found["ledger"]["bar"]] == ["earlier", "here"]
 
 
+def test_simulations_count_towards_the_limit_and_are_said_to_be_some():
+    ledger = spent(Ledger(limit=PureDP(3)), 1)
+    page = ledger.open(PureDP("0.5"), by="test")
+    page.release(Geometric(page.budget), np.zeros(3, dtype=int), Randomness(7).noise, of="x")
+    found = findings(result(), ledger=ledger)
+    assert found["label"][6]["value"] == "ε = 1.5 of a limit of 3; ε = 0.5 of it simulated"
+    assert found["ledger"]["simulated"] == "0.5"
+    assert found["ledger"]["left"] == "1.5"
+
+
 def test_what_is_left_is_rounded_down_and_what_is_spent_up():
     found = findings(result(PureDP("2/3")), ledger=spent(Ledger(limit=PureDP(1)), "2/3"))
     assert [p["amount"] for p in found["ledger"]["bar"]] == ["about 0.667", "about 0.333"]

@@ -96,6 +96,7 @@ def _release(
     from shoal.mechanisms import Geometric
     from shoal.privacy import Ledger, PureDP
     from shoal.randomness import Randomness
+    from shoal.synopsis.grid_settings import grid_name
 
     promise = PureDP(epsilon)  # type: ignore[arg-type]
     rng = Randomness(seed)
@@ -103,11 +104,12 @@ def _release(
         ledger = Ledger(folder / LEDGER, limit=promise * 3)
     else:
         ledger = _of_demos(Ledger(ledger_path))
-    page = ledger.open(promise, by=NAME)
+    box = students_schema().box.select(COLUMNS)
+    page = ledger.open(promise, by=NAME, of=f"counts on {grid_name(CELLS, box)}")
 
     progress.step(f"Making {STUDENTS:,} students up")
     table = students(STUDENTS, seed=rng.seed()).select(COLUMNS)
-    grid = Grid(students_schema().box.select(COLUMNS), CELLS)
+    grid = Grid(box, CELLS)
 
     progress.step("Counting them on a grid")
     counts: Any = rows_of(table, grid.box).count(grid)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -15,7 +16,7 @@ from shoal.figures.text import clean
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from shoal.privacy import Budget, Ledger
+    from shoal.privacy import Budget, Guarantee, Ledger
 
 __all__ = ["ledger_app"]
 
@@ -88,10 +89,11 @@ def limit(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Show or change the most that may be promised about a table.
+    """Show, set or change the most that may be promised about a table.
 
     A ledger refuses any release that would pass its limit, and any kind of promise that the limit
-    does not name. What was spent stays spent.
+    does not name. What was spent stays spent. With `--epsilon`, a ledger that is not there is made,
+    so that a limit binds the first release too.
 
     **Examples**
 
@@ -100,12 +102,27 @@ def limit(
         shoal ledger limit college.ledger --epsilon 3 --delta 1e-8
         shoal ledger limit phones.ledger --epsilon 2 --kind local
     """
+    made = False
     if epsilon is not None:
-        new, ledger = _promise(kind, epsilon, delta, rows, unit), _existing(path)
+        new = _promise(kind, epsilon, delta, rows, unit)
+        made = not path.exists()
+        ledger = _new(path) if made else _existing(path)
         ledger.set_limit([each for each in ledger.limits if each.kind != new.kind] + [new])
     with _as_reader(path):
         account = _account(_existing(path))
-    Output(json, quiet).result({"ledger": str(path), **account}, *_account_lines(account))
+    document = {"ledger": str(path), "made": made, **account}
+    Output(json, quiet).result(document, *_made_lines(path, made), *_account_lines(account))
+
+
+def _new(path: Path) -> "Ledger":
+    from shoal.privacy import Ledger
+
+    return Ledger(path)
+
+
+def _made_lines(path: Path, made: bool) -> list["RenderableType"]:
+    """Said aloud: a name spelt wrongly would be a new ledger too."""
+    return [entry("Made", f"a new ledger, {path}: there was none")] if made else []
 
 
 def _existing(path: Path) -> "Ledger":
@@ -115,7 +132,8 @@ def _existing(path: Path) -> "Ledger":
     if not path.is_file():
         raise NotALedger(
             f"There is no ledger at {path}.",
-            "Name the file a release was written to, e.g. shoal-demo/ledger.sqlite.",
+            "Name the file a release was written to, e.g. shoal-demo/ledger.sqlite; a new one is "
+            "made by: shoal ledger limit LEDGER --epsilon 3.",
         )
     return Ledger(path)
 
@@ -157,16 +175,26 @@ def _as_reader(path: Path) -> Iterator[None]:
 
 
 def _account(ledger: "Ledger") -> dict[str, list[dict[str, Any]]]:
-    """Totals, limits, and for each limit what is left, exactly; ``about`` is for people."""
+    """Totals, real and simulated; limits, and for each what is left of it, exactly."""
     from shoal.privacy import Budget
 
     totals = ledger.totals()
-    spent = {each.kind: each for each in totals if isinstance(each, Budget)}
+    spent: dict[Any, Budget] = {}
+    for each in totals:
+        if isinstance(each, Budget):  # a limit binds what was promised and simulated together
+            spent[each.kind] = each + spent[each.kind] if each.kind in spent else each
     return {
-        "totals": [each.to_dict() | {"text": str(each)} for each in totals],
+        "totals": [_told(each) for each in totals if not each.simulation],
+        "simulated": [_told(each) for each in totals if each.simulation],
         "limits": [each.to_dict() | {"text": str(each)} for each in ledger.limits],
         "left": [_left(each, spent.get(each.kind)) for each in ledger.limits],
+        "unfinished": [{"at": at.isoformat(), "by": by} for at, by in ledger.unfinished()],
     }
+
+
+def _told(total: "Guarantee") -> dict[str, Any]:
+    """A total as JSON has it, and in words without the mark: its place says what it is."""
+    return total.to_dict() | {"text": str(replace(total, simulation=False))}
 
 
 def _left(limit: "Budget", spent: "Budget | None") -> dict[str, str]:
@@ -205,10 +233,18 @@ def _listed(entries: list[dict[str, Any]]) -> list["RenderableType"]:
 
 def _account_lines(account: dict[str, list[dict[str, Any]]]) -> list["RenderableType"]:
     said = [("In all", each["text"]) for each in account["totals"]]
+    said += [
+        ("Simulated", f"{each['text']}: by a seed, which protects nobody; counts towards a limit")
+        for each in account["simulated"]
+    ]
     said += [("Limit", each["text"]) for each in account["limits"]]
     for each in account["left"]:
         chance = f" and delta {each['delta_text']}" if "delta" in each else ""
         said.append(("Left", f"epsilon {each['text']}{chance} of {each['of']}"))
+    for each in account["unfinished"]:
+        when = each["at"][:16].replace("T", " ")
+        again = "the same command, given again, goes on without a new payment"
+        said.append(("Stopped", f"{each['by']}, begun {when}: {again}"))
     if not account["limits"]:
         said.append(("Limit", "none; set one with: shoal ledger limit LEDGER --epsilon 3"))
     return [entry(label, words) for label, words in said]

@@ -241,7 +241,13 @@ class _Task:
     def _write(
         self, source: Any, output: str, place: Place, ledger: "Ledger", progress: Progress
     ) -> dict[str, Any]:
-        self._page = ledger.open(self.mechanism.guarantee, by="shoal perturb")
+        from shoal.perturb.stream import reports_name
+
+        self._page = ledger.open(
+            self.mechanism.guarantee,
+            by="shoal perturb",
+            of=reports_name(len(columns_of(self.domain))),
+        )
         rows = self._rows(source, progress)
         drawn = self._release(rows, self._page)
         progress.step("Drawing reports")

@@ -225,6 +225,12 @@ class PrivateKMeans(CentroidClusterer):
             return pure
         return ApproxDP(pure.epsilon, self.delta, neighbours=pure.neighbours, rows=pure.rows)
 
+    def _release_name(self, rows: Rows) -> str:
+        counts = counts_of(self.n_clusters)
+        if len(counts) > 1:
+            return f"{counts[0]} to {counts[-1]} groups"
+        return f"{counts[0]} {'group' if counts[0] == 1 else 'groups'}"
+
     def _first_look(self, rows: Rows) -> Rings | None:
         """What a wide table will be located by: read first, so that its size comes with it."""
         wide = self.method == "auto" and len(rows.domain.names) > FEW_AXES  # type: ignore[union-attr]

@@ -25,7 +25,7 @@ from shoal.perturb.shuffle import shuffled
 from shoal.privacy import Guarantee
 from shoal.randomness import NoiseStream, Randomness, TaskNoise
 
-__all__ = ["Drawn", "Streamed"]
+__all__ = ["Drawn", "Streamed", "reports_name"]
 
 
 @dataclass(frozen=True)
@@ -172,6 +172,17 @@ class Drawn:
         if self._order is not None and isinstance(mapped, SparkMapped):
             return mapped.shuffled(self._order.child("order").for_tasks())
         return mapped
+
+
+def reports_name(columns: int) -> str:
+    """A table of reports in words for the ledger.
+
+    Examples
+    --------
+    >>> reports_name(1), reports_name(3)
+    ('reports of 1 column', 'reports of 3 columns')
+    """
+    return f"reports of {columns} {'column' if columns == 1 else 'columns'}"
 
 
 def _refuse_learning(remap: Remap | None) -> None:

@@ -26,9 +26,10 @@ from shoal.perturb.memo import Memo
 from shoal.perturb.probe import check_remap
 from shoal.perturb.settings import settings_of
 from shoal.perturb.shape import Names, Shape, shape_of
-from shoal.perturb.stream import Streamed
+from shoal.perturb.stream import Streamed, reports_name
 from shoal.perturb.tables import check_token, frame_of, like, names_of, tokens_of
 from shoal.privacy import Budget, Guarantee, Ledger, Unprotected
+from shoal.privacy.page import Page
 from shoal.randomness import Randomness, Seed
 
 __all__ = ["Perturb"]
@@ -182,8 +183,13 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     def _draw(self, shape: Shape, value: Any, times: int = 1) -> Matrix:
         """Where rows and noise meet: one promise, one entry, one draw."""
         mechanism = shape.drawn if times == 1 else _Repeated(shape.drawn, times)
-        page = self.ledger_.open(mechanism.guarantee, by=type(self).__name__)
+        page = self._open(mechanism.guarantee)
         return shape.matrix(page.release(mechanism, value, self._noise, of="reports"))
+
+    def _open(self, promise: Guarantee) -> Page:
+        """A page for one table of reports."""
+        columns = self.n_features_in_ if self._names is None else len(self._names)
+        return self.ledger_.open(promise, by=type(self).__name__, of=reports_name(columns))
 
     def _collection(self, shape: Shape) -> bytes:
         """Reports of one mechanism about one set of columns; simulations are kept apart."""
@@ -222,7 +228,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         check_for_frame(self.user)
         by_itself = None if learns(self.remap) else self.remap
         reports = Streamed(self.mechanism, by_itself, keep_order=True)
-        page = self.ledger_.open(reports.guarantee, by=type(self).__name__)
+        page = self._open(reports.guarantee)
         rows = rows_of_frame(frame, shape)
         drawn = page.release(reports, rows, self._noise, of="reports").frame()
         if learns(self.remap):

@@ -13,6 +13,7 @@ import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -42,7 +43,8 @@ class Ledger:
     Parameters
     ----------
     path
-        A file, made if it is not there, shared by any number of processes on one machine.
+        A file, made if it is not there, shared by any number of processes on one machine: under
+        one name, on a local disk (see ``UnsafeLedgerPlace``).
         ``None`` keeps the entries in memory (and, once the ledger is pickled or the process
         forks, in a temporary file that only its owner can read).
     limit
@@ -95,7 +97,7 @@ class Ledger:
         with taking_turns():
             self._store.set_limits(() if limit is None else _limits_of(limit))
 
-    def open(self, promise: Guarantee, *, by: str) -> Page:
+    def open(self, promise: Guarantee, *, by: str, of: str | None = None) -> Page:
         """A page for one promise. Checks the limit; reads no row and writes nothing.
 
         Parameters
@@ -104,18 +106,21 @@ class Ledger:
             What the releases of the page will promise together, e.g. ``PureDP(1.0)``.
         by
             Who releases: the name of a method or of a task.
+        of
+            What leaves in all, for the ledger: "4 groups". Left out, what the first release is
+            called.
         """
         if not isinstance(promise, Guarantee):
             raise InvalidSetting(
                 f"A {type(promise).__name__} came where a promise belongs.",
                 "E.g. ledger.open(PureDP(1.0), by='autumn report').",
             )
-        by = text_of(by, "by")
+        by, whole = text_of(by, "by"), None if of is None else text_of(of, "of")
         if self.run is None or self.run.recorded() is None:  # else it is paid for
             _check(promise, *self._store.state(_kind_text(promise)))
 
         def write(made: Guarantee, what: str, record: Record | None) -> None:
-            self._write(made, by, what, record)
+            self._write(made, by, whole or what, record)
 
         return Page(promise, write, self.run)
 
@@ -161,9 +166,17 @@ class Ledger:
         return [(datetime.fromisoformat(at), by) for at, by in self._store.unfinished()]
 
     def totals(self) -> list[Guarantee]:
-        """What was promised so far, one total for each kind; kinds are never summed."""
-        last = {_kind_text(entry.total): entry.total for entry in self._store.entries()}
-        return list(last.values())
+        """What was promised so far, one total for each kind; kinds are never summed.
+
+        What was simulated is totalled apart, marked, after the rest. A limit binds what was
+        promised and simulated of its kind together.
+        """
+        totals: dict[tuple[str, bool], Guarantee] = {}
+        for made in (entry.guarantee for entry in self._store.entries()):
+            kind = _kind_text(made), made.simulation
+            add = isinstance(made, Budget) and kind in totals
+            totals[kind] = totals[kind] + made if add else made
+        return sorted(totals.values(), key=lambda total: total.simulation)
 
     def entries(self) -> "pa.Table":
         """All entries, oldest first, with the total of their kind after each."""
@@ -272,11 +285,16 @@ def _check(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarante
         )
     if limit is not None and not after.within(limit.with_some_slack()):
         raise BudgetExceeded(
-            f"This needs {made}; {total or 'nothing'} of {limit} is spent.",
+            f"This needs {made}; {_spent(total)} of {limit} is spent"
+            f"{', simulations included' if total is not None and total.simulation else ''}.",
             "Lower epsilon, reuse what was released (free), or raise the limit "
             "(`shoal ledger limit`).",
         )
     return after
+
+
+def _spent(total: Guarantee | None) -> str:
+    return "nothing" if total is None else str(replace(total, simulation=False))
 
 
 def _limits_of(limit: Limit) -> Limits:

@@ -13,6 +13,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 
+from shoal.errors import CannotWrite
+from shoal.privacy.file_place import NEW, Refusal, check_folder, check_place, check_stayed
+
 __all__ = ["SqliteFile", "taking_turns"]
 
 PATIENCE_SECONDS = 60
@@ -50,29 +53,41 @@ class SqliteFile:
         Made, for its owner alone, if it is not there.
     schema
         The statements that make an empty one.
+    refusal
+        The error for a file that SQLite cannot lock: one of two names, or on a network share.
     """
 
-    def __init__(self, path: Path, schema: Sequence[str]) -> None:
+    def __init__(self, path: Path, schema: Sequence[str], refusal: Refusal = CannotWrite) -> None:
         self.path = path.absolute()  # whatever folder the process goes to later
+        self._refusal = refusal
         if not self.path.exists():
-            _create(self.path, schema)
+            check_folder(self._real().parent, self.path.name, refusal)
+            _create(self._real(), schema)
 
     @contextmanager
     def open(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
         """A connection for one call; to write, in a transaction of its own."""
-        with taking_turns(), closing(self._connect(write)) as db:
-            if write:
-                db.execute("BEGIN IMMEDIATE")
-            yield db  # an exception here closes the connection, which rolls back
-            if write:
-                db.execute("COMMIT")
+        with taking_turns():
+            real = self._real()
+            place = check_place(real, self._refusal)
+            with closing(self._connect(real, write)) as db:
+                if write:
+                    db.execute("BEGIN IMMEDIATE")
+                yield db  # an exception here closes the connection, which rolls back
+                if write:
+                    check_stayed(real, place, self._refusal)
+                    db.execute("COMMIT")
 
-    def _connect(self, write: bool) -> sqlite3.Connection:
+    def _real(self) -> Path:
+        """Where it lies, whatever symbolic links lead there: log and locks lie beside that."""
+        return Path(os.path.realpath(self.path))
+
+    def _connect(self, real: Path, write: bool) -> sqlite3.Connection:
         how = "mode=rw"  # never makes a file that is gone anew
-        if not write and not os.access(self.path.parent, os.W_OK):
+        if not write and not os.access(real.parent, os.W_OK):
             # Where no log can be kept beside it, nobody writes: it may be read as it is.
-            how = "mode=ro" if Path(f"{self.path}-wal").exists() else "mode=ro&immutable=1"
-        where = f"{self.path.as_uri()}?{how}"
+            how = "mode=ro" if Path(f"{real}-wal").exists() else "mode=ro&immutable=1"
+        where = f"{real.as_uri()}?{how}"
         db = sqlite3.connect(where, uri=True, timeout=PATIENCE_SECONDS, isolation_level=None)
         db.execute("PRAGMA synchronous = FULL")
         return db
@@ -80,7 +95,7 @@ class SqliteFile:
 
 def _create(path: Path, schema: Sequence[str]) -> None:
     """Make it under a temporary name and link it, so that it is there whole."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=NEW, dir=path.parent)
     os.close(handle)
     try:
         with taking_turns(), closing(sqlite3.connect(name, isolation_level=None)) as db:
@@ -92,4 +107,4 @@ def _create(path: Path, schema: Sequence[str]) -> None:
         with suppress(FileExistsError):  # another process was quicker: use its file
             os.link(name, path)
     finally:
-        os.unlink(name)
+        Path(name).unlink(missing_ok=True)  # whoever saw the second name may have removed it

@@ -14,7 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
 
-from shoal.errors import LedgerError, LedgerLocked, LedgerNotWritable, NotALedger
+from shoal.errors import (
+    LedgerError,
+    LedgerLocked,
+    LedgerNotWritable,
+    NotALedger,
+    UnsafeLedgerPlace,
+)
 from shoal.files import file_lock
 from shoal.privacy import sqlite_file
 from shoal.privacy.guarantees import Budget, Guarantee, guarantee_of
@@ -147,7 +153,7 @@ class FileStore:
                 "Bring it back: a new one would not know what was spent.",
             )
         with _named_errors(path):
-            self._file = SqliteFile(path, _SCHEMA)
+            self._file = SqliteFile(path, _SCHEMA, _unsafe_place)
             with self._file.open() as db:
                 _check_is_ledger(db, path)
 
@@ -201,12 +207,13 @@ class FileStore:
             rows = db.execute("SELECT name FROM runs").fetchall() if _has_journal(db) else []
         in_use = {self._lock_file(name) for (name,) in rows}
         stem = glob.escape(self._lock_file("").stem)
-        for path in set(self.path.parent.glob(f"{stem}*.lock")) - in_use:
+        for path in set(self._lock_file("").parent.glob(f"{stem}*.lock")) - in_use:
             with suppress(OSError), file_lock(path):
                 pass  # whoever holds it removes it
 
     def _lock_file(self, run: str) -> Path:
-        return self.path.with_name(f".{self.path.name}.run-{run}.lock")
+        real = Path(os.path.realpath(self.path))  # one lock, whatever link leads to the file
+        return real.with_name(f".{real.name}.run-{run}.lock")
 
     def unfinished(self) -> list[tuple[str, str]]:
         """When each run that did not come to its end began, and what of: oldest first."""
@@ -290,6 +297,10 @@ _BY_CODE: dict[int, Callable[[Path], LedgerError]] = {
         "Nothing was spent. Free some space and try again.",
     ),
 }
+
+
+def _unsafe_place(came: str, next_step: str) -> UnsafeLedgerPlace:
+    return UnsafeLedgerPlace(came, f"Nothing was spent. {next_step}")
 
 
 def _not_writable(path: Path) -> LedgerNotWritable:

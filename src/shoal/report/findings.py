@@ -184,14 +184,17 @@ def _below_100(most: str) -> str:
 def _account(guarantee: Guarantee, ledger: Ledger | None) -> dict[str, Any]:
     """What the ledger says of this kind: spent earlier, here, in all; limit and what is left."""
     here = guarantee.epsilon if isinstance(guarantee, Budget) else None
-    account: dict[str, Any] = dict.fromkeys(("total", "limit", "left", "earlier", "releases"))
+    names = ("total", "simulated", "limit", "left", "earlier", "releases")
+    account: dict[str, Any] = dict.fromkeys(names)
     account["here"] = here
     if ledger is None or not isinstance(guarantee, Budget):
         return account
-    total = next((t for t in ledger.totals() if t.kind == guarantee.kind), guarantee)
+    totals = (each for each in ledger.totals() if isinstance(each, Budget))
+    spent = [each for each in totals if each.kind == guarantee.kind]
     limit = next((each for each in ledger.limits if each.kind == guarantee.kind), None)
-    assert isinstance(total, Budget)
+    total = sum(spent[1:], start=spent[0]) if spent else guarantee
     account |= {"total": total, "earlier": total.epsilon - guarantee.epsilon}
+    account["simulated"] = next((each for each in spent if each.simulation), None)
     if limit is not None:
         account |= {"limit": limit.epsilon, "left": limit.epsilon - total.epsilon}
     return account | {"releases": ledger.entries().num_rows}
@@ -219,6 +222,8 @@ def _label(
         spent += (
             f" of a limit of {decimal(account['limit'])}" if account["limit"] else ", no limit set"
         )
+        if account["simulated"] is not None and not simulation:
+            spent += f"; {amount(account['simulated'])} of it simulated"
     fields = {
         "Promise": f"{words.name}; not kept: a simulation" if simulation else words.name,
         "Protected": words.protects,

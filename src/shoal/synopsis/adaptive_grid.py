@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from shoal.domain import Box
 from shoal.domain.grid import MAX_CELLS
+from shoal.engine import Rows
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Seed
@@ -110,6 +111,9 @@ class AdaptiveGrid(GridSynopsis):
     @property
     def _most_asked(self) -> int:
         return self.max_cells  # coarse cells are dense in any case
+
+    def _release_name(self, rows: Rows) -> str:
+        return "counts on an adaptive grid"
 
     def _summarise(self, counter: Counter, budget: PureDP) -> None:
         half = budget / 2

@@ -1,21 +1,22 @@
 """What the grids share: how many cells there may be, and what becomes of their counts."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shoal.domain import Box, Grid
 from shoal.domain.grid import MAX_CELLS
-from shoal.errors import TooManyCells
+from shoal.errors import ShoalError, TooManyCells
 from shoal.synopsis.base import Synopsis, check_max_cells
 from shoal.synopsis.weights import Negative, check_negative
 
-__all__ = ["MAX_CELLS_DENSE", "AskedCells", "GridSynopsis", "most_an_axis"]
+__all__ = ["MAX_CELLS_DENSE", "AskedCells", "GridSynopsis", "grid_name", "most_an_axis"]
 
 AskedCells = int | Sequence[int] | NDArray[np.integer] | Literal["auto"]
 MAX_CELLS_DENSE = 2_000_000
+_MOST_NAMED_AXES = 3
 
 
 class GridSynopsis(Synopsis):
@@ -53,6 +54,25 @@ class GridSynopsis(Synopsis):
         if not self._is_auto:
             return Grid(box, self.cells)  # type: ignore[arg-type]
         return Grid(box, min(int(cells_an_axis), most_an_axis(self._most_asked, box.d)))
+
+
+def grid_name(cells: Any, box: Box) -> str:
+    """A grid in words for the ledger, by what was asked of it, before that is checked.
+
+    Examples
+    --------
+    >>> grid_name(64, Box.unit(2)), grid_name("auto", Box.unit(2)), grid_name(4, Box.unit(9))
+    ('a grid of 64 x 64 cells', 'a grid', 'a grid over 9 columns')
+    """
+    if isinstance(cells, str):
+        return "a grid"
+    if box.d > _MOST_NAMED_AXES:
+        return f"a grid over {box.d} columns"
+    try:
+        along = Grid(box, cells).shape
+    except ShoalError:
+        return "a grid"  # which is refused before anything is released
+    return f"a grid of {' x '.join(map(str, along))} cells"
 
 
 def most_an_axis(most_cells: int, d: int) -> int:

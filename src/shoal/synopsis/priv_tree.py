@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.domain import Box
+from shoal.engine import Rows
 from shoal.mechanisms import Geometric
 from shoal.mechanisms.tree_splits import Splits, TreeCounts, TreeSplits
 from shoal.privacy import Ledger, PureDP
@@ -97,6 +98,9 @@ class PrivTree(Synopsis):
     def _check_settings(self, box: Box) -> None:
         check_negative(self.negative)
         check_max_cells(self.max_cells)
+
+    def _release_name(self, rows: Rows) -> str:
+        return "counts on a tree of cells"
 
     def _summarise(self, counter: Counter, budget: PureDP) -> None:
         splits = self._grown(counter, budget * TREE_SHARE)

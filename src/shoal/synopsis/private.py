@@ -58,7 +58,9 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Read the rows, once paid for."""
         promise = self._promise()
         rows = self._rows(X)
-        page = Ledger.of(self.ledger).open(promise, by=type(self).__name__)
+        page = Ledger.of(self.ledger).open(
+            promise, by=type(self).__name__, of=self._release_name(rows)
+        )
         seed = page.compute_seed if self.random_state is None else None
         rng = Randomness(self.random_state, compute_seed=seed)
         self.spend(rows, page, page.budget, rng)
@@ -71,6 +73,13 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _promise(self) -> Any:
         return PureDP(self.epsilon, neighbours=self.neighbours, rows=self.max_rows_per_person or 1)
+
+    def _release_name(self, rows: Rows) -> str | None:
+        """What the ledger's entry says is released: settings and bounds only, no row is read.
+
+        None leaves it to the first release.
+        """
+        return None
 
     def _rows(self, X: Any) -> Rows:
         if self.domain is None:

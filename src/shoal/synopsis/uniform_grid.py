@@ -5,11 +5,12 @@ from typing import Any, Literal
 import numpy as np
 
 from shoal.domain import Box
+from shoal.engine import Rows
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Seed
-from shoal.synopsis.counter import Counter
-from shoal.synopsis.grid_settings import MAX_CELLS_DENSE, AskedCells, GridSynopsis
+from shoal.synopsis.counter import Counter, box_of
+from shoal.synopsis.grid_settings import MAX_CELLS_DENSE, AskedCells, GridSynopsis, grid_name
 from shoal.synopsis.private import Neighbours
 from shoal.synopsis.weights import Negative
 
@@ -89,6 +90,9 @@ class UniformGrid(GridSynopsis):
         self.negative = negative
         self.sparse = sparse
         self.max_cells = max_cells
+
+    def _release_name(self, rows: Rows) -> str:
+        return f"counts on {grid_name(self.cells, box_of(rows, None))}"
 
     def _summarise(self, counter: Counter, budget: PureDP) -> None:
         d, epsilon = counter.box.d, float(budget.epsilon)

@@ -226,7 +226,11 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         refuse_frame(X)
         mechanism = self.label_mechanism(epsilon)
         self.answered_guarantee(epsilon)  # refused where the two promises cannot be added
-        page = Ledger.of(ledger).open(mechanism.guarantee, by="LocalClusterer.answer")
+        page = Ledger.of(ledger).open(
+            mechanism.guarantee,
+            by="LocalClusterer.answer",
+            of=f"labels among {mechanism.size} groups",
+        )
         rng = Randomness(random_state)
         return page.release(mechanism, self.predict(X), rng.noise, of="labels")  # [P2]
 

@@ -20,6 +20,7 @@ from shoal.privacy.page import Page
 from shoal.randomness import Randomness, Seed
 from shoal.synopsis import UniformGrid
 from shoal.synopsis.counter import box_of
+from shoal.synopsis.grid_settings import grid_name
 from shoal.synopsis.private import Neighbours, noisy_size
 
 __all__ = ["WaveCluster"]
@@ -202,6 +203,9 @@ class WaveCluster(FittedWave):
         if self.epsilon is None:
             return Unprotected("WaveCluster without epsilon publishes counts as they are.")
         return super()._promise()
+
+    def _release_name(self, rows: Rows) -> str:
+        return f"shapes on {grid_name(self.cells, box_of(rows, None))}"
 
     def spend(self, rows: Rows, page: Page, budget: Any, rng: Randomness) -> Self:
         """Do the work of ``fit`` on somebody's page, for this share of its budget."""
