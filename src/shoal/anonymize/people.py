@@ -83,7 +83,7 @@ class Register:
     Traceback (most recent call last):
     ...
     shoal.errors.ReleasedBefore: People of an earlier release are in this table.
-    Keep the rows of newcomers alone, and apply the cut to them; both tables could be subtracted.
+    Apply the cut to newcomers' rows alone: releases that share people can be subtracted.
     """
 
     entity: str
@@ -119,7 +119,7 @@ class Register:
         if known:
             error = ReleasedBefore(
                 "People of an earlier release are in this table.",
-                "Keep the rows of newcomers alone, and apply the cut to them; both tables could be "
+                "Apply the cut to newcomers' rows alone: releases that share people can be "
                 "subtracted.",
             )
             error.people = known

@@ -111,8 +111,7 @@ def apply(
     new_people: Annotated[
         bool,
         typer.Option(
-            "--new-people",
-            envvar="SHOAL_NEW_PEOPLE",
+            "--new-people",  # without a setting: it is about one table, not about all to come
             help="State that nobody in this table was in an earlier release. Needed where people "
             "cannot be compared; manifest and pages say so.",
         ),
