@@ -32,6 +32,8 @@
     │   ├── KeyMissing                    no key, or too short a one, for pseudonyms
     │   ├── EntityRequired                a pseudonym on several rows, counted as several people
     │   ├── LinkedRows                    a pseudonym that ties records of a person together
+    │   ├── NewPeopleNotStated            a next release whose people nobody can or did compare
+    │   ├── PeopleFileUnusable            no fingerprints of people, or damaged or others' ones
     │   ├── UnreadableModel               a folder without a model, or with one that was changed
     │   ├── UnknownDataset                a name the catalogue does not have, or cannot find
     │   ├── DatasetChanged                a data set whose checksum does not match
@@ -53,6 +55,7 @@
     │   ├── UnmarkedSimulation            seeded noise on a page already written as real
     │   ├── NotPublishable                an unprotected result on its way to a public page
     │   ├── NotKAnonymous                 a written table whose re-count broke its promise
+    │   ├── ReleasedBefore                people of an earlier release in a table for the next
     │   └── ProtectedValue                a protected number on its way to a public page
     ├── MissingPart                       something to run on is missing      exit code 4
     │   ├── SparkMissing                  a call for Spark, and no pyspark
@@ -106,6 +109,7 @@ __all__ = [
     "LinkedRows",
     "LooksIdentifying",
     "MissingPart",
+    "NewPeopleNotStated",
     "NotALedger",
     "NotAReport",
     "NotFinite",
@@ -114,9 +118,11 @@ __all__ = [
     "NotPublishable",
     "OutsideDomain",
     "PageCopied",
+    "PeopleFileUnusable",
     "PrivacyError",
     "PromiseExceeded",
     "ProtectedValue",
+    "ReleasedBefore",
     "RepeatedStream",
     "RestrictionTooTight",
     "RunChanged",
@@ -283,6 +289,14 @@ class LinkedRows(BadInput):
     """A pseudonym that ties records of a person together."""
 
 
+class NewPeopleNotStated(BadInput):
+    """A next release came whose people cannot be compared, and nobody states that they are new."""
+
+
+class PeopleFileUnusable(BadInput):
+    """The fingerprints of earlier releases' people are missing, damaged, others' or in use."""
+
+
 class UnreadableModel(BadInput):
     """A folder without a model, or with one that was changed."""
 
@@ -367,6 +381,15 @@ class NotPublishable(PrivacyError):
 
 class NotKAnonymous(PrivacyError):
     """A written table whose re-count broke its promise."""
+
+
+class ReleasedBefore(PrivacyError):
+    """People of an earlier release are in a table for the next; ``people`` says how many.
+
+    The number is for who holds the rows, and so in no message: those end up in logs.
+    """
+
+    people = 0
 
 
 class ProtectedValue(PrivacyError):

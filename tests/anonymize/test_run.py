@@ -296,6 +296,7 @@ def test_a_kept_cut_is_used_again_and_checked(tmp_path):
         policy(tmp_path, "again.parquet", privacy={"suppression": 0.3}),
         people(300, seed=2),
         manifest=manifest,
+        new_people=True,
     )
     assert again.manifest["cut"] == first.manifest["cut"]
     assert again.produced.achieved.k >= 5
@@ -304,6 +305,7 @@ def test_a_kept_cut_is_used_again_and_checked(tmp_path):
             policy(tmp_path, "few.parquet", privacy={"suppression": 0}),
             people(40, seed=3),
             manifest=manifest,
+            new_people=True,
         )
 
 
@@ -313,7 +315,7 @@ def test_a_kept_cut_of_learnt_prefixes_suppresses_what_it_does_not_cover(tmp_pat
     done = run_policy(policy(tmp_path, attributes=attributes), first)
     second = pa.table({"code": ["11"] * 9 + ["21"] * 9 + ["99"] * 2})
     asked = policy(tmp_path, "again.parquet", attributes, privacy={"suppression": 0.2})
-    again = run_policy(asked, second, manifest=done.manifest)
+    again = run_policy(asked, second, manifest=done.manifest, new_people=True)
     assert classes_in(pq.read_table(again.paths.table), ["code"]) == {("11",): 9, ("21",): 9}
 
 

@@ -17,6 +17,8 @@ from shoal.anonymize import (
     spark_release,
     spark_run,
 )
+from shoal.anonymize.people import read_register
+from shoal.engine.spark_table import SparkTable
 from shoal.errors import (
     AlreadyExists,
     CannotWrite,
@@ -25,7 +27,10 @@ from shoal.errors import (
     InvalidPolicy,
     InvalidSetting,
     LooksIdentifying,
+    NewPeopleNotStated,
     NotKAnonymous,
+    ReleasedBefore,
+    TooManyCombinations,
     UnknownColumn,
     UnlistedColumn,
 )
@@ -164,6 +169,50 @@ def test_people_are_counted_and_whose_rows_are_leaves_before_the_release(spark, 
     assert rows_in(written) == rows_in(pq.read_table(near.paths.table))
 
 
+def test_people_are_held_against_earlier_releases_of_either_engine(spark, tmp_path):
+    asked = policy(tmp_path, "out.parquet", privacy={"entity": "id", "suppression": 0.2})
+    run_policy(asked, spark.createDataFrame(people()))
+    register = read_register(tmp_path / "out.people.curator")
+    assert (register.releases, len(register.fingerprints)) == (1, 400)
+    manifest = tmp_path / "out.manifest.json"
+    later = policy(tmp_path, "later.csv", privacy={"entity": "id", "suppression": 0.2})
+    for snapshot in (spark.createDataFrame(people()), people()):
+        with pytest.raises(ReleasedBefore) as refused:
+            run_policy(later, snapshot, manifest=manifest, new_people=True)
+        assert refused.value.people == 400
+    assert not (tmp_path / "later.csv").exists()
+    newcomers = people(seed=2).set_column(0, "id", pa.array([f"n{i}" for i in range(400)]))
+    done = run_policy(later, spark.createDataFrame(newcomers), manifest=manifest)
+    assert done.manifest["people"] == {
+        "basis": "compared", "register": "out.people.curator", "id": register.id,
+    }  # fmt: skip
+    assert read_register(tmp_path / "out.people.curator").releases == 2
+    with pytest.raises(ReleasedBefore):
+        run_policy(
+            policy(tmp_path, "third.csv", privacy={"entity": "id", "suppression": 0.2}),
+            newcomers,
+            manifest=manifest,
+        )
+
+
+def test_more_people_than_may_come_to_the_driver_are_refused(spark, tmp_path):
+    asked = policy(tmp_path, privacy={"entity": "id"}, search={"restarts": 0})
+    few = SparkTable(spark.createDataFrame(people()), 399)
+    with pytest.raises(TooManyCombinations, match="400 people"):
+        run_policy(asked, few)
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_an_entity_spark_asks_for_the_statement_too(spark, tmp_path):
+    frame = spark.createDataFrame(people())
+    run_policy(policy(tmp_path), frame)
+    later = policy(tmp_path, "later.parquet")
+    with pytest.raises(NewPeopleNotStated):
+        run_policy(later, frame, manifest=tmp_path / "out.manifest.json")
+    done = run_policy(later, frame, manifest=tmp_path / "out.manifest.json", new_people=True)
+    assert done.manifest["people"]["basis"] == "stated"
+
+
 def test_the_estimator_returns_a_spark_frame_and_keeps_its_cut(spark):
     asked = policy(privacy={"suppression": 0.2}, search={"restarts": 0})
     frame = spark.createDataFrame(people())
@@ -173,8 +222,8 @@ def test_the_estimator_returns_a_spark_frame_and_keeps_its_cut(spark):
     expected = near.fit_transform(people())
     assert model.cut_ == near.cut_
     assert rows_in(released.toArrow()) == rows_in(expected)
-    again = model.transform(spark.createDataFrame(people(seed=2)))
-    assert rows_in(again.toArrow()) == rows_in(near.transform(people(seed=2)))
+    again = model.transform(spark.createDataFrame(people(seed=2)), new_people=True)
+    assert rows_in(again.toArrow()) == rows_in(near.transform(people(seed=2), new_people=True))
     assert not recount(again, asked).broken(asked)
 
 

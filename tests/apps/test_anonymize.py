@@ -1,4 +1,5 @@
 import csv
+import html
 import json
 import re
 import stat
@@ -181,9 +182,45 @@ def test_a_check_says_when_people_cannot_be_told_apart():
 def test_a_kept_cut_is_applied_to_new_rows():
     first = told("--policy", "p.yaml")
     Path("q.yaml").write_text(POLICY.replace("out.csv", "next.csv"))
-    second = told("apply", "--policy", "q.yaml", "--cut", "out.manifest.json")
+    words = ("apply", "--policy", "q.yaml", "--cut", "out.manifest.json")
+    assert "--new-people" in shoal(*words, code=2).stderr
+    second = told(*words, "--new-people")
     assert second["manifest"]["cut"] == first["manifest"]["cut"]
     assert second["manifest"]["score"] == "kept cut"
+
+
+def test_a_promise_that_rests_on_a_statement_says_so_everywhere():
+    shoal("--policy", "p.yaml")
+    Path("q.yaml").write_text(POLICY.replace("out.csv", "next.csv"))
+    words = ("apply", "--policy", "q.yaml", "--cut", "out.manifest.json", "--new-people")
+    said = "rests on the publisher's statement that nobody in this table was in an earlier release"
+    assert said in " ".join(shoal(*words).output.split())
+    assert json.loads(Path("next.manifest.json").read_text())["people"]["basis"] == "stated"
+    for page in ("next.report.html", "next.report.curator.html"):
+        assert said in html.unescape(Path(page).read_text())
+        assert "nothing compared them" in Path(page).read_text()
+    for page in ("out.report.html", "out.report.curator.html"):
+        assert said not in html.unescape(Path(page).read_text())
+
+
+def test_with_an_entity_people_are_compared_whatever_is_stated(folder):
+    told_apart = POLICY.replace("suppression: 0.05", "suppression: 0.05, entity: name")
+    Path("p.yaml").write_text(told_apart)
+    files = told("--policy", "p.yaml")["files"]
+    assert (folder / "out.people.curator").samefile(files["people"])
+    Path("q.yaml").write_text(told_apart.replace("out.csv", "next.csv"))
+    words = ("apply", "--policy", "q.yaml", "--cut", "out.manifest.json")
+    for more in ((), ("--new-people",)):
+        done = shoal(*words, *more, "--json", code=3)
+        assert "People of an earlier release are in this table." in " ".join(done.output.split())
+        assert "600" not in done.output
+    assert not Path("next.csv").exists()
+    rows = Path("visits.csv").read_text().replace("secret", "newcomer")
+    Path("visits.csv").write_text(rows)
+    shoal(*words)
+    page = Path("next.report.html").read_text()
+    assert "Nobody in it was in an earlier release under the same grouping" in page
+    assert "publisher's statement" not in html.unescape(page)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from shoal.errors import (
     DuplicateColumn,
     InvalidBudget,
     InvalidSetting,
+    NewPeopleNotStated,
     UnknownBounds,
     UnreadableModel,
 )
@@ -118,6 +119,9 @@ def test_a_table_is_specialised_and_later_rows_keep_the_cut(spark, tmp_path):
     assert again.fitted.cut_ == model.fitted.cut_
     assert again.fitted.metrics_ == model.fitted.metrics_
     later = spark.createDataFrame(pa.table({"age": [20] * 5 + [69] * 4}))
+    with pytest.raises(NewPeopleNotStated):
+        again.transform(later)
+    again.new_people = True
     released = again.transform(later).groupBy("age").count().toArrow().to_pydict()
     assert dict(zip(*released.values(), strict=True)) == {"[20, 30)": 5, "[60, 70)": 4}
 

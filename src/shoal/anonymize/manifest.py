@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
@@ -15,9 +16,18 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Outcome
 from shoal.errors import InvalidPolicy
 
-__all__ = ["FORMAT", "cut_of", "manifest_of", "policy_hash", "read_manifest"]
+__all__ = [
+    "FORMAT",
+    "AnyManifest",
+    "cut_of",
+    "manifest_of",
+    "no_kept_cut",
+    "policy_hash",
+    "read_manifest",
+]
 
 FORMAT = "shoal.anonymize/1"
+AnyManifest = dict[str, Any] | str | Path
 
 
 def manifest_of(
@@ -29,6 +39,7 @@ def manifest_of(
     *,
     starred: int,
     table_sha256: str,
+    people: Mapping[str, str | None],
 ) -> dict[str, Any]:
     """What may be published about a release, as JSON values.
 
@@ -45,6 +56,8 @@ def manifest_of(
         How many suppressed rows were published as rows of ``*``.
     table_sha256
         Of the written file.
+    people
+        Why its people are new to releases under this cut, and which register holds them.
     """
     search = policy.search
     return {
@@ -56,6 +69,7 @@ def manifest_of(
         "l": _rules(policy, "l", achieved.l),
         "t": _rules(policy, "t", achieved.t),
         "entity": policy.privacy.entity,
+        "people": dict(people),
         "nulls": policy.privacy.nulls,
         "rows": achieved.rows,
         "classes": achieved.classes,
@@ -101,11 +115,16 @@ def cut_of(kept: Any, codec: Codec) -> Cut:
     one must have all. Nulls have a leaf of their own unless the root is on the cut.
     """
     if not _is_cut(kept) or list(kept) != list(codec.hierarchies):
-        raise InvalidPolicy(
-            "There is no kept cut for these quasi-identifiers.",
-            "Keep the manifest of a release with global recoding under the same policy.",
-        )
+        raise no_kept_cut()
     return Cut(tuple(_places(name, kept[name], tree) for name, tree in codec.hierarchies.items()))
+
+
+def no_kept_cut() -> InvalidPolicy:
+    """The error that says that a manifest has no cut to apply."""
+    return InvalidPolicy(
+        "There is no kept cut for these quasi-identifiers.",
+        "Keep the manifest of a release with global recoding under the same policy.",
+    )
 
 
 def _is_cut(kept: Any) -> bool:

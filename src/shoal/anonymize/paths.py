@@ -3,7 +3,7 @@
 import os
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from shoal.anonymize.generalize import format_of
 from shoal.anonymize.policy import FileSpec, Policy
 from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy
 
-__all__ = ["Paths", "check_paths", "paths_of"]
+__all__ = ["Paths", "check_paths", "paths_of", "people_place"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Paths:
     mapping: Path
     manifest: Path
     report: Path
+    people: Path | None = None  # fingerprints for the holder alone, if they are kept
 
     @property
     def curator(self) -> Path:
@@ -53,7 +54,37 @@ def paths_of(policy: Policy) -> Paths:
     )
 
 
-def check_paths(policy: Policy, source: Any, *, with_pages: bool, overwrite: bool) -> Paths:
+def people_place(policy: Policy) -> Path:
+    """Where a policy's run keeps the fingerprints of its people: always on this machine.
+
+    Beside the released table; for one that is elsewhere, in the policy's folder. A file system
+    far away may have no locks, and no owner's right to be the only reader.
+    """
+    output = policy.output
+    if output.people is not None:
+        if "://" in output.people:
+            raise InvalidPolicy(
+                "output.people is not on this machine, where it can be locked and kept for its "
+                "owner alone.",
+                "Name a local path.",
+            )
+        return policy.path(output.people)
+    if output.path is None:
+        raise InvalidPolicy("output.path is missing.", "Say where the released table goes.")
+    written = output.path.removeprefix("file://")
+    table = policy.path(written.rsplit("/", 1)[-1] if "://" in written else written)
+    return table.parent / f"{table.name.removesuffix(format_of(table))}.people.curator"
+
+
+def check_paths(
+    policy: Policy,
+    source: Any,
+    *,
+    with_pages: bool,
+    overwrite: bool,
+    people: Path | None = None,
+    is_kept: bool = False,
+) -> Paths:
     """The files of a run, each in a place of its own that is free.
 
     Before any row is read: an hour's search should not end in a name that is taken. What the run
@@ -65,11 +96,14 @@ def check_paths(policy: Policy, source: Any, *, with_pages: bool, overwrite: boo
         What is run, on which table: a path, or anything else.
     with_pages, overwrite
         Whether pages are written, too, and whether older files may be replaced.
+    people, is_kept
+        Where fingerprints of people go, if anywhere, and whether some lie there to be added to.
     """
-    paths = paths_of(policy)
+    paths = replace(paths_of(policy), people=people)
     names = [paths.table, paths.mapping, paths.manifest, *(paths.pages if with_pages else ())]
+    names += [people] if people is not None and not is_kept else []
     real = [Path(os.path.realpath(name)) for name in names]
-    read = set(_read(policy, source))
+    read = {*_read(policy, source), *([people] if people is not None and is_kept else [])}
     for found, wrong in (
         ([name for name, times in Counter(real).items() if times > 1], "is to hold two files"),
         ([name for name in real if name in read], "is read by this very run"),

@@ -184,6 +184,7 @@ class Output(_Strict):
     mapping: Name | None = None
     manifest: Name | None = None
     report: Name | None = None
+    people: Name | None = None  # fingerprints of people, for the holder alone
     overwrite: StrictBool = False
 
 

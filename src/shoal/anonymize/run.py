@@ -12,9 +12,10 @@ from shoal.anonymize.check import recount
 from shoal.anonymize.finished import Finished, Pages, Produced, occurring, refuse_broken
 from shoal.anonymize.frequency import Frequency
 from shoal.anonymize.generalize import format_of, parts_of, write_release
-from shoal.anonymize.manifest import manifest_of
+from shoal.anonymize.manifest import AnyManifest, manifest_of, read_manifest
 from shoal.anonymize.mapping import write_mapping
 from shoal.anonymize.paths import Paths, check_paths, paths_of
+from shoal.anonymize.people import People, keep_people, people_of_run
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.release import released
@@ -45,7 +46,8 @@ def run_policy(
     policy: AnyPolicy,
     X: Any = None,
     *,
-    manifest: dict[str, Any] | None = None,
+    manifest: AnyManifest | None = None,
+    new_people: bool = False,
     pages: Pages | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -64,7 +66,12 @@ def run_policy(
         The table, if not the one at ``input.path``. A Spark frame is counted, written and counted
         again by Spark; ``output`` may then name any path Spark can write, such as ``hdfs://...``.
     manifest
-        Of an earlier release, whose cut is kept instead of searching for one.
+        Of an earlier release, or its file: its cut is kept instead of searching for one. With an
+        ``entity`` the table's people are held against those of all releases under that cut; any
+        that were in one raise ``ReleasedBefore``.
+    new_people
+        States that nobody of this table was in an earlier release. Needed with ``manifest`` where
+        people cannot be compared; manifest and pages then say that the promise rests on it.
     pages
         Makes what is written beside the table, by path, from the finished run; the curator's page
         can be read by its owner alone.
@@ -76,13 +83,38 @@ def run_policy(
     policy = policy_of(policy)
     overwrite = overwrite or policy.output.overwrite
     source = _input(policy) if X is None else X
-    cut = None if manifest is None else manifest.get("cut") or {}
-    if isinstance(source, SparkTable) or is_spark_frame(source):
-        on_spark = source if isinstance(source, SparkTable) else SparkTable(source)
-        return SparkRun(policy, on_spark, pages, overwrite).finished(cut, progress)
-    paths = check_paths(policy, source, with_pages=pages is not None, overwrite=overwrite)
+    kept = read_manifest(manifest) if isinstance(manifest, str | Path) else manifest
+    cut = None if kept is None else kept.get("cut") or {}
+    folder = Path(manifest).expanduser().parent if isinstance(manifest, str | Path) else None
+    before = people_of_run(policy, kept, folder, new_people=new_people, overwrite=overwrite)
+    with before as people:
+        if isinstance(source, SparkTable) or is_spark_frame(source):
+            on_spark = source if isinstance(source, SparkTable) else SparkTable(source)
+            run = SparkRun(policy, on_spark, pages, overwrite, people)
+            return run.finished(cut, progress)
+        return _run_here(policy, source, cut, people, pages, overwrite, progress)
+
+
+def _run_here(
+    policy: Policy,
+    source: Any,
+    cut: Any,
+    people: People,
+    pages: Pages | None,
+    overwrite: bool,
+    progress: Progress | None,
+) -> Finished:
+    paths = check_paths(
+        policy,
+        source,
+        with_pages=pages is not None,
+        overwrite=overwrite,
+        people=people.path,
+        is_kept=people.is_kept,
+    )
     table = Table(source)
     frequency, outcome = studied(policy, table, cut, progress)
+    people = people.joined_by(table)
     with scratch() as folder:
         written = folder / f"release{format_of(paths.table)}"
         produced = produce(policy, table, frequency, outcome, written)
@@ -96,11 +128,13 @@ def run_policy(
             found,
             starred=produced.starred,
             table_sha256=_sha256(written),
+            people=people.told,
         )
         finished = Finished(policy, paths, frequency, outcome, produced, told)
         with ExitStack() as stack:  # renamed in reverse: the table last
             part = partial(_part, stack, overwrite)
             shutil.copyfile(written, part(paths.table))  # [P3]
+            keep_people(people, stack, overwrite)
             if outcome.cut is not None:
                 write_mapping(policy, frequency.codec, outcome.cut, found, part(paths.mapping))
             part(paths.manifest).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from shoal.anonymize.generalize import format_of
 from shoal.anonymize.manifest import manifest_of
 from shoal.anonymize.mapping import write_mapping
 from shoal.anonymize.paths import Paths
+from shoal.anonymize.people import People, keep_people
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.release import Release, released
@@ -74,12 +75,20 @@ class SparkRun:
         What is released, under which policy.
     pages, overwrite
         As for ``run_policy``.
+    people
+        What is known of the people of earlier releases.
     """
 
     def __init__(
-        self, policy: Policy, table: SparkTable, pages: Pages | None, overwrite: bool
+        self,
+        policy: Policy,
+        table: SparkTable,
+        pages: Pages | None,
+        overwrite: bool,
+        people: People,
     ) -> None:
         self._policy, self._table, self._pages = policy, table, pages
+        self._people, self._overwrite = people, overwrite
         self._files = files_of(table.session)
         self._kind = format_of(Path(self._uris["table"]))
         self._refuse_taken(overwrite)
@@ -89,6 +98,7 @@ class SparkRun:
         """Search or keep a cut, write, count again, and only then give names."""
         policy = self._policy
         frequency, outcome = studied(policy, self._table, cut, progress)
+        people = self._people.joined_by(self._table)
         release = released(frequency.problem, outcome, policy.output.suppressed == "star")
         with self._private_folder() as folder:
             written, achieved = self._written(frequency, release, folder)
@@ -102,10 +112,13 @@ class SparkRun:
                 found,
                 starred=produced.starred,
                 table_sha256=digest_of(self._table.session, written),
+                people=people.told,
             )
             done = Finished(policy, self._paths, frequency, outcome, produced, told)
             for uri, text in self._texts(done, found).items():
                 self._put(uri, text)
+            with ExitStack() as stack:
+                keep_people(people, stack, self._overwrite)
             self._files.rename(written, self._uris["table"])  # [P3]
         return done
 
@@ -206,7 +219,8 @@ class SparkRun:
     @cached_property
     def _paths(self) -> Paths:
         return Paths(
-            **{name: Path(uri.removeprefix("file://")) for name, uri in self._uris.items()}
+            **{name: Path(uri.removeprefix("file://")) for name, uri in self._uris.items()},
+            people=self._people.path,
         )
 
     def _page(self, path: Path) -> str:
@@ -215,14 +229,17 @@ class SparkRun:
     def _refuse_taken(self, overwrite: bool) -> None:
         pages = [self._page(path) for path in self._paths.pages] if self._pages else []
         wanted = [self._uris[name] for name in ("table", "mapping", "manifest")] + pages
-        if len(set(wanted)) < len(wanted):
+        people = self._people
+        kept = [] if people.path is None else [uri_of(str(people.path))]
+        if len({*wanted, *kept}) < len(wanted) + len(kept):
             raise InvalidPolicy("One path is to hold two files.", "Choose others under `output`.")
         table = self._uris["table"]
         if any(same_place(file, table) for file in self._table.frame.inputFiles()):
             raise InvalidPolicy(
                 f"{table} is read by this very run.", "Choose another name under `output`."
             )
-        taken = [uri for uri in wanted if self._files.exists(uri)]
+        new = [*wanted, *([] if people.is_kept else kept)]
+        taken = [uri for uri in new if self._files.exists(uri)]
         if taken and not overwrite:
             raise AlreadyExists(
                 f"{', '.join(taken)} exist already.",

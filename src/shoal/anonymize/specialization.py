@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from shoal.anonymize.frequency import Frequency
 from shoal.anonymize.mapping import published_cut
+from shoal.anonymize.people import Register, not_stated, people_in
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.promise import guarantee_of
@@ -35,7 +36,8 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
     k-anonymity: every combination of published quasi-identifiers that occurs is shared by at
     least ``k`` entities, counted again in what was written. It is not differential privacy: it
     does not hide what all k have in common (hence l and t), nor withstand two different releases
-    of one table, nor someone who knows how many rows a person has.
+    of one table, nor someone who knows how many rows a person has. Later rows under the same cut
+    must be new people's: see ``transform``.
 
     Parameters
     ----------
@@ -120,6 +122,10 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         self.policy = policy
         self.random_state = random_state
 
+    # What was released under the cut; a model that is loaded may have released anything.
+    _has_released: bool = True
+    _register: Register | None = None
+
     def fit(self, X: Any, y: None = None) -> Self:
         """Find the cut under which the table may be published."""
         self._search(table_of(X))
@@ -129,12 +135,21 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         """Find a release and return it: the kind of table that came, rows in random order."""
         table = table_of(X)
         frequency, outcome = self._search(table)
-        return _as_came(X, _release(self.policy_, table, frequency, outcome))
+        return self._released(X, table, frequency, outcome, new_people=False)
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Any, new_people: bool = False) -> Any:
         """Publish rows under the cut found by ``fit``, and count again.
 
         Classes that break the promise are suppressed; more than the budget of them raises.
+
+        Parameters
+        ----------
+        X
+            The rows. People of an earlier release of this model raise ``ReleasedBefore``: two
+            tables that share people can be subtracted.
+        new_people
+            States that nobody of ``X`` was in an earlier release, which a second release needs
+            where people cannot be compared: without an entity, or by a model that was loaded.
         """
         if not hasattr(self, "policy_"):
             raise InvalidSetting("The estimator is not fitted.", "Call fit first.")
@@ -144,11 +159,31 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
             )
         table = table_of(X)
         frequency, outcome = studied(self.policy_, table, self.cut_)
-        return _as_came(X, _release(self.policy_, table, frequency, outcome))
+        return self._released(X, table, frequency, outcome, new_people)
+
+    def _released(
+        self, X: Any, table: AnyTable, frequency: Frequency, outcome: Outcome, new_people: bool
+    ) -> Any:
+        register = self._register_after(table, new_people)
+        released = _as_came(X, _release(self.policy_, table, frequency, outcome))
+        self._register, self._has_released = register, True
+        return released
+
+    def _register_after(self, table: AnyTable, new_people: bool) -> Register | None:
+        """The people of all releases, this one's among them; None if they are not told apart."""
+        entity, register = self.policy_.privacy.entity, self._register
+        is_known = register is not None and register.complete
+        if self._has_released and not is_known and not new_people:
+            raise not_stated(by_entity=entity is not None)
+        if entity is None:
+            return None
+        register = register or Register.new(entity, complete=not self._has_released)
+        return register.with_people(people_in(table, entity))
 
     def _search(self, table: AnyTable) -> Studied:
         policy = self._policy()
         frequency, outcome = studied(policy, table)
+        self._has_released, self._register = False, None
         self.policy_ = policy
         self.cut_ = _labels(policy, frequency, outcome)
         self.metrics_ = outcome.metrics

@@ -76,8 +76,9 @@ def anonymize(
     """Release a table under a policy: generalised, counted again, with manifest and report.
 
     Writes what the policy's `output` names: the table, `mapping.csv`, `manifest.json`, a public
-    `report.html` with its numbers as JSON, and `report.curator.html` for you alone. Nothing has
-    its name before the written table has been counted again.
+    `report.html` with its numbers as JSON, and `report.curator.html` for you alone; with `entity`,
+    also `people.curator`, by which `apply` knows whom it must not release again. Nothing has its
+    name before the written table has been counted again.
 
     **Examples**
 
@@ -107,6 +108,14 @@ def apply(
             show_default=False,
         ),
     ] = None,
+    new_people: Annotated[
+        bool,
+        typer.Option(
+            "--new-people",  # without a setting: it is about one table, not about all to come
+            help="State that nobody in this table was in an earlier release. Needed where people "
+            "cannot be compared; manifest and pages say so.",
+        ),
+    ] = False,
     explain: Explain = False,
     population: Population = None,
     title: Title = None,
@@ -117,22 +126,25 @@ def apply(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Release new rows under the cut of an earlier release: two cuts could be intersected.
+    """Release rows of new people under the cut of an earlier release.
+
+    Nobody in the table may have been in an earlier release: two tables that share people can be
+    subtracted, and two cuts intersected. With `entity`, people are compared with those of all
+    releases under the cut, by the fingerprints beside the first (`*.people.curator`, yours
+    alone), and any who are in one are refused. Without, state `--new-people`.
 
     Classes that break k, l or t are suppressed; more than the policy allows is refused.
 
     **Examples**
 
         shoal anonymize apply --policy visits-2025.yaml --cut visits.released.manifest.json
+        shoal anonymize apply --policy newcomers.yaml --cut out.manifest.json --new-people
     """
-    from shoal.anonymize.manifest import read_manifest
-
     if cut is None:
         raise InvalidPolicy("No manifest came.", "Name the first release's with --cut.")
     told, asked, engines = (title, publisher, population), _read(policy), Engines(engine, master)
-    kept = read_manifest(cut)
-    say = Output(json, quiet)
-    _release(asked, engines, say, explain, told, overwrite=overwrite, manifest=kept)
+    say, kept = Output(json, quiet), (cut, new_people)
+    _release(asked, engines, say, explain, told, overwrite=overwrite, kept=kept)
 
 
 @anonymize_app.command()
@@ -224,7 +236,7 @@ def _release(
     told: tuple[Any, ...],
     *,
     overwrite: bool,
-    manifest: dict[str, Any] | None = None,
+    kept: tuple[Path | None, bool] = (None, False),
 ) -> None:
     from shoal.anonymize.run import run_policy
     from shoal.apps import anonymize_story as story
@@ -235,7 +247,8 @@ def _release(
         finished = run_policy(
             policy,
             rows,
-            manifest=manifest,
+            manifest=kept[0],
+            new_people=kept[1],
             pages=lambda done: story.pages(done, story.Told(*told)),
             overwrite=overwrite,
             progress=_shown(progress),
@@ -297,7 +310,8 @@ def _files(finished: "Finished") -> dict[str, str]:
     mapping = {"mapping": paths.mapping} if finished.outcome.cut is not None else {}
     pages = {"page": paths.report, "yours": paths.curator}
     files = {"table": paths.table, **mapping, "manifest": paths.manifest, **pages}
-    return {name: _said(path, finished.policy.output.path or "") for name, path in files.items()}
+    said = {name: _said(path, finished.policy.output.path or "") for name, path in files.items()}
+    return said | ({} if paths.people is None else {"people": str(paths.people)})
 
 
 def _said(path: Path, table: str) -> str:

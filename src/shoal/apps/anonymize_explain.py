@@ -20,8 +20,8 @@ IS_NOT = (
     "your quasi-identifiers, and that you are in the table, can pick your row.",
     "Same values: if all of a group have one diagnosis, whoever finds the group knows it. Rules "
     "l and t limit that; without them nothing does.",
-    "Two releases: two tables made of the same people under different cuts can be intersected. "
-    "Keep one cut, and use `shoal anonymize apply` for new rows.",
+    "Two releases: two tables that share people can be intersected under different cuts, and "
+    "subtracted under one. Keep one cut, and use `shoal anonymize apply` for new people only.",
     "Minimality: someone who knows how the search works can reason about why it stopped, and "
     "learn more than the table shows.",
     "Other columns are published as they are. What is known of them can find people, too.",

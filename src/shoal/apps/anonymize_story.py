@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 __all__ = ["Told", "chance", "document", "pages", "result", "risk_lines", "summary"]
 
 EVIDENCE = "counted again in the file as written; run.proof.md and those it names"
+_RELEASES = {
+    "first": "the first under its cut; keep the cut, and apply it to new people only",
+    "compared": "people compared with those of all earlier releases under its cut: nobody twice",
+    "stated": "the publisher states that nobody in it was in an earlier one; nothing compared them",
+    "compared and stated": "people compared with those of some earlier releases under its cut; of "
+    "the others the publisher states that nobody was in them",
+}
 _SHOWN = 3  # labels of a column on the page
 _HIT = 12  # values on the curator's page
 
@@ -118,7 +125,7 @@ def _settings(finished: "Finished", told: Told) -> dict[str, Any]:
         "holder": "the holder of the table, and nobody else",
         "bounds": f"hierarchies and domains stated in the policy; {bounds}",
         "noise": "none: values are grouped, not changed at random",
-        "releases": "not counted: keep one cut a table",
+        "releases": _RELEASES[manifest["people"]["basis"]],
         "evidence": EVIDENCE,
         "context": _context(finished),
         "code": "shoal anonymize --policy policy.yaml",
@@ -136,7 +143,8 @@ def _context(finished: "Finished") -> dict[str, Any]:
         of = policy.attributes[name]
         kinds = {"l": of.l and of.l.model_dump(), "t": of.t and of.t.model_dump()}
         rules.append({"column": name, **kinds, "share": share[name]})
-    return {"columns": policy.names("quasi"), "rules": rules}
+    basis = finished.manifest["people"]["basis"]
+    return {"columns": policy.names("quasi"), "rules": rules, "earlier": basis}
 
 
 def _released(finished: "Finished", population: "Population | None") -> dict[str, Any]:

@@ -207,15 +207,19 @@ class WaveCluster(_Clusterer):
 class TopDownSpecializationModel(_Kept, Model):  # type: ignore[misc]
     """Publishes rows under the cut that was found, and counts what comes out again.
 
-    ``fitted`` is the embedded estimator.
+    ``fitted`` is the embedded estimator. Set ``new_people = True`` to state that nobody of the next
+    table was in an earlier release, which a second one, or a model that was loaded, needs where
+    people cannot be compared.
     """
+
+    new_people = False
 
     def __init__(self, fitted: Any = None) -> None:
         super().__init__()
         self.fitted = fitted
 
     def _transform(self, dataset: Any) -> Any:
-        return self.fitted.transform(dataset)
+        return self.fitted.transform(dataset, self.new_people)
 
     def _write_fit(self, folder: Path) -> None:
         save_cut(self.fitted, folder)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["private_file", "scratch"]
+__all__ = ["private_file", "scratch", "take_lock"]
 
 _PREFIX, _LOCK = "shoal-", "lock"
 
@@ -31,7 +31,7 @@ def scratch() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
     lock = private_file(folder / "new").open("rb")
     try:
-        _holds(lock.fileno())
+        take_lock(lock.fileno())
         (folder / "new").rename(folder / _LOCK)  # by this name it has been locked ever since
         yield folder
     finally:
@@ -52,20 +52,21 @@ def _sweep(parent: Path) -> None:
             if folder.is_symlink() or folder.stat().st_uid != os.getuid():
                 continue
             with (folder / _LOCK).open("rb") as lock:
-                if _holds(lock.fileno()):
+                if take_lock(lock.fileno()):
                     shutil.rmtree(folder, ignore_errors=True)
 
 
 if sys.platform == "win32":
 
-    def _holds(handle: int) -> bool:
-        return False  # no such locks: nothing is swept
+    def take_lock(handle: int) -> bool:
+        """No such locks here: nothing is swept."""
+        return False
 
 else:
     import fcntl
 
-    def _holds(handle: int) -> bool:
-        """Whether the lock is ours now; the system frees it with the process that held it."""
+    def take_lock(handle: int) -> bool:
+        """Whether an open file's lock is ours now; the system frees it with the process."""
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

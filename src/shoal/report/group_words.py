@@ -10,14 +10,28 @@ from shoal.report.sentences import TABLE_TERMS, Promise
 
 __all__ = ["of_groups"]
 
+_STATED = (
+    "This rests on the publisher's statement that nobody in this table was in an earlier release. "
+    "Nothing has checked it; if it is false, the releases can be subtracted from each other."
+)
+_COMPARED = (
+    "Nobody in it was in an earlier release under the same grouping: people were compared before "
+    "it was made."
+)
+
 
 def of_groups(
     guarantee: KAnonymity,
     columns: Sequence[str] = (),
     rules: Sequence[Mapping[str, Any]] = (),
+    earlier: str = "first",
     **_: Any,
 ) -> Promise:
-    """Everyone shares each combination with k - 1 others, and what that does not hide."""
+    """Everyone shares each combination with k - 1 others, and what that does not hide.
+
+    ``earlier`` says why nobody in the table was in an earlier release: it is the ``first``, they
+    were ``compared``, or it was ``stated``.
+    """
     these = _listed(columns) or "the listed columns"
     unit = f"people, told apart by {guarantee.entity}" if guarantee.entity else "rows"
     return Promise(
@@ -28,17 +42,20 @@ def of_groups(
             f"chance of at most 1 in {guarantee.k}.",
             *(line for rule in rules for line in _rule(rule)),
             *(() if rules else _rules_not_stated(guarantee)),
+            *((_STATED,) if "stated" in earlier else ()),
         ),
         exact=f"Every combination of {', '.join(columns) or these} in the published table belongs "
         f"to at least k = {guarantee.k} {unit}.",
         holds=(
             f"Nobody stands alone: every group has at least {guarantee.k} members.",
             "The table was counted again as written, before it got its name.",
+            *((_COMPARED,) if earlier == "compared" else ()),
         ),
         fails=(
             "This is not differential privacy, and it adds to no such promise.",
             "A group whose members share a sensitive value gives that value away.",
-            "Two releases of one table can be compared to undo the grouping.",
+            "Two releases of one table, or of tables that share people, can be compared to undo "
+            "the grouping.",
             "Someone who knows how many rows you have may learn more."
             if guarantee.entity
             else "One row is taken as one person. Whoever has several may share a group with "
