@@ -1,9 +1,10 @@
-"""Draw the pictures of "Publish cluster centres": true, plain, and private at three budgets.
+"""Draw the pictures of "Publish cluster centres": private at three budgets, plain, and true.
 
 The students are made up, so their true counts may be shown; those of people never are.
 """
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.cluster import KMeans
 import shoal
 from shoal.apps.cluster_groups import Groups
 from shoal.apps.cluster_maps import PARTS, maps
-from shoal.figures import Figure, cell_map
+from shoal.figures import Figure, true_cell_map
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 BOX = shoal.Box(sessions_per_week=(0, 30), minutes_per_session=(0, 120))
@@ -22,16 +23,21 @@ BUDGETS = ("0.01", "0.1", "1")
 
 def main() -> None:
     """All five."""
-    counts = shoal.rows_of(STUDENTS, BOX).count(shoal.Grid(BOX, PARTS))
-    true = {"names": BOX.names, "low": BOX.low, "high": BOX.high}
-    cells = counts.reshape(PARTS, PARTS)
-    _keep("true", cell_map(cells, title="Made-up students, true counts", **true))
-    plain = cell_map(cells, title="Plain k-means on them", centers=_plain(), **true)
-    _keep("plain", plain)
+    for name, figure in true_pictures().items():
+        _keep(name, figure)
     for epsilon in BUDGETS:
         model = shoal.PrivateKMeans(4, epsilon=epsilon, domain=BOX, random_state=1)
         (figure,) = maps(Groups(model.fit(STUDENTS)))
-        _keep(epsilon, replace(figure, title=f"Private k-means at epsilon {epsilon}"))
+        title = f"Private k-means at epsilon {epsilon}"
+        _keep(f"cluster-{epsilon}", replace(figure, title=title))
+
+
+def true_pictures() -> dict[str, Figure]:
+    """Those of true counts, by file name: labelled so, for comparison."""
+    counts = shoal.rows_of(STUDENTS, BOX).count(shoal.Grid(BOX, PARTS)).reshape(PARTS, PARTS)
+    draw = partial(true_cell_map, counts, names=BOX.names, low=BOX.low, high=BOX.high)
+    plain = draw(title="Plain k-means on true counts of made-up students", centers=_plain())
+    return {"cluster-true": draw(title="Made-up students, true counts"), "cluster-plain": plain}
 
 
 def _plain() -> np.ndarray:
@@ -42,7 +48,7 @@ def _plain() -> np.ndarray:
 
 
 def _keep(name: str, figure: Figure) -> None:
-    (PICTURES / f"cluster-{name}.svg").write_text(figure.svg())
+    (PICTURES / f"{name}.svg").write_text(figure.svg())
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 The riders are made up, so their true places may be shown; those of people never are.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from shoal.apps.cluster_local_groups import Groups
 from shoal.apps.cluster_local_maps import maps
 from shoal.apps.cluster_local_reports import Heard
 from shoal.evaluate import score, score_picture
-from shoal.figures import Figure, cell_map
+from shoal.figures import Figure, cell_map, true_cell_map
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 TOWN = shoal.Box(east_km=(0, 20), north_km=(0, 12))
@@ -30,7 +31,8 @@ def riders() -> np.ndarray:
 def main() -> None:
     """True rows, reports in two ways, what was learnt from each with and without data, scores."""
     rows = riders()
-    _keep("true", _counted(rows, "Made-up riders, true places"))
+    for name, figure in true_pictures().items():
+        _keep(name, figure)
     grid = shoal.LocalGrid(TOWN, epsilon=1, n_expected=PEOPLE, n_clusters=4)
     noise = shoal.PlanarLaplace(1, bounds=TOWN)
     for name, mechanism, words in (
@@ -39,10 +41,15 @@ def main() -> None:
     ):
         reports = mechanism.release(TOWN.clip(rows), shoal.Randomness(1).noise)
         found, nothing = maps(_groups(reports, 4))
-        _keep(f"{name}-found", replace(found, title=f"Learnt from {words}"))
-        _keep(f"{name}-control", replace(nothing, title=f"The same without data, {words}"))
-    _keep("reports", _counted(reports.values, "Reports at epsilon 1 per km"))
-    _keep("scores", _scores(rows))
+        _keep(f"unseen-{name}-found", replace(found, title=f"Learnt from {words}"))
+        _keep(f"unseen-{name}-control", replace(nothing, title=f"The same without data, {words}"))
+    _keep("unseen-reports", _counted(reports.values, "Reports at epsilon 1 per km", cell_map))
+    _keep("unseen-scores", _scores(rows))
+
+
+def true_pictures() -> dict[str, Figure]:
+    """That of true places, by file name: labelled so, for comparison."""
+    return {"unseen-true": _counted(riders(), "Made-up riders, true places", true_cell_map)}
 
 
 def _groups(reports: shoal.Reports, k: int) -> Groups:
@@ -59,14 +66,14 @@ def _scores(rows: np.ndarray) -> Figure:
     return score_picture(score(model, TOWN.clip(rows), control=nothing), "Scores in the town")
 
 
-def _counted(points: np.ndarray, title: str) -> Figure:
+def _counted(points: np.ndarray, title: str, draw: Callable[..., Figure]) -> Figure:
     sides = list(zip(TOWN.low, TOWN.high, strict=True))
     counts, _, _ = np.histogram2d(*points.T, bins=48, range=sides)
-    return cell_map(counts, names=TOWN.names, low=TOWN.low, high=TOWN.high, title=title)
+    return draw(counts, names=TOWN.names, low=TOWN.low, high=TOWN.high, title=title)
 
 
 def _keep(name: str, figure: Figure) -> None:
-    (PICTURES / f"unseen-{name}.svg").write_text(figure.svg())
+    (PICTURES / f"{name}.svg").write_text(figure.svg())
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ def tables(tmp_path_factory):
     names = ["secret name"] * 200
     write_table(pa.table({"x": points[:, 0], "y": points[:, 1], "name": names}), place / "rows.csv")
     (place / "rows.yaml").write_text(DOMAIN)
+    (place / "mixed.yaml").write_text(DOMAIN.replace("{x", "{name: {values: [a, b]}, x"))
     (place / "policy.yaml").write_text(POLICY)
     people = {
         "age": rng.integers(0, 100, 400),
@@ -151,6 +152,7 @@ def test_a_page_is_for_its_owner_and_says_so():
         (("--method", "plain", "-k", "2", "-o", "attack.pdf"), "ends in neither"),
         (("--method", "plain", "-k", "2", "--columns", "z"), "not in rows.yaml"),
         (("--method", "plain", "-k", "2", "--by", "magic"), "magic"),
+        (("--method", "plain", "-k", "2", "--domain", "mixed.yaml"), "'name' holds categories"),
     ],
 )
 def test_wrong_use_is_named(words, said):

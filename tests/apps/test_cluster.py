@@ -20,7 +20,15 @@ from shoal.privacy import Ledger, PureDP
 
 VISITS = """
 version: 1
-columns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}, sex: {values: [F, M]}}
+columns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}
+"""
+MIXED = """
+version: 1
+columns:
+  town: {values: [A, B]}
+  age: {low: 0, high: 110}
+  sex: {values: [F, M]}
+  visits: {low: 0, high: 20}
 """
 CITY = """
 version: 1
@@ -54,6 +62,7 @@ def folder(tmp_path, monkeypatch):
     }
     write_table(pa.table(trips), tmp_path / "trips.csv")
     (tmp_path / "visits.yaml").write_text(VISITS)
+    (tmp_path / "mixed.yaml").write_text(MIXED)
     (tmp_path / "city.yaml").write_text(CITY)
     return tmp_path
 
@@ -270,7 +279,7 @@ def test_rows_that_lack_a_number_are_refused_or_dropped(folder):
         (("--epsilon", "1", "--domain", "visits.yaml", "-k", "6-2"), "must run upwards"),
         (("--epsilon", "0", "--domain", "visits.yaml", "-k", "2"), "InvalidBudget"),
         (("--epsilon", "1", "--domain", "none.yaml", "-k", "2"), "none.yaml"),
-        (("--epsilon", "1", "--domain", "visits.yaml", "-k", "2", "--columns", "sex"),
+        (("--epsilon", "1", "--domain", "mixed.yaml", "-k", "2", "--columns", "sex"),
          "'sex' holds categories"),
         (("--epsilon", "1", "--domain", "visits.yaml", "-k", "2", "--columns", "pay"),
          "'pay' of 1 columns"),
@@ -292,6 +301,29 @@ def test_what_cannot_be_is_said_with_a_next_step_and_leaves_nothing(folder, word
     assert shown.exit_code == 2, shown.output
     assert said in " ".join(shown.output.split())
     assert files(folder) == before
+
+
+@pytest.mark.parametrize("how", [("-k", 2), ("--method", "wave")])
+@pytest.mark.parametrize("where", [(), ("--engine", "spark")])
+def test_category_columns_are_refused_by_name_not_left_out_and_nothing_is_spent(folder, how, where):
+    before = files(folder)
+    known = ("--epsilon", 1, "--domain", "mixed.yaml", "--ledger", "l.ledger")
+    shown = run("visits.csv", *how, *known, *where)
+    said = " ".join(shown.output.split())
+    assert shown.exit_code == 2, shown.output
+    assert "'town', 'sex' hold categories" in said
+    assert "--columns age,visits" in said
+    assert "domain file without" in said
+    assert files(folder) == before  # no ledger either
+
+
+@pytest.mark.parametrize("how", [("-k", 2), ("--method", "wave")])
+def test_numeric_columns_chosen_on_purpose_are_clustered_beside_categories(folder, how):
+    known = ("--epsilon", 1, "--domain", "mixed.yaml", "--ledger", "l.ledger")
+    shown = run("visits.csv", *how, *known, "--columns", "age,visits")
+    assert shown.exit_code == 0, shown.output
+    assert Ledger("l.ledger").totals() == [PureDP(1)]
+    assert shoal.load_model("model").domain.names == ("age", "visits")
 
 
 def test_an_older_model_is_replaced_only_when_asked_and_nothing_else_ever(folder):

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from shoal.apps.input import budget_of, chosen, counted, file_of, listed, schema_of
+from shoal.apps.input import box_of, budget_of, chosen, counted, file_of, listed, schema_of
 from shoal.apps.output import Progress
-from shoal.errors import InvalidBudget, UnknownBounds
+from shoal.domain import Box, Schema
+from shoal.errors import InvalidBudget, InvalidSetting, UnknownBounds
 
 
 def test_standard_input_waits_in_a_file_of_its_owner_alone_and_goes(monkeypatch):
@@ -46,6 +47,44 @@ def test_columns_are_those_asked_for_once_each_or_all():
     with pytest.raises(UnknownBounds, match=r"'c' of 2 columns are not in d\.yaml"):
         chosen("a,c", ("a", "b"), Path("d.yaml"))
     assert listed("x , y") == ("x", "y")
+
+
+AGE, SEX = {"low": 0, "high": 110}, {"values": ["F", "M"]}
+
+
+def schema(**columns):
+    return Schema.of({"version": 1, "columns": columns})
+
+
+def test_numbers_are_taken_in_the_order_of_the_domain_or_as_asked():
+    two = schema(age=AGE, visits=AGE)
+    assert box_of(two, None, None).names == ("age", "visits")
+    assert box_of(two, "visits,age", None).names == ("visits", "age")
+
+
+def test_a_domain_with_categories_needs_its_numbers_chosen():
+    mixed = schema(sex=SEX, age=AGE)
+    for columns in (None, "age,sex", "sex"):
+        with pytest.raises(InvalidSetting, match="'sex' holds categories") as caught:
+            box_of(mixed, columns, None)
+        assert "--columns age;" in caught.value.next_step
+    assert box_of(mixed, "age", None) == Box(age=(0, 110))
+
+
+@pytest.mark.parametrize("columns", [None, "sex"])
+def test_a_domain_of_categories_alone_has_no_columns_to_choose(columns):
+    with pytest.raises(InvalidSetting, match="'sex' holds categories") as caught:
+        box_of(schema(sex=SEX), columns, None)
+    assert "low and high" in caught.value.next_step
+
+
+def test_a_map_beside_categories_is_chosen_whole():
+    places = {"lat": {"low": 40, "high": 41}, "lon": {"low": -75, "high": -73}, "kind": SEX}
+    geo = {"latitude": "lat", "longitude": "lon"}
+    city = Schema.of({"version": 1, "columns": places, "geo": geo})
+    with pytest.raises(InvalidSetting, match="'kind' holds categories"):
+        box_of(city, None, None)
+    assert box_of(city, "lat,lon", None) == city.box
 
 
 def test_rows_read_are_shown_beside_the_step_where_anybody_watches():

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from shoal.errors import DimensionMismatch, InvalidDomain, NotFinite, NotNumeric
-from shoal.figures import cell_map, figure_of
+from shoal.figures import cell_map, figure_of, true_cell_map
 from shoal.figures.cell_map import BOTTOM, LEFT, RIGHT, TOP
 from shoal.figures.cells import shade_levels
 
@@ -93,6 +93,24 @@ def test_the_words_name_the_densest_areas_unless_told():
     assert "No cell stands out." in cell_map(counts * 0, **BOX).alt
     said = cell_map(counts, **BOX, finding="Most are 55.")
     assert "means more people. Most are 55. Counts are noisy." in said.alt
+
+
+def test_true_counts_are_labelled_true_and_noisy_ones_noisy():
+    counts = [[0, 9], [1, 0]]
+    noisy, true = cell_map(counts, **BOX), true_cell_map(counts, **BOX, centers=[[1, 2]])
+    assert "people in a cell, noisy" in texts(noisy)
+    assert "people in a cell, true" in texts(true)
+    assert true.alt.endswith("Counts are true: for the holder of the rows only.")
+    assert "noisy" not in true.svg() + str(true.to_dict())
+    assert "true" not in noisy.alt
+    assert covered(true) == covered(noisy)
+    assert figure_of(true.to_dict()).svg() == true.svg()
+
+
+def test_a_large_map_of_true_counts_speaks_of_no_release():
+    assert true_cell_map(np.ones((500, 333)), **BOX).note == (
+        "The 500 x 333 cells are drawn merged, 8 x 8 to one."
+    )
 
 
 @pytest.mark.parametrize("counts", [np.zeros(4), np.zeros((2, 2, 2)), np.zeros((0, 2))])

@@ -100,20 +100,37 @@ def schema_of(domain: Path | None) -> "Schema":
 
 
 def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
-    """The public bounds of the columns to cluster."""
-    names = chosen(columns, schema.columns, domain) if columns else schema.numbers
-    listed = [repr(name) for name in names if name in schema.categories]
-    if listed:
-        raise InvalidSetting(
-            f"{', '.join(listed)} holds categories; groups are found among numbers.",
-            "Choose numeric --columns.",
-        )
+    """The public bounds of the columns to cluster.
+
+    A domain with categories is not narrowed to its numbers unasked: whoever wrote it would believe
+    that every column of it was used.
+    """
+    names = chosen(columns, schema.columns, domain)
+    if categories := [name for name in names if name in schema.categories]:
+        raise _categories_came(categories, schema)
     if schema.geo and {*names} != {*schema.geo}:
         raise InvalidDomain(
             "--columns names a part of a map, which would be clustered in degrees.",
             f"Take both, --columns {','.join(schema.geo)}, or leave it out.",
         )
     return schema.box if schema.geo else schema.box.select(names)
+
+
+def _categories_came(categories: list[str], schema: "Schema") -> InvalidSetting:
+    hold = "holds" if len(categories) == 1 else "hold"
+    came = (
+        f"{', '.join(map(repr, categories))} {hold} categories; groups are found among numbers, "
+        "and no column is left out unasked."
+    )
+    if not schema.bounds:
+        return InvalidSetting(
+            came, "Give a numeric column low and high, e.g. `age: {low: 0, high: 110}`."
+        )
+    return InvalidSetting(
+        came,
+        f"Choose the numeric ones on purpose, --columns {','.join(schema.numbers)}; or give a "
+        "domain file without categories.",
+    )
 
 
 def chosen(columns: str | None, known: tuple[str, ...], domain: Path | None) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ So a page can be redrawn from its ``report.json`` alone, and nothing hides in a 
 
 from shoal.figures.areas import Area, dense_areas
 from shoal.figures.budget_curve import BudgetCurve, budget_curve
-from shoal.figures.cell_map import CellMap, cell_map
+from shoal.figures.cell_map import CellMap, cell_map, true_cell_map
 from shoal.figures.class_sizes import ClassSizes, class_sizes
 from shoal.figures.cluster_map import ClusterMap, cluster_map
 from shoal.figures.count_curve import CountCurve, count_curve
@@ -57,6 +57,7 @@ __all__ = [
     "raster_of_points",
     "roc_curve",
     "score_marks",
+    "true_cell_map",
     "verdict_figure",
 ]
 

@@ -1,8 +1,8 @@
-"""A map of released cells over a public box: the stronger the colour, the more people."""
+"""A map of cells over a public box: the stronger the colour, the more people."""
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,11 +16,12 @@ from shoal.figures.palette import PALETTE, SHADES
 from shoal.figures.svg import Svg, at, nice_ticks
 from shoal.figures.text import labels, number, places, shorten
 
-__all__ = ["CellMap", "alt_words", "cell_map", "finding_of"]
+__all__ = ["CellMap", "alt_words", "cell_map", "finding_of", "true_cell_map"]
 
 MOST_CELLS = 10_000
 WIDTH, HEIGHT = 640, 440
 LEFT, RIGHT, TOP, BOTTOM = 74, 626, 44, 378
+_TRUE = "Counts are true: for the holder of the rows only."
 LETTER = 13  # the width of a digit where it is drawn largest, on a narrow screen
 
 
@@ -61,30 +62,99 @@ def cell_map(
     >>> figure.svg().startswith("<svg")
     True
     """
-    counts, corners = whole_counts(noisy_counts), box_corners(low, high)
+    drawn = _drawn(noisy_counts, names, low, high, finding)
+    data = {
+        **drawn.axes,
+        "noisy_counts": drawn.counts.tolist(),
+        "centers": [] if centers is None else points(centers).tolist(),
+        "reach": [] if reach is None else points(reach).tolist(),
+    }
+    note = drawn.note("released cells")
+    alt = alt_words(names, drawn.corners, drawn.finding, note)
+    return CellMap(title=title, alt=alt, data=data, note=note)
+
+
+def true_cell_map(
+    counts: ArrayLike,
+    *,
+    names: Sequence[str],
+    low: ArrayLike,
+    high: ArrayLike,
+    title: str,
+    centers: ArrayLike | None = None,
+) -> "CellMap":
+    """Draw true counts of a regular grid over two columns, for the holder of the rows alone.
+
+    The picture, its description and its data say that the counts are true, so that none can pass
+    for a released one.
+
+    Parameters
+    ----------
+    counts
+        One true count a cell, first column across, second upwards.
+    names, low, high
+        Axis titles and the public box.
+    title
+        What it is.
+    centers
+        Points to mark and number.
+
+    Examples
+    --------
+    >>> figure = true_cell_map([[0, 9], [1, 0]], names=["age", "visits"], low=[0, 0],
+    ...                        high=[110, 20], title="Visits by age")
+    >>> figure.alt.split(". ")[-1]
+    'Counts are true: for the holder of the rows only.'
+    """
+    drawn = _drawn(counts, names, low, high, None)
+    data = {
+        **drawn.axes,
+        "true_counts": drawn.counts.tolist(),
+        "centers": [] if centers is None else points(centers).tolist(),
+    }
+    note = drawn.note("cells")
+    alt = alt_words(names, drawn.corners, drawn.finding, note, _TRUE)
+    return CellMap(title=title, alt=alt, data=data, note=note)
+
+
+class _Drawn(NamedTuple):
+    """What a map shows, whatever its counts are."""
+
+    axes: dict[str, Any]
+    counts: Counts
+    corners: NDArray[np.float64]
+    finding: str
+
+    def note(self, what: str) -> str:
+        """That cells were merged, if they were."""
+        if (factor := self.axes["merged"]) == 1:
+            return ""
+        cells = " x ".join(number(m) for m in self.axes["cells"])
+        return f"The {cells} {what} are drawn merged, {factor} x {factor} to one."
+
+
+def _drawn(
+    given: ArrayLike, names: Sequence[str], low: ArrayLike, high: ArrayLike, finding: str | None
+) -> _Drawn:
+    counts, corners = whole_counts(given), box_corners(low, high)
     if counts.ndim != 2 or corners.shape != (2, 2) or len(names) != 2 or not counts.size:
         raise DimensionMismatch(
             f"Counts of {counts.ndim} and a box of {len(names)} columns came; a map shows two.",
             "Choose two columns, e.g. counts.reshape(grid.shape) of a grid over two.",
         )
-    finding = finding or finding_of(counts, names, corners)
     merged, factor = _merged(counts)
-    note = _note(counts, factor)
-    data = {
+    axes = {
         "names": [str(name) for name in names],
         "low": corners[0].tolist(),
         "high": corners[1].tolist(),
         "cells": list(counts.shape),
         "merged": factor,
-        "noisy_counts": merged.tolist(),
-        "centers": [] if centers is None else points(centers).tolist(),
-        "reach": [] if reach is None else points(reach).tolist(),
     }
-    return CellMap(title=title, alt=alt_words(names, corners, finding, note), data=data, note=note)
+    return _Drawn(axes, merged, corners, finding or finding_of(counts, names, corners))
 
 
 class CellMap(Figure):
-    """The picture of ``cell_map``."""
+    """The picture of ``cell_map`` or of ``true_cell_map``: its data say which."""
 
     kind = "cell_map"
 
@@ -92,11 +162,12 @@ class CellMap(Figure):
         """The picture, 640 x 440."""
         svg = Svg(WIDTH, HEIGHT, self.title, self.alt)
         self._draw_axes(svg)
-        counts = np.array(self.data["noisy_counts"], dtype=np.int64)
+        counts = np.array(self._counts, dtype=np.int64)
         levels = shade_levels(counts)
         draw_cells(svg, counts, levels, *self._edges())
         svg.path(f"M{self._left} {TOP}H{RIGHT}V{BOTTOM}H{self._left}z", "frame")
-        draw_legend(svg, levels, LEFT, RIGHT)
+        kind = "true" if self._is_true else "noisy"
+        draw_legend(svg, levels, LEFT, RIGHT, f"people in a cell, {kind}")
         for center, reach in zip(self.data["centers"], self.data.get("reach", ()), strict=False):
             svg.path(self._ring(center, reach), "ring")
         for place, (x, y) in enumerate(self.data["centers"], start=1):
@@ -107,13 +178,21 @@ class CellMap(Figure):
         """The same as a heat map."""
         import plotly.graph_objects as go
 
-        counts = np.array(self.data["noisy_counts"], dtype=float).T
+        counts = np.array(self._counts, dtype=float).T
         shades = [PALETTE[f"shade-{i}"][0] for i in range(1, SHADES + 1)]
         across, upwards = self.data["names"]
         x, y = (e.tolist() for e in self._bounds())
         heat = go.Heatmap(x=x, y=y, z=np.where(counts > 0, counts, np.nan), colorscale=shades)
         figure = go.Figure(heat)
         return figure.update_layout(title=self.title, xaxis_title=across, yaxis_title=upwards)
+
+    @property
+    def _is_true(self) -> bool:
+        return "true_counts" in self.data
+
+    @property
+    def _counts(self) -> Any:
+        return self.data["true_counts" if self._is_true else "noisy_counts"]
 
     def _x(self, value: float) -> float:
         low, high = self.data["low"][0], self.data["high"][0]
@@ -194,13 +273,6 @@ def _merged(counts: Counts) -> tuple[Counts, int]:
     return counts, factor
 
 
-def _note(counts: Counts, factor: int) -> str:
-    if factor == 1:
-        return ""
-    cells = " x ".join(number(m) for m in counts.shape)
-    return f"The {cells} released cells are drawn merged, {factor} x {factor} to one."
-
-
 def finding_of(counts: Counts, names: Sequence[str], corners: NDArray[np.float64]) -> str:
     """Where the densest areas of a regular grid lie, in a sentence."""
     called = [shorten(str(name), 80) for name in names]
@@ -217,11 +289,17 @@ def finding_of(counts: Counts, names: Sequence[str], corners: NDArray[np.float64
     return f"The densest areas lie near {'; '.join(spots[:-1])} and {spots[-1]}."
 
 
-def alt_words(names: Sequence[str], corners: NDArray[np.float64], finding: str, note: str) -> str:
+def alt_words(
+    names: Sequence[str],
+    corners: NDArray[np.float64],
+    finding: str,
+    note: str,
+    counts: str = "Counts are noisy.",
+) -> str:
     """A map in words: its axes, what its colour means, what it shows."""
     ends = [
         f"{shorten(str(name), 80)} from {number(low)} to {number(high)}"
         for name, low, high in zip(names, *corners, strict=True)
     ]
     said = f"{ends[0]} across, {ends[1]} upwards. A stronger colour means more people. "
-    return f"{said}{finding.rstrip('.')}. Counts are noisy. {note}".strip()
+    return f"{said}{finding.rstrip('.')}. {counts} {note}".strip()

@@ -76,7 +76,7 @@ def draw_legend(
     levels: list[int],
     left: float,
     right: float,
-    words: str = "people in a cell, noisy",
+    words: str,
 ) -> None:
     """Few to many, above the map; room enough for counts of billions."""
     first = left + 24

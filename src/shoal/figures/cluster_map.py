@@ -33,6 +33,7 @@ def cluster_map(
     centers: ArrayLike,
     branches: Sequence[Branch] = (),
     rows: ArrayLike | None = None,
+    noisy: bool = True,
     title: str,
 ) -> "ClusterMap":
     """Draw the cells of clusters, one colour and number a cluster.
@@ -44,12 +45,14 @@ def cluster_map(
     names, low, high
         Axis titles and the public box.
     sizes, centers
-        A noisy number of rows, and a place for the mark, for each cluster.
+        A number of rows, and a place for the mark, for each cluster.
     branches
         Of the tree: cluster, height of its peak, height at which it joins a higher one, and which,
         or -1; from the highest peak down.
     rows
         People's places, for the holder of the rows alone.
+    noisy
+        Whether sizes and cells carry noise, which the words say.
     title
         What it is.
 
@@ -79,7 +82,7 @@ def cluster_map(
         "branches": [list(branch) for branch in branches],
         "rows": None if rows is None else points(rows).tolist(),
     }
-    return ClusterMap(title=title, alt=_alt(data), data=data)
+    return ClusterMap(title=title, alt=_alt(data, noisy), data=data)
 
 
 class ClusterMap(CellMap):
@@ -162,14 +165,14 @@ def _every(labels: NDArray[np.int64]) -> NDArray[np.int64]:
     return labels[:: steps[0], :: steps[1]]
 
 
-def _alt(data: dict[str, Any]) -> str:
+def _alt(data: dict[str, Any], noisy: bool) -> str:
     ends = [
         f"{name} from {number(low)} to {number(high)}"
         for name, low, high in zip(data["names"], data["low"], data["high"], strict=True)
     ]
     said = f"{ends[0]} across, {ends[1]} upwards. {_found(data['sizes'])}"
     dots = "" if data["rows"] is None else " Dots are people: for the holder of the rows only."
-    return f"{said} Numbers are noisy.{dots}"
+    return f"{said} Numbers {'are noisy' if noisy else 'carry no noise'}.{dots}"
 
 
 def _found(sizes: list[int]) -> str:

@@ -233,6 +233,13 @@ def test_its_picture_shows_cells_tree_and_the_holders_rows():
         private(domain=Box.unit(1)).fit(BLOBS[:, :1]).plot()
 
 
+def test_its_picture_calls_numbers_noisy_only_if_they_are():
+    plain = WaveCluster(domain=UNIT, cells=32).fit(BLOBS).plot()
+    assert "noisy" not in plain.svg()
+    assert "Numbers carry no noise." in plain.alt
+    assert "Numbers are noisy." in private().fit(BLOBS).plot().alt
+
+
 def test_a_map_of_too_many_cells_is_refused():
     with pytest.raises(shoal.errors.TooManyCells):
         private(cells=5000).fit(BLOBS).plot()

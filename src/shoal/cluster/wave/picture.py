@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from shoal.cluster.wave.persistence import PeakTree
 from shoal.errors import DimensionMismatch, TooManyCells
 from shoal.figures import Figure, cluster_map
+from shoal.privacy import Unprotected
 
 __all__ = ["branches", "densest", "picture"]
 
@@ -36,6 +37,7 @@ def picture(model: Any, points: Matrix | None) -> Figure:
         centers=densest(model),
         branches=[] if model.tree_ is None else branches(model.tree_, model.cell_labels_),
         rows=points,
+        noisy=not isinstance(model.guarantee_, Unprotected),
         title="Clusters" if points is None else "Clusters and rows",
     )
 
