@@ -24,7 +24,7 @@ from shoal.anonymize.manifest import no_kept_cut
 from shoal.anonymize.paths import people_place
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.table import OWNER, AnyTable
-from shoal.engine.scratch import private_file, take_lock
+from shoal.engine.scratch import private_file
 from shoal.engine.spark_table import SparkTable
 from shoal.errors import (
     AlreadyExists,
@@ -35,7 +35,7 @@ from shoal.errors import (
     ReleasedBefore,
     TooManyCombinations,
 )
-from shoal.files import whole_file
+from shoal.files import take_lock, whole_file
 
 __all__ = [
     "Basis",

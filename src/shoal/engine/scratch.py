@@ -6,13 +6,14 @@ was left by a process that is gone.
 
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["private_file", "scratch", "take_lock"]
+from shoal.files import take_lock
+
+__all__ = ["private_file", "scratch"]
 
 _PREFIX, _LOCK = "shoal-", "lock"
 
@@ -31,7 +32,8 @@ def scratch() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
     lock = private_file(folder / "new").open("rb")
     try:
-        take_lock(lock.fileno())
+        with suppress(OSError):  # where nothing can be locked, nothing is swept either
+            take_lock(lock.fileno())
         (folder / "new").rename(folder / _LOCK)  # by this name it has been locked ever since
         yield folder
     finally:
@@ -54,21 +56,3 @@ def _sweep(parent: Path) -> None:
             with (folder / _LOCK).open("rb") as lock:
                 if take_lock(lock.fileno()):
                     shutil.rmtree(folder, ignore_errors=True)
-
-
-if sys.platform == "win32":
-
-    def take_lock(handle: int) -> bool:
-        """No such locks here: nothing is swept."""
-        return False
-
-else:
-    import fcntl
-
-    def take_lock(handle: int) -> bool:
-        """Whether an open file's lock is ours now; the system frees it with the process."""
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
