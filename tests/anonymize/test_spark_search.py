@@ -99,7 +99,7 @@ def test_learnt_hierarchies_and_nulls_are_those_of_this_machine(spark, nulls):
     assert found.cut == expected.cut
     assert found.metrics == expected.metrics
     assert far.problem.lost == near.problem.lost
-    assert MERGED in found.notes
+    assert MERGED in found.curator_notes
 
 
 def test_counting_split_by_split_gives_the_cut_of_this_machine(spark):
