@@ -150,11 +150,14 @@ def differing(folder, columns, extra, tables=TABLES):
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     ("columns", "extra"),
-    [*((columns, "one run") for columns in COLUMNS), *(("tree and halves", e) for e in POLICIES)],
+    [
+        *product(COLUMNS, ["one run"]),
+        *product(["tree and halves"], sorted(POLICIES.keys() - {"one run"})),
+    ],
 )
 def test_where_published_rows_are_equal_every_public_byte_is(tmp_path, columns, extra):
     alike, unlike = differing(tmp_path, columns, extra, TABLES[:2])
-    assert alike > 0
+    assert alike > 0 or "local" in extra  # where every row may find a class
     assert unlike == []
 
 
@@ -163,6 +166,5 @@ def test_where_published_rows_are_equal_every_public_byte_is(tmp_path, columns, 
 @pytest.mark.parametrize("columns", COLUMNS)
 @pytest.mark.parametrize("extra", POLICIES)
 def test_that_holds_for_every_policy_and_column(tmp_path, columns, extra):
-    alike, unlike = differing(tmp_path, columns, extra)
-    assert alike > 0
+    _, unlike = differing(tmp_path, columns, extra)
     assert unlike == []
