@@ -36,9 +36,9 @@ def test_large_tables_get_fewer_runs_unless_told_how_many(monkeypatch):
     monkeypatch.setattr("shoal.anonymize.portfolio._WORK", 6.5 * table().codes.size ** 1.5)
     few = portfolio(table())
     assert few.compared == 6
-    assert "6 of 36 searches" in few.notes[-1]
+    assert "6 of 36 searches" in few.curator_notes[-1]
     asked = portfolio(table(), restarts=32)
-    assert (asked.compared, asked.notes) == (36, ())
+    assert (asked.compared, asked.curator_notes) == (36, ())
     monkeypatch.setattr("shoal.anonymize.portfolio._WORK", 1)
     assert portfolio(table()).cut == specialise(table()).cut
 

@@ -99,7 +99,23 @@ def test_learnt_hierarchies_and_nulls_are_those_of_this_machine(spark, nulls):
     assert found.cut == expected.cut
     assert found.metrics == expected.metrics
     assert far.problem.lost == near.problem.lost
-    assert MERGED in found.notes
+    assert MERGED in found.curator_notes
+
+
+@pytest.mark.parametrize("limit", [10, 1_000_000])
+def test_splits_learnt_on_spark_are_those_of_this_machine(spark, limit):
+    drawn = np.random.default_rng(5).lognormal(10, 0.5, 300).astype(int)
+    table = letters(300).append_column("pay", pa.array(drawn))
+    pay = {"role": "quasi", "type": "int", "domain": [0, 199_999],
+           "hierarchy": {"kind": "binary", "split": "median"}}  # fmt: skip
+    asked = small(attributes={"pay": pay})
+    near, expected = studied(asked, table_of(table))
+    far, found = studied(asked, SparkTable(spark.createDataFrame(table), limit))
+    trees = [of.codec.hierarchies["pay"].taxonomy.nodes for of in (near, far)]
+    assert trees[0] == trees[1]
+    assert len(trees[0]) > 20
+    assert found.cut == expected.cut
+    assert found.metrics == expected.metrics
 
 
 def test_counting_split_by_split_gives_the_cut_of_this_machine(spark):

@@ -1,7 +1,6 @@
 """From a policy and a table to the frequency table a search works on: one GROUP BY."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +12,7 @@ from shoal.anonymize.cells import Distinct, distinct
 from shoal.anonymize.classes import classes_of
 from shoal.anonymize.codec import NOTHING, Codec, Values, values_of
 from shoal.anonymize.hierarchies import NO_LEAF, Hierarchy
-from shoal.anonymize.hierarchies.build import hierarchy_for, needs_rows
+from shoal.anonymize.hierarchies.build import Held, hierarchy_for, needs_rows
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Problem, SensitiveColumn
 from shoal.anonymize.screen import check_columns, check_people, check_tokens
@@ -26,7 +25,6 @@ __all__ = [
     "asked_columns",
     "codec_of",
     "frequency_of",
-    "occurring_in",
     "problem_of",
     "ruled",
     "screened",
@@ -50,10 +48,11 @@ class Frequency(NamedTuple):
 
 
 class Column(NamedTuple):
-    """Cells of a column, an Arrow array, and the rows that each stands for."""
+    """Cells of a column, an Arrow array, the rows that each stands for, and whose they are."""
 
     cells: Any
     n: Ints
+    owner: Ints | None = None  # None: each row is a person's
 
 
 class _Lines(NamedTuple):
@@ -110,9 +109,10 @@ def frequency_of(policy: Policy, found: pa.Table, by_person: bool) -> Frequency:
     named = asked_columns(policy)
     found = found.rename_columns([*named, *found.column_names[len(named) :]])
     n = found["n"].to_numpy().astype(np.int64)
-    columns = {name: Column(found[name], n) for name in named}
-    codec = codec_of(policy, columns)
     people = _numbered(found[OWNER]) if by_person else None
+    owner = None if people is None else people.at.astype(np.int64)
+    columns = {name: Column(found[name], n, owner) for name in named}
+    codec = codec_of(policy, columns)
     extra = [distinct(found[_TARGET], ()).at] if policy.search.target else []
     extra += [] if people is None else [people.at]
     numbers = [
@@ -125,12 +125,10 @@ def frequency_of(policy: Policy, found: pa.Table, by_person: bool) -> Frequency:
     return Frequency(problem, codec, None if people is None else people.values)
 
 
-def without_lines(
-    policy: Policy, codec: Codec, occurs: Sequence[NDArray[np.bool_]], lost: int
-) -> Problem:
-    """A problem whose lines are elsewhere; which leaves occur there, and rows lost to nulls."""
+def without_lines(policy: Policy, codec: Codec, lost: int) -> Problem:
+    """A problem whose lines are elsewhere; ``lost`` rows of them were left out for a null."""
     none = _Lines(np.empty((0, len(codec.hierarchies)), np.int32), np.empty(0, np.int64), lost)
-    return replace(_problem(policy, codec, none, False), costs=_costs(policy, codec, occurs))
+    return _problem(policy, codec, none, False)
 
 
 def ruled(policy: Policy) -> tuple[str, ...]:
@@ -146,7 +144,7 @@ def codec_of(policy: Policy, columns: Mapping[str, Column]) -> Codec:
     hierarchies = {}
     for name in policy.names("quasi"):
         part = distinct(columns[name].cells, policy.input.null_values)
-        tree = _hierarchy(policy, name, part, columns[name].n)
+        tree = _hierarchy(policy, name, part, columns[name])
         has_null = bool((part.at < 0).any()) and policy.privacy.nulls != "suppress"
         hierarchies[name] = tree.with_null() if has_null else tree
     values = {
@@ -169,18 +167,19 @@ def _refuse_too_diverse(values: dict[str, Values]) -> None:
             )
 
 
-def _hierarchy(policy: Policy, name: str, part: Distinct, n: Ints) -> Hierarchy:
+def _hierarchy(policy: Policy, name: str, part: Distinct, column: Column) -> Hierarchy:
     if not needs_rows(policy.attributes[name]):
         return hierarchy_for(policy, name)
     known = part.at >= 0
-    counts = np.bincount(part.at[known], n[known], minlength=len(part.values)).astype(np.int64)
-    occurring = np.flatnonzero(counts)
+    occurring, at = np.unique(part.at[known], return_inverse=True)
     if not len(occurring):
         raise HierarchyIncomplete(
             f"Column {name!r} is empty, so there is no hierarchy to learn.",
             "Drop the column from the table, or give its hierarchy in a file.",
         )
-    return hierarchy_for(policy, name, part.values.take(pa.array(occurring)), counts[occurring])
+    owner = None if column.owner is None else column.owner[known]
+    held = Held(at, column.n[known], owner)
+    return hierarchy_for(policy, name, part.values.take(pa.array(occurring)), held)
 
 
 def _refuse_strange(codec: Codec, columns: Mapping[str, Column]) -> None:
@@ -232,7 +231,7 @@ def _problem(policy: Policy, codec: Codec, lines: _Lines, by_person: bool) -> Pr
     return Problem(
         names=policy.names("quasi"),
         taxonomies=trees,
-        costs=_costs(policy, codec, occurring_in(codec, lines.codes)),
+        costs=_costs(policy, codec),
         codes=np.ascontiguousarray(lines.codes[:, :d]),
         n=lines.n,
         k=policy.privacy.k,
@@ -246,22 +245,10 @@ def _problem(policy: Policy, codec: Codec, lines: _Lines, by_person: bool) -> Pr
     )
 
 
-def occurring_in(codec: Codec, codes: NDArray[np.int32]) -> list[NDArray[np.bool_]]:
-    """For each quasi-identifier which leaves occur, by code."""
-    marks = []
-    for q, hierarchy in enumerate(codec.hierarchies.values()):
-        occurs = np.zeros(hierarchy.taxonomy.size, dtype=bool)
-        occurs[codes[:, q]] = True
-        marks.append(occurs)
-    return marks
-
-
-def _costs(
-    policy: Policy, codec: Codec, occurs: Sequence[NDArray[np.bool_]]
-) -> tuple[NDArray[np.float64], ...]:
+def _costs(policy: Policy, codec: Codec) -> tuple[NDArray[np.float64], ...]:
     every = []
-    for hierarchy, marks in zip(codec.hierarchies.values(), occurs, strict=True):
-        costs = hierarchy.costs(marks)
+    for hierarchy in codec.hierarchies.values():
+        costs = hierarchy.costs()
         if hierarchy.null is not None and policy.privacy.nulls == "as_root":
             costs[-1] = 1.0
         every.append(costs)

@@ -11,9 +11,10 @@ from typing import Any
 from shoal.anonymize.check import Achieved
 from shoal.anonymize.codec import Codec
 from shoal.anonymize.hierarchies import Hierarchy
-from shoal.anonymize.mapping import published_cut
+from shoal.anonymize.mapping import public_cut
 from shoal.anonymize.policy import Policy
-from shoal.anonymize.problem import Cut, Outcome
+from shoal.anonymize.problem import KEPT, Cut, Outcome
+from shoal.anonymize.scores import resolved
 from shoal.errors import InvalidPolicy
 
 __all__ = [
@@ -43,8 +44,10 @@ def manifest_of(
 ) -> dict[str, Any]:
     """What may be published about a release, as JSON values.
 
-    No value of the table, no extreme, nothing of suppressed rows but how many there are. A cut
-    is given as labels; local recoding has none.
+    No value of the table, no extreme, nothing of suppressed rows but how many there are: all of it
+    follows from the policy, the released rows and that number. Which of several searches won, and
+    how many the table's size allowed, is the curator's. A cut is given as labels; local recoding
+    has none.
 
     Parameters
     ----------
@@ -79,10 +82,10 @@ def manifest_of(
             "starred": starred,
         },
         "recoding": search.recoding,
-        "score": outcome.method,
+        "score": _asked(policy, outcome),
         "seed": search.seed,
-        "compared": outcome.compared,
-        "cut": None if outcome.cut is None else _told(codec, outcome.cut, occurring),
+        "restarts": search.restarts,
+        "cut": None if outcome.cut is None else public_cut(codec, occurring),
         "learnt": [name for name, tree in codec.hierarchies.items() if tree.learnt],
         "metrics": asdict(outcome.metrics),
         "notes": [*outcome.notes, *_notes(codec)],
@@ -148,9 +151,13 @@ def _places(name: str, labels: list[str], tree: Hierarchy) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _told(codec: Codec, cut: Cut, occurring: dict[str, set[int]]) -> dict[str, list[str]]:
-    pairs = zip(codec.hierarchies.items(), cut.nodes, strict=True)
-    return {name: published_cut(tree, nodes, occurring[name]) for (name, tree), nodes in pairs}
+def _asked(policy: Policy, outcome: Outcome) -> str:
+    """The score or the way of recoding that was asked for, not the one that won."""
+    if outcome.method == KEPT:
+        return KEPT
+    if policy.search.recoding == "local":
+        return f"local: {policy.search.local}"
+    return resolved(policy.search.score, policy.privacy.suppression)
 
 
 def _rules(policy: Policy, letter: str, reached: dict[str, float]) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def portfolio(
         if progress is not None:
             progress(done, len(runs))
     assert found is not None
-    return replace(found, compared=len(runs), notes=(*found.notes, *_fewer(runs, plan)))
+    return replace(found, compared=len(runs), curator_notes=tuple(_fewer(runs, plan)))
 
 
 def _affordable(problem: Problem) -> int:

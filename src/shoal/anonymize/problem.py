@@ -25,7 +25,18 @@ from numpy.typing import NDArray
 from shoal.anonymize.tree import Tree
 from shoal.domain import Taxonomy
 
-__all__ = ["Closeness", "Cut", "Diversity", "Metrics", "Outcome", "Problem", "SensitiveColumn"]
+__all__ = [
+    "KEPT",
+    "Closeness",
+    "Cut",
+    "Diversity",
+    "Metrics",
+    "Outcome",
+    "Problem",
+    "SensitiveColumn",
+]
+
+KEPT = "kept cut"  # the method of an outcome that was not searched for
 
 
 @dataclass(frozen=True)
@@ -246,7 +257,10 @@ class Outcome:
     compared
         How many valid releases it was chosen from.
     notes
-        Things the report must say, in plain words, e.g. that a rule may have stopped it early.
+        Things the public page must say, in plain words, e.g. that a rule may have stopped it
+        early: whether they are said depends on the policy alone.
+    curator_notes
+        What is said because of the table, suppressed rows included: the curator's.
     """
 
     labels: NDArray[np.int32] = field(repr=False)
@@ -256,3 +270,4 @@ class Outcome:
     method: str = ""
     compared: int = 1
     notes: tuple[str, ...] = ()
+    curator_notes: tuple[str, ...] = ()

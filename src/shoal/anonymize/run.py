@@ -136,7 +136,7 @@ def _run_here(
             shutil.copyfile(written, part(paths.table))  # [P3]
             keep_people(people, stack, overwrite)
             if outcome.cut is not None:
-                write_mapping(policy, frequency.codec, outcome.cut, found, part(paths.mapping))
+                write_mapping(policy, frequency.codec, found, part(paths.mapping))
             part(paths.manifest).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
             for path, text in (pages(finished) if pages else {}).items():
                 file = part(path)

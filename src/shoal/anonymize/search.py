@@ -9,7 +9,7 @@ from shoal.anonymize.classes import Classes, classes_of, metrics_of
 from shoal.anonymize.local import recode
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.portfolio import portfolio
-from shoal.anonymize.problem import Cut, Outcome, Problem
+from shoal.anonymize.problem import KEPT, Cut, Outcome, Problem
 from shoal.anonymize.release import violations
 from shoal.errors import StartFails
 from shoal.randomness import Randomness
@@ -52,7 +52,7 @@ def kept(problem: Problem, cut: Cut) -> Outcome:
         classes = classes_of(labels, suppressed)
     _refuse_over_budget(problem, classes, int(problem.n[suppressed].sum()))
     metrics = metrics_of(problem, labels, suppressed)
-    return Outcome(labels, suppressed, metrics, cut, method="kept cut")
+    return Outcome(labels, suppressed, metrics, cut, method=KEPT)
 
 
 def _refuse_over_budget(problem: Problem, classes: Classes, lost: int) -> None:

@@ -13,7 +13,7 @@ from shoal.anonymize.problem import Cut, Problem
 from shoal.engine.spark_failures import guarded
 from shoal.engine.spark_table import Each
 
-__all__ = ["SparkLines", "coded", "leaf_rows"]
+__all__ = ["SparkLines", "coded", "rows_in"]
 
 Ints = NDArray[np.int64]
 
@@ -52,14 +52,11 @@ def coded(frame: Any, codec: Codec) -> Any:
     return frame.mapInArrow(Each(_Coding(codec)), _schema(len(codec.hierarchies)))
 
 
-def leaf_rows(frame: Any, codec: Codec) -> list[Ints]:
-    """For each quasi-identifier the rows at each leaf, by code."""
-    sizes = [tree.taxonomy.size for tree in codec.hierarchies.values()]
-    first = np.cumsum([0, *sizes])
-    keys, n = _summed(frame, _Leaves(first[:-1]), "counting values")
-    rows = np.zeros(first[-1], dtype=np.int64)
-    rows[keys] = n
-    return np.split(rows, first[1:-1])
+def rows_in(frame: Any) -> int:
+    """How many rows the lines stand for."""
+    with guarded("counting rows"):
+        found = frame.agg({"n": "sum"}).toArrow()
+    return int(found.column(0)[0].as_py() or 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,18 +85,6 @@ class _Dividing:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         found = self.divide(*_arrays(batch))
         return pa.record_batch({"key": self.divide.packed(found), "n": found.n})
-
-
-@dataclass(frozen=True, eq=False)
-class _Leaves:
-    first: Ints
-
-    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        codes, n = _arrays(batch)
-        keys, ids = np.unique((codes + self.first).ravel(), return_inverse=True)
-        rows = np.zeros(len(keys), dtype=np.int64)
-        np.add.at(rows, ids, np.repeat(n, codes.shape[1]))
-        return pa.record_batch({"key": keys, "n": rows})
 
 
 def _summed(frame: Any, kernel: Any, what: str) -> tuple[Ints, Ints]:

@@ -171,7 +171,7 @@ class SparkRun:
         if done.outcome.cut is not None:
             with scratch() as near:
                 mapping = near / "mapping.csv"
-                write_mapping(done.policy, done.frequency.codec, done.outcome.cut, found, mapping)
+                write_mapping(done.policy, done.frequency.codec, found, mapping)
                 texts[self._uris["mapping"]] = mapping.read_text(encoding="utf-8")
         for path, text in (self._pages(done) if self._pages else {}).items():
             texts[self._page(path)] = text

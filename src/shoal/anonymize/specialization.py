@@ -8,7 +8,7 @@ import pyarrow as pa
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from shoal.anonymize.frequency import Frequency
-from shoal.anonymize.mapping import published_cut
+from shoal.anonymize.mapping import public_cut
 from shoal.anonymize.people import Register, not_stated, people_in
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.problem import Outcome
@@ -260,8 +260,7 @@ def _labels(policy: Policy, frequency: Frequency, outcome: Outcome) -> dict[str,
     if outcome.cut is None:
         return None
     found = occurring(policy, outcome.labels[~outcome.suppressed])
-    pairs = zip(frequency.codec.hierarchies.items(), outcome.cut.nodes, strict=True)
-    return {name: published_cut(tree, nodes, found[name]) for (name, tree), nodes in pairs}
+    return public_cut(frequency.codec, found)
 
 
 def _release(policy: Policy, table: AnyTable, frequency: Frequency, outcome: Outcome) -> Any:

@@ -22,7 +22,7 @@ from shoal.anonymize.manifest import cut_of
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.search import Progress, kept, search
-from shoal.anonymize.spark_lines import SparkLines, coded, leaf_rows
+from shoal.anonymize.spark_lines import SparkLines, coded, rows_in
 from shoal.anonymize.table import AnyTable
 from shoal.engine.spark_table import Kept, SparkTable, keeping, too_many
 
@@ -86,10 +86,8 @@ def _from_afar(policy: Policy, found: Kept, most: int, cut: Any) -> Studied:
     columns = _columns(policy, found)
     codec = codec_of(policy, columns)
     with keeping(coded(found.frame, codec)) as lines:
-        rows = leaf_rows(lines.frame, codec)
         everything = int(next(iter(columns.values())).n.sum())
-        lost = everything - int(rows[0].sum())
-        problem = without_lines(policy, codec, [of > 0 for of in rows], lost)
+        problem = without_lines(policy, codec, everything - rows_in(lines.frame))
         distant = SparkLines(lines.frame, problem)
         if cut is not None:
             places = cut_of(cut, codec)
@@ -102,7 +100,8 @@ def _from_afar(policy: Policy, found: Kept, most: int, cut: Any) -> Studied:
             problem, outcome = specialise_from_afar(
                 problem, distant, most=most, score=score, loss_unit=unit
             )
-    return Frequency(problem, codec, None), replace(outcome, notes=(*outcome.notes, MERGED))
+    noted = (*outcome.curator_notes, MERGED)
+    return Frequency(problem, codec, None), replace(outcome, curator_notes=noted)
 
 
 def _columns(policy: Policy, found: Kept) -> dict[str, Column]:

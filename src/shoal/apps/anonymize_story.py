@@ -129,7 +129,7 @@ def _settings(finished: "Finished", told: Told) -> dict[str, Any]:
         "evidence": EVIDENCE,
         "context": _context(finished),
         "code": "shoal anonymize --policy policy.yaml",
-        **{name: manifest[name] for name in ("entity", "nulls", "score", "recoding", "compared")},
+        **{name: manifest[name] for name in ("entity", "nulls", "score", "recoding", "restarts")},
         "suppression allowed": policy.privacy.suppression,
         "policy": manifest["policy_sha256"],
     }
@@ -233,7 +233,8 @@ def _protected(finished: "Finished", population: "Population | None") -> dict[st
         f"{chance(risk.prosecutor_mean)} on average.",
         f"{_percent(kept)} of the {bits:.3g} bits that rows told before are kept.",
         f"{finished.outcome.compared} releases were compared; the one with the best "
-        f"{finished.policy.search.objective} was kept.",
+        f"{finished.policy.search.objective} was kept ({finished.outcome.method}).",
+        *finished.outcome.curator_notes,
         *([f"The population has fewer people than the table in {short} groups."] if short else []),
     ]
     facts = [

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.anonymize.hierarchies import NULL, binary, from_nested, from_paths
+from shoal.anonymize.hierarchies import NULL, binary, from_nested, from_paths, prefix
 from shoal.anonymize.hierarchies.hierarchy import grown
 from shoal.domain import Taxonomy
 
@@ -75,25 +75,35 @@ def test_a_lone_leaf_gets_a_root_to_share_with_nulls():
     assert lone.level_nodes(1) == (0,)
 
 
-def test_costs_count_the_leaves_that_occur():
-    occurs = np.array([True, True, False, True, False])
+def test_costs_count_the_declared_leaves_whichever_occur():
     labels = [node.label for node in PLACES.taxonomy.nodes]
-    costs = dict(zip(labels, PLACES.costs(occurs), strict=True))
+    costs = dict(zip(labels, PLACES.costs(), strict=True))
     assert costs["any"] == 1.0
-    assert costs["hills"] == costs["north"] == 0.5
-    assert costs["south"] == costs["a"] == 0.0
+    assert costs["hills"] == 0.25
+    assert costs["north"] == 0.5
+    assert costs["a"] == 0.0
+    assert PLACES.with_null().costs().tolist() == [*PLACES.costs().tolist(), 0.0]
+
+
+def test_costs_of_learnt_leaves_go_by_the_level_of_the_label():
+    few = prefix(pa.array(["711", "712", "81"]), [3, 2, 1])
+    many = prefix(pa.array(["711", "712", "713", "719", "721", "81", "82"]), [3, 2, 1])
+    for tree in (few, many):
+        costs = {n.label: c for n, c in zip(tree.taxonomy.nodes, tree.costs(), strict=True)}
+        assert (costs["*"], costs["7*"], costs["711"], costs["81"]) == (1.0, 2 / 3, 0.0, 0.0)
+    assert (
+        dict(zip([n.label for n in many.taxonomy.nodes], many.costs(), strict=True))["71*"] == 1 / 3
+    )
 
 
 def test_costs_of_numbers_go_by_the_declared_domain():
     ages = binary((0, 7), whole=True, min_width=2)
-    by_label = dict(
-        zip([n.label for n in ages.taxonomy.nodes], ages.costs(np.zeros(4, bool)), strict=True)
-    )
+    by_label = dict(zip([n.label for n in ages.taxonomy.nodes], ages.costs(), strict=True))
     assert by_label["*"] == 1.0
     assert by_label["<4"] == pytest.approx(3 / 7)
     assert by_label["[2, 4)"] == pytest.approx(1 / 7)
     halves = binary((0.0, 1.0), whole=False, min_width=0.5).with_null()
-    assert halves.costs(np.ones(3, bool)).tolist() == [1.0, 0.5, 0.5, 0.0]
+    assert halves.costs().tolist() == [1.0, 0.5, 0.5, 0.0]
 
 
 def test_bounds_of_nodes_are_those_of_their_leaves():

@@ -1,7 +1,7 @@
 """From a column's entry in the policy to its hierarchy."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shoal.anonymize.hierarchies.dates import dates
 from shoal.anonymize.hierarchies.hierarchy import Hierarchy
 from shoal.anonymize.hierarchies.leaves import numbers_in
-from shoal.anonymize.hierarchies.numbers import binary, interval
+from shoal.anonymize.hierarchies.numbers import People, binary, interval
 from shoal.anonymize.hierarchies.prefix import prefix
 from shoal.anonymize.hierarchies.readers import from_nested, read_hierarchy
 from shoal.anonymize.policy import (
@@ -25,7 +25,7 @@ from shoal.anonymize.policy import (
 from shoal.anonymize.policy_check import days
 from shoal.errors import BadInput
 
-__all__ = ["hierarchy_for", "needs_rows"]
+__all__ = ["Held", "hierarchy_for", "needs_rows"]
 
 
 def needs_rows(of: Attribute) -> bool:
@@ -36,13 +36,21 @@ def needs_rows(of: Attribute) -> bool:
     return isinstance(spec, PrefixSpec) or (isinstance(spec, BinarySpec) and spec.split == "median")
 
 
+class Held(NamedTuple):
+    """The cells of a column as lines: which value each has, of how many rows, whose they are."""
+
+    at: NDArray[np.int64]
+    n: NDArray[np.int64]
+    owner: NDArray[np.int64] | None = None
+
+
 def hierarchy_for(
-    policy: Policy, name: str, values: Any = None, counts: NDArray[np.int64] | None = None
+    policy: Policy, name: str, values: Any = None, held: Held | None = None
 ) -> Hierarchy:
     """The hierarchy of a column.
 
-    ``values`` and ``counts``, its distinct values and how often they occur, are looked at only
-    if ``needs_rows``.
+    ``values``, its distinct values, and ``held``, who holds them, are looked at only if
+    ``needs_rows``.
 
     Examples
     --------
@@ -53,7 +61,7 @@ def hierarchy_for(
     """
     of = policy.attributes[name]
     try:
-        return _BUILDERS[type(of.hierarchy)](policy, of, values, counts)
+        return _BUILDERS[type(of.hierarchy)](policy, of, values, held)
     except BadInput as error:
         raise type(error)(f"Column {name!r}: {error.came}", error.next_step) from None
 
@@ -83,21 +91,19 @@ def _interval(_: Policy, of: Attribute, *__: Any) -> Hierarchy:
     )
 
 
-def _binary(_: Policy, of: Attribute, values: Any, counts: NDArray[np.int64] | None) -> Hierarchy:
+def _binary(policy: Policy, of: Attribute, values: Any, held: Held | None) -> Hierarchy:
     spec = of.hierarchy
     assert isinstance(spec, BinarySpec)
     assert of.domain is not None
     whole = of.type == "int"
-    if spec.split == "midpoint" or counts is None:
+    if spec.split == "midpoint" or held is None:
         return binary(of.domain, whole=whole, min_width=spec.min_width)
-    numbers = numbers_in(values)
+    numbers = numbers_in(values)[held.at]
     known = ~np.isnan(numbers)
+    owner = None if held.owner is None else held.owner[known]
+    people = People(numbers[known], held.n[known], owner)
     return binary(
-        of.domain,
-        whole=whole,
-        min_width=spec.min_width,
-        values=numbers[known],
-        counts=counts[known],
+        of.domain, whole=whole, min_width=spec.min_width, people=people, k=policy.privacy.k
     )
 
 

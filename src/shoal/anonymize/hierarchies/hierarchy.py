@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.costs import counted_costs, width_costs
+from shoal.anonymize.costs import counted_costs, level_costs, width_costs
 from shoal.anonymize.tree import Tree
 from shoal.domain import Node, Taxonomy
 
@@ -65,14 +65,20 @@ class Hierarchy:
         last = self.taxonomy.nodes[-1]
         return last.low if last.label == NULL and last.depth == 1 else None
 
-    def costs(self, occurs: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """The certainty penalty of every node, by place.
+    def costs(self) -> NDArray[np.float64]:
+        """The certainty penalty of every node, by place; nulls are no value and cost nothing.
 
-        ``occurs`` says of each leaf whether the table has it; hierarchies of numbers go by their
-        declared domain instead.
+        A label costs what its text and the policy tell, whatever the table has below it: costs are
+        published, added up, and the table's own values would show, suppressed ones among them.
+        Declared leaves and declared domains are counted; learnt leaves cost by their level.
         """
+        if self.edges is None and self.learnt:
+            return level_costs(self.taxonomy, self.levels)
         if self.edges is None:
-            return counted_costs(self.taxonomy, occurs)
+            declared = np.ones(self.taxonomy.size)
+            if self.null is not None:
+                declared[self.null] = 0
+            return counted_costs(self.taxonomy, declared)
         widths = np.zeros(self.taxonomy.size)
         widths[: len(self.edges.low)] = self.edges.high - self.edges.low
         by_domain = counted_costs if self.edges.whole else width_costs

@@ -1,7 +1,8 @@
 """Hierarchies of numbers over a declared domain: intervals merged, or the domain halved."""
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Sequence
+from itertools import count, pairwise
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,31 @@ from shoal.anonymize.hierarchies.hierarchy import Edges, Hierarchy, grown
 from shoal.anonymize.hierarchies.leaves import NumberLeaves
 from shoal.errors import InvalidPolicy
 
-__all__ = ["binary", "interval"]
+__all__ = ["People", "binary", "covering", "interval"]
 
 Breaks = NDArray[np.float64]
+Ints = NDArray[np.int64]
 _MOST_LEAVES = 200_000
 _DIGITS = 12
+_CELLS = 1_000  # of the lattice on which splits are learnt, at most; public, as the domain is
+
+
+class People(NamedTuple):
+    """Who holds which numbers: what splits are learnt from.
+
+    Parameters
+    ----------
+    values
+        The numbers of the table, in any order; equal ones may come several times.
+    n
+        How many rows each of them stands for.
+    owner
+        Whose those rows are, as a number; None if each row is a person's.
+    """
+
+    values: NDArray[np.float64]
+    n: NDArray[np.int64]
+    owner: NDArray[np.int64] | None = None
 
 
 def interval(
@@ -62,10 +83,10 @@ def binary(
     *,
     whole: bool,
     min_width: float,
-    values: NDArray[np.float64] | None = None,
-    counts: NDArray[np.int64] | None = None,
+    people: People | None = None,
+    k: int = 1,
 ) -> Hierarchy:
-    """The domain halved again and again, at midpoints or at the medians of given values.
+    """The domain halved again and again, at midpoints or where it halves the people.
 
     Parameters
     ----------
@@ -73,25 +94,40 @@ def binary(
         As for ``interval``.
     min_width
         No interval gets narrower.
-    values, counts
-        For medians: the distinct values of the table and how often each occurs. The split points
-        are then learnt from the rows, and the hierarchy says so. Of numbers that are not whole
-        they are multiples of ``min_width``.
+    people, k
+        For medians: who holds which numbers, and how many people must be on each side of a split.
+        The split points are then learnt from the rows, and the hierarchy says so. They are
+        multiples of a public step, counted from the domain's low end, and chosen by how many
+        people lie between such multiples: see ``numbers.proof.md``.
 
     Examples
     --------
     >>> ages = binary((0, 3), whole=True, min_width=1)
     >>> [node.label for node in ages.taxonomy.nodes]
     ['*', '<2', '<=0', '1', '>=2', '2', '>=3']
+    >>> pay = People(np.array([21_347.0, 31_202, 48_911, 977_123]), np.ones(4, dtype=np.int64))
+    >>> tree = binary((0, 999_999), whole=True, min_width=1, people=pay, k=2)
+    >>> [node.label for node in tree.taxonomy.nodes]
+    ['*', '<40000', '>=40000']
     """
     low, high = _ends(domain, whole)
-    _check_count((high - low) / min_width)
-    if values is None or counts is None:
+    if people is None:
+        _check_count((high - low) / min_width)
         return _of_breaks(_halved(low, high, min_width, _midpoint(whole)), whole)
-    if not whole:  # to the nearest step: a median as it stands is somebody's own number
-        values = np.round(low + np.rint((values - low) / min_width) * min_width, _DIGITS)
-    split = _median(np.clip(values, low, high), counts)
-    return _of_breaks(_halved(low, high, min_width, split), whole, learnt=True)
+    lattice = _lattice(low, high, np.ceil(min_width) if whole else min_width)
+    return _of_breaks(_learnt(lattice, people, k), whole, learnt=True)
+
+
+def covering(breaks: Iterable[float], whole: bool) -> list[str]:
+    """The labels of the intervals between some breaks, the ends of the domain among them.
+
+    Examples
+    --------
+    >>> covering([0, 100, 20, 30], whole=True), covering([0, 100], whole=True)
+    (['<20', '[20, 30)', '>=30'], ['*'])
+    """
+    ends = np.unique([float(at) for at in breaks])
+    return _labels(ends, whole) if len(ends) > 2 else ["*"]
 
 
 def _ends(domain: tuple[float, float], whole: bool) -> tuple[float, float]:
@@ -123,19 +159,84 @@ def _midpoint(whole: bool) -> Callable[[float, float], float]:
     return lambda a, b: float(np.floor((a + b) / 2)) if whole else (a + b) / 2
 
 
-def _median(values: Breaks, counts: NDArray[np.int64]) -> Callable[[float, float], float]:
-    values, of = np.unique(values, return_inverse=True)  # 39 and 39.0, or two beyond the domain
-    until = np.concatenate([[0], np.cumsum(np.bincount(of, counts))])
+def _lattice(low: float, high: float, min_width: float) -> Breaks:
+    """Where splits may be: so many times ``min_width``, a round number of times, from ``low`` on.
 
-    def split(a: float, b: float) -> float:
-        first, last = np.searchsorted(values, [a, b])
-        if last - first < 2:
-            return a  # nothing to tell apart
-        half = (until[first] + until[last]) / 2
-        at = int(np.clip(np.searchsorted(until, half), first + 1, last - 1))
-        return float(values[at])
+    By the declared domain alone. The last cell may be wider than the others, never narrower.
+    """
+    least = (high - low) / min_width / _CELLS
+    rounds = (float(f"{digit}e{power}") for power in count() for digit in (1, 2, 5))
+    step = min_width * next(times for times in rounds if times >= least)
+    cells = max(int((high - low) / step + 1e-9), 1)
+    return np.append(np.round(low + step * np.arange(cells), _DIGITS), high)  # [P1]
 
-    return split
+
+def _learnt(lattice: Breaks, people: People, k: int) -> list[Breaks]:
+    """The breaks of each level, finest first: every interval split in two while k allows it."""
+    held = _by_cell(lattice, people)
+    levels, parts = [np.array([0, len(lattice) - 1])], [(0, len(lattice) - 1)]
+    while parts:
+        found = [(a, _split(held, a, b, k), b) for a, b in parts]
+        new = [(a, at, b) for a, at, b in found if at is not None]
+        if new:
+            levels.append(np.sort([*levels[-1], *(at for _, at, _ in new)]))
+        parts = [part for a, at, b in new for part in ((a, at), (at, b))]
+    return [lattice[level] for level in reversed(levels)]
+
+
+class _Cells(NamedTuple):
+    """The cells that are held, rising, with how many people each; or by whom, once for each."""
+
+    at: Ints
+    n: Ints
+    owner: Ints | None
+
+
+def _by_cell(lattice: Breaks, people: People) -> _Cells:
+    cell = np.searchsorted(lattice[1:-1], people.values, side="right").astype(np.int64)
+    if people.owner is None:
+        n = np.bincount(cell, people.n, minlength=len(lattice) - 1).astype(np.int64)
+        return _Cells(np.arange(len(n)), n, None)
+    pairs = np.unique(np.stack([cell, people.owner], axis=1), axis=0)
+    return _Cells(pairs[:, 0], np.ones(len(pairs), dtype=np.int64), pairs[:, 1])
+
+
+def _split(held: _Cells, a: int, b: int, k: int) -> int | None:
+    """The point of the lattice between two others that halves the people there best.
+
+    None unless there are k on each side. Of points that do equally well the roundest: which of them
+    is nearest to somebody's number is not asked.
+    """
+    if b - a < 2:
+        return None
+    below, above = _sides(held, a, b)
+    worse = np.where(np.minimum(below, above) >= k, np.abs(below - above), np.inf)  # [P2]
+    if np.isinf(worse).all():
+        return None
+    best = a + 1 + np.flatnonzero(worse == worse.min())  # [P3]
+    return int(best[np.argmax(_roundness(best))])
+
+
+def _sides(held: _Cells, a: int, b: int) -> tuple[Ints, Ints]:
+    """How many people hold something below, and how many above, each point between two."""
+    here = slice(*np.searchsorted(held.at, [a, b]))
+    cell, first, last = held.at[here] - a, held.n[here], held.n[here]
+    if held.owner is not None:  # someone counts once a side, where they are met first
+        owner = held.owner[here]
+        first, last = np.zeros((2, len(cell)), dtype=np.int64)
+        first[np.unique(owner, return_index=True)[1]] = 1
+        last[len(cell) - 1 - np.unique(owner[::-1], return_index=True)[1]] = 1
+    below = np.cumsum(np.bincount(cell, first, minlength=b - a))[:-1]
+    above = np.cumsum(np.bincount(cell, last, minlength=b - a)[::-1])[::-1][1:]
+    return below.astype(np.int64), above.astype(np.int64)
+
+
+def _roundness(numbers: Ints) -> Ints:
+    """How round whole numbers are: by which of 1, 2, 5, 10, 20, ... they can be divided."""
+    rounds = [digit * 10**power for power in range(4) for digit in (1, 2, 5)]
+    fits = [at * (numbers % times == 0) for at, times in enumerate(rounds)]
+    most: Ints = np.max(np.stack(fits), axis=0)
+    return most
 
 
 def _of_breaks(levels: Sequence[Breaks], whole: bool, learnt: bool = False) -> Hierarchy:
