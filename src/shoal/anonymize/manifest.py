@@ -13,6 +13,7 @@ from shoal.anonymize.hierarchies import Hierarchy
 from shoal.anonymize.mapping import published_cut
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Outcome
+from shoal.documents import json_of
 from shoal.errors import InvalidPolicy
 
 __all__ = ["FORMAT", "cut_of", "manifest_of", "policy_hash", "read_manifest"]
@@ -84,7 +85,7 @@ def policy_hash(policy: Policy) -> str:
 def read_manifest(path: str | Path) -> dict[str, Any]:
     """A manifest from its file."""
     try:
-        content = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+        content = json_of(Path(path).expanduser().read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidPolicy(f"{path} cannot be read: {error.strerror}.", "Check it.") from None
     except ValueError:
