@@ -12,6 +12,7 @@
     │   ├── TooManyAxes                   more columns than a view looks at
     │   ├── UnreadableTable               a file or object that holds no table
     │   ├── UnknownColumn                 a named column the table does not have
+    │   ├── HeaderMissing                 values where names of columns belong
     │   ├── DuplicateColumn               one name, two columns
     │   ├── DimensionMismatch             rows of another width than the domain
     │   ├── NotNumeric                    text, dates or objects where numbers belong
@@ -90,6 +91,7 @@ __all__ = [
     "DuplicateLeaf",
     "EntityMissing",
     "EntityRequired",
+    "HeaderMissing",
     "HierarchyIncomplete",
     "HierarchyInvalid",
     "IncomparableGuarantees",
@@ -207,6 +209,10 @@ class UnreadableTable(BadInput):
 
 class UnknownColumn(BadInput):
     """A named column the table does not have."""
+
+
+class HeaderMissing(BadInput):
+    """Values where names of columns belong."""
 
 
 class DuplicateColumn(BadInput):

@@ -3,9 +3,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal.anonymize import Policy, problem_of
+from shoal.anonymize.screen import check_names, rarely_shared
+from shoal.anonymize.table import Table, table_of
 from shoal.engine.spark_table import SparkTable
 from shoal.errors import (
     EntityRequired,
+    HeaderMissing,
     InvalidPolicy,
     KeyMissing,
     LinkedRows,
@@ -28,13 +31,13 @@ def key(monkeypatch):
 
 
 def test_a_column_without_a_role_is_an_error():
-    with pytest.raises(UnlistedColumn, match="'age'"):
+    with pytest.raises(UnlistedColumn, match="2 columns 1 have no role: the 2nd"):
         problem_of(policy({"q": QUASI}), {"q": ["a", "b"], "age": [1, 2]})
 
 
 def test_a_column_that_is_not_there_gets_the_nearest_spelling():
-    with pytest.raises(UnknownColumn, match="did you mean 'sex'"):
-        problem_of(policy({"sexx": QUASI}), {"sex": ["a", "b"]})
+    with pytest.raises(UnknownColumn, match="Did you mean 'gender'"):
+        problem_of(policy({"gendre": QUASI}), {"gender": ["a", "b"]})
 
 
 @pytest.mark.parametrize(
@@ -131,3 +134,34 @@ def test_a_pseudonym_on_rows_that_differ_links_them():
 def test_a_pseudonym_that_is_unique_needs_no_entity():
     table = {"id": ["p", "o", "r"], "q": ["a", "b", "b"]}
     assert problem_of(policy({"id": TOKEN, "q": QUASI}), table).problem.N == 3
+
+
+TWO_A_VALUE = {"q": ["a", "b"] * 30, "o": [f"v{i // 2}" for i in range(60)]}
+
+
+def test_rows_whose_value_fewer_than_k_share_are_counted():
+    asked = policy({"q": QUASI, "o": {"role": "other"}}, k=3)
+    assert rarely_shared(asked, Table(TWO_A_VALUE)) == {"o": 1.0}
+    fewer = TWO_A_VALUE | {"o": ["x"] * 54 + ["y", "y", "z", "z", None, "NA"]}
+    assert rarely_shared(asked, Table(fewer)) == {}
+    more = TWO_A_VALUE | {"o": ["x"] * 50 + ["y", "y", "z", "z", "u", "u", "v", "v", "w", "w"]}
+    assert rarely_shared(asked, Table(more)) == {"o": pytest.approx(1 / 6)}
+    forced = policy({"q": QUASI, "o": {"role": "other", "force": True}}, k=3)
+    assert rarely_shared(forced, Table(TWO_A_VALUE)) == {}
+
+
+def test_people_are_counted_not_their_rows():
+    columns = {"q": QUASI, "o": {"role": "other"}, "who": {"role": "identifier"}}
+    asked, tens = policy(columns, k=3, entity="who"), [i // 10 for i in range(60)]
+    lone = {"q": ["a"] * 60, "o": [f"v{ten}" for ten in tens], "who": tens}
+    assert rarely_shared(asked, Table(lone)) == {"o": 1.0}
+
+
+def test_names_and_rare_values_are_looked_at_on_spark_alike(spark):
+    lines = list(zip(*TWO_A_VALUE.values(), strict=True))
+    frame = spark.createDataFrame(lines, "q string, o string")
+    asked = policy({"q": QUASI, "o": {"role": "other"}}, k=3)
+    assert rarely_shared(asked, table_of(frame)) == {"o": 1.0}
+    check_names(table_of(frame), "t")
+    with pytest.raises(HeaderMissing, match="the 1st of 2 is also a value"):
+        check_names(table_of(frame.toDF("a", "o")), "t")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 import yaml
 from typer.testing import CliRunner
@@ -255,3 +256,53 @@ def test_a_failure_leaves_nothing_behind(folder, monkeypatch):
     before = sorted(folder.iterdir())
     shoal("--policy", "p.yaml", code=130)
     assert sorted(folder.iterdir()) == before
+
+
+def pairs(folder, force=False):
+    """A policy under which a number of two rows each is published as it is."""
+    table = pa.csv.read_csv(folder / "visits.csv")
+    table = table.append_column("case", pa.array([i // 2 for i in range(table.num_rows)]))
+    write_table(table, folder / "visits.csv", overwrite=True)
+    policy = yaml.safe_load(POLICY)
+    policy["attributes"]["case"] = {"role": "other"} | ({"force": True} if force else {})
+    (folder / "p.yaml").write_text(yaml.safe_dump(policy))
+
+
+WARNING = "'case' is published as it is, and in 100 % of rows"
+
+
+def test_a_column_called_other_that_two_rows_share_is_warned_of_to_the_holder_alone(folder):
+    pairs(folder)
+    assert WARNING in " ".join(shoal("--policy", "p.yaml", "--dry-run").output.split())
+    done = shoal("--policy", "p.yaml")
+    assert WARNING in " ".join(done.output.split())
+    assert "published as it is, and in" in (folder / "out.report.curator.html").read_text()
+    for public in ("out.report.html", "out.report.json", "out.manifest.json"):
+        assert "fewer than k" not in (folder / public).read_text()
+    (line,) = told("--policy", "p.yaml", "--overwrite")["warnings_for_the_holder_alone"]
+    assert line.startswith(WARNING)
+
+
+def test_no_warning_comes_where_there_is_nothing_to_warn_of(folder):
+    assert "warnings_for_the_holder_alone" not in told("--policy", "p.yaml")
+    pairs(folder, force=True)
+    assert "warnings_for_the_holder_alone" not in told("--policy", "p.yaml", "--overwrite")
+
+
+@pytest.mark.parametrize(
+    "words", ["--dry-run", "--overwrite", "apply --overwrite --cut out.manifest.json"]
+)
+def test_a_table_without_a_header_shows_nobody(folder, words):
+    shoal("--policy", "p.yaml")
+    rows = (folder / "visits.csv").read_text().split("\n", 1)[1]
+    (folder / "visits.csv").write_text("CANARY Roe,47,north,CANARYitis,3\n" + rows)
+    done = shoal(*words.split(), "--policy", "p.yaml", code=2)
+    assert "UnknownColumn" in done.output
+    for word in ("CANARY", "47", "north"):
+        assert word not in done.output
+
+
+def test_check_of_a_table_without_a_header_shows_nobody(folder):
+    (folder / "t.csv").write_text("CANARY Roe,47,north,CANARYitis,3\n")
+    done = shoal("check", "t.csv", "--policy", "p.yaml", code=2)
+    assert "CANARY" not in done.output

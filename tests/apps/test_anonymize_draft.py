@@ -161,3 +161,83 @@ def test_a_path_with_a_scheme_is_taken_as_it_is_and_no_folder_is_before_it(tmp_p
 def test_standard_input_has_no_path_for_a_policy():
     shown = CliRunner().invoke(app, ["anonymize", "init", "-"], input="a\n1\n")
     assert (shown.exit_code, "standard input" in shown.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "name", "Full Name", "fullname", "PatientName", "Nachname", "Vorname", "nom", "Prénom",
+        "apellidos", "nombre", "naam", "nazwisko", "e-mail", "E-Mail-Adresse", "phone_no",
+        "Telefon", "Straße", "adresse", "address", "Kontonummer", "patient_nr", "SSN", "userId",
+    ],
+)  # fmt: skip
+def test_columns_that_are_called_like_names_are_dropped_and_pointed_out(name):
+    draft = draft_of(Table({name: ["u", "v"] * 60, "sex": ["F", "M"] * 60}), "t.csv")
+    assert draft.roles == {name: "identifier", "sex": "quasi"}
+    assert "names people" in draft.doubts[name]
+
+
+@pytest.mark.parametrize("name", ["sex", "age", "visits", "town", "idle", "maturity", "grade"])
+def test_columns_that_are_called_otherwise_are_not(name):
+    draft = draft_of(Table({name: ["u", "v"] * 60}), "t.csv")
+    assert draft.roles[name] != "identifier"
+    assert not draft.doubts
+
+
+def test_values_that_few_rows_share_tell_people_apart_whatever_the_column_is_called():
+    who = [f"Ada {chr(65 + i % 26)}oe{i // 2}" for i in range(300)]
+    draft = draft_of(Table({"who": who, "case": [i // 2 for i in range(300)]}), "t.csv")
+    assert draft.roles == {"who": "identifier", "case": "quasi"}
+    assert "few rows share" in draft.doubts["who"]
+    assert "few rows share a number" in draft.doubts["case"]
+
+
+def test_sentences_are_not_quoted_however_many_rows_share_them():
+    sentence = "CANARY went home with his mother"
+    long = "CANARY" * 12
+    few = ["none"] * 400 + [sentence] * 60 + [long] * 60 + ["bad cough"] * 60
+    notes = ["none"] * 300 + [sentence] * 60 + [f"she said that she saw no {i}" for i in range(240)]
+    draft = draft_of(Table({"remark": few, "note": [*notes[:580]]}), "t.csv")
+    assert draft.roles == {"remark": "identifier", "note": "identifier"}
+    assert "CANARY" not in draft.text
+    one = draft_of(Table({"state": ["well"] * 500 + ["ill"] * 400 + [sentence] * 60}), "t.csv")
+    assert one.roles == {"state": "quasi"}
+    assert "CANARY" not in one.text
+    assert "sentences" in one.doubts["state"]
+
+
+def test_of_a_column_with_many_values_none_is_quoted():
+    words = [f"CANARY{i % 3}" for i in range(300)] + [f"w{i % 110}" for i in range(600)]
+    assert "CANARY" not in draft_of(Table({"kind": words}), "t.csv").text
+
+
+HEADLESS = {
+    "a number": "CANARY Roe,34,flu\nBob Poe,35,cold\n",
+    "only words": "CANARY Roe,F,CANARYitis\nBob Poe,M,cold\nEve Loe,F,cold\nCy Doe,M,CANARYitis\n",
+    "a stray quote": 'name,"age,illness\nCANARY Roe,34,flu\nBob Poe,35,cold\n',
+    "an empty name": ",age\nCANARY Roe,34\n",
+}
+
+
+@pytest.mark.parametrize("kind", HEADLESS)
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_init_refuses_a_table_without_a_header_and_shows_nothing_of_it(
+    kind, more, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(HEADLESS[kind])
+    done = CliRunner().invoke(app, ["anonymize", "init", "t.csv", "-o", "p.yaml", *more])
+    assert done.exit_code == 2
+    assert "HeaderMissing" in done.output
+    for word in ("CANARY", "34", "flu", "Bob"):
+        assert word not in done.output
+    assert not Path("p.yaml").exists()
+
+
+def test_init_takes_the_boxes_of_a_survey(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("sex,Other\n" + "F,Other\nM,\n" * 60)
+    done = CliRunner().invoke(app, ["anonymize", "init", "t.csv", "-o", "p.yaml"])
+    assert done.exit_code == 0
+    assert "first line" in done.output
+    assert "first line was taken" in Path("p.yaml").read_text()

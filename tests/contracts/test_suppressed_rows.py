@@ -13,7 +13,7 @@ from itertools import product
 import pyarrow as pa
 import pytest
 
-from shoal.anonymize import run, run_policy, table
+from shoal.anonymize import people, run, run_policy, table
 from shoal.apps import anonymize_story as story
 from shoal.errors import ShoalError
 from shoal.randomness import Randomness

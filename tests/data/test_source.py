@@ -34,16 +34,16 @@ def test_an_unknown_column_gets_the_nearest_spelling():
 
 
 def test_names_of_which_none_is_known_may_be_values_and_are_not_quoted():
-    with pytest.raises(UnknownColumn, match="'visits' asked for; the table's 2 columns") as caught:
-        picked(["vists", "CANARY"], ["visits"])
-    assert "vists" not in str(caught.value)
+    with pytest.raises(UnknownColumn, match=r"'visits' of 1 columns .* has 2") as caught:
+        picked(["visitors", "CANARY"], ["visits"])
+    assert "visitors" not in str(caught.value)
     assert "header" in caught.value.next_step
 
 
 def test_a_long_list_of_columns_is_cut_short():
     with pytest.raises(UnknownColumn, match="and 2995 more") as caught:
         picked(["age"], ["age", *(f"q{i}" for i in range(3_000))])
-    assert len(str(caught.value)) < 200
+    assert len(str(caught.value)) < 240
 
 
 def test_asking_for_no_column_is_refused():

@@ -28,7 +28,7 @@ BAD = {
     "empty columns": ({"version": 1, "columns": {}}, "columns is empty"),
     "columns as list": ({"version": 1, "columns": ["age"]}, "columns should be a mapping"),
     "an unknown key": (GOOD | {"entities": "id"}, "entities is no key here; did you mean 'entity'"),
-    "epsilon": (GOOD | {"epsilon": 1}, "epsilon is no key here; the keys are version"),
+    "epsilon": (GOOD | {"epsilon": 1}, "it has a key that is no key here; the keys are version"),
     "an unknown key in a column": (_column(lo=0, high=1), "did you mean 'low'"),
     "no bounds": (_column(), "columns.age has no low and high; give public bounds"),
     "no high": (_column(low=0), "columns.age has no high"),

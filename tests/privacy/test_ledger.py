@@ -522,6 +522,23 @@ def test_a_spend_is_on_the_disk_before_it_counts(tmp_path):
         assert db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
 
 
+@pytest.mark.parametrize("table", ["entries", "limits"])
+@pytest.mark.parametrize("said", ["CANARY", "null", "[" * 50_000, '{"kind": "CANARY"}'])
+def test_a_promise_that_cannot_be_read_makes_a_damaged_ledger(tmp_path, table, said):
+    path = tmp_path / "ledger"
+    spend(Ledger(path, limit=PureDP(5)), 1)
+    db = sqlite3.connect(path)
+    for trigger in ("entries_stay", "entries_remain"):
+        db.execute(f"DROP TRIGGER {trigger}")
+    db.execute(f"UPDATE {table} SET guarantee = ?", (said,))
+    db.commit()
+    db.close()
+    looked_at = (lambda ledger: ledger.limits) if table == "limits" else Ledger.entries
+    with pytest.raises(NotALedger, match="damaged") as caught:
+        looked_at(Ledger(path))
+    assert "CANARY" not in str(caught.value)
+
+
 def test_a_damaged_ledger_is_said_to_be_damaged(tmp_path):
     path = tmp_path / "ledger.sqlite"
     spend(Ledger(path), 1)

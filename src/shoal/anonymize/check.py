@@ -18,8 +18,7 @@ from shoal.anonymize.published import published_names
 from shoal.anonymize.sizes import greatest_share, sizes_in
 from shoal.anonymize.table import COUNTED, OWNER, Beside, table_of
 from shoal.anonymize.weighted import Countable, counted_once
-from shoal.data.source import listed
-from shoal.errors import UnknownColumn
+from shoal.data.column_names import lacking
 
 __all__ = ["Achieved", "recount"]
 
@@ -143,12 +142,8 @@ def _label_columns(policy: Policy, names: Sequence[str]) -> list[str]:
         published = published_names(policy, name)
         found += published if set(published) <= set(names) else [name]
     wanted = [*found, *policy.names("sensitive")]
-    absent = [name for name in wanted if name not in names]
-    if absent:
-        raise UnknownColumn(
-            f"The table lacks {listed(absent)}, which the policy calls quasi or sensitive.",
-            "Check the table that this policy released.",
-        )
+    if not {*wanted} <= {*names}:
+        raise lacking(wanted, names, "of what the policy calls quasi or sensitive")
     return found
 
 

@@ -15,6 +15,7 @@ from shoal.anonymize.mapping import public_cut
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import KEPT, Cut, Outcome
 from shoal.anonymize.scores import resolved
+from shoal.documents import json_of
 from shoal.errors import InvalidPolicy
 
 __all__ = [
@@ -101,7 +102,7 @@ def policy_hash(policy: Policy) -> str:
 def read_manifest(path: str | Path) -> dict[str, Any]:
     """A manifest from its file."""
     try:
-        content = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+        content = json_of(Path(path).expanduser().read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidPolicy(f"{path} cannot be read: {error.strerror}.", "Check it.") from None
     except ValueError:

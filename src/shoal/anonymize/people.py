@@ -24,6 +24,7 @@ from shoal.anonymize.manifest import no_kept_cut
 from shoal.anonymize.paths import people_place
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.table import OWNER, AnyTable
+from shoal.documents import json_of
 from shoal.engine.scratch import private_file
 from shoal.engine.spark_table import SparkTable
 from shoal.errors import (
@@ -408,7 +409,7 @@ def read_register(path: Path) -> Register:
 
 
 def _parsed(table: pa.Table) -> tuple[Register, str]:
-    told = json.loads(table.schema.metadata[b"shoal"])
+    told = json_of(table.schema.metadata[b"shoal"].decode())
     if told["format"] != _FORMAT:
         raise ValueError
     register = Register(

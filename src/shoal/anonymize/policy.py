@@ -19,7 +19,7 @@ from pydantic import (
 )
 
 from shoal.anonymize.policy_check import meaning, said
-from shoal.domain.yaml_file import read_yaml
+from shoal.documents import read_yaml
 from shoal.errors import InvalidPolicy, InvalidSchema, InvalidSetting
 
 __all__ = [
@@ -228,7 +228,8 @@ class Policy(_Strict):
             policy = cls.model_validate(content)
         except ValidationError as error:
             problems = error.errors(include_url=False, include_context=False)
-            raise _refused([said(problem, content) for problem in problems], content) from None
+            found = list(dict.fromkeys(said(problem, content) for problem in problems))
+            raise _refused(found, content) from None
         policy._folder = Path(folder)
         settings, wrong = meaning(policy)
         if wrong:

@@ -1,6 +1,7 @@
 """What is wrong with a policy, in the writer's own keys."""
 
 import difflib
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -48,7 +49,7 @@ def said(problem: Any, content: Mapping[str, Any]) -> str:
     shown = ".".join(step for step in steps if step not in _KEYS or not step.endswith("Spec"))
     kind = problem["type"]
     if kind == "extra_forbidden":
-        return f"{shown} is no key here{nearest(steps[-1], _KEYS[_section(steps)])}"
+        return _unknown_key(steps, shown)
     if kind == "missing":
         return f"{shown} is missing"
     if kind == "literal_error":
@@ -61,6 +62,15 @@ def said(problem: Any, content: Mapping[str, Any]) -> str:
     if "[key]" in problem["loc"]:
         return f"{shown} is a name that YAML does not read as text; put it in quotes"
     return f"{shown}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
+
+
+def _unknown_key(steps: Sequence[str], shown: str) -> str:
+    """A key that is misspelt is said back; one that is like none may be a row's."""
+    keys = _KEYS[_section(steps)]
+    if difflib.get_close_matches(steps[-1], keys, n=1):
+        return f"{shown} is no key here{nearest(steps[-1], keys)}"
+    above = ".".join(step for step in steps[:-1] if not step.endswith("Spec")) or "it"
+    return f"{above} has a key that is no key here; there are {', '.join(keys)}"
 
 
 def nearest(word: str, words: Sequence[str]) -> str:
@@ -194,7 +204,7 @@ def _numbers(where: str, of: "Attribute") -> Iterator[str]:
         elif spec.breaks is not None and sorted(set(spec.breaks)) != spec.breaks:
             yield f"{where}.hierarchy.breaks must rise"
     widths = [spec.min_width] if spec.kind == "binary" else [spec.width, *(spec.breaks or ())]
-    if of.type == "int" and any(w is not None and w != int(w) for w in widths):
+    if of.type == "int" and any(w is not None and w % 1 != 0 for w in widths):
         yield f"{where}.hierarchy must have whole widths and breaks for `type: int`"
 
 
@@ -210,15 +220,15 @@ def _dates(where: str, of: "Attribute") -> Iterator[str]:
 
 def _rising(domain: tuple[Any, Any], whole: bool) -> bool:
     numbers = [d for d in domain if isinstance(d, int | float) and not isinstance(d, bool)]
-    if len(numbers) < 2 or not numbers[0] < numbers[1]:
+    if len(numbers) < 2 or not -math.inf < numbers[0] < numbers[1] < math.inf:
         return False
-    return not whole or all(d == int(d) for d in numbers)
+    return not whole or all(d % 1 == 0 for d in numbers)
 
 
 def days(domain: tuple[Any, Any]) -> tuple[date, date] | None:
     """A domain as two days, if it is that; YAML reads 2001-03-05 as a day by itself."""
     try:
         first, last = (d if isinstance(d, date) else date.fromisoformat(str(d)) for d in domain)
-    except ValueError:
+        return (first, last) if first <= last else None
+    except (ValueError, TypeError):  # a day and a time do not compare
         return None
-    return (first, last) if first <= last else None

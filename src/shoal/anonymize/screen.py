@@ -8,23 +8,23 @@ import numpy as np
 from shoal.anonymize.classes import classes_of
 from shoal.anonymize.identifiers import keys_of
 from shoal.anonymize.policy import Policy
-from shoal.anonymize.policy_check import nearest
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.table import OWNER, AnyTable
-from shoal.data.source import listed
+from shoal.data.column_names import check_header, lacking, listed, no_header, places
 from shoal.errors import (
     EntityMissing,
     EntityRequired,
     InvalidPolicy,
     LinkedRows,
     LooksIdentifying,
-    UnknownColumn,
     UnlistedColumn,
 )
 
-__all__ = ["check_columns", "check_countable", "check_people", "check_tokens"]
+__all__ = ["check_columns", "check_countable", "check_names", "check_people", "check_tokens",
+           "rarely_shared"]  # fmt: skip
 
 _WORDS = 4  # so many in most cells make free text
+_RARE = 0.1  # share of rows that a column published as it is may find
 _MOMENT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}"
 
 
@@ -35,22 +35,37 @@ def check_columns(policy: Policy, table: AnyTable, counted: Sequence[str]) -> No
     values.
     """
     roles = list(policy.attributes)
-    absent = [name for name in roles if name not in table.names]
-    if absent:
-        left = [name for name in table.names if name not in roles]
-        raise UnknownColumn(
-            f"{listed(absent)} of the policy's {len(roles)} columns are not in the table.",
-            f"Check the spelling{nearest(absent[0], left)}" if left else "Take them out.",
-        )
+    if not {*roles} <= {*table.names}:
+        raise lacking(roles, table.names, f"of the policy's {len(roles)} columns")
     unlisted = [name for name in table.names if name not in roles]
     if unlisted:
         raise UnlistedColumn(
-            f"{listed(unlisted)} of the table's {len(table.names)} columns have no role.",
-            "Give each one under `attributes`: identifier, quasi, sensitive or other.",
+            f"Of the table's {len(table.names)} columns {len(unlisted)} have no role: "
+            f"{places(unlisted, table.names)}.",
+            "Give each one under `attributes`: identifier, quasi, sensitive or other. Names are "
+            "not shown here: without a header line they would be a person's values.",
         )
     keys_of(policy)
     check_countable(table, counted)
     _check_others(policy, table)
+
+
+def check_names(table: AnyTable, what: str) -> None:
+    """Refuse to list names that may be a person's values, before any is shown.
+
+    They must look like names; and none may stand in its own column among other values, as `F` does
+    in a table without a header line. A column that holds it or nothing is one of a survey's boxes.
+    """
+    check_header(table.names, what)
+    parts = [part for i, name in enumerate(table.names) for part in _recurrence(i, name)]
+    found = [
+        c[0].as_py()
+        for c in table.query(f"SELECT {', '.join(parts)} FROM rows", table.names).columns
+    ]
+    for name, same, ticked in zip(table.names, found[::2], found[1::2], strict=True):
+        if same and not ticked:
+            at = places([name], table.names)
+            raise no_header(what, f"{at} of {len(table.names)} is also a value further down")
 
 
 def check_countable(table: AnyTable, columns: Sequence[str]) -> None:
@@ -136,17 +151,64 @@ def _check_others(policy: Policy, table: AnyTable) -> None:
         )
 
 
+def rarely_shared(policy: Policy, table: AnyTable) -> dict[str, float]:
+    """Columns published as they are that find people: by name, the share of rows they find.
+
+    Counted are rows whose value is shared by fewer than k people: whoever knows it has fewer than k
+    rows to look through, whatever the quasi-identifiers say. Up to one row in ten passes. The
+    answer is read off the rows: it is for their holder alone.
+
+    Examples
+    --------
+    >>> from shoal.anonymize.table import Table
+    >>> policy = Policy.of({"version": 1, "privacy": {"k": 3}, "attributes": {
+    ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}},
+    ...     "case": {"role": "other"}}})
+    >>> rarely_shared(policy, Table({"sex": ["F", "M"] * 4, "case": [1, 1, 2, 2, 3, 3, 4, 4]}))
+    {'case': 1.0}
+    """
+    names = [name for name in policy.names("other") if not policy.attributes[name].force]
+    shares = {name: _rare(policy, table, name) for name in names}
+    return {name: share for name, share in shares.items() if share > _RARE}
+
+
+def _rare(policy: Policy, table: AnyTable, name: str) -> float:
+    entity = policy.privacy.entity
+    people = "count(*)" if entity is None else f"count(DISTINCT {OWNER})"
+    cell = _cell(0, policy.input.null_values)
+    values = f"SELECT {cell} AS value, count(*) AS n, {people} AS people FROM rows GROUP BY {cell}"
+    few = f"sum(CASE WHEN people < {policy.privacy.k} THEN n ELSE 0 END)"
+    sql = f"SELECT sum(n), {few} FROM ({values}) WHERE value IS NOT NULL"
+    known, rare = (column[0].as_py() for column in table.query(sql, [name], entity).columns)
+    return float(rare) / float(known) if known else 0.0
+
+
 def _suspicions(i: int, null_values: Sequence[str]) -> list[str]:
-    # In words that DuckDB and Spark both understand.
-    nothing = ", ".join(map(_literal, null_values)) or "NULL"
-    text = f"trim(CAST(c{i} AS STRING))"
-    cell = f"(CASE WHEN {text} IN ({nothing}) THEN NULL ELSE {text} END)"
+    cell = _cell(i, null_values)
     blanks = f"length({cell}) - length(replace({cell}, ' ', ''))"
     return [
         f"count({cell})",
         f"count(DISTINCT {cell})",
         f"count(*) FILTER (WHERE {blanks} >= {_WORDS - 1})",
         f"count(*) FILTER (WHERE regexp_replace({cell}, '{_MOMENT}', '') <> {cell})",
+    ]
+
+
+def _cell(i: int, null_values: Sequence[str]) -> str:
+    # In words that DuckDB and Spark both understand.
+    nothing = ", ".join(map(_literal, null_values)) or "NULL"
+    text = f"trim(CAST(c{i} AS STRING))"
+    return f"(CASE WHEN {text} IN ({nothing}) THEN NULL ELSE {text} END)"
+
+
+def _recurrence(i: int, name: str) -> list[str]:
+    """How many cells say what the column is called; whether all others are empty, and some are."""
+    text, called = f"trim(CAST(c{i} AS STRING))", _literal(name.strip())
+    same, other = f"{text} = {called}", f"{text} <> {called} AND {text} <> ''"
+    filled = f"count(*) FILTER (WHERE {text} <> '')"
+    return [
+        f"count(*) FILTER (WHERE {same})",
+        f"count(*) FILTER (WHERE {other}) = 0 AND {filled} < count(*)",
     ]
 
 

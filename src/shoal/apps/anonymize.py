@@ -195,14 +195,16 @@ def init(
 ) -> None:
     """Draft a policy by looking at a table's columns; every guess is marked for review.
 
-    The draft quotes no rare value and no extreme, guesses no column harmless, and leaves k open.
-    It is made from the rows all the same: keep it with them until you have gone through it.
+    The draft quotes no rare value, no sentence and no extreme, guesses no column harmless, and
+    leaves k open. Columns that may name people are dropped and pointed out. It is made from the
+    rows all the same: keep it with them until you have gone through it.
 
     **Examples**
 
         shoal anonymize init visits.csv -o visits.yaml
         shoal anonymize init hdfs:///visits.parquet -o visits.yaml --engine spark --master yarn
     """
+    from shoal.anonymize.screen import check_names
     from shoal.anonymize.table import table_of
     from shoal.apps.anonymize_draft import draft_of
     from shoal.engine.scratch import private_file
@@ -216,13 +218,19 @@ def init(
         engines.table(table, progress) as rows,
     ):
         progress.step("Looking at columns")
-        drafted = draft_of(table_of(rows), _beside(table, output), k)
+        read = table_of(rows)
+        check_names(read, f"'{table.rstrip('/').rsplit('/', 1)[-1]}'")
+        drafted = draft_of(read, _beside(table, output), k)
         private_file(part).write_text(drafted.text, encoding="utf-8")
     lines = [entry("Guessed" if i == 0 else "", f"{name}: {role}")
              for i, (name, role) in enumerate(drafted.roles.items())]  # fmt: skip
+    doubts = [entry("Look twice" if i == 0 else "", f"{name}: {doubt}.")
+              for i, (name, doubt) in enumerate(drafted.doubts.items())]  # fmt: skip
     say.result(
-        {"policy": str(output), "roles": drafted.roles},
+        {"policy": str(output), "roles": drafted.roles, "look_twice": drafted.doubts},
         *lines,
+        *doubts,
+        entry("Names", "Those of columns were taken from the table's first line: check them."),
         entry("Policy", str(output), wrap=False),
         entry("Next", "Go through every line marked REVIEW, set k, then run it with --dry-run."),
     )
@@ -239,17 +247,25 @@ def _release(
     kept: tuple[Path | None, bool] = (None, False),
 ) -> None:
     from shoal.anonymize.run import run_policy
+    from shoal.anonymize.screen import rarely_shared
+    from shoal.anonymize.table import table_of
     from shoal.apps import anonymize_story as story
     from shoal.apps.anonymize_explain import columns, explained
 
+    rare: dict[str, float] = {}
     with say.progress(3) as progress, _rows(policy, engines, progress) as rows:
         progress.step("Reading rows")
+
+        def pages(done: "Finished") -> dict[Path, str]:
+            rare.update(rarely_shared(policy, table_of(rows)))
+            return story.pages(done, story.Told(*told)._replace(rare=rare))
+
         finished = run_policy(
             policy,
             rows,
             manifest=kept[0],
             new_people=kept[1],
-            pages=lambda done: story.pages(done, story.Told(*told)),
+            pages=pages,
             overwrite=overwrite,
             progress=_shown(progress),
         )
@@ -258,7 +274,18 @@ def _release(
     if explain:
         document["for_the_holder_alone"] = columns(finished)
     more = explained(policy, finished) if explain else []
-    say.result(document, *story.summary(finished, files), *more)
+    warned = _warned(document, rare, policy)
+    say.result(document, *story.summary(finished, files), *warned, *more)
+
+
+def _warned(document: dict[str, Any], rare: dict[str, float], policy: "Policy") -> list[Any]:
+    """Warnings for the holder of the rows, also put in the document that --json prints."""
+    from shoal.apps.anonymize_story import rare_lines
+
+    lines = rare_lines(rare, policy.privacy.k)
+    if lines:
+        document["warnings_for_the_holder_alone"] = lines
+    return [entry("Warning" if i == 0 else "", line) for i, line in enumerate(lines)]
 
 
 @contextmanager
@@ -276,21 +303,27 @@ def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool) ->
     """All that can be said without a search; nothing is written."""
     from shoal.anonymize.frequency import problem_of
     from shoal.anonymize.run import paths_of
+    from shoal.anonymize.screen import rarely_shared
+    from shoal.anonymize.table import table_of
     from shoal.apps.anonymize_explain import explained, roles
 
     paths = paths_of(policy)
     with say.progress(1) as progress, _rows(policy, engines, progress) as rows:
         progress.step("Counting rows")
-        problem = problem_of(policy, rows).problem
+        table = table_of(rows)
+        problem, rare = problem_of(policy, table).problem, rarely_shared(policy, table)
     found = {"rows": problem.N, "combinations": len(problem.n), "may_be_left_out": problem.budget}
     counted = (
         f"{problem.N:,} rows in {len(problem.n):,} different combinations; {problem.budget:,} may "
         "be left out."
     )
+    document = {"valid": True, **found, "roles": roles(policy), "table": str(paths.table)}
+    warned = _warned(document, rare, policy)
     say.result(
-        {"valid": True, **found, "roles": roles(policy), "table": str(paths.table)},
+        document,
         entry("Valid", "The policy fits the table. Nothing was written."),
         entry("Read", counted),
+        *warned,
         *(explained(policy, None) if explain else []),
     )
 

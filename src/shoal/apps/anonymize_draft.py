@@ -1,12 +1,14 @@
 """A first draft of a policy, from a look at a table's columns.
 
 The draft is careful where it guesses: no column is guessed to be harmless, k is left open, ranges
-are rounded, and of the values only those are quoted that many rows share. It is still made from
-the rows, so it is for their holder; every guess is marked for review.
+are rounded, and of the values only those are quoted that many rows share, in columns that have few
+values and no sentences. It is still made from the rows, so it is for their holder; every guess is
+marked for review, and columns that may name people are pointed out.
 """
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from itertools import takewhile
 from typing import Any, NamedTuple
@@ -20,8 +22,22 @@ __all__ = ["Draft", "draft_of"]
 REVIEW = "# REVIEW:"
 _MARKS = {*"*?[]{}\\"}  # of patterns; in a name to write to, Spark would read one
 _UNIQUE = 0.9  # share of different values from which a column names people
+_FEW = 5  # rows a value: a text that fewer share on average tells people apart
+_SENTENCES = 0.1  # share of different values that are sentences, from which a column is free text
+_VALUES = 100  # different values that a list of categories may have
+# Whole words of a column's name, accents left out, in languages whose tables we have met.
+_PERSONAL = (
+    r"id|ids|uuid|guid|uid|pid|mrn|ssn|sin|nin|nino|nhs|bsn|cpf|dni|nie|nif|nir|pesel|svnr|ahv|"
+    r"passport|passeport|pasaporte|reisepass|licen[cs]e|plate|kennzeichen|iban|bic|account|acct|"
+    r"konto|compte|cuenta|card|e_mail|email|mail|courriel|correo|posta|phone|tel|telephone|"
+    r"telefon|telefono|telefone|mobile|mobil|handy|movil|fax|[a-z]*names?|nom|noms|nombres?|nome|"
+    r"naam|[a-z]*naam|navn|[a-z]*navn|namn|[a-z]*namn|imie|nazwisko|jmeno|prijmeni|apellidos?|"
+    r"prenoms?|cognome|sobrenome|forename|surname|maiden|nick|login|user|address|addr|adress|"
+    r"adresse|direccion|endereco|indirizzo|adres|street|strasse|rue|calle|hausnummer|url|website|"
+    r"ip|mac|imei|[a-z]*nummer|[a-z]*nr|signature|unterschrift"
+)
 _NAMES = {
-    "identifier": r"(^|_)(id|uuid|name|surname|email|e_mail|mail|phone|tel|ssn|passport|iban)(_|$)",
+    "identifier": rf"(^|_)({_PERSONAL})(_|$)",
     "sensitive": r"income|salary|wage|diagnos|disease|illness|result|grade|score|religion|debt",
     "postcode": r"post_?code|zip|postal|plz",
 }
@@ -30,15 +46,17 @@ _HEAD = """\
 # It was made from people's rows. Keep it with them; do not publish it before you have gone
 # through it. Which columns can others know? Those are quasi. A hierarchy drawn up from the table
 # tells which values occur: better take it from a public list.
+# The table's first line was taken for the names of its columns. Are those below names?
 version: 1
 """
 
 
 class Draft(NamedTuple):
-    """A policy as text, and the role guessed for each column."""
+    """A policy as text, the role guessed for each column, and a word on those to look at twice."""
 
     text: str
     roles: dict[str, str]
+    doubts: dict[str, str]
 
 
 def draft_of(table: AnyTable, path: str, k: int | None = None) -> Draft:
@@ -67,16 +85,20 @@ def draft_of(table: AnyTable, path: str, k: int | None = None) -> Draft:
     for name, (entry, why) in entries.items():
         lines.append(f"  {REVIEW} {why}.\n")
         lines.append(f"  {_flow(name)}: {_flow(entry)}\n")
-    return Draft("".join([*lines, *_rest(looks, roles, path, k)]), roles)
+    doubts = {look.name: _doubt(look, *entries[look.name]) for look in looks}
+    doubts = {name: doubt for name, doubt in doubts.items() if doubt}
+    return Draft("".join([*lines, *_rest(looks, roles, path, k)]), roles, doubts)
 
 
 def _entry(look: Look) -> tuple[dict[str, Any], str]:
     """A column's entry, and the guess in words."""
     counted = _all(look, look.numbers)
     unique = look.different > _UNIQUE * look.known > 0 and not (counted and look.whole < look.known)
+    plain = not (counted or _all(look, look.days) or _named(look, "postcode"))
     guesses: tuple[tuple[bool, Callable[[Look], tuple[dict[str, Any], str]]], ...] = (
-        (unique or _named(look, "identifier"), _identifier),
-        (look.words > look.known / 2, _free_text),
+        (_named(look, "identifier"), _identifier),
+        (_is_free_text(look), _free_text),
+        (unique or (plain and _is_scattered(look)), _nearly_unique),
         (_named(look, "sensitive") and len(look.common) > 1, _sensitive),
         (_all(look, look.days), _dated),
         (_named(look, "postcode"), _code),
@@ -90,16 +112,44 @@ def _all(look: Look, count: int) -> bool:
 
 
 def _named(look: Look, kind: str) -> bool:
-    plain = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", "_", look.name).lower()
-    return re.search(_NAMES[kind], plain) is not None
+    letters = unicodedata.normalize("NFKD", look.name.replace("ß", "ss"))
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", "_", plain).lower()
+    return re.search(_NAMES[kind], words) is not None
+
+
+def _is_free_text(look: Look) -> bool:
+    """Whether many cells are sentences: of a few, however often repeated, somebody wrote each."""
+    often = look.words > look.known / 4
+    return often or look.sentences > max(_SENTENCES * look.different, 1)
+
+
+def _is_scattered(look: Look) -> bool:
+    """Whether a value is shared by so few rows that it tells people apart."""
+    return look.different > _FEW and look.known < _FEW * look.different
 
 
 def _identifier(_: Look) -> tuple[dict[str, Any], str]:
-    return {"role": "identifier"}, "looks like it names people; dropped"
+    return {"role": "identifier"}, "by its name it names people or says how to reach them; dropped"
+
+
+def _nearly_unique(_: Look) -> tuple[dict[str, Any], str]:
+    return {"role": "identifier"}, "few rows share a value, so it tells people apart; dropped"
 
 
 def _free_text(_: Look) -> tuple[dict[str, Any], str]:
-    return {"role": "identifier"}, "looks like free text; dropped"
+    return {"role": "identifier"}, "looks like free text, which may name anybody; dropped"
+
+
+def _doubt(look: Look, entry: dict[str, Any], why: str) -> str:
+    """What to look at twice, if anything; no value is quoted."""
+    if entry["role"] == "identifier":
+        return why
+    if _is_scattered(look) and _all(look, look.whole):
+        return "few rows share a number: is it a person's? Then it is an identifier, not quasi"
+    if look.sentences:
+        return "some cells hold sentences, which may name anybody; none is quoted"
+    return ""
 
 
 def _dated(_: Look) -> tuple[dict[str, Any], str]:
@@ -132,7 +182,7 @@ def _numeric(look: Look) -> tuple[dict[str, Any], str]:
 
 
 def _category(look: Look) -> tuple[dict[str, Any], str]:
-    if len(look.common) > LISTED:
+    if len(look.common) > LISTED or look.different > _VALUES:
         return _prefixed(look, "many values, grouped by first letters; better give a hierarchy")
     rare = look.different - len(look.common)
     values = list(look.common) or ["..."]

@@ -23,6 +23,7 @@ __all__ = ["COMMON", "LISTED", "Look", "looks_of"]
 COMMON = 50  # a value that so many rows share may be quoted
 LISTED = 40  # so many values may be listed
 _LONGEST = 8  # characters that are told from more
+_WORDS, _CHARACTERS = 5, 60  # so many words, or more characters, make a sentence
 _SPREAD = (0.02, 0.98)  # quantiles of numbers: never the extremes
 # Spark runs a task on each core. A block fits in memory; if it did not, nothing of it would lie on
 # a worker's disk.
@@ -47,6 +48,9 @@ _SAME = f"SELECT {_NAMED} FROM rows"
 # edges are edges of quantiles.
 _POWER = "pow(10, floor(log10(nullif(abs(number), 0))))"
 _STEPS = " ".join(f"WHEN abs(number) * (1 - 1e-12) <= {m} * power THEN {m}" for m in (1, 2, 5))
+_SENTENCE = (
+    f"length(text) - length(replace(text, ' ', '')) >= {_WORDS - 1} OR length(text) > {_CHARACTERS}"
+)
 _EDGE = f"CASE WHEN number = 0 THEN 0 ELSE sign(number) * power * CASE {_STEPS} ELSE 10 END END"
 
 
@@ -57,11 +61,14 @@ class Look:
     Attributes
     ----------
     name, common
-        The column; the first values, in their order, that at least 50 rows share.
+        The column; the first values, in their order, that at least 50 rows share. Sentences are
+        left out, however many share them.
     rows, known, different
         Rows; those with a value; different values.
     numbers, whole, days, words
-        Rows whose value is a number, a whole one, a date, or five words and more.
+        Rows whose value is a number, a whole one, a date, or a sentence: five words and more.
+    sentences
+        Different values that are sentences.
     length
         Characters of the median value, 8 for all that are longer.
     low, high
@@ -79,6 +86,7 @@ class Look:
     whole: int
     days: int
     words: int
+    sentences: int
     length: int
     low: float
     high: float
@@ -100,6 +108,7 @@ class Look:
             whole=rows("whole"),
             days=rows("day"),
             words=rows("words"),
+            sentences=sum(note["different"] for note in notes if note["words"]),
             length=int(_quantile(notes, "length", 0.5)),
             low=_quantile(notes, "edge", _SPREAD[0]),
             high=_quantile(notes, "edge", _SPREAD[1]),
@@ -178,7 +187,7 @@ def _noted(at: int) -> str:
         f"SELECT {at} AS which, text, {_EDGE} AS edge, value IS NOT NULL AS number, "
         "coalesce(value = floor(value), false) AS whole, "
         "coalesce(regexp_matches(text, '^\\d{4}-\\d\\d-\\d\\d'), false) AS day, "
-        "coalesce(length(text) - length(replace(text, ' ', '')) >= 4, false) AS words, "
+        f"coalesce({_SENTENCE}, false) AS words, "
         f"length(left(text, {_LONGEST})) AS length, n "
         f"FROM (SELECT *, {_POWER} AS power FROM ({finite}))"
     )
@@ -194,7 +203,8 @@ def _counted(texts: str) -> str:
 def _shared(texts: str) -> str:
     """The query for the first texts of each column that many rows share."""
     order = "row_number() OVER (PARTITION BY which ORDER BY text) AS place"
-    many = f"SELECT which, text, {order} FROM ({texts}) WHERE text IS NOT NULL AND n >= {COMMON}"
+    common = f"text IS NOT NULL AND NOT words AND n >= {COMMON}"
+    many = f"SELECT which, text, {order} FROM ({texts}) WHERE {common}"
     return f"SELECT which, text FROM ({many}) WHERE place <= {LISTED + 1} ORDER BY which, place"
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from shoal.figures import Figure
     from shoal.privacy import Result
 
-__all__ = ["Told", "chance", "document", "pages", "result", "risk_lines", "summary"]
+__all__ = ["Told", "chance", "document", "pages", "rare_lines", "result", "risk_lines", "summary"]
 
 EVIDENCE = "counted again in the file as written; run.proof.md and those it names"
 _RELEASES = {
@@ -36,6 +36,7 @@ class Told(NamedTuple):
     title: str | None = None
     publisher: str | None = None
     population: "str | Path | None" = None
+    rare: Mapping[str, float] = {}
 
 
 def pages(finished: "Finished", told: Told) -> dict[Path, str]:
@@ -59,7 +60,7 @@ def result(finished: "Finished", told: Told) -> "Result":
         guarantee_of(finished.policy),
         {name: Public(value) for name, value in _settings(finished, told).items()},
         {name: Released(value) for name, value in _released(finished, population).items()},
-        {name: Protected(value) for name, value in _protected(finished, population).items()},
+        {name: Protected(value) for name, value in _protected(finished, told, population).items()},
     )
 
 
@@ -113,6 +114,23 @@ def chance(value: float) -> str:
     ('1 in 1', '1 in 3', '1 in 12')
     """
     return f"1 in {int(1 / value + 1e-9):,}" if value > 0 else "none"
+
+
+def rare_lines(rare: Mapping[str, float], k: int) -> list[str]:
+    """A warning for each column that is published as it is and finds people; for the holder.
+
+    Examples
+    --------
+    >>> print(*rare_lines({"case": 0.75}, 5))
+    'case' is published as it is, and in 75 % of rows its value is shared by fewer than k = 5: who
+    knows it finds the person. Make it quasi or identifier, or say `force: true`.
+    """
+    return [
+        f"{name!r} is published as it is, and in {_percent(share)} of rows its value is shared by "
+        f"fewer than k = {k}: who knows it finds the person. Make it quasi or identifier, or say "
+        "`force: true`."
+        for name, share in rare.items()
+    ]
 
 
 def _settings(finished: "Finished", told: Told) -> dict[str, Any]:
@@ -218,7 +236,7 @@ def _costs(finished: "Finished") -> list[str]:
     ]
 
 
-def _protected(finished: "Finished", population: "Population | None") -> dict[str, Any]:
+def _protected(finished: "Finished", told: Told, population: "Population | None") -> dict[str, Any]:
     from shoal.anonymize.risk import Risk, entropy_before, leaf_sizes
     from shoal.figures import class_sizes
 
@@ -236,6 +254,7 @@ def _protected(finished: "Finished", population: "Population | None") -> dict[st
         f"{finished.policy.search.objective} was kept ({finished.outcome.method}).",
         *finished.outcome.curator_notes,
         *([f"The population has fewer people than the table in {short} groups."] if short else []),
+        *rare_lines(told.rare, problem.k),
     ]
     facts = [
         {"name": "In groups below k, before", "value": _percent(risk.exposed)}

@@ -1,6 +1,5 @@
 """Which cases a word on the command line names, and a case for anybody's function."""
 
-import json
 import re
 import sys
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.audit import Case, Finding, estimators, exact_score, shipped, twins
+from shoal.documents import json_of
 from shoal.errors import InvalidSetting, ShoalError
 from shoal.privacy import LocalDP, PureDP
 from shoal.privacy.exact import exact_budget
@@ -143,7 +143,7 @@ def function_case(
 
 def _pair(text: str) -> tuple[Any, Any]:
     try:
-        pair = json.loads(text)
+        pair = json_of(text)
     except ValueError:
         pair = None
     if not isinstance(pair, list) or len(pair) != 2:

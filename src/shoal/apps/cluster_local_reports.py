@@ -1,12 +1,12 @@
 """Reports from a file, as what they are: the file beside them says what made them."""
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from shoal.documents import json_of
 from shoal.errors import NotAReport, NotFinite
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def read_about(text: str | None, table: str) -> dict[str, Any]:
             _PERTURB,
         )
     try:
-        told = json.loads(text)
+        told = json_of(text)
         known = told["schema"] == SCHEMA and isinstance(told["file"]["sha256"], str)
     except (ValueError, KeyError, TypeError):
         known = False

@@ -17,7 +17,7 @@ from shoal.engine.entry import is_spark_frame
 from shoal.engine.sample import Sample
 from shoal.engine.spark_failures import guarded
 from shoal.engine.spark_schema import quoted
-from shoal.errors import DimensionMismatch, NotFinite, TooFewRows, UnknownBounds
+from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, TooFewRows, UnknownBounds
 
 __all__ = ["Held", "held_of", "names_of"]
 
@@ -125,7 +125,13 @@ class _Groups:
         self._known: dict[str, int] = {}
 
     def codes(self, column: pa.Array) -> NDArray[np.float64]:
-        words = column.cast(pa.string()).to_pylist()
+        try:
+            words = column.cast(pa.string()).to_pylist()
+        except pa.ArrowException:
+            raise InvalidSetting(
+                "The column of --labels holds values that cannot be written as text.",
+                "Name one that holds text, whole numbers or dates.",
+            ) from None
         return np.array([self._code(word) for word in words], dtype=np.float64)
 
     def _code(self, word: str | None) -> int:

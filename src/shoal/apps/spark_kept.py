@@ -13,6 +13,7 @@ from shoal.anonymize.policy import Policy, policy_of
 from shoal.anonymize.problem import Metrics
 from shoal.anonymize.promise import guarantee_of
 from shoal.cluster.local.saving import mechanism_of
+from shoal.documents import json_of
 from shoal.domain import Box
 from shoal.errors import InvalidSetting, UnreadableModel
 from shoal.mechanisms import bayes_remap, clamp, snap
@@ -78,7 +79,7 @@ def save_cut(model: TopDownSpecialization, folder: Path) -> None:
 def load_cut(folder: Path) -> TopDownSpecialization:
     """The specialization that was saved here."""
     try:
-        (file,) = json.loads((folder / "files.json").read_text(encoding="utf-8"))["files"]
+        (file,) = json_of((folder / "files.json").read_text(encoding="utf-8"))["files"]
         parts = read_part(folder, {"name": _CUT, "sha256": file["sha256"]})
         policy = _policy_alive(parts["policy"])
         model = TopDownSpecialization(policy=policy)

@@ -125,6 +125,11 @@ def attribute_inference(
     codes, truth, values = _known(matcher, raw, column)
     classes = matcher.classes(released)
     counts = _counts(classes, _numbered(released, column, values), len(values))
+    if not counts.sum():
+        raise TooFewRows(
+            f"The released table has no row with a value of {column!r} that the table before has.",
+            "Give the table that was released, and the one it was made of.",
+        )
     guess, share = _guessed(matcher, classes, counts, codes)
     right, sure = guess == truth, share >= _SURE
     return AttributeInference(

@@ -18,9 +18,9 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.published import shown
 from shoal.anonymize.table import Table
 from shoal.anonymize.tree import Tree
-from shoal.data.source import listed
+from shoal.data.column_names import lacking
 from shoal.domain.written import plain_column
-from shoal.errors import UnknownCategory, UnknownColumn
+from shoal.errors import UnknownCategory
 
 __all__ = ["Classes", "Matcher", "columns_of", "combinations"]
 
@@ -132,15 +132,25 @@ def _known(place: dict[Any, int], words: tuple[str | None, ...], name: str) -> i
 def columns_of(X: Any, names: list[str]) -> dict[str, Any]:
     """Columns of a table, as they stand."""
     table = X if isinstance(X, Table) else Table(X)
-    absent = [name for name in names if name not in table.names]
-    if absent:
-        raise UnknownColumn(f"The table lacks {listed(absent)}.", "Name its columns alike.")
+    if not {*names} <= {*table.names}:
+        raise lacking(names, table.names)
     found = table.query("SELECT * FROM rows", names)
     return {name: found[f"c{i}"] for i, name in enumerate(names)}
 
 
 def combinations(X: Any, names: list[str]) -> list[tuple[str | None, ...]]:
     """The values of each line in these columns as text, numbers written alike."""
-    found = columns_of(X, names).values()
-    columns = [plain_column(column.cast(pa.string())).to_pylist() for column in found]
+    found = columns_of(X, names)
+    columns = [_texts(name, column) for name, column in found.items()]
     return list(zip(*columns, strict=True))
+
+
+def _texts(name: str, column: Any) -> list[str | None]:
+    try:
+        texts: list[str | None] = plain_column(column.cast(pa.string())).to_pylist()
+    except pa.ArrowException:
+        raise UnknownCategory(
+            f"Column {name!r} holds values that cannot be written as text.",
+            "Convert it to text, numbers or dates before it comes here.",
+        ) from None
+    return texts

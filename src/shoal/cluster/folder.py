@@ -10,13 +10,13 @@ every other file with its checksum. To be kept this way, a fitted estimator prov
 and a place in ``MODELS``: only those classes are ever made from a folder.
 """
 
-import json
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
 from shoal.data import whole_folder
+from shoal.documents import json_of
 from shoal.errors import AlreadyExists, UnreadableModel
 from shoal.privacy import guarantee_of
 from shoal.synopsis.folder import read_part, write_part
@@ -27,6 +27,7 @@ SCHEMA = "shoal.model/1"
 MODEL = "model.json"
 MODELS = dict.fromkeys(("LocalClusterer", "PrivateKMeans", "WaveCluster"), "shoal.cluster")
 PAGES = {f"report{mark}.{kind}" for mark in ("", "-simulation") for kind in ("html", "json")}
+_NO_MODEL = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
 _PARTS = ("shoal", "numpy", "scikit-learn", "randomgen", "pyarrow")
 
 
@@ -90,7 +91,7 @@ def load_model(folder: str | Path) -> Any:
     try:
         model = kind._restore(document, tables)
         model.guarantee_ = guarantee_of(document["guarantee"])
-    except (KeyError, TypeError, ValueError) as error:
+    except _NO_MODEL as error:
         raise UnreadableModel(
             f"The model in {folder} lacks a part or has one of another kind "
             f"({type(error).__name__}).",
@@ -114,6 +115,12 @@ def check_replaceable(folder: str | Path) -> None:
         )
 
 
+def _is_named(file: Any) -> bool:
+    """Whether a file beside the document is told by a plain name and a checksum."""
+    name, digest = file["name"], file["sha256"]
+    return isinstance(name, str) and isinstance(digest, str) and Path(name).name == name != ""
+
+
 def _document(folder: Path) -> dict[str, Any]:
     """The model's document, checked to be one."""
     try:
@@ -124,12 +131,12 @@ def _document(folder: Path) -> dict[str, Any]:
             "Name the folder that `save` or `shoal cluster -o` wrote.",
         ) from None
     try:
-        document = json.loads(text)
+        document = json_of(text)
         known = document["schema"] == SCHEMA and document["class"] in MODELS
-        names = [file["name"] for file in document["files"]]
+        known = known and all(_is_named(file) for file in document["files"])
     except (ValueError, KeyError, TypeError):
-        known, names, document = False, [], {}
-    if not known or any(Path(name).name != name for name in names):
+        known, document = False, {}
+    if not known:
         raise UnreadableModel(
             f"{folder / MODEL} describes no model that this version knows.",
             f"It must be of {SCHEMA}, of a class among {', '.join(MODELS)}.",

@@ -161,6 +161,11 @@ def _files(path: Path) -> list[Path]:
     if not found:
         kind = "holds no Parquet file" if path.is_dir() else "does not exist"
         raise UnreadableTable(f"{path} {kind}.", "Check the path; globs like data/*.csv work too.")
+    if not all(file.is_file() for file in found):
+        raise UnreadableTable(
+            f"{path} names a folder, a pipe or a device where a file belongs.",
+            "Tables are read more than once: save it as a file, or pass CSV as `-` to the command.",
+        )
     return found
 
 

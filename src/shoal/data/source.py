@@ -1,7 +1,6 @@
 """What every table looks like to the engine: named columns, read in batches as often as needed."""
 
 import csv
-import difflib
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,7 +9,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from shoal.errors import DimensionMismatch, DuplicateColumn, UnknownColumn, UnreadableTable
+from shoal.data.column_names import lacking, listed
+from shoal.errors import DimensionMismatch, DuplicateColumn, UnreadableTable
 
 __all__ = ["BATCH_ROWS", "Source", "listed", "picked", "quiet", "unique"]
 
@@ -52,36 +52,11 @@ def unique(names: Sequence[object]) -> tuple[str, ...]:
 
 
 def picked(names: Sequence[str], columns: Sequence[str]) -> list[int]:
-    """Where these columns are among a table's names; an unknown one gets the nearest spelling.
-
-    Names are quoted only if some of them are known: else they may be no names at all.
-    """
+    """Where these columns are among a table's names; what is asked for and not there is named."""
     _check_asked(columns)
-    unknown = [name for name in columns if name not in names]
-    if len(unknown) == len(columns):
-        raise UnknownColumn(
-            f"{listed(unknown)} asked for; the table's {len(names)} columns are named otherwise.",
-            "Is its header line missing? Names count letter by letter, capitals and blanks too.",
-        )
-    if unknown:
-        near = [m for name in unknown for m in difflib.get_close_matches(name, names, n=1)]
-        raise UnknownColumn(
-            f"{listed(unknown)} of {len(columns)} columns asked for are not in the table.",
-            f"Did you mean {listed(near)}?" if near else "Rename its columns, or ask for others.",
-        )
+    if not {*columns} <= {*names}:
+        raise lacking(columns, names)
     return [names.index(name) for name in columns]
-
-
-def listed(words: Sequence[str], most: int = 5) -> str:
-    """Names in a sentence, the first few of many.
-
-    Examples
-    --------
-    >>> listed(["age"]), listed("abcdefg")
-    ("'age'", "'a', 'b', 'c', 'd', 'e' and 2 more")
-    """
-    shown = ", ".join(repr(word) for word in words[:most])
-    return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
 
 
 def _check_asked(columns: Sequence[str]) -> None:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from shoal.documents import read_yaml
 from shoal.domain.box import Box
 from shoal.domain.categories import Categories
 from shoal.domain.schema_check import findings
-from shoal.domain.yaml_file import read_yaml
 from shoal.errors import InvalidSchema, UnknownBounds
 
 __all__ = ["Schema"]

@@ -21,7 +21,7 @@ def findings(content: Any) -> list[str]:
     """One sentence a problem; an empty list for a good schema."""
     if not isinstance(content, Mapping):
         return ["it is no mapping of keys; start with `version: 1` and `columns:`"]
-    return [*_shape(content), *_meaning(content)]
+    return list(dict.fromkeys([*_shape(content), *_meaning(content)]))
 
 
 def _shape(content: Mapping[str, Any]) -> Iterator[str]:
@@ -40,7 +40,7 @@ def _said(problem: Any, content: Mapping[str, Any]) -> str:
     where = ".".join(at)
     if problem["type"] == "extra_forbidden":
         given = reduce(getitem, problem["loc"][:-1], content)
-        return f"{where} is no key here{_nearest(at[-1], _keys_at(at), given)}"
+        return _unknown_key(at, given)
     if problem["type"] == "missing":
         return f"{where} is missing"
     if problem["type"] == "too_short":
@@ -56,9 +56,14 @@ def _keys_at(at: list[str]) -> tuple[str, ...]:
     return {1: _KEYS, 2: _GEO_KEYS}.get(len(at), _COLUMN_KEYS)
 
 
-def _nearest(key: str, keys: tuple[str, ...], given: Mapping[str, Any]) -> str:
-    near = difflib.get_close_matches(key, [k for k in keys if k not in given], n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; the keys are {', '.join(keys)}"
+def _unknown_key(at: list[str], given: Mapping[str, Any]) -> str:
+    """A key that is misspelt is said back; one that is like none may be a row's."""
+    keys = _keys_at(at)
+    near = difflib.get_close_matches(at[-1], [key for key in keys if key not in given], n=1)
+    if near:
+        return f"{'.'.join(at)} is no key here; did you mean {near[0]!r}?"
+    above = ".".join(at[:-1]) or "it"
+    return f"{above} has a key that is no key here; the keys are {', '.join(keys)}"
 
 
 def _meaning(content: Mapping[str, Any]) -> Iterator[str]:

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from shoal.documents import json_of
 from shoal.errors import CannotWrite
 from shoal.files import file_lock
 
@@ -161,7 +162,7 @@ def _left_behind(output: Path, work: str) -> Draft | None:
     """What a run of the same work left."""
     folder = output.with_name(f".{output.name}.draft")
     try:
-        left = json.loads((folder / _RUN).read_text())
+        left = json_of((folder / _RUN).read_text())
         key = bytes.fromhex(left["selection_key"]).hex()
         draft = Draft(output, work, str(left["run"]), key, is_new=False)
         return draft if left["work"] == work and not folder.is_symlink() else None

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.domain import Box, Categories
 from shoal.domain.box import Matrix
+from shoal.domain.written import text
 from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, UnknownCategory
 from shoal.mechanisms import LocalGrid, Mixed, RandomizedResponse, UnaryEncoding
 from shoal.mechanisms.hybrid import Hybrid
@@ -157,7 +158,9 @@ class Category:
         listed = self.mechanism.categories
         if not isinstance(listed, Categories):
             return np.arange(listed)
-        return np.array(listed.labels(np.arange(listed.size)).tolist())  # of one kind
+        labels = listed.labels(np.arange(listed.size)).tolist()
+        made = np.array(labels)  # of one kind
+        return np.array([text(label) for label in labels]) if made.dtype == object else made
 
     def _codes(self, column: Any, name: str) -> NDArray[np.int64]:
         listed = self.mechanism.categories

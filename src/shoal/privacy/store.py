@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
 
+from shoal.documents import json_of
 from shoal.errors import (
     LedgerError,
     LedgerLocked,
@@ -237,11 +238,10 @@ class FileStore:
         """All entries, oldest first."""
         query = "SELECT at, by, what, guarantee, total FROM entries ORDER BY id"
         with self._open() as db:
-            rows = db.execute(query).fetchall()
-        return [
-            Entry(at, by, what, _guarantee(made), _guarantee(total))
-            for at, by, what, made, total in rows
-        ]
+            return [
+                Entry(at, by, what, _guarantee(made), _guarantee(total))
+                for at, by, what, made, total in db.execute(query).fetchall()
+            ]
 
     def limits(self) -> Limits:
         """The limits in force; empty for none."""
@@ -282,16 +282,25 @@ def _not_a_ledger(path: Path) -> NotALedger:
     )
 
 
+def _damaged(path: Path) -> NotALedger:
+    return NotALedger(
+        f"'{path.name}' is damaged.",
+        "Restore it from a copy; do not start a new one in its place.",
+    )
+
+
+class _Unreadable(Exception):
+    """An entry or a limit that says no promise."""
+
+
 _BY_CODE: dict[int, Callable[[Path], LedgerError]] = {
     sqlite3.SQLITE_NOTADB: _not_a_ledger,
     sqlite3.SQLITE_BUSY: lambda path: LedgerLocked(
         f"'{path.name}' was held by another process for {sqlite_file.PATIENCE_SECONDS} s.",
         "Nothing was spent. Wait for the other process, or end it, and try again.",
     ),
-    sqlite3.SQLITE_CORRUPT: lambda path: NotALedger(
-        f"'{path.name}' is damaged.",
-        "Restore it from a copy; do not start a new one in its place.",
-    ),
+    sqlite3.SQLITE_CORRUPT: _damaged,
+    sqlite3.SQLITE_ERROR: _damaged,  # a table or column is not there
     sqlite3.SQLITE_FULL: lambda path: LedgerNotWritable(
         f"No room is left on the disk of '{path.name}'.",
         "Nothing was spent. Free some space and try again.",
@@ -314,6 +323,8 @@ def _not_writable(path: Path) -> LedgerNotWritable:
 def _named_errors(path: Path) -> Iterator[None]:
     try:
         yield
+    except _Unreadable:
+        raise _damaged(path) from None
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CANTOPEN) & 0xFF
         raise _BY_CODE.get(code, _not_writable)(path) from None
@@ -327,7 +338,10 @@ def _text(guarantee: Guarantee) -> str:
 
 
 def _guarantee(text: str) -> Guarantee:
-    return guarantee_of(json.loads(text))
+    try:
+        return guarantee_of(json_of(text))
+    except (ValueError, TypeError):
+        raise _Unreadable from None
 
 
 def _state(db: sqlite3.Connection, kind: str) -> tuple[Guarantee | None, Limits]:

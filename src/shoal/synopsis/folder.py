@@ -13,6 +13,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
 from shoal.data import whole_folder, write_table
+from shoal.documents import json_of
 from shoal.domain import Box
 from shoal.errors import AlreadyExists, UnreadableModel
 
@@ -22,6 +23,7 @@ SCHEMA = "shoal.synopsis/1"
 CELLS, DOCUMENT = "cells.parquet", "synopsis.json"
 KINDS = ("AdaptiveGrid", "PrivTree", "UniformGrid")
 VERSIONS = ("shoal", "numpy", "randomgen", "pyarrow")
+_NO_SYNOPSIS = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
 _OTHER_FOLDER = "Name the folder that `save` wrote."
 
 
@@ -55,7 +57,7 @@ def synopsis_of(parts: Mapping[str, Any]) -> Any:
     kind = getattr(import_module("shoal.synopsis"), _kind_of(document))
     try:
         return kind._restore(document, parts[CELLS])
-    except (KeyError, TypeError, ValueError) as error:
+    except _NO_SYNOPSIS as error:
         raise UnreadableModel(
             f"The synopsis lacks a part or has one of another kind ({type(error).__name__}).",
             "Load it with the version of shoal that wrote it, or save it again.",
@@ -86,14 +88,19 @@ def write_part(part: Any, path: Path) -> dict[str, str]:
 def read_part(folder: Path, file: Mapping[str, str]) -> Any:
     """Read what ``write_part`` wrote, if it still is that."""
     path = folder / file["name"]
-    if not path.is_file() or _digest(path) != file["sha256"]:
+    if not path.is_file() or _digest(path) != file.get("sha256"):
         raise UnreadableModel(
             f"{path} is missing, or not the file that was saved: its checksum differs.",
             "Save it again, or copy its folder anew; it may have been edited.",
         )
-    if path.suffix == ".json":
-        return json.loads(path.read_text(encoding="utf-8"))
-    return pq.read_table(path) if path.suffix == ".parquet" else pa_csv.read_csv(path)
+    try:
+        if path.suffix == ".json":
+            return json_of(path.read_text(encoding="utf-8"))
+        return pq.read_table(path) if path.suffix == ".parquet" else pa_csv.read_csv(path)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise UnreadableModel(
+            f"{path} cannot be read ({type(error).__name__}).", "Save it again, with this version."
+        ) from None
 
 
 def _digest(path: Path) -> str:
@@ -103,7 +110,7 @@ def _digest(path: Path) -> str:
 
 def _document(folder: Path) -> dict[str, Any]:
     try:
-        document = json.loads((folder / DOCUMENT).read_text(encoding="utf-8"))
+        document = json_of((folder / DOCUMENT).read_text(encoding="utf-8"))
         _kind_of(document)
         named = [file["name"] for file in document["files"]]
     except (OSError, ValueError, KeyError, TypeError):

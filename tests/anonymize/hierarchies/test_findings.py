@@ -24,8 +24,21 @@ def test_ragged_rows_and_no_rows_are_no_hierarchy():
 
 
 def test_all_findings_come_at_once():
-    rows = [["a", "x", "*"], ["a", "x", "*"], ["b", "", "*"], ["7", "1-2", "all"]]
-    assert errors(rows) == [DuplicateLeaf, HierarchyInvalid, HierarchyInvalid, LabelDoesNotCover]
+    rows = [["a", "x", "*"], ["a", "x", "*"], ["b", "", "*"], ["7", "1-2", "*"]]
+    assert errors(rows) == [DuplicateLeaf, HierarchyInvalid, LabelDoesNotCover]
+
+
+def test_what_has_several_roots_is_no_hierarchy_and_nothing_of_it_is_said():
+    (finding,) = findings_in([["Ada", "34", "flu"], ["Ada", "35", "cold"]])
+    assert finding.came == "it has 2 roots instead of one"
+
+
+def test_leaves_of_a_file_that_may_be_rows_are_counted_not_quoted():
+    rows = [["Ada", "flu", "2025"], ["Bob", "cold", "2025"], ["Ada", "cold", "2025"]]
+    for quoted in (True, False):
+        said = " ".join(finding.came for finding in findings_in(rows, quoted=quoted))
+        assert ("Ada" in said) == quoted
+    assert "leaf 1, leaf 3" in said
 
 
 def test_a_label_under_two_parents_is_ambiguous():

@@ -10,9 +10,8 @@ import numpy as np
 from shoal.anonymize.hierarchies.findings import MEND, findings_in, refuse
 from shoal.anonymize.hierarchies.hierarchy import Hierarchy, grown
 from shoal.anonymize.hierarchies.leaves import TextLeaves
-from shoal.data.source import listed
+from shoal.documents import read_yaml
 from shoal.domain.written import text
-from shoal.domain.yaml_file import read_yaml
 from shoal.errors import AmbiguousLabel, BadInput, HierarchyInvalid, InvalidSchema
 
 __all__ = ["Format", "from_nested", "from_paths", "read_hierarchy"]
@@ -45,8 +44,8 @@ def read_hierarchy(path: str | Path, format: Format = "arx", opaque: bool = Fals
     if format == "nested":
         return from_nested(_yaml(path), str(path), opaque)
     if format == "arx":
-        return from_paths(_lines(path, ";"), str(path), opaque)
-    return from_paths(_climbed(_pairs(path), str(path)), str(path), opaque)
+        return _from_paths(_lines(path, ";"), str(path), opaque, quoted=False)
+    return _from_paths(_climbed(_pairs(path), str(path)), str(path), opaque, quoted=False)
 
 
 def from_nested(content: Any, what: str = "The hierarchy", opaque: bool = False) -> Hierarchy:
@@ -75,7 +74,11 @@ def from_paths(
     rows: Sequence[Sequence[str]], what: str = "The hierarchy", opaque: bool = False
 ) -> Hierarchy:
     """A hierarchy from rows of labels, the leaf first and the root last."""
-    refuse(what, findings_in(rows, opaque))
+    return _from_paths(rows, what, opaque, quoted=True)
+
+
+def _from_paths(rows: Sequence[Sequence[str]], what: str, opaque: bool, quoted: bool) -> Hierarchy:
+    refuse(what, findings_in(rows, opaque, quoted))
     columns = [np.array(column, dtype=object) for column in zip(*rows, strict=True)]
     taxonomy, levels, _ = grown(columns)
     written = sum(len(set(column)) for column in columns)
@@ -140,15 +143,15 @@ def _climbed(pairs: list[list[str]], what: str) -> list[list[str]]:
         )
     ways = list(dict.fromkeys((child, parent) for child, parent in pairs if parent))
     parent_of = dict(ways)
-    twice = [child for child, parent in ways if parent_of[child] != parent]
+    twice = sum(parent_of[child] != parent for child, parent in ways)
     parents = set(parent_of.values())
     leaves = [child for child in parent_of if child not in parents]
-    cyclic = [label for label in parent_of if _runs_in_circles(label, parent_of)]
-    found: list[BadInput] = (
-        [AmbiguousLabel(f"under two parents: {listed(twice)}", MEND)] if twice else []
-    )
+    cyclic = sum(_runs_in_circles(label, parent_of) for label in parent_of)
+    found: list[BadInput] = []
+    if twice:
+        found.append(AmbiguousLabel(f"children under two parents: {twice}", MEND))
     if cyclic:
-        found.append(HierarchyInvalid(f"below themselves: {listed(cyclic)}", MEND))
+        found.append(HierarchyInvalid(f"labels below themselves: {cyclic}", MEND))
     refuse(what, found)
     return _padded([_way_up(leaf, parent_of) for leaf in leaves])
 

@@ -1,0 +1,170 @@
+"""Which names of columns may be said: those that were asked for, not those that a file has.
+
+A CSV file without a header line makes its first person's values the names of its columns, and a
+stray quote makes one name of many rows. So an error says back the names that a domain, a policy or
+an option asks for; of the file's own it says how many there are and where they stand. Two cases
+differ: a name that is asked for but for a slip of the pen, and a verb whose task is to list names,
+which first checks that they are names at all.
+"""
+
+import re
+from collections.abc import Sequence
+
+from shoal.errors import HeaderMissing, UnknownColumn
+
+__all__ = ["check_header", "lacking", "listed", "near", "no_header", "places"]
+
+_LONGEST = 200  # characters; questions of a survey are names too
+_SLIPS = {5: 1, 9: 2}  # from so many letters, so many may differ
+_SEE = "See its first line (head -1); it is not shown here, as it may be a person's."
+_LETTERS = "Capitals and blanks count."
+_LOOKED_AT = 5  # names that a nearest spelling is looked for
+_NO_NAMES = {
+    "is empty": r"\s*",
+    "is a number": r"[^\w]*[0-9][0-9.,'_ ]*(?:[eE][+-]?[0-9]+)?[^\w]*",
+    "is a date or a time": r"[0-9]{1,4}[-/.:][0-9]{1,2}([-/.: T][0-9]{1,4})?.*",
+    "is a missing or a truth value": r"(?i:n/?a|nan|null|true|false|-+|\?+)",
+    "is an address": r"\S+@\S+\.\S+|https?://.*",
+    "holds a line break or a sign that does not print": r"(?s).*[\x00-\x1f\x7f-\x9f\u2028\u2029].*",
+    f"is longer than {_LONGEST} characters": rf"(?s).{{{_LONGEST + 1},}}",
+}
+
+
+def check_header(names: Sequence[str], what: str = "The table") -> None:
+    """Refuse to list names that do not look like names; none is quoted.
+
+    Parameters
+    ----------
+    names
+        Of a table's columns, each once.
+    what
+        The table, in words.
+
+    Examples
+    --------
+    >>> check_header(["age", "visits 2024", "Wie alt sind Sie?"])
+    >>> check_header(["Ada Roe", "34", "flu"], "visits.csv")
+    Traceback (most recent call last):
+    ...
+    shoal.errors.HeaderMissing: visits.csv does not seem to begin with names of columns: the 2nd of
+    3 is a number.
+    ...
+    """
+    for at, name in enumerate(names):
+        kind = next((kind for kind, form in _NO_NAMES.items() if re.fullmatch(form, name)), None)
+        if kind:
+            raise no_header(what, f"the {_ordinal(at)} of {len(names)} {kind}")
+
+
+def no_header(what: str, why: str) -> HeaderMissing:
+    """The error for a table whose first line is somebody's."""
+    return HeaderMissing(
+        f"{what} does not seem to begin with names of columns: {why}.",
+        "Give it a first line that names each column. What stands there is not shown: it may be "
+        "a person's row.",
+    )
+
+
+def lacking(asked: Sequence[str], names: Sequence[str], of: str = "") -> UnknownColumn:
+    """The error for columns that a table does not have.
+
+    Parameters
+    ----------
+    asked
+        All that were asked for; those the table lacks are named.
+    names
+        The table's.
+    of
+        Whose columns are asked for, e.g. "of the policy's".
+
+    Examples
+    --------
+    >>> print(lacking(["age", "Visits"], ["age", "visits", "Ada Roe"]))
+    'Visits' of 2 columns asked for is not in the table, which has 3.
+    Did you mean 'visits'? Capitals and blanks count.
+    """
+    absent = [name for name in asked if name not in names]
+    whose = of or f"of {len(asked)} columns asked for"
+    are = "is" if len(absent) == 1 else "are"
+    meant = [found for name in absent[:_LOOKED_AT] for found in near(name, names, asked)]
+    hint = f"Did you mean {listed([*dict.fromkeys(meant)])}? {_LETTERS}"
+    if not meant:
+        missing = "Is its header line missing? " if len(absent) == len(asked) else ""
+        hint = f"{missing}{_SEE} {_LETTERS}"
+    return UnknownColumn(
+        f"{listed(absent)} {whose} {are} not in the table, which has {len(names)}.", hint
+    )
+
+
+def near(name: str, names: Sequence[str], asked: Sequence[str] = ()) -> list[str]:
+    """A name of the table that is the one asked for but for a slip; at most one, often none.
+
+    Capitals, blanks and signs may differ; of a longer name a letter or two. Digits may not: one
+    number is as likely as another, and a person's would be said.
+
+    Examples
+    --------
+    >>> near("postcode", ["Post Code", "age"]), near("visits", ["visist"]), near("sex", ["six"])
+    (['Post Code'], ['visist'], [])
+    """
+    taken = {*asked}
+    others = [each for each in names if each not in taken and abs(len(each) - len(name)) <= 4]
+    plain = _letters(name)
+    same = [each for each in others if plain and _letters(each) == plain]
+    most = max((slips for least, slips in _SLIPS.items() if len(plain) >= least), default=0)
+    close = [each for each in others if _slips(name.lower(), each.lower()) <= most]
+    return [each for each in same + close if _digits(each) == _digits(name)][:1]
+
+
+def listed(words: Sequence[str], most: int = 5) -> str:
+    """Names in a sentence, the first few of many.
+
+    Examples
+    --------
+    >>> listed(["age"]), listed("abcdefg")
+    ("'age'", "'a', 'b', 'c', 'd', 'e' and 2 more")
+    """
+    shown = ", ".join(repr(word) for word in words[:most])
+    return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
+
+
+def places(some: Sequence[str], names: Sequence[str], most: int = 5) -> str:
+    """Where columns stand, in place of what they are called.
+
+    Examples
+    --------
+    >>> places(["c", "d"], "abcd")
+    'the 3rd and 4th'
+    """
+    at = [_ordinal(names.index(name)) for name in some]
+    shown = at[:most] if len(at) > most else at[:-1]
+    last = f"{len(at) - most} more" if len(at) > most else at[-1]
+    return "the " + (f"{', '.join(shown)} and {last}" if shown else last)
+
+
+def _ordinal(at: int) -> str:
+    number = at + 1
+    ends = {1: "st", 2: "nd", 3: "rd"}
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ends.get(number % 10, 'th')}"
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).lower()
+
+
+def _digits(name: str) -> str:
+    return re.sub(r"[^0-9]", "", name)
+
+
+def _slips(one: str, other: str) -> int:
+    """Letters to change, add, leave out or swap with the next, to make one the other."""
+    before: list[int] = []
+    line = list(range(len(other) + 1))
+    for i, a in enumerate(one, start=1):
+        new = [i]
+        for j, b in enumerate(other, start=1):
+            least = min(line[j] + 1, new[j - 1] + 1, line[j - 1] + (a != b))
+            swapped = i > 1 and j > 1 and a == other[j - 2] and b == one[i - 2]
+            new.append(min(least, before[j - 2] + 1) if swapped else least)
+        before, line = line, new
+    return line[-1]

@@ -1,0 +1,172 @@
+"""Documents beside rows, in YAML or JSON: read strictly, and never quoted if they cannot be read.
+
+A file may be anything: people's rows given by mistake, or a few lines that stand for billions of
+values. So a document nests to a limit, aliases repeat up to a limit, every number and character in
+it is one that can be computed with and written, and an error says where it is wrong, not what
+stands there.
+"""
+
+import json
+import os
+import re
+from collections.abc import Hashable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InvalidSchema
+
+__all__ = ["DEEPEST", "json_of", "read_yaml"]
+
+DEEPEST = 100  # lists and mappings within each other: no document of ours has a dozen
+_MOST_REPEATED = 1_000_000  # values that aliases stand for
+_MOST_BITS = 1_000  # of a whole number: it should fit a double
+_MERGE = "tag:yaml.org,2002:merge"
+_HALF = re.compile("[\ud800-\udfff]")  # of a character; it cannot be written to any file
+_MEND = "Mend that line; spaces indent, tabs do not."
+# What the YAML library says about a place, up to the first word it takes from the file. Signs and
+# names of tokens are its own words.
+_OWN_WORDS = re.compile(r"""(?:[^'"]|'[^\w\s]{1,2}'|'\\t'|'<[a-z ]+>')*""")
+_NO_VALUE = (ValueError, KeyError, AttributeError, TypeError, OverflowError, RecursionError)
+
+
+def json_of(text: str) -> Any:
+    """The content of a JSON document.
+
+    Raises
+    ------
+    ValueError
+        It is no JSON, nests too deeply, or holds a number or character that is none. The message
+        quotes nothing of it.
+
+    Examples
+    --------
+    >>> json_of('{"k": 3}')
+    {'k': 3}
+    >>> json_of("[" * 1000 + "]" * 1000)
+    Traceback (most recent call last):
+    ...
+    ValueError: it nests more than 100 levels
+    """
+    try:
+        content = json.loads(text)
+    except RecursionError:
+        raise ValueError(_too_deep()) from None
+    except ValueError:
+        raise ValueError("it is no JSON") from None
+    problem = next(_problems(content), None)
+    if problem:
+        raise ValueError(problem)
+    return content
+
+
+def read_yaml(path: str | Path) -> Any:
+    """The content of a YAML file, which must exist, parse and repeat no key."""
+    import yaml
+
+    try:
+        text = Path(os.path.expanduser(path)).read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InvalidSchema(
+            f"{path} cannot be read: {error.strerror}.", "Check the path."
+        ) from None
+    except UnicodeError:
+        raise InvalidSchema(f"{path} is no YAML: it is not text in UTF-8.", _MEND) from None
+    try:
+        content = yaml.load(text, Loader=_strict_loader())
+    except yaml.YAMLError as error:
+        raise InvalidSchema(f"{path} is no YAML{_said(error)}.", _MEND) from None
+    except _NO_VALUE:
+        raise InvalidSchema(
+            f"{path} is no YAML: a number, a date or a truth value in it is none.",
+            "Put in quotes what is meant as text.",
+        ) from None
+    problem = next(_problems(content), None)
+    if problem:
+        raise InvalidSchema(f"{path} cannot be used: {problem}.", "Write what is meant plainly.")
+    return content
+
+
+def _said(error: Any) -> str:
+    """Where a file is wrong and in which way, in words that are not the file's."""
+    where = getattr(error, "problem_mark", None)
+    line = f" (line {where.line + 1})" if where else ""
+    problem = getattr(error, "problem", None) or "it is not text"
+    found = _OWN_WORDS.match(problem)
+    return f"{line}: {found[0].strip() if found and found[0] else 'it is not text'}"
+
+
+def _too_deep() -> str:
+    return f"it nests more than {DEEPEST} levels"
+
+
+def _problems(content: Any) -> Iterator[str]:
+    """What no part of shoal can use, wherever in the document it is."""
+    left = [(content, 1)]
+    while left:
+        value, depth = left.pop()
+        if isinstance(value, str):
+            if _HALF.search(value):
+                yield "it holds half a character"
+        elif isinstance(value, int):
+            if value.bit_length() > _MOST_BITS:
+                yield f"it holds a whole number of more than {_MOST_BITS} bits"
+        elif isinstance(value, Mapping | list | tuple | set):
+            if depth > DEEPEST:
+                yield _too_deep()
+                return
+            inside = [*value, *value.values()] if isinstance(value, Mapping) else value
+            left += [(each, depth + 1) for each in inside]
+
+
+@cache
+def _strict_loader() -> Any:
+    """A loader that refuses keys given twice, and stops where a document grows too deep or long.
+
+    Made on first use: clients that read no YAML need not have it.
+    """
+    import yaml
+
+    class StrictLoader(yaml.SafeLoader):
+        def __init__(self, stream: str) -> None:
+            super().__init__(stream)
+            self._depth = self._values = self._repeated = 0
+            self._sizes: dict[int, int] = {}  # by node: the values that it stands for
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            repeats, begun = self.check_event(yaml.AliasEvent), self._values
+            self._depth += 1
+            if self._depth > DEEPEST:
+                self._refuse(_too_deep())
+            node = super().compose_node(parent, index)
+            self._depth -= 1
+            self._values += self._again(node) if repeats else 1
+            self._sizes[id(node)] = self._values - begun
+            return node
+
+        def _again(self, node: yaml.Node | None) -> int:
+            """How many values an alias stands for: those of what it names."""
+            if id(node) not in self._sizes:
+                self._refuse("an alias names what it lies in")
+            self._repeated += self._sizes[id(node)]
+            if self._repeated > _MOST_REPEATED:
+                self._refuse(f"its aliases stand for more than {_MOST_REPEATED:,} values")
+            return self._sizes[id(node)]
+
+        def _refuse(self, problem: str) -> None:
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            raise yaml.composer.ComposerError(None, None, problem, mark)
+
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            seen = set()
+            for name, _ in node.value:
+                key = "<<" if name.tag == _MERGE else self.construct_object(name, deep=True)
+                if isinstance(key, Hashable) and key in seen:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, "a key is given twice", name.start_mark
+                    )
+                if isinstance(key, Hashable):  # else refused by the library
+                    seen.add(key)
+            return super().construct_mapping(node, deep)
+
+    return StrictLoader

@@ -1,0 +1,108 @@
+import pytest
+
+from shoal.documents import DEEPEST, json_of, read_yaml
+from shoal.errors import InvalidSchema
+
+
+def _read(tmp_path, content):
+    path = tmp_path / "domain.yaml"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_yaml(path)
+
+
+def test_yaml_and_json_are_read(tmp_path):
+    assert _read(tmp_path, "a: 1\nb: [x, y]") == {"a": 1, "b": ["x", "y"]}
+    assert _read(tmp_path, '{"a": 1}') == {"a": 1}
+    assert _read(tmp_path, b"\xef\xbb\xbfa: 1") == {"a": 1}
+
+
+BAD = {
+    "a key given twice": ("a: 1\nb: 2\na: 3\n", "line 3.*a key is given twice"),
+    "a key given twice below": ("a: {b: 1, b: 2}", "a key is given twice"),
+    "a tab": ("a:\n\tb: 1", "line 2"),
+    "an open bracket": ("a: [1, 2", "is no YAML"),
+    "an object": ("a: !!python/object:os.system x", "is no YAML"),
+    "a mapping as key": ("{a: 1}: 2", "is no YAML"),
+    "other bytes": (b"\xff\xfe\x00a", "is no YAML"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_what_is_no_plain_yaml_is_refused_with_its_line(kind, tmp_path):
+    content, message = BAD[kind]
+    with pytest.raises(InvalidSchema, match=message):
+        _read(tmp_path, content)
+
+
+def test_anchors_and_merges_still_work(tmp_path):
+    text = "base: &b {low: 0, high: 1}\nx: {<<: *b, high: 2}\n"
+    assert _read(tmp_path, text)["x"] == {"low": 0, "high": 2}
+
+
+@pytest.mark.parametrize("name", ["none.yaml", "."])
+def test_a_file_that_cannot_be_read_is_named(name, tmp_path):
+    with pytest.raises(InvalidSchema, match="cannot be read"):
+        read_yaml(tmp_path / name)
+
+
+def nested(levels):
+    return "[" * levels + "]" * levels
+
+
+@pytest.mark.parametrize("levels", [DEEPEST + 1, 900, 100_000])
+def test_what_nests_too_deeply_is_refused_by_name(levels, tmp_path):
+    with pytest.raises(InvalidSchema, match=f"nests more than {DEEPEST} levels"):
+        _read(tmp_path, nested(levels))
+    with pytest.raises(ValueError, match=f"nests more than {DEEPEST} levels"):
+        json_of(nested(levels))
+
+
+def test_what_nests_deeply_enough_is_read(tmp_path):
+    assert json_of(nested(DEEPEST)) == _read(tmp_path, nested(DEEPEST))
+
+
+def test_a_few_lines_that_stand_for_billions_of_values_are_refused(tmp_path):
+    lines = ["a0: &a0 [x]"]
+    lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 12)]
+    with pytest.raises(InvalidSchema, match=r"aliases stand for more than 1,000,000 values"):
+        _read(tmp_path, "\n".join(lines))
+
+
+def test_an_alias_of_what_it_lies_in_is_refused(tmp_path):
+    with pytest.raises(InvalidSchema, match="an alias names what it lies in"):
+        _read(tmp_path, "a: &a {b: *a}")
+
+
+UNUSABLE = {
+    "a day that is none": "a: 2001-99-99",
+    "a tagged number": "a: !!int CANARY",
+    "a tagged truth": "a: !!bool CANARY",
+    "a tagged time": "a: !!timestamp CANARY",
+    "too many digits": "a: " + "9" * 6_000,
+    "too large a number": "a: " + "9" * 400,
+    "half a character": '"\\ud800": 1',
+    "an alias of nothing": "a: *CANARY",
+    "a tag": "a: !x'CANARY' 1",
+    "a name twice": "CANARY: 1\nCANARY: 2",
+    "an escape": '"\\qCANARY"',
+}
+
+
+@pytest.mark.parametrize("kind", UNUSABLE)
+def test_what_cannot_be_used_is_refused_without_a_word_of_it(kind, tmp_path):
+    with pytest.raises(InvalidSchema) as caught:
+        _read(tmp_path, UNUSABLE[kind])
+    assert "CANARY" not in str(caught.value)
+    assert "99" not in caught.value.came.replace(str(tmp_path), "")
+
+
+@pytest.mark.parametrize("text", ['{"CANARY"', "9" * 6_000, "9" * 400, '["\\ud800"]', ""])
+def test_json_that_cannot_be_used_is_a_value_error_without_a_word_of_it(text):
+    with pytest.raises(ValueError, match=r"^it ") as caught:
+        json_of(text)
+    assert "CANARY" not in str(caught.value)
+
+
+def test_a_tab_is_named(tmp_path):
+    with pytest.raises(InvalidSchema, match=r"'\\t' that cannot start any token"):
+        _read(tmp_path, "a:\n\tb: 1")
