@@ -69,6 +69,9 @@
 
 A message says what came and what would do; ``next_step`` says what to do about it. Neither ever
 quotes a row.
+
+And one warning, which stops nothing: ``NoGroupsTold``, where what was released cannot be told from
+a release about nobody.
 """
 
 __all__ = [
@@ -104,6 +107,7 @@ __all__ = [
     "LinkedRows",
     "LooksIdentifying",
     "MissingPart",
+    "NoGroupsTold",
     "NotALedger",
     "NotAReport",
     "NotFinite",
@@ -417,3 +421,7 @@ class LedgerNotWritable(LedgerError):
 
 class LimitMismatch(LedgerError):
     """A limit given that is not the one stored."""
+
+
+class NoGroupsTold(UserWarning):
+    """What was released cannot be told from a release about nobody; it is paid for, and stays."""

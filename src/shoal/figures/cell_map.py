@@ -34,6 +34,7 @@ def cell_map(
     finding: str | None = None,
     centers: ArrayLike | None = None,
     reach: ArrayLike | None = None,
+    of: str = "people",
 ) -> "CellMap":
     """Draw noisy counts of a regular grid over two columns.
 
@@ -50,6 +51,8 @@ def cell_map(
         Points to mark and number.
     reach
         How far noise may have moved each of them, along both axes: drawn as rings.
+    of
+        What is counted: people, or rows where nobody knows whose they are.
 
     Examples
     --------
@@ -79,8 +82,10 @@ def cell_map(
         "noisy_counts": merged.tolist(),
         "centers": [] if centers is None else points(centers).tolist(),
         "reach": [] if reach is None else points(reach).tolist(),
+        "of": of,
     }
-    return CellMap(title=title, alt=alt_words(names, corners, finding, note), data=data, note=note)
+    said = alt_words(names, corners, finding, note, of)
+    return CellMap(title=title, alt=said, data=data, note=note)
 
 
 class CellMap(Figure):
@@ -96,7 +101,7 @@ class CellMap(Figure):
         levels = shade_levels(counts)
         draw_cells(svg, counts, levels, *self._edges())
         svg.path(f"M{self._left} {TOP}H{RIGHT}V{BOTTOM}H{self._left}z", "frame")
-        draw_legend(svg, levels, LEFT, RIGHT)
+        draw_legend(svg, levels, LEFT, RIGHT, f"{self.data.get('of', 'people')} in a cell, noisy")
         for center, reach in zip(self.data["centers"], self.data.get("reach", ()), strict=False):
             svg.path(self._ring(center, reach), "ring")
         for place, (x, y) in enumerate(self.data["centers"], start=1):
@@ -217,11 +222,17 @@ def finding_of(counts: Counts, names: Sequence[str], corners: NDArray[np.float64
     return f"The densest areas lie near {'; '.join(spots[:-1])} and {spots[-1]}."
 
 
-def alt_words(names: Sequence[str], corners: NDArray[np.float64], finding: str, note: str) -> str:
+def alt_words(
+    names: Sequence[str],
+    corners: NDArray[np.float64],
+    finding: str,
+    note: str,
+    of: str = "people",
+) -> str:
     """A map in words: its axes, what its colour means, what it shows."""
     ends = [
         f"{shorten(str(name), 80)} from {number(low)} to {number(high)}"
         for name, low, high in zip(names, *corners, strict=True)
     ]
-    said = f"{ends[0]} across, {ends[1]} upwards. A stronger colour means more people. "
+    said = f"{ends[0]} across, {ends[1]} upwards. A stronger colour means more {of}. "
     return f"{said}{finding.rstrip('.')}. Counts are noisy. {note}".strip()

@@ -34,6 +34,7 @@ def cluster_map(
     branches: Sequence[Branch] = (),
     rows: ArrayLike | None = None,
     title: str,
+    of: str = "people",
 ) -> "ClusterMap":
     """Draw the cells of clusters, one colour and number a cluster.
 
@@ -50,8 +51,8 @@ def cluster_map(
         or -1; from the highest peak down.
     rows
         People's places, for the holder of the rows alone.
-    title
-        What it is.
+    title, of
+        What it is; what is counted: people, or rows where nobody knows whose they are.
 
     Examples
     --------
@@ -78,6 +79,7 @@ def cluster_map(
         "sizes": np.rint(np.asarray(sizes, dtype=float)).astype(int).tolist(),
         "branches": [list(branch) for branch in branches],
         "rows": None if rows is None else points(rows).tolist(),
+        "of": of,
     }
     return ClusterMap(title=title, alt=_alt(data), data=data)
 
@@ -103,7 +105,7 @@ class ClusterMap(CellMap):
             dots = (f"M{at(self._x(x))} {at(self._y(y))}h0" for x, y in self.data["rows"])
             svg.path("".join(dots), "row")
         self._draw_numbers(svg)
-        draw_peaks(svg, branches, HEIGHT)
+        draw_peaks(svg, branches, HEIGHT, self.data.get("of", "people"))
         return svg.render(page)
 
     def plotly(self) -> Any:
@@ -167,16 +169,16 @@ def _alt(data: dict[str, Any]) -> str:
         f"{name} from {number(low)} to {number(high)}"
         for name, low, high in zip(data["names"], data["low"], data["high"], strict=True)
     ]
-    said = f"{ends[0]} across, {ends[1]} upwards. {_found(data['sizes'])}"
+    said = f"{ends[0]} across, {ends[1]} upwards. {_found(data['sizes'], data['of'])}"
     dots = "" if data["rows"] is None else " Dots are people: for the holder of the rows only."
     return f"{said} Numbers are noisy.{dots}"
 
 
-def _found(sizes: list[int]) -> str:
+def _found(sizes: list[int], of: str) -> str:
     if not sizes:
         return "No cluster stands out."
     largest = int(np.argmax(sizes))
     if len(sizes) == 1:
-        return f"One cluster, of about {number(sizes[0])} people."
-    held = f"the largest, number {largest + 1}, holds about {number(sizes[largest])} people."
+        return f"One cluster, of about {number(sizes[0])} {of}."
+    held = f"the largest, number {largest + 1}, holds about {number(sizes[largest])} {of}."
     return f"{number(len(sizes))} clusters; {held}"
