@@ -12,6 +12,7 @@ CLASSES = {
     for name, value in vars(errors).items()
     if inspect.isclass(value) and issubclass(value, errors.ShoalError)
 }
+WARNINGS = {"NoGroupsTold"}
 SOURCE = Path(errors.__file__).parent
 
 
@@ -26,7 +27,13 @@ def test_the_tree_at_the_top_is_the_tree_of_classes():
         parents[depth:] = [name]
         if depth:
             assert issubclass(CLASSES[name], CLASSES[parents[depth - 1]]), name
-    assert {name for _, name in drawn_tree()} == set(CLASSES) == set(errors.__all__)
+    assert {name for _, name in drawn_tree()} == set(CLASSES) == set(errors.__all__) - WARNINGS
+
+
+def test_warnings_are_no_errors_and_are_named_at_the_top():
+    for name in WARNINGS:
+        assert issubclass(getattr(errors, name), UserWarning)
+        assert f"``{name}``" in errors.__doc__
 
 
 @pytest.mark.parametrize("name", sorted(CLASSES))

@@ -75,6 +75,9 @@
 
 A message says what came and what would do; ``next_step`` says what to do about it. Neither ever
 quotes a row.
+
+And one warning, which stops nothing: ``NoGroupsTold``, where what was released cannot be told from
+a release about nobody.
 """
 
 __all__ = [
@@ -112,6 +115,7 @@ __all__ = [
     "LooksIdentifying",
     "MissingPart",
     "NewPeopleNotStated",
+    "NoGroupsTold",
     "NotALedger",
     "NotAReport",
     "NotFinite",
@@ -458,3 +462,7 @@ class UnsafeLedgerPlace(LedgerError):
 
 class LimitMismatch(LedgerError):
     """A limit given that is not the one stored."""
+
+
+class NoGroupsTold(UserWarning):
+    """What was released cannot be told from a release about nobody; it is paid for, and stays."""

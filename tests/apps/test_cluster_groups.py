@@ -15,8 +15,9 @@ def groups(n_rows=1_000, **settings):
     model = PrivateKMeans(2, epsilon=1, domain=BOX, **settings)
     model.cluster_centers_ = np.array([[30.0, 4.0], [70.0, 14.0]])
     model.expected_error_ = np.array([0.1, 0.2])
-    model.cluster_weights_ = np.array([600.4, -3.0])
-    model.n_rows_ = n_rows
+    model.cluster_weights_ = np.array([600.4, n_rows - 600.4])
+    model.n_rows_, model.n_rows_within_ = n_rows, 35
+    model.groups_told_ = np.array([True, n_rows > 700])
     model.guarantee_ = PureDP(1, rows=settings.get("max_rows_per_person") or 1)
     return Groups(model)
 
@@ -29,23 +30,13 @@ def test_noise_is_told_in_each_columns_own_units():
     assert groups().in_words(0) == ["30.0 ± 3.9", "4.00 ± 0.71"]
 
 
-def test_no_group_holds_fewer_than_nobody():
-    assert groups().people == [600, 0]
+def test_whole_numbers_of_groups_add_up_to_the_headline():
+    assert groups(1_001).sizes == [600, 401]
+    assert groups(1_001).rows_within == 35
 
 
-@pytest.mark.parametrize(
-    ("settings", "within"),
-    [
-        ({}, 100),  # ln 20 / 0.03
-        ({"entity": "id", "max_rows_per_person": 4}, 400),
-        ({"n_public": 1_000}, 0),
-        ({"neighbours": "replace-one"}, 0),
-        ({"neighbours": "replace-one", "nonfinite": "drop"}, 200),
-    ],
-    ids=["a row", "four rows", "public", "replaced", "replaced or dropped"],
-)
-def test_the_number_of_rows_comes_with_its_noise_unless_it_is_public(settings, within):
-    assert groups(**settings).rows_within == within
+def test_a_group_that_may_be_nobody_is_marked():
+    assert [groups(690).counted(i) for i in (0, 1)] == ["600", "90 (not told)"]
 
 
 def test_few_people_a_group_are_called_weak():
@@ -53,9 +44,10 @@ def test_few_people_a_group_are_called_weak():
     assert groups(20).weak
 
 
-def test_several_rows_a_person_are_counted_as_rows():
-    assert groups().unit == "people"
+def test_people_are_counted_only_where_each_is_known_and_has_one_row():
+    assert groups().unit == "rows"
     assert groups(entity="id", max_rows_per_person=4).unit == "rows"
+    assert groups(entity="id", max_rows_per_person=1).unit == "people"
 
 
 @pytest.mark.parametrize(

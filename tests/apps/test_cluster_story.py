@@ -10,6 +10,7 @@ from shoal.apps.cluster_groups import Groups
 from shoal.apps.cluster_methods import METHODS, Asked
 from shoal.apps.cluster_story import WEAK, document, result, same_code, summary
 from shoal.apps.output import in_print
+from shoal.cluster.totals import NOBODY_TOLD
 from shoal.data import write_table
 from shoal.domain import Box
 from shoal.privacy import Ledger
@@ -41,7 +42,7 @@ def test_the_page_shows_map_table_facts_and_what_noise_costs():
     assert page["kind"] == "private k-means"
     assert [figure["kind"] for figure in page["figures"][2:]] == ["cell_map"]
     (table,) = page["result"]["tables"]
-    assert table["columns"] == ["Group", "age", "visits", "People, about"]
+    assert table["columns"] == ["Group", "age", "visits", "Rows, about"]
     assert len(table["rows"]) == 2
     assert page["errors"]
     assert page["settings"]["algorithm"] == "auto"
@@ -61,10 +62,30 @@ def test_titles_and_names_from_outside_are_escaped():
     assert "</script>" not in page
 
 
-def test_too_few_people_for_the_noise_are_told_first():
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
+def test_that_no_group_can_be_told_is_said_first_on_terminal_page_and_in_json():
     few = told(X=BOX.unscale(rows(n=40)), epsilon="0.05")
+    page = findings(result(*few))
+    assert page["errors"][0] == NOBODY_TOLD
+    assert page["result"]["summary"].startswith(NOBODY_TOLD)
+    assert page["settings"]["title"] == "No groups can be told by age and visits"
+    assert page["result"]["values"]["groups_told_"] == [False, False]
+    assert all(row[-1].endswith("(not told)") for row in page["result"]["tables"][0]["rows"])
+    shown = " ".join(in_print(*summary(*few, FILES)).split())
+    assert "No groups can be told" in shown
+    assert "in 2 groups" not in shown
+    assert "Group " not in shown  # centres of noise are no news; they are in the folder
+    document_ = document(*few, FILES)
+    assert document_["groups_told"] == 0
+    assert document_["rows_told"] is False
+    assert len(document_["groups"]) == 2  # paid for, and kept
+
+
+def test_few_rows_for_the_noise_are_told_before_other_errors():
+    wide = Box.of([f"c{i}" for i in range(60)], [0] * 60, [1] * 60)
+    few = told(wide, X=rows(60, n=380))
+    assert all(few[0].groups_told_)
     assert findings(result(*few))["errors"][0] == WEAK
-    assert "these groups may be none" in " ".join(in_print(*summary(*few, FILES)).split())
     assert WEAK not in findings(result(*told()))["errors"]
 
 

@@ -3,6 +3,7 @@ import pytest
 from shoal.apps.cluster_methods import Asked
 from shoal.apps.cluster_telling import code, label, listed, promised, unit_of, without
 from shoal.apps.output import in_print
+from shoal.cluster import PrivateKMeans
 from shoal.domain import Box
 from shoal.privacy import PureDP
 
@@ -43,9 +44,13 @@ def test_a_simulation_is_said_to_promise_nothing():
     assert "Nothing" not in in_print(*promised(PureDP(1)))
 
 
-def test_people_with_several_rows_are_counted_in_rows():
-    assert unit_of(PureDP(1)) == "people"
-    assert unit_of(PureDP(1, rows=4)) == "rows"
+def test_people_are_counted_only_where_each_is_known_and_has_one_row():
+    def model(**whose):
+        return PrivateKMeans(2, epsilon=1, domain=Box.unit(2), **whose)
+
+    assert unit_of(model()) == "rows"
+    assert unit_of(model(entity="id", max_rows_per_person=4)) == "rows"
+    assert unit_of(model(entity="id", max_rows_per_person=1)) == "people"
 
 
 def test_values_may_be_left_out():

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from shoal.apps.wave_groups import WaveGroups
 from shoal.apps.wave_maps import MAPS, MOST_SIDE, maps
@@ -65,6 +66,7 @@ def test_longitude_runs_across():
     assert figure.data["names"] == ["longitude", "latitude"]
 
 
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
 def test_one_column_and_no_group_make_no_trouble():
     assert maps(WaveGroups(fitted(Box.unit(1)))) == []
     empty = WaveCluster(domain=Box.unit(2), epsilon=1, cells=8, random_state=3)

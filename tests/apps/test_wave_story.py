@@ -8,7 +8,8 @@ import pytest
 import shoal
 from shoal.apps.cluster_methods import METHODS, Asked, Waves
 from shoal.apps.output import in_print
-from shoal.apps.wave_story import CHOSEN, MOST_LISTED, NONE, document, result, same_code, summary
+from shoal.apps.wave_story import CHOSEN, MOST_LISTED, document, result, same_code, summary
+from shoal.cluster.totals import NOBODY_TOLD
 from shoal.data import write_table
 from shoal.domain import Box
 from shoal.privacy import Ledger
@@ -42,7 +43,7 @@ def test_the_page_shows_map_tree_sizes_and_boxes():
     assert figure["kind"] == "cluster_map"
     assert figure["data"]["branches"]
     (table,) = page["result"]["tables"]
-    assert table["columns"] == ["Group", "age", "visits", "Cells", "People, about"]
+    assert table["columns"] == ["Group", "age", "visits", "Cells", "Rows, about"]
     assert len(table["rows"]) == 2
     assert page["errors"][0] == CHOSEN
     assert page["settings"]["algorithm"] == "block"
@@ -64,12 +65,13 @@ def test_titles_and_names_from_outside_are_escaped():
     assert "</script>" not in page
 
 
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
 def test_that_nothing_stands_out_is_said_everywhere():
     none = told(X=np.zeros((0, 2)), waves=Waves(cells="8"))
     page = findings(result(*none))
-    assert page["errors"][0] == NONE
+    assert page["errors"][0] == NOBODY_TOLD
     assert page["result"]["tables"] == []
-    assert "No group stands out" in " ".join(in_print(*summary(*none, FILES)).split())
+    assert "No groups can be told" in " ".join(in_print(*summary(*none, FILES)).split())
     assert document(*none, FILES)["groups"] == []
 
 
@@ -88,7 +90,7 @@ def test_json_has_the_box_and_the_noise_of_each_group():
     assert shown["simulation"] is True
     assert len(shown["groups"]) == shown["n_clusters"] == 2
     group = shown["groups"][0]
-    assert set(group) == {"box", "cells", "people_about", "noise_deviation"}
+    assert set(group) == {"box", "cells", "rows_about", "noise_deviation", "told", "noise_reach"}
     assert set(group["box"]) == {"age", "visits"}
     assert json.loads(json.dumps(shown)) == shown
 

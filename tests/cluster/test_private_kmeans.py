@@ -91,6 +91,7 @@ def test_the_first_printed_grid_is_available_and_falls_behind_in_eight_columns()
     assert loss(X, first) > 3 * loss(X, ours)
 
 
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")  # at the least of them
 def test_more_budget_is_better():
     X, box = made(n=4_000, d=3, k=6)
     losses = [
@@ -129,6 +130,7 @@ def test_weights_add_up_to_the_number_of_rows_at_small_budgets_too(method):
     assert all((fit.cluster_weights_ >= 0).all() for fit in fits)
 
 
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
 @pytest.mark.parametrize("method", METHODS)
 def test_no_error_is_expected_to_exceed_the_box(method):
     X, box = made(300)
@@ -254,6 +256,7 @@ class AnyWidth(PrivateKMeans):
         return super().fit(X, y, sample_weight)
 
 
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")  # a few dozen rows
 @parametrize_with_checks(
     [AnyWidth()],
     expected_failed_checks=lambda _: EXPECTED_TO_FAIL,

@@ -1,5 +1,6 @@
 """``shoal cluster``: find the groups in a file, and leave a folder that may be published."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
@@ -32,6 +33,13 @@ from shoal.apps.cluster_options import (
 )
 from shoal.apps.cluster_words import in_words
 from shoal.apps.engine import Engine, Engines, Master
+from shoal.apps.holder import (
+    Curator,
+    check_curator_page,
+    curator_page,
+    left_out_or_moved,
+    tell_holder,
+)
 from shoal.apps.input import (
     Columns,
     Domain,
@@ -67,6 +75,7 @@ def cluster(
     domain: Domain = None,
     output: Folder = Path("model"),
     overwrite: Overwrite = False,
+    curator: Curator = None,
     entity: Entity = None,
     max_rows_per_person: MaxRows = None,
     neighbours: Neighbours = "add-remove",
@@ -91,7 +100,9 @@ def cluster(
 
     Writes a folder: the noisy cells, with `centers.csv` or the group of each cell; `model.json` for
     `shoal.load_model`; and `report.html`, a page that says what was found and what each person was
-    promised. Everything in it may be published. Files larger than memory stream through.
+    promised. Everything in it may be published. Files larger than memory stream through. How many
+    rows were left out or moved to the edge of the bounds is for you alone: it is said on your
+    terminal and on the page that --curator writes.
 
     **Examples**
 
@@ -118,6 +129,7 @@ def cluster(
     how, budget = named(method), budget_of(epsilon, "release")
     engines = Engines(engine, master)
     _check_apart(ledger, output)
+    check_curator_page(curator, output, overwrite)
     schema = schema_of(domain)
     asked = Asked(
         method=method,
@@ -142,10 +154,11 @@ def cluster(
         task = _Task(asked, how)
         with engines.table(table, progress) as source:
             work = work_of("cluster", table, engines.on_spark, seed, asked.work)
-            files = task.run(source, output, overwrite, work, progress)
+            files = task.run(source, output, overwrite, curator, work, progress)
     story = import_module(how.story)
     document = story.document(task.model, asked, files) | {"resumed": task.resumed}
     say.result(document, *resumed_entry(task.resumed), *story.summary(task.model, asked, files))
+    tell_holder(task.yours, quiet=json or quiet)
 
 
 class _Task:
@@ -157,18 +170,21 @@ class _Task:
         self._story: Any = import_module(how.story)
         self._entries = self._listed()
         self.resumed = False
+        self.yours: list[str] = []  # of the rows themselves, for their holder
 
     def run(
         self,
         source: Any,
         output: Path,
         overwrite: bool,
+        curator: Path | None,
         work: dict[str, Any],
         progress: Progress,
     ) -> list[Path]:
-        """Fit, and write the folder whole or not at all."""
+        """Fit, and write the folder, and the holder's page, whole or not at all."""
         from shoal.cluster.folder import check_replaceable
         from shoal.data import whole_folder
+        from shoal.files import whole_file
 
         check_replaceable(output)
         with ExitStack() as stack:
@@ -179,9 +195,13 @@ class _Task:
             progress.step("Checking rows")
             rows = self._rows(source, progress)
             progress.step("Finding groups")
-            self.model.fit(rows)
+            with _said_in_words():
+                self.model.fit(rows)
+            self.yours = left_out_or_moved(rows)
             progress.step("Writing the page")
             written = self._write(part)
+            if curator is not None:
+                self._write_curator(stack.enter_context(whole_file(curator, overwrite)))
         return [output / name for name in written]
 
     @contextmanager
@@ -221,6 +241,15 @@ class _Task:
         pages = report.write(report.findings(told, ledger=ledger, files=files), folder)
         return [page.name for page in pages] + [file["name"] for file in files]
 
+    def _write_curator(self, page: Path) -> None:
+        from shoal.engine.scratch import private_file
+        from shoal.privacy import Ledger
+
+        ledger = None if self.asked.ledger is None else Ledger(self.asked.ledger)
+        told = self._story.result(self.model, self.asked)
+        text = curator_page(told, self.yours, ledger=ledger)
+        private_file(page).write_text(text, encoding="utf-8", newline="\n")
+
     def _listed(self) -> int:
         """How many promises a ledger that outlives this run holds."""
         if self.asked.ledger is None:
@@ -229,6 +258,16 @@ class _Task:
 
     def _spent(self) -> bool:
         return self.resumed or self._listed() > self._entries
+
+
+@contextmanager
+def _said_in_words() -> Iterator[None]:
+    """Without the warning that no group can be told: summary, page and document say so."""
+    from shoal.errors import NoGroupsTold
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoGroupsTold)
+        yield
 
 
 def _limit(schema: "Schema", entity: str | None, limit: int | None) -> int | None:

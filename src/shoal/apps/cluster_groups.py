@@ -32,7 +32,7 @@ class Groups:
         self.centers: NDArray[np.float64] = model.cluster_centers_
         self.k = len(self.centers)
         self.n_rows = int(model.n_rows_)
-        self.unit = unit_of(self.guarantee)
+        self.unit = unit_of(model)
 
     @cached_property
     def relative(self) -> list[float]:
@@ -47,25 +47,25 @@ class Groups:
         return np.outer(self.relative, self.box.high - self.box.low)
 
     @cached_property
-    def people(self) -> list[int]:
-        """About how many belong to each group."""
-        return [max(round(float(size)), 0) for size in self.model.cluster_weights_]
+    def sizes(self) -> list[int]:
+        """About how many belong to each group; together ``n_rows``."""
+        from shoal.cluster.totals import whole_shares
+
+        return whole_shares(self.model.cluster_weights_, self.n_rows)
+
+    @property
+    def told(self) -> list[bool]:
+        """Whether each group can be told from nobody."""
+        return [bool(each) for each in self.model.groups_told_]
 
     @property
     def rows_within(self) -> int:
         """What the number of rows is off by at most in 95 of 100 releases; 0 if it is public."""
-        from shoal.synopsis.private import ROWS_SHARE
+        return int(self.model.n_rows_within_)
 
-        if self._rows_are_public:
-            return 0
-        step = float(self.model._promise().per_row().epsilon * ROWS_SHARE)
-        return math.ceil(math.log(20) / step)  # P[|noise| > m] <= e^(-m step)
-
-    @property
-    def _rows_are_public(self) -> bool:
-        model = self.model
-        replaced = model.neighbours == "replace-one" and model.entity is None
-        return model.n_public is not None or (replaced and model.nonfinite == "refuse")
+    def counted(self, group: int) -> str:
+        """About how many belong to a group, marked if that may be nobody."""
+        return f"{self.sizes[group]:,}{'' if self.told[group] else ' (not told)'}"
 
     @property
     def weak(self) -> bool:

@@ -45,12 +45,17 @@ def _map(groups: Groups, pair: Sequence[int]) -> "CellMap":
         names=names,
         low=groups.box.low[at],
         high=groups.box.high[at],
-        title=f"Groups by {names[0]} and {names[1]}: centres numbered, noisy counts of the "
-        "released cells spread over an even grid",
+        title=f"{_title(groups)} by {names[0]} and {names[1]}: centres numbered, noisy counts of "
+        "the released cells spread over an even grid",
         finding=_finding(groups, at),
         centers=groups.centers[:, at],
         reach=groups.reach[:, at],
+        of=groups.unit,
     )
+
+
+def _title(groups: Groups) -> str:
+    return "Groups" if any(groups.told) else "No groups can be told"
 
 
 def _counts(groups: Groups, at: list[int]) -> "NDArray[np.int64]":
@@ -77,7 +82,7 @@ def _finding(groups: Groups, at: list[int]) -> str:
 
     names = [shorten(groups.names[i], 80) for i in at]
     each = []
-    for i in sorted(range(groups.k), key=lambda i: -groups.people[i])[:_NAMED]:
+    for i in sorted(range(groups.k), key=lambda i: -groups.sizes[i])[:_NAMED]:
         words = groups.in_words(i)
         place = ", ".join(f"{n} {words[j]}" for n, j in zip(names, at, strict=True))
         each.append(f"{place} (group {i + 1})")

@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.apps.cluster_groups import Groups
 from shoal.apps.cluster_methods import Asked
-from shoal.apps.cluster_telling import code, ending, label, listed, outcome, promised, without
+from shoal.apps.cluster_telling import (
+    code,
+    ending,
+    label,
+    listed,
+    none_told,
+    outcome,
+    promised,
+    without,
+)
 from shoal.apps.output import entry
 
 if TYPE_CHECKING:
@@ -18,9 +27,10 @@ __all__ = ["document", "result", "same_code", "summary"]
 
 EVIDENCE = "proofs beside the code: private_kmeans.proof.md and those it names"
 WEAK = (
-    "So few people a group at this epsilon leave little but noise: these groups may be none. "
+    "So few rows a group at this epsilon leave much to noise: centres may lie far from their rows. "
     "Take fewer groups, fewer columns or a larger epsilon."
 )
+NOT_TOLD = "(not told): noise alone may count as many where nobody is."
 OWN_NOISE = (
     "the noise of the last step alone, root mean square. What earlier steps drew can move a centre "
     "several times as far."
@@ -37,15 +47,15 @@ def result(model: Any, asked: Asked) -> "Result":
     settings = label(
         asked,
         groups.guarantee,
-        title=asked.title or f"{_count(groups)} by {listed(asked.box.names)}",
+        title=asked.title or f"{_headed(groups)} by {listed(asked.box.names)}",
         method="Private k-means",
         algorithm=model.method,
         evidence=EVIDENCE,
         code=same_code(asked, groups),
     )
     released = {
-        "summary": f"{_found(groups)} Each centre carries noise, so one person more or less "
-        "changes little of what you see.",
+        "summary": f"{_found(groups)} Each centre carries noise, so one {_one(groups)} more or "
+        "less changes little of what you see.",
         "facts": _facts(groups),
         "figures": maps(groups),
         "tables": [_table(groups)],
@@ -69,13 +79,23 @@ def document(model: Any, asked: Asked, files: Sequence[Path]) -> dict[str, Any]:
     centers = [
         {"center": dict(zip(groups.names, center.tolist(), strict=True))}
         | {"expected_error": dict(zip(groups.names, reach.tolist(), strict=True))}
-        | {"people_about": people}
-        for center, reach, people in zip(groups.centers, groups.reach, groups.people, strict=True)
+        | {"rows_about": size, "told": told, "noise_reach": noise}
+        for center, reach, size, told, noise in zip(
+            groups.centers,
+            groups.reach,
+            groups.sizes,
+            groups.told,
+            groups.model.size_reach_.tolist(),
+            strict=True,
+        )
     ]
     return outcome(asked, files, groups.guarantee) | {
         "n_clusters": groups.k,
-        "people_about": groups.n_rows,
-        "people_within_95_in_100": groups.rows_within,
+        "groups_told": sum(groups.told),
+        "counted": groups.unit,
+        "rows_about": groups.n_rows,
+        "rows_within_95_in_100": groups.rows_within,
+        "rows_told": groups.model.rows_told_,
         "groups": centers,
     }
 
@@ -86,8 +106,8 @@ def summary(model: Any, asked: Asked, files: Sequence[Path]) -> list["Renderable
     return [
         *promised(groups.guarantee),
         entry("Found", _found(groups)),
-        *([entry("", WEAK)] if groups.weak else []),
-        *([_printed(groups)] if len(groups.names) <= _IN_LINE else []),
+        *[entry("", words) for words in _cautions(groups)],
+        *([_printed(groups)] if any(groups.told) and len(groups.names) <= _IN_LINE else []),
         *ending(asked, files),
     ]
 
@@ -99,11 +119,35 @@ def same_code(asked: Asked, groups: Groups) -> str:
 
 
 def _found(groups: Groups) -> str:
-    people = f"About {groups.n_rows:,} {groups.unit}"
+    unit = _one(groups) if groups.n_rows == 1 else groups.unit
+    people = f"About {groups.n_rows:,} {unit}"
     if not groups.rows_within:
-        people = f"{groups.n_rows:,} {groups.unit}"
-    within = f", give or take {groups.rows_within:,}," if groups.rows_within else ""
-    return f"{people}{within} in {_count(groups)}."
+        people = f"{groups.n_rows:,} {unit}"
+    within = f", give or take {groups.rows_within:,}" if groups.rows_within else ""
+    if not any(groups.told):
+        verdict = none_told(groups.model)
+        return f"{verdict} Counted: {people[0].lower()}{people[1:]}{within}."
+    return f"{people}{within}{',' if within else ''} in {_count(groups)}."
+
+
+def _cautions(groups: Groups) -> list[str]:
+    """What to know before anything else is read, where anything can be told."""
+    missed = groups.told.count(False)
+    if missed == groups.k:
+        return []
+    told = [
+        f"{missed} of the {groups.k} groups cannot be told from nobody: noise alone counts as many "
+        "in one of 1,000 releases."
+    ]
+    return [*(told if missed else []), *([WEAK] if groups.weak else [])]
+
+
+def _headed(groups: Groups) -> str:
+    return _count(groups) if any(groups.told) else "No groups can be told"
+
+
+def _one(groups: Groups) -> str:
+    return "person" if groups.unit == "people" else "row"
 
 
 def _count(groups: Groups) -> str:
@@ -126,10 +170,12 @@ def _facts(groups: Groups) -> list[dict[str, str]]:
 def _table(groups: Groups) -> dict[str, Any]:
     shown = groups.names[:12]
     rows = [
-        [f"Group {i}", *groups.in_words(i - 1)[: len(shown)], f"{people:,}"]
-        for i, people in enumerate(groups.people, start=1)
+        [f"Group {i + 1}", *groups.in_words(i)[: len(shown)], groups.counted(i)]
+        for i in range(groups.k)
     ]
     note = f"± is {OWN_NOISE}"
+    if not all(groups.told):
+        note += f" {NOT_TOLD}"
     if len(shown) < len(groups.names):
         note += f" The other {len(groups.names) - len(shown)} columns are in centers.csv."
     columns = ["Group", *shown, f"{groups.unit.capitalize()}, about"]
@@ -151,9 +197,10 @@ def _errors(groups: Groups, asked: Asked) -> list[str]:
             f"That there are {groups.k} groups was chosen among {low} to {high} on released "
             f"numbers ({groups.model.choose}), which spends no budget."
         )
-    if groups.unit == "people" and asked.entity is None:
+    if asked.entity is None:
         said.append("One row is taken as one person. Someone with several has that many times ε.")
-    return [*([WEAK] if groups.weak else []), *said]
+    first = _cautions(groups) if any(groups.told) else [none_told(groups.model)]
+    return [*first, *said]
 
 
 def _printed(groups: Groups) -> "RenderableType":
@@ -166,6 +213,6 @@ def _printed(groups: Groups) -> "RenderableType":
     for name in ("", "Group", *map(clean, groups.names), f"{groups.unit.capitalize()}, about"):
         at_left = name in ("", "Group")
         table.add_column(name, justify="left" if at_left else "right", overflow="fold")
-    for i, people in enumerate(groups.people):
-        table.add_row(" " * 8, str(i + 1), *groups.in_words(i), f"{people:,}")
+    for i in range(groups.k):
+        table.add_row(" " * 8, str(i + 1), *groups.in_words(i), groups.counted(i))
     return table

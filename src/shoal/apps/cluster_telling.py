@@ -19,6 +19,7 @@ __all__ = [
     "ending",
     "label",
     "listed",
+    "none_told",
     "outcome",
     "promised",
     "unit_of",
@@ -101,9 +102,17 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def unit_of(guarantee: "Guarantee") -> str:
-    """What is counted: people, unless someone may have several rows."""
-    return "people" if getattr(guarantee, "rows", 1) == 1 else "rows"
+def unit_of(model: Any) -> str:
+    """What is counted: people where each is known and has one row, else rows."""
+    one_each = model.entity is not None and model.max_rows_per_person == 1
+    return "people" if one_each else "rows"
+
+
+def none_told(model: Any) -> str:
+    """The verdict on a release of which no group can be told from nobody."""
+    from shoal.cluster.totals import NO_GROUP_TOLD, NOBODY_TOLD
+
+    return NO_GROUP_TOLD if model.rows_told_ else NOBODY_TOLD
 
 
 def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:

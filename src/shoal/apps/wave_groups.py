@@ -13,7 +13,7 @@ __all__ = ["WaveGroups"]
 
 
 class WaveGroups:
-    """How many people each group holds, where it lies, and what noise leaves unsure.
+    """How many rows each group holds, where it lies, and what noise leaves unsure.
 
     Everything here is read off a fitted ``WaveCluster``. Group i is label i - 1 of ``predict``.
     """
@@ -24,12 +24,30 @@ class WaveGroups:
         self.box = model.grid_.box
         self.names: tuple[str, ...] = self.box.names
         self.k: int = model.n_clusters_
-        self.unit = unit_of(self.guarantee)
+        self.unit = unit_of(model)
 
     @cached_property
-    def people(self) -> list[int]:
+    def sizes(self) -> list[int]:
         """About how many belong to each group."""
-        return [round(float(size)) for size in self.model.cluster_sizes_]
+        return self._shares[:-1]
+
+    @property
+    def outside(self) -> int:
+        """About how many belong to no group."""
+        return self._shares[-1]
+
+    @property
+    def told(self) -> list[bool]:
+        """Whether each group can be told from nobody."""
+        return [bool(each) for each in self.model.groups_told_]
+
+    @cached_property
+    def _shares(self) -> list[int]:
+        """Whole numbers of rows of the groups and of none, which add up to all rows."""
+        from shoal.cluster.totals import whole_shares
+
+        model = self.model
+        return whole_shares([*model.cluster_sizes_, model.rows_outside_], model.n_rows_)
 
     @cached_property
     def cells(self) -> list[int]:
@@ -39,7 +57,7 @@ class WaveGroups:
 
     @cached_property
     def noise(self) -> list[int] | None:
-        """The standard deviation of what noise added to each number of people, if it is known.
+        """The standard deviation of what noise added to each size, if it is known.
 
         That of cells chosen beforehand; these were chosen by their noisy counts, so the numbers
         lean high as well, most in small groups.
@@ -48,15 +66,6 @@ class WaveGroups:
         if not (variance and self.model._transform.is_blocks):
             return None
         return [math.ceil(math.sqrt(cells * variance)) for cells in self.cells]
-
-    @cached_property
-    def outside(self) -> int | None:
-        """About how many belong to no group; unknown if most cells were never made."""
-        model = self.model
-        if model.cell_keys_ is not None:
-            return None
-        rest = model.noisy_counts_[model.cell_labels_ < 0].sum() / model._transform.gain
-        return max(round(float(rest)), 0)
 
     def sides(self, group: int) -> list[str]:
         """Where the smallest box around a group begins and ends, along each column."""
@@ -71,6 +80,6 @@ class WaveGroups:
         ]
 
     def counted(self, group: int) -> str:
-        """``1,230 ± 45``, or the number alone."""
-        people = f"{self.people[group]:,}"
-        return people if self.noise is None else f"{people} ± {self.noise[group]:,}"
+        """``1,230 ± 45``, or the number alone; marked if that may be nobody."""
+        size, mark = f"{self.sizes[group]:,}", "" if self.told[group] else " (not told)"
+        return f"{size}{mark}" if self.noise is None else f"{size} ± {self.noise[group]:,}{mark}"

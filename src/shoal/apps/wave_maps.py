@@ -45,10 +45,11 @@ def _map(groups: WaveGroups, pair: tuple[int, int], first: bool) -> "ClusterMap"
         names=names,
         low=groups.box.low[at],
         high=groups.box.high[at],
-        sizes=groups.people,
+        sizes=groups.sizes,
         centers=densest(model)[:, at],
         branches=branches(model.tree_, model.cell_labels_) if tree else (),
         title=f"Groups of cells by {names[0]} and {names[1]}{some}",
+        of=groups.unit,
     )
 
 

@@ -5,7 +5,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.apps.cluster_methods import Asked
-from shoal.apps.cluster_telling import code, ending, label, listed, outcome, promised, without
+from shoal.apps.cluster_telling import (
+    code,
+    ending,
+    label,
+    listed,
+    none_told,
+    outcome,
+    promised,
+    without,
+)
 from shoal.apps.output import entry
 from shoal.apps.wave_groups import WaveGroups
 
@@ -16,12 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["document", "result", "same_code", "summary"]
 
-NONE = (
-    "No group stands out of the noise. There may be some all the same: take a larger epsilon, "
-    "fewer columns, or larger cells."
-)
 CHOSEN = (
-    "Cells were chosen by their noisy counts, so numbers of people lean high, in small groups "
+    "Cells were chosen by their noisy counts, so numbers of rows lean high, in small groups "
     "most; and a group of few cells may be noise."
 )
 PROOFS = {
@@ -45,15 +50,15 @@ def result(model: Any, asked: Asked) -> "Result":
     told = label(
         asked,
         groups.guarantee,
-        title=asked.title or f"{_count(groups)} of any shape by {listed(asked.box.names)}",
+        title=asked.title or f"{_headed(groups)} by {listed(asked.box.names)}",
         method="WaveCluster",
         algorithm=model.method,
         evidence=f"proofs beside the code: {PROOFS[model.method]} and those it names",
         code=same_code(asked, model),
     )
     released = {
-        "summary": f"{_found(groups)} Every count carries noise, so one person more or less "
-        "changes little of what you see.",
+        "summary": f"{_found(groups)} Every count carries noise, so one {_one(groups)} more or "
+        "less changes little of what you see.",
         "facts": _facts(groups),
         "figures": maps(groups),
         "tables": [_table(groups)] if groups.k else [],
@@ -75,7 +80,12 @@ def document(model: Any, asked: Asked, files: Sequence[Path]) -> dict[str, Any]:
     groups = WaveGroups(model)
     return outcome(asked, files, groups.guarantee) | {
         "n_clusters": groups.k,
-        "people_outside_about": groups.outside,
+        "groups_told": sum(groups.told),
+        "counted": groups.unit,
+        "rows_about": groups.model.n_rows_,
+        "rows_within_95_in_100": groups.model.n_rows_within_,
+        "rows_told": groups.model.rows_told_,
+        "rows_outside_about": groups.outside,
         "cells_an_axis": list(model.grid_.shape),
         "groups": [_told(groups, i) for i in range(groups.k)],
     }
@@ -84,7 +94,7 @@ def document(model: Any, asked: Asked, files: Sequence[Path]) -> dict[str, Any]:
 def summary(model: Any, asked: Asked, files: Sequence[Path]) -> list["RenderableType"]:
     """What a terminal shows: promised, found, where it is, and what next."""
     groups = WaveGroups(model)
-    short = groups.k > 0 and len(groups.names) <= _IN_LINE
+    short = any(groups.told) and len(groups.names) <= _IN_LINE
     return [
         *promised(groups.guarantee),
         entry("Found", _found(groups)),
@@ -110,8 +120,10 @@ def _told(groups: WaveGroups, i: int) -> dict[str, Any]:
     return {
         "box": {n: list(ends) for n, *ends in zip(groups.names, low, high, strict=True)},
         "cells": groups.cells[i],
-        "people_about": groups.people[i],
+        "rows_about": groups.sizes[i],
         "noise_deviation": groups.noise and groups.noise[i],
+        "told": groups.told[i],
+        "noise_reach": float(groups.model.size_reach_[i]),
     }
 
 
@@ -119,18 +131,28 @@ def _count(groups: WaveGroups) -> str:
     return "1 group" if groups.k == 1 else f"{groups.k or 'No'} groups"
 
 
+def _headed(groups: WaveGroups) -> str:
+    return f"{_count(groups)} of any shape" if any(groups.told) else "No groups can be told"
+
+
+def _one(groups: WaveGroups) -> str:
+    return "person" if groups.unit == "people" else "row"
+
+
 def _found(groups: WaveGroups) -> str:
-    if not groups.k:
-        return NONE
+    if not any(groups.told):
+        return none_told(groups.model)
     rest = f"; about {groups.outside:,} are in none" if groups.outside else ""
-    return f"About {sum(groups.people):,} {groups.unit} in {_count(groups)}{rest}."
+    missed = groups.told.count(False)
+    untold = f" {missed} of the groups cannot be told from nobody." if missed else ""
+    return f"About {sum(groups.sizes):,} {groups.unit} in {_count(groups)}{rest}.{untold}"
 
 
 def _facts(groups: WaveGroups) -> list[dict[str, str]]:
     unit = groups.unit.capitalize()
     facts = [
         {"name": "Groups", "value": str(groups.k), "detail": "cells that stand out and touch"},
-        {"name": f"{unit} in groups, about", "value": f"{sum(groups.people):,}"}
+        {"name": f"{unit} in groups, about", "value": f"{sum(groups.sizes):,}"}
         | {"detail": "noisy counts of their cells, added up"},
     ]
     if groups.outside:
@@ -151,6 +173,8 @@ def _table(groups: WaveGroups) -> dict[str, Any]:
     note = "The smallest box that holds all cells of a group; a group need not fill it."
     if groups.noise is not None:
         note += " ± is the noise in that many cells, one standard deviation."
+    if not all(groups.told):
+        note += " (not told): noise alone may count as many where nobody is."
     if most < groups.k:
         note += f" The other {groups.k - most} groups are in cells.parquet."
     columns = ["Group", *shown, "Cells", f"{groups.unit.capitalize()}, about"]
@@ -165,9 +189,9 @@ def _errors(groups: WaveGroups, asked: Asked) -> list[str]:
         "People where few others are may be in no group though they belong to one.",
         "Other people in the table would have moved the borders too.",
     ]
-    if groups.unit == "people" and asked.entity is None:
+    if asked.entity is None:
         said.append("One row is taken as one person. Someone with several has that many times ε.")
-    return [CHOSEN if groups.k else NONE, *said]
+    return [CHOSEN if any(groups.told) else none_told(groups.model), *said]
 
 
 def _printed(groups: WaveGroups) -> "RenderableType":

@@ -20,6 +20,7 @@ from shoal.cluster.plan import (
     plan_of_view,
 )
 from shoal.cluster.settings import CellSettings
+from shoal.cluster.totals import Counted
 from shoal.cluster.weighted import FAINT, farthest, weighted_centers
 from shoal.cluster.work import Found, Work
 from shoal.domain import View
@@ -77,7 +78,8 @@ class Refinement:
         for number, share in enumerate(self.plan.steps, start=1):
             means = self._step(centers, share, looks, of=f"clusters, step {number}")
             centers, looks = means.centers, None
-        return Found(means.centers, means.sizes, means.errors)
+        counted = Counted.alike(means.sizes, means.noise)
+        return Found(means.centers, means.sizes, means.errors, counted)
 
     def _step(self, centers: Matrix, share: Fraction, looks: Nearest | None, *, of: str) -> Means:
         """A radius and a step towards the means, in one pass."""
@@ -107,7 +109,8 @@ class Refinement:
         inside = self.cells.inside * width**2
         placed = replace(self.cells, points=points, inside=inside, view=None)
         sizes, errors = placed.told(centers)  # those added take rows from those refined
-        return Found(centers, sizes, np.append(found.errors, errors[len(found.centers) :]))
+        errors = np.append(found.errors, errors[len(found.centers) :])
+        return Found(centers, sizes, errors, self.cells.counted(centers, self.cells.placed))
 
 
 def begin(work: Work, k: int, asked: CellSettings) -> tuple[Synopsis, Refinement]:

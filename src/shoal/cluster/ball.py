@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.nearest import Cube, Nearest, ViewedCube
+from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.rings import CANDIDATES, LATTICE, RingSums, clip_radius, within_clip
 from shoal.domain.box import Matrix
 from shoal.engine import Rows
@@ -58,6 +59,7 @@ class Means:
     sizes: NDArray[np.float64]
     excess: NDArray[np.float64]  # sizes less their noise's deviation; 0 where they drown in it
     errors: NDArray[np.float64]
+    noise: NoiseSum  # in each of the sizes
 
 
 def read_rings(
@@ -141,7 +143,8 @@ def ball_step(
     unit, d = int(LATTICE * entry), rings.centers.shape[1]
     noise = _noise(budget, longest_move(d, unit), d + 1)  # [P3]
     noisy = page.release(noise, rings.clipped(pick, unit), rng.noise, of=of)  # [P4] empty ones too
-    return _moved(rings, noisy, noise.deviation(d + 1), clip_radius(pick, rings.reach), unit)
+    moved = _moved(rings, noisy, noise.deviation(d + 1), clip_radius(pick, rings.reach), unit)
+    return Means(*moved, _in_sizes(noise, d + 1).times(1 / unit))
 
 
 def longest_move(d: int, unit: int) -> int:
@@ -172,7 +175,16 @@ def _noise(budget: PureDP | ApproxDP, sensitivity: int, axes: int) -> KNorm | Ga
     return gaussian if gaussian.deviation(axes) < pure.deviation(axes) else pure
 
 
-def _moved(rings: Rings, noisy: Integers, deviation: float, radius: float, unit: int) -> Means:
+def _in_sizes(noise: KNorm | Gaussian, axes: int) -> NoiseSum:
+    """The law of one coordinate of the noise."""
+    if isinstance(noise, Gaussian):
+        return NoiseSum.normal(noise.deviation(axes))
+    return NoiseSum.k_norm(float(noise.scale), axes)
+
+
+def _moved(
+    rings: Rings, noisy: Integers, deviation: float, radius: float, unit: int
+) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """Centres moved by the noisy means, shrunk towards where they were (James and Stein)."""
     least = 2 * deviation / unit  # two standard deviations of a size
     counted = noisy[:, -1] / unit
@@ -184,4 +196,4 @@ def _moved(rings: Rings, noisy: Integers, deviation: float, radius: float, unit:
     moved = np.clip(rings.centers + kept[:, None] * offsets, -1, 1)
     by_sizes = squares * (deviation / unit / felt) ** 2  # a size that is off stretches the offset
     excess = np.where(counted > least, counted - least / 2, 0)
-    return Means(moved, counted, excess, np.sqrt(variances + by_sizes))
+    return moved, counted, excess, np.sqrt(variances + by_sizes)

@@ -28,7 +28,7 @@ __all__ = ["CentroidClusterer"]
 
 CENTERS = "centers.csv"
 _OF_ONE_RUN = ("domain", "ledger", "random_state")
-_SCALARS = ("n_rows_", "n_clusters_")
+_SCALARS = ("n_rows_", "n_rows_within_", "n_clusters_", "rows_told_")
 _STEPS = 2**24  # a square is at most 4 d: a billion rows of a hundred columns fit in 63 bits
 
 
@@ -45,7 +45,11 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
     cluster_weights_: NDArray[np.float64]
     expected_error_: NDArray[np.float64]
     n_rows_: int
+    n_rows_within_: int
     n_clusters_: int
+    groups_told_: NDArray[np.bool_]
+    rows_told_: bool
+    size_reach_: NDArray[np.float64]
     synopsis_: Any
     guarantee_: Any
 
@@ -82,7 +86,8 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         check_is_fitted(self)
         settings = {"domain": Public(self._bounds)}
         settings |= {name: Public(value) for name, value in self._settings().items()}
-        names = ("cluster_centers_", "cluster_weights_", "expected_error_", *_SCALARS)
+        names = ("cluster_centers_", "cluster_weights_", "expected_error_", "groups_told_",
+                 "size_reach_", *_SCALARS)  # fmt: skip
         released = {name: Released(getattr(self, name)) for name in names}
         if self.synopsis_ is not None:
             released["synopsis_"] = Released(self.synopsis_)
@@ -108,7 +113,12 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
     def _tables(self) -> dict[str, Any]:
         """By file name: the centres, and the synopsis if there is one."""
         columns = {n: self.cluster_centers_[:, i] for i, n in enumerate(self._bounds.names)}
-        own = {"_rows": self.cluster_weights_, "_expected_error": self.expected_error_}
+        own = {
+            "_rows": self.cluster_weights_,
+            "_expected_error": self.expected_error_,
+            "_reach": self.size_reach_,
+            "_told": self.groups_told_,
+        }
         tables: dict[str, Any] = {CENTERS: pa.table(columns | own)}
         return tables if self.synopsis_ is None else tables | self.synopsis_.parts()
 
@@ -126,7 +136,11 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         )
         model.cluster_weights_ = np.asarray(centers["_rows"], dtype=np.float64)
         model.expected_error_ = np.asarray(centers["_expected_error"], dtype=np.float64)
-        model.n_rows_, model.n_clusters_ = (int(released[name]) for name in _SCALARS)
+        model.size_reach_ = np.asarray(centers["_reach"], dtype=np.float64)
+        model.groups_told_ = np.asarray(centers["_told"], dtype=np.bool_)
+        for name in _SCALARS:
+            setattr(model, name, int(released[name]))
+        model.rows_told_ = bool(model.rows_told_)
         model.synopsis_ = synopsis_of(tables) if {CELLS, DOCUMENT} <= tables.keys() else None
         model.n_features_in_ = domain.d
         return model

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.nearest import Cube, Nearest
+from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.rings import LATTICE
+from shoal.cluster.totals import Counted
 from shoal.cluster.work import Found, Work
 from shoal.domain.box import Matrix
 from shoal.engine.rows import Block
@@ -44,9 +46,10 @@ def lloyd(work: Work, k: int) -> Found:
     felt = work.n_rows * work.epsilon * float(work.left)
     least = math.sqrt(500 * k**3 * (d + count_weight(d)) ** 3)
     steps = min(_MOST_STEPS, max(2, int(felt / least)))
-    found = Found(spread_out(k, d, work.rng.compute), np.ones(k), np.ones(k))
+    centers = spread_out(k, d, work.rng.compute)
     for number in range(1, steps + 1):  # [P3] all of them: stopping early would tell
-        found = lloyd_step(work, found.centers, work.left / steps, of=f"step {number}")
+        found = lloyd_step(work, centers, work.left / steps, of=f"step {number}")
+        centers = found.centers
     return found
 
 
@@ -74,7 +77,9 @@ def lloyd_step(work: Work, centers: Matrix, share: Fraction, *, of: str) -> Foun
     means = np.clip(noisy / LATTICE / np.maximum(sizes, 1)[:, None], -1, 1)
     felt = float(work.budget.epsilon * for_sums / d) * np.maximum(sizes, 1)
     moved = np.where(stays[:, None], centers, means)
-    return Found(moved, sizes.astype(np.float64), math.sqrt(2 * d) / felt)
+    step = float(work.budget.epsilon * for_counts)
+    counted = Counted.alike(sizes.astype(np.float64), NoiseSum.geometric(step))
+    return Found(moved, counted.sizes, math.sqrt(2 * d) / felt, counted)
 
 
 def count_weight(d: int) -> float:

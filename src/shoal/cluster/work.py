@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from shoal.cluster.ball import Rings
 from shoal.cluster.nearest import Cube
+from shoal.cluster.totals import Counted
 from shoal.domain.box import Matrix
 from shoal.engine import Rows
 from shoal.privacy import ApproxDP, PureDP
@@ -80,8 +81,13 @@ class Work:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Centres in [-1, 1]^d, with their noisy numbers of rows and the noise to expect in each."""
+    """Centres in [-1, 1]^d, with their noisy numbers of rows and the noise to expect in each.
+
+    ``counted`` are unbiased counts of the same clusters, by which they are told from nobody; of
+    refined centres the sizes themselves.
+    """
 
     centers: Matrix
     sizes: NDArray[np.float64]
     errors: NDArray[np.float64]
+    counted: Counted

@@ -19,10 +19,10 @@ from shoal.engine.checks import add_checked, check_columns, check_partition, int
 from shoal.engine.counting import CellsOf, SparseTotal
 from shoal.engine.mapped import LocalMapped
 from shoal.engine.pool import ahead, thread_count
-from shoal.engine.rows import Block, Integers, Kernel, Mapper, Terms
+from shoal.engine.rows import Block, Integers, Kernel, Mapper, Tally, Terms
 from shoal.engine.sample import Sample
 from shoal.engine.scratch import scratch
-from shoal.engine.screen import Screen, Sifted, Tally
+from shoal.engine.screen import Screen, Sifted
 from shoal.engine.sizes import group_sizes
 from shoal.errors import UnreadableTable
 
@@ -64,6 +64,7 @@ class LocalRows:
         self._key = key or secrets.token_hex(16)
         self._block_rows = block_rows
         self._size: int | None = None  # unknown until a first full pass has admitted every row
+        self.seen: Tally | None = None
         self._kept: tuple[Source, people.Kept] | None = None
         self._progress: Callable[[int], None] = _ignore
 
@@ -142,6 +143,8 @@ class LocalRows:
         source, sift = self._kept or self._limit() or (self._source, self._screen)
         tally = yield from self._pass(source, sift, lambda sifted: work(sifted.block))
         self._size = tally.kept
+        if self._kept is None:
+            self.seen = tally
 
     def _admitted(self) -> Iterator[Block]:
         """Blocks that may be used as they come: every row was admitted before the first."""
@@ -165,6 +168,10 @@ class LocalRows:
         self._screen.check(total)
         return total
 
+    def _first_pass(self, work: Callable[[Sifted], Result]) -> Iterator[Result]:
+        """The pass over the source of rows of which each person keeps some."""
+        self.seen = yield from self._pass(self._source, self._screen, work)
+
     def _limit(self) -> tuple[Source, people.Kept] | None:
         """The rows that stay when each person keeps so many, as a source of their own."""
         if self.terms.max_rows_per_person is None:
@@ -174,7 +181,7 @@ class LocalRows:
         folder = held.enter_context(scratch())
         kept = people.Kept(len(self._screen.numbers), len(self._screen.categories))
         schema = people.keyed_schema(kept.numbers, kept.codes)
-        batches = self._pass(self._source, self._screen, partial(people.keyed, schema))
+        batches = self._first_pass(partial(people.keyed, schema))
         path = folder / "kept.parquet"
         people.keep(batches, schema, self.terms.max_rows_per_person, self._key, path)
         self._kept = source_of(path), kept

@@ -21,6 +21,7 @@ __all__ = [
     "Mapped",
     "Mapper",
     "Rows",
+    "Tally",
     "Terms",
     "kernel_at",
 ]
@@ -92,6 +93,30 @@ class Terms:
             _check_limit(self.max_rows_per_person, self.entity)
 
 
+@dataclass(frozen=True)
+class Tally:
+    """Rows read and kept, and those with something odd; tallies of blocks add up."""
+
+    read: int = 0
+    kept: int = 0
+    nonfinite: int = 0
+    outside: int = 0
+    nobody: int = 0
+    nonfinite_columns: frozenset[str] = frozenset()
+    outside_columns: frozenset[str] = frozenset()
+
+    def __add__(self, other: "Tally") -> "Tally":
+        return Tally(
+            self.read + other.read,
+            self.kept + other.kept,
+            self.nonfinite + other.nonfinite,
+            self.outside + other.outside,
+            self.nobody + other.nobody,
+            self.nonfinite_columns | other.nonfinite_columns,
+            self.outside_columns | other.outside_columns,
+        )
+
+
 class Mapped(Protocol):
     """A table that a kernel makes of the rows, not made yet."""
 
@@ -125,6 +150,10 @@ class Rows(Protocol):
     @property
     def rereadable(self) -> bool:
         """Whether there can be a second pass."""
+
+    @property
+    def seen(self) -> Tally | None:
+        """What the first full pass met, None before it: for the holder alone, and in no release."""
 
     def size(self) -> int:
         """How many rows are admitted: as sensitive as any count."""

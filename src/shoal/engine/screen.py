@@ -11,34 +11,10 @@ from numpy.typing import NDArray
 
 from shoal.data import encode
 from shoal.domain import Box, Categories, Schema
-from shoal.engine.rows import Block, Terms
+from shoal.engine.rows import Block, Tally, Terms
 from shoal.errors import EntityMissing, NotFinite, OutsideDomain
 
 __all__ = ["Screen", "Sifted", "Tally"]
-
-
-@dataclass(frozen=True)
-class Tally:
-    """Rows read and kept, and those with something odd; tallies of blocks add up."""
-
-    read: int = 0
-    kept: int = 0
-    nonfinite: int = 0
-    outside: int = 0
-    nobody: int = 0
-    nonfinite_columns: frozenset[str] = frozenset()
-    outside_columns: frozenset[str] = frozenset()
-
-    def __add__(self, other: "Tally") -> "Tally":
-        return Tally(
-            self.read + other.read,
-            self.kept + other.kept,
-            self.nonfinite + other.nonfinite,
-            self.outside + other.outside,
-            self.nobody + other.nobody,
-            self.nonfinite_columns | other.nonfinite_columns,
-            self.outside_columns | other.outside_columns,
-        )
 
 
 class Sifted(NamedTuple):
@@ -96,7 +72,10 @@ class Screen:
         codes = encode.codes(batch, self.categories)
         entity = None if self.terms.entity is None else encode.owners(batch, self.terms.entity)
         tally = Tally(n, n, nobody=0 if entity is None else entity.null_count)
-        if n and not self._brought_inside(numbers):
+        moved = self._brought_inside(numbers) if n else Tally()
+        if moved is not None:
+            tally += moved
+        else:
             kept, odd = self._closer_look(numbers)
             tally += odd
             numbers, codes = numbers[kept], codes[kept]
@@ -131,23 +110,27 @@ class Screen:
                 "Fill in whose they are, or remove them: a person's share cannot be limited else.",
             )
 
-    def _brought_inside(self, numbers: NDArray[np.float64]) -> bool:
-        """Whether all rows are inside, finite ones having been moved there if the terms say so.
+    def _brought_inside(self, numbers: NDArray[np.float64]) -> Tally | None:
+        """How many rows were moved inside, in place; None if some must be looked at one by one.
 
-        Columns' extremes tell; NaN comes through them and fails. What is merely moved is not
-        tallied: no terms that move rows ask how many.
+        Columns' extremes tell whether any has to be moved; NaN comes through them and fails.
         """
         if not self.numbers:
-            return True
+            return Tally()
         least, most = numbers.min(axis=0), numbers.max(axis=0)
         outside = ~((least >= self.box.low) & (most <= self.box.high))
         finite = bool(np.isfinite(least).all() and np.isfinite(most).all())
         if outside.any() and (self.terms.outside != "clip" or not finite):
-            return False
+            return None
+        if not outside.any():
+            return Tally()
+        moved = np.zeros(len(numbers), dtype=np.bool_)
         for axis in np.flatnonzero(outside):
-            column = numbers[:, axis]
-            np.clip(column, self.box.low[axis], self.box.high[axis], out=column)
-        return True
+            column, low, high = numbers[:, axis], self.box.low[axis], self.box.high[axis]
+            moved |= (column < low) | (column > high)
+            np.clip(column, low, high, out=column)
+        names = frozenset(self.numbers[axis] for axis in np.flatnonzero(outside))
+        return Tally(outside=int(np.count_nonzero(moved)), outside_columns=names)
 
     def _closer_look(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.bool_], Tally]:
         """Clip in place; which rows stay, and a tally of those that are odd or leave."""

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from shoal.engine.rows import Integers
-from shoal.engine.screen import Tally
+from shoal.engine.rows import Integers, Tally
 
 __all__ = ["PROBLEM", "Pairs", "Totals", "tally_pairs"]
 

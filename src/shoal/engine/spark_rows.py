@@ -15,7 +15,7 @@ from shoal.data.source import picked, unique
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import people
 from shoal.engine.checks import check_columns, check_partition, integers_of
-from shoal.engine.rows import Integers, Kernel, Mapper, Terms
+from shoal.engine.rows import Integers, Kernel, Mapper, Tally, Terms
 from shoal.engine.sample import Sample
 from shoal.engine.screen import Screen
 from shoal.engine.sizes import coded_schema, labelled
@@ -66,6 +66,7 @@ class SparkRows:
         self._screen = Screen(domain, terms) if screen is None else screen
         self._key = key or secrets.token_hex(16)
         self._size: int | None = None  # unknown until a first full pass has admitted every row
+        self.seen: Tally | None = None
         self._kept: tuple[Any, people.Kept] | None = None
         self._progress: Callable[[int], None] = _ignore
         self._frame = frame
@@ -161,6 +162,8 @@ class SparkRows:
         tally = totals.tally(self._screen.numbers)
         self._screen.check(tally)
         self._progress(tally.read)
+        if sift is self._screen:
+            self.seen = tally
         return totals
 
     def _limit(self) -> tuple[Any, people.Kept] | None:

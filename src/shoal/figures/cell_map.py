@@ -35,6 +35,7 @@ def cell_map(
     finding: str | None = None,
     centers: ArrayLike | None = None,
     reach: ArrayLike | None = None,
+    of: str = "people",
 ) -> "CellMap":
     """Draw noisy counts of a regular grid over two columns.
 
@@ -51,6 +52,8 @@ def cell_map(
         Points to mark and number.
     reach
         How far noise may have moved each of them, along both axes: drawn as rings.
+    of
+        What is counted: people, or rows where nobody knows whose they are.
 
     Examples
     --------
@@ -68,9 +71,10 @@ def cell_map(
         "noisy_counts": drawn.counts.tolist(),
         "centers": [] if centers is None else points(centers).tolist(),
         "reach": [] if reach is None else points(reach).tolist(),
+        "of": of,
     }
     note = drawn.note("released cells")
-    alt = alt_words(names, drawn.corners, drawn.finding, note)
+    alt = alt_words(names, drawn.corners, drawn.finding, note, of=of)
     return CellMap(title=title, alt=alt, data=data, note=note)
 
 
@@ -167,7 +171,8 @@ class CellMap(Figure):
         draw_cells(svg, counts, levels, *self._edges())
         svg.path(f"M{self._left} {TOP}H{RIGHT}V{BOTTOM}H{self._left}z", "frame")
         kind = "true" if self._is_true else "noisy"
-        draw_legend(svg, levels, LEFT, RIGHT, f"people in a cell, {kind}")
+        counted = self.data.get("of", "people")
+        draw_legend(svg, levels, LEFT, RIGHT, f"{counted} in a cell, {kind}")
         for center, reach in zip(self.data["centers"], self.data.get("reach", ()), strict=False):
             svg.path(self._ring(center, reach), "ring")
         for place, (x, y) in enumerate(self.data["centers"], start=1):
@@ -295,11 +300,12 @@ def alt_words(
     finding: str,
     note: str,
     counts: str = "Counts are noisy.",
+    of: str = "people",
 ) -> str:
     """A map in words: its axes, what its colour means, what it shows."""
     ends = [
         f"{shorten(str(name), 80)} from {number(low)} to {number(high)}"
         for name, low, high in zip(names, *corners, strict=True)
     ]
-    said = f"{ends[0]} across, {ends[1]} upwards. A stronger colour means more people. "
+    said = f"{ends[0]} across, {ends[1]} upwards. A stronger colour means more {of}. "
     return f"{said}{finding.rstrip('.')}. {counts} {note}".strip()

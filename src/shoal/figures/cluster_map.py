@@ -35,6 +35,7 @@ def cluster_map(
     rows: ArrayLike | None = None,
     noisy: bool = True,
     title: str,
+    of: str = "people",
 ) -> "ClusterMap":
     """Draw the cells of clusters, one colour and number a cluster.
 
@@ -53,8 +54,8 @@ def cluster_map(
         People's places, for the holder of the rows alone.
     noisy
         Whether sizes and cells carry noise, which the words say.
-    title
-        What it is.
+    title, of
+        What it is; what is counted: people, or rows where nobody knows whose they are.
 
     Examples
     --------
@@ -81,6 +82,7 @@ def cluster_map(
         "sizes": np.rint(np.asarray(sizes, dtype=float)).astype(int).tolist(),
         "branches": [list(branch) for branch in branches],
         "rows": None if rows is None else points(rows).tolist(),
+        "of": of,
     }
     return ClusterMap(title=title, alt=_alt(data, noisy), data=data)
 
@@ -106,7 +108,7 @@ class ClusterMap(CellMap):
             dots = (f"M{at(self._x(x))} {at(self._y(y))}h0" for x, y in self.data["rows"])
             svg.path("".join(dots), "row")
         self._draw_numbers(svg)
-        draw_peaks(svg, branches, HEIGHT)
+        draw_peaks(svg, branches, HEIGHT, self.data.get("of", "people"))
         return svg.render(page)
 
     def plotly(self) -> Any:
@@ -170,16 +172,16 @@ def _alt(data: dict[str, Any], noisy: bool) -> str:
         f"{name} from {number(low)} to {number(high)}"
         for name, low, high in zip(data["names"], data["low"], data["high"], strict=True)
     ]
-    said = f"{ends[0]} across, {ends[1]} upwards. {_found(data['sizes'])}"
+    said = f"{ends[0]} across, {ends[1]} upwards. {_found(data['sizes'], data['of'])}"
     dots = "" if data["rows"] is None else " Dots are people: for the holder of the rows only."
     return f"{said} Numbers {'are noisy' if noisy else 'carry no noise'}.{dots}"
 
 
-def _found(sizes: list[int]) -> str:
+def _found(sizes: list[int], of: str) -> str:
     if not sizes:
         return "No cluster stands out."
     largest = int(np.argmax(sizes))
     if len(sizes) == 1:
-        return f"One cluster, of about {number(sizes[0])} people."
-    held = f"the largest, number {largest + 1}, holds about {number(sizes[largest])} people."
+        return f"One cluster, of about {number(sizes[0])} {of}."
+    held = f"the largest, number {largest + 1}, holds about {number(sizes[largest])} {of}."
     return f"{number(len(sizes))} clusters; {held}"

@@ -19,7 +19,7 @@ def peaks_height(branches: Sequence[Branch]) -> int:
     return _HEAD + LINE * min(len(branches), MOST_LINES) + _FOOT if branches else 0
 
 
-def draw_peaks(svg: Svg, branches: Sequence[Branch], top: float) -> None:
+def draw_peaks(svg: Svg, branches: Sequence[Branch], top: float, of: str = "people") -> None:
     """Draw the highest peaks, from the highest down, each under the one it joins.
 
     Parameters
@@ -29,6 +29,8 @@ def draw_peaks(svg: Svg, branches: Sequence[Branch], top: float) -> None:
     branches
         Cluster, height of its peak, height of the pass at which it joins a higher peak, and that
         one's cluster, -1 for none.
+    of
+        What is counted.
     """
     if not branches:
         return
@@ -38,7 +40,7 @@ def draw_peaks(svg: Svg, branches: Sequence[Branch], top: float) -> None:
         svg.text(RIGHT, top + 24, f"the {MOST_LINES} highest of {len(branches)}", "end wide")
     place = {branch[0]: top + _HEAD + LINE * (i + 0.5) for i, branch in enumerate(shown)}
     most = max(branch[1] for branch in shown)
-    _draw_axis(svg, most, top + _HEAD, top + _HEAD + LINE * len(shown))
+    _draw_axis(svg, most, top + _HEAD, top + _HEAD + LINE * len(shown), of)
     for cluster, peak, joins, other in shown:
         y, from_, to = place[cluster], _x(max(joins, 0), most), _x(peak, most)
         if other in place:
@@ -68,12 +70,12 @@ def in_order(branches: Sequence[Branch]) -> list[Branch]:
     return order
 
 
-def _draw_axis(svg: Svg, most: float, top: float, bottom: float) -> None:
+def _draw_axis(svg: Svg, most: float, top: float, bottom: float, of: str) -> None:
     ticks = nice_ticks(0, most, 4)
     svg.path("".join(f"M{at(_x(tick, most))} {at(top)}V{at(bottom)}" for tick in ticks), "lines")
     for tick, words in zip(ticks, labels(ticks), strict=True):
         svg.text(_x(tick, most), bottom + 22, words, "middle")
-    svg.text((LEFT + RIGHT) / 2, bottom + 46, "people in a cell, smoothed", "axis-title middle")
+    svg.text((LEFT + RIGHT) / 2, bottom + 46, f"{of} in a cell, smoothed", "axis-title middle")
 
 
 def _x(height: float, most: float) -> float:

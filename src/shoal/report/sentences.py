@@ -16,7 +16,7 @@ LATER = "Other releases from the same rows add up. Only those in this table's le
 _TERMS = (
     ("ε (epsilon)", "is the budget: smaller means more noise and a tighter limit."),
     ("Odds", "set the chance for against the chance against: 10 in 100 is 1 to 9."),
-    ("Cell", "means a rectangle in which people are counted, with noise added to the count."),
+    ("Cell", "means a rectangle in which rows are counted, with noise added to the count."),
     ("The ledger", "adds up what was promised about one table."),
 )
 TABLE_TERMS = (

@@ -131,12 +131,19 @@ class AdaptiveGrid(GridSynopsis):
         self, counter: Counter, cells: SplitGrid, budget: PureDP, coarse_counts: Counts
     ) -> None:
         noisy_counts = counter.noisy(cells, budget, of="fine cell counts")  # [P4]
-        variance, estimates = Geometric(budget).variance, None
+        variance, estimates, inside = Geometric(budget).variance, None, None
         if self.consistency:
+            inside = cells.inside
             estimates = settled(coarse_counts, noisy_counts, cells.inside)  # [P5]
             variance *= float(np.sum(cells.inside**2 / (cells.inside + 1)) / cells.size)
         self._keep_weighty(
-            cells, np.arange(cells.size), noisy_counts, variance, estimates=estimates
+            cells,
+            np.arange(cells.size),
+            noisy_counts,
+            variance,
+            estimates=estimates,
+            step=float(budget.epsilon),
+            inside=inside,
         )
 
     def _count_sparse(self, counter: Counter, cells: SplitGrid, budget: PureDP) -> None:

@@ -22,6 +22,7 @@ from shoal.privacy.page import Page
 from shoal.randomness import Randomness, Seed
 from shoal.synopsis.cells import Bounded, Cells
 from shoal.synopsis.counter import Counter, box_of
+from shoal.synopsis.estimates import AllCells, Estimates
 from shoal.synopsis.folder import (
     CELLS,
     DOCUMENT,
@@ -69,6 +70,8 @@ class Synopsis(PrivateEstimator):
     view_: View | None
     guarantee_: Any
     negative: Negative
+    _estimates: Estimates | None = None  # of all cells, after a dense count in this process
+    _all_cells: AllCells | None = None  # what they added up to, also of a synopsis that was loaded
 
     def __init__(
         self,
@@ -142,6 +145,8 @@ class Synopsis(PrivateEstimator):
         *,
         estimates: NDArray[np.float64] | None = None,
         threshold: float | None = None,
+        step: float | None = None,
+        inside: Keys | None = None,
     ) -> None:
         """Publish the cells whose count, or better estimate, is worth a weight.
 
@@ -157,6 +162,9 @@ class Synopsis(PrivateEstimator):
             What the counts became by consistency, if anything.
         threshold
             For ``negative="threshold"``; left out, what half an empty cell in all would pass.
+        step, inside
+            Where all cells came out: of the noise in a count, and how settled cells belong
+            together; see ``Estimates``.
         """
         if threshold is None:
             threshold = math.sqrt(noise_variance / 2) * math.log(cells.size)
@@ -167,6 +175,9 @@ class Synopsis(PrivateEstimator):
         self.cells_ = Cells(keys[kept], low, high, noisy_counts[kept], weights[kept])
         self.n_cells_ = cells.size
         self.noise_variance_ = noise_variance
+        if step is not None:
+            self._estimates = Estimates(cells, np.asarray(numbers, np.float64), step, inside)
+            self._all_cells = self._estimates.added_up()
 
     def points(self) -> tuple[Matrix, NDArray[np.float64]]:
         """Centres and weights of the cells: what any weighted method takes in place of rows."""
@@ -250,6 +261,7 @@ class Synopsis(PrivateEstimator):
             "n_cells": self.n_cells_,
             "noise_variance": self.noise_variance_,
             "view": None if self.view_ is None else self.view_.to_dict(),
+            "all_cells": None if self._all_cells is None else self._all_cells._asdict(),
         }
         return {CELLS: self.cells_.to_table(self._box.names), DOCUMENT: document}
 
@@ -263,6 +275,8 @@ class Synopsis(PrivateEstimator):
         synopsis.cells_ = Cells.of_table(cells, synopsis._box.names)
         synopsis.n_rows_, synopsis.n_cells_ = document["n_rows"], document["n_cells"]
         synopsis.noise_variance_ = document["noise_variance"]
+        if (together := document.get("all_cells")) is not None:
+            synopsis._all_cells = AllCells(**together)
         synopsis.guarantee_ = guarantee_of(document["guarantee"])
         return synopsis
 

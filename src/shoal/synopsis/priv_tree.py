@@ -108,10 +108,9 @@ class PrivTree(Synopsis):
         leaves = Leaves(counter.box, splits)  # [P4]
         noisy_counts = counter.noisy(leaves, counts_budget, of="leaf counts")  # [P5]
         variance = Geometric(counts_budget).variance
-        threshold = 1 / float(counts_budget.epsilon)
-        self._keep_weighty(
-            leaves, np.arange(leaves.size), noisy_counts, variance, threshold=threshold
-        )
+        step = float(counts_budget.epsilon)
+        keys = np.arange(leaves.size)
+        self._keep_weighty(leaves, keys, noisy_counts, variance, threshold=1 / step, step=step)
 
     def _grown(self, counter: Counter, budget: PureDP) -> Splits:
         deepest = HALVINGS * counter.box.d

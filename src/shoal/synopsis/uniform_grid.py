@@ -106,4 +106,5 @@ class UniformGrid(GridSynopsis):
             self._keep_weighty(grid, found.keys, found.counts, variance)
         else:
             noisy_counts = counter.noisy(grid, budget, of="cell counts")  # [P2]
-            self._keep_weighty(grid, np.arange(grid.size), noisy_counts, variance)
+            keys = np.arange(grid.size)
+            self._keep_weighty(grid, keys, noisy_counts, variance, step=epsilon)

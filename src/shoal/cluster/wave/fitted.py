@@ -1,5 +1,6 @@
 """What a fitted ``WaveCluster`` can do: look points up, be read at other scales, drawn and kept."""
 
+import math
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,12 +10,15 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.folder import save_model
+from shoal.cluster.noise_sum import NoiseSum
+from shoal.cluster.totals import Totals, warn_if_none_is_told
 from shoal.cluster.wave import saving
 from shoal.cluster.wave.clustering import Clustering, cluster_grid
 from shoal.cluster.wave.lookup import CellLabels, Lookup
 from shoal.cluster.wave.noisy_grid import NoisyGrid
 from shoal.cluster.wave.persistence import PeakTree
 from shoal.cluster.wave.picture import picture
+from shoal.cluster.wave.rows_told import counted_cells, settled
 from shoal.cluster.wave.settings import Settings
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid
@@ -30,7 +34,8 @@ __all__ = ["FittedWave"]
 
 Integers = NDArray[np.int64]
 Matrix = NDArray[np.float64]
-PUBLISHED = ("n_rows_", "n_clusters_", "threshold_", "cluster_sizes_", "boxes_",
+PUBLISHED = ("n_rows_", "n_rows_within_", "rows_outside_", "n_clusters_", "threshold_",
+             "cluster_sizes_", "groups_told_", "rows_told_", "size_reach_", "boxes_",
              "noisy_counts_", "cell_labels_", "cell_keys_", "tree_")  # fmt: skip
 
 
@@ -44,7 +49,12 @@ class FittedWave(PrivateEstimator):
     threshold_: float | None
     tree_: PeakTree | None
     n_rows_: int | None
+    n_rows_within_: int
+    rows_outside_: float
     n_clusters_: int
+    groups_told_: NDArray[np.bool_]
+    rows_told_: bool
+    size_reach_: Matrix
     cluster_sizes_: Matrix
     boxes_: Matrix
     guarantee_: Any
@@ -145,8 +155,12 @@ class FittedWave(PrivateEstimator):
         noisy: NoisyGrid,
         found: Clustering,
         keys: Integers | None = None,
+        rows_noise: NoiseSum | None = None,
     ) -> Self:
-        """Keep what was released and what follows from it."""
+        """Keep what was released and what follows from it.
+
+        ``rows_noise`` is the law of the noise in ``n_rows_``; None if that is public or settled.
+        """
         self.grid_, self.noisy_counts_, self.cell_keys_ = grid, noisy.values, keys
         self._noisy = noisy
         self.threshold_, self.tree_ = found.threshold, found.tree
@@ -155,8 +169,27 @@ class FittedWave(PrivateEstimator):
         sizes = self._sizes(found.labels, transform)
         order = np.argsort(-sizes, kind="stable")  # the largest first
         self.cell_labels_ = np.append(np.argsort(order), -1)[found.labels]
-        self.cluster_sizes_ = sizes[order]
         self.boxes_ = self._boxes(Lookup(grid, transform))
+        size = None if keys is None else math.prod(transform.shape_out)
+        smooth = found.tree is not None
+        counted = counted_cells(
+            noisy, self.cell_labels_, transform.gain, size=size, smoothed=smooth
+        )
+        self._keep_totals(settled(self.n_rows_, rows_noise, counted, self.epsilon is None))
+        return self
+
+    def _keep_totals(self, totals: Totals) -> None:
+        """Sizes of the clusters, and of what is in none, which is the last of them."""
+        self.n_rows_, self.n_rows_within_ = totals.n_rows, totals.within
+        self.cluster_sizes_, self.rows_outside_ = totals.sizes[:-1], float(totals.sizes[-1])
+        self.groups_told_, self.size_reach_ = totals.told[:-1], totals.reach[:-1]
+        self.rows_told_ = totals.rows_told
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Read the rows, once paid for, and find the clusters of their cells."""
+        super().fit(X)
+        if self.epsilon is not None:
+            warn_if_none_is_told(self.groups_told_, self.rows_told_)
         return self
 
     def _labels(self) -> CellLabels:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.cluster.totals import Totals
 from shoal.cluster.wave.clustering import Clustering
 from shoal.cluster.wave.noise_law import NoiseLaw
 from shoal.cluster.wave.noisy_grid import NoisyGrid
@@ -18,6 +19,7 @@ from shoal.synopsis.folder import box_from
 __all__ = ["document", "restore", "settings", "tables"]
 
 CELLS, PEAKS, PASSES = "cells.parquet", "peaks.parquet", "passes.parquet"
+_OF_EACH = ("cluster_sizes_", "groups_told_", "size_reach_")
 _OF_ONE_RUN = ("domain", "ledger", "random_state")
 
 
@@ -36,12 +38,14 @@ def document(model: Any) -> dict[str, Any]:
     """Settings and released numbers."""
     law = model._noisy.law
     noise = {"variance": model._noisy.variance, "step": law and law.step, "fold": law and law.fold}
-    released = {"n_rows_": model.n_rows_, "threshold_": model.threshold_}
+    names = ("n_rows_", "n_rows_within_", "rows_outside_", "rows_told_", "threshold_")
+    released = {name: getattr(model, name) for name in names}
+    each = {name: getattr(model, name).tolist() for name in _OF_EACH}
     return {
         "settings": settings(model),
         "grid": list(model.grid_.shape),
         "noise": noise,
-        "released": released | {"cluster_sizes_": model.cluster_sizes_.tolist()},
+        "released": released | each,
     }
 
 
@@ -93,6 +97,20 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
     model.n_rows_ = released["n_rows_"]
     found = Clustering(labels, released["threshold_"], tree)
     model._publish(transform, grid, noisy, found, None if dense else _column(cells, "key"))
+    model._keep_totals(_totals(released))
+
+
+def _totals(released: Mapping[str, Any]) -> Totals:
+    """As they were settled on: of cells alone they cannot be, since counts of all rows are gone."""
+    told = [*released["groups_told_"], True]
+    return Totals(
+        released["n_rows_"],
+        released["n_rows_within_"],
+        np.array([*released["cluster_sizes_"], released["rows_outside_"]]),
+        np.array([*released["size_reach_"], 0.0]),
+        np.array(told, dtype=np.bool_),
+        released["rows_told_"],
+    )
 
 
 def _tree(cells: pa.Table, tables: Mapping[str, Any], shape: tuple[int, ...]) -> PeakTree:

@@ -1,0 +1,218 @@
+"""One total and sizes that add up to it, and which groups can be told from nobody.
+
+Only released numbers and the public laws of their noise are read, so all of it is post-processing.
+Why this level, and how often it errs: docs/decisions/groups-told.md.
+"""
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.cluster.noise_sum import NoiseSum
+from shoal.errors import NoGroupsTold
+from shoal.synopsis.weights import weights_of
+
+__all__ = [
+    "CHANCE",
+    "NOBODY_TOLD",
+    "NO_GROUP_TOLD",
+    "Counted",
+    "Totals",
+    "settle",
+    "warn_if_none_is_told",
+    "whole_shares",
+]
+
+Floats = NDArray[np.float64]
+NOBODY_TOLD = (
+    "No groups can be told: what was counted is within what noise alone gives for a table of "
+    "nobody. The release is paid for, and stays. Look whether rows were left out or moved to the "
+    "edge of the box; else take a larger epsilon, fewer groups or fewer columns."
+)
+NO_GROUP_TOLD = (
+    "No groups can be told: the table is not empty, but no group by itself stands clear of what "
+    "noise gives for nobody. The release is paid for, and stays. Take fewer groups, fewer columns "
+    "or a larger epsilon."
+)
+CHANCE = 1 / 1000  # that noise alone passes: once in so many tables of nobody
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Noisy counts of groups that are right on average, and the laws of their noise.
+
+    Parameters
+    ----------
+    sizes, noise
+        Of each group; the noise of groups counted together may depend on one another.
+    total, total_noise
+        Rows in all groups, None where that was not counted.
+    log_choices
+        The logarithm of how many groups each was chosen from by its own noise, if any.
+    are_sizes
+        Whether they are the sizes to publish; weights of cells carry less noise, where there are
+        any.
+    """
+
+    sizes: Floats
+    noise: tuple[NoiseSum, ...]
+    total: float | None
+    total_noise: NoiseSum | None
+    log_choices: Floats | None = None
+    are_sizes: bool = False
+
+    @classmethod
+    def alike(cls, sizes: Floats, noise: NoiseSum) -> "Counted":
+        """Sizes that each carry independent noise of one law."""
+        k = len(sizes)
+        together = NoiseSum(tuple((scale, k * shape) for scale, shape in noise.parts))
+        return cls(sizes, (noise,) * k, float(sizes.sum()), together, are_sizes=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """What is published of the numbers of rows.
+
+    Parameters
+    ----------
+    n_rows, within
+        How many in all; what noise moves it by at most in 95 of 100 releases, 0 if it is public.
+    sizes
+        Of each group, from 0 up; they add up to ``n_rows``.
+    reach, told
+        What the count of each group would pass by noise alone, if nobody were in any of them, in
+        one of 1,000 releases for all groups together; whether it does pass that.
+    rows_told
+        Whether the count of all rows passes what it would by noise alone in one of 1,000.
+    """
+
+    n_rows: int
+    within: int
+    sizes: Floats
+    reach: Floats
+    told: NDArray[np.bool_]
+    rows_told: bool
+
+
+def settle(
+    n_rows: int, rows_noise: NoiseSum | None, counted: Counted, weights: Floats | None = None
+) -> Totals:
+    r"""Make one set of two counts of the same rows.
+
+    The number of rows, :math:`\hat N`, and the sum S of the groups' counts are independent and
+    right on average: :math:`N' = (\hat N / v_N + S / v_S) / (1 / v_N + 1 / v_S)`. What that adds
+    to S is spread over the groups by their variances, which is the least-squares way.
+
+    Parameters
+    ----------
+    n_rows, rows_noise
+        Released, and the law of its noise; None if the number is public or settled before.
+    counted
+        Counts of the groups.
+    weights
+        What each group weighs, where its count is not to be published: kept in proportion.
+
+    Examples
+    --------
+    >>> noise = NoiseSum.geometric(step=0.1)
+    >>> counted = Counted.alike(np.array([700.0, 280.0]), noise)
+    >>> both = settle(1_000, noise, counted)
+    >>> both.n_rows, both.sizes.tolist(), both.told.tolist()
+    (993, [706.5, 286.5], [True, True])
+    """
+    total, noise = _combined(n_rows, rows_noise, counted)
+    in_all = n_rows if rows_noise is None else max(1, round(total))
+    within = 0 if rows_noise is None else math.ceil(noise.reach(0.025))
+    each, laws = _spread(counted, rows_noise, total)
+    log_chances = math.log(CHANCE / max(len(laws), 1)) - (
+        np.zeros(len(laws)) if counted.log_choices is None else counted.log_choices
+    )
+    both = zip(laws, log_chances.tolist(), strict=True)
+    reach = np.array([law.far_reach(log_chance) for law, log_chance in both])
+    rows_told = bool(total > noise.reach(CHANCE))
+    sizes = _summing_to(in_all, each if counted.are_sizes or weights is None else weights)
+    return Totals(in_all, within, sizes, reach, each > reach, rows_told)
+
+
+def warn_if_none_is_told(told: NDArray[np.bool_], rows_told: bool) -> None:
+    """Say to whoever called ``fit`` that no group passes what noise alone would."""
+    if not told.any():
+        said = NO_GROUP_TOLD if rows_told else NOBODY_TOLD
+        warnings.warn(said, NoGroupsTold, stacklevel=3)
+
+
+def whole_shares(parts: ArrayLike, total: int) -> list[int]:
+    """Whole numbers near these parts that add up to the total: by largest remainder.
+
+    Parameters
+    ----------
+    parts, total
+        From 0 up; what they add up to, but for their fractions.
+
+    Examples
+    --------
+    >>> whole_shares([3.4, 3.4, 3.2], 10)
+    [4, 3, 3]
+    """
+    exact = np.asarray(parts, dtype=np.float64)
+    whole = np.floor(exact + 1e-9).astype(np.int64)
+    missing = max(int(total - whole.sum()), 0)
+    order = np.argsort(whole - exact, kind="stable")
+    whole[order[:missing]] += 1
+    return [int(each) for each in whole]
+
+
+def _combined(n_rows: int, rows_noise: NoiseSum | None, counted: Counted) -> tuple[float, NoiseSum]:
+    """The best count of all rows that noise is in; of a public number, the groups' own."""
+    if counted.total is None or counted.total_noise is None:
+        largest = float(counted.sizes.max(initial=0))
+        return (largest, _widest(counted.noise)) if rows_noise is None else (n_rows, rows_noise)
+    if rows_noise is None:
+        return counted.total, counted.total_noise
+    both = rows_noise.variance + counted.total_noise.variance
+    of_rows, of_groups = counted.total_noise.variance / both, rows_noise.variance / both
+    noise = rows_noise.times(of_rows).plus(counted.total_noise.times(of_groups))
+    return of_rows * n_rows + of_groups * counted.total, noise
+
+
+def _spread(
+    counted: Counted, rows_noise: NoiseSum | None, total: float
+) -> tuple[Floats, Sequence[NoiseSum]]:
+    """Each group's count with its part of what the total gained, and the law of its noise."""
+    if counted.total is None or counted.total_noise is None or rows_noise is None:
+        return counted.sizes, counted.noise
+    variances = np.array([noise.variance for noise in counted.noise])
+    both = rows_noise.variance + counted.total_noise.variance
+    shares = variances / max(float(variances.sum()), np.finfo(float).tiny)
+    moved = shares * counted.total_noise.variance / both  # by a row that all rows' count gains
+    laws = [
+        noise.times(1 - part)
+        .plus(_less(counted.total_noise, noise).times(part))
+        .plus(rows_noise.times(part))
+        for noise, part in zip(counted.noise, moved, strict=True)
+    ]
+    return counted.sizes + shares * (total - counted.total), laws
+
+
+def _less(total: NoiseSum, one: NoiseSum) -> NoiseSum:
+    """The noise of all groups but one, all of them of the same scale."""
+    taken = sum(shape for _, shape in one.parts)
+    return NoiseSum(tuple((scale, max(shape - taken, 0.0)) for scale, shape in total.parts))
+
+
+def _widest(noise: Sequence[NoiseSum]) -> NoiseSum:
+    return max(noise, key=lambda law: law.variance, default=NoiseSum(()))
+
+
+def _summing_to(total: int, sizes: Floats) -> Floats:
+    """Sizes from 0 up that add up to the total."""
+    if not sizes.size:
+        return sizes
+    if (sizes < 0).any():
+        sizes = weights_of(sizes, total, "norm-sub")
+    whole = float(sizes.sum())
+    return sizes * (total / whole) if whole > 0 else np.full(sizes.size, total / sizes.size)
