@@ -7,8 +7,9 @@ from shoal.apps.cluster_local import _users
 from shoal.apps.cluster_local_groups import Groups
 from shoal.apps.cluster_local_maps import maps
 from shoal.apps.cluster_local_reports import Heard
-from shoal.apps.cluster_local_story import PLAIN, WEAK, Asked, document, result
+from shoal.apps.cluster_local_story import NONE_TOLD, NOT_TRIED, PLAIN, Asked, document, result
 from shoal.cluster import LocalClusterer
+from shoal.cluster.local.evidence import Evidence
 from shoal.cluster.local.frame_reports import Gathered
 from shoal.domain import Box
 from shoal.mechanisms import LocalGrid, NDLaplace
@@ -35,12 +36,12 @@ def placed():
 
 
 def test_sizes_are_shares_of_the_density(placed):
-    assert placed.people == pytest.approx([400, 400], abs=60)
+    assert placed.sizes == pytest.approx([400, 400], abs=60)
+    assert sum(placed.sizes) == 800
 
 
 def test_centres_without_data_leave_much_more_inertia(placed):
     assert placed.ratio > 5
-    assert not placed.is_weak
     assert placed.needed is None
 
 
@@ -48,14 +49,24 @@ def test_the_same_centres_agree_and_leave_the_same(placed):
     same = Groups(placed.model, placed.model, placed.heard)
     assert same.agreement == pytest.approx(1)
     assert same.ratio == pytest.approx(1)
-    assert same.is_weak
 
 
-def test_few_reports_of_a_grid_are_weak():
-    few = groups(LocalGrid(BOX.select(["x", "y"]), epsilon=1, cells=6), BOX.select(["x", "y"]), 60)
-    assert few.needed > 60
-    assert few.is_weak
-    assert WEAK in result(few, ASKED).released["errors"].value
+@pytest.mark.parametrize("told", [True, False, None])
+def test_the_verdict_is_said_first_on_the_page_and_in_the_document(placed, told):
+    evidence = None if told is None else Evidence(told, {"spread evenly": 1.0}, 2.0, 1.5)
+    shown = Groups(placed.model, placed.control, placed.heard, evidence)
+    page = result(shown, ASKED)
+    errors, title = page.released["errors"].value, page.settings["title"].value
+    first = {False: NONE_TOLD, None: NOT_TRIED}.get(told)
+    assert (errors[0] == first) if first else NONE_TOLD not in errors
+    assert title.startswith("No groups can be told" if told is False else "2 groups")
+    document_ = document(shown, [Path("model/report.html")])
+    assert document_["may_be_noise"] is (None if told is None else not told)
+
+
+def test_what_is_counted_are_people_only_where_each_reported_once(placed):
+    assert placed.unit == "people"
+    assert far(placed, 9_000).unit == "reports"
 
 
 def test_maps_are_of_the_two_pairs_that_differ_most_found_and_without_data(placed):

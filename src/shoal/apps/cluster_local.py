@@ -49,7 +49,7 @@ def learn(asked: Asked, engines: Engines, output: Path, overwrite: bool, say: Ou
     from shoal.data import whole_folder
 
     check_replaceable(output)
-    with say.progress(4) as progress, in_words(), whole_folder(output, overwrite) as part:
+    with say.progress(5) as progress, in_words(), whole_folder(output, overwrite) as part:
         with engines.table(asked.table, progress) if engines.on_spark else nullcontext() as frame:
             groups = _found(asked, frame, progress)
         progress.step("Writing the page")
@@ -77,7 +77,9 @@ def _found(asked: Asked, frame: Any, progress: Progress) -> "Groups":
     model.guarantee_ = reports.guarantee  # marked, if the reports are a simulation
     progress.step("Finding groups without data")
     control = model.control(_users(model, reports), random_state=rng.seed())
-    return Groups(model, control, reports)
+    progress.step("Holding groups against noise")
+    evidence = model.evidence(reports.reports, random_state=rng.seed())
+    return Groups(model, control, reports, evidence)
 
 
 def _users(model: Any, heard: "Heard") -> int:

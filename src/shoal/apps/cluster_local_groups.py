@@ -9,10 +9,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from shoal.cluster.local.evidence import Evidence
+
 __all__ = ["Groups"]
 
 _POINTS = 20_000  # drawn of the density, to compare by
-_NEAR = 1.2  # times the inertia: centres this good without data show that nothing was found
 _LARGEST_RATIO = 2.0
 
 
@@ -26,26 +27,31 @@ class Groups:
     ----------
     model, control
         What was learnt, and the same where everybody reports the middle of the box.
-    heard
-        The reports it was learnt from.
+    heard, evidence
+        The reports it was learnt from, and whether they tell of groups; None if that was not tried.
     """
 
-    def __init__(self, model: Any, control: Any, heard: Heard) -> None:
+    def __init__(
+        self, model: Any, control: Any, heard: Heard, evidence: "Evidence | None" = None
+    ) -> None:
         self.model, self.control, self.heard = model, control, heard
+        self.evidence = evidence
         self.names: tuple[str, ...] = heard.box.names
         self.box = heard.box
         self.centers: NDArray[np.float64] = model.cluster_centers_
         self.k = len(self.centers)
 
     @cached_property
-    def people(self) -> list[int]:
-        """About how many belong to each group: its share of the density, of all reports."""
+    def sizes(self) -> list[int]:
+        """About how many reports belong to each group: its share of the density; all add up."""
         import numpy as np
+
+        from shoal.cluster.totals import whole_shares
 
         density = self.model.density_
         labels = self.model.predict(density.atoms)
         shares = np.bincount(labels, weights=density.weights, minlength=self.k)
-        return [round(float(share) * self.heard.total) for share in shares]
+        return whole_shares(shares * (self.heard.total / shares.sum()), self.heard.total)
 
     @cached_property
     def agreement(self) -> float:
@@ -74,9 +80,14 @@ class Groups:
         return int(self.control.n_reports_)
 
     @property
-    def is_weak(self) -> bool:
-        """Whether noise decides more than the reports do."""
-        return not self.ratio > _NEAR or self.heard.total < (self.needed or 0)
+    def unit(self) -> str:
+        """What is counted: people where each was reported once, else reports."""
+        return "reports" if self.heard.protects == "a row" else "people"
+
+    @property
+    def may_be_noise(self) -> bool | None:
+        """Whether noise alone would look like these groups; None if that was not tried."""
+        return None if self.evidence is None else not self.evidence.told
 
     @property
     def needed(self) -> int | None:

@@ -40,6 +40,7 @@ def _map(groups: Groups, model: Any, at: list[int], title: str) -> "CellMap":
         high=box.high[at],
         title=title,
         centers=box.clip(model.cluster_centers_)[:, at],
+        of=groups.unit,
     )
 
 

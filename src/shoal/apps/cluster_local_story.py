@@ -1,7 +1,7 @@
 """Clusters learnt from reports in words: their page and what a terminal shows, all from reports."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,14 @@ __all__ = ["Asked", "document", "result", "summary"]
 
 EVIDENCE = "proofs beside the code: clusterer.proof.md and that of the mechanism"
 NOTHING_SPENT = "nothing was spent here: the promise is the reports' own"
-WEAK = (
-    "So few reports at this epsilon leave little but noise: these groups may be none. Collect "
-    "more, or look for fewer groups."
+NONE_TOLD = (
+    "No groups can be told: centres learnt from one half of the reports fit the other half no "
+    "better than what the same learner finds where there are no groups. Collect more reports, look "
+    "for fewer groups, or take a larger epsilon."
+)
+NOT_TRIED = (
+    "Whether noise alone would look like these groups was not tried: the reports are counted on "
+    "Spark, and cannot be halved here."
 )
 CLIENTS = (
     "A client may label its own record with these centres, as often as it likes, and keep the "
@@ -88,8 +93,8 @@ def document(groups: Groups, files: Sequence[Path]) -> dict[str, Any]:
         "reports": groups.heard.total,
         "reports_used": groups.used,
         "groups": [
-            {"center": center, "people_about": people}
-            for center, people in zip(named, groups.people, strict=True)
+            {"center": center, "reports_about": size}
+            for center, size in zip(named, groups.sizes, strict=True)
         ],
         "without_data": {
             "reports": groups.without,
@@ -97,7 +102,8 @@ def document(groups: Groups, files: Sequence[Path]) -> dict[str, Any]:
             "agreement": groups.agreement,
             "inertia_ratio": groups.ratio,
         },
-        "may_be_noise": groups.is_weak,
+        "may_be_noise": groups.may_be_noise,
+        "evidence": None if groups.evidence is None else asdict(groups.evidence),
     }
 
 
@@ -108,7 +114,7 @@ def summary(groups: Groups, asked: Asked, files: Sequence[Path]) -> list["Render
         *promised(groups.heard.guarantee, by_holder=True),
         entry("Spent", f"{NOTHING_SPENT[0].upper()}{NOTHING_SPENT[1:]}."),
         entry("Found", _found(groups)),
-        *([entry("", WEAK)] if groups.is_weak else []),
+        *[entry("", words) for words in _verdict(groups)],
         *([_printed(groups)] if len(groups.names) <= _IN_LINE else []),
         entry("No data", _nothing(groups)),
         entry("Page", str(files[0]), wrap=False),
@@ -123,7 +129,7 @@ def _settings(groups: Groups, asked: Asked) -> dict[str, Any]:
     source = "from a seed" if heard.guarantee.simulation else "from a cryptographic source"
     named = {"publisher": asked.publisher} if asked.publisher else {}
     return named | {
-        "title": asked.title or f"{_count(groups)} by {listed(groups.names)}",
+        "title": asked.title or f"{_headed(groups)} by {listed(groups.names)}",
         "method": "Learnt from reports",
         "holder": "whoever made the reports; what learnt this read reports alone",
         "bounds": f"public, fixed beforehand: {bounds_of(groups.box)}",
@@ -138,10 +144,14 @@ def _settings(groups: Groups, asked: Asked) -> dict[str, Any]:
     }
 
 
+def _headed(groups: Groups) -> str:
+    return "No groups can be told" if groups.may_be_noise else _count(groups)
+
+
 def _found(groups: Groups) -> str:
     heard = groups.heard
     used = f"{groups.used:,} of " if groups.used < heard.total else ""
-    return f"{_count(groups)}, learnt from {used}{heard.total:,} reports."
+    return f"{_headed(groups)}, learnt from {used}{heard.total:,} reports."
 
 
 def _count(groups: Groups) -> str:
@@ -155,6 +165,26 @@ def _facts(groups: Groups) -> list[dict[str, str]]:
         {"name": "Groups", "value": str(groups.k), "detail": "centres, numbered on the map"},
         {"name": "Agreement without data", "value": f"{max(groups.agreement, 0):.2f}"}
         | {"detail": "of labels (AMI): near 1, labels would come out alike by chance"},
+    ]
+
+
+def _verdict(groups: Groups) -> list[str]:
+    """What must be known before anything else, if there is such a thing."""
+    if groups.may_be_noise is None:
+        return [NOT_TRIED]
+    return [NONE_TOLD] if groups.may_be_noise else []
+
+
+def _tried(groups: Groups) -> list[str]:
+    """What the verdict rests on."""
+    if groups.evidence is None or not groups.evidence.margins:
+        return []
+    each = groups.evidence.margins.items()
+    listed_ = ", ".join(f"{margin:.1f} ({name})" for name, margin in each)
+    return [
+        "Centres learnt from one half of the reports were tried on the other half, beside centres "
+        f"learnt from people without groups: they fit better by {listed_} deviations of those; "
+        f"{groups.evidence.needed:.1f} of each are asked for."
     ]
 
 
@@ -179,8 +209,7 @@ def _fewer(groups: Groups) -> str:
 
 def _errors(groups: Groups, asked: Asked) -> list[str]:
     heard, model = groups.heard, groups.model
-    said = [WEAK] if groups.is_weak else []
-    said.append(_nothing(groups))
+    said = [*_verdict(groups), *_tried(groups), _nothing(groups)]
     if groups.agreement > 0.7:
         said.append(
             "Labels by centres that never saw data agree so well with these that a score of labels "
@@ -220,10 +249,10 @@ def _per_report(groups: Groups) -> str:
 
 def _table(groups: Groups) -> dict[str, Any]:
     rows = [
-        [f"Group {i}", *_shown(groups, center), f"{people:,}"]
-        for i, (center, people) in enumerate(zip(groups.centers, groups.people, strict=True), 1)
+        [f"Group {i}", *_shown(groups, center), f"{size:,}"]
+        for i, (center, size) in enumerate(zip(groups.centers, groups.sizes, strict=True), 1)
     ]
-    columns = ["Group", *groups.names[:12], "People, about"]
+    columns = ["Group", *groups.names[:12], f"{groups.unit.capitalize()}, about"]
     note = "Sizes are shares of the density times the number of reports."
     if len(groups.names) > 12:
         note += f" The other {len(groups.names) - 12} columns are in centers.csv."
@@ -260,9 +289,9 @@ def _printed(groups: Groups) -> "RenderableType":
     from shoal.figures.text import clean
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("", "Group", *map(clean, groups.names), "People, about"):
+    for name in ("", "Group", *map(clean, groups.names), f"{groups.unit.capitalize()}, about"):
         at_left = name in ("", "Group")
         table.add_column(name, justify="left" if at_left else "right", overflow="fold")
-    for i, people in enumerate(groups.people):
-        table.add_row(" " * 8, str(i + 1), *_shown(groups, groups.centers[i]), f"{people:,}")
+    for i, size in enumerate(groups.sizes):
+        table.add_row(" " * 8, str(i + 1), *_shown(groups, groups.centers[i]), f"{size:,}")
     return table

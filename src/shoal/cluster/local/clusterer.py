@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.cluster.folder import save_model
 from shoal.cluster.local import saving
 from shoal.cluster.local.entry import own_reports, records, refuse_frame, refuse_too_few
+from shoal.cluster.local.evidence import Evidence, evidence_of
 from shoal.cluster.local.frame_records import Away, NearestCenter, distances, with_columns
 from shoal.cluster.local.frame_reports import FrameReports, Gathered
 from shoal.cluster.local.learnt import Learnt, Progress, nearest, rising
@@ -182,6 +183,34 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         same = self.mechanism.release(np.tile(point, (users, 1)), rng.noise)
         model: Self = clone(self).set_params(random_state=rng.seed())
         return model.fit(same)
+
+    def evidence(
+        self, reports: Reports | FrameReports, *, random_state: Seed = None
+    ) -> Evidence | None:
+        """Whether these reports tell of groups, or noise alone would look like them.
+
+        Centres learnt from one half of the reports are tried on the other half, beside what the
+        same learner makes of people without groups: ten more fits, and nothing is spent.
+
+        Parameters
+        ----------
+        reports
+            Those it is fitted to.
+        random_state
+            Of the halves and of the made-up reports.
+
+        Returns
+        -------
+        Evidence or None
+            ``evidence.told`` is the verdict; None for reports of a ``LocalGrid`` that Spark
+            counted: none of them is on this machine.
+        """
+        if isinstance(reports, FrameReports):
+            reports = reports.gathered(self.random_state)
+        own = own_reports(reports, self.mechanism, self.method == "plain")
+        if isinstance(own, Gathered) and not len(own.values):
+            return None
+        return evidence_of(self, Reports(own.values, own.mechanism, own.remap), random_state)
 
     def label_mechanism(self, epsilon: Number) -> RandomizedResponse:
         """The private way back: k-ary randomised response over the labels."""
