@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal.apps.cli import app
 from shoal.data import write_table
+from shoal.errors import NoGroupsTold
 
 rng = np.random.default_rng(0)
 BOX = shoal.Box(age=(0, 110), visits=(0, 20))
@@ -24,7 +25,8 @@ def folder(tmp_path_factory):
     write_table(pa.table(people), place / "visits.csv")
     model = shoal.PrivateKMeans(3, epsilon=2, domain=BOX, random_state=1).fit(X)
     model.save(place / "model")
-    tiny = shoal.PrivateKMeans(3, epsilon="0.0001", domain=BOX, random_state=1).fit(X)
+    with pytest.warns(NoGroupsTold):
+        tiny = shoal.PrivateKMeans(3, epsilon="0.0001", domain=BOX, random_state=1).fit(X)
     tiny.save(place / "tiny")
     return place
 

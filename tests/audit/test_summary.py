@@ -14,6 +14,7 @@ MODELS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")  # rows spread evenly
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_a_line_has_the_same_length_whatever_the_noise(name):
     lines = []

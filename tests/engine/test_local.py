@@ -118,3 +118,14 @@ def test_an_array_is_not_changed_by_reading_it():
     outside = np.array([[5.0, -1.0]])
     rows_of(outside, BOX).size()
     assert outside.tolist() == [[5.0, -1.0]]
+
+
+def test_what_the_first_pass_met_is_there_for_the_holder():
+    ages = {"age": [31.0, float("nan"), 200.0, -5.0, 40.0], "who": ["a", "a", "b", "b", "b"]}
+    rows = rows_of(ages, Box(age=(0, 110)), nonfinite="drop", entity="who", max_rows_per_person=1)
+    assert rows.seen is None
+    assert rows.size() == 2
+    assert (rows.seen.read, rows.seen.kept) == (5, 4)
+    assert (rows.seen.nonfinite, rows.seen.outside) == (1, 2)
+    rows.size()
+    assert rows.seen.read == 5  # not of the rows that were kept

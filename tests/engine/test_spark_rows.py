@@ -53,6 +53,15 @@ def test_odd_rows_are_left_out_or_moved_as_on_one_machine(frame):
     assert watched == [4]  # the size was known by then
 
 
+def test_what_the_first_pass_met_is_counted_as_on_one_machine(spark):
+    ages = {"age": [31.0, None, 200.0, -5.0, 40.0], "who": ["a", "a", "b", "b", "b"]}
+    terms = {"nonfinite": "drop", "entity": "who", "max_rows_per_person": 1}
+    frame = spark.createDataFrame(list(zip(*ages.values(), strict=True)), "age double, who string")
+    here, there = (rows_of(X, Box(age=(0, 110)), **terms) for X in (ages, frame))
+    assert here.size() == there.size() == 2
+    assert here.seen == there.seen
+
+
 def test_refused_rows_are_counted_before_any_budget_is_spent(frame):
     ledger = Ledger()
     model = PrivateKMeans(2, epsilon=1, domain=BOX, ledger=ledger, random_state=7)

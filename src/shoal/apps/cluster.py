@@ -1,8 +1,6 @@
 """``shoal cluster``: find the groups in a file, and leave a folder that may be published."""
 
-import warnings
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -183,6 +181,7 @@ class _Task:
     ) -> list[Path]:
         """Fit, and write the folder, and the holder's page, whole or not at all."""
         from shoal.cluster.folder import check_replaceable
+        from shoal.cluster.totals import told_elsewhere
         from shoal.data import whole_folder
         from shoal.files import whole_file
 
@@ -195,7 +194,7 @@ class _Task:
             progress.step("Checking rows")
             rows = self._rows(source, progress)
             progress.step("Finding groups")
-            with _said_in_words():
+            with told_elsewhere():  # summary, page and document say so
                 self.model.fit(rows)
             self.yours = left_out_or_moved(rows)
             progress.step("Writing the page")
@@ -258,16 +257,6 @@ class _Task:
 
     def _spent(self) -> bool:
         return self.resumed or self._listed() > self._entries
-
-
-@contextmanager
-def _said_in_words() -> Iterator[None]:
-    """Without the warning that no group can be told: summary, page and document say so."""
-    from shoal.errors import NoGroupsTold
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoGroupsTold)
-        yield
 
 
 def _limit(schema: "Schema", entity: str | None, limit: int | None) -> int | None:

@@ -108,7 +108,7 @@ def _at_the_gate(model: Any, parts: int, pair: str, draws: int = 10_000) -> Case
 
 def _fitted(model: Any, pair: str) -> Case:
     return Case(
-        Batched(FittedNumbers(model, 14)),
+        Batched(FittedNumbers(model, 20)),
         _tables(model, pair),
         PureDP(model._promise().epsilon),
         draws=1_000,

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.audit.pairs import distances
+from shoal.cluster.totals import told_elsewhere
 from shoal.errors import InvalidSetting, NotFinite, NotNumeric
 from shoal.privacy import Guarantee, MetricDP
 from shoal.randomness import Randomness
@@ -64,7 +65,8 @@ class Victim:
             return self.fit(values, rng) if labels is None else self.fit(values, labels, rng)
         takes_reports = getattr(self.fit, "mechanism", None) is not None
         values = reported if takes_reports else np.asarray(reported)
-        return _fresh(self.fit, rng.seed()).fit(values, labels)
+        with told_elsewhere():
+            return _fresh(self.fit, rng.seed()).fit(values, labels)
 
     def trained(self, rows: Matrix, labels: Labels | None, rng: Randomness) -> Any:
         """A model of rows."""

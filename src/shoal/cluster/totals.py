@@ -6,7 +6,8 @@ Why this level, and how often it errs: docs/decisions/groups-told.md.
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,7 @@ __all__ = [
     "Counted",
     "Totals",
     "settle",
+    "told_elsewhere",
     "warn_if_none_is_told",
     "whole_shares",
 ]
@@ -143,6 +145,14 @@ def warn_if_none_is_told(told: NDArray[np.bool_], rows_told: bool) -> None:
     if not told.any():
         said = NO_GROUP_TOLD if rows_told else NOBODY_TOLD
         warnings.warn(said, NoGroupsTold, stacklevel=3)
+
+
+@contextmanager
+def told_elsewhere() -> Iterator[None]:
+    """Without the warning that no group can be told, where that is said otherwise or is no news."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoGroupsTold)
+        yield
 
 
 def whole_shares(parts: ArrayLike, total: int) -> list[int]:
