@@ -290,7 +290,7 @@ def test_no_warning_comes_where_there_is_nothing_to_warn_of(folder):
 
 
 @pytest.mark.parametrize(
-    "words", ["--dry-run", "--overwrite", "apply --overwrite --cut out.manifest.json"]
+    "words", ["--dry-run", "--overwrite", "apply --new-people --overwrite --cut out.manifest.json"]
 )
 def test_a_table_without_a_header_shows_nobody(folder, words):
     shoal("--policy", "p.yaml")

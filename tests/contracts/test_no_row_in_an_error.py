@@ -231,10 +231,10 @@ def good(tmp_path_factory):
     write_document(folder / "domain.yaml", DOMAIN)
     write_document(folder / "policy.yaml", POLICY)
     rows, domain = folder / "rows.csv", folder / "domain.yaml"
-    private = ("--epsilon", 1, "--domain", domain, "--seed", 1)
+    private = ("--epsilon", 1, "--domain", domain, "--seed", 1, "--columns", "age,visits")
     made("cluster", rows, "-k", 2, *private, "-o", folder / "model")
     made("cluster", rows, "--method", "wave", *private, "-o", folder / "waves")
-    made("perturb", rows, "--mechanism", "local-grid", *private, "--columns", "age,visits",
+    made("perturb", rows, "--mechanism", "local-grid", *private,
          "-o", folder / "reports.csv")  # fmt: skip
     ledger = folder / "rows.ledger"
     made("cluster", rows, "-k", 2, *private, "-o", folder / "other", "--ledger", ledger)
@@ -302,6 +302,7 @@ ROLES = {
     "population": "rows.csv",
 }
 PRIVATE = ("--epsilon", "1", "--seed", "1")
+NUMBERS = ("--columns", "age,visits", "--domain")
 SMALL = ("--rows", "160", "--shadows", "1", "--repeats", "1")
 # Each verb, in several ways: its name, the files it reads, its words.
 VERBS = {
@@ -318,7 +319,7 @@ VERBS = {
                     "-k",
                     2,
                     *PRIVATE,
-                    "--domain",
+                    *NUMBERS,
                     at.domain,
                     "--ledger",
                     at.ledger,
@@ -357,7 +358,7 @@ VERBS = {
                     "--method",
                     "wave",
                     *PRIVATE,
-                    "--domain",
+                    *NUMBERS,
                     at.domain,
                     "-o",
                     at.out,
@@ -379,7 +380,7 @@ VERBS = {
                     "-k",
                     2,
                     *PRIVATE,
-                    "--domain",
+                    *NUMBERS,
                     at.domain,
                     "-o",
                     at.model,
@@ -493,7 +494,7 @@ VERBS = {
                     "--epsilon",
                     1,
                     *SMALL,
-                    "--domain",
+                    *NUMBERS,
                     at.domain,
                 ]
             ),

@@ -1,6 +1,7 @@
 """``shoal cluster``: find the groups in a file, and leave a folder that may be published."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
