@@ -33,7 +33,7 @@ class NoiseSum:
     --------
     >>> one = NoiseSum.geometric(step=0.03)
     >>> round(one.reach(1 / 1000)), round(one.plus(one).reach(1 / 1000))
-    (207, 274)
+    (208, 261)
     """
 
     parts: tuple[tuple[float, float], ...]
