@@ -115,6 +115,7 @@ def test_synopses_have_the_same_cells(frame, synopsis):
     assert there.parts()["cells.parquet"].equals(here.parts()["cells.parquet"])
 
 
+@pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")  # few rows, many cells
 @pytest.mark.parametrize(
     "settings",
     [{"epsilon": 1}, {"epsilon": 1, "cells": 2**14, "selector": "density"}, {"epsilon": None}],
