@@ -61,7 +61,7 @@ def test_params_are_the_embedded_settings(frame):
     stage = groups()
     names = {param.name for param in stage.params}
     assert names == {*shoal.PrivateKMeans(2, epsilon=1, domain=BOX).get_params(), "predictionCol"}
-    assert "shoal.cluster.PrivateKMeans" in stage.explainParam("epsilon")
+    assert "shoal.PrivateKMeans" in stage.explainParam("epsilon")
     assert stage.getOrDefault("method") == "auto"
     two = stage.fit(frame, {stage.n_clusters: 2})
     assert two.fitted.n_clusters_ == 2

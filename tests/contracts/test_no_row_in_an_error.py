@@ -910,7 +910,7 @@ def test_no_faulty_document_shows_a_row_or_ends_as_a_bug(good, tmp_path):
     assert not wrong, report(wrong)
 
 
-def test_no_faulty_ledger_shows_what_it_holds_or_ends_as_a_bug(good, tmp_path):
+def test_no_faulty_ledger_shows_what_it_holds_or_ends_as_a_bug(good, tmp_path, monkeypatch):
     wrong = []
     rng = random.Random(3)
     (tmp_path / "ledgers").mkdir()
@@ -919,7 +919,7 @@ def test_no_faulty_ledger_shows_what_it_holds_or_ends_as_a_bug(good, tmp_path):
         for way in dict.fromkeys(["ledger show", rng.choice(readers)]):
             folder = tmp_path / f"{number}-{way.replace(' ', '-')}"
             folder.mkdir()
-            os.chdir(folder)
+            monkeypatch.chdir(folder)
             wrong += run(good, folder, way, "ledger", path, as_json=number % 2 == 1)
     assert not wrong, report(wrong)
 

@@ -59,7 +59,7 @@ def _params_of(kind: Any, *names: str) -> Callable[[Any], Any]:
             n: of for n, of in signature(kind).parameters.items() if n in names or not names
         }
         for name in stage.settings:
-            words = f"{name} of {kind.__module__.rsplit('.', 1)[0]}.{kind.__name__}"
+            words = f"{name} of shoal.{kind.__name__}"
             setattr(stage, name, Param(Params._dummy(), name, words))
         return stage
 
