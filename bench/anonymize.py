@@ -30,9 +30,8 @@ import pyarrow.parquet as pq
 from adult_rows import DATA, QUASI, adult, write_rows
 from measure import write
 
-from shoal.anonymize.lines import problem_of
-from shoal.anonymize.portfolio import portfolio
-from shoal.anonymize.problem import Problem
+from shoal.anonymize.problem import Problem, problem_of
+from shoal.anonymize.search.portfolio import portfolio
 from shoal.domain import Taxonomy
 
 

@@ -5,8 +5,8 @@ from measure import cpu_seconds, write
 from sklearn.cluster import KMeans
 
 from shoal import Box, LocalClusterer, NDLaplace, Randomness, Reports
-from shoal.cluster.local.em import density_of
-from shoal.mechanisms.prior import likeliest, likelihood_of
+from shoal.cluster.local.methods.em import density_of
+from shoal.mechanisms.local.laplace.prior import likeliest, likelihood_of
 
 BOX = Box(x=(-1, 1), y=(-1, 1))
 NOISE = NDLaplace(12.25, bounds=BOX)  # a lattice of step 1/(2 epsilon) has 50 x 50 nodes

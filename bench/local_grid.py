@@ -24,10 +24,10 @@ from measure import RESULTS, show
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin_min
 
-from shoal.cluster.local import grid
-from shoal.cluster.local.residual import LocalRounds
+from shoal.cluster.kmeans.weighted import weighted_centers
+from shoal.cluster.local.methods import grid
+from shoal.cluster.local.rounds import LocalRounds
 from shoal.cluster.local.synopsis import synopsis_of
-from shoal.cluster.weighted import weighted_centers
 from shoal.domain import Box
 from shoal.mechanisms import LocalGrid
 from shoal.randomness import Randomness

@@ -106,7 +106,7 @@ def _grouped(table: str, path: Path, _: float) -> dict[str, Any]:
 def _released(table: str, path: Path, suppression: float) -> dict[str, Any]:
     import shoal.report.render  # noqa: F401 - imports are not what is measured
     from shoal.anonymize import Policy, run_policy
-    from shoal.apps.anonymize_story import Told, pages
+    from shoal.pages.table import Told, pages
 
     with tempfile.TemporaryDirectory() as folder:
         policy = Policy.of(

@@ -33,14 +33,13 @@ from release import _attributes
 
 from anonymize import _of_adult
 from shoal.anonymize import Policy, run_policy
-from shoal.anonymize.frequency import Frequency
-from shoal.anonymize.gains import Gains, Nodes
-from shoal.anonymize.greedy import after
-from shoal.anonymize.portfolio import portfolio
+from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.problem import Cut, Outcome
-from shoal.anonymize.scores import Candidates, best, scored
+from shoal.anonymize.search.gains import Candidates, Gains, Nodes, best, scored
+from shoal.anonymize.search.greedy import after
+from shoal.anonymize.search.portfolio import portfolio
 from shoal.anonymize.study import studied
-from shoal.engine.spark_table import SparkTable
+from shoal.engine.spark.table import SparkTable
 
 HERE = Path(__file__).parent / "data"
 ROWS = {"1M": 1_000_000, "10M": 10_000_000}

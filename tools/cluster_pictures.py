@@ -11,9 +11,8 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 import shoal
-from shoal.apps.cluster_groups import Groups
-from shoal.apps.cluster_maps import PARTS, maps
 from shoal.figures import Figure, true_cell_map
+from shoal.pages.kmeans import PARTS, Groups, maps
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 BOX = shoal.Box(sessions_per_week=(0, 30), minutes_per_session=(0, 120))

@@ -11,8 +11,8 @@ from typing import Any
 import shoal
 import shoal.figures
 from shoal.anonymize import problem_of, read_policy, run_policy
-from shoal.anonymize.risk import leaf_sizes
-from shoal.apps.anonymize_story import Told, result
+from shoal.anonymize.risk.reidentification import leaf_sizes
+from shoal.pages.table import Told, result
 
 DOCS = Path(__file__).parents[1] / "docs"
 OULAD = Path(os.environ.get("SHOAL_DATA", "../shared/data")) / "education/oulad_student_info.csv"

@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 
 import shoal
-from shoal.apps.cluster_local_groups import Groups
-from shoal.apps.cluster_local_maps import maps
-from shoal.apps.cluster_local_reports import Heard
+from shoal.cli.inputs.reports import Heard
 from shoal.evaluate import score, score_picture
 from shoal.figures import Figure, cell_map, true_cell_map
+from shoal.pages.local import Groups, maps
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 TOWN = shoal.Box(east_km=(0, 20), north_km=(0, 12))

@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from shoal.audit import Batched, estimators
-from shoal.audit.estimator_cases import LINE
-from shoal.audit.fits import GateNumbers
+from shoal.audit.cases.estimator_cases import LINE, GateNumbers
 from shoal.synopsis import UniformGrid
 
 ALPHA = 1e-6

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize import run_policy
-from shoal.anonymize.hierarchies import numbers
-from shoal.apps import anonymize_story as story
+from shoal.anonymize.hierarchies import rules
+from shoal.pages import table as story
 
 OUTLIER = 987_653
 K = 3
@@ -77,7 +77,7 @@ def test_no_salary_of_one_person_is_in_a_public_file(tmp_path, kind, parts, sear
 def test_splits_at_numbers_of_the_table_are_caught(tmp_path, monkeypatch):
     own = salaries()
     values = np.array([0, *sorted(own), 1_000_000], dtype=np.float64)
-    monkeypatch.setattr(numbers, "_lattice", lambda *_: values)
+    monkeypatch.setattr(rules, "_lattice", lambda *_: values)
     assert len(found(tmp_path, own, policy(tmp_path), table(own, "int"))) > 10
 
 
@@ -109,14 +109,12 @@ def test_people_with_several_rows_are_counted_once_on_a_side(tmp_path):
 
 
 def test_a_split_with_fewer_than_k_on_a_side_is_caught(monkeypatch):
-    people = numbers.People(np.array([1.0, 2, 3, 4, 5, 900]), np.ones(6, dtype=np.int64))
-    fair = numbers.binary((0, 999), whole=True, min_width=1, people=people, k=K)
+    people = rules.People(np.array([1.0, 2, 3, 4, 5, 900]), np.ones(6, dtype=np.int64))
+    fair = rules.binary((0, 999), whole=True, min_width=1, people=people, k=K)
     assert smallest(fair, people) >= K
-    split = numbers._split
-    monkeypatch.setattr(numbers, "_split", lambda held, a, b, k: split(held, a, b, 1))
-    assert (
-        smallest(numbers.binary((0, 999), whole=True, min_width=1, people=people, k=K), people) < K
-    )
+    split = rules._split
+    monkeypatch.setattr(rules, "_split", lambda held, a, b, k: split(held, a, b, 1))
+    assert smallest(rules.binary((0, 999), whole=True, min_width=1, people=people, k=K), people) < K
 
 
 def smallest(tree, people):

@@ -12,10 +12,10 @@ from sklearn.base import clone
 from shoal.audit import lower_bound_of
 from shoal.audit.twins import twins
 from shoal.cluster import PrivateKMeans
-from shoal.cluster.ball import longest_move, read_rings
-from shoal.cluster.lloyd import ClusterSums
-from shoal.cluster.nearest import Cube, Nearest
-from shoal.cluster.rings import LATTICE
+from shoal.cluster.kmeans.ball import longest_move, read_rings
+from shoal.cluster.kmeans.lloyd import ClusterSums
+from shoal.cluster.kmeans.nearest import Cube, Nearest
+from shoal.cluster.kmeans.rings import LATTICE
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.mechanisms import Choices, Exponential, Geometric, KNorm

@@ -9,14 +9,13 @@ import pytest
 
 import shoal
 from shoal.audit import lower_bound_of
-from shoal.audit.fits import RowsAtHand
+from shoal.audit.cases.estimator_cases import RowsAtHand
 from shoal.domain import Box, Grid, SparseCounts
+from shoal.estimator import Counter, noisy_size
 from shoal.mechanisms import Geometric
-from shoal.mechanisms.tree_splits import TreeSplits
+from shoal.mechanisms.central.tree_splits import TreeSplits
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
-from shoal.synopsis.counter import Counter
-from shoal.synopsis.private import noisy_size
 
 ALPHA = 1e-6
 LINE = Box.unit(1)

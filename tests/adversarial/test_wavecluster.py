@@ -14,9 +14,9 @@ from shoal.audit.twins.thresholds import (
     mirrored_sensitivity,
     one_row_in_the_middle,
 )
-from shoal.cluster.wave.privthrem import threshold_scores
-from shoal.cluster.wave.purse import Purse
-from shoal.cluster.wave.sparse import sparse_noise
+from shoal.cluster.wave.methods.privthrem import threshold_scores
+from shoal.cluster.wave.methods.purse import Purse
+from shoal.cluster.wave.methods.sparse import sparse_noise
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import SparseCounts
 from shoal.mechanisms import Exponential

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shoal.anonymize.lines import problem_of
-from shoal.anonymize.problem import Problem
+from shoal.anonymize.problem import Problem, problem_of
 from shoal.domain import Taxonomy
 
 DATA = Path(os.environ.get("SHOAL_DATA", "../shared/data"))

@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from shoal.anonymize import diversity
-from shoal.anonymize.counting import Counting
-from shoal.anonymize.diversity import Rules, distances, diversities, is_diverse
-from shoal.anonymize.lines import problem_of
-from shoal.anonymize.problem import Closeness, Diversity, SensitiveColumn
+from shoal.anonymize.diversity import Counting, Rules, distances, diversities, is_diverse
+from shoal.anonymize.problem import Closeness, Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": {"b": ["0", "1"], "c": ["2", "3"]}, "d": ["4", "5"]})

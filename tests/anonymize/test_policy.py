@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymize import Policy, read_policy
+from shoal.anonymize.policy import guarantee_of
 from shoal.errors import InvalidPolicy, InvalidSetting, ShoalError
+from shoal.privacy import KAnonymity
 
 CONTENT = {
     "version": 1,
@@ -178,3 +180,18 @@ def test_whatever_is_written_is_a_policy_or_a_named_error(changes):
             part[last] = value
     with suppress(ShoalError):
         assert Policy.of(content).names("quasi")
+
+
+@pytest.mark.parametrize(
+    ("rules", "promised"),
+    [
+        ([{}], KAnonymity(5)),
+        ([{"l": {"value": 4}}, {"l": {"value": 3}}], KAnonymity(5, l=3)),
+        ([{"t": {"value": 0.2}}, {"t": {"value": 0.4}}], KAnonymity(5, t=0.4)),
+    ],
+)
+def test_of_several_rules_the_weakest_is_promised(rules, promised):
+    columns = {f"s{i}": {"role": "sensitive", **rule} for i, rule in enumerate(rules)}
+    quasi = {"q": {"role": "quasi", "hierarchy": {"tree": {"*": ["a", "b"]}}}}
+    content = {"version": 1, "attributes": {**quasi, **columns}, "privacy": {"k": 5}}
+    assert guarantee_of(Policy.of(content)) == promised

@@ -4,9 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shoal.anonymize.lines import problem_of
-from shoal.anonymize.problem import Cut, SensitiveColumn
-from shoal.anonymize.top_down import specialise
+from shoal.anonymize.problem import Cut, SensitiveColumn, problem_of
+from shoal.anonymize.search.top_down import specialise
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": ["0", "1"], "b": ["2", "3"]})

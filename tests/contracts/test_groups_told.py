@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.apps.cli import app
+from shoal.cli.main import app
 from shoal.cluster import PrivateKMeans, WaveCluster
-from shoal.cluster.settings import METHODS
+from shoal.cluster.kmeans.settings import METHODS
 from shoal.data import write_table
 from shoal.domain import Box
 from shoal.errors import NoGroupsTold

@@ -25,9 +25,9 @@ from shoal.privacy.journal import unpacked
 STARTER = """
 import json, os, signal, sys
 import duckdb, numpy, pyarrow.csv, pyarrow.ipc, pyarrow.parquet, rich.text, sklearn.cluster, yaml
-import shoal.apps.cli, shoal.apps.cluster_story, shoal.cluster, shoal.perturb.draft, shoal.report
-import shoal.apps.wave_story
-from shoal.apps.start import main
+import shoal.cli.main, shoal.pages.kmeans, shoal.cluster, shoal.perturb.draft, shoal.report
+import shoal.pages.wave
+from shoal.cli.start import main
 from shoal.privacy.store import FileStore
 
 

@@ -6,13 +6,13 @@ import pytest
 
 import shoal
 from shoal.cluster import PrivateKMeans, WaveCluster
-from shoal.cluster.settings import METHODS
+from shoal.cluster.kmeans.settings import METHODS
 from shoal.data import source_of
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import rows_of
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
-from shoal.engine.spark import SparkRows
+from shoal.engine.spark.rows import SparkRows
 from shoal.privacy import Ledger
 from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
 

@@ -13,9 +13,10 @@ from itertools import product
 import pyarrow as pa
 import pytest
 
-from shoal.anonymize import people, run, run_policy, table
-from shoal.apps import anonymize_story as story
+from shoal.anonymize import run_policy, table
+from shoal.anonymize.release import people, run
 from shoal.errors import ShoalError
+from shoal.pages import table as story
 from shoal.randomness import Randomness
 
 TOWN = {"tree": {"*": {"north": ["Ahl", "Boll"], "south": ["Calw", "Dorf"]}}}

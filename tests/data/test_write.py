@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.data import source_of, students, whole_file, whole_folder, write_table
-from shoal.data.typed import typed
+from shoal.data.catalogue import typed
 from shoal.errors import CannotWrite, UnreadableTable
 
 TABLE = pa.table({"a": np.arange(5.0), "s": ["x", "y,z", 'q"', "", "\u00e9"]})

@@ -8,7 +8,7 @@ import pytest
 
 import shoal
 from shoal import mechanisms
-from shoal.report.wording import promise
+from shoal.report.promise import promise
 
 DOCS = Path(__file__).parents[2] / "docs"
 METHODS = sorted((DOCS / "methods").glob("*.md"))

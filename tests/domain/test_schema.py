@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.domain import Box, Categories, Schema
+from shoal.domain.schema import findings
 from shoal.errors import InvalidSchema, UnknownBounds
 
 FULL = """
@@ -19,6 +20,9 @@ columns:
 entity: student
 max_rows_per_person: 3
 """
+
+AGE = {"low": 0, "high": 110}
+GOOD = {"version": 1, "columns": {"age": AGE, "sex": {"values": ["F", "M"]}}}
 
 
 @pytest.fixture
@@ -103,3 +107,113 @@ def test_any_good_schema_survives_the_round_trip(columns):
     assert schema.columns == tuple(columns)
     assert set(schema.bounds) | set(schema.categories) == set(columns)
     assert Schema.of(schema.to_dict()) == schema
+
+
+def _column(**keys):
+    return {"version": 1, "columns": {"age": keys}}
+
+
+def test_a_good_schema_has_no_findings():
+    assert findings(GOOD) == []
+
+
+BAD = {
+    "nothing": (None, "no mapping"),
+    "a list": ([1], "no mapping"),
+    "no version": ({"columns": {"age": AGE}}, "version is missing"),
+    "another version": (GOOD | {"version": 2}, "version is not 1"),
+    "a version as text": (GOOD | {"version": "1"}, "version is not 1"),
+    "a truth value as version": (GOOD | {"version": True}, "version is not 1"),
+    "no columns": ({"version": 1}, "columns is missing"),
+    "empty columns": ({"version": 1, "columns": {}}, "columns is empty"),
+    "columns as list": ({"version": 1, "columns": ["age"]}, "columns should be a mapping"),
+    "an unknown key": (GOOD | {"entities": "id"}, "entities is no key here; did you mean 'entity'"),
+    "epsilon": (GOOD | {"epsilon": 1}, "it has a key that is no key here; the keys are version"),
+    "an unknown key in a column": (_column(lo=0, high=1), "did you mean 'low'"),
+    "no bounds": (_column(), "columns.age has no low and high; give public bounds"),
+    "no high": (_column(low=0), "columns.age has no high"),
+    "a column without keys": ({"version": 1, "columns": {"age": None}}, "columns.age should be a"),
+    "low above high": (_column(low=2, high=1), "columns.age needs two finite numbers"),
+    "low equal to high": (_column(low=1, high=1), "low below high"),
+    "infinite": (_column(low=0, high=float("inf")), "columns.age"),
+    "not a number": (_column(low=float("nan"), high=1), "columns.age"),
+    "text bounds": (_column(low="0", high=1), "columns.age.low"),
+    "truth bounds": (_column(low=False, high=1), "columns.age.low"),
+    "null bounds": (_column(low=None, high=1), "columns.age has no low"),
+    "bounds and values": (_column(low=0, high=1, values=["x"]), "not both"),
+    "no values": (_column(values=[]), "columns.age.values"),
+    "null values": (_column(values=None), "columns.age.values"),
+    "values as text": (_column(values="FM"), "columns.age.values"),
+    "values twice": (_column(values=["F", "F"]), "'F' is listed more than once"),
+    "truth values": (_column(values=[True, False]), "quote them"),
+    "null as value": (_column(values=["F", None]), "columns.age.values"),
+    "another rule": (_column(values=["F"], other="keep"), "columns.age.other"),
+    "other beside bounds": (_column(low=0, high=1, other="bucket"), "belongs to a column with"),
+    "zero weight": (_column(low=0, high=1, weight=0), "columns.age.weight"),
+    "text weight": (_column(low=0, high=1, weight="2"), "columns.age.weight"),
+    "a name that is no text": ({"version": 1, "columns": {False: AGE}}, "put it in quotes"),
+    "entity as number": (GOOD | {"entity": 3}, "entity"),
+    "no rows a person": (GOOD | {"entity": "id", "max_rows_per_person": 0}, "max_rows_per_person"),
+    "rows of nobody": (GOOD | {"max_rows_per_person": 3}, "needs entity"),
+    "geo of unknown": (GOOD | {"geo": {"latitude": "a", "longitude": "b"}}, "geo must name"),
+    "geo misspelt": (GOOD | {"geo": {"latitud": "age"}}, "did you mean 'latitude'"),
+    "geo as text": (GOOD | {"geo": "age"}, "geo should be a mapping"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_problem_is_said_in_the_writers_own_keys(kind):
+    content, expected = BAD[kind]
+    assert any(expected in one for one in findings(content)), findings(content)
+
+
+def test_all_problems_are_found_at_once():
+    content = {
+        "version": 3,
+        "columns": {"age": {"low": 5, "high": 1}, "sex": {"valeus": ["F"]}, "x": {"low": "a"}},
+        "entiti": "id",
+    }
+    found = " ".join(findings(content))
+    for key in ("version", "columns.age", "columns.sex.valeus", "columns.x.low", "entiti"):
+        assert key in found
+
+
+def _geo(latitude, longitude, **more):
+    columns = {
+        "lat": dict(zip(("low", "high"), latitude, strict=True)),
+        "lon": dict(zip(("low", "high"), longitude, strict=True)),
+        **more,
+    }
+    return {"version": 1, "columns": columns, "geo": {"latitude": "lat", "longitude": "lon"}}
+
+
+def test_geo_takes_two_numeric_columns_on_earth():
+    assert findings(_geo((40, 41), (-74, -73), sex={"values": ["F"]})) == []
+    assert "no third" in findings(_geo((40, 41), (-74, -73), age=AGE))[0]
+    assert "latitude" in findings(_geo((40, 91), (-74, -73)))[0]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda below: (
+        st.lists(below, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["low", "high", "values", "other", "weight", "latitude", "longitude"])
+            | st.text(max_size=2),
+            below,
+            max_size=3,
+        )
+    ),
+    max_leaves=8,
+)
+CONTENT = st.fixed_dictionaries(
+    {"version": st.just(1) | JSON, "columns": st.dictionaries(st.text(max_size=2), JSON) | JSON},
+    optional={"entity": JSON, "max_rows_per_person": JSON, "geo": JSON},
+)
+
+
+@given(CONTENT | JSON)
+def test_any_content_is_found_wanting_or_makes_a_schema(content):
+    if not findings(content):
+        schema = Schema.of(content)
+        assert Schema.of(schema.to_dict()) == schema

@@ -4,6 +4,7 @@ import pytest
 
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import rows_of
+from shoal.engine.entry import anywhere
 from shoal.errors import (
     DimensionMismatch,
     InvalidDomain,
@@ -113,3 +114,9 @@ def test_a_schemas_columns_are_those_of_an_array_in_order():
     rows = rows_of(np.array([[2, 30.0], [1, 50.0]]), schema)
     assert rows.count(Grid(schema.box, 2)).tolist() == [2, 0]
     assert rows.sizes(["level"])["n"].to_pylist() == [1, 1]
+
+
+def test_no_number_that_occurs_is_moved_or_refused():
+    far = np.array([[-1e299], [0.0], [1e-300], [1e299]])
+    rows = rows_of({"x": far[:, 0]}, anywhere(["x"]), outside="refuse")
+    np.testing.assert_array_equal(np.sort(rows.take(4, np.random.default_rng(1)), axis=0), far)

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from shoal.domain import Box, Schema
-from shoal.engine.rows import Terms
-from shoal.engine.screen import Screen, Tally
+from shoal.engine.rows import Tally, Terms
+from shoal.engine.screen import Screen
 from shoal.errors import EntityMissing, NotFinite, NotNumeric, OutsideDomain
 
 BOX = Box(age=(0, 110), visits=(0, 20))

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shoal.mechanisms.discrete_laplace import FARTHEST, geometric_law, skip_law
+from shoal.mechanisms.exact.discrete_laplace import geometric_law, skip_law
+from shoal.mechanisms.exact.whole_numbers import FARTHEST
 from shoal.randomness import Randomness
 
 ALARM = 1e-6

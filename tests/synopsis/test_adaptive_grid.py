@@ -11,8 +11,7 @@ from shoal.mechanisms import Geometric
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import AdaptiveGrid
-from shoal.synopsis.adaptive_grid import settled, within
-from shoal.synopsis.split_grid import total_parts
+from shoal.synopsis.adaptive_grid import settled, total_parts, within
 
 rng = np.random.default_rng(2)
 
@@ -45,7 +44,7 @@ def test_parts_follow_the_printed_rule(d, consistency, monkeypatch):
 
 def recorded(monkeypatch):
     """The partitions counted and their noisy counts, in order."""
-    from shoal.synopsis.counter import Counter
+    from shoal.estimator import Counter
 
     seen, noisy = [], Counter.noisy
 

@@ -1,9 +1,12 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from shoal.domain import Box
 from shoal.errors import InvalidDomain, InvalidSetting, TooManyCells
 from shoal.synopsis import UniformGrid
+from shoal.synopsis.uniform_grid import most_an_axis
 
 rng = np.random.default_rng(2)
 
@@ -105,3 +108,10 @@ def test_hand_given_cells_beyond_the_limits_raise_before_a_row_is_read():
         with pytest.raises(error):
             grid.fit(rows)
         assert reads == []
+
+
+@given(st.integers(1, 2**62), st.integers(1, 300))
+def test_one_more_cell_an_axis_would_be_too_many(most, d):
+    parts = most_an_axis(most, d)
+    assert parts >= 1
+    assert parts**d <= most < (parts + 1) ** d

@@ -4,25 +4,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.anonymize.check import Achieved, recount
-    from shoal.anonymize.frequency import Frequency, problem_of
+    from shoal.anonymize.frequency_table import Frequency, problem_of
     from shoal.anonymize.hierarchies import Hierarchy, read_hierarchy, write_arx
     from shoal.anonymize.policy import Policy, read_policy
-    from shoal.anonymize.run import Finished, run_policy
+    from shoal.anonymize.release.result import Finished
+    from shoal.anonymize.release.run import run_policy
+    from shoal.anonymize.risk.recount import Achieved, recount
     from shoal.anonymize.specialization import TopDownSpecialization
 
 _HOMES = {
-    "Achieved": "check",
-    "Finished": "run",
-    "Frequency": "frequency",
+    "Achieved": "risk.recount",
+    "Finished": "release.run",
+    "Frequency": "frequency_table",
     "Hierarchy": "hierarchies",
     "Policy": "policy",
     "TopDownSpecialization": "specialization",
-    "problem_of": "frequency",
+    "problem_of": "frequency_table",
     "read_hierarchy": "hierarchies",
     "read_policy": "policy",
-    "recount": "check",
-    "run_policy": "run",
+    "recount": "risk.recount",
+    "run_policy": "release.run",
     "write_arx": "hierarchies",
 }
 

@@ -1,15 +1,19 @@
-"""How the columns of a table become codes: quasi-identifiers, and sensitive values under a rule."""
+"""How the columns of a table become codes: quasi-identifiers, and sensitive values under a rule.
+
+The cells of a column as distinct values and numbers, and what stands for nothing.
+
+What stands in a published cell: the label, the bounds or the midpoint of a node.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.anonymize.cells import Distinct, distinct
 from shoal.anonymize.hierarchies import Hierarchy
 from shoal.anonymize.hierarchies.build import hierarchy_for
 from shoal.anonymize.hierarchies.leaves import TextLeaves, as_text, days_in, numbers_in
@@ -17,11 +21,92 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Closeness, Diversity
 from shoal.domain import Taxonomy
 from shoal.domain.written import plain, plain_column, text
+from shoal.errors import InvalidPolicy
 
-__all__ = ["NOTHING", "Codec", "Values", "values_of"]
+__all__ = [
+    "NOTHING",
+    "Codec",
+    "Distinct",
+    "Shown",
+    "Values",
+    "distinct",
+    "nulls_in",
+    "published_names",
+    "shown",
+    "values_of",
+]
 
 Codes = NDArray[np.int32]
 NOTHING = -2  # a null, where it is no leaf; a strange value is NO_LEAF
+
+Shown = dict[str, Any]  # an Arrow array by place, for each published column
+
+
+class Distinct(NamedTuple):
+    """A column taken apart: row i holds ``values[at[i]]``, or nothing where ``at[i]`` is -1."""
+
+    values: Any
+    at: NDArray[np.int32]
+
+    def lookup(self, of_values: NDArray[np.int32], null: int) -> NDArray[np.int32]:
+        """A number for each row, given one for each value and one for nulls."""
+        found: NDArray[np.int32] = np.append(of_values, np.int32(null))[self.at]
+        return found
+
+
+def distinct(column: Any, null_values: Sequence[str]) -> Distinct:
+    """A column's distinct values; floats that are no number and ``null_values`` are nulls.
+
+    What is done with each value is then done once, however many rows share it.
+
+    Examples
+    --------
+    >>> found = distinct(pa.array(["x", "NA", None, "x"]), ["NA"])
+    >>> found.values.to_pylist(), found.at.tolist()
+    (['x', 'NA'], [0, -1, -1, 0])
+    """
+    encoded = _encoded(column)
+    values, at = encoded.dictionary, pc.fill_null(encoded.indices, -1)
+    places = at.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    missing = nulls_in(values, null_values)
+    if missing.any():
+        places = np.append(np.where(missing, -1, np.arange(len(values))), -1)[places]
+    return Distinct(values, places.astype(np.int32, copy=False))
+
+
+def nulls_in(values: Any, null_values: Sequence[str]) -> NDArray[np.bool_]:
+    """Which values are nulls, no numbers, or one of these spellings."""
+    missing = pc.is_null(values, nan_is_null=pa.types.is_floating(values.type))
+    if _is_text(values.type):
+        trimmed = pc.utf8_trim_whitespace(as_text(values))
+        missing = pc.or_(
+            missing, pc.fill_null(pc.is_in(trimmed, pa.array(null_values, pa.string())), True)
+        )
+    mask: NDArray[np.bool_] = missing.to_numpy(zero_copy_only=False)
+    return mask
+
+
+def _encoded(column: Any) -> pa.DictionaryArray:
+    if pa.types.is_nested(column.type):
+        raise InvalidPolicy(
+            "A column to be counted by its values holds lists or structures.",
+            "Take a part of it as a column of its own, or give it the role `other`.",
+        )
+    if pa.types.is_null(column.type):  # parts of it could not be put together
+        column = column.cast(pa.string())
+    if isinstance(column, pa.ChunkedArray):
+        chunked = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        column = chunked.unify_dictionaries().combine_chunks()
+        if isinstance(column, pa.ChunkedArray):  # no rows at all
+            return pa.array([], chunked.type)
+        return column
+    return column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,3 +186,51 @@ def _by_size(kind: str, found: Any) -> Sequence[int]:
         numbers = numbers_in(found)
         return np.lexsort((written, numbers)).tolist() if written else []
     return sorted(range(len(written)), key=written.__getitem__)
+
+
+def published_names(policy: Policy, name: str) -> tuple[str, ...]:
+    """The columns a quasi-identifier is published in."""
+    numeric = getattr(policy.attributes[name].hierarchy, "kind", "") in ("interval", "binary")
+    if numeric and policy.output.intervals == "bounds":
+        return f"{name}_low", f"{name}_high"
+    return (name,)
+
+
+def shown(policy: Policy, name: str, hierarchy: Hierarchy) -> Shown:
+    """What each node of a column's hierarchy is published as, by place.
+
+    Bounds of whole numbers are the least and the greatest of them; others are half open.
+
+    Examples
+    --------
+    >>> from shoal.anonymize.hierarchies import binary
+    >>> policy = Policy.of({"version": 1, "privacy": {"k": 2}, "output": {"intervals": "bounds"},
+    ...     "attributes": {"age": {"role": "quasi", "type": "int", "domain": [0, 3],
+    ...                            "hierarchy": {"kind": "binary"}}}})
+    >>> cells = shown(policy, "age", binary((0, 3), whole=True, min_width=2))
+    >>> cells["age_low"].to_pylist(), cells["age_high"].to_pylist()
+    ([0, 0, 2], [3, 1, 3])
+    """
+    if hierarchy.edges is None or policy.output.intervals == "label":
+        return {name: pa.array(_labels(policy, hierarchy), pa.string())}
+    low, high = hierarchy.bounds()
+    if policy.privacy.nulls == "as_root" and hierarchy.null is not None:
+        low[-1], high[-1] = low[0], high[0]
+    high = high - hierarchy.edges.whole
+    if policy.output.intervals == "midpoint":
+        return {name: _column((low + high) / 2, whole=False)}
+    names = published_names(policy, name)
+    whole = hierarchy.edges.whole
+    return {names[0]: _column(low, whole), names[1]: _column(high, whole)}
+
+
+def _labels(policy: Policy, hierarchy: Hierarchy) -> list[str]:
+    labels = [node.label for node in hierarchy.taxonomy.nodes]
+    if policy.privacy.nulls == "as_root" and hierarchy.null is not None:
+        labels[-1] = labels[0]
+    return labels
+
+
+def _column(numbers: NDArray[np.float64], whole: bool) -> Any:
+    column = pa.array(numbers, mask=np.isnan(numbers))
+    return column.cast(pa.int64()) if whole else column

@@ -1,4 +1,7 @@
-"""The policy: which column is what, what is promised, how to search, where to write."""
+"""The policy: which column is what, what is promised, how to search, where to write.
+
+What a release under a policy promises.
+"""
 
 import os
 from collections.abc import Mapping
@@ -21,6 +24,7 @@ from pydantic import (
 from shoal.anonymize.policy_check import meaning, said
 from shoal.documents import read_yaml
 from shoal.errors import InvalidPolicy, InvalidSchema, InvalidSetting
+from shoal.privacy import KAnonymity
 
 __all__ = [
     "AnyPolicy",
@@ -32,6 +36,7 @@ __all__ = [
     "Policy",
     "PrefixSpec",
     "TreeSpec",
+    "guarantee_of",
     "policy_of",
     "read_policy",
 ]
@@ -274,4 +279,25 @@ def _refused(findings: list[str], content: Mapping[str, Any]) -> InvalidPolicy:
         "Mend them; `shoal anonymize init` drafts a policy from a table."
         if "attributes" not in content
         else "Mend what is named, and check again.",
+    )
+
+
+def guarantee_of(policy: Policy) -> KAnonymity:
+    """What a release under a policy promises: of several rules the weakest.
+
+    Examples
+    --------
+    >>> policy = Policy.of({"version": 1, "privacy": {"k": 5}, "attributes": {
+    ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}}})
+    >>> guarantee_of(policy)
+    KAnonymity(k=5)
+    """
+    rules = [policy.attributes[name] for name in policy.names("sensitive")]
+    least = [of.l.value for of in rules if of.l]
+    far = [of.t.value for of in rules if of.t]
+    return KAnonymity(
+        policy.privacy.k,
+        policy.privacy.entity,
+        int(min(least)) if least else None,
+        max(far) if far else None,
     )

@@ -12,17 +12,20 @@ several rows, of the person. There are F lines and d QIDs. Words used throughout
 
 What is held against k is people if ``entities`` is given, else rows. What is held against the
 suppression budget, and every measure of loss, is always rows. Nothing here prints its lines.
+
+A problem from codes already in memory.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from shoal.anonymize.tree import Tree
+from shoal.anonymize.tree import Tree, counted_costs
 from shoal.domain import Taxonomy
 
 __all__ = [
@@ -34,6 +37,7 @@ __all__ = [
     "Outcome",
     "Problem",
     "SensitiveColumn",
+    "problem_of",
 ]
 
 KEPT = "kept cut"  # the method of an outcome that was not searched for
@@ -126,7 +130,7 @@ class Problem:
         One entry a QID, in the policy's order (which settles ties). A null that is a value of its
         own is a leaf of the taxonomy, right below the root, and its code is like any other.
         ``costs``: float64 (nodes,) each, by place, the normalised certainty penalty (ncp) of
-        publishing that node: see ``shoal.anonymize.costs``. Never larger for a child than for
+        publishing that node: see ``shoal.anonymize.tree``. Never larger for a child than for
         its parent, except that a leaf published as ``*`` costs 1.
     codes
         int32 (F, d): leaf codes, never -1. Rows to be suppressed whatever happens (nulls, if so
@@ -271,3 +275,35 @@ class Outcome:
     compared: int = 1
     notes: tuple[str, ...] = ()
     curator_notes: tuple[str, ...] = ()
+
+
+def problem_of(
+    taxonomies: Mapping[str, Taxonomy], codes: ArrayLike, *, k: int, **asked: Any
+) -> Problem:
+    """Group equal rows into lines; nodes cost by the leaves that occur below them.
+
+    Parameters
+    ----------
+    taxonomies
+        By name of the QID, in the order that settles ties.
+    codes
+        (rows, d): the leaf codes of each row.
+    k, asked
+        What is asked, as in ``Problem``. What has an entry a line there (``sensitive``,
+        ``entities``, ``target``) has one a row here, and rows are not grouped then.
+
+    Examples
+    --------
+    >>> ages = Taxonomy.nested("*", {"young": ["18", "19"], "old": ["70", "71"]})
+    >>> problem = problem_of({"age": ages}, [[0], [0], [1], [2]], k=2)
+    >>> problem.codes[:, 0].tolist(), problem.n.tolist(), problem.costs[0].round(1).tolist()
+    ([0, 1, 2], [2, 1, 1], [1.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0])
+    """
+    lines = np.asarray(codes, dtype=np.int32)
+    n = np.ones(len(lines), dtype=np.int64)
+    if not asked.keys() & {"sensitive", "entities", "target"}:
+        lines, n = np.unique(lines, axis=0, return_counts=True)
+    trees = tuple(taxonomies.values())
+    occurring = [np.bincount(lines[:, q], minlength=t.size) > 0 for q, t in enumerate(trees)]
+    costs = tuple(counted_costs(t, seen) for t, seen in zip(trees, occurring, strict=True))
+    return Problem(tuple(taxonomies), trees, costs, lines, n, k, **asked)

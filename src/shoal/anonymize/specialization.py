@@ -7,20 +7,20 @@ from typing import Any, Literal, Self
 import pyarrow as pa
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from shoal.anonymize.frequency import Frequency
-from shoal.anonymize.mapping import public_cut
-from shoal.anonymize.people import Register, not_stated, people_in
-from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
+from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.policy import AnyPolicy, Policy, guarantee_of, policy_of
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.promise import guarantee_of
-from shoal.anonymize.run import occurring, produce
-from shoal.anonymize.spark_run import release_on_spark
+from shoal.anonymize.release.manifest import public_cut
+from shoal.anonymize.release.people import Register, not_stated, people_in
+from shoal.anonymize.release.result import occurring
+from shoal.anonymize.release.run import produce
+from shoal.anonymize.spark.run import release_on_spark
 from shoal.anonymize.study import Studied, studied
 from shoal.anonymize.table import AnyTable, table_of
 from shoal.data import source_of
 from shoal.domain import Taxonomy
 from shoal.engine.scratch import scratch
-from shoal.engine.spark_table import SparkTable
+from shoal.engine.spark.table import SparkTable
 from shoal.errors import InvalidPolicy, InvalidSetting
 
 __all__ = ["TopDownSpecialization"]

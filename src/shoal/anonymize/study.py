@@ -1,12 +1,18 @@
-"""From a policy and a table to an outcome: on this machine, or from afar on Spark."""
+"""From a policy and a table to an outcome: on this machine, or from afar on Spark.
 
+The search a policy asks for, or the cut it keeps.
+"""
+
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
-from shoal.anonymize.frequency import (
+from shoal.anonymize.classes import Classes, classes_of, metrics_of
+from shoal.anonymize.frequency_table import (
     Column,
     Frequency,
     asked_columns,
@@ -17,22 +23,81 @@ from shoal.anonymize.frequency import (
     screened,
     without_lines,
 )
-from shoal.anonymize.lazy_frontier import specialise_from_afar
-from shoal.anonymize.manifest import cut_of
+from shoal.anonymize.local_recoding.recoding import recode
 from shoal.anonymize.policy import Policy
-from shoal.anonymize.problem import Outcome
-from shoal.anonymize.search import Progress, kept, search
-from shoal.anonymize.spark_lines import SparkLines, coded, rows_in
+from shoal.anonymize.problem import KEPT, Cut, Outcome, Problem
+from shoal.anonymize.release.lines import violations
+from shoal.anonymize.release.manifest import cut_of
+from shoal.anonymize.search.lazy_frontier import specialise_from_afar
+from shoal.anonymize.search.portfolio import portfolio
+from shoal.anonymize.spark.lines import SparkLines, coded, rows_in
 from shoal.anonymize.table import AnyTable
-from shoal.engine.spark_table import Kept, SparkTable, keeping, too_many
+from shoal.engine.spark.table import Kept, SparkTable, keeping, too_many
+from shoal.errors import StartFails
+from shoal.randomness import Randomness
 
-__all__ = ["MERGED", "Studied", "studied"]
+__all__ = [
+    "MERGED",
+    "Progress",
+    "Studied",
+    "kept",
+    "search",
+    "studied",
+]
+
+Progress = Callable[[str, float], None]
 
 Studied = tuple[Frequency, Outcome]
 MERGED = (
     "The table has more combinations than come to the driver: one search was made, over values "
     "merged below the published labels, and what is told of the table before is told of those."
 )
+
+
+def search(policy: Policy, problem: Problem, progress: Progress | None = None) -> Outcome:
+    """The best release the policy's search finds."""
+    asked = policy.search
+    tell = progress or (lambda what, share: None)
+    if asked.recoding == "local":
+        return recode(problem, Randomness(asked.seed).compute, asked.local, tell)
+    return portfolio(
+        problem,
+        score=asked.score,
+        objective=asked.objective,
+        restarts=asked.restarts,
+        seed=asked.seed,
+        loss_unit=asked.loss_unit,
+        progress=lambda done, of: tell("search", done / of),
+    )
+
+
+def kept(problem: Problem, cut: Cut) -> Outcome:
+    """A kept cut on new rows: classes that break k, l or t are suppressed, within the budget.
+
+    Two cuts of one table can be intersected, so a table that is released again keeps its cut.
+    """
+    labels = problem.labels(cut)
+    suppressed: NDArray[np.bool_] = np.asarray(
+        (labels < 0).any(axis=1)
+    )  # values the cut does not cover
+    labels[suppressed] = 0
+    classes = classes_of(labels, suppressed)
+    while classes.size and (broken := violations(problem, classes)).any():
+        suppressed[np.append(broken, True)[classes.ids]] = True
+        classes = classes_of(labels, suppressed)
+    _refuse_over_budget(problem, classes, int(problem.n[suppressed].sum()))
+    metrics = metrics_of(problem, labels, suppressed)
+    return Outcome(labels, suppressed, metrics, cut, method=KEPT)
+
+
+def _refuse_over_budget(problem: Problem, classes: Classes, lost: int) -> None:
+    if lost > problem.budget or not classes.size:
+        raise StartFails(
+            f"Under the kept cut {lost} rows lie in classes that break k, l or t; "
+            f"{max(problem.budget, 0)} may be suppressed.",
+            "Gather more rows, or allow more suppression; another cut could be intersected with "
+            "the first release.",
+        )
 
 
 def studied(

@@ -6,24 +6,24 @@ What an audit needs beyond NumPy is imported where it is used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from shoal.audit.bound.lower_bound import lower_bound, lower_bound_of
+from shoal.audit.bound.scores import exact_score
 from shoal.audit.case import Case, Twin
-from shoal.audit.ceiling import Ceiling, ceiling_of
+from shoal.audit.cases.estimators import estimators
+from shoal.audit.cases.shipped import shipped
 from shoal.audit.draws import Batched
-from shoal.audit.estimators import estimators
 from shoal.audit.finding import Finding, LowerBound, Measured, finding_of
-from shoal.audit.inferred import MembershipInference
-from shoal.audit.lira import lira
-from shoal.audit.lower_bound import lower_bound, lower_bound_of
-from shoal.audit.membership import membership_inference
-from shoal.audit.neighbours import NeighbourAttack, neighbour_attack
-from shoal.audit.scores import exact_score
-from shoal.audit.shipped import shipped
+from shoal.audit.membership.ceiling import Ceiling, ceiling_of
+from shoal.audit.membership.inference import membership_inference
+from shoal.audit.membership.lira import lira
+from shoal.audit.membership.neighbours import NeighbourAttack, neighbour_attack
+from shoal.audit.membership.result import MembershipInference
 from shoal.audit.twins import twins
 
 if TYPE_CHECKING:
-    from shoal.audit.attributes import AttributeInference, attribute_inference
-    from shoal.audit.linking import Linkage, Links, linkage
-    from shoal.audit.reconstructing import Reconstruction, reconstruction
+    from shoal.audit.tables.attributes import AttributeInference, attribute_inference
+    from shoal.audit.tables.linkage import Linkage, Links, linkage
+    from shoal.audit.tables.reconstruction import Reconstruction, reconstruction
 
 __all__ = [
     "AttributeInference",
@@ -56,13 +56,13 @@ __all__ = [
 ]
 
 _LATER = {  # attacks on tables: whoever audits noise needs no Arrow
-    "AttributeInference": "attributes",
-    "Linkage": "linking",
-    "Links": "linking",
-    "Reconstruction": "reconstructing",
-    "attribute_inference": "attributes",
-    "linkage": "linking",
-    "reconstruction": "reconstructing",
+    "AttributeInference": "tables.attributes",
+    "Linkage": "tables.linkage",
+    "Links": "tables.linkage",
+    "Reconstruction": "tables.reconstruction",
+    "attribute_inference": "tables.attributes",
+    "linkage": "tables.linkage",
+    "reconstruction": "tables.reconstruction",
 }
 
 

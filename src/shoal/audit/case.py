@@ -1,18 +1,27 @@
-"""A case for the audit: a mechanism, two inputs, and what was said about them."""
+"""A case for the audit: a mechanism, two inputs, and what was said about them.
+
+Instruments that need no bound on epsilon: the ledger's sum, brute force, the test of a law.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from shoal.audit.bound.pairs import epsilon_of
+from shoal.audit.finding import Finding, Measured, seed_of
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
-from shoal.randomness import Seed
+from shoal.randomness import Randomness, Seed
 
-if TYPE_CHECKING:
-    from shoal.audit.finding import Finding
-
-__all__ = ["Case", "Cases", "Twin"]
+__all__ = [
+    "Case",
+    "Cases",
+    "Twin",
+    "measures",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +83,6 @@ class Case:
         draws = self.draws if draws is None else draws
         if self.instrument == "lower bound":
             return self._bounded(draws, alpha, random_state, progress)
-        from shoal.audit.measures import measures
 
         if self.instrument not in measures:
             raise InvalidSetting(
@@ -90,7 +98,7 @@ class Case:
         random_state: Seed,
         progress: Callable[[str, float], None] | None,
     ) -> "Finding":
-        from shoal.audit.lower_bound import lower_bound
+        from shoal.audit.bound.lower_bound import lower_bound
 
         return lower_bound(
             self.mechanism,
@@ -137,3 +145,55 @@ class Cases(Mapping[str, Case]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} cases: {', '.join(map(repr, self))}>"
+
+
+def ledger_sum(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
+    """What was handed to the gate, against the promise: more breaks it, less wastes it.
+
+    Less is a fault too: a split the wrong way round may spend too little here and too much there.
+    """
+    handed, promise = float(case.mechanism(draws, Randomness(random_state).noise)), _claim(case)
+    faults = (f"{handed:.4g} of {promise:.4g} were handed out",) if handed < promise else ()
+    return Measured.judge(handed, promise, faults, **_told(case, draws, alpha, random_state))
+
+
+def brute_force(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
+    """The largest sensitivity found, against the one stated."""
+    found = float(case.mechanism(draws, Randomness(random_state).noise))
+    stated = _claim(case) * (1 + 1e-9)  # float64 sums
+    return Measured.judge(found, stated, (), **_told(case, draws, alpha, random_state))
+
+
+def law(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
+    """The distance of the draws from the claimed law, against Kolmogorov's at level alpha."""
+    from scipy.stats import kstwo
+
+    if case.score is None:
+        raise InvalidSetting(
+            "The law was not given.", "Give its distribution function: score=lambda r: ..."
+        )
+    values = np.sort(np.ravel(case.mechanism(draws, Randomness(random_state).noise)))
+    below = np.asarray(case.score(values), dtype=float)
+    steps = np.arange(values.size + 1) / values.size
+    farthest = float(max(np.max(steps[1:] - below), np.max(below - steps[:-1])))
+    allowed = float(kstwo.isf(alpha, values.size))
+    return Measured.judge(farthest, allowed, (), **_told(case, draws, alpha, random_state))
+
+
+def _claim(case: Case) -> float:
+    claim = epsilon_of(case.claim)
+    if claim is None:
+        raise InvalidSetting("There is no claim to measure against.", "Give the case one.")
+    return claim
+
+
+def _told(case: Case, draws: int, alpha: float, random_state: Seed) -> dict[str, Any]:
+    told = {"instrument": case.instrument, "alpha": alpha, "draws": draws}
+    return {**told, "seed": seed_of(random_state), "pair": case.about, "constructed": True}
+
+
+measures: dict[str, Callable[[Case, int, float, Seed], Finding]] = {
+    "ledger": ledger_sum,
+    "brute force": brute_force,
+    "law": law,
+}

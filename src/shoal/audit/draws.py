@@ -10,8 +10,8 @@ import numpy as np
 
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import Gaussian, Geometric, KNorm, LocalGrid, Mixed, NDLaplace, Restrict
-from shoal.mechanisms.bounded import Bounded
-from shoal.mechanisms.categorical import Categorical
+from shoal.mechanisms.local.bounded.base import Bounded
+from shoal.mechanisms.local.categories.base import Categorical
 
 __all__ = ["Batched", "Failure", "Progress", "drawn", "draws_by_itself", "half_of"]
 

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.cluster import choose
     from shoal.cluster.control import without_data
-    from shoal.cluster.folder import load_model
+    from shoal.cluster.kmeans.estimator import PrivateKMeans
     from shoal.cluster.local import LocalClusterer
-    from shoal.cluster.local.frame_reports import FrameReports
-    from shoal.cluster.private_kmeans import PrivateKMeans
+    from shoal.cluster.local.spark import FrameReports
+    from shoal.cluster.model_folder import load_model
     from shoal.cluster.wave import WaveCluster
 
 _HOME_OF = {
-    "FrameReports": "local.frame_reports",
+    "FrameReports": "local.spark",
     "LocalClusterer": "local",
-    "PrivateKMeans": "private_kmeans",
+    "PrivateKMeans": "kmeans.estimator",
     "WaveCluster": "wave",
-    "load_model": "folder",
+    "load_model": "model_folder",
     "without_data": "control",
 }
 

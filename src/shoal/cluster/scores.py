@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.cluster.kernels import LeastSquares
+from shoal.cluster.kmeans.nearest import LeastSquares
 from shoal.domain import Box
 from shoal.domain.box import as_matrix
 from shoal.engine import rows_of
-from shoal.engine.spark_table import SparkTable
-from shoal.evaluate.contingency import agreement_of_counts
+from shoal.engine.spark.table import SparkTable
+from shoal.evaluate.agreement import agreement_of_counts
 
 __all__ = ["inertia", "label_agreement", "normalised_inertia"]
 

@@ -1,8 +1,9 @@
 """Tables in and out, encoding, the catalogue of data sets."""
 
 from shoal.data.catalogue import load, names
+from shoal.data.detection import source_of
 from shoal.data.generate import blobs, students, students_schema
-from shoal.data.sources import Source, source_of
+from shoal.data.source import Source
 from shoal.data.write import write_table
 from shoal.files import whole_file, whole_folder
 

@@ -1,4 +1,7 @@
-"""Columns of a batch as numbers or category codes, which methods compute with, or as owners."""
+"""Columns of a batch as numbers or category codes, which methods compute with, or as owners.
+
+Cells of text read as numbers, each by itself: no cell changes what another one means.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -8,13 +11,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.data.cells import floats_of, is_missing, oddities
 from shoal.data.source import picked
 from shoal.domain import Categories
-from shoal.domain.written import plain_column
+from shoal.domain.written import MISSING, plain_column
 from shoal.errors import InvalidSetting, NotNumeric, UnknownCategory
 
-__all__ = ["codes", "numbers", "owners"]
+__all__ = [
+    "codes",
+    "floats_of",
+    "is_missing",
+    "numbers",
+    "oddities",
+    "owners",
+]
 
 _NO_NAMES = (
     pa.types.is_floating,
@@ -24,6 +33,16 @@ _NO_NAMES = (
     pa.types.is_fixed_size_binary,
     pa.types.is_binary_view,
 )
+
+# No zeros in front: 01219 is a postcode, and would lose its first digit as a number.
+_NUMBER = r"^[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
+_INFINITE = r"^[+-]?(?i:inf|infinity)$"
+_ODDITIES = {
+    "dates": r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}",
+    "zeros in front": r"^[+-]?0[0-9]",
+    "decimal commas or thousands separators": r"^[+-]?[0-9]+(?:[ ,.'_][0-9]+)+$",
+    "other text": r"",
+}
 
 
 def numbers(
@@ -144,3 +163,47 @@ def _floats(column: pa.Array) -> NDArray[np.float64]:
         zero_copy_only=False
     )
     return floats
+
+
+def floats_of(column: pa.Array) -> NDArray[np.float64]:
+    """Each cell as the double nearest to it; NaN where there is no finite number.
+
+    Examples
+    --------
+    >>> floats_of(pa.array(["31", " 2.5e1", "1,5", "NA", "05"])).tolist()
+    [31.0, 25.0, nan, nan, nan]
+    """
+    cells = pc.ascii_trim_whitespace(column)
+    readable = pc.if_else(pc.match_substring_regex(cells, _NUMBER), cells, None)
+    floats: NDArray[np.float64] = readable.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return floats
+
+
+def is_missing(column: pa.Array) -> pa.Array:
+    """Whether a cell is empty or holds one of the usual marks for that, such as NA.
+
+    Examples
+    --------
+    >>> is_missing(pa.array(["", " ", "NA", None, "x"])).to_pylist()
+    [True, True, True, True, False]
+    """
+    return pc.is_in(pc.ascii_trim_whitespace(column), pa.array([*MISSING, None]))
+
+
+def oddities(column: pa.Array) -> list[str]:
+    """What kinds of cells there are that are neither numbers nor missing; none is quoted.
+
+    Examples
+    --------
+    >>> oddities(pa.array(["31", "1,5", "NA", "05"]))
+    ['zeros in front', 'decimal commas or thousands separators']
+    """
+    cells = pc.ascii_trim_whitespace(column)
+    fine = pc.or_(is_missing(cells), pc.match_substring_regex(cells, f"{_NUMBER}|{_INFINITE}"))
+    left, found = cells.filter(pc.invert(fine)), []
+    for kind, pattern in _ODDITIES.items():
+        alike = pc.match_substring_regex(left, pattern)
+        if pc.any(alike).as_py():
+            found.append(kind)
+        left = left.filter(pc.invert(alike))
+    return found

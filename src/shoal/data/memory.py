@@ -7,7 +7,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.data.source import BATCH_ROWS, listed, picked, quiet, unique
+from shoal.data.column_names import listed
+from shoal.data.source import BATCH_ROWS, picked, quiet, unique
 from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
 
 __all__ = [

@@ -1,17 +1,29 @@
-"""A schema: the public bounds and categories of a table's columns, kept in a YAML file."""
+"""A schema: the public bounds and categories of a table's columns, kept in a YAML file.
 
-from collections.abc import Mapping
+Everything wrong with a schema, found in one go and said in the writer's own keys.
+"""
+
+import difflib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache, reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
 from shoal.documents import read_yaml
 from shoal.domain.box import Box
 from shoal.domain.categories import Categories
-from shoal.domain.schema_check import findings
-from shoal.errors import InvalidSchema, UnknownBounds
+from shoal.errors import InvalidDomain, InvalidSchema, UnknownBounds
 
-__all__ = ["Schema"]
+__all__ = [
+    "Schema",
+    "findings",
+]
+
+_KEYS = ("version", "columns", "entity", "max_rows_per_person", "geo")
+_COLUMN_KEYS = ("low", "high", "values", "other", "weight")
+_GEO_KEYS = ("latitude", "longitude")
 
 
 @dataclass(frozen=True)
@@ -116,3 +128,154 @@ class Schema:
             "other": listed.other,
             "weight": self.weights[name],
         }
+
+
+def findings(content: Any) -> list[str]:
+    """One sentence a problem; an empty list for a good schema."""
+    if not isinstance(content, Mapping):
+        return ["it is no mapping of keys; start with `version: 1` and `columns:`"]
+    return list(dict.fromkeys([*_shape(content), *_meaning(content)]))
+
+
+def _shape(content: Mapping[str, Any]) -> Iterator[str]:
+    """What pydantic finds: unknown and missing keys, values of the wrong kind."""
+    from pydantic import ValidationError
+
+    try:
+        _model().model_validate(content)
+    except ValidationError as error:
+        for problem in error.errors(include_url=False, include_context=False):
+            yield _said(problem, content)
+
+
+def _said(problem: Any, content: Mapping[str, Any]) -> str:
+    at = [str(step) for step in problem["loc"] if step != "[key]"]
+    where = ".".join(at)
+    if problem["type"] == "extra_forbidden":
+        given = reduce(getitem, problem["loc"][:-1], content)
+        return _unknown_key(at, given)
+    if problem["type"] == "missing":
+        return f"{where} is missing"
+    if problem["type"] == "too_short":
+        return f"{where} is empty"
+    if problem["type"] in ("model_type", "dict_type"):
+        return f"{where} should be a mapping of keys, such as {{low: 0, high: 110}}"
+    if "[key]" in problem["loc"]:
+        return f"{where} is a name that YAML does not read as text; put it in quotes"
+    return f"{where}: {problem['msg'][0].lower()}{problem['msg'][1:]}"
+
+
+def _keys_at(at: list[str]) -> tuple[str, ...]:
+    return {1: _KEYS, 2: _GEO_KEYS}.get(len(at), _COLUMN_KEYS)
+
+
+def _unknown_key(at: list[str], given: Mapping[str, Any]) -> str:
+    """A key that is misspelt is said back; one that is like none may be a row's."""
+    keys = _keys_at(at)
+    near = difflib.get_close_matches(at[-1], [key for key in keys if key not in given], n=1)
+    if near:
+        return f"{'.'.join(at)} is no key here; did you mean {near[0]!r}?"
+    above = ".".join(at[:-1]) or "it"
+    return f"{above} has a key that is no key here; the keys are {', '.join(keys)}"
+
+
+def _meaning(content: Mapping[str, Any]) -> Iterator[str]:
+    """What no single value shows: bounds in order, categories listed once, names that exist."""
+    version = content.get("version", 1)
+    if type(version) is not int or version != 1:
+        yield "version is not 1, the only one there is"
+    columns = content.get("columns")
+    columns = columns if isinstance(columns, Mapping) else {}
+    for name, column in columns.items():
+        if isinstance(column, Mapping):
+            yield from _column(f"columns.{name}", column)
+    yield from _geo(content.get("geo"), columns)
+    if content.get("max_rows_per_person") is not None and content.get("entity") is None:
+        yield "max_rows_per_person needs entity, the column that says whose row it is"
+
+
+def _column(where: str, column: Mapping[str, Any]) -> Iterator[str]:
+    bounded = [key for key in ("low", "high") if column.get(key) is not None]
+    if "values" in column:
+        if bounded:
+            yield f"{where} has bounds and values; a column is numeric or a category, not both"
+        yield from _values(where, column["values"])
+        return
+    if len(bounded) < 2:
+        lacks = " and ".join(key for key in ("low", "high") if key not in bounded)
+        yield f"{where} has no {lacks}; give public bounds, or values if it is a category"
+    elif all(type(column[key]) in (int, float) for key in bounded):
+        yield from _order(where, column["low"], column["high"])
+    if "other" in column:
+        yield f"{where}.other belongs to a column with values"
+
+
+def _order(where: str, low: float, high: float) -> Iterator[str]:
+    try:
+        Box.of(["column"], [low], [high])
+    except InvalidDomain:
+        yield f"{where} needs two finite numbers with low below high"
+
+
+def _values(where: str, values: Any) -> Iterator[str]:
+    if not isinstance(values, list | tuple):
+        return  # said by pydantic
+    if any(isinstance(value, bool) for value in values):
+        yield f"{where}.values holds truth values: YAML reads yes, no, on, off so; quote them"
+        return
+    try:
+        Categories(values)
+    except InvalidDomain as error:
+        yield f"{where}.values: {error.came[0].lower()}{error.came[1:].rstrip('.')}"
+
+
+def _geo(geo: Any, columns: Mapping[str, Any]) -> Iterator[str]:
+    if not isinstance(geo, Mapping) or not all(isinstance(geo.get(k), str) for k in _GEO_KEYS):
+        return  # absent, or said by pydantic
+    named = [geo[key] for key in _GEO_KEYS]
+    numeric = [n for n, c in columns.items() if isinstance(c, Mapping) and "values" not in c]
+    if sorted(named) != sorted(map(str, numeric)):
+        # Kilometres on two axes and other units on a third make no distance.
+        yield "geo must name the two numeric columns, and there must be no third"
+        return
+    try:
+        Box.geo(**{name: (columns[name]["low"], columns[name]["high"]) for name in named})
+    except (InvalidDomain, KeyError):
+        yield "geo needs a latitude within [-90, 90] and a longitude at most 360 degrees wide"
+
+
+@cache
+def _model() -> Any:
+    """The shape of the file. Made on first use: pydantic takes long to import.
+
+    Defaults only mark a key as optional; a null is no value for any of them.
+    """
+    from typing import Annotated, Literal
+
+    from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+
+    number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+    name = Annotated[StrictStr, Field(min_length=1)]
+
+    class Strict(BaseModel):
+        model_config = ConfigDict(extra="forbid")
+
+    class Column(Strict):
+        low: number = 0.0
+        high: number = 1.0
+        values: list[Any] = Field(default_factory=list)
+        other: Literal["refuse", "bucket"] = "refuse"
+        weight: Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)] = 1.0
+
+    class Geo(Strict):
+        latitude: name
+        longitude: name
+
+    class Content(Strict):
+        version: Any
+        columns: Annotated[dict[name, Column], Field(min_length=1)]
+        entity: name = "optional"
+        max_rows_per_person: Annotated[StrictInt, Field(ge=1)] = 1
+        geo: Geo = Geo(latitude="optional", longitude="optional")
+
+    return Content

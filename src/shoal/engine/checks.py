@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.data.source import listed
+from shoal.data.column_names import listed
 from shoal.domain import Box, Partition
 from shoal.engine.rows import Integers
 from shoal.engine.screen import Screen

@@ -1,5 +1,9 @@
-"""The one door through which rows come in."""
+"""The one door through which rows come in.
 
+A box for numbers that may lie anywhere: reports, and rows that are only measured.
+"""
+
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from shoal.data import source_of
@@ -10,7 +14,13 @@ from shoal.engine.rows import Rows, Terms
 from shoal.engine.screen import Screen
 from shoal.errors import InvalidDomain, InvalidSetting
 
-__all__ = ["is_spark_frame", "rows_of"]
+__all__ = [
+    "anywhere",
+    "is_spark_frame",
+    "rows_of",
+]
+
+_FAR = 1e300  # nothing is out there, and differences do not overflow
 
 
 def rows_of(
@@ -60,7 +70,7 @@ def rows_of(
         )
     terms = _terms(domain, outside, nonfinite, entity, max_rows_per_person)
     if is_spark_frame(X):
-        from shoal.engine.spark_rows import SparkRows
+        from shoal.engine.spark.rows import SparkRows
 
         return SparkRows(X, domain, terms)
     if isinstance(X, Rows):
@@ -115,3 +125,14 @@ def _passed_through(rows: Rows, domain: Box | Schema, terms: Terms) -> Rows:
             "Settle outside, nonfinite, entity and max_rows_per_person where the rows are made.",
         )
     return rows
+
+
+def anywhere(columns: Iterable[str]) -> Box:
+    """Bounds that hold every number that occurs, for columns whose rows are not to be moved.
+
+    Examples
+    --------
+    >>> anywhere(["age"]).names
+    ('age',)
+    """
+    return Box(**dict.fromkeys(columns, (-_FAR, _FAR)))

@@ -17,13 +17,13 @@ from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import people
 from shoal.engine.checks import add_checked, check_columns, check_partition, integers_of
 from shoal.engine.counting import CellsOf, SparseTotal
+from shoal.engine.duckdb import group_sizes
 from shoal.engine.mapped import LocalMapped
 from shoal.engine.pool import ahead, thread_count
 from shoal.engine.rows import Block, Integers, Kernel, Mapper, Tally, Terms
 from shoal.engine.sample import Sample
 from shoal.engine.scratch import scratch
 from shoal.engine.screen import Screen, Sifted
-from shoal.engine.sizes import group_sizes
 from shoal.errors import UnreadableTable
 
 __all__ = ["BLOCK_ROWS", "LocalRows"]

@@ -20,10 +20,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from shoal.engine.rows import Block
+from shoal.engine.duckdb import query_to_file
+from shoal.engine.rows import Block, Tally
 from shoal.engine.scratch import private_file
-from shoal.engine.screen import Sifted, Tally
-from shoal.engine.spill import query_to_file
+from shoal.engine.screen import Sifted
 
 __all__ = ["Kept", "keep", "keyed", "keyed_schema", "place_in_run"]
 

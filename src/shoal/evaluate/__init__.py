@@ -3,13 +3,27 @@
 They read the true answer, so they are for the holder of the rows; publishing one costs a budget.
 """
 
-from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, nmi, rand_index
-from shoal.evaluate.centers import CenterErrors, center_errors, centroid_index, mean_displacement
-from shoal.evaluate.contingency import agreement_of_counts
-from shoal.evaluate.dissimilarity import cell_dissimilarity, cluster_dissimilarity
-from shoal.evaluate.distortion import inertia, normalised_inertia, plain_centers
+from shoal.evaluate.agreement import (
+    agreement_of_counts,
+    ami,
+    ari,
+    cell_dissimilarity,
+    cluster_dissimilarity,
+    fowlkes_mallows,
+    nmi,
+    rand_index,
+)
+from shoal.evaluate.centers import (
+    CenterErrors,
+    center_errors,
+    centroid_index,
+    inertia,
+    mean_displacement,
+    normalised_inertia,
+    plain_centers,
+)
 from shoal.evaluate.picture import score_picture
-from shoal.evaluate.shape import calinski_harabasz, davies_bouldin, silhouette
+from shoal.evaluate.separation import calinski_harabasz, davies_bouldin, silhouette
 from shoal.evaluate.table import score
 
 __all__ = [

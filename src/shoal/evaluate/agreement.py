@@ -3,12 +3,19 @@
 -1, no cluster, counts as one more group: a method that calls everything noise has put all rows in
 one group, and scores as such. Fewer than two rows say nothing: NaN. Where one side has one group
 only, the scores that are corrected for chance are 0, or 1 if the other side has one group too.
+
+How far two labellings agree, told by how many rows have each pair of labels.
+
+How much two labellings of the same cells differ: by cells, and by clusters.
 """
 
 import math
 from collections.abc import Callable
+from typing import Literal
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import (
     adjusted_mutual_info_score,
     adjusted_rand_score,
@@ -17,9 +24,21 @@ from sklearn.metrics import (
     rand_score,
 )
 
-from shoal.evaluate.checks import two_labellings
+from shoal.errors import DimensionMismatch, InvalidSetting
+from shoal.evaluate.checks import Labels, two_labellings
 
-__all__ = ["ami", "ari", "fowlkes_mallows", "nmi", "rand_index"]
+__all__ = [
+    "agreement_of_counts",
+    "ami",
+    "ari",
+    "cell_dissimilarity",
+    "cluster_dissimilarity",
+    "fowlkes_mallows",
+    "nmi",
+    "rand_index",
+]
+
+Normalise = Literal["true", "both"]
 
 
 def ami(true: ArrayLike, found: ArrayLike) -> float:
@@ -121,3 +140,172 @@ def fowlkes_mallows(true: ArrayLike, found: ArrayLike) -> float:
 def _agreement(score: Callable[..., float], true: ArrayLike, found: ArrayLike) -> float:
     A, B = two_labellings(true, found)
     return float(score(A, B)) if len(A) > 1 else math.nan
+
+
+def agreement_of_counts(counts: ArrayLike) -> dict[str, float]:
+    """``ari``, ``rand_index``, ``fowlkes_mallows`` and ``nmi``, of rows of any number.
+
+    The scores of that name on labels, to rounding. ``ami`` is not among them: it takes a sum over
+    all counts that there might have been, which grows with the rows.
+
+    Parameters
+    ----------
+    counts
+        A line for each label of the one side, a column for each of the other: whole numbers.
+
+    Examples
+    --------
+    >>> found = agreement_of_counts([[2, 0, 0], [0, 1, 1]])
+    >>> {name: round(score, 2) for name, score in found.items()}
+    {'ari': 0.57, 'rand_index': 0.83, 'fowlkes_mallows': 0.71, 'nmi': 0.8}
+    """
+    table = np.asarray(counts)
+    if table.ndim != 2 or table.dtype.kind not in "iu":
+        raise DimensionMismatch(
+            f"Counts of shape {table.shape} came, or no whole numbers.",
+            "Give a table of them: a line a label of the one side, a column a label of the other.",
+        )
+    if table.sum() < 2:
+        return dict.fromkeys(("ari", "rand_index", "fowlkes_mallows", "nmi"), math.nan)
+    return _of_pairs(table) | {"nmi": _nmi(table / table.sum())}
+
+
+def _of_pairs(table: NDArray[np.integer]) -> dict[str, float]:
+    """Of pairs of rows: together on both sides, on one only, on neither. Exact, however many."""
+    n = int(table.sum())
+    both, first, second = (
+        sum(int(count) ** 2 for count in part.ravel()) - n
+        for part in (table, table.sum(axis=1), table.sum(axis=0))
+    )
+    only_first, only_second, pairs = first - both, second - both, n * (n - 1)
+    neither = pairs - both - only_first - only_second
+    return {
+        "ari": _adjusted(both, only_first, only_second, neither),
+        "rand_index": (both + neither) / pairs,
+        "fowlkes_mallows": both / math.sqrt(first * second) if both else 0.0,
+    }
+
+
+def _adjusted(both: int, only_first: int, only_second: int, neither: int) -> float:
+    if only_first == only_second == 0:
+        return 1.0
+    agreed = 2 * (both * neither - only_first * only_second)
+    chance = (both + only_second) * (only_second + neither)
+    return agreed / (chance + (both + only_first) * (only_first + neither))
+
+
+def _nmi(shares: NDArray[np.float64]) -> float:
+    """Mutual information over the mean of both entropies."""
+    first, second = (_entropy(shares.sum(axis=axis)) for axis in (1, 0))
+    if first == second == 0:
+        return 1.0
+    shared = max(0.0, first + second - _entropy(shares.ravel()))
+    return 2 * shared / (first + second)
+
+
+def _entropy(shares: NDArray[np.float64]) -> float:
+    some = shares[shares > 0]
+    return abs(float(some @ np.log(some))) if len(some) > 1 else 0.0
+
+
+def cell_dissimilarity(true: ArrayLike, found: ArrayLike, normalise: Normalise = "true") -> float:
+    """Cells in a cluster on one side only, over the cells of true clusters.
+
+    Neither symmetric nor bounded by 1, unless divided by the cells of both sides. It reads the
+    true labels: for the holder of the rows.
+
+    Parameters
+    ----------
+    true, found
+        A label for each cell; -1 is none.
+    normalise
+        Divide by the cells of "true" clusters, or of "both" sides' clusters.
+
+    Examples
+    --------
+    >>> cell_dissimilarity([0, 0, 1, -1], [0, 0, -1, 1])
+    0.6666666666666666
+    """
+    A, B = _labels(true, found)
+    apart = int(np.count_nonzero((A >= 0) != (B >= 0)))
+    return _over(apart, A, B, normalise)
+
+
+def cluster_dissimilarity(
+    true: ArrayLike, found: ArrayLike, normalise: Normalise = "true"
+) -> float:
+    """Cells by which matched clusters differ, over the cells of true clusters.
+
+    Clusters are matched one to one at the least total cost; a pair costs the larger of what each
+    has and the other has not, and a cluster of *either* side without a partner costs its size, so
+    spurious clusters are not free.
+
+    Parameters
+    ----------
+    true, found, normalise
+        As in ``cell_dissimilarity``.
+
+    Examples
+    --------
+    >>> cluster_dissimilarity([0, 0, 1, 1], [5, 5, 2, 2])
+    0.0
+    >>> cluster_dissimilarity([0, 0, 0, 0], [0, 0, 1, 1])
+    1.0
+
+    References
+    ----------
+    Chen, Yu, Chirkova, WaveCluster with differential privacy, CIKM 2015, who charge the true side.
+    """
+    A, B = _labels(true, found)
+    cost = _costs(A, B)
+    apart = cost[linear_sum_assignment(cost)].sum()
+    return _over(int(apart), A, B, normalise)
+
+
+def _costs(A: Labels, B: Labels) -> NDArray[np.int64]:
+    """A square matrix: the cost of each pair, and of leaving a cluster without a partner.
+
+    Squaring by sizes is exact: a pair never costs more than both of it alone, so the smaller side
+    is matched whole.
+    """
+    shared = _overlaps(A, B)
+    of_A, of_B = _sizes(A), _sizes(B)
+    side = max(of_A.size, of_B.size)
+    cost = np.zeros((side, side), dtype=np.int64)
+    cost[: of_A.size, :] = of_A[:, None]
+    cost[:, : of_B.size] = np.maximum(cost[:, : of_B.size], of_B)
+    cost[: of_A.size, : of_B.size] -= shared
+    return cost
+
+
+def _overlaps(A: Labels, B: Labels) -> NDArray[np.int64]:
+    both = (A >= 0) & (B >= 0)
+    rows, columns = A.max(initial=-1) + 1, B.max(initial=-1) + 1
+    pairs = A[both] * columns + B[both]
+    return np.bincount(pairs, minlength=rows * columns).reshape(rows, columns)
+
+
+def _sizes(labels: Labels) -> NDArray[np.int64]:
+    return np.bincount(labels[labels >= 0])
+
+
+def _over(apart: int, A: Labels, B: Labels, normalise: Normalise) -> float:
+    if normalise not in ("true", "both"):
+        raise InvalidSetting("normalise is neither 'true' nor 'both'.", "E.g. normalise='both'.")
+    whole = np.count_nonzero(A >= 0)
+    if normalise == "both":
+        whole += np.count_nonzero(B >= 0)
+    if whole == 0:
+        return 0.0 if apart == 0 else float("inf")
+    return float(apart / whole)
+
+
+def _labels(true: ArrayLike, found: ArrayLike) -> tuple[Labels, Labels]:
+    """Both flat, clusters numbered from 0 without gaps, -1 for none."""
+    A, B = two_labellings(true, found)
+    return _numbered(A), _numbered(B)
+
+
+def _numbered(labels: Labels) -> Labels:
+    found, places = np.unique(np.maximum(labels, -1), return_inverse=True)
+    return places.astype(np.int64) - int(found.size > 0 and found[0] == -1)

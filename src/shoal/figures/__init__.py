@@ -4,23 +4,26 @@ A figure is a title, a description in words and plain numbers; the picture is dr
 So a page can be redrawn from its ``report.json`` alone, and nothing hides in a picture.
 """
 
-from shoal.figures.areas import Area, dense_areas
-from shoal.figures.budget_curve import BudgetCurve, budget_curve
-from shoal.figures.cell_map import CellMap, cell_map, true_cell_map
-from shoal.figures.class_sizes import ClassSizes, class_sizes
-from shoal.figures.cluster_map import ClusterMap, cluster_map
-from shoal.figures.count_curve import CountCurve, count_curve
-from shoal.figures.detail_bars import DetailBars, detail_bars
-from shoal.figures.dots import Dots, dots
+from shoal.figures.charts.budget_curve import BudgetCurve, budget_curve
+from shoal.figures.charts.class_sizes import ClassSizes, class_sizes
+from shoal.figures.charts.count_curve import CountCurve, count_curve
+from shoal.figures.charts.detail_bars import DetailBars, detail_bars
+from shoal.figures.charts.dots import Dots, dots
+from shoal.figures.charts.noise import (
+    NoiseBars,
+    NoiseHistogram,
+    NoiseMap,
+    noise_bars,
+    noise_histogram,
+    noise_map,
+)
+from shoal.figures.charts.roc import RocCurve, roc_curve
+from shoal.figures.charts.score_marks import ScoreMarks, score_marks
+from shoal.figures.charts.verdict import VerdictFigure, verdict_figure
 from shoal.figures.figure import Figure
-from shoal.figures.mosaic import Mosaic, bars, mosaic
-from shoal.figures.noise_bars import NoiseBars, noise_bars
-from shoal.figures.noise_histogram import NoiseHistogram, noise_histogram
-from shoal.figures.noise_map import NoiseMap, noise_map
-from shoal.figures.raster import raster_of_cells, raster_of_points
-from shoal.figures.roc import RocCurve, roc_curve
-from shoal.figures.score_marks import ScoreMarks, score_marks
-from shoal.figures.verdict import VerdictFigure, verdict_figure
+from shoal.figures.maps.cell_map import Area, CellMap, cell_map, dense_areas, true_cell_map
+from shoal.figures.maps.cluster_map import ClusterMap, cluster_map
+from shoal.figures.maps.mosaic import Mosaic, bars, mosaic, raster_of_cells, raster_of_points
 
 __all__ = [
     "Area",

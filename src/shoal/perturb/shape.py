@@ -12,7 +12,7 @@ from shoal.domain.box import Matrix
 from shoal.domain.written import text
 from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, UnknownCategory
 from shoal.mechanisms import LocalGrid, Mixed, RandomizedResponse, UnaryEncoding
-from shoal.mechanisms.hybrid import Hybrid
+from shoal.mechanisms.local.bounded.hybrid import Hybrid
 from shoal.perturb.tables import columns_of, numbers_of
 
 __all__ = ["Category", "Cell", "Mixture", "Names", "Numbers", "Shape", "shape_of"]

@@ -1,31 +1,44 @@
-"""A local mechanism over rows behind the engine: charged once, drawn a block at a time."""
+"""A local mechanism over rows behind the engine: charged once, drawn a block at a time.
 
-from collections.abc import Callable, Iterator
+Lines in an order that says nothing: where a row stood in a table tells of it too.
+
+Try a remap on a public point, so that it cannot fail once the budget is spent.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from shoal.data import write_table
 from shoal.domain import Box
 from shoal.engine import Block, Rows
+from shoal.engine.duckdb import query_to_file
 from shoal.engine.rows import Mapped
-from shoal.engine.spark_mapped import SparkMapped
-from shoal.errors import ConflictingSettings, RepeatedStream
-from shoal.mechanisms.remaps import learns
-from shoal.mechanisms.reports import Remap, Reports
+from shoal.engine.scratch import scratch
+from shoal.engine.spark.mapped import SparkMapped
+from shoal.errors import ConflictingSettings, InvalidSetting, RepeatedStream
+from shoal.mechanisms.local.laplace.remaps import learns
+from shoal.mechanisms.local.reports import Remap, Reports, as_reports
 from shoal.perturb.draft import Draft
-from shoal.perturb.probe import check_remap
-from shoal.perturb.shape import Mixture, Names, shape_of
-from shoal.perturb.shuffle import shuffled
+from shoal.perturb.shape import Mixture, Names, Numbers, Shape, shape_of
 from shoal.privacy import Guarantee
 from shoal.randomness import NoiseStream, Randomness, TaskNoise
 
-__all__ = ["Drawn", "Streamed", "reports_name"]
+__all__ = [
+    "Drawn",
+    "Streamed",
+    "check_remap",
+    "reports_name",
+    "shuffled",
+]
 
 
 @dataclass(frozen=True)
@@ -196,3 +209,62 @@ def _refuse_learning(remap: Remap | None) -> None:
 def _names(rows: Rows) -> Names:
     domain = rows.domain
     return domain.names if isinstance(domain, Box) else domain.columns
+
+
+def shuffled(
+    batches: Iterable[pa.RecordBatch], rng: np.random.Generator
+) -> Iterator[pa.RecordBatch]:
+    """The lines of all batches in random order, every order as likely; sorted on disk.
+
+    Parameters
+    ----------
+    batches
+        One at least, all of one schema; all are taken before the first line comes out.
+    rng
+        A noise stream: whoever can guess the order can undo it.
+
+    Examples
+    --------
+    >>> from shoal.randomness import Randomness
+    >>> batch = pa.record_batch({"x": [1, 2, 3, 4, 5]})
+    >>> [x for b in shuffled([batch], Randomness(7).noise) for x in b["x"].to_pylist()]
+    [4, 2, 5, 1, 3]
+    """
+    coming = iter(batches)
+    first = next(coming)
+    keyed = (_keyed(batch, rng) for batch in chain([first], coming))
+    columns = [f"c{i}" for i in range(first.num_columns)]  # names of columns may hold anything
+    kinds = [*zip(columns, first.schema.types, strict=True), ("key", pa.uint64())]
+    with scratch() as folder:
+        path = folder / "shuffled.parquet"
+        sql = f"SELECT {', '.join(columns)} FROM rows ORDER BY key"
+        query_to_file(sql, pa.schema(kinds), keyed, path)
+        for batch in pq.ParquetFile(path).iter_batches():
+            yield batch.rename_columns(first.schema.names).cast(first.schema)
+
+
+def _keyed(batch: pa.RecordBatch, rng: np.random.Generator) -> pa.RecordBatch:
+    """The lines with 64 random bits each: two alike are rare among a billion lines."""
+    key = pa.array(rng.integers(2**64, size=batch.num_rows, dtype=np.uint64))
+    names = [f"c{i}" for i in range(batch.num_columns)]
+    return pa.record_batch([*batch.columns, key], names=[*names, "key"])
+
+
+def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -> None:
+    """Raise what the remap would raise on a report, or if it returns something else."""
+    if remap is None:
+        return
+    if not isinstance(shape, Numbers):
+        raise InvalidSetting(
+            "A remap came with reports of categories or cells.", "Remaps move numbers only."
+        )
+    if learns(remap) and shape.box is None:
+        raise InvalidSetting(
+            "The remap learns where records lie, and the mechanism has no bounds to look within.",
+            "Give the mechanism bounds, e.g. NDLaplace(1.0, bounds=Box(...)); or give the remap a "
+            "public prior.",
+        )
+    point = np.zeros((1, width))
+    if shape.box is not None:
+        point += (shape.box.low + shape.box.high) / 2
+    as_reports(remap(Reports(point, mechanism)))

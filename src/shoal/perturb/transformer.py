@@ -18,15 +18,14 @@ from shoal.domain.box import Matrix
 from shoal.engine.entry import is_spark_frame
 from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn
 from shoal.mechanisms import NDLaplace
-from shoal.mechanisms.remaps import learns
-from shoal.mechanisms.reports import Remap, Reports
-from shoal.mechanisms.scaling import refuse_degrees
-from shoal.perturb.frames import check_for_frame, moved_by_all, rows_of_frame
+from shoal.mechanisms.local.laplace.remaps import learns
+from shoal.mechanisms.local.reports import Remap, Reports
+from shoal.mechanisms.local.scaling import refuse_degrees
 from shoal.perturb.memo import Memo
-from shoal.perturb.probe import check_remap
 from shoal.perturb.settings import settings_of
 from shoal.perturb.shape import Names, Shape, shape_of
-from shoal.perturb.stream import Streamed, reports_name
+from shoal.perturb.spark_frames import check_for_frame, moved_by_all, rows_of_frame
+from shoal.perturb.stream import Streamed, check_remap, reports_name
 from shoal.perturb.tables import check_token, frame_of, like, names_of, tokens_of
 from shoal.privacy import Budget, Guarantee, Ledger, Unprotected
 from shoal.privacy.page import Page

@@ -1,9 +1,10 @@
 """From results to pages: what may be said (``findings``), then how it looks (``render``)."""
 
 from shoal.report.findings import findings
+from shoal.report.guarantee_text import Promise
+from shoal.report.promise import promise
 from shoal.report.render import render, texts, write
 from shoal.report.verdicts import Detail, Verdicts, verdict_page
-from shoal.report.wording import Promise, promise
 
 __all__ = [
     "Detail",

@@ -30,9 +30,21 @@ from shoal.privacy import (
     Unprotected,
 )
 from shoal.privacy.results import Leaf
-from shoal.report.amounts import amount, decimal, one_in, remaining
-from shoal.report.limits import advantage, belief, down, hundredths, in_100, odds, up
-from shoal.report.wording import SIMULATION, Promise, in_all, promise
+from shoal.report.amounts import (
+    advantage,
+    amount,
+    belief,
+    decimal,
+    down,
+    hundredths,
+    in_100,
+    odds,
+    one_in,
+    remaining,
+    up,
+)
+from shoal.report.guarantee_text import Promise
+from shoal.report.promise import SIMULATION, in_all, promise
 
 __all__ = ["findings", "made_with"]
 

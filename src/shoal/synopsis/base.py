@@ -1,4 +1,7 @@
-"""What every synopsis can do once it is fitted: be drawn, sampled, clustered, kept."""
+"""What every synopsis can do once it is fitted: be drawn, sampled, clustered, kept.
+
+A picture of a synopsis, whatever the number of its columns.
+"""
 
 import math
 from abc import abstractmethod
@@ -14,31 +17,28 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.domain import Box, View
 from shoal.domain.grid import Keys
 from shoal.engine import Rows
-from shoal.errors import InvalidSetting
-from shoal.figures import Figure
+from shoal.errors import InvalidSetting, UnknownColumn
+from shoal.estimator import ROWS_SHARE, Counter, Neighbours, PrivateEstimator, box_of, noisy_size
+from shoal.figures import Figure, bars, cell_map, mosaic, raster_of_cells
 from shoal.privacy import Ledger, PureDP, guarantee_of
 from shoal.privacy.exact import exact_budget, plain, whole_number
 from shoal.privacy.page import Page
 from shoal.randomness import Randomness, Seed
 from shoal.synopsis.cells import Bounded, Cells
-from shoal.synopsis.counter import Counter, box_of
 from shoal.synopsis.estimates import AllCells, Estimates
-from shoal.synopsis.folder import (
-    CELLS,
-    DOCUMENT,
-    SCHEMA,
-    box_from,
-    load_synopsis,
-    save_synopsis,
-)
-from shoal.synopsis.picture import picture_of
-from shoal.synopsis.private import ROWS_SHARE, Neighbours, PrivateEstimator, noisy_size
+from shoal.synopsis.folder import CELLS, DOCUMENT, SCHEMA, box_from, load_synopsis, save_synopsis
 from shoal.synopsis.weights import Negative, weights_of
 
-__all__ = ["Synopsis", "check_max_cells"]
+__all__ = [
+    "Synopsis",
+    "check_max_cells",
+    "picture_of",
+]
 
 Matrix = NDArray[np.float64]
 _IN_MEMORY = 2**24  # the most cells the engine counts in one array
+
+_MOST_TILES = 10_000
 
 
 class Synopsis(PrivateEstimator):
@@ -310,3 +310,28 @@ def check_max_cells(max_cells: object) -> None:
         raise InvalidSetting(
             f"max_cells is no whole number from 1 to {_IN_MEMORY}.", "E.g. max_cells=2_000_000."
         )
+
+
+def picture_of(cells: Cells, box: Box, columns: Sequence[str] | None, n_rows: int) -> Figure:
+    """Bars over one column, tiles over two, and the shadow of cells in more."""
+    at = _places(box, columns)
+    names, title = [box.names[i] for i in at], f"{len(cells)} cells for about {n_rows} rows"
+    low, high, within = cells.low[:, at], cells.high[:, at], np.array([box.low[at], box.high[at]])
+    if box.d == 1:
+        return bars(low, high, cells.weight, name=names[0], within=within, title=title)
+    if box.d == 2 and len(cells) <= _MOST_TILES:
+        return mosaic(low, high, cells.weight, names=names, within=within, title=title)
+    counts = raster_of_cells(low, high, cells.weight, within=within)
+    return cell_map(counts, names=names, low=within[0], high=within[1], title=title)
+
+
+def _places(box: Box, columns: Sequence[str] | None) -> list[int]:
+    if columns is None:
+        return list(range(min(box.d, 2)))
+    wanted, some = list(columns), min(box.d, 2)
+    if len(wanted) != some or len(set(wanted) & set(box.names)) != some:
+        raise UnknownColumn(
+            "The columns to draw are not some of the synopsis's, each once.",
+            f"Name {some} of {', '.join(box.names)}, e.g. columns={list(box.names[:some])!r}.",
+        )
+    return [box.names.index(name) for name in wanted]

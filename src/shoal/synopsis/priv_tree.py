@@ -1,29 +1,47 @@
-"""Noisy counts of the leaves of a tree that grows where rows are."""
+"""Noisy counts of the leaves of a tree that grows where rows are.
 
+Cells of a tree of halves: which node a row lies in, found a few depths at a jump.
+
+A node at depth i is halved along axis i mod d. So a row's path is a row of bits, the i-th of them
+a binary digit of where the row lies along that axis, and a table can tell for eight digits at a
+time where they lead.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box
+from shoal.domain.box import Matrix, as_matrix
+from shoal.domain.grid import Keys, steps_along, whole_steps
 from shoal.engine import Rows
+from shoal.estimator import Counter, Neighbours
 from shoal.mechanisms import Geometric
-from shoal.mechanisms.tree_splits import Splits, TreeCounts, TreeSplits
+from shoal.mechanisms.central.tree_splits import Splits, TreeCounts, TreeSplits
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Seed
 from shoal.synopsis.base import Synopsis, check_max_cells
-from shoal.synopsis.counter import Counter
-from shoal.synopsis.private import Neighbours
-from shoal.synopsis.tree_cells import HALVINGS, Leaves, OpenNodes
 from shoal.synopsis.weights import Negative, check_negative
 
-__all__ = ["PrivTree"]
+__all__ = [
+    "HALVINGS",
+    "Leaves",
+    "OpenNodes",
+    "PrivTree",
+]
 
 Integers = NDArray[np.int64]
 TREE_SHARE = Fraction(3, 5)
 _AHEAD = 8  # depths counted in one pass, while the tree is not too wide
 _MOST_COUNTED = 2**22
+
+HALVINGS = 10  # the most halvings of one axis: a leaf's side is 1/1024 of the box at least
+_AT_A_JUMP = 8
+_LARGEST_TABLE = 2**22
 
 
 class PrivTree(Synopsis):
@@ -159,3 +177,170 @@ class CountsAhead:
         self._counts = self._counter.exact(nodes)[:-1]  # the last is all rows elsewhere
         self._last = splits.depth + ahead
         self._places = np.arange(splits.width)
+
+
+@dataclass(frozen=True, eq=False)
+class _Jump:
+    """From the nodes of one depth to those of a later one, or to the leaf met on the way."""
+
+    depths: range
+    leads_to: NDArray[np.int64]  # by node and digits: a node from 0 up, or -1 - leaf
+
+
+@dataclass(frozen=True, eq=False)
+class _Tree:
+    """A tree over a box, with the jumps that lead a row through it."""
+
+    box: Box
+    splits: Splits
+    _jumps: tuple[_Jump, ...] = field(init=False, repr=False)
+    _leaf_starts: tuple[int, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        closed = [int(np.count_nonzero(~flags)) for flags in self.splits.flags]
+        object.__setattr__(self, "_leaf_starts", tuple(np.cumsum([0, *closed]).tolist()))
+        object.__setattr__(self, "_jumps", tuple(self._made_jumps()))
+
+    def walk(self, X: ArrayLike, ahead: int = 0) -> tuple[Keys, Keys]:
+        """The node at the last depth of each row, or -1 - leaf; and its next ``ahead`` digits."""
+        digits = _Digits(self.box, as_matrix(X, self.box.d))
+        codes = np.zeros(digits.n, dtype=np.int64)
+        going: NDArray[np.int64] | slice = slice(None)
+        for jump in self._jumps:
+            path = digits.of(jump.depths, going)
+            codes[going] = jump.leads_to[(codes[going] << len(jump.depths)) | path]
+            going = np.flatnonzero(codes >= 0)
+        depth = self.splits.depth
+        following = np.zeros(digits.n, dtype=np.int64)
+        following[going] = digits.of(range(depth, depth + ahead), going)
+        return codes, following
+
+    def _made_jumps(self) -> list[_Jump]:
+        jumps, start, width = [], 0, 1
+        while start < self.splits.depth:
+            longest = max(1, min(_AT_A_JUMP, (_LARGEST_TABLE // width).bit_length() - 1))
+            depths = range(start, min(start + longest, self.splits.depth))
+            jumps.append(_Jump(depths, self._leads(depths, width)))
+            start = depths.stop
+            width = 2 * int(np.count_nonzero(self.splits.flags[start - 1]))
+        return jumps
+
+    def _leads(self, depths: range, width: int) -> NDArray[np.int64]:
+        codes = np.arange(width)
+        for depth in depths:
+            step = self._step(depth)
+            both = np.repeat(codes[:, None], 2, axis=1)
+            codes = np.where(both >= 0, step[np.maximum(codes, 0)], both).ravel()
+        return codes
+
+    def _step(self, depth: int) -> NDArray[np.int64]:
+        """By node of a depth: where its lower and its upper half are found."""
+        flags = self.splits.flags[depth]
+        child = 2 * (np.cumsum(flags) - 1)
+        leaf = self._leaf_starts[depth] + np.cumsum(~flags) - 1
+        halves = np.stack([child, child + 1], axis=1)
+        return np.where(flags[:, None], halves, -1 - leaf[:, None])
+
+
+class OpenNodes:
+    """Rows by the open node they lie in at the depth not decided yet, and by its next halvings.
+
+    The last key is for rows in nodes that are not split.
+
+    Parameters
+    ----------
+    box, splits
+        What is halved, and the splits released so far.
+    ahead
+        By how many more halvings to tell rows apart.
+    """
+
+    def __init__(self, box: Box, splits: Splits, ahead: int) -> None:
+        self.box = box
+        self.size = (splits.width << ahead) + 1
+        self._ahead = ahead
+        self._tree = _Tree(box, splits)
+
+    def keys(self, X: ArrayLike) -> Keys:
+        """The number of each row's cell."""
+        codes, following = self._tree.walk(X, self._ahead)
+        return np.where(codes >= 0, (codes << self._ahead) | following, self.size - 1)
+
+
+class Leaves:
+    """The leaves of a tree, those of lesser depth first: the nodes that were not split.
+
+    Examples
+    --------
+    >>> tree = Splits(2, (np.array([True]), np.array([False, True])))
+    >>> leaves = Leaves(Box.unit(1), tree)
+    >>> leaves.keys([[0.2], [0.6], [0.9]]).tolist()
+    [0, 1, 2]
+    >>> leaves.bounds([1])
+    (array([[0.5]]), array([[0.75]]))
+    """
+
+    def __init__(self, box: Box, splits: Splits) -> None:
+        self.box = box
+        self._tree = _Tree(box, splits)
+        self._first_deepest = self._tree._leaf_starts[-1]
+        self.size = self._first_deepest + splits.width
+
+    def keys(self, X: ArrayLike) -> Keys:
+        """The number of each row's leaf."""
+        codes, _ = self._tree.walk(X)
+        return np.where(codes >= 0, codes + self._first_deepest, -1 - codes)
+
+    def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
+        """Lowest and highest corner of each of these leaves."""
+        places, halved = self._places()
+        found = np.asarray(keys, dtype=np.int64)
+        parts = 2.0 ** halved[found]
+        low, high = (
+            self.box.low + (self.box.high - self.box.low) * ((places[found] + end) / parts)
+            for end in (0, 1)
+        )
+        return low, np.where(places[found] + 1 == parts, self.box.high, high)
+
+    def _places(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Where each leaf lies along each axis, in sides of its own; how often it was halved."""
+        d = self.box.d
+        places, halved = np.zeros((1, d), np.int32), np.zeros(d, np.int32)
+        leaf_places, leaf_halved = [], []
+        for depth, flags in enumerate(self._tree.splits.flags):
+            leaf_places.append(places[~flags])
+            leaf_halved.append(np.broadcast_to(halved, leaf_places[-1].shape))
+            places = np.repeat(places[flags], 2, axis=0)
+            places[:, depth % d] *= 2
+            places[1::2, depth % d] += 1
+            halved = halved + (np.arange(d) == depth % d)
+        leaf_halved.append(np.broadcast_to(halved, places.shape))
+        return np.concatenate([*leaf_places, places]), np.concatenate(leaf_halved)
+
+
+class _Digits:
+    """Rows' places along the axes, each read off in binary when first asked for."""
+
+    def __init__(self, box: Box, rows: Matrix) -> None:
+        self.n = len(rows)
+        self._rows = rows
+        self._box = box
+        self._places: dict[int, NDArray[np.int32]] = {}
+
+    def of(self, depths: Sequence[int], going: NDArray[np.int64] | slice) -> NDArray[np.int64]:
+        """The digits at these depths of these rows, the first highest."""
+        path = np.zeros(self.n if isinstance(going, slice) else going.size, dtype=np.int32)
+        for depth in depths:
+            halving, axis = divmod(depth, self._box.d)
+            digit = self._along(axis)[going] >> (HALVINGS - 1 - halving)
+            digit &= 1
+            path <<= 1
+            path |= digit
+        return path.astype(np.int64)
+
+    def _along(self, axis: int) -> NDArray[np.int32]:
+        if axis not in self._places:
+            ends = self._box.low[axis], self._box.high[axis]
+            steps = steps_along(self._rows[:, axis], *ends, cells=2**HALVINGS)
+            self._places[axis] = whole_steps(steps, 2**HALVINGS).astype(np.int32)
+        return self._places[axis]

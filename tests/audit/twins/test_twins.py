@@ -5,10 +5,9 @@ import pytest
 
 from shoal import Ledger, LocalDP, PureDP
 from shoal.audit import Twin
-from shoal.audit.twins import twins
+from shoal.audit.twins import flawed, twins
 from shoal.audit.twins.forms import Broken
 from shoal.errors import IncomparableGuarantees
-from shoal.mechanisms import flawed
 from shoal.randomness import Randomness
 
 NAMED = [  # every form that was ever found and written down; none may be lost

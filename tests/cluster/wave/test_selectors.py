@@ -3,9 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.noise_law import NoiseLaw
-from shoal.cluster.wave.noisy_grid import NoisyGrid
-from shoal.cluster.wave.privqt import positive_quantile
+from shoal.cluster.wave.methods.privqt import positive_quantile
+from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
 from shoal.cluster.wave.selectors import (
     density_level,
     mass_level,

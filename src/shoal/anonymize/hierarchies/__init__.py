@@ -1,11 +1,8 @@
 """Hierarchies of a column's values: read from files, or built by rule."""
 
-from shoal.anonymize.hierarchies.dates import dates
+from shoal.anonymize.hierarchies.files import from_nested, from_paths, read_hierarchy, write_arx
 from shoal.anonymize.hierarchies.hierarchy import NO_LEAF, NULL, Edges, Hierarchy
-from shoal.anonymize.hierarchies.numbers import binary, interval
-from shoal.anonymize.hierarchies.prefix import prefix
-from shoal.anonymize.hierarchies.readers import from_nested, from_paths, read_hierarchy
-from shoal.anonymize.hierarchies.write import write_arx
+from shoal.anonymize.hierarchies.rules import binary, dates, interval, prefix
 
 __all__ = [
     "NO_LEAF",

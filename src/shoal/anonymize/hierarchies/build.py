@@ -6,12 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.hierarchies.dates import dates
+from shoal.anonymize.hierarchies.files import from_nested, read_hierarchy
 from shoal.anonymize.hierarchies.hierarchy import Hierarchy
 from shoal.anonymize.hierarchies.leaves import numbers_in
-from shoal.anonymize.hierarchies.numbers import People, binary, interval
-from shoal.anonymize.hierarchies.prefix import prefix
-from shoal.anonymize.hierarchies.readers import from_nested, read_hierarchy
+from shoal.anonymize.hierarchies.rules import People, binary, dates, interval, prefix
 from shoal.anonymize.policy import (
     Attribute,
     BinarySpec,

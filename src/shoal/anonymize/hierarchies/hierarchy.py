@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.costs import counted_costs, level_costs, width_costs
-from shoal.anonymize.tree import Tree
+from shoal.anonymize.tree import Tree, counted_costs, level_costs, width_costs
 from shoal.domain import Node, Taxonomy
 
 __all__ = ["NO_LEAF", "NULL", "Codes", "Edges", "Hierarchy", "Labels", "grown"]

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.anonymize.hierarchies.hierarchy import NO_LEAF, Codes
-from shoal.data.cells import floats_of
+from shoal.data.encode import floats_of
 from shoal.domain.written import plain, plain_column
 
 __all__ = ["DateLeaves", "NumberLeaves", "TextLeaves", "as_text", "days_in", "masked", "numbers_in"]

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.case import Twin
+from shoal.audit.twins.flawed import FlawedDuchi, FlawedPiecewise
 from shoal.audit.twins.forms import Broken, Matrix, Stream, broken, flawed, local, metric
 from shoal.mechanisms import PrivUnit, Staircase
-from shoal.mechanisms.flawed import FlawedDuchi, FlawedPiecewise
 
 __all__ = ["half_flipped", "twins"]
 

@@ -3,13 +3,13 @@
 import numpy as np
 
 from shoal.audit.case import Twin
-from shoal.audit.twins.forms import Matrix, axis, flawed, likelihood_ratio, metric
-from shoal.mechanisms.flawed import (
+from shoal.audit.twins.flawed import (
     FlawedAngles2D,
     FlawedAngles3D,
     FlawedAnglesND,
     FlawedPolarAngle3D,
 )
+from shoal.audit.twins.forms import Matrix, axis, flawed, likelihood_ratio, metric
 
 __all__ = ["twins"]
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.case import Twin
+from shoal.audit.twins.flawed import FlawedGridRemap, FlawedOptimalRemap, FlawedUnionRemap
 from shoal.audit.twins.forms import Broken, Matrix, Stream, metric
 from shoal.domain import Box
 from shoal.mechanisms import NDLaplace, Restrict
-from shoal.mechanisms.flawed import FlawedGridRemap, FlawedOptimalRemap, FlawedUnionRemap
 
 __all__ = ["twins"]
 

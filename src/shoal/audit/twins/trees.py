@@ -8,7 +8,7 @@ import numpy as np
 from shoal.audit.case import Twin
 from shoal.audit.twins.forms import Broken, Stream, pure
 from shoal.mechanisms import TreeSplits
-from shoal.mechanisms.discrete_laplace import geometric_law
+from shoal.mechanisms.exact.discrete_laplace import geometric_law
 
 __all__ = ["SplitTest", "twins"]
 

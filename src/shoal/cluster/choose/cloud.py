@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
 
-from shoal.cluster.cells import cell_points
-from shoal.cluster.weighted import FAINT, weighted_kmeans
+from shoal.cluster.kmeans.cells import cell_points
+from shoal.cluster.kmeans.weighted import FAINT, weighted_kmeans
 from shoal.domain.box import Matrix, as_matrix
 from shoal.errors import DimensionMismatch, NotFinite
 from shoal.privacy import Guarantee, Unprotected

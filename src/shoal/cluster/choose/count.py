@@ -1,19 +1,25 @@
-"""How many clusters there are, for k-means."""
+"""How many clusters there are, for k-means.
+
+Silhouettes of weighted points.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from shoal.cluster.choose.choice import Choice
-from shoal.cluster.choose.cloud import Cloud, cloud_of
-from shoal.cluster.choose.silhouettes import silhouettes
-from shoal.cluster.settings import counts_of
+from shoal.cluster.choose.cloud import Cloud, Weights, cloud_of
+from shoal.cluster.kmeans.settings import counts_of
+from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
 
-__all__ = ["k"]
+__all__ = [
+    "k",
+    "silhouettes",
+]
 
 Rule = Literal["elbow", "silhouette", "gap"]
 Counts = tuple[int, ...]
@@ -21,6 +27,8 @@ Verdict = tuple[int, dict[float, float]]
 ACROSS = "Number of clusters"
 _UPWARDS = {"elbow": "Inertia", "silhouette": "Mean silhouette", "gap": "Gap"}
 _REFERENCES = 10
+
+_CHUNK = 256
 
 
 def k(
@@ -110,3 +118,38 @@ _RULES: dict[str, Callable[[Cloud, Counts, np.random.Generator], Verdict]] = {
     "silhouette": _silhouette,
     "gap": _gap,
 }
+
+
+def silhouettes(
+    points: Matrix, weights: Weights, labellings: Sequence[NDArray[Any]]
+) -> list[float]:
+    """The mean silhouette of several labellings, a point of weight w counting as w points.
+
+    Examples
+    --------
+    >>> points = np.array([[0.0], [1.0], [9.0]])
+    >>> round(silhouettes(points, np.array([2.0, 1.0, 2.0]), [np.array([0, 0, 1])])[0], 3)
+    0.953
+    """
+    ones = [np.eye(labels.max() + 1)[labels] * weights[:, None] for labels in labellings]
+    totals = np.zeros(len(labellings))
+    for start in range(0, len(points), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        distances = np.sqrt(((points[part, None] - points) ** 2).sum(axis=2))
+        for at, (labels, own) in enumerate(zip(labellings, ones, strict=True)):
+            totals[at] += weights[part] @ _widths(distances @ own, own.sum(axis=0), labels[part])
+    return [float(total) for total in totals / max(weights.sum(), np.finfo(float).tiny)]
+
+
+def _widths(sums: Matrix, sizes: Weights, labels: NDArray[Any]) -> Weights:
+    """How much nearer each point is to its own cluster than to the next; 0 if it is alone."""
+    rows = np.arange(len(labels))
+    others = sizes[labels] - 1
+    inside = sums[rows, labels] / np.maximum(others, np.finfo(float).tiny)
+    outside = sums / np.maximum(sizes, np.finfo(float).tiny)
+    outside[rows, labels] = np.inf
+    outside[:, sizes <= 0] = np.inf
+    nearest = outside.min(axis=1)
+    good = (others > 0) & np.isfinite(nearest)
+    larger = np.where(good, np.maximum(np.maximum(inside, nearest), np.finfo(float).tiny), 1)
+    return np.where(good, (np.where(good, nearest, 0) - inside) / larger, 0)

@@ -1,20 +1,69 @@
-"""What is dense, for DBSCAN, OPTICS and HDBSCAN: a radius, and how many points within it."""
+"""What is dense, for DBSCAN, OPTICS and HDBSCAN: a radius, and how many points within it.
 
-from typing import Any
+Where a rising curve of distances leaves the bulk of the points.
+
+How far points must reach to have some weight about them.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.neighbors import NearestNeighbors
 
 from shoal.cluster.choose.choice import Choice
-from shoal.cluster.choose.cloud import Weights, weighted_points
-from shoal.cluster.choose.knee import Rule, knee
-from shoal.cluster.choose.neighbours import reaches
+from shoal.cluster.choose.cloud import MOST_POINTS, Weights, weighted_points
+from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
 
-__all__ = ["min_points", "radius"]
+__all__ = [
+    "Rule",
+    "knee",
+    "min_points",
+    "radius",
+    "reaches",
+]
+
+Rule = Literal["knee", "bulk"]
+Row = NDArray[np.float64]
+_DENSEST, _BEYOND = 0.1, 1.5
 
 _SHOWN = 200  # places of the curve
+
+
+def knee(distances: Row, weights: Row, by: Rule = "knee") -> float:
+    """The bend of the sorted distances, none of them 0.
+
+    Parameters
+    ----------
+    distances, weights
+        One for each point.
+    by
+        "knee": where the curve lies farthest below the line between its ends. "bulk": beyond the
+        median by one and a half times the way from the tenth to it, in logarithms, and no further
+        than the longest: up to half of the points may be noise.
+
+    Examples
+    --------
+    >>> knee(np.array([1.0, 1, 2, 2, 2, 50]), np.ones(6))
+    2.0
+    >>> round(knee(np.array([1.0, 1, 2, 2, 2, 50]), np.ones(6), by="bulk"), 2)
+    5.66
+    """
+    order = np.argsort(distances)
+    rising, shares = distances[order], np.cumsum(weights[order]) / weights.sum()
+    if by == "knee":
+        return _farthest_below(rising, shares)
+    dense, middle = (np.log(rising[np.searchsorted(shares, q)]) for q in (_DENSEST, 0.5))
+    return float(min(np.exp(middle + _BEYOND * (middle - dense)), rising[-1]))
+
+
+def _farthest_below(rising: Row, shares: Row) -> float:
+    across = (shares - shares[0]) / max(shares[-1] - shares[0], np.finfo(float).tiny)
+    heights = (rising - rising[0]) / max(rising[-1] - rising[0], np.finfo(float).tiny)
+    return float(rising[np.argmax(across - heights)])
 
 
 def radius(
@@ -131,3 +180,50 @@ def _sorted_curve(far: NDArray[np.float64], weights: Weights) -> dict[float, flo
     shares = np.cumsum(weights[order]) / weights.sum()
     shown = np.unique(np.linspace(0, len(far) - 1, min(_SHOWN, len(far))).round().astype(int))
     return dict(zip(shares[shown].tolist(), far[order][shown].tolist(), strict=True))
+
+
+def reaches(
+    points: Matrix, weights: Weights, counts: Sequence[int], random_state: int | None
+) -> tuple[Matrix, Weights]:
+    """The radius within which each point finds so much weight, its own included.
+
+    Weights count in proportion: on average a point weighs one. Where all points together weigh
+    less than a count, the farthest point is as far as anybody must reach.
+
+    Parameters
+    ----------
+    points, weights
+        Where points lie, and what they stand for.
+    counts
+        How much weight, rising: a column each.
+    random_state
+        Which points are looked at if there are many.
+
+    Examples
+    --------
+    >>> reaches(np.array([[0.0], [1.0], [5.0]]), np.ones(3), [2], 0)[0].ravel().tolist()
+    [1.0, 1.0, 4.0]
+    """
+    shares = weights / weights.mean()
+    looked_at = np.arange(len(points))
+    if len(points) > MOST_POINTS:
+        looked_at = np.random.default_rng(random_state).choice(len(points), MOST_POINTS, False)
+    wanted = np.minimum(counts, len(points) * (1 - 1e-12))  # the sum of shares, but for rounding
+    far = _far(NearestNeighbors().fit(points), points[looked_at], shares, wanted)
+    return far, weights[looked_at]
+
+
+def _far(tree: NearestNeighbors, at: Matrix, shares: Weights, wanted: Weights) -> Matrix:
+    """Ask for more neighbours, twice as many each time, of the points that have too few yet."""
+    far, open_ = np.zeros((len(at), len(wanted))), np.arange(len(at))
+    asked = int(np.ceil(wanted[-1]))
+    while len(open_):
+        asked = min(asked, len(shares))
+        distances, near = tree.kneighbors(at[open_], asked)
+        found = np.cumsum(shares[near], axis=1)
+        places = (found[:, :, None] < wanted).sum(axis=1)
+        rows = np.arange(len(open_))[:, None]
+        far[open_] = distances[rows, np.minimum(places, asked - 1)]
+        open_ = open_[(places[:, -1] >= asked) & (asked < len(shares))]
+        asked *= 2
+    return far

@@ -1,22 +1,32 @@
-"""What is let in: reports of one mechanism to the learner, records of any table on the client."""
+"""What is let in: reports of one mechanism to the learner, records of any table on the client.
+
+What a mechanism says about itself, under whichever names it has it.
+"""
 
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from shoal.cluster.local.promise import box_of
 from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
 from shoal.engine.entry import is_spark_frame
 from shoal.errors import ConflictingSettings, NotAReport, NotFinite, TooFewRows
-from shoal.mechanisms.local_grid import LocalGrid
-from shoal.mechanisms.records import extremes, records_of
-from shoal.mechanisms.reports import Reports, as_raw_reports, as_reports
+from shoal.mechanisms.local.categories.local_grid import LocalGrid
+from shoal.mechanisms.local.records import extremes, records_of
+from shoal.mechanisms.local.reports import Reports, as_raw_reports, as_reports
 from shoal.perturb.settings import settings_of
 from shoal.perturb.tables import numbers_of
+from shoal.privacy import LocalDP, MetricDP
 
-__all__ = ["own_reports", "records", "refuse_frame", "refuse_too_few"]
+__all__ = [
+    "as_local",
+    "box_of",
+    "own_reports",
+    "records",
+    "refuse_frame",
+    "refuse_too_few",
+]
 
 
 def own_reports(reports: object, mechanism: Any, remapped: bool = False) -> Reports:
@@ -88,3 +98,27 @@ def _numbers(reports: Reports) -> Matrix:
             "No mechanism sends those: read the reports again, or drop them.",
         )
     return values
+
+
+def box_of(mechanism: Any) -> Box | None:
+    """Its public bounds, if it has any.
+
+    Examples
+    --------
+    >>> from shoal.mechanisms import NDLaplace
+    >>> box_of(NDLaplace(1.0, bounds=Box(age=(0, 110)))), box_of(NDLaplace(1.0))
+    (Box(age=(0, 110)), None)
+    """
+    named = (getattr(mechanism, name, None) for name in ("bounds", "domain", "box"))
+    return next((box for box in named if isinstance(box, Box)), None)
+
+
+def as_local(mechanism: Any) -> LocalDP:
+    """Its promise for any two records of its box; ``UnknownBounds`` where it has none."""
+    guarantee, box = mechanism.guarantee, box_of(mechanism)
+    if isinstance(guarantee, LocalDP):
+        return guarantee
+    if isinstance(guarantee, MetricDP) and box is not None:
+        return guarantee.as_local(box)
+    local: LocalDP = mechanism.as_local()
+    return local

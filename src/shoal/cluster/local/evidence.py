@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.mechanisms.reports import Reports
+from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness, Seed
 
 __all__ = ["Evidence", "evidence_of"]

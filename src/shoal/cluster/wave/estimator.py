@@ -4,25 +4,24 @@ from fractions import Fraction
 from typing import Any, Literal, Self
 
 from shoal.cluster.noise_sum import NoiseSum
+from shoal.cluster.wave.clustering import clustered, released_grid
 from shoal.cluster.wave.components import Connectivity
 from shoal.cluster.wave.fitted import FittedWave
-from shoal.cluster.wave.methods import run_dense, run_sparse
-from shoal.cluster.wave.noisy_grid import NoisyGrid
-from shoal.cluster.wave.privqt import CellNoise
-from shoal.cluster.wave.purse import Purse
+from shoal.cluster.wave.methods.dispatch import run_dense, run_sparse
+from shoal.cluster.wave.methods.privqt import CellNoise
+from shoal.cluster.wave.methods.purse import Purse
+from shoal.cluster.wave.noise import NoisyGrid
 from shoal.cluster.wave.settings import AskedCells, Method, Rule, Selector, Settings
-from shoal.cluster.wave.synopses import clustered, released_grid
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Box
 from shoal.engine import Rows
+from shoal.estimator import Neighbours, box_of, noisy_size
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, Unprotected
 from shoal.privacy.page import Page
 from shoal.randomness import Randomness, Seed
 from shoal.synopsis import UniformGrid
-from shoal.synopsis.counter import box_of
-from shoal.synopsis.grid_settings import grid_name
-from shoal.synopsis.private import Neighbours, noisy_size
+from shoal.synopsis.uniform_grid import grid_name
 
 __all__ = ["WaveCluster"]
 

@@ -1,6 +1,12 @@
-"""What a fitted ``WaveCluster`` can do: look points up, be read at other scales, drawn and kept."""
+"""What a fitted ``WaveCluster`` can do: look points up, be read at other scales, drawn and kept.
+
+Where the coefficients of a grid lie in the rows' box, and which one answers for a point.
+
+The picture of a fitted ``WaveCluster``: cells by cluster, and the tree of peaks.
+"""
 
 import math
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,34 +15,122 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.cluster.folder import save_model
+from shoal.cluster.model_folder import save_model
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import Totals, warn_if_none_is_told
 from shoal.cluster.wave import saving
 from shoal.cluster.wave.clustering import Clustering, cluster_grid
-from shoal.cluster.wave.lookup import CellLabels, Lookup
-from shoal.cluster.wave.noisy_grid import NoisyGrid
+from shoal.cluster.wave.noise import NoisyGrid
 from shoal.cluster.wave.persistence import PeakTree
-from shoal.cluster.wave.picture import picture
-from shoal.cluster.wave.rows_told import counted_cells, settled
+from shoal.cluster.wave.row_counts import counted_cells, settled
 from shoal.cluster.wave.settings import Settings
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid
 from shoal.domain.box import as_matrix
+from shoal.domain.grid import whole_steps
 from shoal.engine import rows_of
-from shoal.engine.spark_mapped import SparkMapped
-from shoal.errors import ConflictingSettings
-from shoal.figures import Figure
-from shoal.privacy import Public, Released, Result
-from shoal.synopsis.private import PrivateEstimator
+from shoal.engine.rows import Block
+from shoal.engine.spark.mapped import SparkMapped
+from shoal.errors import ConflictingSettings, DimensionMismatch, TooManyCells
+from shoal.estimator import PrivateEstimator
+from shoal.figures import Figure, cluster_map
+from shoal.privacy import Public, Released, Result, Unprotected
 
-__all__ = ["FittedWave"]
+__all__ = [
+    "CellLabels",
+    "FittedWave",
+    "Lookup",
+    "branches",
+    "densest",
+    "picture",
+]
 
 Integers = NDArray[np.int64]
 Matrix = NDArray[np.float64]
+_CHUNK = 32_768  # what is made of so many rows stays in a core's cache
+
 PUBLISHED = ("n_rows_", "n_rows_within_", "rows_outside_", "n_clusters_", "threshold_",
              "cluster_sizes_", "groups_told_", "rows_told_", "size_reach_", "boxes_",
              "noisy_counts_", "cell_labels_", "cell_keys_", "tree_")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Points to cells, and cells back to the rows' box.
+
+    Parameters
+    ----------
+    grid
+        The cells that were counted.
+    transform
+        What made coefficients of them.
+    """
+
+    grid: Grid
+    transform: Transform
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Coefficients along each axis."""
+        return self.transform.shape_out
+
+    def keys(self, X: Matrix) -> Integers:
+        """The number of the coefficient that answers for each point."""
+        if self.transform.level == 0:
+            return self.grid.keys(X)
+        keys = np.zeros(len(X), dtype=np.int64)
+        for axis, (cells, width) in enumerate(zip(self.grid.shape, self.shape, strict=True)):
+            keys *= width
+            places = whole_steps(self.grid.steps(X[:, axis], axis), cells)
+            keys += self.transform.answering(places, axis)
+        return keys
+
+    def bounds(self, keys: Integers) -> tuple[Matrix, Matrix]:
+        """Lowest and highest corner of the cells each of these coefficients answers for."""
+        places = np.stack(np.unravel_index(keys, self.shape), axis=1)
+        return self._corners(places), self._corners(places + 1)
+
+    def _corners(self, places: Integers) -> Matrix:
+        """Where the cells of these coefficients begin, in the rows' own units."""
+        cells = [self.transform.first_cells(along, axis) for axis, along in enumerate(places.T)]
+        box = self.grid.box
+        corners: Matrix = np.stack(cells, axis=1) / np.array(self.grid.shape)
+        return box.low + corners * (box.high - box.low)
+
+
+@dataclass(frozen=True, eq=False)
+class CellLabels:
+    """The label of each point's cell; of the ``listed`` keys only, if not all have one."""
+
+    lookup: Lookup
+    labels: Integers
+    listed: Integers | None = None
+
+    def __call__(self, block: Block) -> tuple[Integers]:
+        """Those of a block of rows, as its one column."""
+        keys = self.lookup.keys(block.numbers)
+        if self.listed is None:
+            return (np.take(self.labels, keys, mode="clip"),)  # no key is outside
+        return (_among(self.listed, self.labels, keys),)
+
+    def of(self, X: Matrix) -> Integers:
+        """Those of an array, a cacheful at a time."""
+        found = np.empty(len(X), dtype=np.int64)
+        no_codes = np.empty((0, 0), dtype=np.int32)
+        for start in range(0, len(X), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            (found[part],) = self(Block(X[part], no_codes))
+        return found
+
+
+def _among(listed: Integers, labels: Integers, keys: Integers) -> Integers:
+    """The label of each key that is listed; -1 for the others."""
+    at = np.searchsorted(listed, keys)
+    known = at < listed.size
+    known[known] = listed[at[known]] == keys[known]
+    found = np.full(keys.size, -1, dtype=np.int64)
+    found[known] = labels[at[known]]
+    return found
 
 
 class FittedWave(PrivateEstimator):
@@ -229,3 +323,64 @@ class FittedWave(PrivateEstimator):
 def _same_dots() -> np.random.Generator:
     """Which rows are drawn as dots: the same ones each time."""
     return np.random.default_rng(0)
+
+
+def picture(model: Any, points: Matrix | None) -> Figure:
+    """The cells of a model of two columns, largest clusters first in its tree."""
+    box = model.grid_.box
+    if box.d != 2:
+        raise DimensionMismatch(
+            f"The clusters are of {box.d} columns; a map shows two.",
+            "Fit two columns for a picture: domain=box.select([...]).",
+        )
+    if model.cell_keys_ is not None:
+        raise TooManyCells(
+            f"{model.grid_.size} cells are too many for a map.", "Fit e.g. with cells=256."
+        )
+    places = [model._lookup.transform.places(axis) for axis in range(2)]
+    return cluster_map(
+        model.cell_labels_[np.ix_(*places)],  # cell by cell, whatever the transform made of them
+        names=box.names,
+        low=box.low,
+        high=box.high,
+        sizes=model.cluster_sizes_,
+        centers=densest(model),
+        branches=[] if model.tree_ is None else branches(model.tree_, model.cell_labels_),
+        rows=points,
+        noisy=not isinstance(model.guarantee_, Unprotected),
+        title="Clusters" if points is None else "Clusters and rows",
+    )
+
+
+def branches(tree: PeakTree, labels: NDArray[np.int64]) -> list[tuple[int, float, float, int]]:
+    """Cluster, height of its peak, height where it joins a higher one, and which; -1 for none."""
+    home = labels.ravel()[tree.peaks]
+    top: dict[int, float] = {}
+    for cluster, height in zip(home.tolist(), tree.summits.tolist(), strict=True):
+        top[cluster] = max(top.get(cluster, height), height)
+    root = {cluster: cluster for cluster in top if cluster >= 0}
+    joins = dict.fromkeys(root, (0.0, -1))
+    for (a, b), height in zip(home[tree.passes].tolist(), tree.heights.tolist(), strict=True):
+        if min(a, b) < 0 or _first(root, a) == _first(root, b):
+            continue
+        high, low = sorted((_first(root, a), _first(root, b)), key=lambda c: -top[c])
+        root[low] = high
+        joins[low] = (height, high)
+    order = sorted(root, key=lambda cluster: -top[cluster])
+    return [(cluster, top[cluster], *joins[cluster]) for cluster in order]
+
+
+def _first(root: dict[int, int], cluster: int) -> int:
+    while root[cluster] != cluster:
+        cluster = root[cluster]
+    return cluster
+
+
+def densest(model: Any) -> Matrix:
+    """The middle of each cluster's fullest cell."""
+    labels, values = model.cell_labels_.ravel(), model.noisy_counts_.ravel()
+    inside = np.flatnonzero(labels >= 0)
+    order = inside[np.lexsort((-values[inside], labels[inside]))]
+    _, first = np.unique(labels[order], return_index=True)
+    low, high = model._lookup.bounds(order[first])
+    return np.asarray((low + high) / 2)

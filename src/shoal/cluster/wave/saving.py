@@ -8,8 +8,7 @@ import pyarrow as pa
 
 from shoal.cluster.totals import Totals
 from shoal.cluster.wave.clustering import Clustering
-from shoal.cluster.wave.noise_law import NoiseLaw
-from shoal.cluster.wave.noisy_grid import NoisyGrid
+from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
 from shoal.cluster.wave.persistence import PeakTree
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.cluster.wave.auto import AUTO_CELLS
 from shoal.cluster.wave.components import Connectivity
-from shoal.cluster.wave.privqt import CellNoise
+from shoal.cluster.wave.methods.privqt import CellNoise
+from shoal.cluster.wave.selectors import AUTO_CELLS
 from shoal.cluster.wave.transform import filter_length
 from shoal.domain import Box, Grid
 from shoal.errors import ConflictingSettings, InvalidSetting

@@ -1,0 +1,273 @@
+"""From a policy and a table to the frequency table a search works on: one GROUP BY."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from shoal.anonymize.classes import classes_of
+from shoal.anonymize.codec import NOTHING, Codec, Distinct, Values, distinct, values_of
+from shoal.anonymize.hierarchies import NO_LEAF, Hierarchy
+from shoal.anonymize.hierarchies.build import Held, hierarchy_for, needs_rows
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.problem import Cut, Problem, SensitiveColumn
+from shoal.anonymize.table import AnyTable, table_of
+from shoal.anonymize.table_check import check_columns, check_people, check_tokens
+from shoal.engine.duckdb import OWNER
+from shoal.errors import HierarchyIncomplete, InvalidPolicy, InvalidSetting, TooFewEntities
+
+__all__ = [
+    "Column",
+    "Frequency",
+    "asked_columns",
+    "codec_of",
+    "frequency_of",
+    "problem_of",
+    "ruled",
+    "screened",
+    "without_lines",
+]
+
+Ints = NDArray[np.int64]
+_TARGET = "<target>"
+
+
+class Frequency(NamedTuple):
+    """What a search needs, and what turns rows into codes again when the table is written."""
+
+    problem: Problem
+    codec: Codec
+    owners: Any  # an Arrow array: the person each number in problem.entities stands for, or None
+
+    def __repr__(self) -> str:
+        """Whoever prints it by chance should not see whom it is about."""
+        return f"<Frequency of {len(self.problem.n)} lines, {self.problem.N} rows>"
+
+
+class Column(NamedTuple):
+    """Cells of a column, an Arrow array, the rows that each stands for, and whose they are."""
+
+    cells: Any
+    n: Ints
+    owner: Ints | None = None  # None: each row is a person's
+
+
+class _Lines(NamedTuple):
+    """Distinct lines: numbers (F, columns), rows of each, and rows left out for a null."""
+
+    codes: NDArray[np.int32]
+    n: Ints
+    lost: int
+
+
+def problem_of(policy: Policy, X: Any) -> Frequency:
+    """The frequency table of a table under a policy, and the codec that made it.
+
+    Memory grows with the number of distinct combinations, not with the rows.
+
+    Parameters
+    ----------
+    policy
+        Every column of the table needs a role in it.
+    X
+        Whatever ``source_of`` takes: a path, a data frame, an Arrow table, ...
+
+    Examples
+    --------
+    >>> policy = Policy.of({"version": 1, "privacy": {"k": 2}, "attributes": {
+    ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}}})
+    >>> problem, codec, _ = problem_of(policy, {"sex": ["M", "F", "M"]})
+    >>> problem.codes.tolist(), problem.n.tolist()
+    ([[0], [1]], [1, 2])
+    """
+    table = table_of(X)
+    by_person = screened(policy, table)
+    named = asked_columns(policy)
+    found = table.counts(list(named.values()), policy.privacy.entity if by_person else None)
+    return frequency_of(policy, found, by_person)
+
+
+def screened(policy: Policy, table: AnyTable) -> bool:
+    """Refuse a table that is not what the policy says; whether people have to be told apart."""
+    check_columns(policy, table, list(asked_columns(policy).values()))
+    return check_people(policy, table)
+
+
+def asked_columns(policy: Policy) -> dict[str, str]:
+    """The table's columns a search needs, by the names they have in it."""
+    named = {name: name for name in (*policy.names("quasi"), *ruled(policy))}
+    if policy.search.target is not None:
+        named[_TARGET] = policy.search.target
+    return named
+
+
+def frequency_of(policy: Policy, found: pa.Table, by_person: bool) -> Frequency:
+    """The frequency table from the distinct combinations of cells as they stand."""
+    named = asked_columns(policy)
+    found = found.rename_columns([*named, *found.column_names[len(named) :]])
+    n = found["n"].to_numpy().astype(np.int64)
+    people = _numbered(found[OWNER]) if by_person else None
+    owner = None if people is None else people.at.astype(np.int64)
+    columns = {name: Column(found[name], n, owner) for name in named}
+    codec = codec_of(policy, columns)
+    extra = [distinct(found[_TARGET], ()).at] if policy.search.target else []
+    extra += [] if people is None else [people.at]
+    numbers = [
+        *(codec.leaves(name, found[name]) for name in codec.hierarchies),
+        *(codec.numbers(name, found[name]) for name in codec.values),
+    ]
+    lines = _lines([*numbers, *extra], n, len(codec.hierarchies))
+    problem = _problem(policy, codec, lines, by_person)
+    check_tokens(policy, problem)
+    return Frequency(problem, codec, None if people is None else people.values)
+
+
+def without_lines(policy: Policy, codec: Codec, lost: int) -> Problem:
+    """A problem whose lines are elsewhere; ``lost`` rows of them were left out for a null."""
+    none = _Lines(np.empty((0, len(codec.hierarchies)), np.int32), np.empty(0, np.int64), lost)
+    return _problem(policy, codec, none, False)
+
+
+def ruled(policy: Policy) -> tuple[str, ...]:
+    """The sensitive columns that have an l or a t."""
+    columns = policy.attributes
+    return tuple(n for n in policy.names("sensitive") if columns[n].l or columns[n].t)
+
+
+def codec_of(policy: Policy, columns: Mapping[str, Column]) -> Codec:
+    """How the columns become codes; all that have values without one are named at once."""
+    if not len(columns[policy.names("quasi")[0]].n):
+        raise TooFewEntities("The table has no rows.", "Give it at least k of them.")
+    hierarchies = {}
+    for name in policy.names("quasi"):
+        part = distinct(columns[name].cells, policy.input.null_values)
+        tree = _hierarchy(policy, name, part, columns[name])
+        has_null = bool((part.at < 0).any()) and policy.privacy.nulls != "suppress"
+        hierarchies[name] = tree.with_null() if has_null else tree
+    values = {
+        name: values_of(policy, name, distinct(columns[name].cells, policy.input.null_values))
+        for name in ruled(policy)
+    }
+    _refuse_too_diverse(values)
+    codec = Codec(policy, hierarchies, values)
+    _refuse_strange(codec, columns)
+    return codec
+
+
+def _refuse_too_diverse(values: dict[str, Values]) -> None:
+    for name, of in values.items():
+        if of.l is not None and of.l.value > of.size:
+            raise InvalidSetting(
+                f"Column {name!r} is to show {of.l.value:g} values in each class, but has "
+                f"{of.size} in all.",
+                "Ask for a smaller l.",
+            )
+
+
+def _hierarchy(policy: Policy, name: str, part: Distinct, column: Column) -> Hierarchy:
+    if not needs_rows(policy.attributes[name]):
+        return hierarchy_for(policy, name)
+    known = part.at >= 0
+    occurring, at = np.unique(part.at[known], return_inverse=True)
+    if not len(occurring):
+        raise HierarchyIncomplete(
+            f"Column {name!r} is empty, so there is no hierarchy to learn.",
+            "Drop the column from the table, or give its hierarchy in a file.",
+        )
+    owner = None if column.owner is None else column.owner[known]
+    held = Held(at, column.n[known], owner)
+    return hierarchy_for(policy, name, part.values.take(pa.array(occurring)), held)
+
+
+def _refuse_strange(codec: Codec, columns: Mapping[str, Column]) -> None:
+    wrong = []
+    for name in (*codec.hierarchies, *codec.values):
+        code = codec.leaves if name in codec.hierarchies else codec.numbers
+        strange = code(name, columns[name].cells) == NO_LEAF
+        if strange.any():
+            wrong.append(f"{name!r} ({int(columns[name].n[strange].sum())} rows)")
+    if wrong:
+        raise HierarchyIncomplete(
+            f"There are values without a leaf in {', '.join(wrong)}.",
+            "Add them to the hierarchy or order, check the column's `type`, or list them under "
+            "`null_values`; they are not shown here since they are people's.",
+        )
+
+
+def _numbered(owners: Any) -> Distinct:
+    """People numbered by the alphabet, so that no order of the rows shows."""
+    taken = distinct(owners, ())
+    order = pc.array_sort_indices(taken.values)
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order.to_numpy()] = np.arange(len(order))
+    return Distinct(taken.values.take(order), rank[taken.at])
+
+
+def _lines(numbers: Sequence[NDArray[np.int32]], n: Ints, quasi: int) -> _Lines:
+    """Lines with equal numbers made one, in the order of their numbers."""
+    matrix = np.stack(numbers, axis=1)
+    kept = (matrix[:, :quasi] >= 0).all(axis=1)
+    lost = int(n[~kept].sum())
+    matrix, n = matrix[kept], n[kept]
+    ids, size = classes_of(matrix - NOTHING)  # from 0 up
+    codes = np.empty((size, matrix.shape[1]), dtype=np.int32)
+    codes[ids] = matrix
+    return _Lines(codes, np.bincount(ids, n, minlength=size).astype(np.int64), lost)
+
+
+def _problem(policy: Policy, codec: Codec, lines: _Lines, by_person: bool) -> Problem:
+    d = len(codec.hierarchies)
+    trees = tuple(h.taxonomy for h in codec.hierarchies.values())
+    target = policy.search.target
+    sensitive = tuple(
+        SensitiveColumn(
+            name, np.maximum(lines.codes[:, d + i], -1), of.size, of.l, of.t, of.taxonomy
+        )
+        for i, (name, of) in enumerate(codec.values.items())
+    )
+    return Problem(
+        names=policy.names("quasi"),
+        taxonomies=trees,
+        costs=_costs(policy, codec),
+        codes=np.ascontiguousarray(lines.codes[:, :d]),
+        n=lines.n,
+        k=policy.privacy.k,
+        suppression=policy.privacy.suppression,
+        weights=tuple(policy.attributes[name].weight for name in codec.hierarchies),
+        lost=lines.lost,
+        start=_start(policy, codec),
+        sensitive=sensitive,
+        entities=lines.codes[:, -1].astype(np.int64) if by_person else None,
+        target=None if target is None else lines.codes[:, d + len(sensitive)],
+    )
+
+
+def _costs(policy: Policy, codec: Codec) -> tuple[NDArray[np.float64], ...]:
+    every = []
+    for hierarchy in codec.hierarchies.values():
+        costs = hierarchy.costs()
+        if hierarchy.null is not None and policy.privacy.nulls == "as_root":
+            costs[-1] = 1.0
+        every.append(costs)
+    return tuple(every)
+
+
+def _start(policy: Policy, codec: Codec) -> Cut | None:
+    limits = {name: policy.attributes[name].max_level for name in codec.hierarchies}
+    if all(level is None for level in limits.values()):
+        return None
+    for name, level in limits.items():
+        top = len(codec.hierarchies[name].levels) - 1
+        if level is not None and level > top:
+            raise InvalidPolicy(
+                f"attributes.{name}.max_level is {level}; its hierarchy has levels 0 to {top}.",
+                "Leave it out to allow full generalisation.",
+            )
+    nodes = [
+        (0,) if level is None else codec.hierarchies[name].level_nodes(level)
+        for name, level in limits.items()
+    ]
+    return Cut(tuple(nodes))

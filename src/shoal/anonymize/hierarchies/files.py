@@ -1,0 +1,348 @@
+"""Hierarchies from files: ARX's CSV, nested YAML or JSON, and lines of child and parent.
+
+Hierarchies as ARX reads them.
+
+Everything wrong with a hierarchy, found in one go.
+
+Labels of a hierarchy are public and are quoted where they stand in a tree that somebody wrote down.
+A CSV file may be people's rows, named by mistake: there the leaves are counted instead. What has
+several roots is no hierarchy at all, and nothing of it is said.
+"""
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from shoal.anonymize.hierarchies.hierarchy import Hierarchy, grown
+from shoal.anonymize.hierarchies.leaves import TextLeaves
+from shoal.data.column_names import listed
+from shoal.documents import read_yaml
+from shoal.domain.written import text
+from shoal.errors import (
+    AmbiguousLabel,
+    BadInput,
+    DuplicateLeaf,
+    HierarchyInvalid,
+    InvalidSchema,
+    LabelDoesNotCover,
+)
+from shoal.files import whole_file
+
+__all__ = [
+    "MEND",
+    "Format",
+    "findings_in",
+    "from_nested",
+    "from_paths",
+    "read_hierarchy",
+    "refuse",
+    "told",
+    "write_arx",
+]
+
+Format = Literal["arx", "nested", "child-parent"]
+
+MEND = "Mend the hierarchy; every leaf needs one way up to one root."
+
+_NUMBER = r"([+-]?\d+(?:\.\d+)?)"
+_RANGES = (
+    (re.compile(rf"{_NUMBER}\s*(?:-|–|\.\.|to)\s*{_NUMBER}"), "[]"),
+    (re.compile(rf"\[\s*{_NUMBER}\s*[,;]\s*{_NUMBER}\s*\]"), "[]"),
+    (re.compile(rf"\[\s*{_NUMBER}\s*[,;]\s*{_NUMBER}\s*[)\[]"), "[)"),
+    (re.compile(rf"[(\]]\s*{_NUMBER}\s*[,;]\s*{_NUMBER}\s*\]"), "(]"),
+    (re.compile(rf"<\s*{_NUMBER}"), "<"),
+    (re.compile(rf"(?:<=|≤)\s*{_NUMBER}"), "<="),
+    (re.compile(rf">\s*{_NUMBER}"), ">"),
+    (re.compile(rf"(?:>=|≥)\s*{_NUMBER}"), ">="),
+)
+
+
+def read_hierarchy(path: str | Path, format: Format = "arx", opaque: bool = False) -> Hierarchy:
+    """A hierarchy from a file, checked.
+
+    Parameters
+    ----------
+    path
+        A file in UTF-8.
+    format
+        ``arx``: ``;`` between labels, no header, a line a leaf, leaf first and root last.
+        ``nested``: YAML or JSON, ``{root: {parent: [leaf, ...]}}``, also ``{parent: name,
+        leaves: [...]}``. ``child-parent``: CSV lines ``child,parent`` under that header.
+    opaque
+        Whether labels are mere names, so that ``5`` may lie under ``0-4``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "sex.csv"
+    >>> _ = file.write_text("F;*\\nM;*\\n")
+    >>> read_hierarchy(file).taxonomy.leaves
+    ('F', 'M')
+    """
+    if format == "nested":
+        return from_nested(_yaml(path), str(path), opaque)
+    if format == "arx":
+        return _from_paths(_lines(path, ";"), str(path), opaque, quoted=False)
+    return _from_paths(_climbed(_pairs(path), str(path)), str(path), opaque, quoted=False)
+
+
+def from_nested(content: Any, what: str = "The hierarchy", opaque: bool = False) -> Hierarchy:
+    """A hierarchy from ``{root: {parent: [leaf, ...]}}``; branches may be of unequal depth.
+
+    Examples
+    --------
+    >>> system = from_nested({"any": {"school": ["primary", "secondary"], "evening": []}})
+    >>> system.taxonomy.leaves, system.paths()[2]
+    (('primary', 'secondary', 'evening'), ['evening', 'evening', 'any'])
+    """
+    try:
+        downward = list(_descended(content, ()))
+    except RecursionError:
+        raise HierarchyInvalid(f"{what} lies below itself.", "Break the cycle.") from None
+    odd = {step for path in downward for step in path if isinstance(step, bool | None)}
+    if odd:
+        raise HierarchyInvalid(
+            f"{what} holds truth values or nothing where labels belong.",
+            "YAML reads yes, no, on and off as truth values: put them in quotes.",
+        )
+    return from_paths(_padded([[text(s) for s in reversed(p)] for p in downward]), what, opaque)
+
+
+def from_paths(
+    rows: Sequence[Sequence[str]], what: str = "The hierarchy", opaque: bool = False
+) -> Hierarchy:
+    """A hierarchy from rows of labels, the leaf first and the root last."""
+    return _from_paths(rows, what, opaque, quoted=True)
+
+
+def _from_paths(rows: Sequence[Sequence[str]], what: str, opaque: bool, quoted: bool) -> Hierarchy:
+    refuse(what, findings_in(rows, opaque, quoted))
+    columns = [np.array(column, dtype=object) for column in zip(*rows, strict=True)]
+    taxonomy, levels, _ = grown(columns)
+    written = sum(len(set(column)) for column in columns)
+    chains = written - len(taxonomy.nodes)
+    notes = (f"contracted, as a single label was below each: {chains}",) if chains else ()
+    return Hierarchy(taxonomy, levels, TextLeaves(taxonomy.leaves), notes=notes)
+
+
+def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
+    try:
+        with Path(path).expanduser().open(encoding="utf-8-sig", newline="") as file:
+            return [[text(c) for c in row] for row in csv.reader(file, delimiter=delimiter) if row]
+    except OSError as error:
+        raise HierarchyInvalid(f"{path} cannot be read: {error.strerror}.", "Check it.") from None
+    except (UnicodeError, csv.Error):
+        raise HierarchyInvalid(
+            f"{path} is no CSV file in UTF-8.", "Save it as UTF-8 with one leaf a line."
+        ) from None
+
+
+def _yaml(path: str | Path) -> Any:
+    try:
+        return read_yaml(path)
+    except InvalidSchema as error:
+        raise HierarchyInvalid(error.came, error.next_step) from None
+
+
+def _descended(content: Any, above: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """The way down to each leaf of a nested description."""
+    if isinstance(content, Mapping):
+        if set(content) == {"parent", "leaves"}:
+            content = {content["parent"]: content["leaves"]}
+        for label, below in content.items():
+            yield from _descended(below, (*above, label)) if below else [(*above, label)]
+    elif isinstance(content, list | tuple):
+        for item in content:
+            yield from _descended(item, above)
+    else:
+        yield (*above, content)
+
+
+def _padded(rows: list[list[str]]) -> list[list[str]]:
+    """Rows of one length: a leaf that hangs higher is its own parent for a while."""
+    length = max((len(row) for row in rows), default=0)
+    return [[row[0]] * (length - len(row)) + row for row in rows]
+
+
+def _pairs(path: str | Path) -> list[list[str]]:
+    lines = _lines(path, ",")
+    if lines and [cell.lower() for cell in lines[0]] == ["child", "parent"]:
+        del lines[0]
+    return lines
+
+
+def _climbed(pairs: list[list[str]], what: str) -> list[list[str]]:
+    """The way up from each leaf."""
+    wrong = sum(len(pair) != 2 for pair in pairs)
+    if wrong or not pairs:
+        raise HierarchyInvalid(
+            f"{what}: {wrong} of {len(pairs)} lines are not a child and its parent.",
+            "Write lines such as `Bern,Switzerland`.",
+        )
+    ways = list(dict.fromkeys((child, parent) for child, parent in pairs if parent))
+    parent_of = dict(ways)
+    twice = sum(parent_of[child] != parent for child, parent in ways)
+    parents = set(parent_of.values())
+    leaves = [child for child in parent_of if child not in parents]
+    cyclic = sum(_runs_in_circles(label, parent_of) for label in parent_of)
+    found: list[BadInput] = []
+    if twice:
+        found.append(AmbiguousLabel(f"children under two parents: {twice}", MEND))
+    if cyclic:
+        found.append(HierarchyInvalid(f"labels below themselves: {cyclic}", MEND))
+    refuse(what, found)
+    return _padded([_way_up(leaf, parent_of) for leaf in leaves])
+
+
+def _runs_in_circles(label: str, parent_of: Mapping[str, str]) -> bool:
+    seen = set()
+    while label in parent_of:
+        if label in seen:
+            return True
+        seen.add(label)
+        label = parent_of[label]
+    return False
+
+
+def _way_up(label: str, parent_of: Mapping[str, str]) -> list[str]:
+    way = [label]
+    while way[-1] in parent_of:
+        way.append(parent_of[way[-1]])
+    return way
+
+
+def write_arx(hierarchy: Hierarchy, path: str | Path, overwrite: bool = False) -> Path:
+    """Write a line a leaf, ``;`` between labels, the leaf first and the root last.
+
+    A learnt hierarchy lists the table's own values: such a file is the curator's.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from shoal.anonymize.hierarchies import binary
+    >>> file = Path(tempfile.mkdtemp()) / "age.csv"
+    >>> write_arx(binary((0, 3), whole=True, min_width=2), file).read_text().split()
+    ['<2;*', '>=2;*']
+    """
+    with whole_file(path, overwrite) as part, part.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=";", lineterminator="\n").writerows(hierarchy.paths())
+    return Path(path)
+
+
+def refuse(what: str, findings: Sequence[BadInput]) -> None:
+    """Raise all findings together, as the error of the first; nothing if there are none."""
+    if findings:
+        said = "; ".join(finding.came for finding in findings)
+        raise type(findings[0])(f"{what}: {said}.", findings[0].next_step)
+
+
+def findings_in(
+    rows: Sequence[Sequence[str]], opaque: bool = False, quoted: bool = True
+) -> list[BadInput]:
+    """What is wrong with rows of labels, the leaf first and the root last.
+
+    ``opaque``: labels are names, whatever numbers they show. ``quoted``: labels may be said.
+
+    Examples
+    --------
+    >>> rows = [["5", "0-4", "*"], ["6", "5-9", "*"], ["6", "5-9", "all"]]
+    >>> [type(finding).__name__ for finding in findings_in(rows)]
+    ['HierarchyInvalid']
+    >>> [finding.came for finding in findings_in(rows[:2], quoted=False)]
+    ['numbers outside their label: leaf 1']
+    """
+    lengths = Counter(len(row) for row in rows)
+    if len(lengths) != 1 or 0 in lengths:
+        said = "no rows" if not rows else f"rows of {len(lengths)} different lengths"
+        return [HierarchyInvalid(f"it has {said}; each leaf needs as many levels", MEND)]
+    roots = len({row[-1] for row in rows})
+    if roots > 1:
+        return [HierarchyInvalid(f"it has {roots} roots instead of one", MEND)]
+    found = [*_leaves(rows, quoted), *_ambiguous(rows, quoted)]
+    return found if opaque else [*found, *_uncovered(rows, quoted)]
+
+
+def told(labels: Sequence[str], leaves: Sequence[int], quoted: bool) -> str:
+    """Labels, or the leaves, counted from 1, where they stand.
+
+    Examples
+    --------
+    >>> told(["Bern"], [7], True), told(["Bern", "Basel"], [7, 9], False)
+    ("'Bern'", 'leaf 7, leaf 9')
+    """
+    if quoted:
+        return listed(list(dict.fromkeys(labels)))
+    leaves = list(dict.fromkeys(leaves))
+    shown = ", ".join(f"leaf {leaf}" for leaf in leaves[:5])
+    return shown if len(leaves) <= 5 else f"{shown} and {len(leaves) - 5} more"
+
+
+def _leaves(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
+    times = Counter(row[0] for row in rows)
+    twice = [i for i, row in enumerate(rows, start=1) if times[row[0]] > 1]
+    if twice:
+        said = told([rows[i - 1][0] for i in twice], twice, quoted)
+        yield DuplicateLeaf(f"leaves listed more than once: {said}", MEND)
+    if any(not label for row in rows for label in row):
+        yield HierarchyInvalid("some labels are empty", MEND)
+
+
+def _ambiguous(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
+    """Labels that stand for two sets of leaves, be it at one level or at two."""
+    below: dict[tuple[str, int, tuple[str, ...]], set[str]] = {}
+    for row in rows:
+        for level, label in enumerate(row):
+            below.setdefault((label, level, tuple(row[level + 1 :])), set()).add(row[0])
+    sets: dict[str, set[frozenset[str]]] = {}
+    for (label, _, _), leaves in below.items():
+        sets.setdefault(label, set()).add(frozenset(leaves))
+    twice = [label for label, found in sets.items() if len(found) > 1]
+    if twice:
+        where = [i for i, row in enumerate(rows, start=1) if not {*twice}.isdisjoint(row)]
+        said = told(twice, where, quoted)
+        yield AmbiguousLabel(f"labels that stand for more than one set of leaves: {said}", MEND)
+
+
+def _uncovered(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
+    wrong: dict[str, int] = {}
+    for i, row in enumerate(rows, start=1):
+        number = _number(row[0])
+        if number is not None:
+            outside = (label for label in row[1:] if not _covers(label, number))
+            wrong |= {f"{row[0]} -> {label}": i for label in outside}
+    if wrong:
+        said = told([*wrong], [*wrong.values()], quoted)
+        yield LabelDoesNotCover(
+            f"numbers outside their label: {said}",
+            "Mend the hierarchy, or say `labels: opaque` if its labels are mere names.",
+        )
+
+
+def _number(label: str) -> float | None:
+    return float(label) if re.fullmatch(_NUMBER, label) else None
+
+
+def _covers(label: str, number: float) -> bool:
+    for pattern, kind in _RANGES:
+        found = pattern.fullmatch(label)
+        if found:
+            return _inside(kind, [float(bound) for bound in found.groups()], number)
+    return True
+
+
+def _inside(kind: str, bounds: list[float], number: float) -> bool:
+    low, high = bounds[0], bounds[-1]
+    return {
+        "[]": low <= number <= high,
+        "[)": low <= number < high,
+        "(]": low < number <= high,
+        "<": number < high,
+        "<=": number <= high,
+        ">": number > low,
+        ">=": number >= low,
+    }[kind]

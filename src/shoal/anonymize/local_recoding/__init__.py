@@ -1,0 +1,1 @@
+"""Local recoding: every class has labels of its own."""

@@ -1,0 +1,347 @@
+"""Cheapest cell first: publish, again and again, the full cell whose labels lose least.
+
+The units not yet published, and the cells in which a cut gathers them.
+
+Ladders of maps from leaves to nodes, and paths of ever coarser cuts up such ladders.
+
+A *map* gives each leaf of one QID the node under which it is looked at; a ladder's maps are
+nested, the first the leaves themselves, the last the most general labels allowed. A *cut* picks
+a map of each QID, as a tuple of their numbers. Lines with equal nodes are a *cell* of the cut.
+"""
+
+import heapq
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.local_recoding.units import Units
+from shoal.anonymize.tree import Places, Tree
+
+__all__ = [
+    "LADDERS",
+    "Cells",
+    "CutOfMaps",
+    "Free",
+    "Ladder",
+    "cheapest_cells",
+    "mass_maps",
+    "number_of_paths",
+    "step_maps",
+]
+
+CutOfMaps = tuple[int, ...]
+
+_RUNGS = 8
+_HAIR = 1 - 1e-12
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_SHRINK = 0.8  # gather the free units anew when fewer than this share of them is left
+_KEPT = 2**27  # bytes of hashes kept between cuts
+
+_EARLY = 0.7  # a cut is first looked at when cells of this share of its mean penalty are due
+_NEAR, _MARGIN = 1.05, 0.02  # cells about as cheap as the cheapest are published with it
+_CUTS = 6_000
+_PATHS, _WORK = 600, 3e9  # paths at most; units times QIDs times cuts looked at on all of them
+_BISECT = 1e6  # units times QIDs from which most cuts of a path are not worth a look
+
+
+def step_maps(units: Units, q: int) -> list[Places]:
+    """Every leaf climbs towards its top at the same time, a step a map."""
+    tree, top = units.problem.trees[q], units.tops[q]
+    maps = [tree.leaf]
+    while (maps[-1] != top).any():
+        maps.append(np.where(maps[-1] == top, top, tree.parent[maps[-1]]))
+    return maps
+
+
+def mass_maps(units: Units, q: int) -> list[Places]:
+    """Nodes swallow their leaves in the order of share of rows times cost: rare values first.
+
+    Of all the maps on the way, eight are kept whose mean costs grow in about equal ratios.
+    """
+    tree, pay, share = units.problem.trees[q], units.penalties[q], units.shares[q]
+    nodes = np.flatnonzero((tree.high - tree.low > 1) & np.isfinite(pay))
+    weight = tree.sums(share)[nodes] * pay[nodes]
+    order = nodes[np.lexsort((-nodes, weight.round(12)))]  # of equals the child comes first
+    kept = _rungs(np.array([share @ pay[m] for m in _swallowing(tree, order)]))
+    return [m.copy() for i, m in enumerate(_swallowing(tree, order)) if i in kept]
+
+
+def _swallowing(tree: Tree, nodes: NDArray[np.int64]) -> Iterator[Places]:
+    """The leaves, then the map after each node has swallowed those below it: one array, changed."""
+    current = tree.leaf.copy()
+    yield current
+    for node in nodes:
+        current[tree.low[node] : tree.high[node]] = node
+        yield current
+
+
+def _rungs(means: NDArray[np.float64]) -> set[int]:
+    """The first map, the last, and some between whose means are in about equal ratios."""
+    rising = means - means[0]
+    ends = {0, len(means) - 1}
+    if rising[-1] <= 0:
+        return ends
+    goals = np.geomspace(rising[rising > 0][0], rising[-1], _RUNGS)
+    return ends | set(np.searchsorted(rising, goals[:-1] * _HAIR).tolist())
+
+
+LADDERS: dict[str, Callable[[Units, int], list[Places]]] = {"steps": step_maps, "mass": mass_maps}
+
+
+@dataclass(frozen=True, eq=False)
+class Ladder:
+    """The maps of all QIDs, what each costs a leaf, and what it costs a row in the mean."""
+
+    maps: list[list[Places]]
+    penalties: list[list[NDArray[np.float64]]]
+    means: list[NDArray[np.float64]]
+
+    @classmethod
+    def of(cls, units: Units, kind: str) -> "Ladder":
+        """The ladder of a kind, one of ``LADDERS``."""
+        maps = [LADDERS[kind](units, q) for q in range(units.problem.d)]
+        penalties = [[units.penalties[q][m] for m in below] for q, below in enumerate(maps)]
+        shares = units.shares
+        means = [np.array([shares[q] @ p for p in ps]) for q, ps in enumerate(penalties)]
+        return cls(maps, penalties, means)
+
+    def mean(self, cut: CutOfMaps) -> float:
+        """What a row costs in the mean under a cut."""
+        return float(sum(means[j] for means, j in zip(self.means, cut, strict=True)))
+
+    def path(self, tilt: NDArray[np.float64]) -> list[CutOfMaps]:
+        """Raise one map after another, in the order of its mean cost times its QID's tilt."""
+        qids = np.repeat(np.arange(len(self.maps)), [len(maps) - 1 for maps in self.maps])
+        order = np.argsort(
+            np.concatenate([t * m[1:] for t, m in zip(tilt, self.means, strict=True)]),
+            kind="stable",
+        )
+        heights = np.cumsum(qids[order][:, None] == np.arange(len(self.maps)), axis=0)
+        return [tuple(cut) for cut in heights.tolist()]
+
+    def paths(self, number: int, rng: np.random.Generator) -> list[list[CutOfMaps]]:
+        """The plain path, then others whose tilts are exp of standard normal draws."""
+        tilts = np.exp(rng.standard_normal((number, len(self.maps))))
+        tilts[:1] = 1.0
+        return [self.path(tilt) for tilt in tilts]
+
+
+class Cells(NamedTuple):
+    """Full cells: ``units`` one cell after another, the cell ``of`` each, each cell's penalty."""
+
+    units: Ints
+    of: Ints
+    penalty: Floats
+
+
+class Free:
+    """Units that are still free, hashed by the nodes of a cut to find those that meet.
+
+    A hash is a sum of random 64-bit numbers, one a node. Two combinations of nodes with the same
+    hash would be gathered in one cell; that is harmless, for a class is labelled by what it holds.
+
+    Parameters
+    ----------
+    units, ladder
+        What is grouped, and by which maps.
+    rng
+        The compute stream: the random numbers of the nodes.
+    """
+
+    def __init__(self, units: Units, ladder: Ladder, rng: np.random.Generator) -> None:
+        self._units, self._ladder = units, ladder
+        self._k = units.problem.k
+        sizes = [tree.size for tree in units.problem.trees]
+        self._marks = [rng.integers(2**64, size=size, dtype=np.uint64) for size in sizes]
+        self._bits = np.uint64(64 - int(np.clip(np.log2(max(units.size, 1)) + 2, 12, 20)))
+        self._gather(np.arange(units.size))
+
+    def _gather(self, units: Ints) -> None:
+        self._here = units
+        self._codes = np.ascontiguousarray(self._units.codes[units].T)
+        self._people = self._units.people[units].astype(np.float64)
+        self._kept: dict[tuple[int, int], NDArray[np.uint64]] = {}
+        self.people = float(self._people.sum())
+
+    def take(self, units: Ints) -> None:
+        """These units are free no more."""
+        places = np.searchsorted(self._here, units)
+        self.people -= float(self._people[places].sum())
+        self._people[places] = 0
+        left = np.flatnonzero(self._people > 0)
+        if len(left) < _SHRINK * len(self._here):
+            self._gather(self._here[left])
+
+    def cells(self, cut: CutOfMaps) -> Cells | None:
+        """The cells of free units that are full under a cut; None if there is none."""
+        hashes = self._hashes(cut)
+        places = self._crowded(hashes)
+        if not len(places):
+            return None
+        order = np.argsort(hashes[places], kind="stable")
+        places = places[order]
+        new = np.ones(len(places), dtype=bool)
+        new[1:] = hashes[places][1:] != hashes[places][:-1]
+        return self._full(cut, places, np.cumsum(new) - 1)
+
+    def _crowded(self, hashes: NDArray[np.uint64]) -> Ints:
+        """Free units in buckets of hashes with enough people; a person may count twice here."""
+        buckets = (hashes >> self._bits).astype(np.intp)
+        enough = np.bincount(buckets, self._people) >= self._k
+        return np.flatnonzero(enough[buckets] & (self._people > 0))
+
+    def _full(self, cut: CutOfMaps, places: Ints, of: Ints) -> Cells | None:
+        """Keep the cells that are full, people counted anew, and number them from 0."""
+        crowded = np.bincount(of, self._people[places]) >= self._k
+        places, of = _kept(places, of, crowded)
+        size = int(crowded.sum())
+        if not size:
+            return None
+        full = self._units.full(self._here[places], of, size)
+        places, of = _kept(places, of, full)
+        if not len(places):
+            return None
+        firsts = places[np.searchsorted(of, np.arange(of[-1] + 1))]
+        return Cells(self._here[places], of, self._penalty(cut, firsts))
+
+    def _penalty(self, cut: CutOfMaps, places: Ints) -> Floats:
+        pays = zip(self._ladder.penalties, cut, self._codes, strict=True)
+        return np.asarray(sum(pay[j][codes[places]] for pay, j, codes in pays), dtype=np.float64)
+
+    def _hashes(self, cut: CutOfMaps) -> NDArray[np.uint64]:
+        total: NDArray[np.uint64] = self._column(0, cut[0]).copy()
+        for q in range(1, len(cut)):
+            total += self._column(q, cut[q])
+        return total
+
+    def _column(self, q: int, j: int) -> NDArray[np.uint64]:
+        if (q, j) in self._kept:
+            return self._kept[q, j]
+        column: NDArray[np.uint64] = self._marks[q][self._ladder.maps[q][j]][self._codes[q]]
+        if (len(self._kept) + 1) * column.nbytes <= _KEPT:
+            self._kept[q, j] = column
+        return column
+
+
+def _kept(places: Ints, of: Ints, cells: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+    """Only the places of these cells, which are numbered anew."""
+    kept = cells[of]
+    return places[kept], (np.cumsum(cells) - 1)[of[kept]]
+
+
+def number_of_paths(units: Units, ladder: Ladder, share: float = 1.0) -> int:
+    """How many paths a search may afford: fewer the larger the table and the ladder are.
+
+    Nor are there more than cuts in all, of which a few columns have few.
+    """
+    rungs = [len(maps) for maps in ladder.maps]
+    affordable = _WORK / max(units.codes.size * sum(rungs), 1)
+    return max(5, int(share * min(_PATHS, affordable, math.prod(rungs))))
+
+
+def cheapest_cells(
+    units: Units,
+    ladder: Ladder,
+    rng: np.random.Generator,
+    *,
+    paths: int,
+    progress: Callable[[float], None] | None = None,
+) -> Ints:
+    """Group units by the full cells of many cuts, the cheapest cells first.
+
+    Cuts wait in a heap by the penalty of their cheapest full cell, at first a guess. Units only
+    leave, so a cut without a full cell has none later either: it is dropped for good. (With t,
+    parts of a bad cell may turn out good; such a cell is passed over, never published.)
+
+    Parameters
+    ----------
+    units, ladder
+        What is grouped, and by which maps.
+    rng
+        The compute stream: tilts of the paths and hashes.
+    paths
+        How many paths up the ladder give the cuts.
+    progress
+        Called now and then with the share of people that are grouped.
+
+    Returns
+    -------
+    int64 (units,)
+        The class of each unit, -1 for those left over.
+    """
+    search = _Search(units, ladder, rng, progress)
+    search.publish_leaves()
+    search.run(_cuts(units, search.free, ladder.paths(paths, rng)))
+    return search.classes
+
+
+class _Search:
+    def __init__(
+        self,
+        units: Units,
+        ladder: Ladder,
+        rng: np.random.Generator,
+        progress: Callable[[float], None] | None,
+    ) -> None:
+        self.free = Free(units, ladder, rng)
+        self.classes = np.full(units.size, -1, dtype=np.int64)
+        self._ladder, self._k = ladder, units.problem.k
+        self._all, self._progress = max(self.free.people, 1.0), progress
+        self._next = 0
+
+    def publish_leaves(self) -> None:
+        cells = self.free.cells((0,) * len(self._ladder.maps))
+        if cells is not None:
+            self._publish(cells, np.ones(len(cells.penalty), dtype=bool))
+
+    def run(self, cuts: list[CutOfMaps]) -> None:
+        heap = [(_EARLY * self._ladder.mean(cut), cut) for cut in cuts]
+        heapq.heapify(heap)
+        while heap and self.free.people >= self._k:
+            due, cut = heapq.heappop(heap)
+            cells = self.free.cells(cut)
+            if cells is None:
+                continue
+            cheap = cells.penalty <= _NEAR * due + _MARGIN
+            if not cheap.all():
+                heapq.heappush(heap, (float(cells.penalty[~cheap].min()), cut))
+            self._publish(cells, cheap)
+
+    def _publish(self, cells: Cells, chosen: NDArray[np.bool_]) -> None:
+        if not chosen.any():
+            return
+        taken = chosen[cells.of]
+        units = cells.units[taken]
+        self.classes[units] = self._next + (np.cumsum(chosen) - 1)[cells.of[taken]]
+        self._next += int(chosen.sum())
+        self.free.take(units)
+        if self._progress is not None:
+            self._progress(1 - self.free.people / self._all)
+
+
+def _cuts(units: Units, free: Free, paths: list[list[CutOfMaps]]) -> list[CutOfMaps]:
+    """The distinct cuts of the paths, the most general one among them whatever their number."""
+    if units.codes.size > _BISECT:
+        paths = [path[_first_full(free, path) :] for path in paths]
+    cuts = dict.fromkeys(cut for path in paths for cut in path)
+    tops = dict.fromkeys(path[-1] for path in paths if path)
+    return list(dict.fromkeys([*tops, *list(cuts)[:_CUTS]]))
+
+
+def _first_full(free: Free, path: list[CutOfMaps]) -> int:
+    """Where on a path cells begin to be full: coarser cuts only have larger cells."""
+    low, high = 0, len(path)
+    while low < high:
+        middle = (low + high) // 2
+        if free.cells(path[middle]) is None:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,0 +1,147 @@
+"""Give every unit a class: left-over units join one, gather one about them, or are suppressed."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.classes import classes_of
+from shoal.anonymize.local_recoding.grouping import Grouping
+from shoal.anonymize.local_recoding.units import Units
+from shoal.errors import StartFails
+
+__all__ = ["most_general", "settled"]
+
+Ints = NDArray[np.int64]
+
+_TRIES = 24  # classes a left-over unit knocks at, the cheapest first
+
+
+def settled(units: Units, classes: Ints) -> Grouping:
+    """A grouping in which k, l and t hold in every class, and few enough units have none.
+
+    A left-over unit joins the class whose rows lose least by it and in which l and t still hold.
+    If more are left than may be suppressed, or if a class breaks a rule, they take in the classes
+    nearest to them until the rules hold. Units in no class are the suppressed ones.
+
+    Parameters
+    ----------
+    units
+        What is grouped.
+    classes
+        int64 (units,): full classes, -1 for left-over units.
+
+    Raises
+    ------
+    StartFails
+        If more rows than may be suppressed fit nowhere below the most general labels allowed.
+    """
+    grouping = _finished(units, classes)
+    if not _is_enough(grouping):
+        grouping = _finished(units, most_general(units))
+    if not _is_enough(grouping):
+        raise _fits_nowhere(units, grouping.left)
+    return grouping
+
+
+def _finished(units: Units, classes: Ints) -> Grouping:
+    units.publish_only(np.arange(units.size))
+    return _held(_gathered(_joined(Grouping(units, classes))))
+
+
+def _is_enough(grouping: Grouping) -> bool:
+    units = grouping.units
+    return bool(grouping.size) and units.rows[grouping.left].sum() <= units.problem.budget
+
+
+def _fits_nowhere(units: Units, left: Ints) -> StartFails:
+    return StartFails(
+        f"{units.rows[left].sum()} rows fit into no class below the most general labels allowed; "
+        f"{max(units.problem.budget, 0)} rows may be suppressed.",
+        "Allow more general labels (max_level), more suppression, or ask for less of l or t.",
+    )
+
+
+def most_general(units: Units) -> Ints:
+    """Full classes of the most general labels allowed: the whole table, mostly."""
+    units.publish_only(np.arange(units.size))
+    labels = np.stack([top[codes] for top, codes in zip(units.tops, units.codes.T, strict=True)])
+    classes = classes_of(labels.T)
+    full = units.full(np.arange(units.size), classes.ids, classes.size)
+    return np.where(full[classes.ids], classes.ids, -1)
+
+
+def _joined(grouping: Grouping) -> Grouping:
+    """Let left-over units join classes, those of most rows first."""
+    left = grouping.left
+    for unit in left[np.argsort(-grouping.units.rows[left], kind="stable")].tolist():
+        host = _host(grouping, unit)
+        if host is not None:
+            grouping.take_in(unit, host)
+    return Grouping(grouping.units, grouping.classes)
+
+
+def _host(grouping: Grouping, unit: int) -> int | None:
+    """The class a unit joins at least cost among those in which l and t go on to hold."""
+    costs = grouping.join_costs(np.array([unit]))[0]
+    near = np.argsort(costs, kind="stable")[:_TRIES]
+    for c in near[np.isfinite(costs[near])].tolist():
+        group = np.append(grouping.members(c), unit)
+        if grouping.units.obeying(group, np.zeros_like(group), 1)[0]:
+            return int(c)
+    return None
+
+
+def _gathered(grouping: Grouping) -> Grouping:
+    """Let left-over units take in classes, until no more units are left than may be."""
+    units = grouping.units
+    left = grouping.left
+    for unit in left[np.argsort(-units.rows[left], kind="stable")]:
+        if units.rows[grouping.left].sum() <= units.problem.budget:
+            break
+        grouping = _widened(grouping, np.array([unit]))
+    return grouping
+
+
+def _held(grouping: Grouping) -> Grouping:
+    """Measure t against what is published, and mend classes until every rule holds."""
+    units = grouping.units
+    while True:
+        units.publish_only(np.flatnonzero(grouping.classes >= 0))
+        bad = np.flatnonzero(~grouping.obeying())
+        if not len(bad):
+            return grouping
+        grouping = _widened(grouping, grouping.members(int(bad[0])))
+
+
+def _widened(grouping: Grouping, group: Ints) -> Grouping:
+    """Let units take in the nearest class until they are full; else they have no class.
+
+    Each call leaves fewer classes, or fewer units in classes, than there were.
+    """
+    units = grouping.units
+    without = grouping.classes.copy()
+    without[group] = -1
+    rest = Grouping(units, without)
+    while not units.full(group, np.zeros_like(group), 1)[0]:
+        nearest = _nearest(rest, group)
+        if nearest is None:
+            return Grouping(units, without)
+        group = np.concatenate([group, rest.members(nearest)])
+        rest = Grouping(units, np.where(rest.classes == nearest, -1, rest.classes))
+    classes = rest.classes.copy()
+    classes[group] = rest.size
+    return Grouping(units, classes)
+
+
+def _nearest(grouping: Grouping, group: Ints) -> int | None:
+    """The class with which a group loses least, if one may be merged with it at all."""
+    if not grouping.size:
+        return None
+    units, trees = grouping.units, grouping.units.problem.trees
+    codes, labels = units.codes[group], grouping.labels
+    low = np.stack([tree.low[labels[:, q]] for q, tree in enumerate(trees)], axis=1)
+    high = np.stack([tree.high[labels[:, q]] - 1 for q, tree in enumerate(trees)], axis=1)
+    joint = units.covering(np.minimum(low, codes.min(axis=0)), np.maximum(high, codes.max(axis=0)))
+    rows = grouping.rows + units.rows[group].sum()
+    more = rows * units.penalty(joint) - grouping.rows * grouping.penalty
+    best = int(more.argmin())
+    return best if np.isfinite(more[best]) else None

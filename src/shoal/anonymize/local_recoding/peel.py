@@ -1,0 +1,155 @@
+"""Peel: let every class split by itself, from the most general labels down."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.local_recoding.leftovers import most_general
+from shoal.anonymize.local_recoding.units import Units, sums
+
+__all__ = ["peel"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_NO_NODES = np.empty((0, 0), dtype=np.int32)
+_DENSE = 16  # possible keys a unit up to which marking them is cheaper than sorting
+
+
+class _Split(NamedTuple):
+    """How classes split on a QID: the node each unit goes to, and what each class avoids a bit.
+
+    A unit that stays has its class's own node; ``worth`` is 0 where a class cannot split.
+    """
+
+    part: NDArray[np.int32]
+    worth: Floats
+
+
+class _Children(NamedTuple):
+    """The occupied children of all classes on a QID: ``of`` which class, how much is ``saved``."""
+
+    of: Ints
+    place: NDArray[np.int32]
+    people: Floats
+    rows: Floats
+    saved: Floats
+
+
+def peel(units: Units) -> Ints:
+    """Split classes one by one, each on the QID that avoids most loss per bit it is narrowed by.
+
+    Children with fewer than k people stay at their parent's label; if they are fewer than k even
+    together, the child with least to lose stays with them. All parts are full, or a class does
+    not split on that QID.
+
+    Returns
+    -------
+    int64 (units,)
+        The class of each unit, -1 for those left over.
+    """
+    peeling = _Peeling(units, most_general(units))
+    while len(peeling.units):
+        peeling.round()
+    return peeling.classes
+
+
+class _Peeling:
+    """Classes that may still split: their ``units``, the class of each, and each one's nodes."""
+
+    def __init__(self, units: Units, classes: Ints) -> None:
+        self._all, self.classes = units, classes
+        self.units = np.flatnonzero(classes >= 0)
+        self._settle(np.unique(classes[self.units], return_inverse=True)[1])
+
+    def _settle(self, of: Ints) -> None:
+        """Go on with classes of 2 k people and more, from the lowest nodes that cover them."""
+        enough = np.bincount(of, self._all.people[self.units]) >= 2 * self._all.problem.k
+        self.units, of = self.units[enough[of]], of[enough[of]]
+        self._of = (np.cumsum(enough) - 1)[of]
+        size = int(enough.sum())
+        self._nodes = self._all.tightest(self.units, self._of, size).T if size else _NO_NODES
+
+    def round(self) -> None:
+        """Split every class once, on its best QID; those that cannot split are done."""
+        size = self._nodes.shape[1]
+        best, worth = np.full(size, -1), np.zeros(size)
+        part = np.zeros(len(self.units), dtype=np.int32)
+        for q in range(len(self._nodes)):
+            split = self._on(q)
+            better = split.worth > worth
+            best[better], worth[better] = q, split.worth[better]
+            part = np.where(better[self._of], split.part, part)
+        self._divide(best >= 0, part)
+
+    def _divide(self, splits: NDArray[np.bool_], part: NDArray[np.int32]) -> None:
+        going = splits[self._of]
+        self.units, of, part = self.units[going], self._of[going], part[going]
+        width = int(part.max(initial=0)) + 1
+        _, of = _numbered(of * width + part, len(splits) * width)
+        self.classes[self.units] = int(self.classes.max(initial=0)) + 1 + of
+        self._settle(of)
+
+    def _on(self, q: int) -> _Split:
+        tree, nodes = self._all.problem.trees[q], self._nodes[q]
+        size = len(nodes)
+        child = tree.below(nodes[self._of], self._all.codes[self.units, q])
+        keys, at = _numbered(self._of * tree.size + child, size * tree.size)
+        children = self._children(q, keys // tree.size, (keys % tree.size).astype(np.int32), at)
+        goes = _going(children, size, self._all.problem.k)
+        part = np.where(goes, children.place, nodes[children.of])
+        worth = _worth(children, goes, size)
+        return _Split(part[at], self._if_sound(worth, part[at]))
+
+    def _children(self, q: int, of: Ints, place: NDArray[np.int32], at: Ints) -> _Children:
+        pay, size = self._all.penalties[q], len(of)
+        people = sums(at, self._all.people[self.units], size)
+        rows = sums(at, self._all.rows[self.units], size)
+        return _Children(of, place, people, rows, rows * (pay[self._nodes[q, of]] - pay[place]))
+
+    def _if_sound(self, worth: Floats, part: NDArray[np.int32]) -> Floats:
+        """Nothing is worth a part that is not full. Where people add up, k was seen to already."""
+        if self._all.adds_up and not self._all.has_rules:
+            return worth
+        width = int(part.max(initial=0)) + 1
+        keys, of = _numbered(self._of * width + part, len(worth) * width)
+        full = self._all.full(self.units, of, len(keys))
+        return np.where(np.bincount(keys // width, ~full, minlength=len(worth)) > 0, 0.0, worth)
+
+
+def _going(children: _Children, size: int, k: int) -> NDArray[np.bool_]:
+    """Which children leave their parent's label."""
+    large = children.people >= k
+    rest = sums(children.of, np.where(large, 0.0, children.people), size)
+    order = np.lexsort((children.place, children.saved, ~large, children.of))
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = children.of[order][1:] != children.of[order][:-1]
+    poorest = order[first]
+    short = (rest > 0) & (rest < k)
+    large[poorest[short[children.of[poorest]]]] = False
+    return large
+
+
+def _worth(children: _Children, goes: NDArray[np.bool_], size: int) -> Floats:
+    """Loss avoided over bits spent."""
+    saved = sums(children.of, np.where(goes, children.saved, 0.0), size)
+    all_rows = sums(children.of, children.rows, size)
+    stay = sums(children.of, np.where(goes, 0.0, children.rows), size)
+    after = sums(children.of, np.where(goes, _bits(children.rows), 0.0), size)
+    spent = _bits(all_rows) - after - _bits(stay)
+    worth: Floats = (saved / np.maximum(spent, 1e-9)).round(9)
+    return worth
+
+
+def _bits(rows: Floats) -> Floats:
+    return np.asarray(rows * np.log2(np.maximum(rows, 1.0)))
+
+
+def _numbered(keys: Ints, limit: int) -> tuple[Ints, Ints]:
+    """The distinct keys, sorted, and the number among them of each; keys are below ``limit``."""
+    if limit > _DENSE * len(keys):
+        return np.unique(keys, return_inverse=True)
+    present = np.zeros(limit, dtype=bool)
+    present[keys] = True
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[keys]

@@ -1,0 +1,188 @@
+"""Local recoding: every class has labels of its own, so far less is lost than with one cut.
+
+A search groups the rows (``cheapest_cell``, ``roll_up``, ``peel``), left-over rows are given a
+class or suppressed (``finish``), classes exchange rows as long as that pays (``improve``). Labels
+are then the lowest nodes that cover a class; see ``recoding.proof.md`` for why k, l and t hold.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from shoal.anonymize.classes import classes_of, metrics_of
+from shoal.anonymize.diversity import Counting, Rules
+from shoal.anonymize.local_recoding.cheapest_cell import (
+    LADDERS,
+    Ladder,
+    cheapest_cells,
+    number_of_paths,
+)
+from shoal.anonymize.local_recoding.grouping import Grouping
+from shoal.anonymize.local_recoding.improvement import improved
+from shoal.anonymize.local_recoding.leftovers import settled
+from shoal.anonymize.local_recoding.peel import peel
+from shoal.anonymize.local_recoding.roll_up import roll_up
+from shoal.anonymize.local_recoding.units import Units
+from shoal.anonymize.problem import Outcome, Problem
+from shoal.errors import InvalidSetting, NotKAnonymous, TooFewEntities
+
+__all__ = ["How", "Progress", "recode"]
+
+How = Literal["auto", "cheapest-cell", "roll-up", "peel"]
+Progress = Callable[[str, float], None]
+
+_TRIAL = 0.1  # share of the work that goes into finding the better ladder
+_SMALL, _MORE = 5e4, 3  # units times QIDs up to which a table is searched three times more
+_DULL = 5  # QIDs up to which one search has seen most cuts
+_HOPELESS = 1.1  # a full search seldom loses a tenth less than a short one
+_ROLL = 3e7  # units times QIDs times steps up to which rolling up is tried, too
+_NOTE = (
+    "Every class has labels of its own: labels overlap, and no table of values leads from a value "
+    "to its label."
+)
+
+
+class _Found(NamedTuple):
+    method: str
+    grouping: Grouping
+
+
+def recode(
+    problem: Problem,
+    rng: np.random.Generator,
+    how: How = "auto",
+    progress: Progress | None = None,
+) -> Outcome:
+    """Generalise each class of rows by itself, so that k, l and t hold and little is lost.
+
+    Lines with equal QIDs get equal labels. The result does not depend on the order of the lines.
+
+    Parameters
+    ----------
+    problem
+        What is asked for.
+    rng
+        The compute stream: the same seed gives the same labels.
+    how
+        ``cheapest-cell``: publish the full cell that loses least, again and again. ``roll-up``:
+        generalise all rows step by step and publish what is full. ``peel``: split classes one by
+        one; fastest. ``auto``: whichever of them loses least, as far as the table's size allows.
+    progress
+        Called now and then with what is being done and the share of it that is done.
+
+    Examples
+    --------
+    >>> from shoal.anonymize.tree import counted_costs
+    >>> from shoal.domain import Taxonomy
+    >>> age = Taxonomy.nested("*", {"20-29": ["21", "22"], "30-39": ["31", "32"]})
+    >>> problem = Problem(("age",), (age,), (counted_costs(age, np.ones(4)),),
+    ...     codes=np.array([[0], [1], [2], [3]], dtype=np.int32), n=np.array([3, 1, 1, 1]), k=2)
+    >>> outcome = recode(problem, np.random.default_rng(1))
+    >>> [age.nodes[place].label for place in outcome.labels[:, 0]]
+    ['20-29', '20-29', '30-39', '30-39']
+
+    References
+    ----------
+    Xu et al., Utility-based anonymization using local recoding, KDD 2006.
+    """
+    _refuse(how)
+    units = Units(problem)  # [P1]
+    _refuse_too_few(units)
+    found = list(_searches(units, rng, how, progress or _silent))
+    best = min(found, key=lambda found: found.grouping.loss)
+    units.publish_only(np.flatnonzero(best.grouping.classes >= 0))
+    outcome = _outcome(improved(best.grouping), best.method, len(found))
+    _refuse_broken(problem, outcome)
+    return outcome
+
+
+def _searches(
+    units: Units, rng: np.random.Generator, how: How, progress: Progress
+) -> Iterator[_Found]:
+    peeled = None
+    if how in ("auto", "peel"):
+        progress("peel", 0.0)
+        peeled = _Found("peel", settled(units, peel(units)))
+        yield peeled
+    if how == "roll-up" or (how == "auto" and _steps(units) <= _ROLL):
+        progress("roll-up", 0.0)
+        yield _Found("roll-up", settled(units, roll_up(units, rng)))
+    if how in ("auto", "cheapest-cell"):
+        yield from _cheapest(units, rng, peeled, progress)
+
+
+def _steps(units: Units) -> int:
+    """What rolling up has to look at: every unit on every QID, at each node with children."""
+    return units.codes.size * sum(int((tree.fanout > 0).sum()) for tree in units.problem.trees)
+
+
+def _cheapest(
+    units: Units, rng: np.random.Generator, rival: _Found | None, progress: Progress
+) -> Iterator[_Found]:
+    """A short search on each ladder, then the better ladder in full if it may beat the rival."""
+    ladders = {kind: Ladder.of(units, kind) for kind in LADDERS}
+
+    def search(kind: str, share: float) -> _Found:
+        name, ladder = f"cheapest-cell, {kind}", ladders[kind]
+        paths = number_of_paths(units, ladder, share)
+        classes = cheapest_cells(
+            units, ladder, rng, paths=paths, progress=lambda done: progress(name, done)
+        )
+        return _Found(name, settled(units, classes))
+
+    trials = {kind: search(kind, _TRIAL) for kind in ladders}
+    yield from trials.values()
+    better = min(trials, key=lambda kind: trials[kind].grouping.loss)
+    if rival and trials[better].grouping.loss > _HOPELESS * rival.grouping.loss:
+        return
+    yield search(better, 1.0)
+    if _DULL * units.size < units.codes.size <= _SMALL:
+        yield from (search(better, 1.0) for _ in range(_MORE))
+
+
+def _outcome(grouping: Grouping, method: str, compared: int) -> Outcome:
+    units = grouping.units
+    classes = grouping.classes[units.of_line]
+    suppressed = classes < 0  # [P2]
+    labels = np.zeros((len(classes), units.problem.d), dtype=np.int32)
+    labels[~suppressed] = grouping.labels[classes[~suppressed]]  # [P3]
+    metrics = metrics_of(units.problem, labels, suppressed)
+    return Outcome(labels, suppressed, metrics, None, f"local: {method}", compared, (_NOTE,))
+
+
+def _refuse(how: str) -> None:
+    if how not in ("auto", "cheapest-cell", "roll-up", "peel"):
+        raise InvalidSetting(
+            f"how is {how!r}.", "Choose 'auto', 'cheapest-cell', 'roll-up' or 'peel'."
+        )
+
+
+def _refuse_too_few(units: Units) -> None:
+    k = units.problem.k
+    people = int(units.people_of(np.arange(units.size), np.zeros(units.size, np.int64), 1)[0])
+    if people < k:
+        raise TooFewEntities(
+            f"{people} came, and k = {k} are needed for a single class.",
+            "Choose a smaller k, or gather more rows.",
+        )
+
+
+def _refuse_broken(problem: Problem, outcome: Outcome) -> None:
+    """Count the classes anew from their labels: no slip of a search may reach the table."""
+    classes = classes_of(outcome.labels, outcome.suppressed)
+    live = np.flatnonzero(~outcome.suppressed)
+    counting = Counting(problem)
+    rules, groups = Rules(counting), classes.ids[live]
+    people = counting.people(live, groups, classes.size)
+    hold = rules.hold(live, groups, classes.size, rules.references(live))  # [P4]
+    broken = int((~hold | (people < problem.k)).sum())
+    if broken:
+        raise NotKAnonymous(
+            f"{broken} of {classes.size} classes would break k, l or t.",
+            "Nothing was published. Please report this, with the policy but without the table.",
+        )
+
+
+def _silent(what: str, share: float) -> None:
+    """Nobody wants to know."""

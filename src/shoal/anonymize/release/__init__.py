@@ -1,0 +1,1 @@
+"""From an outcome to files: rows written under labels, manifest, mapping."""

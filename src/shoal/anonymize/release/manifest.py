@@ -1,0 +1,277 @@
+"""The manifest: what was promised and reached, for everyone to read; nothing of any one row.
+
+The mapping: under which label each value of the declared hierarchies was published.
+"""
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from shoal.anonymize.codec import Codec
+from shoal.anonymize.hierarchies import NULL, Hierarchy
+from shoal.anonymize.hierarchies.rules import covering
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.problem import KEPT, Cut, Outcome
+from shoal.anonymize.risk.recount import Achieved
+from shoal.anonymize.search.gains import resolved
+from shoal.anonymize.tree import Tree
+from shoal.documents import json_of
+from shoal.errors import InvalidPolicy
+
+__all__ = [
+    "FORMAT",
+    "AnyManifest",
+    "cut_of",
+    "manifest_of",
+    "no_kept_cut",
+    "policy_hash",
+    "public_cut",
+    "read_manifest",
+    "write_mapping",
+]
+
+FORMAT = "shoal.anonymize/1"
+AnyManifest = dict[str, Any] | str | Path
+
+
+def manifest_of(
+    policy: Policy,
+    codec: Codec,
+    outcome: Outcome,
+    achieved: Achieved,
+    occurring: dict[str, set[int]],
+    *,
+    starred: int,
+    table_sha256: str,
+    people: Mapping[str, str | None],
+) -> dict[str, Any]:
+    """What may be published about a release, as JSON values.
+
+    No value of the table, no extreme, nothing of suppressed rows but how many there are: all of it
+    follows from the policy, the released rows and that number. Which of several searches won, and
+    how many the table's size allowed, is the curator's. A cut is given as labels; local recoding
+    has none.
+
+    Parameters
+    ----------
+    policy, codec, outcome, achieved
+        What was asked, found, and counted in the written file.
+    occurring
+        For each column the places of the labels that are in the release.
+    starred
+        How many suppressed rows were published as rows of ``*``.
+    table_sha256
+        Of the written file.
+    people
+        Why its people are new to releases under this cut, and which register holds them.
+    """
+    search = policy.search
+    return {
+        "format": FORMAT,
+        "shoal": version("shoal"),
+        "policy_sha256": policy_hash(policy),
+        "table_sha256": table_sha256,
+        "k": {"asked": policy.privacy.k, "reached": achieved.k},
+        "l": _rules(policy, "l", achieved.l),
+        "t": _rules(policy, "t", achieved.t),
+        "entity": policy.privacy.entity,
+        "people": dict(people),
+        "nulls": policy.privacy.nulls,
+        "rows": achieved.rows,
+        "classes": achieved.classes,
+        "suppression": {
+            "allowed": policy.privacy.suppression,
+            "rows": outcome.metrics.suppressed,
+            "starred": starred,
+        },
+        "recoding": search.recoding,
+        "score": _asked(policy, outcome),
+        "seed": search.seed,
+        "restarts": search.restarts,
+        "cut": None if outcome.cut is None else public_cut(codec, occurring),
+        "learnt": [name for name, tree in codec.hierarchies.items() if tree.learnt],
+        "metrics": asdict(outcome.metrics),
+        "notes": [*outcome.notes, *_notes(codec)],
+    }
+
+
+def policy_hash(policy: Policy) -> str:
+    """A hash of what a policy says, however it was written down."""
+    content = json.dumps(policy.model_dump(mode="json"), sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def read_manifest(path: str | Path) -> dict[str, Any]:
+    """A manifest from its file."""
+    try:
+        content = json_of(Path(path).expanduser().read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InvalidPolicy(f"{path} cannot be read: {error.strerror}.", "Check it.") from None
+    except ValueError:
+        content = None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InvalidPolicy(f"{path} is no manifest of a release.", f"Its format is {FORMAT}.")
+    return content
+
+
+def cut_of(kept: Any, codec: Codec) -> Cut:
+    """A kept cut, given as labels, as nodes of these hierarchies.
+
+    A learnt hierarchy may lack nodes of the cut, since the new rows do not have them; a declared
+    one must have all. Nulls have a leaf of their own unless the root is on the cut.
+    """
+    if not _is_cut(kept) or list(kept) != list(codec.hierarchies):
+        raise no_kept_cut()
+    return Cut(tuple(_places(name, kept[name], tree) for name, tree in codec.hierarchies.items()))
+
+
+def no_kept_cut() -> InvalidPolicy:
+    """The error that says that a manifest has no cut to apply."""
+    return InvalidPolicy(
+        "There is no kept cut for these quasi-identifiers.",
+        "Keep the manifest of a release with global recoding under the same policy.",
+    )
+
+
+def _is_cut(kept: Any) -> bool:
+    """Whether these are labels by column; a file may hold anything."""
+    if not isinstance(kept, dict) or not all(isinstance(found, list) for found in kept.values()):
+        return False
+    return all(isinstance(label, str) for found in kept.values() for label in found)
+
+
+def _places(name: str, labels: list[str], tree: Hierarchy) -> tuple[int, ...]:
+    place = {node.label: at for at, node in enumerate(tree.taxonomy.nodes)}
+    unknown = [label for label in labels if label not in place]
+    if unknown and not tree.learnt:
+        raise InvalidPolicy(
+            f"{len(unknown)} labels of the kept cut are not in the hierarchy of {name!r}.",
+            "Use the hierarchies of the first release.",
+        )
+    found = {place[label] for label in labels if label in place}
+    if tree.null is not None and 0 not in found:
+        found.add(len(tree.taxonomy.nodes) - 1)
+    return tuple(sorted(found))
+
+
+def _asked(policy: Policy, outcome: Outcome) -> str:
+    """The score or the way of recoding that was asked for, not the one that won."""
+    if outcome.method == KEPT:
+        return KEPT
+    if policy.search.recoding == "local":
+        return f"local: {policy.search.local}"
+    return resolved(policy.search.score, policy.privacy.suppression)
+
+
+def _rules(policy: Policy, letter: str, reached: dict[str, float]) -> dict[str, Any]:
+    return {
+        name: {**getattr(policy.attributes[name], letter).model_dump(), "reached": value}
+        for name, value in reached.items()
+    }
+
+
+def _notes(codec: Codec) -> list[str]:
+    return [f"{name}: {note}" for name, tree in codec.hierarchies.items() for note in tree.notes]
+
+
+def write_mapping(policy: Policy, codec: Codec, occurring: dict[str, set[int]], path: Path) -> None:
+    """Write ``column,value,label``, a line for **every** leaf of a declared hierarchy.
+
+    Only listing what occurs would tell what occurs. For the same reason a hierarchy learnt from
+    the rows is listed by its published labels alone: its leaves are the table's own values.
+
+    Parameters
+    ----------
+    policy, codec
+        What was asked, with global recoding.
+    occurring
+        For each column the places of the labels that are in the release.
+    path
+        Where to.
+    """
+    cut = public_cut(codec, occurring)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["column", "value", "label"])
+        for name, tree in codec.hierarchies.items():
+            if tree.learnt:
+                writer.writerows((name, label, label) for label in cut[name])
+            else:
+                writer.writerows((name, leaf, at) for leaf, at in _pairs(policy, tree, cut[name]))
+
+
+def public_cut(codec: Codec, occurring: dict[str, set[int]]) -> dict[str, list[str]]:
+    """For each column the labels of a cut that every leaf of its hierarchy lies under.
+
+    The labels in the release, and where nothing was published the most general ones that fit
+    beside them: how far the search opened a place where it then suppressed all rows would tell of
+    those rows. Of intervals learnt from the rows, the gaps between published ones; of other learnt
+    hierarchies nothing more, since the rest would name values that were suppressed.
+
+    Parameters
+    ----------
+    codec
+        The hierarchies.
+    occurring
+        For each column the places of the labels that are in the release.
+    """
+    policy = codec.policy
+    return {
+        name: _told(tree, occurring[name], policy.attributes[name].max_level)
+        for name, tree in codec.hierarchies.items()
+    }
+
+
+def _told(hierarchy: Hierarchy, occurring: set[int], max_level: int | None) -> list[str]:
+    """The labels of a column's cut; whether the table has nulls is not told."""
+    label = [node.label for node in hierarchy.taxonomy.nodes]
+    found = occurring - {0} or {0}  # beside classes there may be rows of nothing but *
+    if not hierarchy.learnt:
+        return list(_covered(hierarchy, {label[place] for place in found}, max_level))
+    known = [place for place in sorted(found) if label[place] != NULL]
+    if hierarchy.edges is None:
+        return [label[place] for place in known]
+    low, high = hierarchy.bounds()
+    return covering([*low[[0, *known]], *high[[0, *known]]], hierarchy.edges.whole)
+
+
+def _covered(hierarchy: Hierarchy, found: set[str], max_level: int | None) -> Iterator[str]:
+    """Labels that cover every leaf but nulls, none of them above ``max_level``."""
+    hierarchy = _with_null(hierarchy)
+    tree = hierarchy.taxonomy
+    top = None if max_level is None else set(hierarchy.level_nodes(max_level))
+    above = [False] * len(tree.nodes)  # a label in the release, or a limit, lies below
+    for place in reversed(range(1, len(tree.nodes))):
+        bound = tree.nodes[place].label in found or (top is not None and place in top)
+        above[tree.nodes[place].parent] |= bound or above[place]
+    done = 0
+    for place, node in enumerate(tree.nodes):
+        if node.low < done or node.label == NULL:
+            continue
+        if node.label in found or not above[place]:
+            yield node.label
+            done = node.high
+
+
+def _with_null(hierarchy: Hierarchy) -> Hierarchy:
+    """The hierarchy as if the table had nulls, whether it has any or not."""
+    return hierarchy if hierarchy.null is not None else hierarchy.with_null()
+
+
+def _pairs(policy: Policy, hierarchy: Hierarchy, cut: list[str]) -> Iterator[tuple[str, str]]:
+    """Each leaf and its label; nulls have a line whether there are any or not."""
+    tree = _with_null(hierarchy).taxonomy
+    places = [at for at, node in enumerate(tree.nodes) if node.label in cut]
+    root = tree.nodes[0].label
+    nodes = places if cut == [root] else [*places, len(tree.nodes) - 1]
+    for leaf, place in zip(tree.leaves, Tree(tree).partition(tuple(nodes)), strict=True):
+        if leaf != NULL:
+            yield leaf, tree.nodes[place].label
+    if policy.privacy.nulls != "suppress":
+        own = policy.privacy.nulls == "own_value" and cut != [root]
+        yield NULL, NULL if own else root

@@ -1,0 +1,205 @@
+"""What a run leaves behind: what was found, written and counted again.
+
+Where the files of a release go, and which places are refused before any row is read.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.policy import FileSpec, Policy
+from shoal.anonymize.problem import Outcome
+from shoal.anonymize.release.lines import Release
+from shoal.anonymize.release.writer import format_of
+from shoal.anonymize.risk.recount import Achieved
+from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, NotKAnonymous
+
+__all__ = [
+    "Finished",
+    "Pages",
+    "Paths",
+    "Produced",
+    "check_paths",
+    "occurring",
+    "paths_of",
+    "people_place",
+    "refuse_broken",
+]
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where the files of a release go; all but the table's default to names beside it."""
+
+    table: Path
+    mapping: Path
+    manifest: Path
+    report: Path
+    people: Path | None = None  # fingerprints for the holder alone, if they are kept
+
+    @property
+    def curator(self) -> Path:
+        """The page for the holder of the rows, beside the public one."""
+        return self.report.with_suffix(f".curator{self.report.suffix}")
+
+    @property
+    def pages(self) -> tuple[Path, ...]:
+        """The public page, its numbers, and the curator's page."""
+        return self.report, self.report.with_suffix(".json"), self.curator
+
+
+def paths_of(policy: Policy) -> Paths:
+    """The files a policy's run writes."""
+    output = policy.output
+    if output.path is None:
+        raise InvalidPolicy("output.path is missing.", "Say where the released table goes.")
+    table = policy.path(output.path)
+    stem = table.name.removesuffix(format_of(table))
+
+    def beside(written: str | None, ending: str) -> Path:
+        return table.parent / f"{stem}{ending}" if written is None else policy.path(written)
+
+    return Paths(
+        table,
+        beside(output.mapping, ".mapping.csv"),
+        beside(output.manifest, ".manifest.json"),
+        beside(output.report, ".report.html"),
+    )
+
+
+def people_place(policy: Policy) -> Path:
+    """Where a policy's run keeps the fingerprints of its people: always on this machine.
+
+    Beside the released table; for one that is elsewhere, in the policy's folder. A file system
+    far away may have no locks, and no owner's right to be the only reader.
+    """
+    output = policy.output
+    if output.people is not None:
+        if "://" in output.people:
+            raise InvalidPolicy(
+                "output.people is not on this machine, where it can be locked and kept for its "
+                "owner alone.",
+                "Name a local path.",
+            )
+        return policy.path(output.people)
+    if output.path is None:
+        raise InvalidPolicy("output.path is missing.", "Say where the released table goes.")
+    written = output.path.removeprefix("file://")
+    table = policy.path(written.rsplit("/", 1)[-1] if "://" in written else written)
+    return table.parent / f"{table.name.removesuffix(format_of(table))}.people.curator"
+
+
+def check_paths(
+    policy: Policy,
+    source: Any,
+    *,
+    with_pages: bool,
+    overwrite: bool,
+    people: Path | None = None,
+    is_kept: bool = False,
+) -> Paths:
+    """The files of a run, each in a place of its own that is free.
+
+    Before any row is read: an hour's search should not end in a name that is taken. What the run
+    itself reads is never replaced, whatever ``overwrite`` says: the rows would be gone.
+
+    Parameters
+    ----------
+    policy, source
+        What is run, on which table: a path, or anything else.
+    with_pages, overwrite
+        Whether pages are written, too, and whether older files may be replaced.
+    people, is_kept
+        Where fingerprints of people go, if anywhere, and whether some lie there to be added to.
+    """
+    paths = replace(paths_of(policy), people=people)
+    names = [paths.table, paths.mapping, paths.manifest, *(paths.pages if with_pages else ())]
+    names += [people] if people is not None and not is_kept else []
+    real = [Path(os.path.realpath(name)) for name in names]
+    read = {*_read(policy, source), *([people] if people is not None and is_kept else [])}
+    for found, wrong in (
+        ([name for name, times in Counter(real).items() if times > 1], "is to hold two files"),
+        ([name for name in real if name in read], "is read by this very run"),
+        (
+            [name for name in real[:1] if read & set(name.parents)],
+            "lies in the folder that is read",
+        ),
+    ):
+        if found:
+            raise InvalidPolicy(f"{found[0]} {wrong}.", "Choose another name under `output`.")
+    _refuse_unwritable(names, overwrite)
+    return paths
+
+
+def _read(policy: Policy, source: Any) -> Iterator[Path]:
+    """The files, or the folder, that a run reads."""
+    if isinstance(source, str | Path):
+        yield Path(os.path.realpath(os.path.expanduser(source)))
+    for of in policy.attributes.values():
+        if isinstance(of.hierarchy, FileSpec):
+            yield Path(os.path.realpath(policy.path(of.hierarchy.file)))
+        if of.key_file is not None:
+            yield Path(os.path.realpath(policy.path(of.key_file)))
+
+
+def _refuse_unwritable(names: list[Path], overwrite: bool) -> None:
+    taken = [str(name) for name in names if os.path.lexists(name)]
+    if taken and not overwrite:
+        raise AlreadyExists(
+            f"{', '.join(taken)} exist already.", "Choose other names, or say `overwrite: true`."
+        )
+    missing = [str(name.parent) for name in names if not name.parent.is_dir()]
+    if missing:
+        raise CannotWrite(
+            f"There is no folder {missing[0]}.", "Make it, or choose another under `output`."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Produced:
+    """A release as written and counted again: what it keeps, and what became of each line."""
+
+    achieved: Achieved
+    release: Release = field(repr=False)
+    starred: int
+
+
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """A finished run. ``frequency`` and ``outcome`` are the curator's, ``manifest`` is public."""
+
+    policy: Policy
+    paths: Paths
+    frequency: Frequency = field(repr=False)  # it knows people by name
+    outcome: Outcome = field(repr=False)
+    produced: Produced
+    manifest: dict[str, Any]
+
+
+Pages = Callable[[Finished], Mapping[Path, str]]
+
+
+def occurring(policy: Policy, labels: NDArray[np.int32]) -> dict[str, set[int]]:
+    """For each quasi-identifier the places among these labels."""
+    return {n: set(np.unique(labels[:, q]).tolist()) for q, n in enumerate(policy.names("quasi"))}
+
+
+def refuse_broken(policy: Policy, achieved: Achieved, release: Release, rows: int) -> None:
+    """Raise unless a written table keeps its promises and is the one that was announced."""
+    wrong = achieved.broken(policy)
+    if achieved.rows != rows:
+        wrong.append(f"it has {achieved.rows} rows, not {rows}")
+    if achieved.classes > release.classes().size:
+        wrong.append(f"it has {achieved.classes} classes, not {release.classes().size}")
+    if wrong:
+        raise NotKAnonymous(
+            f"The table as written does not keep the promise: {'; '.join(wrong)}.",
+            "It was removed. Did the input change meanwhile? If not, please report this.",
+        )

@@ -1,0 +1,186 @@
+"""A whole run of a policy: read, search, write, count again, and only then give it its name."""
+
+import hashlib
+import json
+import shutil
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
+from shoal.anonymize.problem import Outcome
+from shoal.anonymize.release.lines import released
+from shoal.anonymize.release.manifest import AnyManifest, manifest_of, read_manifest, write_mapping
+from shoal.anonymize.release.people import People, keep_people, people_of_run
+from shoal.anonymize.release.result import (
+    Finished,
+    Pages,
+    Paths,
+    Produced,
+    check_paths,
+    occurring,
+    paths_of,
+    refuse_broken,
+)
+from shoal.anonymize.release.writer import format_of, parts_of, write_release
+from shoal.anonymize.risk.recount import recount
+from shoal.anonymize.spark.run import SparkRun
+from shoal.anonymize.study import Progress, studied
+from shoal.anonymize.table import Table
+from shoal.engine.entry import is_spark_frame
+from shoal.engine.scratch import private_file, scratch
+from shoal.engine.spark.table import SparkTable
+from shoal.errors import InvalidPolicy
+from shoal.files import whole_file
+from shoal.randomness import Randomness
+
+__all__ = [
+    "Finished",
+    "Pages",
+    "Paths",
+    "Produced",
+    "occurring",
+    "paths_of",
+    "produce",
+    "run_policy",
+]
+
+
+def run_policy(
+    policy: AnyPolicy,
+    X: Any = None,
+    *,
+    manifest: AnyManifest | None = None,
+    new_people: bool = False,
+    pages: Pages | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> Finished:
+    """Release a table under a policy.
+
+    Nothing appears under its final name before the written file has been counted again; the
+    table comes last, so whoever sees it finds mapping and manifest beside it.
+
+    Parameters
+    ----------
+    policy
+        What is promised, and where things are: a ``Policy``, its content, in which relative paths
+        start at the working folder, or its file's path.
+    X
+        The table, if not the one at ``input.path``. A Spark frame is counted, written and counted
+        again by Spark; ``output`` may then name any path Spark can write, such as ``hdfs://...``.
+    manifest
+        Of an earlier release, or its file: its cut is kept instead of searching for one. With an
+        ``entity`` the table's people are held against those of all releases under that cut; any
+        that were in one raise ``ReleasedBefore``.
+    new_people
+        States that nobody of this table was in an earlier release. Needed with ``manifest`` where
+        people cannot be compared; manifest and pages then say that the promise rests on it.
+    pages
+        Makes what is written beside the table, by path, from the finished run; the curator's page
+        can be read by its owner alone.
+    overwrite
+        Replace older files, whatever the policy says.
+    progress
+        Called now and then with what is being done and the share of it that is done.
+    """
+    policy = policy_of(policy)
+    overwrite = overwrite or policy.output.overwrite
+    source = _input(policy) if X is None else X
+    kept = read_manifest(manifest) if isinstance(manifest, str | Path) else manifest
+    cut = None if kept is None else kept.get("cut") or {}
+    folder = Path(manifest).expanduser().parent if isinstance(manifest, str | Path) else None
+    before = people_of_run(policy, kept, folder, new_people=new_people, overwrite=overwrite)
+    with before as people:
+        if isinstance(source, SparkTable) or is_spark_frame(source):
+            on_spark = source if isinstance(source, SparkTable) else SparkTable(source)
+            run = SparkRun(policy, on_spark, pages, overwrite, people)
+            return run.finished(cut, progress)
+        return _run_here(policy, source, cut, people, pages, overwrite, progress)
+
+
+def _run_here(
+    policy: Policy,
+    source: Any,
+    cut: Any,
+    people: People,
+    pages: Pages | None,
+    overwrite: bool,
+    progress: Progress | None,
+) -> Finished:
+    paths = check_paths(
+        policy,
+        source,
+        with_pages=pages is not None,
+        overwrite=overwrite,
+        people=people.path,
+        is_kept=people.is_kept,
+    )
+    table = Table(source)
+    frequency, outcome = studied(policy, table, cut, progress)
+    people = people.joined_by(table)
+    with scratch() as folder:
+        written = folder / f"release{format_of(paths.table)}"
+        produced = produce(policy, table, frequency, outcome, written)
+        release = produced.release
+        found = occurring(policy, release.labels[~release.suppressed])
+        told = manifest_of(
+            policy,
+            frequency.codec,
+            outcome,
+            produced.achieved,
+            found,
+            starred=produced.starred,
+            table_sha256=_sha256(written),
+            people=people.told,
+        )
+        finished = Finished(policy, paths, frequency, outcome, produced, told)
+        with ExitStack() as stack:  # renamed in reverse: the table last
+            part = partial(_part, stack, overwrite)
+            shutil.copyfile(written, part(paths.table))  # [P3]
+            keep_people(people, stack, overwrite)
+            if outcome.cut is not None:
+                write_mapping(policy, frequency.codec, found, part(paths.mapping))
+            part(paths.manifest).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+            for path, text in (pages(finished) if pages else {}).items():
+                file = part(path)
+                if path == paths.curator:
+                    private_file(file)
+                file.write_text(text, encoding="utf-8", newline="\n")
+    return finished
+
+
+def produce(
+    policy: Policy, table: Table, frequency: Frequency, outcome: Outcome, path: Path
+) -> Produced:
+    """Write the release of an outcome to ``path`` and count it again; a broken promise raises.
+
+    ``path`` lies in a private folder: until the check is done it is nobody else's.
+    """
+    problem = frequency.problem
+    release = released(problem, outcome, policy.output.suppressed == "star")
+    owners_path = path.parent / "owners.parquet"
+    parts = parts_of(policy, table, frequency, release, Randomness().noise)  # [P4]
+    write_release(parts, private_file(path), private_file(owners_path))
+    by_person = policy.privacy.entity is not None
+    achieved = recount(path, policy, owners_path if by_person else None)  # [P1]
+    rows = int(problem.n[~release.suppressed].sum())
+    refuse_broken(policy, achieved, release, rows)  # [P2]
+    return Produced(achieved, release, int(problem.n[release.starred].sum()))
+
+
+def _input(policy: Policy) -> Path:
+    if policy.input.path is None:
+        raise InvalidPolicy("input.path is missing.", "Say where the table is, or pass it.")
+    return policy.path(policy.input.path)
+
+
+def _part(stack: ExitStack, overwrite: bool, path: Path) -> Path:
+    return stack.enter_context(whole_file(path, overwrite))
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

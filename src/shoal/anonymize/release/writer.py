@@ -1,0 +1,343 @@
+"""Write the release: each row under the labels of its class, in random order."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from shoal.anonymize.classes import Lookup, classes_of
+from shoal.anonymize.codec import Codec, shown
+from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.problem import Problem
+from shoal.anonymize.release.lines import Release
+from shoal.anonymize.release.pseudonyms import keys_of, pseudonyms
+from shoal.anonymize.release.shuffle import shuffled
+from shoal.anonymize.table import Table
+from shoal.data.column_names import listed
+from shoal.data.encode import owners
+from shoal.engine.duckdb import OWNER
+from shoal.engine.pool import ahead
+from shoal.errors import CannotWrite
+from shoal.randomness import NoiseStream
+
+__all__ = [
+    "CLASS",
+    "Marking",
+    "Part",
+    "Published",
+    "Publishing",
+    "format_of",
+    "parts_of",
+    "refuse_unwritable",
+    "write_release",
+]
+
+CLASS = "class"
+_BATCH_ROWS = 1 << 18
+_FORMATS = (".parquet", ".csv", ".csv.gz")
+Ids = NDArray[np.int32]
+Finder = Callable[[pa.RecordBatch], Ids]
+
+
+class Part(NamedTuple):
+    """Some rows of the release and, if people are counted, whose each row is."""
+
+    rows: pa.RecordBatch
+    owners: pa.Array | None
+
+
+def write_release(parts: Iterator[Part], path: Path, owners_path: Path) -> None:
+    """Write all rows to ``path``, and whose they are, in the same order, to ``owners_path``.
+
+    The second file is for the check alone: the release itself does not say whose a row is.
+    """
+    first = next(parts)
+    with ExitStack() as stack:
+        write = stack.enter_context(_writer(path, first.rows.schema))
+        note = None
+        if first.owners is not None:
+            schema = pa.schema([(OWNER, pa.string())])
+            note = stack.enter_context(pq.ParquetWriter(owners_path, schema))
+        part: Part | None = first
+        while part is not None:
+            write(part.rows)
+            if note is not None:
+                note.write(pa.record_batch([part.owners], names=[OWNER]))
+            part = next(parts, None)
+
+
+def parts_of(
+    policy: Policy, table: Table, frequency: Frequency, release: Release, rng: NoiseStream
+) -> Iterator[Part]:
+    """The rows of the release in random order, read from the table in one pass.
+
+    If nothing but quasi-identifiers is published, the frequency table knows all there is to
+    write, and the table is not read again.
+
+    Parameters
+    ----------
+    policy, table, frequency
+        What ``problem_of`` was given, and gave.
+    release
+        What becomes of each line.
+    rng
+        The noise stream: the order of the rows must not be guessed.
+    """
+    plan = Publishing(policy, table.names, frequency, release)
+    batches: Iterable[pa.RecordBatch]
+    if plan.reads_rows:
+        batches = map(plan.marking(), table.batches(table.names))
+    else:
+        batches = _from_lines(plan.of_line, frequency.problem.n)
+    rows = int(frequency.problem.n[~release.suppressed].sum())
+    yield from ahead(plan.columns.of, shuffled(batches, rows, rng), threads=1)
+
+
+class Publishing:
+    """What every row needs to be published: its class, what it carries along, and its labels.
+
+    Parameters
+    ----------
+    policy, names, frequency, release
+        What is asked, the table's columns, its lines, and what becomes of each.
+    """
+
+    def __init__(
+        self, policy: Policy, names: Sequence[str], frequency: Frequency, release: Release
+    ) -> None:
+        ids, size = release.classes()
+        self._policy, self._frequency, self._release = policy, frequency, release
+        self._places = np.zeros((size, frequency.problem.d), dtype=np.int32)
+        self._places[ids[ids >= 0]] = release.labels[ids >= 0]
+        self._ids = ids.astype(np.int32)
+        self.columns = Published(policy, names, frequency.codec, self._places)
+        self._shown_as = np.append(self.columns.shown_as, np.int32(-1))  # -1, nowhere, stays
+        self.of_line: Ids = self._shown_as[ids]
+
+    @property
+    def quasi(self) -> list[str]:
+        """The columns a row's class is found by."""
+        return list(self._frequency.codec.hierarchies)
+
+    @property
+    def reads_rows(self) -> bool:
+        """Whether there is more to publish than the frequency table knows."""
+        return bool(self.columns.carried) or self._policy.privacy.entity is not None
+
+    def marking(self) -> "Marking":
+        """What marks rows with their class."""
+        find = _finder(self._frequency, self._release, self._ids, self._places)
+        keys, entity = keys_of(self._policy), self._policy.privacy.entity
+        return Marking(_as_shown(find, self._shown_as), self.columns.carried, keys, entity)
+
+
+@dataclass(frozen=True, eq=False)
+class Marking:
+    """Turns rows into those that are published: ``class``, what each carries, and ``owner``."""
+
+    finder: Finder
+    carried: list[str]
+    keys: dict[str, bytes] = field(repr=False)
+    entity: str | None
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The class of each row that is published, and the columns it carries along."""
+        found = self.finder(batch)
+        arrays = {CLASS: pa.array(found)}
+        for i, name in enumerate(self.carried):
+            arrays[f"c{i}"] = _carried(batch, name, self.keys.get(name))
+        if self.entity is not None:
+            arrays[OWNER] = owners(batch, self.entity)
+        return pa.record_batch(arrays).filter(pa.array(found >= 0))
+
+
+def format_of(path: Path) -> str:
+    """The format a file's name stands for."""
+    for ending in _FORMATS:
+        if path.name.endswith(ending):
+            return ending
+    raise CannotWrite(
+        f"{path.name} names no format a release is written in.",
+        "End it in .parquet, .csv or .csv.gz.",
+    )
+
+
+def _from_lines(of_line: Ids, n: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+    """The class of each row that is published, line after line."""
+    live = of_line >= 0
+    classes, until = of_line[live], np.cumsum(n[live])
+    for start in range(0, int(until[-1]), _BATCH_ROWS):
+        rows = np.arange(start, min(start + _BATCH_ROWS, int(until[-1])))
+        found = classes[np.searchsorted(until, rows, side="right")]
+        yield pa.record_batch([pa.array(found)], names=[CLASS])
+
+
+def _carried(batch: pa.RecordBatch, name: str, key: bytes | None) -> pa.Array:
+    if key is not None:
+        return pseudonyms(name, owners(batch, name), key)
+    column = batch.column(name)
+    if pa.types.is_dictionary(column.type):  # its list of categories would name what is suppressed
+        column = column.dictionary_decode()
+    return column.cast(pa.string()) if pa.types.is_string_view(column.type) else column
+
+
+def _finder(
+    frequency: Frequency, release: Release, of_line: Ids, places: NDArray[np.int32]
+) -> Finder:
+    """How a row finds its class: by the cut, or by the line it is one of."""
+    if release.cut is None:
+        return _by_line(frequency.codec, frequency.problem, of_line)
+    star = of_line[release.starred][:1]
+    otherwise = int(star[0]) if len(star) else -1
+    return _by_cut(frequency.codec, frequency.problem, release, places, otherwise)
+
+
+def _as_shown(find: Finder, shown_as: Ids) -> Finder:
+    """Finds what a row's class is shown as."""
+
+    def found(batch: pa.RecordBatch) -> Ids:
+        return shown_as[find(batch)]
+
+    return found
+
+
+def _by_cut(
+    codec: Codec, problem: Problem, release: Release, places: NDArray[np.int32], otherwise: int
+) -> Finder:
+    assert release.cut is not None
+    cover = [
+        np.append(tree.partition(nodes), [-1, -1])  # no leaf, and nothing, lead nowhere
+        for tree, nodes in zip(problem.trees, release.cut.nodes, strict=True)
+    ]
+    lookup = Lookup(places)
+
+    def find(batch: pa.RecordBatch) -> Ids:
+        leaves = [codec.leaves(name, batch.column(name)) for name in codec.hierarchies]
+        found = lookup.find([of[leaf] for of, leaf in zip(cover, leaves, strict=True)])
+        if otherwise >= 0:
+            found[found < 0] = otherwise
+        for leaf in leaves:  # a null that is to be suppressed is not starred
+            if (leaf < 0).any():
+                found[leaf < 0] = -1
+        return found.astype(np.int32)
+
+    return find
+
+
+def _by_line(codec: Codec, problem: Problem, of_line: Ids) -> Finder:
+    """Lines with equal quasi-identifiers have equal labels, whoever and whatever else they are."""
+    combination, size = classes_of(problem.codes)
+    codes = np.empty((size, problem.d), dtype=np.int32)
+    codes[combination] = problem.codes
+    of_any = np.full(size + 1, -1, dtype=np.int32)
+    of_any[combination] = of_line
+    lookup = Lookup(codes)
+
+    def find(batch: pa.RecordBatch) -> Ids:
+        leaves = [codec.leaves(name, batch.column(name)) for name in codec.hierarchies]
+        found: Ids = of_any[lookup.find(leaves)]
+        return found
+
+    return find
+
+
+class Published:
+    """The columns of the release, in the table's order, made from classes and what came along.
+
+    ``by_name`` has for each published column its cell in each class; None where a row carries its
+    own, in the order of ``carried``. Classes whose cells are all the same are one here, as a star
+    and a null that are both shown as ``*``: ``shown_as`` is what each class became. They are
+    numbered in the order of their cells, so that a number tells no more than the cells.
+    """
+
+    def __init__(
+        self, policy: Policy, names: Sequence[str], codec: Codec, places: NDArray[np.int32]
+    ) -> None:
+        kept = {*policy.names("sensitive"), *policy.names("other"), *keys_of(policy)}
+        self.carried = [name for name in names if name in kept]
+        quasi = {name: q for q, name in enumerate(codec.hierarchies)}
+        self.by_name: dict[str, Any] = {}
+        for name in names:
+            if name in kept:
+                self.by_name[name] = None
+            elif name in quasi:
+                cells = shown(policy, name, codec.hierarchies[name])
+                for column, by_place in cells.items():
+                    self.by_name[column] = by_place.take(pa.array(places[:, quasi[name]]))
+        self.shown_as = self._with_equal_merged()
+
+    def _with_equal_merged(self) -> Ids:
+        """Keep one of the classes that have equal cells; what each class became."""
+        by_class = {name: cells for name, cells in self.by_name.items() if cells is not None}
+        ids, _ = classes_of(np.stack([_ranks(cells) for cells in by_class.values()], axis=1))
+        kept = pa.array(np.unique(ids, return_index=True)[1])
+        self.by_name |= {name: _encoded(cells.take(kept)) for name, cells in by_class.items()}
+        return ids.astype(np.int32)
+
+    def of(self, batch: pa.RecordBatch) -> Part:
+        """The published columns of some rows, and whose they are."""
+        ids, carried = batch[CLASS], (batch[f"c{i}"] for i in range(len(self.carried)))
+        arrays = [
+            next(carried) if by_class is None else by_class.take(ids)
+            for by_class in self.by_name.values()
+        ]
+        rows = pa.record_batch(arrays, names=list(self.by_name))
+        return Part(rows, batch[OWNER] if OWNER in batch.schema.names else None)
+
+
+def _encoded(cells: Any) -> Any:
+    """Text numbered by the labels that are published, and no others."""
+    return cells.dictionary_encode() if pa.types.is_string(cells.type) else cells
+
+
+def _ranks(cells: Any) -> Ids:
+    """Equal cells as equal numbers, in their order."""
+    ranks: Ids = pc.rank(cells, tiebreaker="dense").to_numpy().astype(np.int32)
+    return ranks
+
+
+@contextmanager
+def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch], None]]:
+    if format_of(path) == ".parquet":
+        # Without Arrow's own schema: readers get plain text, not lists of categories. Without
+        # statistics, which take a third of the time and help no reader of shuffled rows.
+        how = {"store_schema": False, "write_statistics": False}
+        with pq.ParquetWriter(path, schema, **how) as parquet:
+            yield parquet.write_batch
+        return
+    plain = pa.schema([(field.name, _plain(field.type)) for field in schema])
+    refuse_unwritable(plain)
+    compression = "gzip" if format_of(path) == ".csv.gz" else None
+    with (
+        pa.output_stream(str(path), compression=compression) as stream,
+        pa_csv.CSVWriter(stream, plain) as text,
+    ):
+        yield lambda batch: text.write_batch(batch.cast(plain))
+
+
+def refuse_unwritable(schema: pa.Schema) -> None:
+    """CSV is text: lists and bytes have no way to be written in it."""
+    names = [f.name for f in schema if pa.types.is_nested(f.type) or _is_bytes(f.type)]
+    if names:
+        raise CannotWrite(
+            f"{listed(names)} hold lists or bytes, which a CSV file cannot.",
+            "Release it as .parquet, or turn them into text first.",
+        )
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+    return any(test(kind) for test in tests)
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind

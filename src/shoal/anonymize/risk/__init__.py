@@ -1,0 +1,1 @@
+"""What a table reaches, counted anew, and how likely someone is found in it."""

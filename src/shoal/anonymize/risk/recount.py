@@ -1,0 +1,338 @@
+"""Count a table's k, l and t anew, from the table itself and nothing the search has said.
+
+Counts in a table as it stands: the sizes of its classes, and what their members share.
+
+Combinations that were counted elsewhere, queried like the rows they stand for.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.anonymize.classes import classes_of
+from shoal.anonymize.codec import Values, distinct, published_names, values_of
+from shoal.anonymize.diversity import distances, diversities
+from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
+from shoal.anonymize.table import AnyTable, Beside, Table, found_in, sizes_sql, table_of
+from shoal.data.column_names import lacking
+from shoal.engine.duckdb import COUNTED, OWNER, plain_names
+from shoal.engine.spark.table import SparkTable
+
+__all__ = [
+    "Achieved",
+    "Countable",
+    "Weighted",
+    "counted_once",
+    "greatest_share",
+    "recount",
+    "sizes_in",
+]
+
+_SUMMED = "CAST(sum(n) AS BIGINT) AS n FROM rows"
+
+Counts = NDArray[np.int64]
+_HAIR = 1e-9  # ln 3 of three equal shares, or a distance of 0.3, comes out a hair off
+_AT_ONCE = 2**22
+
+
+class Countable(Protocol):
+    """Whatever answers a query about its rows."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its columns."""
+
+    def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
+        """What ``sql`` makes of ``rows``, whose columns are c0, c1, ... and ``owner``."""
+
+
+class Weighted:
+    """Distinct combinations and their rows, as ``counts`` gives them.
+
+    Parameters
+    ----------
+    found
+        Columns c0, c1, ..., perhaps ``owner``, and ``n``.
+    columns
+        What c0, c1, ... are called.
+
+    Examples
+    --------
+    >>> table = Weighted(pa.table({"c0": ["M", "F"], "n": [2, 1]}), ["sex"])
+    >>> table.query(f"SELECT {COUNTED}", ["sex"]).to_pydict()
+    {'n': [3]}
+    """
+
+    def __init__(self, found: pa.Table, columns: Sequence[str]) -> None:
+        self._found = found
+        self._at = {name: f"c{i}" for i, name in enumerate(columns)}
+        self.names = tuple(columns)
+
+    def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
+        """What ``sql`` makes of the rows behind the combinations."""
+        kept = [*(self._at[name] for name in columns), *([OWNER] if owner else []), "n"]
+        rows = self._found.select(kept).rename_columns([*plain_names(columns, owner), "n"])
+        return found_in(sql.replace(COUNTED, _SUMMED), rows.schema, rows.to_batches())
+
+
+@contextmanager
+def counted_once(table: AnyTable, columns: Sequence[str], owner: str | None) -> Iterator[Countable]:
+    """A table to ask several questions about these columns; on Spark its rows are read once.
+
+    Unless they have too many combinations to come here: then each question is one more job.
+    """
+    if not isinstance(table, SparkTable):
+        yield table
+        return
+    with table.grouped(columns, owner) as found:
+        few = found.lines <= table.collect_limit
+        counted: Countable = Weighted(found.table(), columns) if few else table
+    yield counted
+
+
+@dataclass(frozen=True, eq=False)
+class Achieved:
+    """What a table keeps.
+
+    Parameters
+    ----------
+    k
+        People, or rows, in the smallest class; 0 for a table without rows.
+    l, t
+        For each sensitive column with that rule the least l of a class, the greatest distance.
+    classes, rows
+        How many there are.
+    by_person
+        Whether people were counted; if not, each row was taken for a person of its own.
+    share
+        For each sensitive column the greatest share of a class that has one value in common.
+    sizes
+        (sizes, 2): how many people a class may have, ascending, and how many classes have them.
+    """
+
+    k: int
+    classes: int
+    rows: int
+    by_person: bool = False
+    l: dict[str, float] = field(default_factory=dict)  # noqa: E741 - the literature's name
+    t: dict[str, float] = field(default_factory=dict)
+    share: dict[str, float] = field(default_factory=dict)
+    sizes: Counts = field(default_factory=lambda: np.zeros((0, 2), np.int64), repr=False)
+
+    def broken(self, policy: Policy) -> list[str]:
+        """Which promises of a policy the table does not keep, in words; none if it keeps all."""
+        wrong = [] if self.k >= policy.privacy.k else [f"k is {self.k}, not {policy.privacy.k}"]
+        for name, reached in self.l.items():
+            rule = policy.attributes[name].l
+            if rule is not None and reached < rule.value - _HAIR:
+                wrong.append(f"l of {name!r} is {reached:.4g}, not {rule.value:g}")
+        for name, far in self.t.items():
+            close = policy.attributes[name].t
+            if close is not None and far > close.value + _HAIR:
+                wrong.append(f"t of {name!r} is {far:.4g}, above {close.value:g}")
+        return wrong
+
+
+def recount(
+    X: Any,
+    policy: AnyPolicy,
+    owners_path: Path | None = None,
+    *,
+    owner: str | None = None,
+    by_row: bool = False,
+) -> Achieved:
+    """What a published table keeps, by the definitions.
+
+    Parameters
+    ----------
+    X
+        The table: a path, a data frame, ...
+    policy
+        Which columns are quasi-identifiers, and which sensitive ones have rules.
+    owners_path
+        A Parquet file that says whose each row is, in the table's order. Without it people are
+        told apart by the policy's ``entity``, if the table has that column, else by row.
+    owner
+        The column that says whose each row is, if it is another one.
+    by_row
+        Take each row for a person of its own, whatever the policy says.
+
+    Examples
+    --------
+    >>> policy = Policy.of({"version": 1, "privacy": {"k": 2}, "attributes": {
+    ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}}})
+    >>> recount({"sex": ["M", "F", "M"]}, policy)
+    Achieved(k=1, classes=2, rows=3, by_person=False, l={}, t={}, share={})
+    """
+    policy = policy_of(policy)
+    table = table_of(X if owners_path is None else Beside(X, owners_path))
+    labels = _label_columns(policy, table.names)
+    if owner is None and not by_row:
+        owner = _owner(policy, table.names, owners_path is not None)
+    with counted_once(table, [*labels, *policy.names("sensitive")], owner) as counted:
+        return _achieved(policy, counted, labels, owner)
+
+
+def _owner(policy: Policy, names: Sequence[str], beside: bool) -> str | None:
+    """The column that says whose a row is, if there is one."""
+    entity = policy.privacy.entity if policy.privacy.entity in names else None
+    return OWNER if beside else entity
+
+
+def _achieved(policy: Policy, table: Countable, labels: list[str], owner: str | None) -> Achieved:
+    rules: dict[str, tuple[float | None, float | None]] = {
+        name: _rules(policy, table, labels, name, owner)
+        for name in policy.names("sensitive")
+        if policy.attributes[name].l or policy.attributes[name].t
+    }
+    sizes, rows = sizes_in(table, labels, owner)
+    return Achieved(
+        int(sizes[:, 0].min(initial=rows)),
+        int(sizes[:, 1].sum()),
+        rows,
+        owner is not None,
+        {name: reached for name, (reached, _) in rules.items() if reached is not None},
+        {name: far for name, (_, far) in rules.items() if far is not None},
+        {name: greatest_share(table, labels, name, owner) for name in policy.names("sensitive")},
+        sizes,
+    )
+
+
+def _label_columns(policy: Policy, names: Sequence[str]) -> list[str]:
+    """The columns whose combinations are classes; a table not yet released has the plain ones."""
+    found: list[str] = []
+    for name in policy.names("quasi"):
+        published = published_names(policy, name)
+        found += published if set(published) <= set(names) else [name]
+    wanted = [*found, *policy.names("sensitive")]
+    if not {*wanted} <= {*names}:
+        raise lacking(wanted, names, "of what the policy calls quasi or sensitive")
+    return found
+
+
+def _rules(
+    policy: Policy, table: Countable, labels: list[str], name: str, owner: str | None
+) -> tuple[float | None, float | None]:
+    """The least l and the greatest distance over all classes."""
+    columns = [*labels, name]
+    cells = ", ".join(f"c{i}" for i in range(len(columns)))
+    people = f"count(*) AS n FROM (SELECT DISTINCT {cells}, {OWNER} FROM rows)"
+    counted = COUNTED if owner is None else people
+    found = table.query(f"SELECT {cells}, {counted} GROUP BY ALL", columns, owner)
+    taken = distinct(found[f"c{len(labels)}"], policy.input.null_values)
+    values = values_of(policy, name, taken)
+    number = taken.lookup(values.number_of(taken.values), -1)
+    n = found["n"].to_numpy().astype(np.int64)
+    reference = (
+        _reference(table, name, owner, policy, values)
+        if owner
+        else _counts(np.zeros(len(n), dtype=np.int64), number, n, 1, values.size)[0]
+    )
+    return _worst(values, _classes(found, labels), number, n, reference)
+
+
+def _classes(found: pa.Table, labels: list[str]) -> tuple[Counts, int]:
+    numbered = [distinct(found[f"c{i}"], ()).at + 1 for i in range(len(labels))]
+    ids, size = classes_of(np.stack(numbered, axis=1))
+    return ids, size
+
+
+def _reference(table: Countable, name: str, owner: str, policy: Policy, values: Values) -> Counts:
+    """Each value's people in the whole table."""
+    sql = f"SELECT c0, count(*) AS n FROM (SELECT DISTINCT c0, {OWNER} FROM rows) GROUP BY ALL"
+    found = table.query(sql, [name], owner)
+    taken = distinct(found["c0"], policy.input.null_values)
+    number = taken.lookup(values.number_of(taken.values), -1)
+    zero = np.zeros(len(number), dtype=np.int64)
+    counts: Counts = _counts(zero, number, found["n"].to_numpy(), 1, values.size)[0]
+    return counts
+
+
+def _worst(
+    values: Values,
+    classes: tuple[Counts, int],
+    number: NDArray[np.int32],
+    n: Counts,
+    reference: Counts,
+) -> tuple[float | None, float | None]:
+    ids, size = classes
+    order = np.argsort(ids, kind="stable")
+    least, far = np.inf, 0.0
+    step = max(_AT_ONCE // (values.size + 1), 1)
+    for low in range(0, size, step):
+        begin, end = np.searchsorted(ids[order], [low, low + step])
+        part = order[begin:end]
+        counts = _counts(ids[part] - low, number[part], n[part], min(step, size - low), values.size)
+        if values.l is not None:
+            least = min(least, float(diversities(values.l, counts).min()))
+        if values.t is not None:
+            far = max(far, float(distances(values.t, counts, reference, values.taxonomy).max()))
+    return (None if values.l is None else least), (None if values.t is None else far)
+
+
+def _counts(ids: Counts, number: NDArray[np.int32], n: Counts, classes: int, size: int) -> Counts:
+    """(classes, size + 1): each value's count in each class, the last column for nulls."""
+    cells = ids * (size + 1) + np.where(number < 0, size, number)
+    counts = np.bincount(cells, n, minlength=classes * (size + 1))
+    return counts.astype(np.int64).reshape(classes, size + 1)
+
+
+def sizes_in(
+    table: Countable, labels: list[str], owner: str | None
+) -> tuple[NDArray[np.int64], int]:
+    """(sizes, 2): people a class has, ascending, and how many classes have so many; and all rows.
+
+    Parameters
+    ----------
+    table
+        Any table.
+    labels
+        The columns whose combinations are classes.
+    owner
+        The column that tells people apart, or None to take each row for a person.
+
+    Examples
+    --------
+    >>> sizes, rows = sizes_in(Table({"sex": ["M", "F", "M"]}), ["sex"], None)
+    >>> sizes.tolist(), rows
+    ([[1, 1], [2, 1]], 3)
+    """
+    if isinstance(table, Table):
+        found = table.sizes(labels, owner)
+    else:
+        found = table.query(sizes_sql(plain_names(labels, None), owner), labels, owner)
+    people, classes, rows = (found[name].to_numpy() for name in ("people", "classes", "rows"))
+    return np.stack([people, classes], axis=1).astype(np.int64), int(rows.sum())
+
+
+def greatest_share(table: Countable, labels: list[str], name: str, owner: str | None) -> float:
+    """The greatest share of a class whose members have one value of ``name`` in common.
+
+    A missing value is one, too: to know that someone has none is to know something.
+
+    Examples
+    --------
+    >>> table = Table({"sex": ["M", "F", "M", "M"], "ill": ["yes", "no", "no", "no"]})
+    >>> greatest_share(table, ["sex"], "ill", None)
+    1.0
+    """
+    cells, value = ", ".join(plain_names(labels, None)), f"c{len(labels)}"
+    counted = (
+        f"SELECT n, sum(n) OVER (PARTITION BY {cells}) AS people FROM "
+        f"(SELECT {cells}, {value}, {COUNTED} GROUP BY ALL)"
+    )
+    if owner is not None:  # someone with two values counts for both, and as one of the people
+        counted = (
+            f"SELECT count(*) OVER (PARTITION BY {cells}, {value}) AS n, "
+            f"sum(CASE WHEN nth = 1 THEN 1 ELSE 0 END) OVER (PARTITION BY {cells}) AS people FROM "
+            f"(SELECT *, row_number() OVER (PARTITION BY {cells}, {OWNER} ORDER BY {value}) AS nth "
+            f"FROM (SELECT DISTINCT {cells}, {value}, {OWNER} FROM rows))"
+        )
+    sql = f"SELECT coalesce(max(n / people), 0.0) FROM ({counted})"
+    return float(table.query(sql, [*labels, name], owner).column(0)[0].as_py())

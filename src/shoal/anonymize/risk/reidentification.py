@@ -1,0 +1,193 @@
+"""How likely someone is found in a table, and whom suppression has hit.
+
+Three people look for someone. The *prosecutor* knows that the person is in the table; the
+*journalist* only knows a population the table was drawn from; the *marketer* wants many people
+and does not mind mistakes. Class sizes are people where people are told apart, else rows.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.anonymize.classes import classes_of, people_of
+from shoal.anonymize.codec import Codec
+from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.problem import Problem
+from shoal.anonymize.release.lines import Release
+from shoal.anonymize.table import AnyTable, table_of
+from shoal.engine.duckdb import COUNTED
+
+__all__ = ["Population", "Risk", "Suppressed", "entropy_before", "leaf_sizes", "population_of",
+           "suppressed_values"]  # fmt: skip
+
+Counts = NDArray[np.int64]
+_AT_ONCE = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """For each class of a release its own people, and the people of a population like them.
+
+    ``short`` counts classes of which the population has fewer people than the release: it cannot
+    be the one the table came from, so those are taken to be as large as in the release.
+    """
+
+    members: Counts
+    people: Counts
+
+    @property
+    def short(self) -> int:
+        """Classes with fewer people in the population than in the release."""
+        return int((self.people < self.members).sum())
+
+    @property
+    def likely(self) -> Counts:
+        """People of each class, never fewer than the release has."""
+        return np.maximum(self.people, self.members)
+
+
+@dataclass(frozen=True)
+class Risk:
+    """Chances of being found, from the sizes of the classes alone.
+
+    Parameters
+    ----------
+    members
+        People over all classes; someone in two classes counts for both.
+    classes, smallest
+        How many classes, and people in the smallest.
+    prosecutor, prosecutor_mean
+        Chance of the right record in the smallest class, and over all members on average.
+    exposed
+        Share of members whose class has fewer than k people.
+    journalist, marketer
+        The same chance in the population's smallest class, and the share of members a marketer
+        expects to match rightly. Without a population they are the prosecutor's.
+    """
+
+    members: int
+    classes: int
+    smallest: int
+    prosecutor: float
+    prosecutor_mean: float
+    exposed: float
+    journalist: float
+    marketer: float
+
+    @classmethod
+    def of(cls, sizes: ArrayLike, k: int, population: Population | None = None) -> "Risk":
+        """The risk in classes of these sizes.
+
+        Parameters
+        ----------
+        sizes
+            (sizes, 2): people a class has, and how many classes have so many.
+        k
+            What is promised.
+        population
+            Of the same release.
+
+        Examples
+        --------
+        >>> risk = Risk.of([[2, 3], [4, 1]], k=4)
+        >>> risk.prosecutor, risk.prosecutor_mean, risk.exposed
+        (0.5, 0.4, 0.6)
+        """
+        people, classes = np.asarray(sizes, dtype=np.int64).reshape(-1, 2).T
+        members = int(people @ classes)
+        smallest = int(people.min(initial=members))
+        most, mean = 1 / max(smallest, 1), int(classes.sum()) / max(members, 1)
+        wide, match = most, mean
+        if population is not None and population.members.size:
+            wide = 1 / int(population.likely.min())
+            match = float((population.members / population.likely).sum()) / max(members, 1)
+        small = people < k
+        exposed = int(people[small] @ classes[small]) / max(members, 1)
+        return cls(members, int(classes.sum()), smallest, most, mean, exposed, wide, match)
+
+
+class Suppressed(NamedTuple):
+    """A value of a quasi-identifier: its rows, and how many of them are not published."""
+
+    value: str
+    rows: int
+    gone: int
+
+
+def leaf_sizes(problem: Problem) -> Counts:
+    """(sizes, 2): class sizes if rows were published at the leaves of the hierarchies.
+
+    How exposed people were before, which is for the holder of the rows to know.
+    """
+    people = people_of(problem, classes_of(problem.codes))
+    return np.stack(np.unique(people, return_counts=True), axis=1).astype(np.int64)
+
+
+def entropy_before(problem: Problem) -> float:
+    """Bits by which a row tells its class at the leaves: the most a release can keep."""
+    classes = classes_of(problem.codes)
+    sizes = np.bincount(classes.ids, problem.n, minlength=classes.size)
+    return float((sizes * np.log2(problem.N / sizes)).sum() / problem.N)
+
+
+def suppressed_values(frequency: Frequency, release: Release) -> dict[str, list[Suppressed]]:
+    """For each quasi-identifier its values by the share of their rows that is not published.
+
+    Starred rows count as not published. Only for the holder of the rows: it names rare values.
+    """
+    problem, gone = frequency.problem, release.suppressed | release.starred
+    found = {}
+    for q, (name, hierarchy) in enumerate(frequency.codec.hierarchies.items()):
+        leaves, codes = hierarchy.taxonomy.leaves, problem.codes[:, q]
+        rows = np.bincount(codes, problem.n, minlength=len(leaves)).astype(np.int64)
+        lost = np.bincount(codes[gone], problem.n[gone], minlength=len(leaves)).astype(np.int64)
+        order = np.lexsort((-lost, -lost / np.maximum(rows, 1)))
+        found[name] = [
+            Suppressed(leaves[at], int(rows[at]), int(lost[at])) for at in order if rows[at]
+        ]
+    return found
+
+
+def population_of(frequency: Frequency, release: Release, X: Any) -> Population:
+    """How many people of a population are like those of each class.
+
+    Parameters
+    ----------
+    frequency, release
+        The table that is released, and what becomes of its lines.
+    X
+        The population: one row a person, with the quasi-identifiers in columns of the same
+        names. A value no hierarchy has matches no class, which can only overstate a risk.
+    """
+    problem, classes = frequency.problem, release.classes()
+    labels = np.zeros((classes.size, problem.d), dtype=np.int32)
+    live = classes.ids >= 0
+    labels[classes.ids[live]] = release.labels[live]
+    codes, n = _lines(frequency.codec, table_of(X))
+    return Population(people_of(problem, classes), _covered(problem, labels, codes, n))
+
+
+def _lines(codec: Codec, table: AnyTable) -> tuple[NDArray[np.int32], Counts]:
+    names = list(codec.hierarchies)
+    cells = ", ".join(f"c{i}" for i in range(len(names)))
+    found = table.query(f"SELECT {cells}, {COUNTED} GROUP BY ALL", names)
+    codes = [codec.leaves(name, found[f"c{i}"]) for i, name in enumerate(names)]
+    return np.stack(codes, axis=1), found["n"].to_numpy().astype(np.int64)
+
+
+def _covered(
+    problem: Problem, labels: NDArray[np.int32], codes: NDArray[np.int32], n: Counts
+) -> Counts:
+    """People under each combination of labels; labels of local recoding may overlap."""
+    people = np.zeros(len(labels), dtype=np.int64)
+    step = max(_AT_ONCE // max(len(codes), 1), 1)
+    for start in range(0, len(labels), step):
+        part = labels[start : start + step]
+        under = np.ones((len(part), len(codes)), dtype=bool)
+        for q, tree in enumerate(problem.trees):
+            low, high = tree.low[part[:, q]], tree.high[part[:, q]]
+            under &= (codes[:, q] >= low[:, None]) & (codes[:, q] < high[:, None])
+        people[start : start + step] = under @ n
+    return people

@@ -1,0 +1,1 @@
+"""Searches for one cut that all rows share."""

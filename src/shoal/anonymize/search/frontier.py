@@ -1,0 +1,331 @@
+"""The classes of a search and, for each node on the cut, what its split would do to them.
+
+A class is a slice of ``order``. For each class and QID the search keeps what dividing that class
+by that QID would do; for each node the sums over its classes. Sums are of whole numbers (bits in
+units of a power of two), so they can be taken back exactly, and no order of lines changes them.
+
+Classes as slices of an order of lines, and how a slice falls apart into cells.
+"""
+
+from itertools import pairwise
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.search.greedy import Shared
+
+__all__ = [
+    "NONE",
+    "Cells",
+    "Frontier",
+    "Shared",
+    "Slices",
+    "bits_gained",
+    "by_cell",
+    "cells",
+    "ranges",
+    "smallest_after",
+]
+
+Ints = NDArray[np.int64]
+
+_RADIX = 2**16
+
+NONE = np.iinfo(np.int64).max  # the size of the smallest of no classes
+
+
+class Slices(NamedTuple):
+    """Classes: where each begins in ``order``, how many lines and people, its node on each QID.
+
+    Shapes are (classes,), and (classes, d) for ``node``, which holds places.
+    """
+
+    start: Ints
+    length: Ints
+    people: Ints
+    node: NDArray[np.int32]
+
+    def take(self, which: NDArray[Any]) -> "Slices":
+        """Some of them, by mask or number."""
+        return Slices(*(part[which] for part in cast("tuple[NDArray[Any], ...]", self)))
+
+    def put(self, slots: Ints, new: "Slices") -> None:
+        """Write others into these slots."""
+        for part, values in zip(cast("tuple[NDArray[Any], ...]", self), new, strict=True):
+            part[slots] = values
+
+    @classmethod
+    def room(cls, count: int, d: int) -> "Slices":
+        """Free slots."""
+        start, length, people = np.zeros((3, count), dtype=np.int64)
+        return cls(start, length, people, np.full((count, d), -1, dtype=np.int32))
+
+
+def ranges(start: Ints, length: Ints) -> Ints:
+    """The positions of slices, one after another.
+
+    Examples
+    --------
+    >>> ranges(np.array([7, 2]), np.array([2, 3])).tolist()
+    [7, 8, 2, 3, 4]
+    """
+    before = np.cumsum(length) - length
+    return np.repeat(start - before, length) + np.arange(int(length.sum()))
+
+
+class Cells(NamedTuple):
+    """Parts of classes, those of one class together and in the order of the children.
+
+    ``of``: the cell of each line. ``parent``, ``rank``: of each cell the number of its class, and
+    that of the child. ``first``: of each class its first cell.
+    """
+
+    of: Ints
+    parent: Ints
+    rank: Ints
+    first: Ints
+
+    @property
+    def size(self) -> int:
+        """How many cells."""
+        return len(self.parent)
+
+
+def cells(owner: Ints, rank: NDArray[np.int32], fanout: Ints) -> Cells:
+    """Divide classes by the children of their nodes.
+
+    Parameters
+    ----------
+    owner, rank
+        For each line its class, and the child below which it lies.
+    fanout
+        For each class how many children there are. A child with no line may be left out.
+
+    Examples
+    --------
+    >>> rank = np.array([1, 0, 1], dtype=np.int32)
+    >>> cells(np.array([0, 0, 1]), rank, np.array([2, 3])).of.tolist()
+    [1, 0, 3]
+    """
+    end = np.cumsum(fanout)
+    begin = end - fanout
+    cell = begin[owner] + rank
+    present = np.arange(end[-1])
+    if len(present) > 8 * len(cell) + 1024:  # far more children than lines
+        present, cell = np.unique(cell, return_inverse=True)
+    parent = np.searchsorted(end, present, side="right")
+    first = np.searchsorted(present, begin)
+    return Cells(cell, parent, present - begin[parent], first)
+
+
+def by_cell(cell: Ints, size: int) -> Ints:
+    """The order that brings equal cells together, lines of a cell as they were.
+
+    NumPy sorts 16 bits by counting, several times faster than it sorts wider numbers.
+    """
+    order = np.argsort((cell % _RADIX).astype(np.uint16), kind="stable")
+    if size > _RADIX:
+        order = order[np.argsort((cell // _RADIX)[order], kind="stable")]
+    return order
+
+
+class _Effects(NamedTuple):
+    """Of dividing each class (axis 0) by each QID (axis 1).
+
+    Rows lost, children kept, entropy gained in units, people in the smallest child kept.
+    """
+
+    lost: Ints
+    kept: Ints
+    bits: Ints
+    least: Ints
+
+
+class Frontier:
+    """The live classes, and for each node of the cut the effect of splitting it.
+
+    Parameters
+    ----------
+    shared
+        What the runs share.
+    bits, sizes
+        Whether the score asks for entropy, and for the smallest class after each split.
+    """
+
+    def __init__(self, shared: Shared, bits: bool, sizes: bool) -> None:
+        problem, nodes = shared.problem, shared.nodes
+        self._shared, self._bits, self._sizes = shared, bits, sizes
+        self.order = np.arange(len(problem.n))
+        self.open = nodes.inner.copy()  # nodes not yet found invalid: those never return
+        self.classes = 0
+        self.lost, self.kept, self.bits, self.held = np.zeros((4, nodes.size), dtype=np.int64)
+        self._smallest, self._least = np.full((2, nodes.size), NONE)
+        self._used = 0
+        self._slices = Slices.room(64, problem.d)
+        self._effects = _Effects(*np.zeros((4, 64, problem.d), dtype=np.int64))
+        self._rank = np.zeros((problem.d, len(problem.n)), dtype=np.int32)
+
+    def at(self, q: int, place: int) -> tuple[Ints, Slices]:
+        """The slots of the classes published under a node, and what they are."""
+        slots = np.flatnonzero(self._slices.node[: self._used, q] == place)
+        return slots, self._slices.take(slots)
+
+    def rank(self, q: int, lines: Ints) -> NDArray[np.int32]:
+        """The child of its class's node below which each line lies, among its siblings."""
+        rank: NDArray[np.int32] = self._rank[q, lines]
+        return rank
+
+    def remove(self, slots: Ints) -> None:
+        """Take classes away, and their effects with them."""
+        node = self._flat(self._slices.node[slots])
+        for total, effect in zip((self.lost, self.kept, self.bits), self._effects, strict=False):
+            np.subtract.at(total, node, effect[slots])
+        np.subtract.at(self.held, node, 1)
+        self._slices.node[slots] = -1
+        self.classes -= len(slots)
+
+    def add(self, new: Slices, references: list[Ints], reuse: Ints) -> None:
+        """Put classes in, ``reuse`` being slots that fell free, and count their effects."""
+        slots = self._room(len(new.start), reuse)
+        self._slices.put(slots, new)
+        effects = self._effects_on(new, references)
+        node = self._flat(new.node)
+        for total, effect in zip((self.lost, self.kept, self.bits), effects, strict=False):
+            np.add.at(total, node, effect)
+        np.add.at(self.held, node, 1)
+        for kept, effect in zip(self._effects, effects, strict=True):
+            kept[slots] = effect
+        self.classes += len(slots)
+        self._lower(node, new.people, effects.least)
+
+    def descend(self, q: int, new: Slices) -> None:
+        """Let the lines of classes find the child of their new node on a QID."""
+        lines = self.order[ranges(new.start, new.length)]
+        tree, codes = self._shared.problem.trees[q], self._shared.problem.codes
+        place = np.repeat(new.node[:, q], new.length)
+        rank = tree.rank[tree.below(place, codes[lines, q])]
+        self._rank[q, lines] = np.where(tree.fanout[place] > 0, rank, 0)
+
+    def recount(self, references: list[Ints]) -> None:
+        """Count all effects anew: the table the classes are held against has changed."""
+        slots = np.flatnonzero(self._slices.node[: self._used, 0] >= 0)
+        classes = self._slices.take(slots)
+        self.remove(slots)
+        self.add(classes, references, slots)
+
+    def smallest(self, candidates: Ints) -> tuple[int, Ints]:
+        """People in the smallest class now, and after the split of each candidate."""
+        if self._shared.problem.budget > 0:
+            self._take_smallest_anew()
+        return smallest_after(self._shared.nodes.first, self._smallest, self._least, candidates)
+
+    def _take_smallest_anew(self) -> None:
+        slots = np.flatnonzero(self._slices.node[: self._used, 0] >= 0)
+        self._smallest[:] = self._least[:] = NONE
+        node = self._flat(self._slices.node[slots])
+        self._lower(node, self._slices.people[slots], self._effects.least[slots])
+
+    def _lower(self, node: Ints, people: Ints, least: Ints) -> None:
+        # Without a budget a class is never lost but divided, so the smallest can only fall.
+        if self._sizes:
+            np.minimum.at(self._smallest, node, people[:, None])
+            np.minimum.at(self._least, node, least)
+
+    def close(self, q: int, place: int) -> None:
+        """A node leaves the cut."""
+        node = self._shared.nodes.first[q] + place
+        self.open[node] = False
+        self._smallest[node] = self._least[node] = NONE
+
+    def _effects_on(self, new: Slices, references: list[Ints]) -> _Effects:
+        shared, d = self._shared, self._shared.problem.d
+        lines = self.order[ranges(new.start, new.length)]
+        owner = np.repeat(np.arange(len(new.start)), new.length)
+        effects = _Effects(*np.zeros((4, len(new.start), d), dtype=np.int64))
+        effects.least[:] = NONE
+        for q in range(d):
+            if self.open[shared.nodes.first[q] + new.node[:, q]].any():
+                fanout = np.maximum(shared.problem.trees[q].fanout[new.node[:, q]], 1)
+                into = cells(owner, self.rank(q, lines), fanout)
+                self._measure(effects, q, lines, into, references)
+        return effects
+
+    def _measure(
+        self, effects: _Effects, q: int, lines: Ints, into: Cells, references: list[Ints]
+    ) -> None:
+        """Write down what dividing classes by one QID does."""
+        hold, people = self._shared.passes(lines, into.of, into.size, references)
+        rows, first = people, into.first
+        if self._shared.counting.by_person:
+            rows = self._shared.counting.rows(lines, into.of, into.size)
+        effects.lost[:, q] = np.add.reduceat(np.where(hold, 0, rows), first)
+        effects.kept[:, q] = np.add.reduceat(hold, first, dtype=np.int64)
+        if self._sizes:
+            effects.least[:, q] = np.minimum.reduceat(np.where(hold, people, NONE), first)
+        if self._bits:
+            effects.bits[:, q] = bits_gained(rows, first, self._shared.per_bit)
+
+    def _flat(self, node: NDArray[np.int32]) -> Ints:
+        return np.asarray(node + self._shared.nodes.first[:-1])
+
+    def _room(self, count: int, reuse: Ints) -> Ints:
+        fresh = max(count - len(reuse), 0)
+        slots = np.append(reuse[:count], np.arange(self._used, self._used + fresh))
+        self._used += fresh
+        short = self._used - len(self._slices.start)
+        if short > 0:
+            more = short + len(self._slices.start)
+            self._slices = Slices(*(_longer(part, more) for part in self._slices))
+            self._effects = _Effects(*(_longer(part, more) for part in self._effects))
+        return slots
+
+
+def smallest_after(first: Ints, smallest: Ints, least: Ints, candidates: Ints) -> tuple[int, Ints]:
+    """People in the smallest class now, and after the split of each candidate.
+
+    Parameters
+    ----------
+    first
+        Where the nodes of each QID begin.
+    smallest, least
+        For each node the smallest class published under it, and the smallest child that stays.
+    candidates
+        Nodes.
+    """
+    others = np.empty(len(smallest), dtype=np.int64)
+    for low, high in pairwise(first):
+        others[low:high] = _least_of_others(smallest[low:high])
+    now = int(smallest[: first[1]].min())
+    return now, np.minimum(others[candidates], least[candidates])
+
+
+def bits_gained(rows: Ints, first: Ints, per_bit: float) -> Ints:
+    """The entropy gained by dividing classes, in units: whole numbers add up in any order.
+
+    Parameters
+    ----------
+    rows, first
+        Rows of the cells of all classes, one class after another, and where each begins.
+    per_bit
+        Units of a bit.
+    """
+    total = np.add.reduceat(rows, first)
+    gained = _n_log_n(total) - np.add.reduceat(_n_log_n(rows), first)
+    return np.rint(gained * per_bit).astype(np.int64)
+
+
+def _least_of_others(sizes: Ints) -> Ints:
+    """For each entry the least of all the others."""
+    at = int(np.argmin(sizes))
+    least = np.full(len(sizes), sizes[at])
+    least[at] = min(sizes[:at].min(initial=NONE), sizes[at + 1 :].min(initial=NONE))
+    return least
+
+
+def _n_log_n(n: Ints) -> NDArray[np.float64]:
+    return np.asarray(n * np.log2(np.maximum(n, 1)))
+
+
+def _longer(part: NDArray[Any], more: int) -> NDArray[Any]:
+    return np.concatenate([part, np.zeros((more, *part.shape[1:]), dtype=part.dtype)])

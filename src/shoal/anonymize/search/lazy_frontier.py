@@ -1,0 +1,145 @@
+"""The search from the top over lines too many to hold, merged below the frontier.
+
+A greedy choice needs, of each candidate, how its children divide the classes; nothing below them.
+So lines are merged at nodes a few steps below the cut, and told apart further where the search
+moves on, before its next pick. Candidates found invalid never return, so below them lines stay
+merged for good. Every count is that of the whole table: cuts are those of ``specialise``. Why:
+``lazy_frontier.proof.md``.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.problem import Cut, Outcome, Problem
+from shoal.anonymize.search.gains import LossUnit, Nodes, ScoreName, resolved
+from shoal.anonymize.search.greedy import Shared
+from shoal.anonymize.search.remote import Distant, Remote
+from shoal.anonymize.search.top_down import Run
+from shoal.anonymize.tree import Tree
+
+__all__ = ["specialise_from_afar"]
+
+_NODES = (64, 16, 0)  # nodes a QID is merged at, if so few are below the frontier at all
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def specialise_from_afar(
+    problem: Problem,
+    lines: Distant,
+    *,
+    most: int,
+    score: str = "auto",
+    loss_unit: LossUnit = "rows",
+) -> tuple[Problem, Outcome]:
+    """Split the best valid node of the cut until none is left, with few lines here at a time.
+
+    Parameters
+    ----------
+    problem
+        What is asked, without lines; only k is kept, counted in rows.
+    lines
+        Where the lines are.
+    most
+        So many merged lines may come here. If even those right below the frontier are more, all
+        stay where they are, and each further split is counted there.
+    score, loss_unit
+        As for ``specialise``.
+
+    Returns
+    -------
+    problem, outcome
+        The outcome, and the merged lines it speaks of.
+    """
+    return _Afar(problem, lines, most, resolved(score, problem.suppression), loss_unit).outcome()
+
+
+class _Afar:
+    def __init__(
+        self, problem: Problem, lines: Distant, most: int, score: ScoreName, unit: LossUnit
+    ) -> None:
+        self._problem, self._lines, self._most = problem, lines, most
+        self._score, self._unit = score, unit
+        self._nodes = Nodes(problem)
+        self._depths = list(_NODES)
+
+    def outcome(self) -> tuple[Problem, Outcome]:
+        cut, alive = self._problem.top, self._nodes.inner
+        while True:
+            dead = self._on(cut) & ~alive
+            found = self._near(cut, alive)
+            if found is None:
+                return self._remote(cut, dead)
+            near, known = found
+            run = Run(Shared(near), self._score, self._unit, known=known)  # [P2]
+            run.start()
+            unknown = self._nodes.inner & ~known & ~dead
+            nodes = _walked(run, unknown)  # [P3]
+            if not (run.held[unknown] > 0).any():
+                return replace(near, start=self._problem.start), run.told()
+            cut, alive = run.cut, unknown & (run.held > 0)
+            alive[nodes] = True  # [P4]
+
+    def _near(self, cut: Cut, alive: Mask) -> tuple[Problem, Mask] | None:
+        """Lines merged below the live nodes of a cut, and the nodes whose children they tell."""
+        while self._depths:
+            floor = self._floor(cut, alive, self._depths[0])
+            merged = self._lines.merged(floor, self._most)
+            if merged is not None:
+                near = replace(self._problem, codes=merged.codes, n=merged.n, start=cut)  # [P1]
+                return near, self._above(floor)
+            self._depths.pop(0)  # a later frontier has hardly fewer lines below it
+        return None
+
+    def _remote(self, cut: Cut, dead: Mask) -> tuple[Problem, Outcome]:
+        merged = self._lines.merged(cut)
+        assert merged is not None
+        classes = replace(self._problem, codes=merged.codes, n=merged.n, start=cut)
+        run = Remote(Shared(classes), self._lines, self._score, self._unit, closed=dead)  # [P5]
+        found, outcome = run.outcome()
+        return replace(found, start=self._problem.start), outcome
+
+    def _floor(self, cut: Cut, alive: Mask, most: int) -> Cut:
+        parts = np.split(alive, self._nodes.first[1:-1])
+        trees = zip(self._problem.trees, cut.nodes, parts, strict=True)
+        return Cut(tuple(_below(tree, nodes, live, most) for tree, nodes, live in trees))
+
+    def _above(self, floor: Cut) -> Mask:
+        """The nodes that lie above a floor."""
+        known = np.zeros(self._nodes.size, dtype=bool)
+        for q, (tree, nodes) in enumerate(zip(self._problem.trees, floor.nodes, strict=True)):
+            above = tree.parent[list(nodes)]
+            while len(above := np.unique(above[above >= 0])):
+                known[self._nodes.first[q] + above] = True
+                above = tree.parent[above]
+        return known
+
+    def _on(self, cut: Cut) -> Mask:
+        on = np.zeros(self._nodes.size, dtype=bool)
+        for first, nodes in zip(self._nodes.first[:-1], cut.nodes, strict=True):
+            on[first + np.array(nodes)] = True
+        return on
+
+
+def _walked(run: Run, unknown: Mask) -> Ints:
+    """Split while every node that could be next is known; the valid nodes where it stops."""
+    while len(nodes := run.valid()) and not (run.held[unknown] > 0).any():
+        run.split_best(nodes)
+    return nodes
+
+
+def _below(tree: Tree, cut: tuple[int, ...], alive: Mask, most: int) -> tuple[int, ...]:
+    """The cut with its live nodes replaced by their children, and theirs while at most ``most``."""
+    floor = np.array(cut)
+    grows = floor[alive[floor]]
+    first = True
+    while len(grows):
+        children = np.flatnonzero(np.isin(tree.parent, grows))
+        if not first and len(floor) - len(grows) + len(children) > most:
+            break
+        floor = np.append(np.setdiff1d(floor, grows), children)
+        grows, first = children[tree.fanout[children] > 0], False
+    return tuple(sorted(floor.tolist()))

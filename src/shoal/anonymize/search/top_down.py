@@ -1,0 +1,244 @@
+"""Specialise a table from the top: begin with everything at ``*`` and split while k holds.
+
+The method is that of Fung, Wang and Yu, Top-down specialization for information and privacy
+preservation, ICDE 2005, on the table of distinct combinations: lines are kept in such an order
+that a class is a slice, and after a split only the lines of the classes it divided are counted
+again. Why what comes out keeps k, l and t: ``top_down.proof.md``.
+
+How a search begins and ends: what is refused at the start, what t asks for at the end.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.classes import classes_of, metrics_of
+from shoal.anonymize.problem import Cut, Outcome, Problem
+from shoal.anonymize.search.frontier import Cells, Frontier, Slices, by_cell, cells, ranges
+from shoal.anonymize.search.gains import (
+    ASK_FOR_BITS,
+    ASK_FOR_SIZES,
+    Gains,
+    LossUnit,
+    ScoreName,
+    resolved,
+)
+from shoal.anonymize.search.greedy import Greedy, Shared, after
+from shoal.errors import StartFails, TooFewEntities
+
+__all__ = [
+    "MAY_MISS",
+    "Run",
+    "refuse_start",
+    "refuse_too_few",
+    "settled",
+    "specialise",
+    "start_fails",
+]
+
+MAY_MISS = (
+    "A split that breaks t, entropy or recursive l now is never tried again, though further splits "
+    "might mend it: what is published keeps the rules, a finer table may exist."
+)
+
+Ints = NDArray[np.int64]
+
+
+def specialise(
+    problem: Problem,
+    *,
+    score: str = "auto",
+    loss_unit: LossUnit = "rows",
+    rng: np.random.Generator | None = None,
+) -> Outcome:
+    r"""Split the best valid node of the cut until none is left.
+
+    Guarantee
+    ---------
+    Every class of the outcome has ``problem.k`` people and keeps the l and t rules; no more rows
+    are suppressed than the budget allows. See ``top_down.proof.md``.
+
+    Parameters
+    ----------
+    problem
+        The frequency table and what is asked.
+    score
+        ``auto``: ``sq`` without a suppression budget, else ``ncp-rows``. See ``scores``.
+    loss_unit
+        In what lost anonymity is counted: ``rows``, ``k`` or ``bits``.
+    rng
+        If given, each score is multiplied by :math:`e^{0.6 z}`, z normal, one for each node: a
+        way to other, sometimes better cuts.
+
+    Examples
+    --------
+    >>> from shoal.anonymize.problem import problem_of
+    >>> from shoal.domain import Taxonomy
+    >>> ages = Taxonomy.nested("*", {"young": ["18", "19"], "old": ["70", "71"]})
+    >>> table = problem_of({"age": ages}, [[0]] * 5 + [[1]] * 4 + [[2]] + [[3]] * 2, k=3)
+    >>> outcome = specialise(table)
+    >>> [ages.nodes[place].label for place in outcome.cut.nodes[0]], outcome.metrics.smallest
+    (['18', '19', 'old'], 3)
+    """
+    return Run(Shared(problem), resolved(score, problem.suppression), loss_unit, rng).outcome()
+
+
+class Run(Greedy):
+    """One search: the cut, its classes and which lines were suppressed at which split.
+
+    Parameters
+    ----------
+    shared, score, unit, rng
+        What is searched, by which score, and how it is tilted.
+    known
+        bool (nodes of all QIDs,): which nodes may be split, if the lines do not tell what lies
+        below the others.
+    """
+
+    def __init__(
+        self,
+        shared: Shared,
+        score: ScoreName,
+        unit: LossUnit = "rows",
+        rng: np.random.Generator | None = None,
+        known: NDArray[np.bool_] | None = None,
+    ) -> None:
+        frontier = Frontier(shared, bits=score in ASK_FOR_BITS, sizes=score in ASK_FOR_SIZES)
+        if known is not None:
+            frontier.open &= known
+        gains = Gains(shared.problem, score)
+        super().__init__(shared, score, unit, frontier, gains, rng)
+        self._frontier, self._gains = frontier, gains
+        self._gone_at = np.full(len(self._problem.n), -1, dtype=np.int32)  # -1: still live
+
+    def outcome(self) -> Outcome:
+        """Search, and count the release anew from its labels."""
+        self.start()
+        while len(nodes := self.valid()):  # [P2] [P4]
+            self.split_best(nodes)
+        return self.told()
+
+    def told(self) -> Outcome:
+        """Where the search stands, as an outcome."""
+        cut, suppressed = self._settled()
+        labels = self._problem.labels(cut)  # [P6]
+        return Outcome(
+            labels=labels,
+            suppressed=suppressed,
+            metrics=metrics_of(self._problem, labels, suppressed),
+            cut=cut,
+            method=self._score,
+            notes=(MAY_MISS,) if self._shared.rules.may_recover else (),
+        )
+
+    def start(self) -> None:
+        """The classes of the starting cut; those that break a rule are suppressed."""
+        problem, frontier = self._problem, self._frontier
+        refuse_too_few(self._shared)
+        labels = problem.labels(problem.top)
+        classes = classes_of(labels)
+        everything = np.arange(len(problem.n))
+        self._references = self._live_references()
+        hold, people = self._shared.passes(everything, classes.ids, classes.size, self._references)
+        if self._suppress(np.flatnonzero(~hold[classes.ids])):  # [P1]
+            self._references = self._live_references()
+        refuse_start(problem, self._suppressed, bool(hold.any()))
+        frontier.order = by_cell(classes.ids, classes.size)
+        length = np.bincount(classes.ids, minlength=classes.size)
+        start = np.cumsum(length) - length
+        node = labels[frontier.order[start]]
+        kept = Slices(start, length, people, node).take(hold)
+        for q in range(problem.d):
+            frontier.descend(q, kept)
+        frontier.add(kept, self._references, np.empty(0, dtype=np.int64))
+
+    def split(self, q: int, place: int) -> None:
+        """Divide every class at a node by its children; suppress the children that fail."""
+        frontier, tree = self._frontier, self._problem.trees[q]
+        slots, old = frontier.at(q, place)
+        at = ranges(old.start, old.length)
+        lines, fanout = frontier.order[at], int(tree.fanout[place])
+        owner = np.repeat(np.arange(len(slots)), old.length)
+        into = cells(owner, frontier.rank(q, lines), np.full(len(slots), fanout))
+        hold, people = self._shared.passes(lines, into.of, into.size, self._references)
+        frontier.order[at] = lines[by_cell(into.of, into.size)]
+        new = _children(old, into, people)
+        new.node[:, q] = np.flatnonzero(tree.parent == place)[into.rank]
+        new = new.take(hold)  # [P3]
+        self._splits.append((q, place))
+        frontier.close(q, place)
+        frontier.remove(slots)
+        frontier.descend(q, new)
+        moved = self._suppress(lines[~hold[into.of]])
+        frontier.add(new, self._references, slots)
+        if moved and self._shared.rules.closeness:
+            self._references = self._live_references()
+            frontier.recount(self._references)
+
+    def _live_references(self) -> list[Ints]:
+        return self._shared.rules.references(np.flatnonzero(self._gone_at < 0))
+
+    def _suppress(self, lines: Ints) -> bool:
+        """Take lines out of the release; whether there were any."""
+        if len(lines):
+            self._gone_at[lines] = len(self._splits)
+            self._suppressed += int(self._problem.n[lines].sum())
+            self._gains.suppress(lines)
+        return len(lines) > 0
+
+    def _settled(self) -> tuple[Cut, NDArray[np.bool_]]:
+        """The last cut whose classes keep t against what is published, and what it suppresses."""
+        for splits in range(len(self._splits), -1, -1):
+            cut = after(self._problem, self._splits[:splits])
+            suppressed = (self._gone_at >= 0) & (self._gone_at <= splits)
+            if not self._shared.rules.closeness:
+                return cut, suppressed
+            mended = settled(self._shared, cut, suppressed)  # [P5]
+            if mended is not None:
+                return cut, mended
+        raise start_fails("no class is close to the table", self._problem)
+
+
+def _children(old: Slices, into: Cells, people: Ints) -> Slices:
+    """The slices of all cells, each within the slice of its parent."""
+    length = np.bincount(into.of, minlength=into.size)
+    before = np.cumsum(length) - length
+    start = (old.start - before[into.first])[into.parent] + before
+    return Slices(start, length, people, old.node[into.parent])
+
+
+def refuse_too_few(shared: Shared) -> None:
+    """Raise unless the whole table would make one class."""
+    lines = np.arange(len(shared.problem.n))
+    people = int(shared.counting.people(lines, np.zeros_like(lines), 1)[0])
+    if people < shared.problem.k:
+        raise TooFewEntities(
+            f"The table has {people} of the k = {shared.problem.k} that a class needs.",
+            "Choose a smaller k, or gather more rows.",
+        )
+
+
+def refuse_start(problem: Problem, suppressed: int, some_stay: bool) -> None:
+    """Raise if the starting classes that break a rule are too many."""
+    if suppressed > problem.budget or not some_stay:
+        raise start_fails(f"{suppressed} rows lie in classes that break k, l or t", problem)
+
+
+def start_fails(what: str, problem: Problem) -> StartFails:
+    """The error that says what is wrong at the start, and how much would be allowed."""
+    return StartFails(
+        f"At the most general labels allowed, {what}; {max(problem.budget, 0)} rows may be "
+        "suppressed.",
+        "Allow more general labels (max_level), more suppression, or ask for less of l or t.",
+    )
+
+
+def settled(shared: Shared, cut: Cut, suppressed: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+    """Suppress what fails against the published rows, until nothing does; None if too much."""
+    problem, suppressed = shared.problem, suppressed.copy()
+    while int(problem.n[suppressed].sum()) <= problem.budget and not suppressed.all():
+        classes = classes_of(problem.labels(cut), suppressed)
+        hold = shared.hold(classes)
+        if hold.all():
+            return suppressed
+        suppressed |= ~np.append(hold, True)[classes.ids]
+    return None

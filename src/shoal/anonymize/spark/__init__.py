@@ -1,0 +1,1 @@
+"""A release where the rows lie on Spark."""

@@ -1,0 +1,115 @@
+"""A frequency table that stays on Spark, as codes, and what is counted of it there."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.anonymize.codec import Codec
+from shoal.anonymize.problem import Cut, Problem
+from shoal.anonymize.search.remote import Children, Codes, Divide, Merge, Merged
+from shoal.engine.spark.failures import guarded
+from shoal.engine.spark.table import Each
+
+__all__ = ["SparkLines", "coded", "rows_in"]
+
+Ints = NDArray[np.int64]
+
+
+class SparkLines:
+    """Lines kept by Spark: columns q0, q1, ... of leaf codes, and ``n``, their rows.
+
+    Parameters
+    ----------
+    frame
+        The lines, as ``coded`` makes them.
+    problem
+        What is asked of them; its own lines do not matter.
+    """
+
+    def __init__(self, frame: Any, problem: Problem) -> None:
+        self._frame, self._problem = frame, problem
+
+    def merged(self, floor: Cut, most: int | None = None) -> Merged | None:
+        """Lines told apart no further than by the nodes of ``floor``; None if over ``most``."""
+        names, kinds = _names(self._problem.d), _schema(self._problem.d)
+        kernel = _Merging(Merge.below(floor, self._problem))
+        lines = self._frame.mapInArrow(Each(kernel), kinds).groupBy(*names).agg({"n": "sum"})
+        with guarded("merging lines"):
+            found = (lines if most is None else lines.limit(most + 1)).toArrow()
+        return None if most is not None and len(found) > most else Merged(*_arrays(found))
+
+    def children(self, classes: Codes, cut: Cut, nodes: NDArray[np.bool_]) -> Children:
+        """How some classes of a cut divide by the children of these nodes of all QIDs."""
+        divide = Divide(classes, cut, nodes, self._problem)
+        return divide.unpacked(*_summed(self._frame, _Dividing(divide), "dividing classes"))
+
+
+def coded(frame: Any, codec: Codec) -> Any:
+    """Distinct combinations c0, c1, ..., n as codes; lines with a null that is no leaf go."""
+    return frame.mapInArrow(Each(_Coding(codec)), _schema(len(codec.hierarchies)))
+
+
+def rows_in(frame: Any) -> int:
+    """How many rows the lines stand for."""
+    with guarded("counting rows"):
+        found = frame.agg({"n": "sum"}).toArrow()
+    return int(found.column(0)[0].as_py() or 0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Coding:
+    codec: Codec
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        names = enumerate(self.codec.hierarchies)
+        codes = np.stack([self.codec.leaves(name, batch[f"c{q}"]) for q, name in names], axis=1)
+        kept = (codes >= 0).all(axis=1)
+        return _batch(codes[kept], batch["n"].to_numpy(zero_copy_only=False)[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class _Merging:
+    merge: Merge
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        return _batch(*self.merge(*_arrays(batch)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Dividing:
+    divide: Divide
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        found = self.divide(*_arrays(batch))
+        return pa.record_batch({"key": self.divide.packed(found), "n": found.n})
+
+
+def _summed(frame: Any, kernel: Any, what: str) -> tuple[Ints, Ints]:
+    """Sums by key of what a kernel makes of each batch; the keys rise."""
+    pairs = frame.mapInArrow(Each(kernel), "key bigint, n bigint")
+    with guarded(what):
+        found = pairs.groupBy("key").agg({"n": "sum"}).toArrow()
+    keys, n = (column.to_numpy().astype(np.int64) for column in found.columns)
+    order = np.argsort(keys)
+    return keys[order], n[order]
+
+
+def _arrays(batch: Any) -> tuple[Codes, Ints]:
+    *codes, n = (column.to_numpy() for column in batch.columns)
+    return np.stack(codes, axis=1).astype(np.int32), n.astype(np.int64)
+
+
+def _batch(codes: Codes, n: Ints) -> pa.RecordBatch:
+    columns = [pa.array(np.ascontiguousarray(column)) for column in codes.T]
+    return pa.record_batch([*columns, pa.array(n)], names=[*_names(codes.shape[1]), "n"])
+
+
+def _names(d: int) -> list[str]:
+    return [f"q{q}" for q in range(d)]
+
+
+def _schema(d: int) -> str:
+    return ", ".join([*(f"{name} int" for name in _names(d)), "n bigint"])

@@ -1,0 +1,278 @@
+"""A whole run of a policy on Spark: counted, written and counted again by the cluster."""
+
+import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.problem import Outcome
+from shoal.anonymize.release.lines import Release, released
+from shoal.anonymize.release.manifest import manifest_of, write_mapping
+from shoal.anonymize.release.people import People, keep_people
+from shoal.anonymize.release.result import (
+    Finished,
+    Pages,
+    Paths,
+    Produced,
+    occurring,
+    refuse_broken,
+)
+from shoal.anonymize.release.writer import format_of
+from shoal.anonymize.risk.recount import Achieved, recount
+from shoal.anonymize.spark.frame import SPARK_OWNER, in_own_order, released_frame
+from shoal.anonymize.study import Progress, studied
+from shoal.engine.scratch import scratch
+from shoal.engine.spark.failures import guarded
+from shoal.engine.spark.files import (
+    beside,
+    digest_of,
+    files_of,
+    refuse_pattern,
+    same_place,
+    uri_of,
+)
+from shoal.engine.spark.table import SparkTable
+from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy
+
+__all__ = ["SparkRun", "release_on_spark"]
+
+# As RFC 4180 writes it; blanks belong to their cells.
+_CSV = {
+    "header": True,
+    "escape": '"',
+    "emptyValue": '""',
+    "ignoreLeadingWhiteSpace": False,
+    "ignoreTrailingWhiteSpace": False,
+}
+# Rows come in no order that the least and greatest values of a page would help to read.
+_PARQUET = {"parquet.column.statistics.enabled": False, "parquet.size.statistics.enabled": False}
+_FILE_ROWS = 4_000_000
+
+
+def release_on_spark(
+    policy: Policy, table: SparkTable, frequency: Frequency, outcome: Outcome
+) -> Any:
+    """The release of an outcome as a Spark frame that was counted again.
+
+    It is checkpointed on the executors: what is returned is what was counted.
+    """
+    release = released(frequency.problem, outcome, policy.output.suppressed == "star")
+    with guarded("releasing rows"):
+        frame = released_frame(policy, table, frequency, release).localCheckpoint()
+    known = SparkTable(frame, table.collect_limit)
+    achieved = _counted_again(policy, known, frequency, release)
+    if SPARK_OWNER not in frame.columns:
+        return frame
+    return in_own_order(frame.drop(SPARK_OWNER), achieved.rows)
+
+
+class SparkRun:
+    """One run. Everything is refused here that can be, before any row is read.
+
+    Parameters
+    ----------
+    policy, table
+        What is released, under which policy.
+    pages, overwrite
+        As for ``run_policy``.
+    people
+        What is known of the people of earlier releases.
+    """
+
+    def __init__(
+        self,
+        policy: Policy,
+        table: SparkTable,
+        pages: Pages | None,
+        overwrite: bool,
+        people: People,
+    ) -> None:
+        self._policy, self._table, self._pages = policy, table, pages
+        self._people, self._overwrite = people, overwrite
+        self._files = files_of(table.session)
+        self._kind = format_of(Path(self._uris["table"]))
+        self._refuse_taken(overwrite)
+        self._refuse_nested()
+
+    def finished(self, cut: Any, progress: Progress | None) -> Finished:
+        """Search or keep a cut, write, count again, and only then give names."""
+        policy = self._policy
+        frequency, outcome = studied(policy, self._table, cut, progress)
+        people = self._people.joined_by(self._table)
+        release = released(frequency.problem, outcome, policy.output.suppressed == "star")
+        with self._private_folder() as folder:
+            written, achieved = self._written(frequency, release, folder)
+            produced = Produced(achieved, release, int(frequency.problem.n[release.starred].sum()))
+            found = occurring(policy, release.labels[~release.suppressed])
+            told = manifest_of(
+                policy,
+                frequency.codec,
+                outcome,
+                achieved,
+                found,
+                starred=produced.starred,
+                table_sha256=digest_of(self._table.session, written),
+                people=people.told,
+            )
+            done = Finished(policy, self._paths, frequency, outcome, produced, told)
+            for uri, text in self._texts(done, found).items():
+                self._put(uri, text)
+            with ExitStack() as stack:
+                keep_people(people, stack, self._overwrite)
+            self._files.rename(written, self._uris["table"])  # [P3]
+        return done
+
+    def _written(self, frequency: Frequency, release: Release, folder: str) -> tuple[str, Achieved]:
+        """Write the rows and count them again; whose they are leaves before the last writing."""
+        policy, limit = self._policy, self._table.collect_limit
+        with guarded("releasing rows"):
+            frame = released_frame(policy, self._table, frequency, release)
+        path = f"{folder}/release"
+        if policy.privacy.entity is None:
+            self._write(frame, path, self._kind)
+            written = SparkTable(self._read(path, self._kind), limit)
+            return path, _counted_again(policy, written, frequency, release)
+        known = f"{folder}/known"
+        self._write(frame, known, ".parquet")
+        people = SparkTable(self._read(known, ".parquet"), limit)
+        achieved = _counted_again(policy, people, frequency, release)
+        bare = in_own_order(people.frame.drop(SPARK_OWNER), achieved.rows)  # [P4]
+        self._write(bare, path, self._kind)
+        self._same_rows(SparkTable(self._read(path, self._kind), limit), achieved)  # [P5]
+        return path, achieved
+
+    def _same_rows(self, written: SparkTable, achieved: Achieved) -> None:
+        """Without its owners the table must still have the rows and classes that were counted."""
+        bare = recount(written, self._policy, by_row=True)
+        if (bare.rows, bare.classes) != (achieved.rows, achieved.classes):
+            raise CannotWrite(
+                "The table changed while the column that says whose a row is was taken out.",
+                "It was removed. Please report this.",
+            )
+
+    def _write(self, frame: Any, path: str, kind: str) -> None:
+        writer = frame.write.option("maxRecordsPerFile", _FILE_ROWS)
+        with guarded("writing the release"):
+            if kind == ".parquet":
+                writer.options(**_PARQUET).parquet(path)
+            else:
+                gzip = "gzip" if kind == ".csv.gz" else "none"
+                writer.options(**_CSV, compression=gzip).csv(path)
+
+    def _read(self, path: str, kind: str) -> Any:
+        reader = self._table.session.read
+        if kind == ".parquet":
+            return reader.parquet(path)
+        return reader.options(**_CSV, multiLine=True).csv(path)
+
+    def _texts(self, done: Finished, found: dict[str, set[int]]) -> dict[str, str]:
+        """Mapping, manifest and pages by the places they go to."""
+        texts = {self._uris["manifest"]: json.dumps(done.manifest, indent=1) + "\n"}
+        if done.outcome.cut is not None:
+            with scratch() as near:
+                mapping = near / "mapping.csv"
+                write_mapping(done.policy, done.frequency.codec, found, mapping)
+                texts[self._uris["mapping"]] = mapping.read_text(encoding="utf-8")
+        for path, text in (self._pages(done) if self._pages else {}).items():
+            texts[self._page(path)] = text
+        return texts
+
+    def _put(self, uri: str, text: str) -> None:
+        """Write a file whole or not at all."""
+        part = beside(uri)
+        try:
+            self._files.write(part, text, private=uri == self._page(self._paths.curator))
+            self._files.rename(part, uri)
+        finally:
+            self._files.delete(part)
+
+    @contextmanager
+    def _private_folder(self) -> Iterator[str]:
+        """Beside the table, so that giving it its name moves nothing."""
+        folder = beside(self._uris["table"])
+        self._files.make_private(folder)
+        try:
+            yield folder
+        finally:
+            self._files.delete(folder)
+
+    @cached_property
+    def _uris(self) -> dict[str, str]:
+        output = self._policy.output
+        if output.path is None:
+            raise InvalidPolicy("output.path is missing.", "Say where the released table goes.")
+        table = _uri(self._policy, output.path)
+        refuse_pattern(table)
+        stem = table.removesuffix(format_of(Path(table)))
+        given = {"mapping": output.mapping, "manifest": output.manifest, "report": output.report}
+        endings = {
+            "mapping": ".mapping.csv",
+            "manifest": ".manifest.json",
+            "report": ".report.html",
+        }
+        beside = {
+            name: f"{stem}{endings[name]}" if written is None else _uri(self._policy, written)
+            for name, written in given.items()
+        }
+        return {"table": table, **beside}
+
+    @cached_property
+    def _paths(self) -> Paths:
+        return Paths(
+            **{name: Path(uri.removeprefix("file://")) for name, uri in self._uris.items()},
+            people=self._people.path,
+        )
+
+    def _page(self, path: Path) -> str:
+        return f"{self._uris['report'].rsplit('/', 1)[0]}/{path.name}"
+
+    def _refuse_taken(self, overwrite: bool) -> None:
+        pages = [self._page(path) for path in self._paths.pages] if self._pages else []
+        wanted = [self._uris[name] for name in ("table", "mapping", "manifest")] + pages
+        people = self._people
+        kept = [] if people.path is None else [uri_of(str(people.path))]
+        if len({*wanted, *kept}) < len(wanted) + len(kept):
+            raise InvalidPolicy("One path is to hold two files.", "Choose others under `output`.")
+        table = self._uris["table"]
+        if any(same_place(file, table) for file in self._table.frame.inputFiles()):
+            raise InvalidPolicy(
+                f"{table} is read by this very run.", "Choose another name under `output`."
+            )
+        new = [*wanted, *([] if people.is_kept else kept)]
+        taken = [uri for uri in new if self._files.exists(uri)]
+        if taken and not overwrite:
+            raise AlreadyExists(
+                f"{', '.join(taken)} exist already.",
+                "Choose other names, or say `overwrite: true`.",
+            )
+
+    def _refuse_nested(self) -> None:
+        """CSV is text: lists and bytes have no way to be written in it."""
+        policy = self._policy
+        carried = {*policy.names("sensitive"), *policy.names("other")}
+        odd = ("array<", "map<", "struct<", "binary", "variant")
+        names = [n for n, kind in self._table.frame.dtypes if n in carried and kind.startswith(odd)]
+        if names and self._kind != ".parquet":
+            raise CannotWrite(
+                f"{', '.join(map(repr, names))} hold lists or bytes, which a CSV file cannot.",
+                "Release it as .parquet, or turn them into text first.",
+            )
+
+
+def _counted_again(
+    policy: Policy, written: SparkTable, frequency: Frequency, release: Release
+) -> Achieved:
+    owner = SPARK_OWNER if SPARK_OWNER in written.names else None
+    achieved = recount(written, policy, owner=owner)  # [P1]
+    rows = int(frequency.problem.n[~release.suppressed].sum())
+    refuse_broken(policy, achieved, release, rows)  # [P2]
+    return achieved
+
+
+def _uri(policy: Policy, written: str) -> str:
+    """A path as Spark takes it: without a scheme it is local and starts at the policy's folder."""
+    return written if uri_of(written) == written else uri_of(str(policy.path(written)))

@@ -1,0 +1,226 @@
+"""Is the table what the policy says? Columns, people, and columns that look identifying."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from shoal.anonymize.classes import classes_of
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.problem import Problem
+from shoal.anonymize.release.pseudonyms import keys_of
+from shoal.anonymize.table import AnyTable
+from shoal.data.column_names import check_header, lacking, listed, no_header, places
+from shoal.engine.duckdb import OWNER
+from shoal.errors import (
+    EntityMissing,
+    EntityRequired,
+    InvalidPolicy,
+    LinkedRows,
+    LooksIdentifying,
+    UnlistedColumn,
+)
+
+__all__ = ["check_columns", "check_countable", "check_names", "check_people", "check_tokens",
+           "rarely_shared"]  # fmt: skip
+
+_WORDS = 4  # so many in most cells make free text
+_RARE = 0.1  # share of rows that a column published as it is may find
+_MOMENT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}"
+
+
+def check_columns(policy: Policy, table: AnyTable, counted: Sequence[str]) -> None:
+    """Every column has a role and exists, keys are there, and nothing published looks identifying.
+
+    The keys come first: without them no row is read. Columns that are ``counted`` hold plain
+    values.
+    """
+    roles = list(policy.attributes)
+    if not {*roles} <= {*table.names}:
+        raise lacking(roles, table.names, f"of the policy's {len(roles)} columns")
+    unlisted = [name for name in table.names if name not in roles]
+    if unlisted:
+        raise UnlistedColumn(
+            f"Of the table's {len(table.names)} columns {len(unlisted)} have no role: "
+            f"{places(unlisted, table.names)}.",
+            "Give each one under `attributes`: identifier, quasi, sensitive or other. Names are "
+            "not shown here: without a header line they would be a person's values.",
+        )
+    keys_of(policy)
+    check_countable(table, counted)
+    _check_others(policy, table)
+
+
+def check_names(table: AnyTable, what: str) -> None:
+    """Refuse to list names that may be a person's values, before any is shown.
+
+    They must look like names; and none may stand in its own column among other values, as `F` does
+    in a table without a header line. A column that holds it or nothing is one of a survey's boxes.
+    """
+    check_header(table.names, what)
+    parts = [part for i, name in enumerate(table.names) for part in _recurrence(i, name)]
+    found = [
+        c[0].as_py()
+        for c in table.query(f"SELECT {', '.join(parts)} FROM rows", table.names).columns
+    ]
+    for name, same, ticked in zip(table.names, found[::2], found[1::2], strict=True):
+        if same and not ticked:
+            at = places([name], table.names)
+            raise no_header(what, f"{at} of {len(table.names)} is also a value further down")
+
+
+def check_countable(table: AnyTable, columns: Sequence[str]) -> None:
+    """Refuse to count rows by lists or structures, which no hierarchy or order tells apart."""
+    nested = table.nested(list(dict.fromkeys(columns)))
+    if nested:
+        raise InvalidPolicy(
+            f"{listed(nested)} of the columns to be counted by their values hold lists or "
+            "structures.",
+            "Take a part of each as a column of its own, or give it the role `other`.",
+        )
+
+
+def check_people(policy: Policy, table: AnyTable) -> bool:
+    """Whether people have to be told apart: some have several rows. Nobody's rows are refused."""
+    entity = policy.privacy.entity
+    for name in keys_of(policy):
+        if name != entity and _repeats(table, name):
+            raise EntityRequired(
+                f"Pseudonyms of {name!r} stand on several rows of a person, but rows are counted "
+                "as people.",
+                f"Say `entity: {name}` under `privacy`, or drop the column.",
+            )
+    if entity is None:
+        return False
+    rows, known, people = _people(table, entity)
+    if known < rows:
+        raise EntityMissing(
+            f"{rows - known} of {rows} rows have nothing in {entity!r}, so they belong to nobody.",
+            "Fill in whose they are, or remove them.",
+        )
+    return people < rows
+
+
+def check_tokens(policy: Policy, problem: Problem) -> None:
+    """A pseudonym must not tie together rows that differ in what is published of them."""
+    entity = policy.privacy.entity
+    if entity not in keys_of(policy) or problem.entities is None:
+        return
+    people = np.unique(problem.entities, return_inverse=True)[1]
+    pairs = classes_of(np.column_stack([problem.codes, people]).astype(np.int32)).size
+    several = pairs - int(people.max(initial=-1)) - 1
+    if several:
+        raise LinkedRows(
+            f"Pseudonyms of {entity!r} would tie together rows with different quasi-identifiers "
+            f"({several} combinations too many): each is shared by k people, the set by nobody.",
+            f"Drop the column (`action: drop`); `entity: {entity}` still counts people.",
+        )
+
+
+def _repeats(table: AnyTable, name: str) -> bool:
+    _, known, people = _people(table, name)
+    return people < known
+
+
+def _people(table: AnyTable, name: str) -> tuple[int, int, int]:
+    sql = f"SELECT count(*), count({OWNER}), count(DISTINCT {OWNER}) FROM rows"
+    rows, known, people = (column[0].as_py() for column in table.query(sql, [], name).columns)
+    return rows, known, people
+
+
+def _check_others(policy: Policy, table: AnyTable) -> None:
+    names = [name for name in policy.names("other") if not policy.attributes[name].force]
+    if not names:
+        return
+    parts = [part for i in range(len(names)) for part in _suspicions(i, policy.input.null_values)]
+    found = [
+        c[0].as_py() for c in table.query(f"SELECT {', '.join(parts)} FROM rows", names).columns
+    ]
+    entity = policy.privacy.entity
+    looks = [f"{entity!r} (it says whose a row is)"] if entity in names else []
+    for name, (known, different, wordy, moments) in zip(
+        names, zip(*[iter(found)] * 4, strict=True), strict=True
+    ):
+        for many, what in ((different, "mostly unique"), (wordy, "free text"), (moments, "times")):
+            if known and many > known / 2:
+                looks.append(f"{name!r} ({what})")
+                break
+    if looks:
+        raise LooksIdentifying(
+            f"Published as they are, {', '.join(looks)} may tell people apart.",
+            "Make them quasi or identifier, or say `force: true` if that is no danger.",
+        )
+
+
+def rarely_shared(policy: Policy, table: AnyTable) -> dict[str, float]:
+    """Columns published as they are that find people: by name, the share of rows they find.
+
+    Counted are rows whose value is shared by fewer than k people: whoever knows it has fewer than k
+    rows to look through, whatever the quasi-identifiers say. Up to one row in ten passes. The
+    answer is read off the rows: it is for their holder alone.
+
+    Examples
+    --------
+    >>> from shoal.anonymize.table import Table
+    >>> policy = Policy.of({"version": 1, "privacy": {"k": 3}, "attributes": {
+    ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}},
+    ...     "case": {"role": "other"}}})
+    >>> rarely_shared(policy, Table({"sex": ["F", "M"] * 4, "case": [1, 1, 2, 2, 3, 3, 4, 4]}))
+    {'case': 1.0}
+    """
+    names = [name for name in policy.names("other") if not policy.attributes[name].force]
+    shares = {name: _rare(policy, table, name) for name in names}
+    return {name: share for name, share in shares.items() if share > _RARE}
+
+
+def _rare(policy: Policy, table: AnyTable, name: str) -> float:
+    entity = policy.privacy.entity
+    people = "count(*)" if entity is None else f"count(DISTINCT {OWNER})"
+    cell = _cell(0, policy.input.null_values)
+    values = f"SELECT {cell} AS value, count(*) AS n, {people} AS people FROM rows GROUP BY {cell}"
+    few = f"sum(CASE WHEN people < {policy.privacy.k} THEN n ELSE 0 END)"
+    sql = f"SELECT sum(n), {few} FROM ({values}) WHERE value IS NOT NULL"
+    known, rare = (column[0].as_py() for column in table.query(sql, [name], entity).columns)
+    return float(rare) / float(known) if known else 0.0
+
+
+def _suspicions(i: int, null_values: Sequence[str]) -> list[str]:
+    cell = _cell(i, null_values)
+    blanks = f"length({cell}) - length(replace({cell}, ' ', ''))"
+    return [
+        f"count({cell})",
+        f"count(DISTINCT {cell})",
+        f"count(*) FILTER (WHERE {blanks} >= {_WORDS - 1})",
+        f"count(*) FILTER (WHERE regexp_replace({cell}, '{_MOMENT}', '') <> {cell})",
+    ]
+
+
+def _cell(i: int, null_values: Sequence[str]) -> str:
+    # In words that DuckDB and Spark both understand.
+    nothing = ", ".join(map(_literal, null_values)) or "NULL"
+    text = f"trim(CAST(c{i} AS STRING))"
+    return f"(CASE WHEN {text} IN ({nothing}) THEN NULL ELSE {text} END)"
+
+
+def _recurrence(i: int, name: str) -> list[str]:
+    """How many cells say what the column is called; whether all others are empty, and some are."""
+    text, called = f"trim(CAST(c{i} AS STRING))", _literal(name.strip())
+    same, other = f"{text} = {called}", f"{text} <> {called} AND {text} <> ''"
+    filled = f"count(*) FILTER (WHERE {text} <> '')"
+    return [
+        f"count(*) FILTER (WHERE {same})",
+        f"count(*) FILTER (WHERE {other}) = 0 AND {filled} < count(*)",
+    ]
+
+
+def _literal(text: str) -> str:
+    r"""Text as SQL, without the quotes and backslashes that DuckDB and Spark read differently.
+
+    Examples
+    --------
+    >>> _literal(r"\N"), _literal("NA"), _literal("")
+    ("concat(chr(92), 'N')", "concat('NA')", "''")
+    """
+    parts = [part for part in re.split(r"([\\'])", text) if part]
+    said = [f"chr({ord(part)})" if part in "\\'" else f"'{part}'" for part in parts]
+    return f"concat({', '.join(said)})" if said else "''"

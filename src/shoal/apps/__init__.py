@@ -1,1 +1,0 @@
-"""The programs people run; nothing else leans on them."""

@@ -1,0 +1,1 @@
+"""Certified lower bounds on epsilon, from outputs on two neighbouring inputs."""

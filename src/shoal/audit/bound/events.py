@@ -1,0 +1,222 @@
+"""The event on which two inputs differ most: chosen on one half of the draws, tested on the other.
+
+Choosing and testing on the same outputs would find differences where there are none. But for a few
+different values, statistics are learnt on two thirds of the first half and compared on the rest of
+it: otherwise the one that learnt by heart what it is judged on would win. See ``events.proof.md``.
+
+From counts of an event to a certified bound: Clopper and Pearson's limits, both directions.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.audit.bound.sample import Sample
+from shoal.audit.bound.statistics import Score, Statistic, candidates, few_values
+from shoal.errors import InvalidSetting, TooFewDraws
+from shoal.privacy.exact import whole_number
+
+__all__ = [
+    "Outcome",
+    "best_events",
+    "ceiling_of",
+    "certified",
+    "check_draws",
+    "check_levels",
+    "counted",
+]
+
+Vector = NDArray[np.float64]
+_QUANTILES = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
+_FEW = 256  # different numbers are all tried as thresholds
+
+Counts = NDArray[np.intp]
+_FEWEST = 1_000
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An event and what came of it on fresh outputs: ``often`` on the side it speaks for."""
+
+    words: str
+    often: int
+    seldom: int
+    of: int
+    value: float
+    by: str
+
+
+@dataclass(frozen=True)
+class _Event:
+    """{statistic >= t}, which speaks for the first input, or {statistic <= t} for the second."""
+
+    statistic: Statistic
+    t: float
+    first: bool
+
+    @property
+    def words(self) -> str:
+        direction = "first over second" if self.first else "second over first"
+        return f"{self.statistic.words(self.t, self.first)}, {direction} input"
+
+    def contains(self, sample: Sample) -> NDArray[np.bool_]:
+        numbers = self.statistic.of(sample)
+        return numbers >= self.t if self.first else numbers <= self.t
+
+
+def best_events(
+    first: Sample,
+    second: Sample,
+    *,
+    alpha: float,
+    delta: float,
+    score: Score | None,
+    more: Sequence[Statistic],
+    seed: int,
+) -> tuple[list[Outcome], list[str]]:
+    """For each direction the one event that shows most on the first half, tested on the second.
+
+    Also, in words, what only one input ever reached.
+    """
+    m = len(first) // 2  # [P1] of the first half of the outputs everything but the test is made
+    half, fresh = ((first.part(s), second.part(s)) for s in (slice(0, m), slice(m, None)))
+    learnt, judges = (half, half) if few_values(*half) else _in_two(*half)
+    tried = [*candidates(*learnt, score, seed), *more]
+    chosen = _best(tried, *judges, alpha, delta)
+    tested = [_tested(event, *fresh, alpha, delta) for event in chosen]  # [P2] two events
+    alone = [_one_sided(event, *half) for event in chosen]
+    reached = [_tested(event, *fresh, alpha, 0.0) for event in alone if event]
+    return tested, _support(tested, reached)
+
+
+def _in_two(first: Sample, second: Sample) -> tuple[tuple[Sample, Sample], tuple[Sample, Sample]]:
+    """Two thirds to learn from, the rest to judge by."""
+    cut = 2 * len(first) // 3
+    learnt, judges = ((first.part(s), second.part(s)) for s in (slice(0, cut), slice(cut, None)))
+    return learnt, judges
+
+
+def counted(
+    words: str, often: int, seldom: int, of: int, alpha: float, delta: float, by: str
+) -> Outcome:
+    """An event with its certified bound; 0 where nothing is certified."""
+    value = certified(np.array([often]), np.array([seldom]), of, alpha, delta)[0]  # [P3]
+    return Outcome(words, often, seldom, of, max(0.0, float(value)), by)
+
+
+def _best(
+    tried: Sequence[Statistic], first: Sample, second: Sample, alpha: float, delta: float
+) -> list[_Event]:
+    """One event for each direction."""
+    numbers = [(each, each.of(first), each.of(second)) for each in tried]
+    best: list[_Event] = []
+    for speaks_for_first in (True, False):
+        found = [
+            (*_best_threshold(a, b, speaks_for_first, alpha, delta), statistic)
+            for statistic, a, b in numbers
+        ]
+        _, t, statistic = max(found, key=lambda each: each[0])
+        best.append(_Event(statistic, t, speaks_for_first))
+    return best
+
+
+def _best_threshold(
+    a: Vector, b: Vector, speaks_for_first: bool, alpha: float, delta: float
+) -> tuple[float, float]:
+    """The bound seen at the best threshold, and the threshold."""
+    often, seldom = (np.sort(a), np.sort(b)) if speaks_for_first else (np.sort(-b), np.sort(-a))
+    thresholds = _thresholds(np.concatenate([often, seldom]))
+    k_p, k_q = (_at_least(side, thresholds) for side in (often, seldom))
+    bounds = certified(k_p, k_q, a.size, alpha, delta)
+    place = int(np.argmax(bounds))
+    t = float(thresholds[place])
+    return float(bounds[place]), t if speaks_for_first else -t
+
+
+def _thresholds(numbers: Vector) -> Vector:
+    known = np.sort(numbers[~np.isnan(numbers)])
+    if known.size == 0:
+        return np.array([np.inf])
+    different = np.unique(known)
+    if different.size <= _FEW:
+        return different
+    return np.unique(known[(np.array(_QUANTILES) * known.size).astype(int)])
+
+
+def _at_least(rising: Vector, thresholds: Vector) -> NDArray[np.intp]:
+    known = rising[~np.isnan(rising)]
+    return known.size - np.searchsorted(known, thresholds, side="left")
+
+
+def _tested(event: _Event, first: Sample, second: Sample, alpha: float, delta: float) -> Outcome:
+    k_first, k_second = (int(event.contains(side).sum()) for side in (first, second))
+    often, seldom = (k_first, k_second) if event.first else (k_second, k_first)
+    return counted(event.words, often, seldom, len(first), alpha, delta, event.statistic.name)
+
+
+def _one_sided(event: _Event, first: Sample, second: Sample) -> _Event | None:
+    """The same statistic, past all it ever was on the other input; ``None`` if nothing is."""
+    sign = 1.0 if event.first else -1.0
+    own, other = (first, second) if event.first else (second, first)
+    numbers, limits = sign * event.statistic.of(own), sign * event.statistic.of(other)
+    limit = np.max(limits[~np.isnan(limits)], initial=-np.inf)
+    beyond = numbers[numbers > limit]
+    return _Event(event.statistic, sign * float(beyond.min()), event.first) if beyond.size else None
+
+
+def _support(tested: Sequence[Outcome], alone: Sequence[Outcome]) -> list[str]:
+    """What only one input reached, on all halves and too often for chance, in words."""
+    known = {each.words for each in tested}
+    return [
+        f"support: only one input reached {each.words}: {each.often:,} of {each.of:,} outputs"
+        for each in alone
+        if each.seldom == 0 and each.value > 0 and each.words not in known
+    ]
+
+
+def certified(
+    often: Counts, seldom: Counts, m: int, alpha: float, delta: float
+) -> NDArray[np.float64]:
+    """ln((p_low - delta)/q_high) for events seen so often among m outputs of either side.
+
+    Four one-sided limits at alpha/4, two for each of two directions, hold together with
+    probability 1 - alpha; and where they hold, no (epsilon, delta)-private mechanism exceeds its
+    epsilon: p_low - delta <= p - delta <= e^epsilon q <= e^epsilon q_high.
+    """
+    from scipy.stats import beta
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_low = np.where(often == 0, 0.0, beta.ppf(alpha / 4, often, m - often + 1))
+        q_high = np.where(seldom == m, 1.0, beta.ppf(1 - alpha / 4, seldom + 1, m - seldom))
+        return np.asarray(np.log(np.maximum(p_low - delta, 0) / q_high))
+
+
+def ceiling_of(m: int, alpha: float) -> float:
+    """The most that m outputs a side can show: all of one side, none of the other.
+
+    >>> round(ceiling_of(100_000, 0.01), 2)
+    9.72
+    """
+    return math.log(m / math.log(4 / alpha))
+
+
+def check_levels(alpha: float, delta: float) -> None:
+    """Refuse an alpha outside (0, 0.5) or a delta outside [0, 1)."""
+    numbers = isinstance(alpha, int | float) and isinstance(delta, int | float)
+    if not numbers or not 0 < alpha < 0.5 or not 0 <= delta < 1:
+        raise InvalidSetting(
+            "alpha must lie in (0, 0.5) and delta in [0, 1).", "E.g. alpha=0.01, delta=0."
+        )
+
+
+def check_draws(draws: int) -> None:
+    """Refuse fewer than a thousand outputs a side."""
+    whole = whole_number(draws)
+    if whole is None or whole < _FEWEST:
+        raise TooFewDraws(
+            f"{draws} outputs a side came or were asked for; an audit needs {_FEWEST}.",
+            "Draw more: 200,000 a side show bounds up to 9.7.",
+        )

@@ -1,0 +1,284 @@
+"""A certified lower bound on epsilon, from outputs on two neighbouring inputs.
+
+A proof gives the guarantee; an audit guards the code. A bound above the claim proves a fault, at
+level 1 - alpha; one below it proves nothing. See ``events.proof.md``.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.audit.bound.events import (
+    Outcome,
+    best_events,
+    ceiling_of,
+    check_draws,
+    check_levels,
+    counted,
+)
+from shoal.audit.bound.pairs import (
+    check_pair,
+    delta_of,
+    described,
+    epsilon_for,
+    epsilon_of,
+    told_of_rows,
+)
+from shoal.audit.bound.sample import Sample, samples_of
+from shoal.audit.bound.statistics import Score, Statistic, low_bits
+from shoal.audit.draws import Progress, drawn, draws_by_itself, half_of
+from shoal.audit.finding import LowerBound, judged, seed_of
+from shoal.errors import DimensionMismatch, InvalidSetting
+from shoal.privacy import Guarantee
+from shoal.randomness import Randomness, Seed
+
+__all__ = ["LowerBound", "lower_bound", "lower_bound_of"]
+
+Event = Callable[[Any], Any]
+_SERIAL = "outputs tell of the ones after them: nothing is certified"
+
+
+def lower_bound(
+    mechanism: Any,
+    pair: Any,
+    claim: Guarantee | float | None = None,
+    *,
+    draws: int = 200_000,
+    alpha: float = 0.01,
+    delta: float = 0.0,
+    score: Score | None = None,
+    event: Event | None = None,
+    random_state: Seed = None,
+    progress: Progress | None = None,
+    constructed: bool | str = False,
+) -> LowerBound:
+    """Draw outputs on two inputs and bound epsilon from below by how they differ.
+
+    Parameters
+    ----------
+    mechanism
+        One of ours, or anything with ``release(value, rng)``, or a function of an input, or of an
+        input and a NumPy generator; ``Batched(f)`` draws many outputs in one call. Outputs are
+        numbers, arrays, text, or several of them in a tuple or a mapping. An exception, NaN or
+        changed shape is an output, and reported. Each call gets an input of its own to work on.
+    pair
+        Two inputs the claim compares.
+    claim
+        The guarantee, or the number, to hold the bound against; left out, the mechanism's own.
+    draws
+        Outputs a side. Half of them choose the event, the others test it.
+    alpha, delta
+        As of ``lower_bound_of``; an ``ApproxDP`` brings its delta.
+    score
+        From outputs to how much each speaks for the first input, best its log-likelihood ratio
+        (``scores.exact_score`` knows those of our mechanisms). Without one boosted trees learn it.
+    event
+        Fixed before drawing: from outputs to whether they are in it. Outcome on all draws.
+    random_state
+        A seed makes the audit repeatable, if the function takes its randomness from us.
+    progress
+        Called with what is being done and how far it is, from 0 to 1.
+    constructed
+        ``True``, or the pair in words: the inputs are made up, so the result may name them.
+
+    Examples
+    --------
+    >>> from shoal.mechanisms import RandomizedResponse
+    >>> found = lower_bound(RandomizedResponse(1.0, 8), (0, 1), draws=20_000, random_state=7)
+    >>> found.verdict, 0.8 < float(found) < 1
+    ('consistent', True)
+    >>> def too_little_noise(x, rng):
+    ...     return x + rng.laplace(0, 0.25)
+    >>> lower_bound(too_little_noise, (0, 1), 1.0, draws=4_000, random_state=7).verdict
+    'violated'
+    """
+    check_levels(alpha, delta)
+    check_draws(draws)
+    first, second = check_pair(pair, mechanism)
+    held = getattr(mechanism, "guarantee", None) if claim is None else claim
+    relation = told_of_rows(held, (first, second))
+    promised, delta = epsilon_for(held, mechanism, (first, second)), delta_of(held, delta)
+    rng = Randomness(random_state)
+    outputs = [
+        drawn(mechanism, x, draws, rng.noise.child(name), half_of(progress, start))
+        for x, name, start in ((first, "first", 0.0), (second, "second", 0.5))
+    ]
+    _tell(progress, "looking for the event", 1.0)
+    seed = seed_of(random_state)
+    own_randomness = seed is not None and draws_by_itself(mechanism)
+    return _audited(
+        *samples_of(*outputs),
+        promised=promised,
+        alpha=alpha,
+        delta=delta,
+        score=score,
+        event=event,
+        more=_low_bits_of(first, second),
+        seed=rng.seed(),
+        told={
+            "pair": described((first, second), constructed),
+            "constructed": bool(constructed),
+            "seed": seed,
+            "guarantee": held if isinstance(held, Guarantee) else None,
+        },
+        notes=(*relation, *(["draws by itself: the seed does not repeat it"] * own_randomness)),
+    )
+
+
+def lower_bound_of(
+    A: ArrayLike,
+    B: ArrayLike,
+    *,
+    claim: Guarantee | float | None = None,
+    event: Event | None = None,
+    score: Score | None = None,
+    alpha: float = 0.01,
+    delta: float = 0.0,
+) -> LowerBound:
+    """Bound epsilon from below by outputs ``A`` on one input and ``B`` on its neighbour.
+
+    Parameters
+    ----------
+    A, B
+        Independent outputs, one a line: numbers or text, or lists of outputs.
+    claim
+        The guarantee, or the number, to hold the bound against.
+    event, score
+        As of ``lower_bound``.
+    alpha
+        The probability with which a correct mechanism may exceed its epsilon here.
+    delta
+        For a claim of (epsilon, delta).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> A, B = rng.random(20_000) < 0.8, rng.random(20_000) < 0.2
+    >>> found = lower_bound_of(A.astype(int), B.astype(int), claim=1.0)
+    >>> found.verdict, bool(1.2 < float(found) < np.log(4))
+    ('violated', True)
+    """
+    check_levels(alpha, delta)
+    promised, delta = epsilon_of(claim), delta_of(claim, delta)
+    first, second = samples_of(A, B)
+    if len(first) != len(second):
+        raise DimensionMismatch(
+            f"{len(first)} and {len(second)} outputs came.", "Draw equally many from each input."
+        )
+    check_draws(len(first))
+    return _audited(
+        first,
+        second,
+        promised=promised,
+        alpha=alpha,
+        delta=delta,
+        score=score,
+        event=event,
+        more=low_bits(0, 1.0),
+        seed=0,
+        told={"guarantee": claim if isinstance(claim, Guarantee) else None},
+    )
+
+
+def _audited(
+    first: Sample,
+    second: Sample,
+    *,
+    promised: float | None,
+    alpha: float,
+    delta: float,
+    score: Score | None,
+    event: Event | None,
+    more: list[Statistic],
+    seed: int,
+    told: dict[str, Any],
+    notes: tuple[str, ...] = (),
+) -> LowerBound:
+    support: list[str] = []
+    if event is not None:
+        tested = _given(event, first, second, alpha, delta)
+    else:
+        real = first.values.dtype.kind == "f" and first.values.shape[1] > 0
+        tested, support = best_events(
+            first,
+            second,
+            alpha=alpha,
+            delta=delta,
+            score=score,
+            more=more if real else [],
+            seed=seed,
+        )
+    best = max(tested, key=lambda each: each.value)
+    if best.seldom == 0 and best.value > 0:
+        support.insert(0, "support: one side never reaches the event")
+    faults, oddities = _faults(first, second)
+    return LowerBound(
+        epsilon=best.value,
+        event=best.words,
+        counts=(best.often, best.seldom, best.of),
+        ceiling=ceiling_of(best.of, alpha),
+        verdict="broken" if _SERIAL in faults else judged(best.value, promised, faults),
+        claim=promised,
+        alpha=alpha,
+        delta=delta,
+        draws=len(first),
+        instrument=f"lower bound by {best.by}",
+        notes=(*faults, *oddities, *support, *notes),
+        **told,
+    )
+
+
+def _given(
+    event: Event, first: Sample, second: Sample, alpha: float, delta: float
+) -> list[Outcome]:
+    """An event fixed in advance needs no split."""
+    k, l = (int(_mask(event, side).sum()) for side in (first, second))  # noqa: E741
+    words = "the given event"
+    return [
+        counted(words, k, l, len(first), alpha, delta, words),
+        counted(f"{words}, other way round", l, k, len(first), alpha, delta, words),
+    ]
+
+
+def _mask(event: Event, sample: Sample) -> NDArray[np.bool_]:
+    mask = np.asarray(event(sample.values))
+    if mask.dtype != np.bool_ or mask.shape != (len(sample),):
+        raise InvalidSetting(
+            f"The event returned {mask.dtype} of shape {mask.shape} for {len(sample)} outputs.",
+            "Return one true or false an output, e.g. event=lambda z: z[:, 0] > 0.",
+        )
+    return mask
+
+
+def _faults(first: Sample, second: Sample) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What no working mechanism does, and what is only odd."""
+    broken: list[str] = []
+    odd: list[str] = []
+    for place, name in enumerate(first.names[1:], start=1):
+        k, l = (np.count_nonzero(side.kinds == place) for side in (first, second))  # noqa: E741
+        words = f"{name}: {k:,} and {l:,} of {len(first):,} outputs"
+        numbers = name.startswith("type ") and "text" not in name  # say 1 where 1.0 is usual
+        (odd if numbers else broken).append(words)
+    if first.is_serial or second.is_serial:
+        broken.append(_SERIAL)
+    if first.is_constant and second.is_constant:
+        broken.append("constant" if first.starts_like(second) else "deterministic")
+    return tuple(broken), tuple(odd)
+
+
+def _low_bits_of(first: Any, second: Any) -> list[Statistic]:
+    """Low bits where the inputs differ most in size; fixed before anything is drawn."""
+    try:
+        sizes = np.abs([np.ravel(value) for value in (first, second)]).astype(np.float64)
+        column = int(np.argmax(sizes.max(axis=0) - sizes.min(axis=0)))
+        size = float(sizes[:, column].max())
+    except (TypeError, ValueError):  # no two records of numbers
+        column, size = 0, 1.0
+    return low_bits(column, size) if 0 < size < np.inf else low_bits(0, 1.0)
+
+
+def _tell(progress: Progress | None, what: str, share: float) -> None:
+    if progress is not None:
+        progress(what, share)

@@ -1,0 +1,1 @@
+"""Cases of every mechanism and estimator that is shipped."""

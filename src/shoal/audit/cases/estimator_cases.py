@@ -1,0 +1,289 @@
+"""Cases for the private estimators: tables that differ by one row, placed where it shows most.
+
+Tables are tiny and made up, so that thousands of fits can be afforded; where a method takes its
+further steps only for many rows, their public number says that there are many.
+
+Fits of private estimators as an adversary sees them: what left the gate, what was kept.
+"""
+
+import copy
+import dataclasses
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+
+from shoal.audit.case import Case
+from shoal.audit.draws import Batched
+from shoal.cluster import PrivateKMeans, WaveCluster
+from shoal.cluster.totals import told_elsewhere
+from shoal.data import source_of
+from shoal.domain import Box, Grid, SparseCounts
+from shoal.engine import Block
+from shoal.engine.local import LocalRows
+from shoal.engine.rows import Terms
+from shoal.errors import InvalidSetting
+from shoal.privacy import Guarantee, Ledger, PureDP
+from shoal.privacy.page import Page
+from shoal.randomness import Randomness
+from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
+
+__all__ = [
+    "LINE",
+    "PAIRS",
+    "FittedNumbers",
+    "GateNumbers",
+    "RowsAtHand",
+    "cases",
+]
+
+Table = NDArray[np.float64]
+LINE = Box(x=(-1, 1))
+PLANE = Box(x=(-1, 1), y=(-1, 1))
+FOUR = Box.of(["a", "b", "c", "d"], [-1] * 4, [1] * 4)
+
+Numbers = NDArray[np.float64]
+_ENDS = 4  # of a long part its first and last numbers are told, and its sum
+_NOTHING = -(10.0**6)  # where a part is shorter than others, or absent
+
+
+def _column(*values: float) -> Table:
+    return np.array(values, dtype=np.float64).reshape(-1, 1)
+
+
+PAIRS: dict[str, tuple[Table, Table]] = {  # a table, and the same with one more row
+    "one row alone in a corner": (_column(*[-0.9] * 8), _column(*[-0.9] * 8, 1)),
+    "one row alone in a cluster": (_column(*[-0.9] * 20), _column(*[-0.9] * 20, 0.99)),
+    "one row more at the maximum": (_column(*[-0.9] * 4, 1), _column(*[-0.9] * 4, 1, 1)),
+    "one row on a cell's border": (_column(*[-1] * 4), _column(*[-1] * 4, 0)),
+    "one row twice": (_column(0.99), _column(0.99, 0.99)),
+    "one row between two centres": (_column(-0.5, 0.5), _column(-0.5, 0.5, 0)),
+    "nobody and one row": (np.empty((0, 1)), _column(-1)),
+}
+
+
+def _kmeans(method: Any, **settings: Any) -> PrivateKMeans:
+    return PrivateKMeans(2, epsilon=1, domain=LINE, method=method, **settings)
+
+
+def _wave(**settings: Any) -> WaveCluster:
+    usual: dict[str, Any] = {"epsilon": 1, "domain": LINE, "cells": 4, "min_cells": 1}
+    return WaveCluster(**usual | settings)
+
+
+def _grid(kind: Any, **settings: Any) -> Any:
+    return kind(epsilon=1, domain=LINE, **settings)
+
+
+# What left the gate: a model, how many releases it makes at most, and the pair.
+_GATES: dict[str, tuple[Any, int, str]] = {
+    "PrivateKMeans, auto": (_kmeans("auto"), 3, "one row alone in a corner"),
+    "PrivateKMeans, adaptive-grid": (_kmeans("adaptive-grid"), 3, "one row twice"),
+    "PrivateKMeans, uniform-grid": (_kmeans("uniform-grid"), 2, "one row on a cell's border"),
+    "PrivateKMeans, privtree": (_kmeans("privtree"), 4, "nobody and one row"),
+    "PrivateKMeans, lloyd": (_kmeans("lloyd"), 5, "one row alone in a cluster"),
+    "PrivateKMeans, hybrid": (_kmeans("hybrid"), 2, "one row more at the maximum"),
+    "UniformGrid": (_grid(UniformGrid, cells=4), 2, "one row alone in a corner"),
+    "UniformGrid, sparse": (_grid(UniformGrid, cells=16, sparse=True), 2, "nobody and one row"),
+    "AdaptiveGrid": (_grid(AdaptiveGrid, cells=4), 3, "one row alone in a corner"),
+    "AdaptiveGrid, sparse": (_grid(AdaptiveGrid, cells=4, sparse=True), 3, "one row twice"),
+    "PrivTree": (_grid(PrivTree), 4, "one row alone in a corner"),
+    "WaveCluster, block": (_wave(), 1, "one row alone in a corner"),
+    "WaveCluster, sparse": (_wave(domain=FOUR, cells=2), 2, "nobody and one row"),
+    "WaveCluster, privqt": (_wave(method="privqt"), 1, "one row on a cell's border"),
+    "WaveCluster, privthr": (_wave(method="privthr"), 2, "nobody and one row"),
+    "WaveCluster, privthrem": (_wave(method="privthrem"), 2, "one row more at the maximum"),
+    "WaveCluster, baseline": (_wave(method="baseline", domain=PLANE), 3, "one row twice"),
+}
+_EVERY_PAIR = ("PrivateKMeans, auto", "UniformGrid", "PrivTree", "WaveCluster, privthrem")
+
+# All that was fitted: such models, and those that differ in what they do with a release.
+_GRIDS_OF_CELLS = ("PrivateKMeans, adaptive-grid", "PrivateKMeans, uniform-grid")  # as "auto" is
+_STEPS = "one row between two centres"
+_FITS: dict[str, tuple[Any, str]] = {
+    "PrivateKMeans, auto, its steps": (_kmeans("auto", n_public=3000), _STEPS),
+    "PrivateKMeans, hybrid, its step": (_kmeans("hybrid", n_public=30_000), _STEPS),
+    "WaveCluster, persistence": (_wave(selector="persistence"), "one row alone in a corner"),
+    "WaveCluster, percentile": (_wave(selector="percentile"), "one row more at the maximum"),
+    "WaveCluster, density": (_wave(selector="density"), "one row alone in a corner"),
+    "WaveCluster, mass": (_wave(selector="mass"), "one row on a cell's border"),
+    "WaveCluster, posterior": (_wave(selector="percentile", rule="posterior"), "one row twice"),
+    **{name: (_GATES[name][0], _GATES[name][2]) for name in _GATES if name not in _GRIDS_OF_CELLS},
+}
+
+
+def _tables(model: Any, pair: str) -> tuple[Table, Table]:
+    """The pair's tables, with as many columns as the model's domain has."""
+    without, more = (np.repeat(table, model.domain.d, axis=1) for table in PAIRS[pair])
+    return without, more
+
+
+def _at_the_gate(model: Any, parts: int, pair: str, draws: int = 10_000) -> Case:
+    return Case(
+        Batched(GateNumbers(model, parts)),
+        _tables(model, pair),
+        PureDP(model._promise().epsilon),
+        draws=draws,
+        about=f"{pair}; what left the gate",
+    )
+
+
+def _fitted(model: Any, pair: str) -> Case:
+    return Case(
+        Batched(FittedNumbers(model, 20)),
+        _tables(model, pair),
+        PureDP(model._promise().epsilon),
+        draws=1_000,
+        about=f"{pair}; all that ends in an underscore",
+    )
+
+
+def cases() -> dict[str, Case]:
+    """At the gate on ten thousand fits; on every pair, and all that is fitted, on a thousand."""
+    gates = {name: _at_the_gate(*of) for name, of in _GATES.items()}
+    pairs = {
+        f"{name}, {pair}": _at_the_gate(*_GATES[name][:2], pair, draws=1_000)
+        for name in _EVERY_PAIR
+        for pair in PAIRS
+        if pair != _GATES[name][2]
+    }
+    return {**gates, **pairs, **{f"{name}, fitted": _fitted(*of) for name, of in _FITS.items()}}
+
+
+class RowsAtHand(LocalRows):
+    """Rows of an array as one block, without threads: thousands of fits take seconds."""
+
+    def __init__(self, X: Numbers, domain: Box) -> None:
+        super().__init__(source_of(X, domain.names), domain, Terms())
+        self._block = Block(domain.clip(X), np.empty((len(X), 0), dtype=np.int32))
+
+    def each(self, work: Any) -> Iterator[Any]:
+        """The work of a pass, done on the one block."""
+        self._size = len(self._block)
+        yield work(self._block)
+
+
+@dataclasses.dataclass(frozen=True)
+class GateNumbers:
+    """What left the gate in each of many fits; draws for ``Batched``.
+
+    A fit is stopped once its promise is spent to the last bit: nothing more can leave, and what
+    would follow is a function of what did. So thousands of fits can be afforded.
+
+    Parameters
+    ----------
+    model
+        A private estimator, not fitted.
+    parts
+        How many releases are told.
+    """
+
+    model: Any
+    parts: int
+
+    def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
+        """One line a fit."""
+        rows, stream = RowsAtHand(table, self.model.domain), Randomness(rng)
+        return np.array([told(self._left(rows, stream), self.parts) for _ in range(n)])
+
+    def _left(self, rows: RowsAtHand, stream: Randomness) -> list[Any]:
+        page = Ledger().open(self.model._promise(), by="audit")
+        gate = _Gate(page)
+        try:
+            copy.copy(self.model).spend(rows, cast("Page", gate), page.budget, stream)
+        except _Spent:
+            return gate.left
+        raise InvalidSetting(
+            f"{type(self.model).__name__} spent less than it promised.", "Audit its fits instead."
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class FittedNumbers:
+    """All that ends in an underscore on each of many fitted models; draws for ``Batched``.
+
+    Parameters
+    ----------
+    model
+        A private estimator, not fitted.
+    parts
+        How many arrays and numbers are told.
+    """
+
+    model: Any
+    parts: int
+
+    def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
+        """One line a fit."""
+        rows = RowsAtHand(table, self.model.domain)
+        model = clone(self.model).set_params(random_state=rng)  # every fit draws a key from it
+        with told_elsewhere():  # tables of a few rows are what an audit is made of
+            return np.array([told(list(_pieces(model.fit(rows))), self.parts) for _ in range(n)])
+
+
+class _Spent(Exception):
+    """Nothing is left to spend: whatever follows is a function of what left."""
+
+
+class _Gate:
+    """A page that keeps what leaves it, and ends the fit once nothing more can."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+        self.left: list[Any] = []
+
+    def release(self, *arguments: Any, **named: Any) -> Any:
+        """As ``Page.release``."""
+        out = self._page.release(*arguments, **named)
+        self.left.extend(_pieces(out))
+        total, promise = self._page.total(), self._page.promise
+        if getattr(total, "epsilon", None) == getattr(promise, "epsilon", None):
+            raise _Spent
+        return out
+
+
+def told(pieces: list[Any], parts: int) -> Numbers:
+    """A line of fixed width: of each part its length, sum, first and last numbers."""
+    line = np.full((parts, 2 + 2 * _ENDS), _NOTHING)
+    for place, piece in zip(line, pieces[:parts], strict=False):
+        numbers = np.ravel(np.asarray(piece, dtype=np.float64))
+        ends = numbers if numbers.size <= 2 * _ENDS else [*numbers[:_ENDS], *numbers[-_ENDS:]]
+        place[: 2 + len(ends)] = [numbers.size, numbers.sum(), *ends]
+    return line.ravel()
+
+
+def _pieces(thing: Any) -> Iterator[Any]:
+    """The arrays and numbers a released or fitted thing is made of, always in one order."""
+    if thing is None or isinstance(thing, Guarantee | Grid | Box | str):
+        return  # settings, or what follows from them
+    if isinstance(thing, SparseCounts):
+        yield thing.dense() if thing.size <= 64 else thing.counts
+    elif isinstance(thing, BaseEstimator):
+        for name in sorted(vars(thing)):
+            if name.endswith("_") and not name.startswith("_"):
+                yield from _pieces(getattr(thing, name))
+    elif dataclasses.is_dataclass(thing):
+        for field in dataclasses.fields(thing):
+            yield from _pieces(getattr(thing, field.name))
+    elif isinstance(thing, list | tuple):
+        yield from _sequence(thing)
+    elif isinstance(thing, bool | int | float | Fraction | np.generic | np.ndarray):
+        yield thing
+    else:
+        raise InvalidSetting(
+            f"A {type(thing).__name__} was released or fitted, and nothing says how to read it.",
+            "Teach the audit to: whatever ends in an underscore is published.",
+        )
+
+
+def _sequence(things: Any) -> Iterator[Any]:
+    """Numbers together, as flags of a tree's depths are; other things one by one."""
+    arrays = [np.ravel(each) for each in things if isinstance(each, np.ndarray | int | float)]
+    if len(arrays) == len(things):
+        yield np.concatenate([np.zeros(0), *arrays])
+    else:
+        for each in things:
+            yield from _pieces(each)

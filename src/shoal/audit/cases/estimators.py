@@ -1,0 +1,16 @@
+"""The private estimators by name, each with neighbouring tables and what it promised."""
+
+from shoal.audit.case import Case, Cases
+
+__all__ = ["estimators"]
+
+
+def _made() -> dict[str, Case]:
+    from shoal.audit.cases.estimator_cases import (
+        cases,  # every estimator: made when first looked at
+    )
+
+    return cases()
+
+
+estimators = Cases(_made)

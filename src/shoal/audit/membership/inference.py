@@ -1,0 +1,168 @@
+"""Membership inference: was this person's record among those a model was made of?"""
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shoal.audit.draws import Progress
+from shoal.audit.finding import seed_of
+from shoal.audit.membership.ceiling import ceiling_of
+from shoal.audit.membership.result import MembershipInference, Setting, inferred
+from shoal.audit.membership.shadow import ATTACKS, Answers, Rehearsal, Split
+from shoal.audit.membership.victim import Labels, Victim, as_rows
+from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting
+from shoal.privacy import Guarantee
+from shoal.privacy.exact import whole_number
+from shoal.randomness import Randomness, Seed
+
+__all__ = ["as_labels", "checked_levels", "membership_inference", "seeds"]
+
+
+def membership_inference(
+    fit: Any,
+    rows: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    mechanism: Any = None,
+    query: Literal["true", "perturbed"] = "true",
+    shadow: Literal["matched", "plain"] = "matched",
+    attack: Literal["forest", "art"] = "forest",
+    answers: Answers | None = None,
+    target: float | ArrayLike = 0.25,
+    known: ArrayLike | None = None,
+    shadows: int = 3,
+    repeats: int = 10,
+    guarantee: Guarantee | None = None,
+    alpha: float = 0.01,
+    random_state: Seed = None,
+    progress: Progress | None = None,
+) -> MembershipInference:
+    """Play the membership game with shadow models.
+
+    Half of the target rows are members: the model is fitted on them, through the mechanism, and on
+    nothing else. The adversary holds true records, the model, and rows of its own, on which it
+    rehearses with models made the same way. Each repeat draws split, noise and models anew.
+
+    Parameters
+    ----------
+    fit
+        What is attacked: an estimator, which is cloned, such as ``PrivateKMeans(...)``,
+        ``LocalClusterer(...)`` or scikit-learn's; or a function ``(rows, rng)``, with ``labels``
+        ``(rows, labels, rng)``, that returns a model.
+    rows, labels
+        The table, one line a person; a whole number from 0 up for each, if the model learns labels.
+        Labels count as seen by everyone, so no promise about rows covers them.
+    mechanism
+        A local mechanism that rows pass before ``fit``.
+    query
+        ``"perturbed"`` asks for members by their report. Nobody outside holds that, and it finds
+        leaks that are not there: only to show this.
+    shadow
+        ``"matched"`` shadow models pass the same mechanism; ``"plain"`` ones see true rows.
+    attack
+        ``"forest"``, or ``"art"`` for the black-box attack of the Adversarial Robustness Toolbox.
+    answers
+        A function of the model and rows that returns what the adversary notes down, a line a row.
+        Left out: probabilities of a classifier, distances to centres, noisy counts of cells.
+    target, known
+        The share of the rows under attack, or their places; the places of the rows the adversary
+        has, which left out are all others.
+    shadows, repeats
+        Shadow models a game; games.
+    guarantee
+        Of everything the adversary sees; left out, the mechanism's or the model's own.
+    alpha, random_state, progress
+        Level of the verdict and the bands; a seed; called with what is done and its share.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> rows = np.random.default_rng(0).normal(size=(400, 2))
+    >>> found = membership_inference(KMeans(3, n_init=1), rows, repeats=5, random_state=7)
+    >>> found.verdict, found.members, abs(found.advantage.mean) < 0.2
+    ('no claim', 50, True)
+
+    References
+    ----------
+    Shokri, Stronati, Song, Shmatikov, Membership inference attacks against machine learning models,
+    S&P 2017; Yeom et al., Privacy risk in machine learning, CSF 2018.
+    """
+    table, victim = as_rows(rows), Victim.of(fit, mechanism)
+    checked_levels(alpha, repeats)
+    _check(query, shadow, attack, victim)
+    split = Split.of(len(table), target, known, shadows)
+    way = Rehearsal(victim, table, as_labels(labels, len(table)), shadow == "matched",
+                    query == "perturbed", answers)  # fmt: skip
+    games = []
+    for done, rng in enumerate(seeds(repeats, random_state)):
+        played, model = way.play(*split.drawn(rng), ATTACKS[attack], rng)
+        games.append(played)
+        if progress is not None:
+            progress("games", (done + 1) / repeats)
+    promise = victim.promise(model) if guarantee is None else guarantee
+    setting = Setting(
+        attack=f"shadow models and {_NAMES[attack]}",
+        game="swap",
+        query=query,
+        shadow=shadow,
+        shadows=shadows,
+        alpha=alpha,
+        seed=seed_of(random_state),
+        notes=("members were asked for by their reports, which invents leakage",)
+        if query == "perturbed"
+        else (),
+    )
+    far = victim.farthest(promise, table.min(axis=0), table.max(axis=0))
+    ceiling = ceiling_of(promise, "swap", distance=far, uncovered=_uncovered(way))
+    return inferred(games, ceiling, setting, promise)
+
+
+_NAMES = {"forest": "a forest", "art": "the toolbox' forest"}
+
+
+def _check(query: str, shadow: str, attack: str, victim: Victim) -> None:
+    for name, value, choices in (("query", query, ("true", "perturbed")),
+                                 ("shadow", shadow, ("matched", "plain")),
+                                 ("attack", attack, tuple(ATTACKS))):  # fmt: skip
+        if value not in choices:
+            raise InvalidSetting(f"{name} is {value!r}.", f"Choose {' or '.join(choices)}.")
+    if query == "perturbed" and victim.mechanism is None:
+        raise ConflictingSettings(
+            "query='perturbed' came without a mechanism: there are no reports to ask for.",
+            "Give mechanism=..., or ask for true records.",
+        )
+
+
+def checked_levels(alpha: float, repeats: int) -> None:
+    """Refuse a level or a number of games that is none."""
+    if not isinstance(alpha, int | float) or not 0 < alpha < 0.5:
+        raise InvalidSetting("alpha must lie in (0, 0.5).", "E.g. alpha=0.01.")
+    if whole_number(repeats) is None or repeats < 1:
+        raise InvalidSetting("repeats is no whole number from 1 up.", "E.g. repeats=10.")
+
+
+def as_labels(labels: ArrayLike | None, n: int) -> Labels | None:
+    """Labels as whole numbers from 0 up, one a row."""
+    if labels is None:
+        return None
+    found = np.asarray(labels)
+    if found.shape != (n,):
+        raise DimensionMismatch(f"{found.size} labels came for {n} rows.", "Give one a row.")
+    if found.dtype.kind not in "iub" or found.min(initial=0) < 0:
+        raise InvalidSetting("Labels are no whole numbers from 0 up.", "Number the classes: 0, 1.")
+    return found.astype(np.int64)
+
+
+def seeds(repeats: int, random_state: Seed) -> Iterator[Randomness]:
+    """Randomness of its own for each of so many models or games."""
+    source = Randomness(random_state)
+    return (Randomness(source.compute) for _ in range(repeats))
+
+
+def _uncovered(way: Rehearsal) -> str:
+    """What the adversary sees that no promise about the rows covers."""
+    if way.labels is not None:
+        return "labels unprotected"
+    return "the report itself is asked for" if way.perturbed else ""

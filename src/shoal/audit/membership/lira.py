@@ -1,0 +1,268 @@
+"""The likelihood ratio attack: what a model says about a record, with it and without it.
+
+What models say about each record when it is in and when it is out, as two normal laws.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.audit.draws import Progress
+from shoal.audit.finding import seed_of
+from shoal.audit.membership.ceiling import Game, ceiling_of
+from shoal.audit.membership.inference import as_labels, checked_levels, seeds
+from shoal.audit.membership.result import MembershipInference, Setting, inferred
+from shoal.audit.membership.roc import Played
+from shoal.audit.membership.shadow import FEWEST, Answers, as_places
+from shoal.audit.membership.victim import Labels, Matrix, Victim, as_rows, evidence_of, one_each
+from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, TooFewRows
+from shoal.privacy import Guarantee
+from shoal.privacy.exact import whole_number
+from shoal.randomness import Randomness, Seed
+
+__all__ = [
+    "Mask",
+    "Seen",
+    "best_threshold",
+    "lira",
+]
+
+Mask = NDArray[np.bool_]
+_OWN_VARIANCES = 64  # shadow models from which on each record has variances of its own
+_FLOOR = 1e-6  # of a standard deviation
+
+_FEWEST_MODELS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """What models on one side said about each record: how many, their sum and sum of squares."""
+
+    count: Matrix
+    total: Matrix
+    squares: Matrix
+
+    @classmethod
+    def of(cls, said: Matrix, there: Mask) -> "Side":
+        own = np.where(there, said, 0.0)
+        return cls(there.sum(axis=0, dtype=float), own.sum(axis=0), (own**2).sum(axis=0))
+
+    def without(self, said: Matrix, there: Mask) -> "Side":
+        """For each model, what the others on this side said."""
+        own = np.where(there, said, 0.0)
+        return Side(self.count - there, self.total - own, self.squares - own**2)
+
+    @property
+    def mean(self) -> Matrix:
+        return self.total / np.maximum(self.count, 1)
+
+    @property
+    def variance(self) -> Matrix:
+        spread = self.squares / np.maximum(self.count, 1) - self.mean**2
+        return np.maximum(spread, 0) * self.count / np.maximum(self.count - 1, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """The law of what is said about each record, in and out, from the shadow models."""
+
+    said: Matrix
+    coins: Mask
+    inside: Side
+    outside: Side
+    middle: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, said: Matrix, coins: Mask) -> "Seen":
+        """From (models, records): what was said, and who was in."""
+        middle = said.mean(axis=0)  # taken off first: squares of large numbers would cancel
+        off = said - middle
+        return cls(off, coins, Side.of(off, coins), Side.of(off, ~coins), middle)
+
+    def scored(self, said: Matrix, online: bool) -> Matrix:
+        """How much each answer speaks for "in"."""
+        return self._scores(said - self.middle, self.inside, self.outside, online)
+
+    def rehearsed(self, online: bool) -> Matrix:
+        """The same for each shadow model, judged by the others: to fix a threshold on."""
+        inside = self.inside.without(self.said, self.coins)
+        outside = self.outside.without(self.said, ~self.coins)
+        return self._scores(self.said, inside, outside, online)
+
+    def _scores(self, said: Matrix, inside: Side, outside: Side, online: bool) -> Matrix:
+        out = _log_density(said, outside, self._spread(outside))
+        if online:
+            scores = _log_density(said, inside, self._spread(inside)) - out
+        else:
+            scores = (said - outside.mean) / self._spread(outside)
+        lacking = (outside.count < 2) | (online & (inside.count < 2))
+        return np.where(lacking, 0.0, scores)
+
+    def _spread(self, side: Side) -> Matrix:
+        """Standard deviations: a record's own, or one for all where models are few."""
+        own = side.variance
+        if len(self.said) < _OWN_VARIANCES:
+            own = np.average(own, weights=side.count, axis=-1, keepdims=True)
+        return np.maximum(np.sqrt(own), _FLOOR)
+
+
+def _log_density(said: Matrix, side: Side, spread: Matrix) -> Matrix:
+    return -0.5 * ((said - side.mean) / spread) ** 2 - np.log(spread)
+
+
+def best_threshold(scores: Matrix, coins: Mask) -> float:
+    """Where the shadow models are told apart best."""
+    inside, outside = np.sort(scores[coins]), np.sort(scores[~coins])
+    tried = np.unique(scores)
+    missed = np.searchsorted(inside, tried, side="right") / max(inside.size, 1)
+    kept = np.searchsorted(outside, tried, side="right") / max(outside.size, 1)
+    return float(tried[np.argmax(kept - missed)])
+
+
+def lira(
+    fit: Any,
+    rows: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    mechanism: Any = None,
+    partners: ArrayLike | None = None,
+    target: ArrayLike | None = None,
+    variant: Literal["online", "offline"] = "online",
+    answers: Answers | None = None,
+    n_shadow: int = 64,
+    repeats: int = 10,
+    guarantee: Guarantee | None = None,
+    alpha: float = 0.01,
+    random_state: Seed = None,
+    progress: Progress | None = None,
+) -> MembershipInference:
+    """Attack each record with the law of what models say about it, with it and without it.
+
+    Every row is in or out by a fair coin of its own, or, with ``partners``, either it or its
+    partner is in. ``n_shadow`` models, each through the mechanism with fresh noise, show for every
+    record what is said about it when it is in and when it is out; ``repeats`` further models are
+    attacked. Read first ``tpr_at[0.01]``: whom the attack finds almost surely.
+
+    Parameters
+    ----------
+    fit, rows, labels, mechanism
+        As of ``membership_inference``.
+    partners
+        For each row the record that takes its place when it is out: the game that promises about
+        replaced values, ``LocalDP`` and ``MetricDP``, speak about.
+    target
+        Places of the rows that are attacked; left out, all.
+    variant
+        ``"online"``: the ratio of two normal densities. ``"offline"``: how unlikely the answer is
+        when the record is out, for an adversary who cannot fit models with it.
+    answers
+        A function of the model and rows that returns one number a row, higher for a member. Left
+        out: log odds of the own label, minus the squared distance to the nearest centre, the
+        logarithm of the noisy count of the cell.
+    n_shadow
+        Models to learn from. Fewer than 64 share variances over all records.
+    repeats, guarantee, alpha, random_state, progress
+        As of ``membership_inference``; repeats are models under attack.
+
+    Examples
+    --------
+    >>> def nearest(rows, rng):  # a model that keeps its rows, and tells how near the nearest is
+    ...     return lambda asked: -np.abs(asked - rows.T).min(axis=1)
+    >>> rows = np.random.default_rng(0).normal(size=(60, 1))
+    >>> found = lira(nearest, rows, n_shadow=16, repeats=5, random_state=7)
+    >>> found.tpr_at[0.05].mean > 0.9
+    True
+
+    References
+    ----------
+    Carlini et al., Membership inference attacks from first principles, S&P 2022.
+    """
+    table, victim = as_rows(rows), Victim.of(fit, mechanism)
+    checked_levels(alpha, repeats)
+    _check(variant, n_shadow, labels, partners)
+    aim = np.arange(len(table)) if target is None else as_places(target, len(table), "target")
+    if aim.size < 2 * FEWEST:
+        raise TooFewRows(f"{aim.size} rows are under attack.", f"Attack {2 * FEWEST} or more.")
+    others = None if partners is None else _beside(as_rows(partners), table)
+    play = _Play(victim, table, as_labels(labels, len(table)), others, aim, answers)
+    said, coins, model = play.models(n_shadow + repeats, random_state, progress)
+    seen = Seen.of(said[:n_shadow], coins[:n_shadow])
+    threshold = best_threshold(seen.rehearsed(variant == "online"), coins[:n_shadow])
+    scores = seen.scored(said[n_shadow:], variant == "online")
+    games = [
+        Played(score[coin], score[~coin], threshold)
+        for score, coin in zip(scores, coins[n_shadow:], strict=True)
+    ]
+    promise = victim.promise(model) if guarantee is None else guarantee
+    far = None if others is None else victim.farthest(promise, table, others)
+    game: Game = "own coin" if others is None else "swap"
+    uncovered = "" if labels is None else "labels unprotected"
+    ceiling = ceiling_of(promise, game, distance=far, uncovered=uncovered)
+    setting = Setting(f"likelihood ratios, {variant}", game, shadows=n_shadow, alpha=alpha,
+                      seed=seed_of(random_state))  # fmt: skip
+    return inferred(games, ceiling, setting, promise)
+
+
+@dataclass(frozen=True, eq=False)
+class _Play:
+    """One table; each model is made of those rows whose coin fell so."""
+
+    victim: Victim
+    rows: Matrix
+    labels: Labels | None
+    partners: Matrix | None
+    aim: NDArray[np.intp]
+    answers: Answers | None
+
+    def models(
+        self, count: int, random_state: Seed, progress: Progress | None
+    ) -> tuple[Matrix, Mask, Any]:
+        """What each model says about each target, who was in, and the last model."""
+        said, coins = np.empty((count, self.aim.size)), np.empty((count, self.aim.size), dtype=bool)
+        model: Any = None
+        for place, rng in enumerate(seeds(count, random_state)):
+            coin = rng.compute.random(len(self.rows)) < 0.5
+            model = self._model(coin, rng)
+            said[place], coins[place] = self._said(model), coin[self.aim]
+            if progress is not None:
+                progress("models", (place + 1) / count)
+        return said, coins, model
+
+    def _model(self, coin: Mask, rng: Randomness) -> Any:
+        if self.partners is not None:
+            table = np.where(coin[:, None], self.rows, self.partners)
+            return self.victim.trained(table, None, rng)
+        labels = None if self.labels is None else self.labels[coin]
+        return self.victim.trained(self.rows[coin], labels, rng)
+
+    def _said(self, model: Any) -> NDArray[np.float64]:
+        asked = self.rows[self.aim]
+        if self.answers is not None:
+            return one_each(self.answers(model, asked), len(asked))
+        own = None if self.labels is None else self.labels[self.aim]
+        classes = 0 if self.labels is None else int(self.labels.max()) + 1
+        return one_each(evidence_of(model, asked, own, classes), len(asked))
+
+
+def _beside(partners: Matrix, rows: Matrix) -> Matrix:
+    if partners.shape == rows.shape:
+        return partners
+    raise DimensionMismatch(
+        f"Partners of shape {partners.shape} came for rows of shape {rows.shape}.",
+        "Give each row one partner, with the same columns.",
+    )
+
+
+def _check(variant: str, n_shadow: int, labels: Any, partners: Any) -> None:
+    if variant not in ("online", "offline"):
+        raise InvalidSetting(f"variant is {variant!r}.", "Choose 'online' or 'offline'.")
+    if whole_number(n_shadow) is None or n_shadow < _FEWEST_MODELS:
+        raise InvalidSetting(
+            f"n_shadow is no whole number from {_FEWEST_MODELS} up.", "E.g. n_shadow=64."
+        )
+    if labels is not None and partners is not None:
+        raise ConflictingSettings(
+            "Labels came, and partners beside them.", "Swap records without labels, or toss coins."
+        )

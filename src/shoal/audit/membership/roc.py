@@ -1,0 +1,225 @@
+"""How well scores tell members from others: rates, areas and curves, as counts and as means.
+
+A mean over repeats, with its standard error and, from five repeats up, Student's interval.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "FEWEST_REPEATS",
+    "Estimate",
+    "Played",
+    "Roc",
+    "certain_roc",
+    "knots",
+    "mean_roc",
+    "student",
+]
+
+Scores = NDArray[np.float64]
+Counts = NDArray[np.int64]
+_GRID = np.unique(np.concatenate([np.linspace(0, 0.1, 21), np.linspace(0, 1, 51)]).round(3))
+
+FEWEST_REPEATS = 5  # below it an interval says more about luck than about the attack
+
+
+@dataclass(frozen=True, eq=False)
+class Played:
+    """One game: the scores of members and of others, and the threshold fixed before them.
+
+    Examples
+    --------
+    >>> game = Played(np.array([0.9, 0.8, 0.2]), np.array([0.7, 0.1, 0.1]), threshold=0.5)
+    >>> round(game.advantage, 3), round(game.auc, 3), game.tpr_at(0.4)
+    (0.333, 0.889, 1.0)
+    """
+
+    inside: Scores
+    outside: Scores
+    threshold: float
+
+    @property
+    def tpr(self) -> float:
+        """Share of members called members."""
+        return float((self.inside > self.threshold).mean())
+
+    @property
+    def fpr(self) -> float:
+        """Share of others called members."""
+        return float((self.outside > self.threshold).mean())
+
+    @property
+    def advantage(self) -> float:
+        """How much likelier a member is called one: 0 for a constant score."""
+        return self.tpr - self.fpr
+
+    @property
+    def auc(self) -> float:
+        """The chance that a member scores above another, ties counted half."""
+        false, true = knots(self.inside, self.outside)
+        area = np.trapezoid(true, false) / (self.inside.size * self.outside.size)
+        return float(area)
+
+    def tpr_at(self, fpr: float) -> float | None:
+        """The largest share of members found while no more than this share of others is.
+
+        ``None``, unresolved, if there are too few others for such a share to be one of them.
+        """
+        most = int(fpr * self.outside.size + 1e-9)
+        if most < 1:
+            return None
+        false, true = knots(self.inside, self.outside)
+        return float(true[false <= most].max()) / self.inside.size
+
+
+@dataclass(frozen=True, eq=False)
+class Roc:
+    """The curve of a mean game.
+
+    Attributes
+    ----------
+    fpr, tpr
+        Rates, the second a mean over the games; between its knots a curve is a straight line, as
+        an attacker who tosses a coin between two thresholds would have it.
+    low, high
+        Student's band around it; ``None`` for fewer than five games.
+    found, members, others
+        As counts over all games: members found at each rate, and how many there were of both.
+    """
+
+    fpr: Scores
+    tpr: Scores
+    low: Scores | None
+    high: Scores | None
+    found: Counts
+    members: int
+    others: int
+
+    def points(self) -> list[tuple[float, float, float | None, float | None]]:
+        """For a picture: both rates, and the ends of the band."""
+        none = [None] * len(self.fpr)
+        low = none if self.low is None else self.low.tolist()
+        high = none if self.high is None else self.high.tolist()
+        return list(zip(self.fpr.tolist(), self.tpr.tolist(), low, high, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        arrays = {name: getattr(self, name) for name in ("fpr", "tpr", "low", "high", "found")}
+        plain = {name: None if a is None else a.tolist() for name, a in arrays.items()}
+        return {**plain, "members": self.members, "others": self.others}
+
+
+def knots(inside: Scores, outside: Scores) -> tuple[Counts, Counts]:
+    """Others and members above each threshold, from none to all.
+
+    >>> false, true = knots(np.full(4, 0.5), np.full(2, 0.5))  # a constant score
+    >>> false.tolist(), true.tolist()
+    ([0, 2], [0, 4])
+    """
+    thresholds = np.unique(np.concatenate([inside, outside]))
+    above = [s.size - np.searchsorted(np.sort(s), thresholds) for s in (outside, inside)]
+    false, true = (np.concatenate([[0], counts[::-1]]).astype(np.int64) for counts in above)
+    return false, true
+
+
+def mean_roc(games: Sequence[Played], alpha: float) -> Roc:
+    """The mean of the games' curves over false positive rates from 0 to 1."""
+    curves = np.stack([_at_rates(game) for game in games])
+    columns = [Estimate.of(column, alpha) for column in curves.T]
+    low, high = (
+        None
+        if columns[0].low is None
+        else np.clip(np.array([getattr(c, end) for c in columns]), 0, 1)
+        for end in ("low", "high")
+    )
+    members = [game.inside.size for game in games]
+    found = np.rint(np.array(members) @ curves).astype(np.int64)
+    others = sum(game.outside.size for game in games)
+    return Roc(_GRID, curves.mean(axis=0), low, high, found, sum(members), others)
+
+
+def certain_roc(game: Played, alpha: float) -> Roc:
+    """The curve of one game of independent trials, with Clopper and Pearson's limits of its TPR."""
+    from scipy.stats import beta
+
+    curve, n = _at_rates(game), game.inside.size
+    found = np.rint(curve * n).astype(np.int64)
+    low = np.where(found == 0, 0.0, beta.ppf(alpha / 2, np.maximum(found, 1), n - found + 1))
+    high = np.where(found == n, 1.0, beta.ppf(1 - alpha / 2, found + 1, np.maximum(n - found, 1)))
+    return Roc(_GRID, curve, low, high, found, n, game.outside.size)
+
+
+def _at_rates(game: Played) -> Scores:
+    false, true = knots(game.inside, game.outside)
+    wanted = _GRID * game.outside.size
+    left = np.searchsorted(false, wanted, side="right") - 1
+    right = np.minimum(left + 1, false.size - 1)
+    step = np.maximum(false[right] - false[left], 1)
+    share = (wanted - false[left]) / step
+    curve: Scores = (true[left] + share * (true[right] - true[left])) / game.inside.size
+    return curve
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The mean of one number a repeat; ``float()`` of it is the mean.
+
+    Attributes
+    ----------
+    mean, standard_error
+        Of the repeats: rows of one model depend on each other, so they do not count. No standard
+        error of a single repeat.
+    low, high
+        Student's interval of level 1 - alpha; ``None`` for fewer than five repeats.
+    repeats
+        How many.
+
+    Examples
+    --------
+    >>> print(Estimate.of([0.1, 0.2, 0.3, 0.2, 0.2], alpha=0.05))
+    0.200 (0.112 to 0.288)
+    """
+
+    mean: float
+    standard_error: float | None
+    low: float | None
+    high: float | None
+    repeats: int
+
+    @classmethod
+    def of(cls, values: ArrayLike, alpha: float) -> "Estimate":
+        """From one number a repeat."""
+        numbers = np.asarray(values, dtype=np.float64)
+        mean, repeats = float(numbers.mean()), numbers.size
+        if repeats == 1:
+            return cls(mean, None, None, None, 1)
+        error = float(numbers.std(ddof=1)) / math.sqrt(repeats)
+        if repeats < FEWEST_REPEATS:
+            return cls(mean, error, None, None, repeats)
+        reach = student(repeats, alpha / 2) * error
+        return cls(mean, error, mean - reach, mean + reach, repeats)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return asdict(self)
+
+    def __float__(self) -> float:
+        return self.mean
+
+    def __str__(self) -> str:
+        if self.low is None:
+            return f"{self.mean:.3f}"
+        return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+
+def student(repeats: int, alpha: float) -> float:
+    """How many standard errors a mean of so many repeats exceeds with probability alpha."""
+    from scipy.stats import t
+
+    return float(t.ppf(1 - alpha, repeats - 1))

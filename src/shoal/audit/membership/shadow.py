@@ -1,0 +1,219 @@
+"""Shadow models: the adversary rehearses on rows of its own, then attacks (Shokri et al. 2017).
+
+Which rows are attacked and which the adversary has: drawn anew for each game.
+"""
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.audit.membership.roc import Played
+from shoal.audit.membership.victim import Labels, Matrix, Victim, answers_of, noted
+from shoal.errors import InvalidSetting, ShadowOverlap, TooFewRows, ToolboxMissing
+from shoal.privacy.exact import whole_number
+from shoal.randomness import Randomness
+
+__all__ = [
+    "ATTACKS",
+    "FEWEST",
+    "Answers",
+    "Halves",
+    "Rehearsal",
+    "Split",
+    "as_places",
+    "halves",
+]
+
+Places = NDArray[np.intp]
+Scorer = Callable[[Matrix], NDArray[np.float64]]
+Answers = Callable[[Any, Matrix], Any]
+TREES = 60
+_EVEN = 0.5  # halves are equal, so a score above it says "member": known before any target is seen
+
+FEWEST = 20  # members of a game
+
+
+@dataclass(frozen=True, eq=False)
+class Halves:
+    """Places of rows: those a model is fitted on, and those it is not."""
+
+    inside: Places
+    outside: Places
+
+
+def halves(places: Places) -> Halves:
+    """The first half in, the rest out."""
+    return Halves(places[: len(places) // 2], places[len(places) // 2 :])
+
+
+@dataclass(frozen=True, eq=False)
+class Rehearsal:
+    """One table, one victim, and how the adversary proceeds.
+
+    Parameters
+    ----------
+    victim, rows, labels
+        What is attacked, the table, and labels of its rows if the victim learns from them.
+    matched
+        Whether shadow models pass the same mechanism as the target.
+    perturbed
+        Whether members are asked for by their report instead of their record.
+    answers
+        What the adversary notes down of a model's answers; ``None``: by the kind of model.
+    """
+
+    victim: Victim
+    rows: Matrix
+    labels: Labels | None
+    matched: bool
+    perturbed: bool
+    answers: Answers | None
+
+    def play(self, target: Halves, shadows: Sequence[Halves], learn: "Learn", rng: Randomness
+             ) -> tuple[Played, Any]:  # fmt: skip
+        """One game: rehearse on the shadows, fix the threshold, attack the target."""
+        rehearsed = [self._asked(part, self.matched, rng)[0] for part in shadows]
+        asked, model = self._asked(target, True, rng)
+        width = min(answers.shape[1] for pair in [*rehearsed, asked] for answers in pair)
+        seen = [np.vstack([pair[i] for pair in rehearsed])[:, :width] for i in (0, 1)]
+        score = learn(seen[0], seen[1], rng.seed())
+        inside, outside = (score(answers[:, :width]) for answers in asked)
+        return Played(inside, outside, _EVEN), model
+
+    def _asked(
+        self, part: Halves, protected: bool, rng: Randomness
+    ) -> tuple[tuple[Matrix, Matrix], Any]:
+        """What a model of the inner half says about it and about the outer half."""
+        members = self.rows[part.inside]
+        reported = self.victim.reported(members, rng) if protected else members
+        model = self.victim.model(reported, self._of(part.inside), rng)
+        shown = np.asarray(reported, dtype=np.float64) if self.perturbed else members
+        asked = self._answers(model, shown, part.inside)
+        return (asked, self._answers(model, self.rows[part.outside], part.outside)), model
+
+    def _answers(self, model: Any, rows: Matrix, places: Places) -> Matrix:
+        if self.answers is not None:
+            return noted(self.answers(model, rows), len(rows))
+        classes = 0 if self.labels is None else int(self.labels.max()) + 1
+        return noted(answers_of(model, rows, self._of(places), classes), len(rows))
+
+    def _of(self, places: Places) -> Labels | None:
+        return None if self.labels is None else self.labels[places]
+
+
+Learn = Callable[[Matrix, Matrix, int], Scorer]
+
+
+def learn_forest(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
+    """A forest that tells answers about members from others."""
+    answers = np.vstack([inside, outside])
+    member = np.repeat([1, 0], [len(inside), len(outside)])
+    forest = _forest(seed).fit(answers, member)
+    return lambda asked: np.asarray(forest.predict_proba(asked)[:, 1])
+
+
+def learn_with_toolbox(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
+    """The black-box attack of the Adversarial Robustness Toolbox, with such a forest.
+
+    Its own shadow models know of no mechanism between rows and model, so it gets answers of ours.
+    """
+    toolbox, wrap = _toolbox()
+    width = inside.shape[1]
+    nobody = wrap(lambda rows: rows, input_shape=(width,), nb_classes=max(width, 2))
+    attack = toolbox(nobody, attack_model_type="rf")  # it takes no forest that is not fitted yet
+    attack.attack_model.set_params(n_estimators=TREES, random_state=seed)
+    attack.fit(pred=inside, test_pred=outside)
+
+    def score(asked: Matrix) -> NDArray[np.float64]:
+        said = np.asarray(attack.infer(None, pred=asked, probabilities=True), dtype=np.float64)
+        return said.reshape(len(asked), -1)[:, -1]
+
+    return score
+
+
+ATTACKS: dict[str, Learn] = {"forest": learn_forest, "art": learn_with_toolbox}
+
+
+def _forest(seed: int) -> Any:
+    from sklearn.ensemble import RandomForestClassifier
+
+    return RandomForestClassifier(TREES, random_state=seed)
+
+
+def _toolbox() -> tuple[Any, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it tells of every framework it does not find
+        try:
+            from art.attacks.inference.membership_inference import MembershipInferenceBlackBox
+            from art.estimators.classification import BlackBoxClassifier
+        except ImportError:
+            raise ToolboxMissing(
+                "attack='art' needs the Adversarial Robustness Toolbox, which is not installed.",
+                "Install it: pip install 'shoal[attack]'. Or take attack='forest'.",
+            ) from None
+    return MembershipInferenceBlackBox, BlackBoxClassifier
+
+
+class Split:
+    """Which rows are attacked, which the adversary has; a draw says who is in."""
+
+    def __init__(self, target: int | Places, known: Places | None, n: int, shadows: int) -> None:
+        self._target, self._known, self._n, self._shadows = target, known, n, shadows
+
+    @classmethod
+    def of(cls, n: int, target: Any, known: Any, shadows: int) -> "Split":
+        """Checked, so that every draw goes through."""
+        if whole_number(shadows) is None or shadows < 1:
+            raise InvalidSetting("shadows is no whole number from 1 up.", "E.g. shadows=3.")
+        share = np.ndim(target) == 0
+        if share and not (isinstance(target, int | float | np.number) and 0 < target < 1):
+            raise InvalidSetting("target is no share between 0 and 1.", "E.g. target=0.25.")
+        aim = int(n * float(target)) if share else as_places(target, n, "target")
+        held = None if known is None else as_places(known, n, "known")
+        if held is not None and not isinstance(aim, int):
+            _refuse_overlap(aim, held)
+        of_target = aim if isinstance(aim, int) else aim.size
+        left = n - of_target if held is None else held.size - (of_target if share else 0)
+        if of_target // 2 < FEWEST or left < 4 * shadows:
+            raise TooFewRows(
+                f"{of_target} rows are under attack and {max(left, 0)} are left for {shadows} "
+                f"shadow models.",
+                f"Attack {2 * FEWEST} rows or more, and leave four or more a shadow model.",
+            )
+        return cls(aim, held, n, shadows)
+
+    def drawn(self, rng: Randomness) -> tuple[Halves, list[Halves]]:
+        """The target's halves, and those of each shadow model."""
+        order = rng.compute.permutation(self._n)
+        if isinstance(self._target, int):
+            aim = order[: self._target]
+        else:
+            aim = rng.compute.permutation(self._target)
+        rest = order[~np.isin(order, aim)]
+        if self._known is not None:
+            rest = rest[np.isin(rest, self._known)]
+        return halves(aim), [halves(part) for part in np.array_split(rest, self._shadows)]
+
+
+def as_places(values: Any, n: int, name: str) -> Places:
+    """Places of rows: whole numbers, each once."""
+    places = np.asarray(values)
+    good = places.ndim == 1 and places.dtype.kind in "iu" and places.size
+    if not good or places.min() < 0 or places.max() >= n or np.unique(places).size < places.size:
+        raise InvalidSetting(
+            f"{name} is no list of different places of rows.", f"Give numbers from 0 to {n - 1}."
+        )
+    return places.astype(np.intp)
+
+
+def _refuse_overlap(target: Places, known: Places) -> None:
+    both = np.intersect1d(target, known).size
+    if both:
+        raise ShadowOverlap(
+            f"{both} of the {target.size} rows under attack are among those the adversary has.",
+            "Give it other rows: whoever has the answer needs no attack.",
+        )

@@ -1,0 +1,160 @@
+"""Linkage: whoever has names and quasi-identifiers looks for their records in a released table."""
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from itertools import compress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.risk.reidentification import Risk
+from shoal.audit.tables.matching import Matcher, combinations
+from shoal.figures import Figure, class_sizes
+from shoal.privacy import KAnonymity, Protected, Public, Result
+
+__all__ = ["Linkage", "Links", "linkage"]
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Links:
+    """How many records each person of the second file may be.
+
+    Attributes
+    ----------
+    people, matched, unique
+        People of the file; with a record that fits them at all; with just one.
+    expected
+        People rightly linked, on average, by picking one of the fitting records, if everyone of the
+        file with a fitting record is in the table.
+    sizes
+        (records, people): how many people have so many fitting records, ascending, 0 left out.
+    """
+
+    people: int
+    matched: int
+    unique: int
+    expected: float
+    sizes: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, candidates: Counts) -> "Links":
+        """From the number of fitting records of each person.
+
+        >>> links = Links.of(np.array([0, 1, 4, 4]))
+        >>> links.matched, links.unique, links.expected
+        (3, 1, 1.5)
+        """
+        fitting = candidates[candidates > 0]
+        sizes = zip(*(part.tolist() for part in np.unique(fitting, return_counts=True)),
+                    strict=True)  # fmt: skip
+        expected = float((1 / fitting).sum())
+        unique = int((fitting == 1).sum())
+        return cls(candidates.size, fitting.size, unique, expected, tuple(sizes))
+
+    def __str__(self) -> str:
+        share = f"{self.expected / self.people:.1%}" if self.people else "none"
+        return (
+            f"{self.matched:,} of {self.people:,} people have a fitting record, {self.unique:,} "
+            f"just one; {self.expected:,.1f} links ({share}) would be right"
+        )
+
+
+@dataclass(frozen=True)
+class Linkage:
+    """What a second file finds in the released table, and what it would have found in the raw one.
+
+    For the holder of the rows. ``float()`` of it is the share of people rightly linked.
+
+    Attributes
+    ----------
+    released, raw
+        Links into either table.
+    risk
+        The chances that the classes of the released table leave to someone who knows that a person
+        is in it.
+    k
+        What was promised.
+    """
+
+    released: Links
+    raw: Links
+    risk: Risk
+    k: int
+
+    def __float__(self) -> float:
+        return self.released.expected / max(self.released.people, 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        links = {name: asdict(getattr(self, name)) for name in ("released", "raw")}
+        return {"kind": "Linkage", "k": self.k, **links, "risk": asdict(self.risk)}
+
+    def to_result(self) -> Result:
+        """As a finding of a report, every number protected."""
+        values = self.to_dict()
+        protected = {name: Protected(values[name]) for name in ("released", "raw", "risk")}
+        return Result("linkage", KAnonymity(self.k), {"k": Public(self.k)}, protected=protected)
+
+    def plot(self, table: str = "released") -> Figure:
+        """How many fitting records people have, in the "released" or in the "raw" table."""
+        links: Links = getattr(self, table)
+        # A class counts for all its records; here it counts for those in the file who fall in it.
+        weighed = [(size, round(1e6 * people / size)) for size, people in links.sizes]
+        title = f"How many records fit a person of the file, {table} table"
+        return class_sizes(weighed, k=self.k, title=title)
+
+    def __str__(self) -> str:
+        return f"released table: {self.released}\nraw table: {self.raw}"
+
+
+def linkage(released: Any, second: Any, *, raw: Any, policy: Policy) -> Linkage:
+    """Look up the people of a second file in a released table.
+
+    Parameters
+    ----------
+    released
+        The table that was handed over, as it was written.
+    second
+        The adversary's file: one line a person, with true quasi-identifiers in columns of the same
+        names. A missing value fits every label.
+    raw
+        The table before: what the file would find there is the measure.
+    policy
+        Under which it was released (``TopDownSpecialization`` keeps it as ``policy_``); hierarchies
+        are public.
+
+    Examples
+    --------
+    >>> from shoal.anonymize import TopDownSpecialization
+    >>> raw = {"age": [21, 22, 23, 64, 65, 66], "visits": [1, 2, 1, 2, 1, 2]}
+    >>> ages = {"type": "int", "domain": (0, 99), "hierarchy": {"kind": "interval", "width": 10}}
+    >>> model = TopDownSpecialization(k=3, hierarchies={"age": ages}, other=["visits"])
+    >>> released = model.fit_transform(raw)
+    >>> file = {"name": ["Ada", "Ben"], "age": [22, 47]}
+    >>> print(linkage(released, file, raw=raw, policy=model.policy_))
+    released table: 1 of 2 people have a fitting record, 0 just one; 0.3 links (16.7%) would be
+    right
+    raw table: 1 of 2 people have a fitting record, 1 just one; 1.0 links (50.0%) would be right
+    """
+    matcher = Matcher.of(policy, raw)
+    classes, codes = matcher.classes(released), matcher.codes(second)
+    candidates = np.zeros(len(codes), dtype=np.int64)
+    for people, under in matcher.covering(classes, codes):
+        candidates[people] = under @ classes.rows
+    risk = Risk.of(classes.sizes, policy.privacy.k)
+    return Linkage(Links.of(candidates), _exact(second, raw, matcher.names), risk, policy.privacy.k)
+
+
+def _exact(second: Any, raw: Any, names: list[str]) -> Links:
+    """Records of the raw table that agree in every quasi-identifier the file has of a person."""
+    records, people = combinations(raw, names), combinations(second, names)
+    known = [tuple(value is not None for value in person) for person in people]
+    fitting = {which: Counter(tuple(compress(record, which)) for record in records)
+               for which in set(known)}  # fmt: skip
+    found = [fitting[which][tuple(compress(person, which))]
+             for person, which in zip(people, known, strict=True)]  # fmt: skip
+    return Links.of(np.array(found, dtype=np.int64))

@@ -1,0 +1,154 @@
+"""Which lines of a released table may be about whom: labels against the values they cover."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.anonymize.classes import classes_of
+from shoal.anonymize.codec import Codec, distinct, shown
+from shoal.anonymize.frequency_table import problem_of
+from shoal.anonymize.hierarchies.leaves import as_text
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.table import Table
+from shoal.anonymize.tree import Tree
+from shoal.data.column_names import lacking
+from shoal.domain.written import plain_column
+from shoal.errors import UnknownCategory
+
+__all__ = ["Classes", "Matcher", "columns_of", "combinations"]
+
+Codes = NDArray[np.int32]
+Counts = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+_AT_ONCE = 2**22
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """The different combinations of labels in a released table.
+
+    Attributes
+    ----------
+    labels
+        (classes, d): places of the labels in their hierarchies.
+    rows
+        How many lines have each.
+    of_line
+        The class of each line.
+    """
+
+    labels: Codes
+    rows: Counts
+    of_line: NDArray[np.intp]
+
+    @property
+    def sizes(self) -> Counts:
+        """(sizes, 2): lines a class has, and how many classes have so many."""
+        return np.stack(np.unique(self.rows, return_counts=True), axis=1).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Matcher:
+    """Values to leaves and labels to nodes, as whoever reads the policy knows them."""
+
+    codec: Codec
+
+    @classmethod
+    def of(cls, policy: Policy, raw: Any) -> "Matcher":
+        """By a policy; hierarchies it learns from rows are learnt from the raw table again."""
+        return cls(problem_of(policy, raw).codec)
+
+    @property
+    def names(self) -> list[str]:
+        """The quasi-identifiers."""
+        return list(self.codec.hierarchies)
+
+    @cached_property
+    def trees(self) -> list[Tree]:
+        """Their hierarchies."""
+        return [Tree(hierarchy.taxonomy) for hierarchy in self.codec.hierarchies.values()]
+
+    def codes(self, X: Any) -> Codes:
+        """(lines, d): the leaf of each value; below 0 where it is missing or has none."""
+        found = columns_of(X, self.names)
+        return np.stack([self.codec.leaves(name, found[name]) for name in self.names], axis=1)
+
+    def classes(self, released: Any) -> Classes:
+        """The classes of a released table."""
+        places = np.stack([self._places(released, name) for name in self.names], axis=1)
+        ids, size = classes_of(places)
+        labels = np.zeros((size, places.shape[1]), dtype=np.int32)
+        labels[ids] = places
+        return Classes(labels, np.bincount(ids, minlength=size).astype(np.int64), ids)
+
+    def covering(self, classes: Classes, codes: Codes) -> Iterator[tuple[slice, Mask]]:
+        """Some people at a time: (people, classes), which classes each may be in.
+
+        A missing value may be any; one that no hierarchy has is in no class.
+        """
+        step = max(_AT_ONCE // max(len(classes.rows), 1), 1)
+        for start in range(0, len(codes), step):
+            part = codes[start : start + step]
+            under = np.ones((len(part), len(classes.rows)), dtype=bool)
+            for q, tree in enumerate(self.trees):
+                low, high = (end[classes.labels[:, q]] for end in (tree.low, tree.high))
+                leaf = part[:, q, None]
+                under &= ((leaf >= low) & (leaf < high)) | (leaf < -1)
+            yield slice(start, start + len(part)), under
+
+    def _places(self, released: Any, name: str) -> Codes:
+        """The node behind each label of a column, the highest of those written alike."""
+        hierarchy = self.codec.hierarchies[name]
+        published = shown(self.codec.policy, name, hierarchy)
+        nodes = zip(*(as_text(cells).to_pylist() for cells in published.values()), strict=True)
+        place = {words: at for at, words in reversed(list(enumerate(nodes)))}
+        found = columns_of(released, list(published))
+        parts = [distinct(column, ()) for column in found.values()]
+        lines, of_line = np.unique(np.stack([part.at for part in parts], axis=1), axis=0,
+                                   return_inverse=True)  # fmt: skip
+        texts = [[*as_text(part.values).to_pylist(), None] for part in parts]
+        different = [tuple(text[at] for text, at in zip(texts, line, strict=True))
+                     for line in lines.tolist()]  # fmt: skip
+        places = np.array([_known(place, words, name) for words in different], dtype=np.int32)
+        return places[of_line.reshape(-1)]
+
+
+def _known(place: dict[Any, int], words: tuple[str | None, ...], name: str) -> int:
+    if words in place or set(words) <= {None, "*"}:
+        return place.get(words, 0)  # a starred line shows nothing, whatever the root is called
+    raise UnknownCategory(
+        f"Column {name!r} of the released table has labels its hierarchy does not know.",
+        "Give the policy that this table was released under.",
+    )
+
+
+def columns_of(X: Any, names: list[str]) -> dict[str, Any]:
+    """Columns of a table, as they stand."""
+    table = X if isinstance(X, Table) else Table(X)
+    if not {*names} <= {*table.names}:
+        raise lacking(names, table.names)
+    found = table.query("SELECT * FROM rows", names)
+    return {name: found[f"c{i}"] for i, name in enumerate(names)}
+
+
+def combinations(X: Any, names: list[str]) -> list[tuple[str | None, ...]]:
+    """The values of each line in these columns as text, numbers written alike."""
+    found = columns_of(X, names)
+    columns = [_texts(name, column) for name, column in found.items()]
+    return list(zip(*columns, strict=True))
+
+
+def _texts(name: str, column: Any) -> list[str | None]:
+    try:
+        texts: list[str | None] = plain_column(column.cast(pa.string())).to_pylist()
+    except pa.ArrowException:
+        raise UnknownCategory(
+            f"Column {name!r} holds values that cannot be written as text.",
+            "Convert it to text, numbers or dates before it comes here.",
+        ) from None
+    return texts

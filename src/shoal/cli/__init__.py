@@ -1,0 +1,1 @@
+"""The ``shoal`` command; nothing else leans on it."""

@@ -1,0 +1,105 @@
+"""How a run ends: whatever was raised, in words, as a document for scripts, and as an exit code."""
+
+import errno
+import json
+import os
+import sys
+import traceback
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from shoal.cli.output import in_print, mute, put, unwritten
+from shoal.cli.start import STOPPED, TERMINATED
+from shoal.errors import CannotWrite, ShoalError
+from shoal.figures.text import clean
+
+__all__ = ["settled", "tell"]
+
+A_BUG = 70
+NOBODY_READS = 141  # 128 + SIGPIPE, as shells have it
+PACKAGE = Path(__file__).parents[1]
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+
+
+class Ending(NamedTuple):
+    """What went wrong, what to do next, and the exit code."""
+
+    name: str
+    came: str
+    next_step: str
+    code: int
+
+
+def tell(error: BaseException, as_json: bool) -> int:
+    """Say what went wrong: words to standard error, and a document if asked. Never raises."""
+    ending = _ending(error)
+    if not ending.came:
+        return ending.code
+    with suppress(OSError, CannotWrite):
+        if os.environ.get("SHOAL_DEBUG", "") not in ("", "0"):
+            put("".join(traceback.format_exception(error)), sys.stderr)
+        put(_words(ending), sys.stderr)
+    with suppress(OSError, CannotWrite):
+        if as_json:
+            said = {"error": ending.name, "came": ending.came, "next_step": ending.next_step}
+            put(json.dumps(said | {"exit_code": ending.code}, indent=1, ensure_ascii=False) + "\n")
+    return ending.code
+
+
+def settled(code: int) -> int:
+    """The exit code once all output is out, which a full disk may still prevent."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        mute(sys.stdout)
+        return code or tell(error, as_json=False)
+    return code
+
+
+def _words(ending: Ending) -> str:
+    from rich.text import Text
+
+    words = [Text.assemble((f"{ending.name}: ", "bold red"), clean(ending.came))]
+    return in_print(*words, *filter(None, [clean(ending.next_step)]), stderr=True)
+
+
+def _ending(error: BaseException) -> Ending:
+    match error:
+        case ShoalError():
+            return Ending(type(error).__name__, error.came, error.next_step, error.exit_code)
+        case KeyboardInterrupt():
+            return Ending("Stopped", "nothing half-written was left.", "", STOPPED)
+        case SystemExit() if error.code == TERMINATED:
+            return Ending("Stopped", "nothing half-written was left.", "", TERMINATED)
+        case BrokenPipeError() | SystemExit():  # rich and typer leave so when nobody reads on
+            return Ending("", "", "", NOBODY_READS)
+        case OSError() if error.errno in _FULL:
+            return _ending(unwritten(error))
+    return _wrong_use(error) if hasattr(error, "format_message") else _bug(error)
+
+
+def _wrong_use(error: BaseException) -> Ending:
+    """An unknown option, a missing argument: as typer found them."""
+    if type(error).__name__ == "NoArgsIsHelpError":  # the help was shown, which says enough
+        return Ending("", "", "", 2)
+    context = getattr(error, "ctx", None)
+    verb = context.command_path if context else "shoal"
+    came = error.format_message()  # type: ignore[attr-defined]
+    return Ending(type(error).__name__, came, f"Try {verb} --help.", 2)
+
+
+def _bug(error: BaseException) -> Ending:
+    """Where it arose; not its message, which may quote a row."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(PACKAGE)]
+    place = "shoal"
+    if ours:
+        place = f"{Path(ours[-1].filename).relative_to(PACKAGE)}, line {ours[-1].lineno}"
+    return Ending(
+        "Bug",
+        f"{type(error).__name__} at {place}. Its message is withheld: it could quote a row.",
+        "Please report it. SHOAL_DEBUG=1 shows the message and the path that led there, to you "
+        "alone.",
+        A_BUG,
+    )

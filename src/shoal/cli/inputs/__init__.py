@@ -1,0 +1,1 @@
+"""What verbs are given: tables, options, mechanisms, cases."""

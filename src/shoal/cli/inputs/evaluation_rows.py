@@ -1,0 +1,139 @@
+"""The rows a model is scored on, and their right groups, in memory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.data import source_of
+from shoal.data.encode import numbers
+from shoal.data.source import picked, unique
+from shoal.engine import rows_of
+from shoal.engine.entry import anywhere, is_spark_frame
+from shoal.engine.sample import Sample
+from shoal.engine.spark.failures import guarded
+from shoal.engine.spark.schema import quoted
+from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, TooFewRows, UnknownBounds
+
+__all__ = ["Held", "held_of", "names_of"]
+
+_Drawn = tuple[NDArray[np.float64], NDArray[np.int64], int]  # rows, their groups, rows in all
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """Rows as the model wants them, their groups if a column holds them, how many there are."""
+
+    model: Any
+    rows: NDArray[np.float64]
+    labels: NDArray[np.int64] | None
+    n_rows: int
+
+
+def names_of(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
+    """The table's columns in the model's order: as asked, else as its box names them."""
+    box, d = model.domain, int(model.n_features_in_)
+    if columns is None and box is None:
+        raise UnknownBounds(
+            "The model does not name its columns.", f"Name {d} of the table's with --columns."
+        )
+    names = tuple(box.names if columns is None else columns)
+    if len(names) != d:
+        raise DimensionMismatch(
+            f"--columns names {len(names)} columns; the model has {d}.",
+            "Name one for each of the model's, in its order.",
+        )
+    return names
+
+
+def held_of(
+    model: Any, source: Any, names: Sequence[str], labels: str | None, most: int, seed: int
+) -> Held:
+    """A sample of the rows, each with its group, drawn where the rows are.
+
+    Parameters
+    ----------
+    model, names
+        What is scored; the table's columns, in its order.
+    source
+        The path of a table, or a Spark frame: of this no more than the sample comes here.
+    labels
+        The column that holds the groups, if there is one.
+    most, seed
+        So many rows at most; of the draw.
+    """
+    draw = _drawn_by_spark if is_spark_frame(source) else _drawn_here
+    drawn, codes, total = draw(source, names, labels, most, seed)
+    if len(drawn) < 2:
+        raise TooFewRows(f"The table has {len(drawn)} rows.", "Score on two at least.")
+    return Held(model, np.ascontiguousarray(drawn), codes if labels else None, total)
+
+
+def _drawn_here(
+    source: str, names: Sequence[str], labels: str | None, most: int, seed: int
+) -> _Drawn:
+    """One pass over a table of this machine."""
+    sample, total, groups = Sample(most, np.random.default_rng(seed)), 0, _Groups()
+    for batch in source_of(source).batches(_columns(names, labels)):
+        rows = numbers(batch, names)
+        if not np.isfinite(rows).all():
+            raise _lacking()
+        own = groups.codes(batch[labels]) if labels else np.zeros(batch.num_rows)
+        sample.add(np.column_stack([rows, own]))
+        total += batch.num_rows
+    drawn = sample.rows(len(names) + 1)
+    return drawn[:, :-1], drawn[:, -1].astype(np.int64), total
+
+
+def _drawn_by_spark(
+    frame: Any, names: Sequence[str], labels: str | None, most: int, seed: int
+) -> _Drawn:
+    """One job that counts rows and looks at every number, and one that draws the sample."""
+    columns = _columns(names, labels)
+    picked(unique(frame.columns), columns)
+    try:
+        total = rows_of(frame, anywhere(names)).size()  # scores move nothing
+    except NotFinite:
+        raise _lacking() from None
+    plain = [f"{quoted(name)} AS c{i}" for i, name in enumerate(columns)]
+    with guarded("drawing a sample"):
+        lots = frame.selectExpr(*plain, f"rand({seed % 2**63}) AS lot").sort("lot")
+        drawn = lots.limit(most).drop("lot").toArrow().rename_columns(columns)
+    (batch,) = drawn.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], drawn.schema)]
+    codes = _Groups().codes(batch[labels]) if labels else np.zeros(batch.num_rows)
+    return numbers(batch, names), codes.astype(np.int64), total
+
+
+def _columns(names: Sequence[str], labels: str | None) -> list[str]:
+    return [*names, *([labels] if labels else [])]
+
+
+def _lacking() -> NotFinite:
+    return NotFinite(
+        "Some rows lack a number.", "Fill those values or remove the rows, then try again."
+    )
+
+
+class _Groups:
+    """Numbers for the groups' names, in the order they come; a missing one, or -1, is no group."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def codes(self, column: pa.Array) -> NDArray[np.float64]:
+        try:
+            words = column.cast(pa.string()).to_pylist()
+        except pa.ArrowException:
+            raise InvalidSetting(
+                "The column of --labels holds values that cannot be written as text.",
+                "Name one that holds text, whole numbers or dates.",
+            ) from None
+        return np.array([self._code(word) for word in words], dtype=np.float64)
+
+    def _code(self, word: str | None) -> int:
+        if word is None or word.strip() in ("", "-1"):
+            return -1
+        return self._known.setdefault(word.strip(), len(self._known))

@@ -1,0 +1,202 @@
+"""From words on the command line to a mechanism, the domain of its rows, and a remap."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shoal.cli.inputs.table import chosen, listed, schema_of
+from shoal.errors import InvalidDomain, InvalidSetting
+
+if TYPE_CHECKING:
+    from shoal.domain import Box, Schema
+
+__all__ = ["Name", "Plan", "Settings", "build", "columns_of", "named", "remap_of"]
+
+
+class Name(StrEnum):
+    """The mechanisms, as they are asked for."""
+
+    nd_laplace = "nd-laplace"
+    planar_laplace = "planar-laplace"
+    spherical_laplace = "spherical-laplace"
+    restricted_laplace = "restricted-laplace"
+    piecewise = "piecewise"
+    duchi = "duchi"
+    hybrid = "hybrid"
+    harmony = "harmony"
+    privunit = "privunit"
+    square_wave = "square-wave"
+    staircase = "staircase"
+    randomized_response = "randomized-response"
+    unary_encoding = "unary-encoding"
+    mixed = "mixed"
+    local_grid = "local-grid"
+
+
+_CLASSES = {
+    Name.nd_laplace: "NDLaplace",
+    Name.planar_laplace: "PlanarLaplace",
+    Name.spherical_laplace: "SphericalLaplace",
+    Name.restricted_laplace: "NDLaplace",
+    Name.piecewise: "Piecewise",
+    Name.duchi: "Duchi",
+    Name.hybrid: "Hybrid",
+    Name.harmony: "Harmony",
+    Name.privunit: "PrivUnit",
+    Name.square_wave: "SquareWave",
+    Name.staircase: "Staircase",
+    Name.randomized_response: "RandomizedResponse",
+    Name.unary_encoding: "UnaryEncoding",
+    Name.mixed: "Mixed",
+    Name.local_grid: "LocalGrid",
+}
+_CATEGORICAL = (Name.randomized_response, Name.unary_encoding)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was asked for, as it came."""
+
+    name: Name
+    epsilon: str
+    columns: str | None
+    domain: Path | None
+    scale: str | None
+    lattice: str
+    clip: bool
+    cells: str = "auto"
+
+
+class Plan(NamedTuple):
+    """What to run: a mechanism, what is public about its columns, and whose rows they are."""
+
+    mechanism: Any
+    domain: "Box | Schema"
+    entity: str | None
+
+
+def build(asked: Settings) -> Plan:
+    """The plan for what was asked."""
+    from shoal import mechanisms
+
+    schema = schema_of(asked.domain)
+    domain = _domain(schema, chosen(asked.columns, schema.columns, asked.domain), asked)
+    kind = getattr(mechanisms, _CLASSES[asked.name])
+    mechanism = kind(**_arguments(asked, kind, domain))
+    if asked.name is Name.restricted_laplace:
+        mechanism = mechanisms.Restrict(mechanism)
+    return Plan(mechanism, domain, schema.entity)
+
+
+def named(word: str) -> Name:
+    """The mechanism of this name."""
+    if word in list(Name):
+        return Name(word)
+    near = get_close_matches(word.lower().replace("_", "-"), list(Name), n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    raise InvalidSetting("--mechanism names no mechanism.", f"{meant}There are {', '.join(Name)}.")
+
+
+def columns_of(domain: "Box | Schema") -> tuple[str, ...]:
+    """The columns to report."""
+    from shoal.domain import Box
+
+    return domain.names if isinstance(domain, Box) else domain.columns
+
+
+def remap_of(asked: str | None, domain: "Box | Schema") -> Any:
+    """``clamp`` or ``snap:16``, to the box of the rows."""
+    from shoal.domain import Box
+    from shoal.mechanisms import clamp, snap
+
+    if asked is None:
+        return None
+    if not isinstance(domain, Box):
+        raise InvalidSetting("A remap came with categories.", "Remaps move numbers; leave it out.")
+    word, _, nodes = asked.partition(":")
+    if word == "clamp" and not nodes:
+        return clamp(domain)
+    if word == "snap" and nodes.isdecimal():
+        return snap(domain, int(nodes))
+    raise InvalidSetting(
+        "The remap is neither `clamp` nor `snap:N`.",
+        "E.g. --remap clamp, or --remap snap:16 for 16 nodes an axis.",
+    )
+
+
+def _domain(schema: "Schema", columns: Sequence[str], asked: Settings) -> "Box | Schema":
+    """A box for numbers, a schema where there are categories."""
+    from shoal.domain import Schema
+
+    listed = [name for name in columns if name in schema.categories]
+    if asked.name is not Name.mixed and asked.name not in _CATEGORICAL:
+        if listed:
+            raise InvalidSetting(
+                f"{', '.join(map(repr, listed))} holds categories; {asked.name} reports numbers.",
+                "Choose --columns, or use --mechanism mixed.",
+            )
+        box = schema.box
+        if {*columns} == {*box.names}:
+            return box
+        if schema.geo:
+            raise InvalidDomain(
+                "--columns names a part of a map, of which epsilon would count degrees.",
+                f"Report both, --columns {','.join(box.names)}, or leave it out.",
+            )
+        return box.select(columns)
+    if asked.name in _CATEGORICAL and (len(columns), len(listed)) != (1, 1):
+        raise InvalidSetting(
+            f"{len(columns)} columns came; {asked.name} reports one, of categories.",
+            "Choose it with --columns, or use --mechanism mixed.",
+        )
+    described = schema.to_dict()["columns"]
+    return Schema.of({"version": 1, "columns": {name: described[name] for name in columns}})
+
+
+def _arguments(asked: Settings, kind: Any, domain: "Box | Schema") -> dict[str, Any]:
+    from shoal.domain import Box
+
+    known = {field.name for field in fields(kind)}
+    given: dict[str, Any] = {"epsilon": asked.epsilon}
+    if isinstance(domain, Box):
+        given["domain" if "domain" in known else "bounds"] = domain
+    elif asked.name is Name.mixed:
+        given["columns"] = {n: domain.bounds.get(n) or domain.categories[n] for n in domain.columns}
+    else:
+        (given["categories"],) = domain.categories.values()
+    moves = asked.clip and asked.name is not Name.local_grid  # which moves rows, asked or not
+    options = {"clip": moves or None, "scale": _scale(asked.scale), "cells": _cells(asked.cells)}
+    options["lattice"] = None if asked.lattice == "auto" else _number(asked.lattice, "--lattice")
+    for name, value in options.items():
+        if value is not None and name not in known:
+            raise InvalidSetting(f"{asked.name} has no {name}.", f"Leave --{name} out.")
+    return given | {name: value for name, value in options.items() if value is not None}
+
+
+def _scale(words: str | None) -> Any:
+    if words is None or words == "box":
+        return words
+    return tuple(_number(word, "--scale") for word in listed(words))
+
+
+def _cells(words: str) -> Any:
+    if words == "auto":
+        return None
+    each = listed(words)
+    if not all(word.isdecimal() for word in each):
+        raise InvalidSetting(
+            "--cells holds something that is no whole number.", "E.g. --cells 12, or 12,8."
+        )
+    return int(words) if len(each) == 1 else tuple(map(int, each))
+
+
+def _number(word: str, option: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        raise InvalidSetting(
+            f"{option} holds something that is no number.", f"E.g. {option} 0.5."
+        ) from None

@@ -1,0 +1,241 @@
+"""A first draft of a policy, from a look at a table's columns.
+
+The draft is careful where it guesses: no column is guessed to be harmless, k is left open, ranges
+are rounded, and of the values only those are quoted that many rows share, in columns that have few
+values and no sentences. It is still made from the rows, so it is for their holder; every guess is
+marked for review, and columns that may name people are pointed out.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from itertools import takewhile
+from typing import Any, NamedTuple
+
+from shoal.anonymize.table import AnyTable
+from shoal.cli.inputs.column_profile import COMMON, LISTED, Look, looks_of
+from shoal.cli.inputs.table import is_uri
+
+__all__ = ["Draft", "draft_of"]
+
+REVIEW = "# REVIEW:"
+_MARKS = {*"*?[]{}\\"}  # of patterns; in a name to write to, Spark would read one
+_UNIQUE = 0.9  # share of different values from which a column names people
+_FEW = 5  # rows a value: a text that fewer share on average tells people apart
+_SENTENCES = 0.1  # share of different values that are sentences, from which a column is free text
+_VALUES = 100  # different values that a list of categories may have
+# Whole words of a column's name, accents left out, in languages whose tables we have met.
+_PERSONAL = (
+    r"id|ids|uuid|guid|uid|pid|mrn|ssn|sin|nin|nino|nhs|bsn|cpf|dni|nie|nif|nir|pesel|svnr|ahv|"
+    r"passport|passeport|pasaporte|reisepass|licen[cs]e|plate|kennzeichen|iban|bic|account|acct|"
+    r"konto|compte|cuenta|card|e_mail|email|mail|courriel|correo|posta|phone|tel|telephone|"
+    r"telefon|telefono|telefone|mobile|mobil|handy|movil|fax|[a-z]*names?|nom|noms|nombres?|nome|"
+    r"naam|[a-z]*naam|navn|[a-z]*navn|namn|[a-z]*namn|imie|nazwisko|jmeno|prijmeni|apellidos?|"
+    r"prenoms?|cognome|sobrenome|forename|surname|maiden|nick|login|user|address|addr|adress|"
+    r"adresse|direccion|endereco|indirizzo|adres|street|strasse|rue|calle|hausnummer|url|website|"
+    r"ip|mac|imei|[a-z]*nummer|[a-z]*nr|signature|unterschrift"
+)
+_NAMES = {
+    "identifier": rf"(^|_)({_PERSONAL})(_|$)",
+    "sensitive": r"income|salary|wage|diagnos|disease|illness|result|grade|score|religion|debt",
+    "postcode": r"post_?code|zip|postal|plz",
+}
+_HEAD = """\
+# A draft made by looking at the table: every line marked REVIEW is a guess, and yours to decide.
+# It was made from people's rows. Keep it with them; do not publish it before you have gone
+# through it. Which columns can others know? Those are quasi. A hierarchy drawn up from the table
+# tells which values occur: better take it from a public list.
+# The table's first line was taken for the names of its columns. Are those below names?
+version: 1
+"""
+
+
+class Draft(NamedTuple):
+    """A policy as text, the role guessed for each column, and a word on those to look at twice."""
+
+    text: str
+    roles: dict[str, str]
+    doubts: dict[str, str]
+
+
+def draft_of(table: AnyTable, path: str, k: int | None = None) -> Draft:
+    """Draft a policy for a table.
+
+    Parameters
+    ----------
+    table
+        The table, here or on Spark.
+    path
+        What to write under ``input.path``.
+    k
+        The promise, if it is known already.
+
+    Examples
+    --------
+    >>> from shoal.anonymize.table import Table
+    >>> draft = draft_of(Table({"sex": ["F", "M"] * 60, "name": ["x"] * 120}), "people.csv")
+    >>> draft.roles
+    {'sex': 'quasi', 'name': 'identifier'}
+    """
+    looks = looks_of(table)
+    entries = {look.name: _entry(look) for look in looks}
+    roles = {name: entry["role"] for name, (entry, _) in entries.items()}
+    lines = [_HEAD, f"input: {_flow({'path': path})}\n", "attributes:\n"]
+    for name, (entry, why) in entries.items():
+        lines.append(f"  {REVIEW} {why}.\n")
+        lines.append(f"  {_flow(name)}: {_flow(entry)}\n")
+    doubts = {look.name: _doubt(look, *entries[look.name]) for look in looks}
+    doubts = {name: doubt for name, doubt in doubts.items() if doubt}
+    return Draft("".join([*lines, *_rest(looks, roles, path, k)]), roles, doubts)
+
+
+def _entry(look: Look) -> tuple[dict[str, Any], str]:
+    """A column's entry, and the guess in words."""
+    counted = _all(look, look.numbers)
+    unique = look.different > _UNIQUE * look.known > 0 and not (counted and look.whole < look.known)
+    plain = not (counted or _all(look, look.days) or _named(look, "postcode"))
+    guesses: tuple[tuple[bool, Callable[[Look], tuple[dict[str, Any], str]]], ...] = (
+        (_named(look, "identifier"), _identifier),
+        (_is_free_text(look), _free_text),
+        (unique or (plain and _is_scattered(look)), _nearly_unique),
+        (_named(look, "sensitive") and len(look.common) > 1, _sensitive),
+        (_all(look, look.days), _dated),
+        (_named(look, "postcode"), _code),
+        (counted and look.different > 2, _numeric),
+    )
+    return next((guess for fits, guess in guesses if fits), _category)(look)
+
+
+def _all(look: Look, count: int) -> bool:
+    return look.known > 0 and count == look.known
+
+
+def _named(look: Look, kind: str) -> bool:
+    letters = unicodedata.normalize("NFKD", look.name.replace("ß", "ss"))
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", "_", plain).lower()
+    return re.search(_NAMES[kind], words) is not None
+
+
+def _is_free_text(look: Look) -> bool:
+    """Whether many cells are sentences: of a few, however often repeated, somebody wrote each."""
+    often = look.words > look.known / 4
+    return often or look.sentences > max(_SENTENCES * look.different, 1)
+
+
+def _is_scattered(look: Look) -> bool:
+    """Whether a value is shared by so few rows that it tells people apart."""
+    return look.different > _FEW and look.known < _FEW * look.different
+
+
+def _identifier(_: Look) -> tuple[dict[str, Any], str]:
+    return {"role": "identifier"}, "by its name it names people or says how to reach them; dropped"
+
+
+def _nearly_unique(_: Look) -> tuple[dict[str, Any], str]:
+    return {"role": "identifier"}, "few rows share a value, so it tells people apart; dropped"
+
+
+def _free_text(_: Look) -> tuple[dict[str, Any], str]:
+    return {"role": "identifier"}, "looks like free text, which may name anybody; dropped"
+
+
+def _doubt(look: Look, entry: dict[str, Any], why: str) -> str:
+    """What to look at twice, if anything; no value is quoted."""
+    if entry["role"] == "identifier":
+        return why
+    if _is_scattered(look) and _all(look, look.whole):
+        return "few rows share a number: is it a person's? Then it is an identifier, not quasi"
+    if look.sentences:
+        return "some cells hold sentences, which may name anybody; none is quoted"
+    return ""
+
+
+def _dated(_: Look) -> tuple[dict[str, Any], str]:
+    levels = {"kind": "date", "levels": ["month", "year", "decade"]}
+    why = "a date; state its domain, or its periods are learnt from the rows"
+    return {"role": "quasi", "type": "date", "hierarchy": levels}, why
+
+
+def _code(look: Look) -> tuple[dict[str, Any], str]:
+    return _prefixed(look, "a code; its first characters are kept, fewer at each level")
+
+
+def _sensitive(look: Look) -> tuple[dict[str, Any], str]:
+    values = min(len(look.common), 2)
+    why = "looks sensitive: published as it is, two values in every group; or make it quasi"
+    return {"role": "sensitive", "l": {"kind": "distinct", "value": values}}, why
+
+
+def _numeric(look: Look) -> tuple[dict[str, Any], str]:
+    # Edges lie further from 0 than numbers: with 0 in it the range holds all but 4 % of rows.
+    low, high = min(look.low, 0.0), max(look.high, 0.0)
+    high = high if high > low else low + 1
+    whole = look.whole == look.known
+    domain = [int(low), int(high)] if whole else [low, high]
+    width = 1 if whole else (high - low) / 100
+    entry = {"role": "quasi", "type": "int" if whole else "float", "domain": domain}
+    halves = {"kind": "binary", "split": "midpoint", "min_width": width}
+    why = "numbers; state the range from public knowledge, this one is a rounded guess"
+    return entry | {"hierarchy": halves}, why
+
+
+def _category(look: Look) -> tuple[dict[str, Any], str]:
+    if len(look.common) > LISTED or look.different > _VALUES:
+        return _prefixed(look, "many values, grouped by first letters; better give a hierarchy")
+    rare = look.different - len(look.common)
+    values = list(look.common) or ["..."]
+    why = "categories under one root; group them if they have levels"
+    if rare:
+        why += f". Not quoted: values of fewer than {COMMON} rows each ({rare}); add them"
+    return {"role": "quasi", "hierarchy": {"tree": {"*": values}}}, why
+
+
+def _prefixed(look: Look, why: str) -> tuple[dict[str, Any], str]:
+    longest = max(look.length, 1)
+    keep = sorted({longest, max(longest - 2, 1), max(longest // 2, 1), 1}, reverse=True)
+    return {"role": "quasi", "hierarchy": {"kind": "prefix", "keep": keep}}, why
+
+
+def _rest(looks: list[Look], roles: dict[str, str], path: str, k: int | None) -> Iterator[str]:
+    people = [
+        look.name
+        for look in looks
+        if roles[look.name] == "identifier" and 1 < look.different < look.rows == look.known
+    ]
+    asked = "" if k is None else f" {k}"
+    yield "privacy:\n"
+    yield f"  k:{asked}  {REVIEW} how many people share each combination; there is no default.\n"
+    yield "  suppression: 0.02\n"
+    if people:
+        yield f"  entity: {_flow(people[0])}  {REVIEW} people have several rows; who is who?\n"
+    yield f"output: {_flow({'path': _released(path)})}\n"
+
+
+def _released(path: str) -> str:
+    """In the policy's folder; of a table on a path of Spark's, beside it.
+
+    Of a pattern, beside the folder it looks in: within, the next run might read what this wrote.
+
+    Examples
+    --------
+    >>> _released("hdfs:///visits/2025-*.parquet"), _released("data/visits.csv.gz")
+    ('hdfs:///visits.released.csv', 'visits.released.csv')
+    """
+    root = re.match(r"[\w+.-]+:(//[^/]*)?", path) if is_uri(path) else None
+    system = root[0] if root else ""
+    parts = takewhile(lambda part: not _MARKS & {*part}, path.removeprefix(system).split("/"))
+    folder, _, name = "/".join(parts).rstrip("/").rpartition("/")
+    stem = re.sub(r"(\.csv|\.tsv|\.parquet)?(\.gz)?$", "", name).strip(".") or "table"
+    return f"{system}{folder}/{stem}.released.csv" if system else f"{stem}.released.csv"
+
+
+def _flow(value: Any) -> str:
+    """A value in one line of YAML, quoted wherever it could be taken for something else."""
+    import yaml
+
+    shown = yaml.safe_dump(
+        value, default_flow_style=True, width=math.inf, allow_unicode=True, sort_keys=False
+    )
+    return str(shown).removesuffix("\n...\n").rstrip("\n")

@@ -1,0 +1,161 @@
+"""What verbs that read rows are given: a table, its public domain, columns, a budget."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli.output import Progress
+from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBounds
+
+if TYPE_CHECKING:
+    from shoal.domain import Box, Schema
+
+__all__ = ["Columns", "Domain", "LedgerFile", "Table", "box_of", "budget_of", "chosen", "counted",
+           "file_of", "is_uri", "listed", "schema_of"]  # fmt: skip
+
+Table = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="A CSV or Parquet file, a folder of Parquet files, or `-` for CSV from standard "
+        "input.",
+        show_default=False,
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        envvar="SHOAL_COLUMNS",
+        help="Columns to use, e.g. lat,lon; left out, all that the domain describes.",
+        show_default=False,
+    ),
+]
+Domain = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="SHOAL_DOMAIN",
+        help="YAML file of public bounds and categories.",
+        show_default=False,
+    ),
+]
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option(envvar="SHOAL_LEDGER", help="Ledger to write the promise to.", show_default=False),
+]
+
+
+@contextmanager
+def file_of(table: str) -> Iterator[str]:
+    """The table's path; standard input is kept in a file that only its owner can read."""
+    if table != "-":
+        yield table
+        return
+    with NamedTemporaryFile(prefix="shoal-", suffix=".csv") as file:
+        while part := sys.stdin.buffer.read(1 << 20):
+            file.write(part)
+        file.flush()
+        yield file.name
+
+
+def is_uri(path: str) -> bool:
+    """Whether a path names its file system: Spark takes it as it is, and no folder is before it.
+
+    Examples
+    --------
+    >>> is_uri("hdfs://names/visits.csv"), is_uri("file:/visits.csv"), is_uri("/visits.csv")
+    (True, True, False)
+    """
+    from shoal.engine.spark.files import uri_of
+
+    return uri_of(path) == path
+
+
+def budget_of(epsilon: str | None, of: str) -> str:
+    """The budget as it was given; there is no default."""
+    if epsilon is None:
+        raise InvalidBudget(
+            "No epsilon came.",
+            f"Name the budget of one {of}, e.g. --epsilon 1; it is yours to choose and defend.",
+        )
+    return epsilon
+
+
+def schema_of(domain: Path | None) -> "Schema":
+    """What is public about the table."""
+    from shoal.domain import Schema
+
+    if domain is None:
+        raise UnknownBounds(
+            "No public bounds came.",
+            "Write what each column may be to a file and give it with --domain, e.g. "
+            "`version: 1` and `columns: {age: {low: 0, high: 110}}`. Bounds read from the rows "
+            "would not be private.",
+        )
+    return Schema.load(domain)
+
+
+def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
+    """The public bounds of the columns to cluster.
+
+    A domain with categories is not narrowed to its numbers unasked: whoever wrote it would believe
+    that every column of it was used.
+    """
+    names = chosen(columns, schema.columns, domain)
+    if categories := [name for name in names if name in schema.categories]:
+        raise _categories_came(categories, schema)
+    if schema.geo and {*names} != {*schema.geo}:
+        raise InvalidDomain(
+            "--columns names a part of a map, which would be clustered in degrees.",
+            f"Take both, --columns {','.join(schema.geo)}, or leave it out.",
+        )
+    return schema.box if schema.geo else schema.box.select(names)
+
+
+def _categories_came(categories: list[str], schema: "Schema") -> InvalidSetting:
+    hold = "holds" if len(categories) == 1 else "hold"
+    came = (
+        f"{', '.join(map(repr, categories))} {hold} categories; groups are found among numbers, "
+        "and no column is left out unasked."
+    )
+    if not schema.bounds:
+        return InvalidSetting(
+            came, "Give a numeric column low and high, e.g. `age: {low: 0, high: 110}`."
+        )
+    return InvalidSetting(
+        came,
+        f"Choose the numeric ones on purpose, --columns {','.join(schema.numbers)}; or give a "
+        "domain file without categories.",
+    )
+
+
+def chosen(columns: str | None, known: tuple[str, ...], domain: Path | None) -> tuple[str, ...]:
+    """The columns asked for, each of which the domain must describe; or all it does."""
+    names = listed(columns) if columns else known
+    unknown = [repr(name) for name in names if name not in known]
+    if unknown:
+        raise UnknownBounds(
+            f"{', '.join(unknown)} of {len(names)} columns are not in {domain}.",
+            f"It describes {', '.join(known)}; add public bounds or values for others.",
+        )
+    return tuple(dict.fromkeys(names))
+
+
+def listed(words: str) -> tuple[str, ...]:
+    """What commas separate."""
+    return tuple(word.strip() for word in words.split(",") if word.strip())
+
+
+def counted(progress: Progress) -> Callable[[int], None]:
+    """For ``rows.on_progress``: the rows read so far, beside the step under way."""
+
+    def show(read: int) -> None:
+        if progress.bar is not None:
+            words = progress.bar.tasks[0].description.split(":")[0]
+            progress.bar.update(progress.task, description=f"{words}: {read:,}")
+
+    return show

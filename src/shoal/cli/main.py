@@ -1,0 +1,84 @@
+"""The ``shoal`` command: its verbs, its errors, its exit codes.
+
+    0    done
+    1    a finding: a check failed, a claim is violated
+    2    bad input or use
+    3    over budget: a promise would be broken
+    4    a part is not installed
+    70   a bug in shoal, so that no script takes a crash for a finding
+    130  stopped by Ctrl-C; 143 by SIGTERM; 141 when nobody reads the output any more
+
+Verbs import what they need when they run, so that ``--help`` answers at once.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from shoal.cli.exit import settled, tell
+from shoal.cli.start import STOPPED
+from shoal.cli.verbs.anonymize import anonymize_app
+from shoal.cli.verbs.attack import attack_app
+from shoal.cli.verbs.audit import audit
+from shoal.cli.verbs.cluster import cluster
+from shoal.cli.verbs.demo import demo
+from shoal.cli.verbs.evaluate import evaluate
+from shoal.cli.verbs.ledger import ledger_app
+from shoal.cli.verbs.perturb import perturb
+from shoal.cli.verbs.version import version
+
+__all__ = ["app"]
+
+_YES = ("1", "true", "t", "yes", "y", "on")  # what typer takes for it
+
+
+class Shoal(TyperGroup):
+    """The group of verbs; whatever they raise ends in words and an exit code."""
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
+        """Run the verb that the words name, and exit."""
+        words = sys.argv[1:] if args is None else list(args)
+        as_json = "--json" in words or os.environ.get("SHOAL_JSON", "").lower() in _YES
+        settings = {**extra, "standalone_mode": False}
+        try:
+            code = super().main(words, *rest, **settings) or 0
+            if code == STOPPED:  # typer swallows the interrupt
+                code = tell(KeyboardInterrupt(), as_json)
+        except BaseException as error:
+            code = tell(error, as_json)
+        sys.exit(settled(code))
+
+
+app = typer.Typer(
+    name="shoal",
+    cls=Shoal,
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done, 1 a finding, 2 bad input or use, 3 over budget, 4 a part is "
+    "missing, 70 a bug, 130 and 143 stopped. Most options are settings too: SHOAL_OUTPUT, "
+    "SHOAL_JSON, ...; SHOAL_DEBUG=1 shows where an error arose.",
+)
+app.command()(demo)
+app.command()(cluster)
+app.command()(evaluate)
+app.command()(perturb)
+app.add_typer(anonymize_app, name="anonymize")
+app.command()(audit)
+app.add_typer(attack_app, name="attack")
+app.add_typer(ledger_app, name="ledger")
+app.command()(version)
+
+
+@app.callback()
+def _about() -> None:
+    """Find and publish the groups in data about people, and say what each was promised.
+
+    Start with `shoal demo`: it writes a page you can open.
+    """

@@ -1,0 +1,379 @@
+"""``shoal anonymize``: a table to hand over, in which k people share every combination."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli.inputs.engine import Engine, Engines, Master
+from shoal.cli.inputs.table import Table, is_uri
+from shoal.cli.output import Json, Output, Progress, Publisher, Quiet, Title, entry
+from shoal.errors import InvalidPolicy
+
+if TYPE_CHECKING:
+    from shoal.anonymize.policy import Policy
+    from shoal.anonymize.release.result import Finished
+
+__all__ = ["anonymize_app"]
+
+anonymize_app = typer.Typer(
+    invoke_without_command=True,
+    rich_markup_mode="markdown",
+    help="Hand over a table in which k people share every combination.",
+)
+
+PolicyFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--policy", envvar="SHOAL_POLICY", help="The policy's YAML file.", show_default=False
+    ),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace older files.")
+]
+Explain = Annotated[
+    bool,
+    typer.Option(
+        "--explain",
+        envvar="SHOAL_EXPLAIN",
+        help="Say what k-anonymity is not, and why each column sits where it does.",
+    ),
+]
+Population = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="SHOAL_POPULATION",
+        help="A table of the population, one row a person, for the journalist's chance.",
+        show_default=False,
+    ),
+]
+
+
+@anonymize_app.callback()
+def anonymize(
+    context: typer.Context,
+    policy: PolicyFile = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run",
+            envvar="SHOAL_DRY_RUN",
+            help="Read policy, hierarchies and table, say what is wrong, and write nothing.",
+        ),
+    ] = False,
+    explain: Explain = False,
+    population: Population = None,
+    title: Title = None,
+    publisher: Publisher = None,
+    overwrite: Overwrite = False,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Release a table under a policy: generalised, counted again, with manifest and report.
+
+    Writes what the policy's `output` names: the table, `mapping.csv`, `manifest.json`, a public
+    `report.html` with its numbers as JSON, and `report.curator.html` for you alone; with `entity`,
+    also `people.curator`, by which `apply` knows whom it must not release again. Nothing has its
+    name before the written table has been counted again.
+
+    **Examples**
+
+        shoal anonymize init visits.csv -o visits.yaml
+        shoal anonymize --policy visits.yaml --dry-run
+        shoal anonymize --policy visits.yaml --explain
+        shoal anonymize check visits.released.csv --policy visits.yaml
+    """
+    if context.invoked_subcommand is not None:
+        return
+    say, engines, asked = Output(json, quiet), Engines(engine, master), _read(policy)
+    if dry_run:
+        _validate(asked, engines, say, explain)
+        return
+    told = (title, publisher, population)
+    _release(asked, engines, say, explain, told, overwrite=overwrite)
+
+
+@anonymize_app.command()
+def apply(
+    policy: PolicyFile = None,
+    cut: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="SHOAL_CUT",
+            help="The manifest of the first release, whose cut is kept.",
+            show_default=False,
+        ),
+    ] = None,
+    new_people: Annotated[
+        bool,
+        typer.Option(
+            "--new-people",  # without a setting: it is about one table, not about all to come
+            help="State that nobody in this table was in an earlier release. Needed where people "
+            "cannot be compared; manifest and pages say so.",
+        ),
+    ] = False,
+    explain: Explain = False,
+    population: Population = None,
+    title: Title = None,
+    publisher: Publisher = None,
+    overwrite: Overwrite = False,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Release rows of new people under the cut of an earlier release.
+
+    Nobody in the table may have been in an earlier release: two tables that share people can be
+    subtracted, and two cuts intersected. With `entity`, people are compared with those of all
+    releases under the cut, by the fingerprints beside the first (`*.people.curator`, yours
+    alone), and any who are in one are refused. Without, state `--new-people`.
+
+    Classes that break k, l or t are suppressed; more than the policy allows is refused.
+
+    **Examples**
+
+        shoal anonymize apply --policy visits-2025.yaml --cut visits.released.manifest.json
+        shoal anonymize apply --policy newcomers.yaml --cut out.manifest.json --new-people
+    """
+    if cut is None:
+        raise InvalidPolicy("No manifest came.", "Name the first release's with --cut.")
+    told, asked, engines = (title, publisher, population), _read(policy), Engines(engine, master)
+    say, kept = Output(json, quiet), (cut, new_people)
+    _release(asked, engines, say, explain, told, overwrite=overwrite, kept=kept)
+
+
+@anonymize_app.command()
+def check(
+    table: Table,
+    policy: PolicyFile = None,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Measure k, l, t and the risk of any table, by counting it. Exit code 1: a promise is broken.
+
+    The table may be a release or the rows themselves; the policy says which columns are what.
+
+    **Examples**
+
+        shoal anonymize check visits.released.csv --policy visits.yaml
+    """
+    from shoal.anonymize.risk.recount import recount
+    from shoal.pages.table_check import document, summary
+
+    asked, say = _read(policy), Output(json, quiet)
+    with say.progress(1) as progress, Engines(engine, master).table(table, progress) as source:
+        progress.step("Counting rows")
+        achieved = recount(source, asked)
+    broken = achieved.broken(asked)
+    say.result(document(asked, achieved, broken), *summary(asked, achieved, broken))
+    if broken:
+        raise typer.Exit(1)
+
+
+@anonymize_app.command()
+def init(
+    table: Table,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", envvar="SHOAL_OUTPUT", help="The policy to write.")
+    ] = Path("policy.yaml"),
+    k: Annotated[
+        int | None,
+        typer.Option("-k", min=2, envvar="SHOAL_K", help="The promise.", show_default=False),
+    ] = None,
+    overwrite: Overwrite = False,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draft a policy by looking at a table's columns; every guess is marked for review.
+
+    The draft quotes no rare value, no sentence and no extreme, guesses no column harmless, and
+    leaves k open. Columns that may name people are dropped and pointed out. It is made from the
+    rows all the same: keep it with them until you have gone through it.
+
+    **Examples**
+
+        shoal anonymize init visits.csv -o visits.yaml
+        shoal anonymize init hdfs:///visits.parquet -o visits.yaml --engine spark --master yarn
+    """
+    from shoal.anonymize.table import table_of
+    from shoal.anonymize.table_check import check_names
+    from shoal.cli.inputs.policy_draft import draft_of
+    from shoal.engine.scratch import private_file
+    from shoal.files import whole_file
+
+    say, engines = Output(json, quiet), Engines(engine, master)
+    _refuse_no_path(table)
+    with (
+        whole_file(output, overwrite) as part,
+        say.progress(1) as progress,
+        engines.table(table, progress) as rows,
+    ):
+        progress.step("Looking at columns")
+        read = table_of(rows)
+        check_names(read, f"'{table.rstrip('/').rsplit('/', 1)[-1]}'")
+        drafted = draft_of(read, _beside(table, output), k)
+        private_file(part).write_text(drafted.text, encoding="utf-8")
+    lines = [entry("Guessed" if i == 0 else "", f"{name}: {role}")
+             for i, (name, role) in enumerate(drafted.roles.items())]  # fmt: skip
+    doubts = [entry("Look twice" if i == 0 else "", f"{name}: {doubt}.")
+              for i, (name, doubt) in enumerate(drafted.doubts.items())]  # fmt: skip
+    say.result(
+        {"policy": str(output), "roles": drafted.roles, "look_twice": drafted.doubts},
+        *lines,
+        *doubts,
+        entry("Names", "Those of columns were taken from the table's first line: check them."),
+        entry("Policy", str(output), wrap=False),
+        entry("Next", "Go through every line marked REVIEW, set k, then run it with --dry-run."),
+    )
+
+
+def _release(
+    policy: "Policy",
+    engines: Engines,
+    say: Output,
+    explain: bool,
+    told: tuple[Any, ...],
+    *,
+    overwrite: bool,
+    kept: tuple[Path | None, bool] = (None, False),
+) -> None:
+    from shoal.anonymize.release.run import run_policy
+    from shoal.anonymize.table import table_of
+    from shoal.anonymize.table_check import rarely_shared
+    from shoal.pages import table as story
+    from shoal.pages.table_explanation import columns, explained
+
+    rare: dict[str, float] = {}
+    with say.progress(3) as progress, _rows(policy, engines, progress) as rows:
+        progress.step("Reading rows")
+
+        def pages(done: "Finished") -> dict[Path, str]:
+            rare.update(rarely_shared(policy, table_of(rows)))
+            return story.pages(done, story.Told(*told)._replace(rare=rare))
+
+        finished = run_policy(
+            policy,
+            rows,
+            manifest=kept[0],
+            new_people=kept[1],
+            pages=pages,
+            overwrite=overwrite,
+            progress=_shown(progress),
+        )
+    files = _files(finished)
+    document = story.document(finished, files)
+    if explain:
+        document["for_the_holder_alone"] = columns(finished)
+    more = explained(policy, finished) if explain else []
+    warned = _warned(document, rare, policy)
+    say.result(document, *story.summary(finished, files), *warned, *more)
+
+
+def _warned(document: dict[str, Any], rare: dict[str, float], policy: "Policy") -> list[Any]:
+    """Warnings for the holder of the rows, also put in the document that --json prints."""
+    from shoal.pages.table import rare_lines
+
+    lines = rare_lines(rare, policy.privacy.k)
+    if lines:
+        document["warnings_for_the_holder_alone"] = lines
+    return [entry("Warning" if i == 0 else "", line) for i, line in enumerate(lines)]
+
+
+@contextmanager
+def _rows(policy: "Policy", engines: Engines, progress: Progress) -> Iterator[Any]:
+    """The policy's table; a path without a scheme starts at the policy's folder."""
+    source = policy.input.path
+    if source is None:
+        raise InvalidPolicy("input.path is missing.", "Say where the table is.")
+    path = source if is_uri(source) else str(policy.path(source))
+    with engines.table(path, progress) as rows:
+        yield rows
+
+
+def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool) -> None:
+    """All that can be said without a search; nothing is written."""
+    from shoal.anonymize.frequency_table import problem_of
+    from shoal.anonymize.release.result import paths_of
+    from shoal.anonymize.table import table_of
+    from shoal.anonymize.table_check import rarely_shared
+    from shoal.pages.table_explanation import explained, roles
+
+    paths = paths_of(policy)
+    with say.progress(1) as progress, _rows(policy, engines, progress) as rows:
+        progress.step("Counting rows")
+        table = table_of(rows)
+        problem, rare = problem_of(policy, table).problem, rarely_shared(policy, table)
+    found = {"rows": problem.N, "combinations": len(problem.n), "may_be_left_out": problem.budget}
+    counted = (
+        f"{problem.N:,} rows in {len(problem.n):,} different combinations; {problem.budget:,} may "
+        "be left out."
+    )
+    document = {"valid": True, **found, "roles": roles(policy), "table": str(paths.table)}
+    warned = _warned(document, rare, policy)
+    say.result(
+        document,
+        entry("Valid", "The policy fits the table. Nothing was written."),
+        entry("Read", counted),
+        *warned,
+        *(explained(policy, None) if explain else []),
+    )
+
+
+def _read(path: Path | None) -> "Policy":
+    from shoal.anonymize.policy import read_policy
+
+    if path is None:
+        raise InvalidPolicy(
+            "No policy came.", "Name it with --policy; `shoal anonymize init TABLE` drafts one."
+        )
+    return read_policy(path)
+
+
+def _files(finished: "Finished") -> dict[str, str]:
+    paths = finished.paths
+    mapping = {"mapping": paths.mapping} if finished.outcome.cut is not None else {}
+    pages = {"page": paths.report, "yours": paths.curator}
+    files = {"table": paths.table, **mapping, "manifest": paths.manifest, **pages}
+    said = {name: _said(path, finished.policy.output.path or "") for name, path in files.items()}
+    return said | ({} if paths.people is None else {"people": str(paths.people)})
+
+
+def _said(path: Path, table: str) -> str:
+    """A path as it would be written: in it, a scheme such as ``hdfs://`` has lost a slash."""
+    folder = table.rsplit("/", 1)[0]
+    beside = is_uri(table) and path.parent == Path(folder)
+    return f"{folder}/{path.name}" if beside else str(path)
+
+
+def _refuse_no_path(table: str) -> None:
+    if table == "-":
+        raise InvalidPolicy(
+            "A policy says where its table is, and standard input is nowhere.", "Name a file."
+        )
+
+
+def _beside(table: str, policy: Path) -> str:
+    """The table's path as the policy's folder sees it."""
+    import os
+
+    if is_uri(table):
+        return table
+    return os.path.relpath(os.path.abspath(table), policy.absolute().parent)
+
+
+def _shown(progress: Progress) -> Callable[[str, float], None]:
+    def show(what: str, share: float) -> None:
+        if progress.bar is not None:
+            words = f"Searching: {what}, {100 * share:.0f} %"
+            progress.bar.update(progress.task, description=words)
+
+    return show

@@ -1,0 +1,198 @@
+"""``shoal audit``: whether a mechanism keeps what it claims, as far as its outputs show."""
+
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from shoal.cli.output import Json, Output, Quiet, check_page
+from shoal.errors import ConflictingSettings, InvalidSetting
+
+if TYPE_CHECKING:
+    from shoal.audit import Finding
+    from shoal.cli.inputs.audit_cases import Asked
+
+__all__ = ["audit"]
+
+
+def audit(
+    method: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME",
+            help="A mechanism, an estimator or a broken twin of ours, e.g. nd-laplace, kmeans; or "
+            "`mechanisms`, `estimators` or `twins` for all of them.",
+            show_default=False,
+        ),
+    ] = None,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_EPSILON",
+            help="The claim. A mechanism of ours is made with it; left out, the case's own. For "
+            "--python left out, the loss is measured and held against nothing.",
+            show_default=False,
+        ),
+    ] = None,
+    delta: Annotated[
+        float,
+        typer.Option(envvar="SHOAL_DELTA", help="For --python and a claim of (epsilon, delta)."),
+    ] = 0.0,
+    python: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODULE:FUNCTION",
+            envvar="SHOAL_PYTHON",
+            help="Anybody's mechanism: a function of an input, or of an input and a NumPy "
+            "generator, or an object with release(value, rng).",
+            show_default=False,
+        ),
+    ] = None,
+    pair: Annotated[
+        str | None,
+        typer.Option(
+            metavar="JSON",
+            envvar="SHOAL_PAIR",
+            help="For --python: two inputs that the claim compares, as a JSON list.",
+            show_default=False,
+        ),
+    ] = None,
+    made_up: Annotated[
+        bool,
+        typer.Option(
+            "--made-up",
+            envvar="SHOAL_MADE_UP",
+            help="The pair is nobody's: what is found may name it, and may be passed on.",
+        ),
+    ] = False,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            min=1000,
+            envvar="SHOAL_DRAWS",
+            help="Outputs a side; left out, the case's own number, 20,000 for --python.",
+            show_default=False,
+        ),
+    ] = None,
+    alpha: Annotated[
+        float,
+        typer.Option(
+            envvar="SHOAL_ALPHA",
+            help="Chance with which something correct is called violated, over all that is "
+            "audited together.",
+        ),
+    ] = 0.01,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            envvar="SHOAL_SEED",
+            help="Of the draws; left out, a fresh one, which is printed.",
+            show_default=False,
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            envvar="SHOAL_OUTPUT",
+            help="Page (.html) or document (.json) to write.",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
+    ] = False,
+    names: Annotated[bool, typer.Option("--list", help="Say what there is to audit.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draw outputs on two neighbouring inputs and certify how far apart they are.
+
+    `violated` is a proof, at level 1 - alpha, that the claim is false for this pair. `consistent`
+    proves nothing: the claim rests on its proof. `broken`: what was audited raises, returns NaN,
+    changes shape or is not random. Exit code 1: something is violated or broken, as every twin
+    should be.
+
+    **Examples**
+
+        shoal audit nd-laplace --epsilon 1
+        shoal audit kmeans --draws 2000 -o verdict.html
+        shoal audit "Duchi with ties in both halves, d = 2"
+        shoal audit --python mine:noisy_mean --pair '[[0, 0, 0], [0, 0, 1]]' --epsilon 0.5
+        shoal audit --list
+    """
+    from shoal.audit.bound.events import check_levels
+    from shoal.cli.inputs.audit_cases import KINDS
+    from shoal.pages import audit as story
+
+    say = Output(json, quiet)
+    if names:
+        say.result(story.names_document(KINDS), *story.names(KINDS))
+        return
+    check_page(output, overwrite, "verdict.html")
+    check_levels(alpha, delta)
+    cases = _cases(method, python, pair, _claim(epsilon), delta, made_up)
+    chosen = secrets.randbelow(2**31) if seed is None else seed
+    found = _run(cases, draws, alpha / len(cases), chosen, say)
+    asked = {"epsilon": epsilon, "delta": delta or None, "draws": draws, "alpha": alpha}
+    told = story.Told(method or str(python), found, asked, chosen, python, pair)
+    if output is not None:
+        story.write(told, output, overwrite)
+    say.result(story.document(told, output), *story.summary(told, output))
+    if told.faults:
+        raise typer.Exit(1)
+
+
+def _cases(
+    method: str | None,
+    python: str | None,
+    pair: str | None,
+    epsilon: float | None,
+    delta: float,
+    made_up: bool,
+) -> "Asked":
+    """What is to be audited: cases of ours by a word, or one of anybody's function."""
+    from shoal.cli.inputs.audit_cases import function_case, named_cases
+
+    if (method is None) == (python is None):
+        raise ConflictingSettings(
+            "Exactly one is needed: a name, or --python.",
+            "E.g. shoal audit nd-laplace, or shoal audit --python mine:noisy --pair '[0, 1]'. "
+            "`shoal audit --list` says what there is.",
+        )
+    if python is not None:
+        return {python: function_case(python, pair, epsilon, delta, made_up)}
+    if pair is not None or delta or made_up:
+        raise ConflictingSettings(
+            "--pair, --delta and --made-up go with --python.",
+            "Leave them out: our own cases have their pairs and claims, all made up.",
+        )
+    return named_cases(str(method), epsilon)
+
+
+def _run(
+    cases: "Asked", draws: int | None, alpha: float, seed: int, say: Output
+) -> dict[str, "Finding"]:
+    """Every case, one after the other."""
+    found = {}
+    with say.progress(len(cases)) as progress:
+        for name, case in cases.items():
+            progress.step(name)
+            found[name] = case.run(
+                draws=draws, alpha=alpha, random_state=seed, progress=progress.part
+            )
+    return found
+
+
+def _claim(epsilon: str | None) -> float | None:
+    """The claim as a number."""
+    if epsilon is None:
+        return None
+    with suppress(ValueError):
+        if 0 <= float(epsilon) < float("inf"):
+            return float(epsilon)
+    raise InvalidSetting("--epsilon is no number from 0 up.", "E.g. --epsilon 1.")

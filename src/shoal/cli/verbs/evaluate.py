@@ -1,0 +1,127 @@
+"""``shoal evaluate``: how good published groups are, for the holder of the rows alone."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli.inputs.engine import Engine, Engines, Master
+from shoal.cli.inputs.table import Columns, listed
+from shoal.cli.output import Json, Output, Progress, Quiet, check_page
+from shoal.errors import InvalidSetting
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from shoal.cli.inputs.evaluation_rows import Held
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    model: Annotated[
+        Path, typer.Argument(metavar="MODEL", help="A folder that `shoal cluster` wrote.")
+    ],
+    against: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TABLE",
+            envvar="SHOAL_AGAINST",
+            help="The rows: a CSV or Parquet file, a folder of Parquet files, or `-`.",
+            show_default=False,
+        ),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            envvar="SHOAL_LABELS",
+            help="Column of the table that holds the right groups. Left out, they are those of "
+            "plain k-means on the rows, as many as the model has.",
+            show_default=False,
+        ),
+    ] = None,
+    columns: Columns = None,
+    rows: Annotated[
+        int,
+        typer.Option(
+            min=2, envvar="SHOAL_ROWS", help="Score on so many rows, drawn if there are more."
+        ),
+    ] = 100_000,
+    controls: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            envvar="SHOAL_CONTROLS",
+            help="Run the method so often without data, and score that too; 0 leaves it out.",
+        ),
+    ] = 5,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            envvar="SHOAL_OUTPUT",
+            help="Page (.html) or document (.json) to write, readable by you alone.",
+            show_default=False,
+        ),
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
+    ] = False,
+    seed: Annotated[
+        int, typer.Option(min=0, envvar="SHOAL_SEED", help="Of the draws; the model is as it is.")
+    ] = 0,
+    engine: Engine = "local",
+    master: Master = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Score a model on the rows it is about, beside what the method finds without data.
+
+    The scores read the rows: they are for you who hold them, and publishing one would cost a
+    budget. `without data` is what the same method reaches when everybody lies in the middle of the
+    box; `shuffled` what the labels reach when dealt out at random; `closed` how much of the gap
+    between the first and plain k-means is closed. Exit code 1: some run without data did as well.
+
+    **Examples**
+
+        shoal cluster visits.csv -k 8 --epsilon 1 --domain visits.yaml -o model
+        shoal evaluate model --against visits.csv
+        shoal evaluate model --against visits.csv --labels group -o scores.html
+        shoal evaluate model --against visits.csv --json | jq .scores[0].closed
+        shoal evaluate model --against hdfs:///visits.parquet --engine spark --master yarn
+    """
+    from shoal.cli.inputs.evaluation_rows import held_of, names_of
+    from shoal.cluster import load_model
+    from shoal.pages import evaluation as story
+
+    if against is None:
+        raise InvalidSetting("No table came.", "Name the rows with --against, e.g. visits.csv.")
+    check_page(output, overwrite, "scores.html")
+    say, engines = Output(json, quiet), Engines(engine, master)
+    fitted: Any = load_model(model)
+    names = names_of(fitted, listed(columns) if columns else None)
+    with say.progress(3) as progress:
+        with engines.table(against, progress) as source:
+            progress.step("Reading rows")
+            held = held_of(fitted, source, names, labels, rows, seed)
+        table = _scored(held, controls, seed, progress)
+    told = story.Told(model, held, labels, controls, table)
+    if output is not None:
+        story.write(told, output, overwrite)
+    say.result(story.document(told, output), *story.summary(told, output))
+    if told.is_no_better:
+        raise typer.Exit(1)
+
+
+def _scored(held: "Held", controls: int, seed: int, progress: Progress) -> "pa.Table":
+    from shoal.cluster.control import without_data
+    from shoal.evaluate import score
+
+    progress.step("Running the method without data")
+    nothing = [without_data(held.model, random_state=seed + i) for i in range(controls)]
+    progress.step("Scoring")
+    return score(
+        held.model, held.rows, against=held.labels, control=nothing or None, random_state=seed
+    )

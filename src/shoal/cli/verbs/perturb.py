@@ -1,0 +1,309 @@
+"""``shoal perturb``: report the rows of a file through a local mechanism, in one stream."""
+
+import json as json_format
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli.inputs.engine import Engine, Engines, Master
+from shoal.cli.inputs.mechanism import Name, Settings, build, columns_of, named, remap_of
+from shoal.cli.inputs.perturb_phrases import in_words, saying_what_is_spent
+from shoal.cli.inputs.report_file import Place, check_format, place_of, sidecar_of
+from shoal.cli.inputs.resume import has_resumed, is_same_again, resumed_entry, work_of
+from shoal.cli.inputs.table import Columns, Domain, LedgerFile, Table, budget_of, counted
+from shoal.cli.output import Json, Output, Progress, Quiet, Seed
+from shoal.errors import InvalidSetting, RunChanged
+from shoal.pages.reports import sidecar, summary
+
+if TYPE_CHECKING:
+    from shoal.engine import Rows
+    from shoal.perturb.draft import Draft
+    from shoal.perturb.stream import Drawn
+    from shoal.privacy import Guarantee, Ledger, Page
+
+__all__ = ["perturb"]
+
+
+def perturb(
+    table: Table,
+    mechanism: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            envvar="SHOAL_MECHANISM",
+            help=f"What randomises a row: {', '.join(Name)}.",
+        ),
+    ] = Name.nd_laplace.value,
+    epsilon: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_EPSILON",
+            help="The budget of one report: smaller hides more. Per unit of distance for the "
+            "Laplace family, per kilometre with `geo`.",
+            show_default=False,
+        ),
+    ] = None,
+    columns: Columns = None,
+    domain: Domain = None,
+    output: Annotated[
+        str,
+        typer.Option(
+            "--output", "-o", envvar="SHOAL_OUTPUT", help="File to write: .parquet, .csv, .csv.gz."
+        ),
+    ] = "reports.parquet",
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace older reports.")
+    ] = False,
+    user: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_USER",
+            help="Column that tells people apart: each is reported once, by one of their rows. "
+            "Left out, the domain's `entity`, or every row is a person of its own.",
+            show_default=False,
+        ),
+    ] = None,
+    keep_order: Annotated[
+        bool,
+        typer.Option(
+            "--keep-order",
+            envvar="SHOAL_KEEP_ORDER",
+            help="Report i is row i. Left out, reports are shuffled: a row's place tells of it.",
+        ),
+    ] = False,
+    clip: Annotated[
+        bool,
+        typer.Option("--clip", envvar="SHOAL_CLIP", help="Move rows outside the bounds to them."),
+    ] = False,
+    remap: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_REMAP",
+            help="Free afterwards: `clamp` moves reports into the bounds, `snap:N` to the nearest "
+            "of N nodes an axis.",
+            show_default=False,
+        ),
+    ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            envvar="SHOAL_SCALE",
+            help="What counts as one unit of distance in each column: numbers, e.g. 10,0.5, or "
+            "`box` for half the bounds' sides.",
+            show_default=False,
+        ),
+    ] = None,
+    lattice: Annotated[
+        str, typer.Option(envvar="SHOAL_LATTICE", help="Step that reports are rounded to.")
+    ] = "auto",
+    cells: Annotated[
+        str,
+        typer.Option(
+            envvar="SHOAL_CELLS",
+            help="Of local-grid, along each axis: 12, or 12,8. Left out, from the number of rows.",
+        ),
+    ] = "auto",
+    engine: Engine = "local",
+    master: Master = None,
+    ledger: LedgerFile = None,
+    seed: Seed = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Randomise the rows of a table one by one, so that the reports may leave the building.
+
+    Only the perturbed columns are written. Beside the reports lies a JSON file that says what
+    made them and what each person was promised. Files larger than memory stream through.
+
+    Report a table once and keep the reports: a second run draws second ones, which add up.
+
+    **Examples**
+
+        shoal perturb trips.csv --epsilon 2 --domain city.yaml -o noisy.parquet
+        shoal perturb trips.csv --epsilon 2 --domain city.yaml --user rider --ledger trips.ledger
+        shoal perturb people.parquet --mechanism mixed --epsilon 4 --domain people.yaml --clip
+        shoal perturb trips.csv --mechanism local-grid --epsilon 2 --domain city.yaml --clip
+        zcat ages.csv.gz | shoal perturb - --mechanism piecewise --epsilon 1 --domain ages.yaml
+
+    where `city.yaml` holds what is public, and `geo` makes epsilon count per kilometre:
+
+        version: 1
+        columns: {lat: {low: 52.3, high: 52.7}, lon: {low: 13.1, high: 13.8}}
+        geo: {latitude: lat, longitude: lon}
+    """
+    name, engines = named(mechanism), Engines(engine, master)
+    promised = budget_of(epsilon, "report")
+    asked = Settings(name, promised, columns, domain, scale, lattice, clip, cells)
+    say = Output(json, quiet)
+    with in_words():
+        task = _Task(asked, remap, user, keep_order, ledger, seed)
+    check_format(output)
+    with say.progress(2) as progress, engines.table(table, progress) as source:
+        work = task.work(table, engines.on_spark, output)
+        document = task.run(source, output, overwrite, work, progress)
+    files = [output, sidecar_of(output)]
+    shown: dict[str, Any] = {"output": files[0], "sidecar": files[1], "resumed": task.resumed}
+    shown["ledger"] = ledger and str(ledger)
+    told = summary(document, task.guarantee, files, ledger)
+    say.result(shown | document, *resumed_entry(task.resumed), *told)
+
+
+class _Task:
+    """One run: what is asked for, checked before a row is read or a file made."""
+
+    def __init__(
+        self,
+        asked: Settings,
+        remap: str | None,
+        user: str | None,
+        keep_order: bool,
+        ledger: Path | None,
+        seed: int | None,
+    ) -> None:
+        from shoal.perturb.tables import check_token
+        from shoal.randomness import Randomness
+
+        self.mechanism, self.domain, entity = build(asked)
+        self.remap = remap_of(remap, self.domain)
+        self.user = user or entity
+        check_token(self.user, columns_of(self.domain))
+        self.keep_order = keep_order
+        self.clip = asked.clip
+        self.noise = Randomness(seed).noise
+        self.guarantee: Guarantee = self.mechanism.guarantee.simulated(self.noise.simulation)
+        self._seed = seed
+        self._ledger = ledger
+        self._page: Page | None = None
+        self._draft: Draft | None = None
+        self._has_begun = False  # whether a draft was made, or gone on with
+        self.resumed = False
+
+    def work(self, table: str, on_spark: bool, output: str) -> dict[str, Any]:
+        """All that decides which reports are drawn, and where they are kept meanwhile."""
+        from shoal.perturb import settings_of
+
+        settings = {
+            "mechanism": settings_of(self.mechanism),
+            "remap": None if self.remap is None else settings_of(self.remap),
+            "domain": self.domain.to_dict(),
+            "user": self.user,
+            "keep_order": self.keep_order,
+            "clip": self.clip,
+            "output": output if on_spark else str(Path(output).expanduser().absolute()),
+            "ledger": self._ledger and str(self._ledger.absolute()),
+        }
+        return work_of("perturb", table, on_spark, self._seed, settings)
+
+    def run(
+        self,
+        source: Any,
+        output: str,
+        overwrite: bool,
+        work: dict[str, Any],
+        progress: Progress,
+    ) -> dict[str, Any]:
+        """Write reports and sidecar, both whole or neither."""
+        from shoal.perturb.draft import draft_of
+        from shoal.privacy import Ledger
+        from shoal.privacy.journal import work_digest
+
+        with ExitStack() as stack:
+            stack.enter_context(saying_what_is_spent(self._spent, resumable=is_same_again(work)))
+            stack.enter_context(in_words())
+            if isinstance(source, str):
+                self._draft = stack.enter_context(draft_of(Path(output), work_digest(work)))
+            ledger = Ledger(self._ledger)
+            if self._draft is not None and is_same_again(work):
+                name = self._draft.run
+                ledger = stack.enter_context(ledger.resumable(work, by="shoal perturb", name=name))
+            self.resumed = has_resumed(ledger)
+            stack.enter_context(self._leaving_no_draft(unless=is_same_again(work)))
+            with place_of(output, source, overwrite, self._draft) as place:
+                document = self._write(source, output, place, ledger, progress)
+            if self._draft is not None:
+                self._draft.remove()  # before the ledger forgets the run: else it would pay again
+        return document
+
+    @contextmanager
+    def _leaving_no_draft(self, unless: bool) -> Iterator[None]:
+        """A failed run removes its draft, unless the same command can go on with it."""
+        try:
+            yield
+        except BaseException as error:
+            goes_on = unless and self._paid() and not isinstance(error, RunChanged)
+            if self._draft is not None and self._has_begun and not goes_on:
+                self._draft.remove()
+            raise
+
+    def _write(
+        self, source: Any, output: str, place: Place, ledger: "Ledger", progress: Progress
+    ) -> dict[str, Any]:
+        from shoal.perturb.stream import reports_name
+
+        self._page = ledger.open(
+            self.mechanism.guarantee,
+            by="shoal perturb",
+            of=reports_name(len(columns_of(self.domain))),
+        )
+        rows = self._rows(source, progress)
+        drawn = self._release(rows, self._page)
+        progress.step("Drawing reports")
+        drawn.write(place.made)
+        document = self._sidecar(rows.size(), output, place.digest())
+        place.finish(json_format.dumps(document, indent=1, ensure_ascii=False))
+        return document
+
+    def _sidecar(self, rows: int, output: str, digest: str) -> dict[str, Any]:
+        told = (self.mechanism, self.remap, self.domain, self.guarantee, self.user)
+        file = {"name": output.rstrip("/").rsplit("/", 1)[-1], "sha256": digest}
+        return sidecar(*told, self.keep_order, rows, file)
+
+    def _spent(self) -> bool:
+        """Whether a ledger that outlives this run has the promise."""
+        return self._ledger is not None and (self.resumed or self._paid())
+
+    def _paid(self) -> bool:
+        """Whether anything was released."""
+        try:
+            return self._page is not None and bool(self._page.total())
+        except InvalidSetting:  # nothing was
+            return False
+
+    def _rows(self, source: Any, progress: Progress) -> "Rows":
+        """The rows, all of them admitted."""
+        from shoal.engine import rows_of
+
+        rows = rows_of(
+            source,
+            self.domain,
+            outside="clip" if self.clip else "refuse",
+            entity=self.user,
+            max_rows_per_person=None if self.user is None else 1,
+            selection_key=None if self._draft is None else self._draft.selection_key,
+        )
+        progress.step("Checking rows")
+        rows.on_progress(counted(progress))
+        self._settle(rows.size())
+        return rows
+
+    def _settle(self, people: int) -> None:
+        """Cells for so many people: reports are counted by whoever gets them, so this is public."""
+        from shoal.mechanisms import LocalGrid
+
+        if isinstance(self.mechanism, LocalGrid):
+            self.mechanism = self.mechanism.settled(max(1, people))
+
+    def _release(self, rows: "Rows", page: "Page") -> "Drawn":
+        """Where rows and noise meet: one promise, one entry in the ledger."""
+        from shoal.perturb import Streamed
+
+        reports = Streamed(self.mechanism, self.remap, self.keep_order, self._draft)
+        if self._draft is not None:
+            self._draft.begin()
+            self._has_begun = True
+        if not rows.size():  # nobody is reported, so nothing is promised
+            return reports.release(rows, self.noise)
+        return page.release(reports, rows, self.noise, of="reports")

@@ -1,0 +1,193 @@
+"""The cells a method of private k-means begins with, and centres read off them."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.kmeans.nearest import Nearest
+from shoal.cluster.kmeans.weighted import Clusterer, gaussian_middles, softened, weighted_centers
+from shoal.cluster.kmeans.work import Found
+from shoal.cluster.noise_sum import NoiseSum
+from shoal.cluster.totals import Counted
+from shoal.domain import Box, View
+from shoal.domain.box import Matrix
+from shoal.randomness import Randomness
+from shoal.synopsis.base import Synopsis
+from shoal.synopsis.estimates import AllCells, Estimates
+
+__all__ = ["CellPoints", "cell_points", "centers_of_cells"]
+
+_EFFORT = 30_000  # cells times runs of k-means: many runs where they cost little
+
+
+@dataclass(frozen=True, eq=False)
+class CellPoints:
+    """Cells as weighted points of [-1, 1]^p, the noise in a weight, and what cells leave open.
+
+    ``weights`` find centres, ``sizes`` say how many rows a cell stands for: soft weights are less.
+    ``inside`` is the mean squared distance of rows spread evenly in a cell to its middle.
+    """
+
+    points: Matrix
+    weights: NDArray[np.float64]
+    sizes: NDArray[np.float64]
+    variance: float
+    inside: NDArray[np.float64]
+    view: View | None = None
+    by: Clusterer = "sklearn"
+    everywhere: "Everywhere | None" = None
+    all_cells: AllCells | None = None
+    n_cells: int = 1
+
+    @property
+    def within(self) -> float:
+        """The inertia that the middles of cells do not show."""
+        return float(self.sizes @ self.inside)
+
+    @property
+    def runs(self) -> int:
+        """How many runs of k-means they are worth."""
+        return min(20, max(8, _EFFORT // (len(self.weights) + 1)))
+
+    def centers(self, k: int, rng: Randomness) -> Matrix:
+        """``k`` centres, where the points are."""
+        return weighted_centers(self.points, self.weights, k, rng, self.runs, self.by)
+
+    @property
+    def in_shadow(self) -> bool:
+        """Whether they have fewer axes than the rows."""
+        return self.view is not None and self.view.box.d < self.view.domain.d
+
+    def placed(self, centers: Matrix) -> Matrix:
+        """Centres among the points, as points of [-1, 1]^d."""
+        if self.view is None:
+            return centers
+        return self.view.domain.scale(self.view.embed(centers), -1, 1)
+
+    def told(self, centers: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Rows of each centre's cells, and how far noise in the weights moves the centre.
+
+        A centre without cells may be anywhere.
+        """
+        k, nowhere = len(centers), 2 * math.sqrt(centers.shape[1])
+        labels = self._labels(centers)
+        squares = ((self.points - centers[labels]) ** 2).sum(axis=1) + self.inside
+        sizes, weights, spread = (
+            np.bincount(labels, each, k).astype(np.float64)
+            for each in (self.sizes, self.weights, squares)
+        )
+        errors = np.sqrt(self.variance * spread) / np.maximum(weights, 1)
+        return sizes, np.where(weights > 0, errors, nowhere)
+
+    def counted(self, centers: Matrix, placed: Callable[[Matrix], Matrix] | None = None) -> Counted:
+        """Rows of each centre's region by the estimates of all cells, where these are at hand.
+
+        Parameters
+        ----------
+        centers, placed
+            Where the points are, or where ``placed`` puts these.
+        """
+        if self.everywhere is None:
+            return self._by_weight(centers)
+        estimates, points = self.everywhere.estimates, self.everywhere.points()
+        points = points if placed is None else placed(points)
+        labels = Nearest(centers).labels(np.ascontiguousarray(points.T))
+        sums, noises = estimates.added(labels, len(centers))
+        each = [NoiseSum.geometric(estimates.step, times) for times in np.ceil(noises).tolist()]
+        together = estimates.added_up()
+        in_all = NoiseSum.geometric(together.step, together.noises)
+        return Counted(sums, tuple(each), together.total, in_all)
+
+    def _by_weight(self, centers: Matrix) -> Counted:
+        """Of a synopsis that was loaded: weights, against an even part of the noise of all cells.
+
+        Where cells that were not kept were never made, the heaviest cell of each centre, against
+        what some empty cell would reach.
+        """
+        k, labels = len(centers), self._labels(centers)
+        if self.all_cells is not None:
+            total, noises, step = self.all_cells
+            part = NoiseSum.geometric(step, noises / k)
+            sizes = np.bincount(labels, self.sizes, k).astype(np.float64)
+            return Counted(sizes, (part,) * k, total, NoiseSum.geometric(step, noises))
+        largest = np.zeros(k)
+        np.maximum.at(largest, labels, self.sizes)
+        noise, choices = NoiseSum.of_variance(self.variance), np.full(k, math.log(self.n_cells))
+        return Counted(largest, (noise,) * k, None, None, choices)
+
+    def _labels(self, centers: Matrix) -> NDArray[np.int64]:
+        return Nearest(centers).labels(np.ascontiguousarray(self.points.T))
+
+
+@dataclass(frozen=True, eq=False)
+class Everywhere:
+    """The estimates of all cells, and where their points lie."""
+
+    estimates: Estimates
+    box: Box
+    deviation: float | None
+
+    def points(self) -> Matrix:
+        """One for each cell, in [-1, 1]^p."""
+        return _points(self.box, *self.estimates.corners(), self.deviation)
+
+
+def cell_points(
+    synopsis: Synopsis,
+    *,
+    soft: bool = False,
+    deviation: float | None = None,
+    by: Clusterer = "sklearn",
+) -> CellPoints:
+    """The cells of a synopsis in [-1, 1]^p.
+
+    Parameters
+    ----------
+    synopsis
+        Fitted.
+    soft
+        Take most of the smallest weight off every weight.
+    deviation
+        Put points where rows of this spread about 0 would be, not in the middle of cells.
+    by
+        Whose k-means will cluster them.
+    """
+    view, cells = synopsis.view_, synopsis.cells_
+    box = synopsis.domain if view is None else view.box
+    assert box is not None  # it was fitted
+    low, high = box.scale(cells.low, -1, 1), box.scale(cells.high, -1, 1)
+    points = _points(box, cells.low, cells.high, deviation)
+    weights = softened(cells.weight) if soft else cells.weight
+    inside = ((high - low) ** 2).sum(axis=1) / 12
+    found = synopsis._estimates
+    everywhere = None if found is None else Everywhere(found, box, deviation)
+    return CellPoints(
+        points,
+        weights,
+        cells.weight,
+        synopsis.noise_variance,
+        inside,
+        view,
+        by,
+        everywhere,
+        synopsis._all_cells,
+        synopsis.n_cells_,
+    )
+
+
+def _points(box: Box, low: Matrix, high: Matrix, deviation: float | None) -> Matrix:
+    low, high = box.scale(low, -1, 1), box.scale(high, -1, 1)
+    if deviation is None:
+        return np.asarray((low + high) / 2)
+    return gaussian_middles(low, high, deviation)
+
+
+def centers_of_cells(cells: CellPoints, k: int, rng: Randomness) -> Found:
+    """Weighted k-means of the cells: post-processing, so free for any number of clusters."""
+    centers = cells.centers(k, rng)
+    sizes, errors = cells.told(centers)
+    width = 1.0 if cells.view is None else cells.view.width
+    return Found(cells.placed(centers), sizes, errors * width, cells.counted(centers))

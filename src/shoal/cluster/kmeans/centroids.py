@@ -1,0 +1,177 @@
+"""What every estimator with centres can do once it is fitted: label rows, be told, be kept."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from shoal.cluster.kmeans.nearest import Cube, Distances, Labels, LeastSquares, Nearest
+from shoal.cluster.model_folder import save_model
+from shoal.domain import Box
+from shoal.domain.box import Matrix
+from shoal.engine import rows_of
+from shoal.engine.entry import is_spark_frame
+from shoal.engine.rows import Mapper
+from shoal.engine.spark.mapped import SparkMapped
+from shoal.estimator import PrivateEstimator
+from shoal.privacy import Public, Released, Result
+from shoal.privacy.exact import exact_budget, plain
+from shoal.synopsis.folder import CELLS, DOCUMENT, box_from, synopsis_of
+
+__all__ = ["CentroidClusterer"]
+
+CENTERS = "centers.csv"
+_OF_ONE_RUN = ("domain", "ledger", "random_state")
+_SCALARS = ("n_rows_", "n_rows_within_", "n_clusters_", "rows_told_")
+_STEPS = 2**24  # a square is at most 4 d: a billion rows of a hundred columns fit in 63 bits
+
+
+class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[misc]
+    """Centres that may be published, and the verbs with which the holder of rows uses them.
+
+    ``predict``, ``transform`` and ``score`` read rows and protect nothing: what they return is for
+    the holder. Distances are those of the box scaled to [-1, 1]^d, in which centres were sought, so
+    that every column counts by the width of its bounds.
+    """
+
+    domain: Box | None
+    cluster_centers_: Matrix
+    cluster_weights_: NDArray[np.float64]
+    expected_error_: NDArray[np.float64]
+    n_rows_: int
+    n_rows_within_: int
+    n_clusters_: int
+    groups_told_: NDArray[np.bool_]
+    rows_told_: bool
+    size_reach_: NDArray[np.float64]
+    synopsis_: Any
+    guarantee_: Any
+
+    def predict(self, X: Any) -> Any:
+        """The nearest centre of each row: for the holder of the rows, not to be published.
+
+        An array; a Spark frame comes back with a column ``label``.
+        """
+        found = self._mapped(X, self._labels(), ["label"])
+        return found if is_spark_frame(X) else found[:, 0].astype(np.int64)
+
+    def transform(self, X: Any) -> Any:
+        """The distance of each row to each centre: for the holder of the rows.
+
+        An array; a Spark frame comes back with columns ``distance0``, ``distance1``, ...
+        """
+        check_is_fitted(self)
+        kernel = Distances(Cube(self._bounds), self._scaled_centers())
+        return self._mapped(X, kernel, [f"distance{i}" for i in range(len(kernel.centers))])
+
+    def score(self, X: Any, y: None = None) -> float:
+        """Minus the squared distances to the nearest centres, summed: for the holder.
+
+        Exact to 2^-24 a row: whole numbers add up the same on any number of machines.
+        """
+        check_is_fitted(self)
+        half = (self._bounds.high - self._bounds.low) / 2
+        kernel = LeastSquares(half, self.cluster_centers_ / half, _STEPS)
+        (squares,) = rows_of(X, self._bounds).sum(kernel)
+        return -float(squares[0]) / _STEPS
+
+    def to_result(self) -> Result:
+        """What a report shows: settings, which are public, and what was released."""
+        check_is_fitted(self)
+        settings = {"domain": Public(self._bounds)}
+        settings |= {name: Public(value) for name, value in self._settings().items()}
+        names = ("cluster_centers_", "cluster_weights_", "expected_error_", "groups_told_",
+                 "size_reach_", *_SCALARS)  # fmt: skip
+        released = {name: Released(getattr(self, name)) for name in names}
+        if self.synopsis_ is not None:
+            released["synopsis_"] = Released(self.synopsis_)
+        return Result("private k-means", self.guarantee_, settings, released)
+
+    def save(self, folder: str | Path, overwrite: bool = False) -> Path:
+        """Keep it in a folder: ``shoal.load_model`` takes it back.
+
+        Parameters
+        ----------
+        folder, overwrite
+            Where to; whether a model that is there may be replaced. Nothing else ever is.
+        """
+        check_is_fitted(self)
+        return save_model(self, folder, overwrite)
+
+    def _document(self) -> dict[str, Any]:
+        """Settings and released numbers, as JSON has them."""
+        return {"settings": self._settings()} | {
+            "released": {name: int(getattr(self, name)) for name in _SCALARS}
+        }
+
+    def _tables(self) -> dict[str, Any]:
+        """By file name: the centres, and the synopsis if there is one."""
+        columns = {n: self.cluster_centers_[:, i] for i, n in enumerate(self._bounds.names)}
+        own = {
+            "_rows": self.cluster_weights_,
+            "_expected_error": self.expected_error_,
+            "_reach": self.size_reach_,
+            "_told": self.groups_told_,
+        }
+        tables: dict[str, Any] = {CENTERS: pa.table(columns | own)}
+        return tables if self.synopsis_ is None else tables | self.synopsis_.parts()
+
+    @classmethod
+    def _restore(cls, document: Mapping[str, Any], tables: Mapping[str, Any]) -> Self:
+        """Back from ``_document`` and ``_tables``."""
+        domain, released = box_from(document["domain"]), document["released"]
+        settings = dict(document["settings"])
+        if isinstance(settings["n_clusters"], list):
+            settings["n_clusters"] = tuple(settings["n_clusters"])
+        model = cls(**settings, domain=domain)
+        centers = tables[CENTERS]
+        model.cluster_centers_ = np.column_stack(
+            [np.asarray(centers[name], dtype=np.float64) for name in domain.names]
+        )
+        model.cluster_weights_ = np.asarray(centers["_rows"], dtype=np.float64)
+        model.expected_error_ = np.asarray(centers["_expected_error"], dtype=np.float64)
+        model.size_reach_ = np.asarray(centers["_reach"], dtype=np.float64)
+        model.groups_told_ = np.asarray(centers["_told"], dtype=np.bool_)
+        for name in _SCALARS:
+            setattr(model, name, int(released[name]))
+        model.rows_told_ = bool(model.rows_told_)
+        model.synopsis_ = synopsis_of(tables) if {CELLS, DOCUMENT} <= tables.keys() else None
+        model.n_features_in_ = domain.d
+        return model
+
+    def _settings(self) -> dict[str, Any]:
+        """The parameters as JSON has them, without the domain and what belongs to one run."""
+        params = self.get_params(deep=False)
+        kept = {name: value for name, value in params.items() if name not in _OF_ONE_RUN}
+        told = {name: list(v) if isinstance(v, range | tuple) else v for name, v in kept.items()}
+        return told | {"epsilon": plain(exact_budget(self.epsilon))}
+
+    def _labels(self) -> Mapper:
+        """What labels a block of rows."""
+        check_is_fitted(self)
+        return Labels(Cube(self._bounds), Nearest(self._scaled_centers()))
+
+    @property
+    def _bounds(self) -> Box:
+        assert self.domain is not None  # no rows were read without it
+        return self.domain
+
+    def _scaled_centers(self) -> Matrix:
+        check_is_fitted(self)
+        return self._bounds.scale(self.cluster_centers_, -1, 1)
+
+    def _mapped(self, X: Any, kernel: Mapper, names: list[str]) -> Any:
+        """A line for each row, in their order; or a Spark frame with these columns more."""
+        mapped = rows_of(X, self._bounds).map(kernel, names)
+        if isinstance(mapped, SparkMapped):
+            return mapped.appended()
+        batches = list(mapped.batches())
+        columns = [
+            np.concatenate([np.empty(0), *(b[name].to_numpy() for b in batches)]) for name in names
+        ]
+        return np.column_stack(columns)

@@ -1,0 +1,141 @@
+"""k-means of weighted points that were released: free, and never at a loss for points."""
+
+import warnings
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm, qmc
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from shoal.domain.box import Matrix
+from shoal.engine.spark.availability import spark_part
+from shoal.randomness import Randomness
+
+__all__ = [
+    "FAINT",
+    "Clusterer",
+    "farthest",
+    "gaussian_middles",
+    "padded",
+    "softened",
+    "weighted_centers",
+    "weighted_kmeans",
+]
+
+Weights = NDArray[np.float64]
+Clusterer = Literal["sklearn", "mllib"]
+FAINT = 1e-3  # the weight of a point that stands for nothing that was counted
+_SOFT = 0.8
+_FEW = 200_000  # points times clusters, below which a second thread costs more than it gives
+
+
+def weighted_centers(
+    points: Matrix,
+    weights: Weights,
+    k: int,
+    rng: Randomness,
+    n_init: int = 8,
+    by: Clusterer = "sklearn",
+) -> Matrix:
+    """The best of some runs of weighted k-means in [-1, 1]^d, by scikit-learn or by Spark.
+
+    Examples
+    --------
+    >>> points = np.array([[-0.5], [-0.4], [0.5]])
+    >>> centers = weighted_centers(points, np.ones(3), 2, Randomness(7))
+    >>> sorted(centers.round(2).tolist())
+    [[-0.45], [0.5]]
+    """
+    points, weights = padded(points, weights, k)
+    if by == "mllib" and k > 1:  # Spark refuses to find one mean
+        centers = spark_part().mllib_centers(points, weights, k, rng.seed())
+        return farthest(centers, points, weights, k)  # k-means|| may stop at fewer
+    found: Matrix = weighted_kmeans(points, weights, k, rng.seed(), n_init).cluster_centers_
+    return found
+
+
+def weighted_kmeans(points: Matrix, weights: Weights, k: int, seed: int, n_init: int) -> KMeans:
+    """scikit-learn's, fitted, without a word if some of ``k`` centres coincide.
+
+    Whether they do depends on the noise: where warnings are errors, a fit must not fail of it.
+    """
+    kmeans = KMeans(k, n_init=n_init, random_state=seed)
+    with threadpool_limits(1 if len(points) * k < _FEW else None), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return kmeans.fit(points, sample_weight=weights)
+
+
+def padded(points: Matrix, weights: Weights, k: int) -> tuple[Matrix, Weights]:
+    """At least ``k`` different points: public ones, of next to no weight, fill up.
+
+    How many cells were kept depends on the noise, so running short of them must not raise.
+
+    Examples
+    --------
+    >>> padded(np.zeros((2, 1)), np.ones(2), 3)[1].tolist()
+    [2.0, 0.001, 0.001]
+    """
+    heavy = weights > 0
+    points, weights = points[heavy], weights[heavy]
+    if len(points) < 4 * k or not _differ(points, k):
+        points, places = np.unique(points, axis=0, return_inverse=True)
+        weights = np.bincount(places.ravel(), weights, len(points)).astype(np.float64)
+    if len(points) >= k:
+        return points, weights
+    public = 2 * qmc.Halton(points.shape[1], scramble=False).random(2 * k + 1)[1:] - 1
+    fresh = public[~(public[:, None] == points).all(axis=2).any(axis=1)][: k - len(points)]
+    return np.vstack([points, fresh]), np.append(weights, np.full(len(fresh), FAINT))
+
+
+def _differ(points: Matrix, k: int) -> bool:
+    return len(np.unique(points[:, 0])) >= k or len(np.unique(points, axis=0)) >= k
+
+
+def softened(weights: Weights) -> Weights:
+    """Weights less 0.8 of the smallest that was kept.
+
+    What just passes the cut is mostly noise, what is far above it hardly: measured, centres are
+    better than with a hard cut.
+
+    Examples
+    --------
+    >>> softened(np.array([10.0, 0.0, 110.0])).tolist()
+    [2.0, 0.0, 102.0]
+    """
+    if not (weights > 0).any():
+        return weights
+    soft: Weights = np.maximum(weights - _SOFT * weights[weights > 0].min(), 0)
+    return soft
+
+
+def gaussian_middles(low: Matrix, high: Matrix, deviation: float) -> Matrix:
+    """The mean of a Gaussian about 0 inside each cell, axis by axis, instead of the cell's middle.
+
+    Rows of a view lie about 0 with a known spread, so in a wide cell most are nearer to 0 than
+    its middle. Cells at the wall hold what lies beyond it.
+
+    Examples
+    --------
+    >>> gaussian_middles(np.array([[0.0]]), np.array([[1.0]]), 0.4).round(2).tolist()
+    [[0.32]]
+    """
+    start = np.where(low <= -1, -np.inf, low / deviation)
+    end = np.where(high >= 1, np.inf, high / deviation)
+    mass = np.maximum(norm.cdf(end) - norm.cdf(start), np.finfo(float).tiny)
+    means = deviation * (norm.pdf(start) - norm.pdf(end)) / mass
+    inside: Matrix = np.clip(means, np.maximum(low, -1), np.minimum(high, 1))
+    return inside
+
+
+def farthest(centers: Matrix, points: Matrix, weights: Weights, k: int) -> Matrix:
+    """Centres completed to ``k`` by the points that weigh and miss most."""
+    points, weights = padded(points, weights, k)
+    misses = np.min([((points - center) ** 2).sum(axis=1) for center in centers], axis=0)
+    while len(centers) < k:
+        worst = points[np.argmax(weights * misses)]
+        centers = np.vstack([centers, worst])
+        misses = np.minimum(misses, ((points - worst) ** 2).sum(axis=1))
+    return centers

@@ -1,0 +1,385 @@
+"""Cluster records nobody sees, from the reports of a local mechanism.
+
+How distances between records and centres are measured: public units, or the records' spread.
+"""
+
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from shoal.cluster.local import saving
+from shoal.cluster.local.entry import (
+    as_local,
+    box_of,
+    own_reports,
+    records,
+    refuse_frame,
+    refuse_too_few,
+)
+from shoal.cluster.local.evidence import Evidence, evidence_of
+from shoal.cluster.local.methods.dispatch import chosen, method_named
+from shoal.cluster.local.methods.moments import debiased_covariance, noise_variance
+from shoal.cluster.local.methods.outcome import Learnt, Progress, Row, nearest, rising
+from shoal.cluster.local.spark import (
+    Away,
+    FrameReports,
+    Gathered,
+    NearestCenter,
+    distances,
+    with_columns,
+)
+from shoal.cluster.model_folder import save_model
+from shoal.domain import Box
+from shoal.domain.box import Matrix
+from shoal.engine.entry import is_spark_frame
+from shoal.engine.rows import Mapper
+from shoal.errors import InvalidSetting
+from shoal.mechanisms import Prior, RandomizedResponse, Reports
+from shoal.mechanisms.local.laplace.prior import laplace_of
+from shoal.mechanisms.local.scaling import Scaling
+from shoal.mechanisms.local.users_needed import users_needed
+from shoal.privacy import Guarantee, Ledger, LocalDP, Public, Released, Result
+from shoal.privacy.exact import Number, whole_number
+from shoal.randomness import Randomness, Seed
+
+__all__ = [
+    "LocalClusterer",
+    "measured",
+]
+
+
+class LocalClusterer(BaseEstimator):  # type: ignore[misc]
+    r"""Learn centres from reports and the law of their noise; each client labels its own record.
+
+    Guarantee
+    ---------
+    The reports' own, and nothing more is spent: what is fitted is a function of reports and public
+    settings. A client that calls ``predict`` on its own record and keeps the label tells nobody
+    anything. A label that is sent, or acted on for all to see, is a second release: ``answer``
+    randomises it and pays for it. See ``estimator.proof.md``.
+
+    Parameters
+    ----------
+    n_clusters
+        Clusters to find; choose it without the rows.
+    mechanism
+        What makes the reports: ``fit`` refuses those of another.
+    method
+        ``"auto"`` picks by promise, number of reports, columns and epsilon. ``"em"``: k-means on
+        the density of the records. ``"mixture"``: Gaussians behind the noise.
+        ``"posterior-means"``: k-means on the best guess of each record. ``"moments"``: k-means on
+        reports shrunk to the records' covariance, for very many. ``"blend"``: k-means on all
+        four together, for few. ``"plain"``: k-means on the reports, noise and all. ``"grid"``: for
+        reports of ``LocalGrid``.
+    scale
+        How distances between records and centres are measured. ``None``: as the mechanism's promise
+        measures them, or by the box's sides. ``"box"``, or a number a column: how much of it counts
+        as one. ``"spread"``: by the standard deviation of the records in each column, as far as the
+        reports tell it.
+    random_state
+        Of the restarts. The noise is in the reports already.
+    progress
+        Called with a share from 0 to 1 while a long ``fit`` runs.
+
+    Attributes
+    ----------
+    cluster_centers_
+        In raw units, one line a cluster.
+    report_labels_
+        Of the *reports*: the cluster each most likely came from; ``None`` for those in a Spark
+        frame. There are no labels of rows.
+    density_
+        Where records lie, as far as the reports tell: ``density_.atoms``, ``density_.weights``.
+    method_, guarantee_
+        The method that was used; the promise of the reports, marked if their noise was seeded.
+    n_reports_, n_used_
+        How many there were; how many of them were learnt from: fewer only where a sample stands for
+        those in a Spark frame.
+
+    Examples
+    --------
+    >>> from shoal.mechanisms import PlanarLaplace
+    >>> rows = np.repeat([[1.0, 1.0], [5.0, 5.0]], 500, axis=0)
+    >>> noise = PlanarLaplace(2.0, bounds=Box(x=(0, 6), y=(0, 6)))
+    >>> reports = noise.release(rows, Randomness(7).noise)  # on the clients
+    >>> model = LocalClusterer(2, mechanism=noise, random_state=7).fit(reports)
+    >>> sorted(model.cluster_centers_.round().tolist())
+    [[1.0, 1.0], [5.0, 5.0]]
+    >>> len(set(model.predict([[0.5, 1.5], [5.5, 4.0]])))  # each on its own client
+    2
+    """
+
+    needs = staticmethod(users_needed)
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        mechanism: Any,
+        method: str = "auto",
+        scale: Any = None,
+        random_state: Seed = None,
+        progress: Progress = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.mechanism = mechanism
+        self.method = method
+        self.scale = scale
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, reports: Reports | FrameReports, y: None = None) -> Self:
+        """Learn from reports of ``mechanism``; rows, bare arrays and bare frames are refused."""
+        if isinstance(reports, FrameReports):
+            reports = reports.gathered(self.random_state)
+        k, own = self._clusters(), own_reports(reports, self.mechanism, self.method == "plain")
+        refuse_too_few(own, k)
+        name = chosen(own, k) if self.method == "auto" else self.method
+        learn = method_named(name)
+        self.units_ = measured(self.scale, own)
+        rng = Randomness(self.random_state)
+        progress = rising(self.progress)
+        found = learn(own, k, rng, self.units_, lambda share: progress(0.9 * share))  # [P1]
+        self.cluster_centers_ = found.centers
+        self.density_ = Prior(found.points, found.weights)
+        self.report_labels_ = self._report_labels(own, found)
+        self.method_, self.n_reports_ = name, len(own)
+        self.n_used_ = len(own) if found.counted else len(own.values)
+        self.n_features_in_ = found.centers.shape[1]
+        self.guarantee_: Guarantee = own.guarantee  # [P1] nothing else was spent
+        progress(1.0)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """The nearest centre of each record: run it on the client, and keep what it says.
+
+        Columns of a table are picked by name, those of an array taken in order. Records outside the
+        box are moved into it, and NaN to its middle: on a client nothing may fail by its value.
+        Returns an array; a Spark frame, for whoever holds true records there, comes back with a
+        column ``label``.
+        """
+        check_is_fitted(self)
+        if is_spark_frame(X):
+            kernel = NearestCenter(self.cluster_centers_, self.units_)
+            return self._with_columns(X, kernel, ["label"])
+        return self._nearest(records(X, self.domain, self.n_features_in_))
+
+    def transform(self, X: Any) -> Any:
+        """The distance of each record to each centre, in ``units_``: for the client alone.
+
+        Returns an array; a Spark frame comes back with columns ``distance0``, ``distance1``, ...
+        """
+        check_is_fitted(self)
+        if is_spark_frame(X):
+            names = [f"distance{i}" for i in range(len(self.cluster_centers_))]
+            return self._with_columns(X, Away(self.cluster_centers_, self.units_), names)
+        own = records(X, self.domain, self.n_features_in_)
+        return np.column_stack(distances(own, self.cluster_centers_, self.units_))
+
+    def control(
+        self, n: int | None = None, *, at: ArrayLike | None = None, random_state: Seed = None
+    ) -> Self:
+        """The same learner on no data: all of ``n`` users report one public point.
+
+        Labels by almost any centres agree with the plain ones where clusters lie in a row. A score
+        says something about reports only as far as it is above that of this model.
+
+        Parameters
+        ----------
+        n
+            How many users; as many as this was learnt from, if it is fitted.
+        at
+            The point: the centre of the box, or without one the mean of the density learnt.
+        random_state
+            Of its noise and its restarts.
+        """
+        users = self._users(n)
+        rng = Randomness(random_state)
+        point = self._public_point() if at is None else np.asarray(at, dtype=np.float64)
+        same = self.mechanism.release(np.tile(point, (users, 1)), rng.noise)
+        model: Self = clone(self).set_params(random_state=rng.seed())
+        return model.fit(same)
+
+    def evidence(
+        self, reports: Reports | FrameReports, *, random_state: Seed = None
+    ) -> Evidence | None:
+        """Whether these reports tell of groups, or noise alone would look like them.
+
+        Centres learnt from one half of the reports are tried on the other half, beside what the
+        same learner makes of people without groups: ten more fits, and nothing is spent.
+
+        Parameters
+        ----------
+        reports
+            Those it is fitted to.
+        random_state
+            Of the halves and of the made-up reports.
+
+        Returns
+        -------
+        Evidence or None
+            ``evidence.told`` is the verdict; None for reports of a ``LocalGrid`` that Spark
+            counted: none of them is on this machine.
+        """
+        if isinstance(reports, FrameReports):
+            reports = reports.gathered(self.random_state)
+        own = own_reports(reports, self.mechanism, self.method == "plain")
+        if isinstance(own, Gathered) and not len(own.values):
+            return None
+        return evidence_of(self, Reports(own.values, own.mechanism, own.remap), random_state)
+
+    def label_mechanism(self, epsilon: Number) -> RandomizedResponse:
+        """The private way back: k-ary randomised response over the labels."""
+        fitted = getattr(self, "cluster_centers_", None)
+        k = self._clusters() if fitted is None else len(fitted)
+        if k == 1:
+            raise InvalidSetting(
+                "With one cluster every label is the same.", "There is nothing to send back."
+            )
+        return RandomizedResponse(epsilon, k)
+
+    def answered_guarantee(self, epsilon: Number) -> LocalDP:
+        """What a client has been promised once it sent both a report and a label."""
+        label = self.label_mechanism(epsilon).guarantee  # [P3]
+        seeded = hasattr(self, "guarantee_") and self.guarantee_.simulation
+        return as_local(self.mechanism).simulated(seeded) + label  # [P3]
+
+    def answer(
+        self,
+        X: Any,
+        epsilon: Number,
+        *,
+        ledger: Ledger | None = None,
+        random_state: Seed = None,
+    ) -> Reports:
+        """Randomised labels of records, which may be sent: a second release, paid for here.
+
+        ``label_mechanism(epsilon).frequencies(answers)`` are the shares of the clusters, unbiased;
+        ``answered_guarantee(epsilon)`` is what report and answer promise together.
+
+        Parameters
+        ----------
+        X
+            The client's own records. Those of a Spark frame are labelled by ``predict``, and
+            their labels reported by ``Perturb``.
+        epsilon
+            Of the answer alone.
+        ledger, random_state
+            Where it is written; a seed makes it a simulation.
+        """
+        check_is_fitted(self)
+        refuse_frame(X)
+        mechanism = self.label_mechanism(epsilon)
+        self.answered_guarantee(epsilon)  # refused where the two promises cannot be added
+        page = Ledger.of(ledger).open(
+            mechanism.guarantee,
+            by="LocalClusterer.answer",
+            of=f"labels among {mechanism.size} groups",
+        )
+        rng = Randomness(random_state)
+        return page.release(mechanism, self.predict(X), rng.noise, of="labels")  # [P2]
+
+    @property
+    def domain(self) -> Box | None:
+        """The mechanism's public box, if it has one."""
+        return box_of(self.mechanism)
+
+    def to_result(self) -> Result:
+        """What a page shows: settings, which are public, and what was learnt from reports."""
+        check_is_fitted(self)
+        told = {"n_clusters": self.n_clusters, "mechanism": self.mechanism, "method": self.method_}
+        settings = {name: Public(value) for name, value in told.items()}
+        names = ("cluster_centers_", "density_", "n_reports_", "n_used_", "units_")
+        released = {name: Released(getattr(self, name)) for name in names}
+        return Result("clusters of reports", self.guarantee_, settings, released)
+
+    def save(self, folder: str | Path, overwrite: bool = False) -> Path:
+        """Keep it in a folder, for clients to label by: ``shoal.load_model`` takes it back.
+
+        Parameters
+        ----------
+        folder, overwrite
+            Where to; whether a model that is there may be replaced. Nothing else ever is.
+        """
+        check_is_fitted(self)
+        return save_model(self, folder, overwrite)
+
+    def _document(self) -> dict[str, Any]:
+        return saving.document(self)
+
+    def _tables(self) -> dict[str, Any]:
+        return saving.tables(self)
+
+    @classmethod
+    def _restore(cls, document: Any, tables: Any) -> Self:
+        model = cls(**saving.settings(document))
+        saving.fill(model, document, tables)
+        return model
+
+    def _clusters(self) -> int:
+        k = whole_number(self.n_clusters)
+        if k is None or k < 1:
+            raise InvalidSetting("n_clusters is no whole number from 1 up.", "E.g. n_clusters=5.")
+        return k
+
+    def _report_labels(self, own: Reports, found: Learnt) -> NDArray[np.int64] | None:
+        if isinstance(own, Gathered):
+            return None  # they stay where the reports are
+        return self._nearest(own.values) if found.labels is None else found.labels
+
+    def _with_columns(self, frame: Any, kernel: Mapper, names: list[str]) -> Any:
+        return with_columns(frame, self.domain, self.n_features_in_, kernel, names)
+
+    def _nearest(self, points: Matrix) -> NDArray[np.int64]:
+        return nearest(points, self.cluster_centers_, self.units_)
+
+    def _users(self, n: int | None) -> int:
+        users = getattr(self, "n_used_", None) if n is None else whole_number(n)
+        if users is None or users < 1:
+            raise InvalidSetting(
+                "How many users report nothing is not known.", "Give n, e.g. control(20_000)."
+            )
+        return int(users)
+
+    def _public_point(self) -> NDArray[np.float64]:
+        if self.domain is not None:
+            middle: NDArray[np.float64] = (self.domain.low + self.domain.high) / 2
+            return middle
+        check_is_fitted(self)
+        return np.asarray(self.density_.weights @ self.density_.atoms)
+
+
+def measured(scale: Any, reports: Reports) -> Row:
+    """How much of each column, in raw units, counts as one unit of distance.
+
+    Parameters
+    ----------
+    scale
+        ``None``, ``"box"``, ``"spread"`` or a positive number a column, as of ``LocalClusterer``.
+    reports
+        Whose mechanism and width say what ``None`` means. Only ``"spread"`` reads their values.
+    """
+    box = box_of(reports.mechanism)
+    d = reports.values.shape[1] if box is None else box.d
+    if isinstance(scale, str) and scale == "spread":
+        return _spread(reports)
+    space = getattr(reports.mechanism, "space", None)
+    if scale is None and isinstance(space, Scaling):
+        return space.units(d)
+    return Scaling.of("box" if scale is None and box is not None else scale, box).units(d)
+
+
+def _spread(reports: Reports) -> Row:
+    """Of the records in each column; at least what the noise alone would show now and then.
+
+    The variance of n coordinates of noise has a standard error of sqrt(2 (d + 4) / ((d + 1) n)) of
+    itself. Less than that cannot be told from none, and would make a column count for too much.
+    """
+    mechanism, (n, d) = laplace_of(reports), reports.values.shape
+    least = noise_variance(mechanism, d) * np.sqrt(2 * (d + 4) / ((d + 1) * n))
+    found = np.diag(debiased_covariance(reports)) / mechanism.space.units(d) ** 2
+    return np.asarray(np.sqrt(np.maximum(found, least)) * mechanism.space.units(d))

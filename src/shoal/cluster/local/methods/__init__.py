@@ -1,0 +1,1 @@
+"""The methods that learn clusters from reports, and what they share."""

@@ -1,0 +1,51 @@
+"""k-means on four views of the records at once, each of which errs in its own way.
+
+    EM's density          takes any shape; of few reports a handful of spikes
+    a mixture             smooth, and wrong where clusters are no Gaussians
+    posterior means       too close together, so that centres in doubt stay near the middle
+    corrected reports     right in mean and spread, wrong in shape
+
+Measured, centres of all four together miss less than those of any single one. The first three come
+nearer to the records the more reports there are; the last keeps its wrong shape, so it weighs less.
+"""
+
+import numpy as np
+
+from shoal.cluster.local.methods.em import density_of
+from shoal.cluster.local.methods.law import span_of
+from shoal.cluster.local.methods.mixture import fit_mixture
+from shoal.cluster.local.methods.moments import corrected_reports
+from shoal.cluster.local.methods.outcome import Learnt, Progress, Row, nearest
+from shoal.cluster.local.methods.plain import centers_of
+from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
+from shoal.mechanisms.local.reports import Reports
+from shoal.randomness import Randomness
+
+__all__ = ["learn"]
+
+_SHOWN = 5_000  # reports that stand for all of them in the last two views
+_FEW = 200  # reports, up to which all views weigh the same
+
+
+def learn(
+    reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
+) -> Learnt:
+    """Centres of all views: a weight of 1 each, and of 200 over the reports for corrected ones.
+
+    Reports are labelled by the centre nearest to their record's mean under the mixture, the
+    smoothest of the views.
+    """
+    space, values = laplace_of(reports).space, reports.values
+    found = density_of(reports, rng, progress)
+    mixture = fit_mixture(reports, n_clusters, rng)
+    smooth, shares = mixture.points()
+    guessed = found.posterior_means(thinned(values, _SHOWN))
+    shrunk = thinned(corrected_reports(reports), _SHOWN)
+    even = np.full(len(guessed), 1 / len(guessed))
+    points = np.vstack([found.atoms, space.unscaled(smooth), guessed, shrunk])
+    points = np.clip(points, *span_of(reports))
+    trust = min(1.0, _FEW / len(values))
+    weights = np.concatenate([found.weights, shares, even, trust * even]) / (3 + trust)
+    centers = centers_of(points, weights, n_clusters, rng, units)
+    means = space.unscaled(mixture.guesses(space.scaled(values))[0])
+    return Learnt(centers, points, weights, nearest(means, centers, units))

@@ -1,0 +1,61 @@
+"""The methods by name, and the rule by which ``method="auto"`` picks one."""
+
+from shoal.cluster.local.methods import blend, em, grid, mixture, moments, plain, posterior_means
+from shoal.cluster.local.methods.moments import noise_variance
+from shoal.cluster.local.methods.outcome import Learn
+from shoal.errors import InvalidSetting
+from shoal.mechanisms import NDLaplace, Piecewise, SquareWave
+from shoal.mechanisms.local.categories.local_grid import LocalGrid
+from shoal.mechanisms.local.reports import Reports
+
+__all__ = ["METHODS", "chosen", "method_named"]
+
+METHODS: dict[str, Learn] = {
+    "blend": blend.learn,
+    "em": em.learn,
+    "grid": grid.learn,
+    "mixture": mixture.learn,
+    "moments": moments.learn,
+    "plain": plain.learn,
+    "posterior-means": posterior_means.learn,
+}
+_LITTLE_NOISE = 0.03  # of the reports' variance: then every method finds the same
+_MANY_EACH = 400  # reports a cluster on a lattice, from where on EM's density alone is better
+_VERY_MANY = 100_000  # reports in more columns
+
+
+def method_named(name: str) -> Learn:
+    """The method, or an error that lists them."""
+    if isinstance(name, str) and name in METHODS:
+        return METHODS[name]
+    raise InvalidSetting(
+        f"method is none of {', '.join(map(repr, ('auto', *METHODS)))}.", 'E.g. method="auto".'
+    )
+
+
+def chosen(reports: Reports, n_clusters: int) -> str:
+    """What ``method="auto"`` means for these reports; measured in docs/decisions/local-auto.md.
+
+    Examples
+    --------
+    >>> from shoal.randomness import Randomness
+    >>> chosen(NDLaplace(1.0).release([[0.0, 0.0]] * 300, Randomness(7).noise), 2)
+    'blend'
+    """
+    mechanism = reports.mechanism
+    if isinstance(mechanism, LocalGrid):
+        return "grid"
+    if isinstance(mechanism, NDLaplace):
+        return _for_laplace(reports, mechanism, n_clusters)
+    sliding = isinstance(mechanism, Piecewise | SquareWave) and reports.values.shape[1] == 1
+    return "em" if sliding else "plain"
+
+
+def _for_laplace(reports: Reports, mechanism: NDLaplace, n_clusters: int) -> str:
+    n, d = reports.values.shape
+    scaled = mechanism.space.scaled(reports.values)
+    noise, seen = noise_variance(mechanism, d), float(scaled.var(axis=0).mean())
+    if noise < _LITTLE_NOISE * seen:
+        return "moments"
+    many = _MANY_EACH * n_clusters if d <= 3 else _VERY_MANY
+    return "em" if n > many else "blend"

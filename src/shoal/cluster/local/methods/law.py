@@ -1,0 +1,105 @@
+"""How likely a report is, were its record here: the laws a density of records is learnt through."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.cluster.local.entry import box_of
+from shoal.cluster.local.methods.outcome import Row
+from shoal.domain import Box
+from shoal.domain.box import Matrix
+from shoal.errors import NotAReport
+from shoal.mechanisms import NDLaplace, Piecewise, SquareWave
+from shoal.mechanisms.local.laplace.prior import Law
+from shoal.mechanisms.local.reports import Reports
+
+__all__ = ["SlidingLaw", "law_of", "span_of", "step_of"]
+
+_NODES = {1: 128, 2: 24, 3: 12}  # a lattice has at least so many a side
+
+
+@dataclass(frozen=True)
+class SlidingLaw:
+    """Of one column: a window that slides with the value, e^epsilon likelier inside than outside.
+
+    Parameters
+    ----------
+    box
+        Of the column.
+    half_width, slope
+        Of the window, on the scale where the box is [-1, 1], and how far it moves when the value
+        moves by one.
+    ratio
+        e^epsilon.
+
+    Examples
+    --------
+    >>> law = SlidingLaw(Box(x=(-1, 1)), half_width=0.5, slope=1.0, ratio=math.e)
+    >>> law.log_density(np.array([[0.2]]), np.array([[0.0], [0.9]])).tolist()
+    [[1.0, 0.0]]
+    """
+
+    box: Box
+    half_width: float
+    slope: float
+    ratio: float
+
+    def log_density(self, values: Matrix, atoms: Matrix) -> Matrix:
+        """Of each report (lines) at each atom (columns), up to a constant."""
+        at, middles = self.box.scale(values, -1, 1), self.slope * self.box.scale(atoms, -1, 1)
+        inside = np.abs(at - middles.T) <= self.half_width
+        return np.where(inside, math.log(self.ratio), 0.0)
+
+
+def law_of(reports: Reports) -> Law:
+    """The law of these reports, if its density is known here."""
+    mechanism = reports.mechanism
+    if isinstance(mechanism, NDLaplace):
+        return mechanism
+    if isinstance(mechanism, Piecewise | SquareWave) and reports.values.shape[1] == 1:
+        return _sliding(mechanism)
+    raise NotAReport(
+        f"The density of {type(mechanism).__name__} in {_columns(reports)} is not known here.",
+        'Use NDLaplace or LocalGrid, or method="plain", which asks for no law.',
+    )
+
+
+def span_of(reports: Reports) -> tuple[Row, Row]:
+    """Where records may lie: the public box, or without one the box of the reports."""
+    box = box_of(reports.mechanism)
+    if box is None and not isinstance(reports.mechanism, NDLaplace):
+        box = _scale_of(reports.mechanism)
+    if box is not None:
+        return box.low, box.high
+    return reports.values.min(axis=0), reports.values.max(axis=0)
+
+
+def step_of(reports: Reports, span: Row) -> Row:
+    """The side of a lattice fine enough for these reports: half the reach of their noise."""
+    d = span.size
+    least = span / _NODES[d]
+    if not isinstance(reports.mechanism, NDLaplace):
+        return least
+    mechanism = reports.mechanism
+    return np.minimum(least, mechanism.space.units(d) / (2 * mechanism.rate))
+
+
+def _sliding(mechanism: Piecewise | SquareWave) -> SlidingLaw:
+    epsilon, box = float(mechanism.exact_epsilon), box_of(mechanism) or _scale_of(mechanism)
+    if isinstance(mechanism, SquareWave):
+        return SlidingLaw(box, 2 * mechanism.half_width, 1.0, math.exp(epsilon))
+    grown = math.exp(epsilon / 2)
+    far = (grown + 1) / (grown - 1)  # reports lie in [-far, far]
+    return SlidingLaw(box, (far - 1) / 2, (far + 1) / 2, math.exp(epsilon))
+
+
+def _scale_of(mechanism: Any) -> Box:
+    """Values of mechanisms without a box are scaled already."""
+    return Box.unit(1) if isinstance(mechanism, SquareWave) else Box(x0=(-1, 1))
+
+
+def _columns(reports: Reports) -> str:
+    d = reports.values.shape[1] if reports.values.ndim == 2 else 1
+    return "one column" if d == 1 else f"{d} columns"

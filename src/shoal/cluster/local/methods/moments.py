@@ -1,0 +1,112 @@
+"""Centres of very many reports: shrink the reports to the records' covariance, then k-means.
+
+The covariance of the records behind reports: that of the reports less that of the noise.
+"""
+
+import numpy as np
+
+from shoal.cluster.local.entry import box_of
+from shoal.cluster.local.methods.outcome import Learnt, Progress, Row
+from shoal.cluster.local.methods.plain import centers_of
+from shoal.domain.box import Matrix
+from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
+from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
+from shoal.mechanisms.local.reports import Reports, as_raw_reports
+from shoal.randomness import Randomness
+
+__all__ = [
+    "corrected",
+    "corrected_reports",
+    "covariance",
+    "debiased_covariance",
+    "learn",
+    "noise_variance",
+]
+
+_FLOOR = 1e-3  # of the reports' mean variance: a direction is never lost altogether
+
+
+def learn(
+    reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
+) -> Learnt:
+    """k-means on reports moved so that they have the records' mean and covariance.
+
+    Shrinking the centres instead would overshoot: it gives the mean of the records whose *reports*
+    fall in a cell.
+    """
+    moved = corrected_reports(reports)
+    centers = centers_of(moved, np.ones(len(moved)), n_clusters, rng, units)
+    box, shown = box_of(reports.mechanism), thinned(moved)
+    centers = centers if box is None else box.clip(centers)
+    return Learnt(centers, shown, np.full(len(shown), 1 / len(shown)))
+
+
+def corrected_reports(reports: Reports) -> Matrix:
+    """Reports moved so that they have the records' mean and covariance, in raw units."""
+    mechanism = laplace_of(reports)
+    scaled = mechanism.space.scaled(reports.values)
+    shrunk, _ = corrected(scaled, noise_variance(mechanism, scaled.shape[1]))
+    return mechanism.space.unscaled(shrunk)
+
+
+def corrected(values: Matrix, noise: float, moved: Matrix | None = None) -> tuple[Matrix, Matrix]:
+    """Reports moved to the records' covariance, and that covariance; all in scaled units.
+
+    ``moved`` are those wanted, if not all.
+
+    m + Sx^(1/2) Sz^(-1/2) (z - m) has mean m and covariance Sx, which is that of the reports Sz
+    less ``noise`` in every direction, and at least a thousandth of their mean variance.
+
+    Examples
+    --------
+    >>> values = np.array([[-2.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> corrected(values, 0.5)[1].round(2).tolist()
+    [[2.17, 0.0], [0.0, 0.17]]
+    """
+    middle, observed = values.mean(axis=0), covariance(values)
+    lengths, axes = np.linalg.eigh(observed)
+    mean_length = max(float(lengths.mean()), np.finfo(float).tiny)
+    kept = np.maximum(lengths - noise, _FLOOR * mean_length)
+    pull = np.sqrt(kept / np.maximum(lengths, _FLOOR * mean_length))
+    wanted = values if moved is None else moved
+    shrunk = middle + (wanted - middle) @ ((axes * pull) @ axes.T)
+    return shrunk, np.asarray((axes * kept) @ axes.T)
+
+
+def debiased_covariance(reports: object) -> Matrix:
+    r"""Covariance of the records, in raw units, from their reports: post-processing, so it is free.
+
+    A coordinate of the noise has variance :math:`(d + 1) / \varepsilon^2` in scaled units; it is
+    taken off, which leaves no bias; what would be negative is then cut to zero.
+
+    Parameters
+    ----------
+    reports
+        Of ``NDLaplace`` or its kin, as they were released.
+
+    Examples
+    --------
+    >>> from shoal.mechanisms import PlanarLaplace
+    >>> from shoal.randomness import Randomness
+    >>> rows = np.repeat([[-3.0, 0.0], [3.0, 0.0]], 20_000, axis=0)
+    >>> found = debiased_covariance(PlanarLaplace(1.0).release(rows, Randomness(7).noise))
+    >>> bool(np.abs(found - [[9, 0], [0, 0]]).max() < 0.3)
+    True
+    """
+    mechanism, values = laplace_of(reports), as_raw_reports(reports).values
+    units = mechanism.space.units(values.shape[1])
+    observed = covariance(values / units)
+    lengths, axes = np.linalg.eigh(observed)
+    lengths = np.maximum(lengths - noise_variance(mechanism, values.shape[1]), 0)
+    return np.asarray((axes * lengths) @ axes.T * np.outer(units, units))
+
+
+def covariance(points: Matrix) -> Matrix:
+    """Of the columns; zeros where there is one line."""
+    centred = points - points.mean(axis=0)
+    return np.asarray(centred.T @ centred / max(1, len(points) - 1))
+
+
+def noise_variance(mechanism: NDLaplace, d: int) -> float:
+    """Of each coordinate of the noise, in scaled units."""
+    return (d + 1) / mechanism.rate**2

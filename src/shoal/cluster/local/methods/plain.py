@@ -1,0 +1,57 @@
+"""k-means on the reports as they came: what every other method is held against."""
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from shoal.cluster.kmeans.weighted import weighted_kmeans
+from shoal.cluster.local.methods.outcome import Learnt, Progress, Row
+from shoal.domain.box import Matrix
+from shoal.mechanisms.local.laplace.prior import thinned
+from shoal.mechanisms.local.reports import Reports
+from shoal.randomness import Randomness
+
+__all__ = ["centers_of", "learn"]
+
+_MANY, _SOME = 100_000, 20_000
+
+
+def learn(
+    reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
+) -> Learnt:
+    """Centres of the reports themselves, noise and all; no law is needed, so any remap will do."""
+    values = np.asarray(reports.values, dtype=np.float64)
+    centers = centers_of(values, np.ones(len(values)), n_clusters, rng, units)
+    shown = thinned(values)
+    return Learnt(centers, shown, np.full(len(shown), 1 / len(shown)))
+
+
+def centers_of(
+    points: Matrix, weights: Row, k: int, rng: Randomness, units: Row, runs: int = 10
+) -> Matrix:
+    """The best of some runs of weighted k-means, distances in ``units``; raw units in and out.
+
+    With fewer different points than clusters some centres coincide.
+
+    Examples
+    --------
+    >>> points = np.array([[0.0, 0.0], [1.0, 0.0], [9.0, 0.0]])
+    >>> centers_of(points, np.ones(3), 1, Randomness(7), np.ones(2)).round(1).tolist()
+    [[3.3, 0.0]]
+    """
+    middle = np.average(points, axis=0, weights=weights)
+    kept = weights > 0
+    scaled = (points[kept] - middle) / units  # about 0, where float64 has most digits to spare
+    found = _started(scaled, weights[kept], k, rng, runs)
+    return np.asarray(found * units + middle)
+
+
+def _started(points: Matrix, weights: Row, k: int, rng: Randomness, runs: int) -> Matrix:
+    """Restarts on some of very many points, then one run on all from the best."""
+    if len(points) <= _MANY:
+        found = weighted_kmeans(points, weights, k, rng.seed(), runs)
+    else:
+        some = rng.compute.permutation(len(points))[:_SOME]
+        best = weighted_kmeans(points[some], weights[some], k, rng.seed(), runs)
+        found = KMeans(k, init=best.cluster_centers_, n_init=1)
+        found.fit(points, sample_weight=weights)
+    return np.asarray(found.cluster_centers_)

@@ -1,0 +1,75 @@
+"""How many clusters there are behind reports."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shoal.cluster.choose import Choice
+from shoal.cluster.choose import k as choose_k
+from shoal.cluster.choose.count import Rule
+from shoal.cluster.kmeans.settings import counts_of
+from shoal.cluster.local.estimator import LocalClusterer, measured
+from shoal.cluster.local.methods.bumps import Cells, fitted, greedy_start
+from shoal.cluster.local.methods.grid import cells_of
+from shoal.mechanisms import LocalGrid, NDLaplace
+from shoal.mechanisms.local.reports import Reports
+from shoal.randomness import Randomness, Seed
+
+__all__ = ["clusters_among"]
+
+_WIDTHS = (0.5, 1.0, 2.0)  # of the usual one: where fits start
+_STARTS = 2  # of each
+
+
+def clusters_among(
+    reports: Reports, among: Sequence[int], by: Rule = "elbow", *, random_state: Seed = None
+) -> Choice[int]:
+    """Choose the number of clusters on the density behind the reports, at no further cost.
+
+    Reports of a ``LocalGrid`` are told apart from noise by so many round groups as the Bayesian
+    information criterion finds worth their four numbers each (in two columns); those of
+    ``NDLaplace`` by expectation maximisation, which assumes no number. ``choose.k`` reads the
+    number off that density.
+
+    Parameters
+    ----------
+    reports
+        Untouched, as they were released.
+    among, by
+        As of ``choose.k``.
+    random_state
+        Of the starts.
+
+    Examples
+    --------
+    >>> from shoal.domain import Box
+    >>> places = np.array([[0.2, 0.2], [0.8, 0.3], [0.5, 0.8]])
+    >>> rows = np.random.default_rng(7).normal(np.repeat(places, 10_000, axis=0), 0.04)
+    >>> grid = LocalGrid(Box.unit(2), epsilon=2.0, n_expected=30_000)
+    >>> reports = grid.release(rows, Randomness(7).noise)
+    >>> clusters_among(reports, range(2, 7), random_state=7).value
+    3
+    """
+    counts, rng = counts_of(among), Randomness(random_state)
+    grid = isinstance(reports.mechanism, LocalGrid)
+    k = _worth_most(cells_of(reports, measured(None, reports)), counts, rng) if grid else counts[0]
+    method = "em" if isinstance(reports.mechanism, NDLaplace) else "auto"
+    model = LocalClusterer(
+        k, mechanism=reports.mechanism, method=method, random_state=rng.seed()
+    ).fit(reports)
+    return choose_k(model, by=by, among=counts, random_state=rng.seed())
+
+
+def _worth_most(cells: Cells, counts: Sequence[int], rng: Randomness) -> int:
+    """The number of round groups that explains the counts best for what it takes to tell them.
+
+    Schwarz, Estimating the dimension of a model, Ann. Statist. 1978.
+    """
+    each = (len(cells.edges) + 2) * np.log(cells.counts.size)  # a place, a width and a size
+    return min(counts, key=lambda k: _least_cost(cells, k, rng) + k * each)
+
+
+def _least_cost(cells: Cells, k: int, rng: Randomness) -> float:
+    starts = (greedy_start(cells, k, width * cells.usual_width, 1.0, rng.compute)
+              for width in _WIDTHS for _ in range(_STARTS))  # fmt: skip
+    return min(fitted(cells, start).cost for start in starts)

@@ -1,0 +1,202 @@
+"""Clusters of three or four columns in rounds: cells first, then the sides of published centres.
+
+    everybody ─┬─ half: the cell of a coarse grid ─► centres and spare ones, published
+               ├─ a quarter: nearest of them and a side of it ─► the best, moved, published
+               └─ a quarter: the same once more, looked at from nearer ─► centres
+
+A cluster over many cells hides in their noise, and is missed by the first round now and then. Spare
+centres where counts are left unexplained gather its people in the second, all in one number.
+Each person is in one round, by a draw that does not look at rows, and reports once.
+"""
+
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.cluster.kmeans.weighted import weighted_centers
+from shoal.cluster.local.methods import grid
+from shoal.cluster.local.methods.bumps import fits_of, spare_places
+from shoal.domain import Box
+from shoal.domain.box import Matrix
+from shoal.errors import InvalidSetting, NotAReport
+from shoal.mechanisms.local.categories.local_grid import LocalGrid
+from shoal.mechanisms.local.categories.residual_sign import ResidualSign
+from shoal.mechanisms.local.records import records_of
+from shoal.mechanisms.local.reports import Reports, as_raw_reports
+from shoal.privacy import LocalDP
+from shoal.privacy.exact import Number, whole_number
+from shoal.randomness import Randomness, Seed
+
+__all__ = ["LocalRounds"]
+
+_SHARES = (0.5, 0.25, 0.25)
+_REACHES = (1.0, 0.5)  # of a cell's side: how far centres of cells may be off
+_SURE = 3  # standard errors from which on a centre is believed to have people
+_RUNS = 10
+
+
+@dataclass(frozen=True)
+class LocalRounds:
+    """A collection in three rounds, of which this is the state: what to ask next, what is known.
+
+    Guarantee
+    ---------
+    ``LocalDP(epsilon)`` for everybody: each person reports in one round, at the whole epsilon. See
+    ``rounds.proof.md``.
+
+    Parameters
+    ----------
+    domain, n_clusters
+        Public bounds; clusters to find.
+    epsilon
+        The promise of one report.
+    n_expected
+        How many people will report, all rounds together.
+    cells
+        Along each axis in the first round: ``"auto"`` as of ``LocalGrid``, for half the people.
+
+    Attributes
+    ----------
+    round, mechanism
+        From 0; what the people of this round report through, ``None`` once all have.
+    cluster_centers
+        As they are known after each round, in raw units; ``None`` before the first.
+    centers
+        As they are published: after the first round with spare ones, half as many again.
+
+    Examples
+    --------
+    The server's side, with reports as they come in:
+
+    >>> rng = np.random.default_rng(0)
+    >>> middles = np.array([[0.2, 0.3, 0.2], [0.7, 0.8, 0.6]])
+    >>> people = middles[rng.integers(0, 2, 40_000)] + 0.03 * rng.standard_normal((40_000, 3))
+    >>> rounds = LocalRounds(Box.unit(3), n_clusters=2, epsilon=2.0, n_expected=len(people))
+    >>> groups = rounds.groups(len(people), Randomness(1).noise)
+    >>> while rounds.mechanism is not None:
+    ...     own = people[groups == rounds.round]  # each on its own client
+    ...     reports = rounds.mechanism.release(own, Randomness(rounds.round).noise)
+    ...     rounds = rounds.heard(reports, random_state=7)
+    >>> error = abs(np.sort(rounds.cluster_centers, axis=0) - middles).max()
+    >>> bool(error < 0.02)
+    True
+    """
+
+    domain: Box
+    _: KW_ONLY
+    n_clusters: int
+    epsilon: Number
+    n_expected: int
+    cells: Any = "auto"
+    round: int = 0
+    centers: tuple[tuple[float, ...], ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("n_clusters", "n_expected"):
+            if (whole_number(getattr(self, name)) or 0) < 1:
+                raise InvalidSetting(f"{name} is no whole number from 1 up.", f"E.g. {name}=5.")
+        _ = self.first
+
+    @property
+    def guarantee(self) -> LocalDP:
+        """Of one report, which is all that anybody sends."""
+        return self.first.guarantee
+
+    @property
+    def first(self) -> LocalGrid:
+        """The mechanism of the first round."""
+        people = max(1, round(_SHARES[0] * self.n_expected))
+        return LocalGrid(
+            self.domain,
+            epsilon=self.epsilon,
+            cells=self.cells,
+            n_expected=people,
+            n_clusters=self.n_clusters,
+        )
+
+    @property
+    def mechanism(self) -> LocalGrid | ResidualSign | None:
+        """What the people of this round report through."""
+        if self.round == len(_SHARES):
+            return None
+        if self.centers is None:
+            return self.first
+        reach = _REACHES[self.round - 1] * 2 / max(self.first.grid.shape)
+        return ResidualSign(self.domain, self.centers, reach, epsilon=self.epsilon)  # [P2]
+
+    @property
+    def cluster_centers(self) -> Matrix | None:
+        """Known so far, in raw units; spare ones left out."""
+        return None if self.centers is None else np.array(self.centers[: self.n_clusters])
+
+    def groups(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+        """In which round each of ``n`` people reports, drawn without looking at rows."""
+        return np.asarray(np.searchsorted(np.cumsum(_SHARES)[:-1], rng.random(n), "right"))  # [P1]
+
+    def heard(self, reports: Reports, random_state: Seed = None) -> "LocalRounds":
+        """The next state, from all reports of this round.
+
+        Parameters
+        ----------
+        reports
+            Made by ``mechanism``. None at all leave the centres where they are.
+        random_state
+            Of the starts of the first round and of the choice after the second.
+        """
+        own, mechanism = as_raw_reports(reports), self.mechanism
+        if mechanism is None or own.mechanism != mechanism:
+            raise NotAReport(
+                f"Reports of another {type(own.mechanism).__name__} came than round {self.round} "
+                "asks for.",
+                "Give those made by the mechanism of this state.",
+            )
+        rng = Randomness(random_state)
+        if isinstance(mechanism, LocalGrid):
+            scaled = _candidates(own, self.n_clusters, rng)  # [P3]
+        else:
+            scaled = _moved(mechanism, own, self.n_clusters, rng)  # [P3]
+        centers = self.domain.unscale(np.clip(scaled, -1, 1), -1)
+        return replace(self, round=self.round + 1, centers=tuple(map(tuple, centers.tolist())))
+
+    def simulate(self, rows: ArrayLike, random_state: Seed = None) -> "LocalRounds":
+        """All rounds over a table held in one place, to try settings out: the last state.
+
+        Parameters
+        ----------
+        rows
+            One a person. Whoever holds them all needs no local promise; see ``PrivateKMeans``.
+        random_state
+            Of groups, noise and starts.
+        """
+        people = records_of(rows, self.domain, clip=True)
+        rng, state = Randomness(random_state), self
+        groups = state.groups(len(people), rng.noise)
+        while (mechanism := state.mechanism) is not None:
+            reports = mechanism.release(people[groups == state.round], rng.noise)
+            state = state.heard(reports, rng.seed())
+        return state
+
+
+def _candidates(reports: Reports, k: int, rng: Randomness) -> Matrix:
+    """The centres to be had from counts of cells, and spare ones, where half a side is 1."""
+    box = grid.grid_of(reports).domain
+    cells = grid.cells_of(reports, (box.high - box.low) / 2)
+    fits = fits_of(cells, k, rng.compute)
+    centers = weighted_centers(*grid.density_of(cells, fits), k, rng, _RUNS)
+    best = min(fits, key=lambda fit: fit.cost)
+    return np.vstack([centers, spare_places(cells, best, (k + 1) // 2, rng.compute)])
+
+
+def _moved(mechanism: ResidualSign, reports: Reports, k: int, rng: Randomness) -> Matrix:
+    """Published centres among their people; of more than ``k`` those that stand for all best."""
+    box, centers = mechanism.domain, np.array(mechanism.centers)
+    if not len(reports):
+        return box.scale(centers[:k], -1, 1)
+    moved = box.scale(box.clip(centers + mechanism.shifts(reports)), -1, 1)
+    people = mechanism.shares(reports)
+    sure = people.value > _SURE * people.standard_error
+    if np.count_nonzero(sure) <= k:
+        return moved[np.sort(np.argsort(-people.value, kind="stable")[:k])]
+    return weighted_centers(moved[sure], people.value[sure], k, rng, _RUNS)

@@ -1,0 +1,1 @@
+"""The methods of private WaveCluster: each from rows to a released grid."""

@@ -1,0 +1,176 @@
+"""Group sizes, by DuckDB: as many groups as there are, within a memory limit.
+
+Columns under plain names, c0, c1, ..., and whose each row is, as queries find them.
+
+DuckDB over a stream of batches, within a memory limit: what does not fit goes to disk.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shoal.data.encode import owners
+from shoal.engine.pool import thread_count
+from shoal.engine.rows import Block
+from shoal.engine.scratch import private_file, scratch
+from shoal.engine.screen import Screen
+from shoal.errors import CannotWrite
+
+__all__ = [
+    "COUNTED",
+    "OWNER",
+    "coded",
+    "coded_schema",
+    "group_sizes",
+    "labelled",
+    "plain_names",
+    "plainly_named",
+    "query_to_file",
+]
+
+OWNER = "owner"
+COUNTED = "count(*) AS n FROM rows"  # where rows come with their number, this is a sum of it
+
+_MEMORY = "256MB"
+
+
+def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen) -> pa.Table:
+    """How many rows share each combination; categories rise by their place in the public list.
+
+    Codes are grouped, which is faster than labels, and translated at the end.
+    """
+    schema = coded_schema(columns, screen)
+    batches = (coded(block, columns, screen) for block in blocks)
+    sql = "SELECT *, count(*) AS n FROM rows GROUP BY ALL ORDER BY ALL"
+    with scratch() as folder:
+        path = folder / "sizes.parquet"
+        query_to_file(sql, schema, batches, path)
+        found = pq.read_table(path)
+    return labelled(found, columns, screen)
+
+
+def coded_schema(columns: Sequence[str], screen: Screen) -> pa.Schema:
+    """These columns as ``c0, c1, ...``: codes of categories, or numbers."""
+    kinds = [pa.int32() if name in screen.categories else pa.float64() for name in columns]
+    return pa.schema([(f"c{i}", kind) for i, kind in enumerate(kinds)])
+
+
+def coded(block: Block, columns: Sequence[str], screen: Screen) -> pa.RecordBatch:
+    """A block's rows laid out like that."""
+    listed = list(screen.categories)
+    arrays = [
+        block.codes[:, listed.index(name)]
+        if name in listed
+        else block.numbers[:, screen.numbers.index(name)] + 0.0  # -0.0 is 0.0
+        for name in columns
+    ]
+    return pa.RecordBatch.from_arrays(
+        [pa.array(np.ascontiguousarray(array)) for array in arrays],
+        schema=coded_schema(columns, screen),
+    )
+
+
+def labelled(found: pa.Table, columns: Sequence[str], screen: Screen) -> pa.Table:
+    """Groups of codes with their own names and labels again, and ``n``."""
+    labels = [_labels(found[f"c{i}"], name, screen) for i, name in enumerate(columns)]
+    return pa.table([*labels, found["n"]], names=[*columns, "n"])
+
+
+def _labels(column: pa.ChunkedArray, name: str, screen: Screen) -> pa.ChunkedArray | pa.Array:
+    if name not in screen.categories:
+        return column
+    categories = screen.categories[name]
+    public = categories.labels(np.arange(categories.size))
+    kinds = {type(label) for label in public}
+    # A list of mixed kinds, such as numbers and the bucket, is one of texts.
+    known = pa.array(public if len(kinds) == 1 else [str(label) for label in public])
+    return known.take(column.combine_chunks())
+
+
+def plain_names(columns: Sequence[str], owner: str | None) -> list[str]:
+    """What these columns are called in a query.
+
+    Examples
+    --------
+    >>> plain_names(["age", "sex"], "id")
+    ['c0', 'c1', 'owner']
+    """
+    return [*(f"c{i}" for i in range(len(columns))), *([OWNER] if owner else [])]
+
+
+def plainly_named(
+    batch: pa.RecordBatch, columns: Sequence[str], owner: str | None
+) -> pa.RecordBatch:
+    """These columns under plain names and, as ``owner``, whose each row is as text."""
+    arrays = [_decoded(batch.column(name)) for name in columns]
+    if owner is not None:
+        arrays.append(owners(batch, owner))
+    return pa.record_batch(arrays, names=plain_names(columns, owner))
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def query_to_file(
+    sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], path: Path
+) -> None:
+    """Write what ``sql`` makes of the stream, there named ``rows``, to a Parquet file.
+
+    A file, since a result handed over as Arrow would be held in memory whole. Errors of the
+    stream, and a stop by Ctrl-C or SIGTERM, come out as they are.
+
+    Examples
+    --------
+    >>> import pyarrow.parquet as pq
+    >>> batch = pa.record_batch({"c0": [1, 1, 2]})
+    >>> with scratch() as folder:
+    ...     path = folder / "top.parquet"
+    ...     query_to_file("SELECT max(c0) AS top FROM rows", batch.schema, [batch], path)
+    ...     pq.read_table(path).to_pydict()
+    {'top': [2]}
+    """
+    raised: list[BaseException] = []
+
+    def watched() -> Iterator[pa.RecordBatch]:
+        try:
+            yield from batches
+        except (Exception, KeyboardInterrupt, SystemExit) as error:
+            raised.append(error)
+            raise
+
+    where = str(private_file(path)).replace("'", "''")
+    try:
+        with _spilling() as con:
+            con.register("rows", pa.RecordBatchReader.from_batches(schema, watched()))
+            con.execute(
+                f"COPY ({sql}) TO '{where}' (FORMAT parquet, USE_TMP_FILE false)"
+            ).fetchall()
+    except (duckdb.Error, RuntimeError) as error:
+        if raised:
+            raise raised[0] from None
+        if "interrupt" in str(error).lower():  # Ctrl-C while DuckDB itself was at work
+            raise KeyboardInterrupt from None
+        # DuckDB's own words could quote a row.
+        raise CannotWrite(
+            f"Sorting or grouping on disk failed ({type(error).__name__}).",
+            f"Make room in the temporary folder ({gettempdir()}), or set TMPDIR to another.",
+        ) from None
+
+
+@contextmanager
+def _spilling() -> Iterator[Any]:
+    """A connection whose spilled pages lie in a folder only the owner can read, and go with it."""
+    with scratch() as folder, duckdb.connect() as con:
+        con.execute(f"SET memory_limit = '{_MEMORY}'")
+        con.execute(f"SET threads = {thread_count()}")
+        con.execute("SET preserve_insertion_order = false")
+        con.execute("SET temp_directory = ?", [str(folder)])
+        yield con

@@ -1,0 +1,179 @@
+"""Tasks that make lines of the rows they read, a block at a time."""
+
+import hashlib
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from shoal.engine import people
+from shoal.engine.duckdb import coded, coded_schema
+from shoal.engine.mapped import made
+from shoal.engine.rows import Block, Mapper, kernel_at
+from shoal.engine.scratch import scratch
+from shoal.engine.screen import Screen, Sifted
+from shoal.engine.spark.tasks import Task, gathered, hushed
+from shoal.errors import InvalidSetting
+
+__all__ = ["Appended", "Each", "Groups", "Keep", "Keyed", "Lots", "Made", "packed", "unpacked"]
+
+Maker = Callable[[Sifted, int], pa.RecordBatch]
+
+
+@dataclass(frozen=True, eq=False)
+class Each:
+    """What ``make`` makes of every block of a partition, given the block's number in it."""
+
+    sift: Screen | people.Kept
+    make: Maker
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """One batch for each block."""
+        for number, batch in enumerate(gathered(batches)):
+            yield hushed(self._one, batch, number)
+
+    def _one(self, batch: pa.RecordBatch, number: int) -> pa.RecordBatch:
+        return self.make(self.sift(batch), number)
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """The columns a kernel makes.
+
+    A kernel that draws noise draws it from a stream named by partition, block and what the block
+    holds: an attempt that is run again on the same rows draws the same, and one that finds other
+    rows in this place draws anew.
+    """
+
+    kernel: Mapper
+    schema: pa.Schema
+
+    def __call__(self, sifted: Sifted, number: int) -> pa.RecordBatch:
+        """A line for each row of the block."""
+        from shoal.engine.spark.session import partition_id  # on a worker, where Spark is
+
+        place = (partition_id(), number, content_of(sifted.block))
+        kernel = kernel_at(self.kernel, *place)
+        return made(kernel, self.schema.names, sifted.block).cast(self.schema)
+
+
+@dataclass(frozen=True, eq=False)
+class Appended:
+    """Whole lines as they came, with the columns a kernel makes after their own."""
+
+    screen: Screen
+    make: Made
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """As many lines as came."""
+        for number, batch in enumerate(gathered(batches)):
+            yield hushed(self._one, batch, number)
+
+    def _one(self, batch: pa.RecordBatch, number: int) -> pa.RecordBatch:
+        more = self.make(self.screen(batch.select(list(self.screen.columns))), number)
+        if more.num_rows != batch.num_rows:
+            raise InvalidSetting(
+                "A row was left out, so lines no longer match.", "Fill missing numbers first."
+            )
+        return pa.record_batch([*batch.columns, *more.columns], schema=_both(batch, more))
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """How many rows of the block share each combination of these columns."""
+
+    columns: Sequence[str]
+    screen: Screen
+
+    def __call__(self, sifted: Sifted, number: int) -> pa.RecordBatch:
+        """A line for each combination: codes of categories, numbers, and ``n``."""
+        schema = coded_schema(self.columns, self.screen)
+        block = pa.Table.from_batches([coded(sifted.block, self.columns, self.screen)])
+        groups = block.group_by(schema.names).aggregate([([], "count_all")])
+        arrays = [groups[name].combine_chunks() for name in (*schema.names, "count_all")]
+        return pa.record_batch(arrays, names=[*schema.names, "n"])
+
+
+@dataclass(frozen=True)
+class Lots:
+    """The ``n`` rows of the block that drew the smallest numbers, with these."""
+
+    n: int
+    seed: int
+
+    def __call__(self, sifted: Sifted, number: int) -> pa.RecordBatch:
+        """Lots first, then the rows' numbers."""
+        from shoal.engine.spark.session import partition_id  # on a worker, where Spark is
+
+        rng = np.random.default_rng([self.seed, partition_id(), number])
+        numbers = sifted.block.numbers
+        lots = rng.random(len(numbers))
+        lowest = np.argsort(lots)[: self.n]
+        columns = {f"c{i}": column[lowest] for i, column in enumerate(numbers.T)}
+        return pa.record_batch({"lot": lots[lowest], **columns})
+
+
+@dataclass(frozen=True, eq=False)
+class Keyed:
+    """Admitted rows and whose they are, laid out for `Keep`."""
+
+    schema: pa.Schema
+
+    def __call__(self, sifted: Sifted, number: int) -> pa.RecordBatch:
+        """A line for each row."""
+        return people.keyed(self.schema, sifted)
+
+
+@dataclass(frozen=True, eq=False)
+class Keep:
+    """Of a partition that holds all rows of each of its people: those that stay."""
+
+    schema: pa.Schema
+    limit: int
+    key: str
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Chosen by the embedded engine's own hash and sort, so they are the same rows."""
+        with scratch() as folder:
+            path = folder / "kept.parquet"
+            hushed(self._keep, batches, path)
+            with pq.ParquetFile(path, pre_buffer=False) as file:
+                yield from file.iter_batches()
+
+    def _keep(self, batches: Iterable[pa.RecordBatch], path: Path) -> None:
+        same = (batch.cast(self.schema) for batch in gathered(batches))
+        people.keep(same, self.schema, self.limit, self.key, path)
+
+
+def content_of(block: Block) -> str:
+    """A digest of a block's rows, in their order."""
+    digest = hashlib.blake2b(block.numbers.tobytes(), digest_size=32)
+    digest.update(block.codes.tobytes())
+    return digest.hexdigest()
+
+
+def packed(task: Task) -> Task:
+    """The task with each of its batches as one value, which a driver can take one at a time."""
+
+    def packing(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in task(batches):
+            sink = io.BytesIO()
+            with pa.ipc.new_stream(sink, batch.schema) as writer:
+                writer.write_batch(batch)
+            yield pa.record_batch({"batch": pa.array([sink.getvalue()], pa.binary())})
+
+    return packing
+
+
+def unpacked(value: bytes | bytearray) -> pa.RecordBatch:
+    """A batch that was packed."""
+    with pa.ipc.open_stream(bytes(value)) as reader:
+        return reader.read_next_batch()
+
+
+def _both(batch: pa.RecordBatch, more: pa.RecordBatch) -> pa.Schema:
+    return pa.schema([*batch.schema, *more.schema])

@@ -1,0 +1,280 @@
+"""Files where Spark writes them: on any Hadoop path, or where a Connect client can reach."""
+
+import hashlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, Protocol
+from urllib.parse import unquote
+
+from pyarrow import ArrowException, fs
+
+from shoal.engine.spark.failures import guarded
+from shoal.errors import CannotWrite
+
+__all__ = [
+    "Files",
+    "beside",
+    "digest_of",
+    "files_of",
+    "refuse_pattern",
+    "same_place",
+    "uri_of",
+]
+
+
+class Files(Protocol):
+    """What a release asks of a file system; paths are URIs."""
+
+    def exists(self, uri: str) -> bool:
+        """Whether there is something."""
+
+    def make_private(self, uri: str) -> None:
+        """Make a folder that its owner alone can enter."""
+
+    def write(self, uri: str, text: str, private: bool = False) -> None:
+        """Write a file of text; ``private``: for its owner alone."""
+
+    def rename(self, old: str, new: str) -> None:
+        """Give a file or folder its name; what had it goes first."""
+
+    def delete(self, uri: str) -> None:
+        """Remove a file or folder, if it is there."""
+
+    def upload(self, folder: Path, uri: str) -> None:
+        """Copy a folder of this machine to a place where nothing is."""
+
+    def download(self, uri: str, folder: Path) -> None:
+        """Copy a folder to a place of this machine where nothing is."""
+
+
+def uri_of(path: str) -> str:
+    """A path as Spark takes it: one without a scheme is on this machine.
+
+    Examples
+    --------
+    >>> uri_of("hdfs://names/visits.parquet"), uri_of("/data/visits.csv")
+    ('hdfs://names/visits.parquet', 'file:///data/visits.csv')
+    """
+    return path if "://" in path or path.startswith("file:") else f"file://{os.path.abspath(path)}"
+
+
+def same_place(file: str, uri: str) -> bool:
+    """Whether a file that Spark reads is at this place, or below it.
+
+    In doubt it is: a cluster's name may be left out, its port too, and a folder of this machine
+    may have several names.
+
+    Parameters
+    ----------
+    file
+        As Spark tells of it, letters such as blanks encoded.
+    uri
+        As it was asked for.
+
+    Examples
+    --------
+    >>> same_place("hdfs://names:8020/my%20rows/part-0", "hdfs:///my rows")
+    True
+    """
+    return any(_within(_parts(name), _parts(uri)) for name in (file, unquote(file)))
+
+
+def refuse_pattern(uri: str) -> None:
+    """Refuse to write where Spark would read a pattern instead of a name.
+
+    Examples
+    --------
+    >>> refuse_pattern("hdfs:///data/released.parquet")
+    """
+    if any(mark in uri for mark in "*?[]{}\\"):
+        raise CannotWrite(
+            "The path to write to holds one of * ? [ ] { } \\, which Spark reads as a pattern.",
+            "Choose another name.",
+        )
+
+
+def beside(uri: str) -> str:
+    """A hidden name that nothing has yet, in the same folder."""
+    folder, slash, _ = uri.rstrip("/").rpartition("/")
+    return f"{folder}{slash}.shoal-{token_hex(8)}"
+
+
+def digest_of(session: Any, uri: str) -> str:
+    """A hash of the hashes of a folder's files, one line each, in their order."""
+    files = session.read.format("binaryFile").load(uri)
+    with guarded("hashing what was written"):
+        found = files.selectExpr("sha2(content, 256) AS hash").toArrow()["hash"].to_pylist()
+    return hashlib.sha256("".join(f"{one}\n" for one in sorted(found)).encode()).hexdigest()
+
+
+def files_of(session: Any) -> Files:
+    """The files of a session: through its JVM, or with Spark Connect through Arrow."""
+    far: Files = _Hadoop(session) if hasattr(session, "_jsc") else _Arrow()
+    return _LocalOr(far)
+
+
+class _LocalOr:
+    """Local files as this machine writes them, Hadoop's checksums left out; others as they are."""
+
+    def __init__(self, far: Files) -> None:
+        self._near, self._far = _Arrow(), far
+
+    def exists(self, uri: str) -> bool:
+        return self._of(uri).exists(uri)
+
+    def make_private(self, uri: str) -> None:
+        self._of(uri).make_private(uri)
+
+    def write(self, uri: str, text: str, private: bool = False) -> None:
+        self._of(uri).write(uri, text, private)
+
+    def rename(self, old: str, new: str) -> None:
+        self._of(new).rename(old, new)
+
+    def delete(self, uri: str) -> None:
+        self._of(uri).delete(uri)
+
+    def upload(self, folder: Path, uri: str) -> None:
+        self._of(uri).upload(folder, uri)
+
+    def download(self, uri: str, folder: Path) -> None:
+        self._of(uri).download(uri, folder)
+
+    def _of(self, uri: str) -> Files:
+        return self._near if uri.startswith("file:") else self._far
+
+
+class _Hadoop:
+    def __init__(self, session: Any) -> None:
+        self._conf = session._jsc.hadoopConfiguration()
+        self._java = session._jvm.org.apache.hadoop.fs
+
+    def exists(self, uri: str) -> bool:
+        with guarded("looking for files"):
+            system, path = self._at(uri)
+            return bool(system.exists(path))
+
+    def make_private(self, uri: str) -> None:
+        with guarded("making a folder"):
+            system, path = self._at(uri)
+            system.mkdirs(path)
+            system.setPermission(path, self._java.permission.FsPermission("700"))
+
+    def write(self, uri: str, text: str, private: bool = False) -> None:
+        with guarded("writing a file"):
+            system, path = self._at(uri)
+            stream = system.create(path, True)
+            try:
+                if private:
+                    system.setPermission(path, self._java.permission.FsPermission("600"))
+                stream.write(bytearray(text, "utf-8"))
+            finally:
+                stream.close()
+
+    def rename(self, old: str, new: str) -> None:
+        with guarded("renaming files"):
+            self.delete(new)
+            system, path = self._at(new)
+            system.mkdirs(path.getParent())
+            if not system.rename(self._at(old)[1], path):
+                raise CannotWrite("A file could not get its name.", "Check who may write there.")
+
+    def delete(self, uri: str) -> None:
+        with guarded("removing files"):
+            system, path = self._at(uri)
+            system.delete(path, True)
+
+    def upload(self, folder: Path, uri: str) -> None:
+        with guarded("copying files"):
+            system, path = self._at(uri)
+            system.copyFromLocalFile(False, True, self._java.Path(uri_of(str(folder))), path)
+
+    def download(self, uri: str, folder: Path) -> None:
+        with guarded("copying files"):
+            system, path = self._at(uri)
+            system.copyToLocalFile(False, path, self._java.Path(uri_of(str(folder))), True)
+
+    def _at(self, uri: str) -> tuple[Any, Any]:
+        path = self._java.Path(uri)
+        return path.getFileSystem(self._conf), path
+
+
+class _Arrow:
+    """What Arrow can reach from here: local files, and all there is for Connect."""
+
+    def exists(self, uri: str) -> bool:
+        system, path = _reached(uri)
+        return bool(system.get_file_info(path).type != fs.FileType.NotFound)
+
+    def make_private(self, uri: str) -> None:
+        system, path = _reached(uri)
+        system.create_dir(path, recursive=True)
+        if isinstance(system, fs.LocalFileSystem):
+            os.chmod(path, 0o700)
+
+    def write(self, uri: str, text: str, private: bool = False) -> None:
+        system, path = _reached(uri)
+        if private and not isinstance(system, fs.LocalFileSystem):
+            raise CannotWrite(
+                "A page for its holder alone came, to a place where that cannot be promised.",
+                "Name a local path for the report.",
+            )
+        with system.open_output_stream(path) as stream:
+            if private:
+                os.chmod(path, 0o600)
+            stream.write(text.encode())
+
+    def rename(self, old: str, new: str) -> None:
+        self.delete(new)
+        system, path = _reached(new)
+        system.move(_reached(old)[1], path)
+
+    def delete(self, uri: str) -> None:
+        system, path = _reached(uri)
+        kind = system.get_file_info(path).type
+        if kind == fs.FileType.Directory:
+            system.delete_dir(path)
+        elif kind == fs.FileType.File:
+            system.delete_file(path)
+
+    def upload(self, folder: Path, uri: str) -> None:
+        system, path = _reached(uri)
+        system.create_dir(path, recursive=True)
+        fs.copy_files(str(folder), path, fs.LocalFileSystem(), system)
+
+    def download(self, uri: str, folder: Path) -> None:
+        system, path = _reached(uri)
+        folder.mkdir()
+        fs.copy_files(path, str(folder), system, fs.LocalFileSystem())
+
+
+def _parts(uri: str) -> tuple[str, str, str]:
+    """Scheme, host without its port, path."""
+    scheme, _, rest = uri.partition(":")
+    host, _, path = rest.removeprefix("//").partition("/") if rest[:2] == "//" else ("", "", rest)
+    return scheme, host.partition(":")[0], os.path.normpath(f"/{path.lstrip('/')}")
+
+
+def _within(inner: tuple[str, str, str], outer: tuple[str, str, str]) -> bool:
+    (kind, host, path), (its_kind, its_host, its_path) = inner, outer
+    if kind != its_kind or (host != its_host and host and its_host):
+        return False
+    real: Callable[[str], str] = os.path.realpath if kind == "file" else str
+    return f"{real(path)}/".startswith(f"{real(its_path).rstrip('/')}/")
+
+
+def _reached(uri: str) -> tuple[Any, str]:
+    if uri.startswith("file:"):  # as it stands: in a name of Hadoop's nothing is encoded
+        return fs.LocalFileSystem(), _parts(uri)[2]
+    try:
+        system, path = fs.FileSystem.from_uri(uri)
+    except (ArrowException, OSError):
+        scheme = uri.split(":", 1)[0]
+        raise CannotWrite(
+            f"A {scheme} path came, which this client of Spark Connect cannot reach itself.",
+            "Name one that Arrow reaches from here (file; s3, gs or hdfs with their libraries), or "
+            "run where the cluster's own session is.",
+        ) from None
+    return system, path

@@ -1,0 +1,168 @@
+"""A table made of a Spark frame's rows by a kernel, where the rows are."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from shoal.engine.mapped import check_names, columns_of, made
+from shoal.engine.people import Kept
+from shoal.engine.rows import Block, Drawing, Mapper, kernel_at
+from shoal.engine.screen import Screen
+from shoal.engine.spark.blocks import Appended, Each, Made, packed, unpacked
+from shoal.engine.spark.failures import guarded
+from shoal.engine.spark.schema import ddl, sparks_own, wider
+from shoal.engine.spark.tasks import gathered, over
+from shoal.errors import CannotWrite, ConflictingSettings, DuplicateColumn
+from shoal.randomness import TaskNoise
+
+__all__ = ["SparkMapped"]
+
+_ORDER = "_order"
+
+
+@dataclass(frozen=True, eq=False)
+class SparkMapped:
+    """What ``rows.map`` returns on Spark. Nothing is computed until it is asked for.
+
+    Parameters
+    ----------
+    admitted
+        Admits every row, and returns the frame that holds them and what sifts its batches.
+    kernel, names, empty
+        As for the embedded engine's.
+    order
+        Draws a place for each line, if lines are to come out in random order.
+    """
+
+    admitted: Callable[[], tuple[Any, Screen | Kept]]
+    kernel: Mapper
+    names: tuple[str, ...]
+    empty: Block
+    order: TaskNoise | None = None
+
+    def __post_init__(self) -> None:
+        check_names(self.names)
+
+    def shuffled(self, noise: TaskNoise) -> "SparkMapped":
+        """The same lines in random order: where a row stood in a table tells of it too."""
+        return replace(self, order=noise)
+
+    def frame(self) -> Any:
+        """As a Spark frame. Lines on which noise was drawn are kept by Spark before this returns.
+
+        Computed anew, they would be drawn anew: so they are checkpointed, in the session's
+        checkpoint folder if it has one, else on its executors. Should these be lost, reading the
+        frame fails; it never draws again.
+        """
+        if self.order is not None:
+            keyed = _Ordered(self.kernel, self.order)
+            lines = _kept(self._lines(keyed, (*self.names, _ORDER)))
+            return lines.sort(_ORDER).drop(_ORDER)
+        lines = self._lines(self.kernel, self.names)
+        return _kept(lines) if isinstance(self.kernel, Drawing) else lines
+
+    def appended(self) -> Any:
+        """The frame the rows came in, with these columns after its own."""
+        frame, sift = self.admitted()
+        if not isinstance(sift, Screen):
+            raise ConflictingSettings(
+                "Only some rows of each person were kept, so lines no longer match the frame's.",
+                "Leave entity and max_rows_per_person out here.",
+            )
+        twice = [name for name in self.names if name in frame.columns]
+        if twice:
+            raise DuplicateColumn(
+                f"The frame has a column {twice[0]!r} already.", "Rename it, or leave it out."
+            )
+        schema = self._schema(self.kernel, self.names)
+        task = Appended(sift, Made(self.kernel, schema))
+        return over(frame, frame.columns, task, wider(frame, schema))
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """Bring it to this machine, a batch at a time."""
+        schema = self._schema(self.kernel, self.names)
+        yield pa.RecordBatch.from_pylist([], schema)
+        with guarded("making a table of the rows"):
+            if self.order is None:
+                frame, sift = self.admitted()
+                task = packed(Each(sift, Made(self.kernel, schema)))
+                lines = over(frame, sift.columns, task, "batch binary")
+            else:
+                lines = over(self.frame(), self.names, packed(gathered), "batch binary")
+            for line in lines.toLocalIterator():
+                yield unpacked(line[0]).cast(schema)
+
+    def write(self, path: str | Path, overwrite: bool = False) -> Any:
+        """Have Spark write it: a folder of files, at any path that Spark can reach.
+
+        Parameters
+        ----------
+        path
+            Ends in .csv, .csv.gz or .parquet, which says the format; e.g. ``hdfs://...``.
+        overwrite
+            Whether what is there may be replaced.
+        """
+        kind = next((s for s in (".csv.gz", ".csv", ".parquet") if str(path).endswith(s)), None)
+        if kind is None:
+            raise CannotWrite(
+                f"{Path(path).name} names no format this writes.",
+                "End it in .csv, .csv.gz or .parquet.",
+            )
+        lines = self.frame() if self.order is not None else self._lines(self.kernel, self.names)
+        writer = lines.write.mode("overwrite" if overwrite else "error")
+        with guarded("writing a table"):
+            if kind == ".parquet":
+                writer.parquet(str(path))
+            else:
+                packing = "gzip" if kind == ".csv.gz" else "none"
+                writer.csv(str(path), header=True, compression=packing)
+        return path
+
+    def _lines(self, kernel: Mapper, names: tuple[str, ...]) -> Any:
+        schema = self._schema(kernel, names)
+        frame, sift = self.admitted()
+        return over(frame, sift.columns, Each(sift, Made(kernel, schema)), ddl(schema))
+
+    def _schema(self, kernel: Mapper, names: tuple[str, ...]) -> pa.Schema:
+        return sparks_own(made(kernel_at(kernel), names, self.empty).schema)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ordered:
+    """A kernel's columns, and a random place for each line."""
+
+    kernel: Mapper
+    noise: TaskNoise
+
+    def at(self, *place: object) -> Callable[[Block], list[NDArray[Any]]]:
+        """For one block."""
+
+        def both(block: Block) -> list[NDArray[Any]]:
+            stream = self.noise.stream("order", *place)
+            places = stream.integers(-(2**63), 2**63 - 1, size=len(block), endpoint=True)
+            return [*columns_of(kernel_at(self.kernel, *place)(block)), places]
+
+        return both
+
+
+def _kept(lines: Any) -> Any:
+    """Computed now, and never again: where lines are drawn, another time would draw others."""
+    session = lines.sparkSession
+    with guarded("keeping what was drawn"):
+        if _checkpoint_folder(session) is not None:
+            return lines.checkpoint(eager=True)
+        return lines.localCheckpoint(eager=True)
+
+
+def _checkpoint_folder(session: Any) -> str | None:
+    connected = hasattr(session, "is_stopped")  # by Spark Connect, which has no context
+    folder: str | None = (
+        session.conf.get("spark.checkpoint.dir", None)
+        if connected
+        else session.sparkContext.getCheckpointDir()
+    )
+    return folder

@@ -1,0 +1,201 @@
+"""A Spark frame behind the verbs of a table: its rows are counted where they lie."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from secrets import token_hex
+from typing import Any
+
+import pyarrow as pa
+
+from shoal.data.source import unique
+from shoal.engine.duckdb import COUNTED, OWNER, plain_names, plainly_named
+from shoal.engine.entry import is_spark_frame
+from shoal.engine.spark.failures import check_alive, guarded
+from shoal.engine.spark.schema import empty_batch, quoted
+from shoal.engine.spark.tasks import hushed
+from shoal.errors import InvalidSetting, TooManyCombinations
+
+__all__ = [
+    "COLLECT_LIMIT",
+    "Each",
+    "Kept",
+    "SparkTable",
+    "keeping",
+    "too_many",
+]
+
+COLLECT_LIMIT = 20_000_000  # combinations that come to the driver
+_NESTED = ("array<", "map<", "struct<", "variant")  # in Spark's words
+Batches = Iterator[pa.RecordBatch]
+Kernel = Callable[[pa.RecordBatch], pa.RecordBatch]
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """A frame that Spark keeps once it is computed."""
+
+    frame: Any = field(repr=False)
+
+    @cached_property
+    def lines(self) -> int:
+        """How many lines it has."""
+        with guarded("counting combinations"):
+            return int(self.frame.count())
+
+    def each(self, columns: Sequence[str]) -> pa.Table:
+        """Each of these columns by itself: its values and the sums of ``n``, ``which`` it is."""
+        sets = ", ".join(f"({name})" for name in columns)
+        # A bit for each column that is left out, the first column's being the highest.
+        alone = [(1 << len(columns)) - 1 - (1 << at) for at in reversed(range(len(columns)))]
+        which = " ".join(f"WHEN {mask} THEN {at}" for at, mask in enumerate(alone))
+        with guarded("counting values"), _named_view(self.frame) as name:
+            sql = (
+                f"SELECT CASE grouping_id() {which} END AS which, {', '.join(columns)}, "
+                f"sum(n) AS n FROM {name} GROUP BY GROUPING SETS ({sets})"
+            )
+            return self.frame.sparkSession.sql(sql).toArrow()
+
+    def table(self) -> pa.Table:
+        """Bring it here."""
+        with guarded("bringing counts to the driver"):
+            return self.frame.toArrow()
+
+
+class SparkTable:
+    """A Spark frame that is asked for counts.
+
+    Parameters
+    ----------
+    frame
+        A Spark DataFrame. Its rows stay on the cluster.
+    collect_limit
+        So many distinct combinations may come to this machine.
+    """
+
+    def __init__(self, frame: Any, collect_limit: int = COLLECT_LIMIT) -> None:
+        if not is_spark_frame(frame):
+            raise InvalidSetting(
+                f"A {type(frame).__name__} came where a Spark DataFrame belongs.",
+                "Pass other tables as they are.",
+            )
+        check_alive(frame)
+        self.frame, self.collect_limit = frame, collect_limit
+        self.names = unique(frame.columns)
+        self._kinds = dict(frame.dtypes)
+        self.known: pa.Table | None = None  # combinations that came here, for rows to be found by
+
+    @property
+    def session(self) -> Any:
+        """The frame's Spark session."""
+        return self.frame.sparkSession
+
+    def cell(self, name: str) -> str:
+        """A column as it is counted, in Spark's words.
+
+        A time is what clocks showed in the session's zone, and text is told apart byte by byte:
+        Spark itself hands times to the driver in one zone and to tasks in another, and takes
+        ``a`` for ``A`` if a column's collation says so.
+        """
+        kind, written = self._kinds[name], quoted(name)
+        if kind == "timestamp":
+            return f"CAST({written} AS TIMESTAMP_NTZ)"
+        return f"CAST({written} AS STRING)" if kind.startswith("string ") else written
+
+    def nested(self, columns: Sequence[str]) -> list[str]:
+        """Which of these columns hold lists or structures, by the frame's schema."""
+        return [name for name in columns if self._kinds[name].startswith(_NESTED)]
+
+    def view(self, columns: Sequence[str], owner: str | None = None) -> Any:
+        """These columns as a frame with c0, c1, ... and, as text, whose each row is."""
+        named = [f"{self.cell(name)} AS c{i}" for i, name in enumerate(columns)]
+        if owner is None:
+            return self.frame.selectExpr(*(named or ["1 AS none"]))
+        schema = self.frame.selectExpr(*named, f"CAST(NULL AS STRING) AS {OWNER}").schema
+        wanted = list(dict.fromkeys([*columns, owner]))
+        plainly_named(empty_batch(self.frame, wanted), columns, owner)  # refused here, not there
+        kernel = partial(plainly_named, columns=columns, owner=owner)
+        return self.mapped(kernel, wanted, schema, counted=columns)
+
+    def mapped(
+        self, kernel: Kernel, columns: Sequence[str], schema: Any, counted: Sequence[str]
+    ) -> Any:
+        """What a kernel makes of batches of these columns, as a frame of this Spark schema.
+
+        Those ``counted`` come as they are counted, others as they are.
+        """
+        # Under plain names: Spark would take a dot in one for a field of a structure.
+        cells = [self.cell(name) if name in counted else quoted(name) for name in columns]
+        plain = self.frame.selectExpr(*(f"{cell} AS c{i}" for i, cell in enumerate(cells)))
+        return plain.mapInArrow(Each(kernel, tuple(columns)), schema)
+
+    def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
+        """What ``sql`` makes of ``rows``, whose columns are c0, c1, ... in this order."""
+        with guarded("counting rows"), _named_view(self.view(columns, owner)) as name:
+            return self.session.sql(f"WITH rows AS (SELECT * FROM {name}) {sql}").toArrow()
+
+    @contextmanager
+    def grouped(self, columns: Sequence[str], owner: str | None = None) -> Iterator[Kept]:
+        """The distinct combinations with their rows, ``n``, kept by Spark while the block lasts.
+
+        The rows are read once, here.
+        """
+        cells = ", ".join(plain_names(columns, owner))
+        with guarded("counting rows"), _named_view(self.view(columns, owner)) as name:
+            counted = f"SELECT {cells}, {COUNTED} GROUP BY ALL"
+            found = self.session.sql(f"WITH rows AS (SELECT * FROM {name}) {counted}")
+            with keeping(found) as lines:
+                yield lines
+
+    def counts(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
+        """The distinct combinations with their rows, ``n``, on this machine."""
+        with self.grouped(columns, owner) as found:
+            if found.lines > self.collect_limit:
+                raise too_many(found.lines, self.collect_limit, "They are needed all at once")
+            return found.table()
+
+
+def too_many(lines: int, limit: int, why: str) -> TooManyCombinations:
+    """The error that says how many combinations there are, and how many may come."""
+    return TooManyCombinations(
+        f"The table has {lines:,} distinct combinations, and {limit:,} may come to the driver. "
+        f"{why}.",
+        "Give the driver the memory and pass SparkTable(frame, collect_limit=...), or make fewer "
+        "columns quasi or sensitive.",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Each:
+    """Runs a kernel over the batches of a partition; what libraries say of rows stays unsaid."""
+
+    kernel: Kernel
+    names: tuple[str, ...] = ()  # that the columns get back, if others travelled in their place
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
+        """What the kernel makes of each batch."""
+        for batch in batches:
+            named = batch.rename_columns(self.names) if self.names else batch
+            yield hushed(self.kernel, named)
+
+
+@contextmanager
+def keeping(frame: Any) -> Iterator[Kept]:
+    """Have Spark keep a frame while the block lasts, in memory or on disk."""
+    frame = frame.persist()
+    try:
+        yield Kept(frame)
+    finally:
+        frame.unpersist()
+
+
+@contextmanager
+def _named_view(frame: Any) -> Iterator[str]:
+    """A name for a frame that SQL can use; frames made by it live on without it."""
+    name = f"shoal_{token_hex(8)}"
+    frame.createOrReplaceTempView(name)
+    try:
+        yield name
+    finally:
+        frame.sparkSession.catalog.dropTempView(name)

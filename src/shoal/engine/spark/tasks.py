@@ -1,0 +1,312 @@
+"""What runs beside the rows on a Spark cluster: the embedded engine's kernels, a task a partition.
+
+A task adds up what it reads and hands on pairs of whole numbers (place, amount), a few for each
+partition, which Spark adds up by place. Nothing depends on which attempt of a task is heard, in
+which order, or how rows are spread over partitions: integers add up the same.
+
+Pairs (place, amount) of whole numbers, in which tasks hand on what they counted.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from shoal.domain import Partition
+from shoal.engine.checks import add_checked, integers_of
+from shoal.engine.counting import CellsOf, SparseTotal
+from shoal.engine.local import BLOCK_ROWS
+from shoal.engine.people import Kept
+from shoal.engine.rows import Block, Integers, Kernel, Tally
+from shoal.engine.screen import Screen
+from shoal.engine.spark.failures import guarded
+from shoal.engine.spark.schema import quoted
+from shoal.errors import ShoalError
+
+__all__ = [
+    "PROBLEM",
+    "CountCells",
+    "Nothing",
+    "Pairs",
+    "Pass",
+    "Problems",
+    "SumUp",
+    "Task",
+    "Totals",
+    "Work",
+    "gathered",
+    "hushed",
+    "over",
+    "tally_pairs",
+]
+
+Pairs = tuple[Integers, Integers]
+_COUNTED = ("read", "kept", "nonfinite", "outside", "nobody")  # at -1, -2, ...
+PROBLEM = -1 - len(_COUNTED)  # tasks that met what shoal refuses
+_COLUMNS = PROBLEM - 1  # from here down: columns with odd values
+
+Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+_DENSE = 2**22  # cells that a task counts in an array: 32 MiB
+_PAIRS = 2**18  # that leave a task at a time
+
+
+def tally_pairs(tally: Tally, columns: Sequence[str]) -> Pairs:
+    """A partition's tally, below 0.
+
+    Examples
+    --------
+    >>> keys, values = tally_pairs(Tally(read=9, kept=9), ["age"])
+    >>> keys.tolist(), values.tolist()
+    ([-1, -2, -3, -4, -5, -7, -8], [9, 9, 0, 0, 0, 0, 0])
+    """
+    odd = [name in tally.nonfinite_columns for name in columns]
+    odd += [name in tally.outside_columns for name in columns]
+    values = [*(getattr(tally, name) for name in _COUNTED), *map(int, odd)]
+    keys = [*(-1 - i for i in range(len(_COUNTED))), *(_COLUMNS - i for i in range(len(odd)))]
+    return np.array(keys, dtype=np.int64), np.array(values, dtype=np.int64)
+
+
+class Totals:
+    """What all partitions came to, once Spark added it up.
+
+    Parameters
+    ----------
+    table
+        A line for each place that any task named: the place, and the sum.
+    """
+
+    def __init__(self, table: pa.Table) -> None:
+        keys, values = (column.to_numpy() for column in table.columns)
+        order = np.argsort(keys)
+        self._keys, self._values = keys[order], values[order]
+        self._first = int(np.searchsorted(self._keys, 0))
+        self._told = dict(zip(keys[keys < 0].tolist(), values[keys < 0].tolist(), strict=True))
+
+    @property
+    def problem(self) -> bool:
+        """Whether a task met what shoal refuses."""
+        return PROBLEM in self._told
+
+    def tally(self, columns: Sequence[str]) -> Tally:
+        """Of all partitions."""
+        counted = {name: self._told.get(-1 - i, 0) for i, name in enumerate(_COUNTED)}
+        odd = [self._told.get(_COLUMNS - i, 0) > 0 for i in range(2 * len(columns))]
+        nonfinite = frozenset(name for name, is_odd in zip(columns, odd, strict=False) if is_odd)
+        outside = zip(columns, odd[len(columns) :], strict=True)
+        beyond = frozenset(name for name, is_odd in outside if is_odd)
+        return Tally(**counted, nonfinite_columns=nonfinite, outside_columns=beyond)
+
+    def sparse(self) -> Pairs:
+        """Places that have something, rising, and what."""
+        return self._keys[self._first :], self._values[self._first :]
+
+    def dense(self, size: int) -> Integers:
+        """An amount for each place."""
+        keys, values = self.sparse()
+        total = np.zeros(size, dtype=np.int64)
+        total[keys] = values
+        return total
+
+
+class Adding(Protocol):
+    """Totals of one partition."""
+
+    def add(self, block: Block) -> None:
+        """Take a block's rows in."""
+
+    def pairs(self) -> Pairs:
+        """Places from 0 up, and the amount at each that is not 0."""
+
+
+class Work(Protocol):
+    """What a pass adds up; it travels to the workers."""
+
+    def begin(self) -> Adding:
+        """Totals of no rows."""
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Only the tally of what was read."""
+
+    def begin(self) -> "Nothing":
+        """Itself: there is nothing to remember."""
+        return self
+
+    def add(self, block: Block) -> None:
+        """Rows are counted by the screen."""
+
+    def pairs(self) -> Pairs:
+        """None."""
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class SumUp:
+    """A kernel's arrays, one after the other."""
+
+    kernel: Kernel
+    empty: Block
+
+    def begin(self) -> "_Summing":
+        """Zeros of the kernel's shapes."""
+        return _Summing(self.kernel, self.empty)
+
+
+class _Summing:
+    def __init__(self, kernel: Kernel, empty: Block) -> None:
+        self._kernel = kernel
+        self._totals = tuple(np.zeros_like(part) for part in integers_of(kernel(empty)))
+
+    def add(self, block: Block) -> None:
+        add_checked(self._totals, integers_of(self._kernel(block)))
+
+    def pairs(self) -> Pairs:
+        flat = np.concatenate([np.empty(0, np.int64), *(part.ravel() for part in self._totals)])
+        places = np.flatnonzero(flat)
+        return places, flat[places]
+
+
+@dataclass(frozen=True, eq=False)
+class CountCells:
+    """Rows by cell."""
+
+    partition: Partition
+
+    def begin(self) -> Adding:
+        """An array of all cells, or of those that have rows if that would be too large."""
+        few = self.partition.size <= _DENSE
+        return _Dense(self.partition) if few else _Sparse(self.partition)
+
+
+class _Dense:
+    def __init__(self, partition: Partition) -> None:
+        self._cells = CellsOf(partition)
+        self._total = np.zeros(partition.size, dtype=np.int64)
+
+    def add(self, block: Block) -> None:
+        np.add.at(self._total, self._cells(block), 1)
+
+    def pairs(self) -> Pairs:
+        places = np.flatnonzero(self._total)
+        return places, self._total[places]
+
+
+class _Sparse:
+    def __init__(self, partition: Partition) -> None:
+        self._cells = CellsOf(partition)
+        self._size = partition.size
+        self._total = SparseTotal()
+
+    def add(self, block: Block) -> None:
+        self._total.add(self._cells(block))
+
+    def pairs(self) -> Pairs:
+        found = self._total.result(self._size)
+        return found.keys, found.counts
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """One partition's part of a pass, as pairs: its tally below 0, what it adds up from 0 on.
+
+    What shoal would raise becomes a pair too, and `Problems` tells it in words: an exception
+    would be tried again, three times, and come out as a traceback.
+    """
+
+    screen: Screen
+    sift: Screen | Kept
+    work: Work
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Read all of it, then hand on what it came to."""
+        try:
+            keys, values = hushed(self._added, batches)
+        except ShoalError:
+            keys, values = np.array([PROBLEM]), np.array([1])
+        for start in range(0, len(keys), _PAIRS):
+            part = slice(start, start + _PAIRS)
+            yield pa.record_batch({"key": keys[part], "value": values[part]})
+
+    def _added(self, batches: Iterable[pa.RecordBatch]) -> Pairs:
+        total, adding = Tally(), self.work.begin()
+        for batch in gathered(batches):
+            sifted = self.sift(batch)
+            total += sifted.tally
+            if not self.screen.refuses(total):  # what is refused is counted, and not computed with
+                adding.add(sifted.block)
+        told, added = tally_pairs(total, self.screen.numbers), adding.pairs()
+        return np.concatenate([told[0], added[0]]), np.concatenate([told[1], added[1]])
+
+
+@dataclass(frozen=True, eq=False)
+class Problems:
+    """What shoal raises in a pass over this partition, in words; no line if nothing."""
+
+    of: Pass
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The name of the error, what came and what next: words without a row's values."""
+        try:
+            hushed(self.of._added, batches)
+        except ShoalError as error:
+            said = {"name": type(error).__name__, "came": error.came, "next_step": error.next_step}
+            yield pa.record_batch({name: [text] for name, text in said.items()})
+
+
+def over(frame: Any, columns: Sequence[str], task: Task, schema: Any) -> Any:
+    """The frame of what a task makes of these columns, which may have any names.
+
+    Spark itself takes a dot in a name for a part of a part, so they travel under plain names.
+    """
+    plain = [f"c{i}" for i in range(len(columns))]
+    with guarded("choosing columns"):  # two that differ in capitals alone are one to Spark
+        picked = frame.select(*map(quoted, columns)).toDF(*plain)
+        return picked.mapInArrow(_Named(tuple(columns), task), schema)
+
+
+@dataclass(frozen=True, eq=False)
+class _Named:
+    """The task, its columns under their own names."""
+
+    names: tuple[str, ...]
+    task: Task
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from self.task(batch.rename_columns(list(self.names)) for batch in batches)
+
+
+def gathered(batches: Iterable[pa.RecordBatch], rows: int = BLOCK_ROWS) -> Iterator[pa.RecordBatch]:
+    """Small batches put together to blocks of so many rows or a few more: fewer calls of kernels.
+
+    Examples
+    --------
+    >>> parts = [pa.record_batch({"x": [i] * 3}) for i in range(3)]
+    >>> [batch.num_rows for batch in gathered(parts, rows=5)]
+    [6, 3]
+    """
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(part.num_rows for part in waiting) >= rows:
+            yield _one(waiting)
+            waiting = []
+    if waiting:
+        yield _one(waiting)
+
+
+def _one(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return parts[0] if len(parts) == 1 else pa.concat_batches(parts)
+
+
+def hushed(work: Any, *arguments: Any) -> Any:
+    """Call it; whatever a library raises loses its words, which may quote rows and reach logs."""
+    try:
+        return work(*arguments)
+    except ShoalError:
+        raise
+    except Exception as error:
+        raise RuntimeError(f"{type(error).__name__} in a task; its words may quote rows") from None

@@ -1,0 +1,272 @@
+"""A map of clustered cells over a public box, with the tree of their peaks below it.
+
+The tree of peaks under a map of clusters: a line each, from the pass it joins at to its peak.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import DimensionMismatch
+from shoal.figures.arrays import box_corners, points, whole_counts
+from shoal.figures.maps.cell_map import BOTTOM, HEIGHT, RIGHT, TOP, WIDTH, CellMap
+from shoal.figures.maps.cells import draw_cells
+from shoal.figures.palette import PALETTE
+from shoal.figures.svg import Svg, at, nice_ticks
+from shoal.figures.text import labels, number
+
+__all__ = [
+    "MOST_LINES",
+    "Branch",
+    "ClusterMap",
+    "cluster_map",
+    "draw_peaks",
+    "peaks_height",
+]
+
+Branch = tuple[int, float, float, int]
+MOST_LINES = 16
+LINE = 26
+TREE_LEFT, TREE_RIGHT = 74, 612
+_HEAD, _FOOT = 40, 56
+
+SERIES = 6
+MOST_MARKED = 24  # more marks would hide the map: plain numbers from there on,
+MOST_NUMBERED = 250  # and none from here on
+_MOST_A_SIDE = 256
+
+
+def peaks_height(branches: Sequence[Branch]) -> int:
+    """Room for the tree; none without one."""
+    return _HEAD + LINE * min(len(branches), MOST_LINES) + _FOOT if branches else 0
+
+
+def draw_peaks(svg: Svg, branches: Sequence[Branch], top: float, of: str = "people") -> None:
+    """Draw the highest peaks, from the highest down, each under the one it joins.
+
+    Parameters
+    ----------
+    svg, top
+        Where to draw, and from which height down.
+    branches
+        Cluster, height of its peak, height of the pass at which it joins a higher peak, and that
+        one's cluster, -1 for none.
+    of
+        What is counted.
+    """
+    if not branches:
+        return
+    shown = in_order(branches[:MOST_LINES])
+    svg.text(TREE_LEFT, top + 24, "Peaks, and the passes between them", "start")
+    if len(branches) > MOST_LINES:
+        svg.text(TREE_RIGHT, top + 24, f"the {MOST_LINES} highest of {len(branches)}", "end wide")
+    place = {branch[0]: top + _HEAD + LINE * (i + 0.5) for i, branch in enumerate(shown)}
+    most = max(branch[1] for branch in shown)
+    _draw_axis(svg, most, top + _HEAD, top + _HEAD + LINE * len(shown), of)
+    for cluster, peak, joins, other in shown:
+        y, from_, to = place[cluster], _x(max(joins, 0), most), _x(peak, most)
+        if other in place:
+            svg.path(f"M{at(from_)} {at(place[other])}V{at(y)}", "cross")
+        svg.path(f"M{at(from_)} {at(y)}H{at(to)}", f"peak c{cluster % 6 + 1}")
+        svg.text(TREE_LEFT - 9, y + 5, str(cluster + 1), "end")
+
+
+def in_order(branches: Sequence[Branch]) -> list[Branch]:
+    """Each peak followed by those that join it, the highest pass first: no lines cross.
+
+    Examples
+    --------
+    >>> tree = [(0, 9.0, 0.0, -1), (1, 8.0, 0.0, -1), (2, 7.0, 2.0, 0), (3, 6.0, 4.0, 0)]
+    >>> [cluster for cluster, *_ in in_order(tree)]
+    [0, 3, 2, 1]
+    """
+    joined: dict[int, list[Branch]] = {}
+    for branch in sorted(branches, key=lambda branch: branch[2]):
+        joined.setdefault(branch[3], []).append(branch)
+    known = {branch[0] for branch in branches}
+    waiting = [branch for branch in reversed(branches) if branch[3] not in known]
+    order = []
+    while waiting:
+        order.append(waiting.pop())
+        waiting += joined.get(order[-1][0], [])
+    return order
+
+
+def _draw_axis(svg: Svg, most: float, top: float, bottom: float, of: str) -> None:
+    ticks = nice_ticks(0, most, 4)
+    svg.path("".join(f"M{at(_x(tick, most))} {at(top)}V{at(bottom)}" for tick in ticks), "lines")
+    for tick, words in zip(ticks, labels(ticks), strict=True):
+        svg.text(_x(tick, most), bottom + 22, words, "middle")
+    svg.text(
+        (TREE_LEFT + TREE_RIGHT) / 2, bottom + 46, f"{of} in a cell, smoothed", "axis-title middle"
+    )
+
+
+def _x(height: float, most: float) -> float:
+    return TREE_LEFT + height / most * (TREE_RIGHT - TREE_LEFT)
+
+
+def cluster_map(
+    labels: ArrayLike,
+    *,
+    names: Sequence[str],
+    low: ArrayLike,
+    high: ArrayLike,
+    sizes: ArrayLike,
+    centers: ArrayLike,
+    branches: Sequence[Branch] = (),
+    rows: ArrayLike | None = None,
+    noisy: bool = True,
+    title: str,
+    of: str = "people",
+) -> "ClusterMap":
+    """Draw the cells of clusters, one colour and number a cluster.
+
+    Parameters
+    ----------
+    labels
+        A cluster's number from 0 for each cell of a grid of two columns, -1 for none.
+    names, low, high
+        Axis titles and the public box.
+    sizes, centers
+        A number of rows, and a place for the mark, for each cluster.
+    branches
+        Of the tree: cluster, height of its peak, height at which it joins a higher one, and which,
+        or -1; from the highest peak down.
+    rows
+        People's places, for the holder of the rows alone.
+    noisy
+        Whether sizes and cells carry noise, which the words say.
+    title, of
+        What it is; what is counted: people, or rows where nobody knows whose they are.
+
+    Examples
+    --------
+    >>> figure = cluster_map([[0, -1], [-1, 1]], names=["x", "y"], low=[0, 0], high=[2, 2],
+    ...                      sizes=[30, 12], centers=[[0.5, 0.5], [1.5, 1.5]], title="Two groups")
+    >>> figure.alt
+    'x from 0 to 2 across, y from 0 to 2 upwards. 2 clusters; the largest, number 1, holds about
+    30 people. Numbers are noisy.'
+    """
+    found, corners = whole_counts(labels), box_corners(low, high)
+    if found.ndim != 2 or corners.shape != (2, 2) or len(names) != 2:
+        raise DimensionMismatch(
+            f"Labels of {found.ndim} columns came; a map shows two.", "Choose two columns."
+        )
+    drawn = _every(found)
+    data = {
+        "names": [str(name) for name in names],
+        "low": corners[0].tolist(),
+        "high": corners[1].tolist(),
+        "cells": list(drawn.shape),
+        "merged": 1,
+        "labels": drawn.tolist(),
+        "centers": points(centers).tolist() if np.size(centers) else [],
+        "sizes": np.rint(np.asarray(sizes, dtype=float)).astype(int).tolist(),
+        "branches": [list(branch) for branch in branches],
+        "rows": None if rows is None else points(rows).tolist(),
+        "of": of,
+    }
+    return ClusterMap(title=title, alt=_alt(data, noisy), data=data)
+
+
+class ClusterMap(CellMap):
+    """The picture of ``cluster_map``."""
+
+    kind = "cluster_map"
+
+    def svg(self, page: bool = False) -> str:
+        """The picture, 640 x 440, higher with a tree."""
+        branches = self.data["branches"]
+        svg = Svg(WIDTH, HEIGHT + peaks_height(branches), self.title, self.alt)
+        self._draw_axes(svg)
+        svg.text(RIGHT, 27, "cells without colour belong to no group", "end wide")
+        labels = np.array(self.data["labels"], dtype=np.int64)
+        colours = np.where(labels >= 0, labels % SERIES + 1, 0)
+        shades = list(range(1, SERIES + 1))
+        draw_cells(svg, colours, shades, *self._edges(), colours="c", joined=True)
+        svg.path(_borders(labels, *self._edges()), "border")
+        svg.path(f"M{self._left} {TOP}H{RIGHT}V{BOTTOM}H{self._left}z", "frame")
+        if self.data["rows"]:
+            dots = (f"M{at(self._x(x))} {at(self._y(y))}h0" for x, y in self.data["rows"])
+            svg.path("".join(dots), "row")
+        self._draw_numbers(svg)
+        draw_peaks(svg, branches, HEIGHT, self.data.get("of", "people"))
+        return svg.render(page)
+
+    def plotly(self) -> Any:
+        """The same as a heat map."""
+        import plotly.graph_objects as go
+
+        labels = np.array(self.data["labels"], dtype=float).T
+        x, y = (e.tolist() for e in self._bounds())
+        across, upwards = self.data["names"]
+        colours = [PALETTE[f"series-{i}"][0] for i in range(1, SERIES + 1)]
+        shown = np.where(labels >= 0, labels % SERIES, np.nan)
+        heat = go.Heatmap(x=x, y=y, z=shown, colorscale=colours, showscale=False)
+        figure = go.Figure(heat)
+        if self.data["rows"]:
+            xs, ys = zip(*self.data["rows"], strict=True)
+            figure.add_trace(go.Scatter(x=xs, y=ys, mode="markers", marker={"size": 3}))
+        return figure.update_layout(title=self.title, xaxis_title=across, yaxis_title=upwards)
+
+    def _draw_numbers(self, svg: Svg) -> None:
+        """A mark for each of a few clusters, a number for each of many."""
+        centers = self.data["centers"]
+        for place, (x, y) in enumerate(centers[:MOST_NUMBERED], start=1):
+            if len(centers) <= MOST_MARKED:
+                svg.mark(self._x(x), self._y(y), place)
+            else:
+                svg.text(self._x(x), self._y(y) + 4, str(place), "number middle")
+
+
+def _borders(labels: NDArray[np.int64], across: list[float], upwards: list[float]) -> str:
+    """Lines where two clusters touch: neighbours may have one colour."""
+    lines = []
+    for i, parted in enumerate(_parted(labels)):
+        for first, last in _runs(parted):
+            lines.append(f"M{at(across[i + 1])} {at(upwards[first])}V{at(upwards[last])}")
+    for j, parted in enumerate(_parted(labels.T)):
+        for first, last in _runs(parted):
+            lines.append(f"M{at(across[first])} {at(upwards[j + 1])}H{at(across[last])}")
+    return "".join(lines)
+
+
+def _runs(parted: NDArray[np.bool_]) -> list[list[int]]:
+    """First place of each run of neighbours that are, and the place after its last."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], parted, [False]])))
+    return edges.reshape(-1, 2).tolist()
+
+
+def _parted(labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether a cell and the next one along the first axis belong to two clusters."""
+    here, there = labels[:-1], labels[1:]
+    return np.asarray((here != there) & (here >= 0) & (there >= 0))
+
+
+def _every(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """So many cells as can be told apart: of finer grids every second, third, ... along an axis."""
+    steps = [-(-side // _MOST_A_SIDE) for side in labels.shape]
+    return labels[:: steps[0], :: steps[1]]
+
+
+def _alt(data: dict[str, Any], noisy: bool) -> str:
+    ends = [
+        f"{name} from {number(low)} to {number(high)}"
+        for name, low, high in zip(data["names"], data["low"], data["high"], strict=True)
+    ]
+    said = f"{ends[0]} across, {ends[1]} upwards. {_found(data['sizes'], data['of'])}"
+    dots = "" if data["rows"] is None else " Dots are people: for the holder of the rows only."
+    return f"{said} Numbers {'are noisy' if noisy else 'carry no noise'}.{dots}"
+
+
+def _found(sizes: list[int], of: str) -> str:
+    if not sizes:
+        return "No cluster stands out."
+    largest = int(np.argmax(sizes))
+    if len(sizes) == 1:
+        return f"One cluster, of about {number(sizes[0])} {of}."
+    held = f"the largest, number {largest + 1}, holds about {number(sizes[largest])} {of}."
+    return f"{number(len(sizes))} clusters; {held}"

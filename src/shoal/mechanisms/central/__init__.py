@@ -1,0 +1,1 @@
+"""Mechanisms of a trusted curator: counts, choices, vectors, trees."""

@@ -1,0 +1,216 @@
+"""The exponential mechanism over finite sets and over intervals of a lattice, drawn exactly."""
+
+import math
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import localcontext
+from fractions import Fraction
+from functools import lru_cache
+from itertools import accumulate
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.errors import DimensionMismatch, InvalidSetting, NotNumeric
+from shoal.mechanisms.exact.inversion import decay, precise
+from shoal.privacy import PureDP
+from shoal.privacy.exact import whole_number
+
+__all__ = ["Choices", "Exponential", "Intervals"]
+
+Weight = int | float | Fraction
+_GUARD_BITS = 64
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Choices:
+    """Candidates with whole-number scores (higher is better) and public positive weights."""
+
+    scores: NDArray[np.int64]
+    weights: tuple[int, ...]  # in proportion
+
+    def __init__(self, scores: ArrayLike, weights: Sequence[Weight] | None = None) -> None:
+        whole = _whole(scores, "scores")
+        shares = (1,) * whole.size if weights is None else _in_proportion(weights)
+        if whole.size == 0 or len(shares) != whole.size:
+            raise DimensionMismatch(
+                f"{whole.size} scores and {len(shares)} weights came.",
+                "Give at least one candidate, and one weight for each.",
+            )
+        object.__setattr__(self, "scores", whole)
+        object.__setattr__(self, "weights", shares)
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Intervals:
+    """Lattice points in (edges[i], edges[i+1]], all of one score; empty intervals are fine."""
+
+    edges: NDArray[np.int64]
+    scores: NDArray[np.int64]
+
+    def __init__(self, edges: ArrayLike, scores: ArrayLike) -> None:
+        ends, whole = _whole(edges, "edges"), _whole(scores, "scores")
+        rising = ends.size > 1 and bool(np.all(np.diff(ends) >= 0)) and ends[0] < ends[-1]
+        if ends.size != whole.size + 1 or not rising:
+            raise DimensionMismatch(
+                f"{ends.size} edges and {whole.size} scores came.",
+                "Give rising edges, one more than scores, with a lattice point between.",
+            )
+        object.__setattr__(self, "edges", ends)
+        object.__setattr__(self, "scores", whole)
+
+
+@dataclass(frozen=True)
+class Exponential:
+    r"""Draw a candidate with probability :math:`\propto w\,e^{\varepsilon u / (2 \Delta)}`.
+
+    Guarantee
+    ---------
+    :math:`\varepsilon`-DP if one row moves every score u by at most ``sensitivity`` and the
+    weights w, or the range of the intervals, do not depend on the rows. Drawn exactly: the
+    probabilities are computed to as many digits as the draw needs. See
+    ``exponential.proof.md``.
+
+    Parameters
+    ----------
+    guarantee
+        The promise of one ``release``.
+    sensitivity
+        The most one row can move any score; a fraction such as ``Fraction(1, 2)`` may do.
+
+    Examples
+    --------
+    >>> from shoal.randomness import Randomness
+    >>> pick = Exponential(PureDP(4))
+    >>> pick.release(Choices([0, 9, 1]), Randomness(7).noise)
+    1
+    >>> pick.release(Intervals([0, 10, 20], [0, 30]), Randomness(7).noise) > 10
+    True
+
+    References
+    ----------
+    McSherry, Talwar, Mechanism design via differential privacy, FOCS 2007.
+    """
+
+    guarantee: PureDP
+    sensitivity: Fraction | int = 1
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.guarantee, PureDP):
+            raise InvalidSetting(
+                "Exponential keeps a PureDP promise; another kind came.",
+                "Give e.g. Exponential(page.budget) on a page of PureDP.",
+            )
+        whole = whole_number(self.sensitivity)
+        exact = self.sensitivity if isinstance(self.sensitivity, Fraction) else whole
+        if exact is None or exact <= 0:
+            raise InvalidSetting(
+                "sensitivity must be a positive whole number or Fraction.", "E.g. sensitivity=1."
+            )
+        object.__setattr__(self, "sensitivity", Fraction(exact))
+
+    def check(self, value: object) -> None:
+        """Refuse what has no scores."""
+        if not isinstance(value, Choices | Intervals):
+            raise NotNumeric(
+                f"A {type(value).__name__} came; scores were expected.",
+                "Wrap them: Choices(scores, weights) or Intervals(edges, scores).",
+            )
+
+    def release(self, value: Choices | Intervals, rng: np.random.Generator) -> int:
+        """The place of the chosen candidate, or the chosen lattice point."""
+        self.check(value)
+        if isinstance(value, Choices):
+            return self._pick(value.scores, value.weights, rng)
+        lengths = np.diff(value.edges)
+        chosen = np.flatnonzero(lengths)
+        weights = lengths[chosen].tolist()  # [P2] an interval counts once for each of its points
+        place = chosen[self._pick(value.scores[chosen], weights, rng)]
+        return int(rng.integers(value.edges[place] + 1, value.edges[place + 1], endpoint=True))
+
+    def _pick(
+        self, scores: NDArray[np.int64], weights: Sequence[int], rng: np.random.Generator
+    ) -> int:
+        rate = self.guarantee.epsilon / (2 * self.sensitivity)  # [P1]
+        bits, uniform = 0, 0
+        while True:  # [P3] more bits of one uniform number, until they decide
+            bits += 128
+            uniform = (uniform << 128) | int.from_bytes(rng.bytes(16), "little")
+            ends = [0, *accumulate(_masses(scores, weights, rate, bits))]
+            place = _decided(uniform, bits, ends)
+            if place is not None:
+                return place
+
+
+def _decided(uniform: int, bits: int, ends: Sequence[int]) -> int | None:
+    """The candidate in which the uniform number falls, if its bits so far leave only one.
+
+    Each mass is known from below, to less than 2; so the true end i lies in
+    [ends[i], ends[i] + 2 i], and the true total in [ends[-1], ends[-1] + 2 n].
+    """
+    n = len(ends) - 1
+    lowest = uniform * ends[-1] >> bits
+    highest = ((uniform + 1) * (ends[-1] + 2 * n) >> bits) + 1
+    place = bisect_right(ends, lowest) - 1
+    certain = place < n and ends[place] + 2 * place <= lowest and highest <= ends[place + 1]
+    return place if certain else None
+
+
+def _masses(
+    scores: NDArray[np.int64], weights: Sequence[int], rate: Fraction, bits: int
+) -> Iterator[int]:
+    """2**bits times each candidate's weight, the largest factors scaled to 1, from below."""
+    best = int(scores.max())
+    losses = [best - score for score in scores.tolist()]
+    decays = _decays(sorted(set(losses)), rate, bits + _GUARD_BITS)
+    largest = max(weights)
+    for loss, weight in zip(losses, weights, strict=True):
+        yield (decays[loss] * weight // largest) >> _GUARD_BITS
+
+
+def _decays(losses: Sequence[int], rate: Fraction, bits: int) -> dict[int, int]:
+    """2**bits times e^(-rate loss) for rising losses, from below: one product leads to the next."""
+    power = lru_cache(lambda gap: _decay(rate * gap, bits))
+    decays, mass, before = {}, 1 << bits, 0
+    for loss in losses:
+        mass = mass * power(loss - before) >> bits
+        decays[loss], before = mass, loss
+    return decays
+
+
+def _decay(exponent: Fraction, bits: int) -> int:
+    """2**bits times e^-exponent, from below."""
+    if exponent == 0:
+        return 1 << bits
+    if exponent > bits:
+        return 0
+    with localcontext(precise(bits // 3 + 20)):
+        return max(0, int(decay(exponent) * 2**bits) - 1)
+
+
+def _whole(values: ArrayLike, name: str) -> NDArray[np.int64]:
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        array = np.asarray("ragged")
+    if array.ndim == 1 and (not array.size or np.can_cast(array.dtype, np.int64)):
+        return array.astype(np.int64)
+    raise NotNumeric(
+        f"{name} came as {array.dtype} of shape {array.shape}.",
+        "Give a flat list of whole numbers of 64 bits; double a score that moves in halves.",
+    )
+
+
+def _in_proportion(weights: Sequence[Weight]) -> tuple[int, ...]:
+    """Whole numbers in exactly these proportions."""
+    try:
+        shares = [Fraction(weight) for weight in weights]
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        shares = [Fraction(0)]
+    if not all(share > 0 for share in shares):
+        raise InvalidSetting(
+            "Weights must be positive, finite numbers.", "Leave out candidates of weight 0."
+        )
+    common = math.lcm(*(share.denominator for share in shares))
+    return tuple(int(share * common) for share in shares)

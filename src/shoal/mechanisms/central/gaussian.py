@@ -1,0 +1,169 @@
+"""Gaussian noise for vectors, of the least deviation an (epsilon, delta) promise allows."""
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal, getcontext, localcontext
+from fractions import Fraction
+from functools import lru_cache
+from itertools import count
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shoal.errors import InvalidBudget, InvalidSetting
+from shoal.mechanisms.exact.inversion import precise
+from shoal.mechanisms.exact.reals import Interval, rounded_noise
+from shoal.mechanisms.exact.whole_numbers import (
+    Integers,
+    bounded,
+    check_rate,
+    check_vectors,
+    exact_sensitivity,
+)
+from shoal.privacy import ApproxDP
+from shoal.privacy.exact import Number
+
+__all__ = ["Gaussian", "least_deviation", "most_delta"]
+
+_LARGEST_EPSILON = 100
+_SMALLEST_DELTA = Fraction(1, 10**100)
+_HALVINGS = 36  # the deviation found is within 2**-36 of the least
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    r"""Add normal noise :math:`N(0, \sigma^2)`, rounded, to vectors of whole numbers.
+
+    The deviation of a coordinate does not grow with their number, as that of ``KNorm`` does, at
+    the price of a delta: with epsilon 1 and delta 1e-8 it is the smaller one from 26 on.
+
+    Guarantee
+    ---------
+    :math:`(\varepsilon, \delta)`-DP for vectors that one row moves, all together, by at most
+    ``sensitivity`` in Euclidean length. :math:`\sigma` is the least that keeps it, found to ten
+    digits and rounded up; the noise is a real number, rounded exactly. See ``gaussian.proof.md``.
+
+    Parameters
+    ----------
+    guarantee
+        The promise of one ``release``, usually ``page.budget`` or a share of it. Delta from 1e-100
+        and epsilon up to 100.
+    sensitivity
+        The longest move, in steps of the vectors' lattice. Round up what is no fraction.
+
+    Examples
+    --------
+    >>> from shoal.randomness import Randomness
+    >>> noise = Gaussian(ApproxDP(1, 1e-6), sensitivity=100)
+    >>> noise.release(np.zeros((2, 3), dtype=int), Randomness(7).noise).shape
+    (2, 3)
+    >>> round(noise.deviation(3), 2)
+    422.47
+
+    References
+    ----------
+    Balle, Wang, Improving the Gaussian mechanism for differential privacy: analytical calibration
+    and optimal denoising, ICML 2018.
+    """
+
+    guarantee: ApproxDP
+    sensitivity: Number
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.guarantee, ApproxDP):
+            raise InvalidSetting(
+                "Gaussian keeps an ApproxDP promise; another kind came.",
+                "Give e.g. Gaussian(page.budget, sensitivity=...) on a page of ApproxDP.",
+            )
+        if self.guarantee.epsilon > _LARGEST_EPSILON or self.guarantee.delta < _SMALLEST_DELTA:
+            raise InvalidBudget(
+                f"epsilon is above {_LARGEST_EPSILON}, or delta below 1e-100.",
+                "Choose a larger delta or a smaller epsilon; without a delta use KNorm.",
+            )
+        object.__setattr__(self, "sensitivity", exact_sensitivity(self.sensitivity))
+        check_rate(1 / self.sigma)
+
+    @property
+    def sigma(self) -> Fraction:
+        """The standard deviation of one coordinate, unrounded."""
+        least = least_deviation(self.guarantee.epsilon, self.guarantee.delta)
+        return least * Fraction(self.sensitivity)
+
+    def deviation(self, m: int) -> float:
+        """Standard deviation of one coordinate, the same for vectors of any ``m``."""
+        return float(self.sigma)
+
+    def check(self, value: object) -> None:
+        """Refuse what is no array of whole numbers, by its kind and shape alone."""
+        check_vectors(value)
+
+    def release(self, value: ArrayLike, rng: np.random.Generator) -> Integers:
+        """The vectors (along the last axis) with noise."""
+        self.check(value)
+        vectors = bounded(value)
+        m = vectors.shape[-1]
+        noise = rounded_noise(vectors.size // m, m, 0, self._size, rng)
+        return vectors + noise.reshape(vectors.shape)  # [P4]
+
+    def _size(self, normal: Interval, exponential: Interval) -> Interval:
+        return (normal * normal).times(2 * self.sigma**2).sqrt()  # [P1] normal: of variance 1/2
+
+
+@lru_cache(maxsize=256)
+def least_deviation(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """The least sigma, for a sensitivity of 1, that keeps (epsilon, delta); rounded up."""
+    high = Fraction(1)
+    while most_delta(high, epsilon, delta) > delta:
+        high *= 2
+    low = high / 2
+    while most_delta(low, epsilon, delta) <= delta:
+        high, low = low, low / 2
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if most_delta(middle, epsilon, delta) <= delta:
+            high = middle
+        else:
+            low = middle
+    return high  # [P3] was checked itself
+
+
+def most_delta(sigma: Fraction, epsilon: Fraction, near: Fraction) -> Fraction:
+    """The delta that sigma keeps at this epsilon, or a little more.
+
+    Parameters
+    ----------
+    sigma, epsilon
+        For a sensitivity of 1.
+    near
+        Twelve digits of a delta as large as this will do.
+    """
+    digits = 24 + math.ceil(float(epsilon) / math.log(10)) + len(str(math.ceil(1 / near)))
+    with localcontext(precise(digits)):
+        s, e = (Decimal(x.numerator) / Decimal(x.denominator) for x in (sigma, epsilon))
+        half, drift = 1 / (2 * s), e * s
+        delta = _below(half - drift) - e.exp() * _below(-half - drift)  # [P2]
+        doubt = (1 + e.exp()) * (1 + half + drift) ** 2 * Decimal(10) ** (8 - digits)
+        return Fraction(delta + doubt)
+
+
+def _below(x: Decimal) -> Decimal:
+    """P[standard normal < x] = 1/2 + phi(x) (x + x^3/3 + x^5/(3 5) + ...)."""
+    term = total = x
+    enough = Decimal(10) ** -getcontext().prec
+    for n in count(1):
+        term *= x * x / (2 * n + 1)
+        total += term
+        if n > x * x and abs(term) <= enough:  # [P2] what is left out is smaller than the last
+            break
+    return Decimal(1) / 2 + total * (-x * x / 2).exp() / (2 * _pi()).sqrt()
+
+
+def _pi() -> Decimal:
+    """To the digits of the context: Gauss and Legendre, each round doubles what is right."""
+    a, b, t, p = Decimal(1), 1 / Decimal(2).sqrt(), Decimal(1) / 4, 1
+    while p < 4 * getcontext().prec:
+        mean = (a + b) / 2
+        b = (a * b).sqrt()
+        t -= p * (a - mean) ** 2
+        a, p = mean, 2 * p
+    return (a + b) ** 2 / (4 * t)

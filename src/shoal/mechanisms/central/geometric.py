@@ -1,0 +1,196 @@
+"""Two-sided geometric noise on whole numbers: the exact discrete Laplace mechanism."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.domain import SparseCounts
+from shoal.errors import InvalidSetting, TooManyCells
+from shoal.mechanisms.exact.discrete_laplace import geometric_law, reach_probability, skip_law
+from shoal.mechanisms.exact.whole_numbers import (
+    LARGEST_RATE,
+    Integers,
+    bounded,
+    check_rate,
+    check_whole_numbers,
+)
+from shoal.privacy import PureDP
+from shoal.privacy.exact import whole_number
+
+__all__ = ["Geometric"]
+
+_MOST_FALSE_CELLS = 2**27
+
+
+@dataclass(frozen=True)
+class Geometric:
+    r"""Add noise :math:`\Pr[k] \propto e^{-\varepsilon |k| / \Delta}` to whole numbers.
+
+    Guarantee
+    ---------
+    :math:`\varepsilon`-DP for any value that one row moves by at most ``sensitivity`` in all (the
+    sum of the absolute changes of its entries). Drawn exactly, in integers: no float is on the
+    path, nothing is truncated. See ``geometric.proof.md``.
+
+    Parameters
+    ----------
+    guarantee
+        The promise of one ``release``, usually ``page.budget`` or a share of it.
+    sensitivity
+        The most one row can move the value, a whole number. Cells of a grid: 1.
+    at_least
+        For ``SparseCounts``: cells whose noisy count is lower are left out. Choose it without
+        these counts. The result has the law of noising *all* cells, empty ones too, and keeping
+        those; only what is kept is ever made.
+
+    Examples
+    --------
+    >>> from shoal.randomness import Randomness
+    >>> noise = Geometric(PureDP(1))
+    >>> noise.release(np.array([10, 0, 3]), Randomness(7).noise)
+    array([8, 0, 3])
+    >>> round(noise.variance, 3)
+    1.841
+
+    References
+    ----------
+    Ghosh, Roughgarden, Sundararajan, Universally utility-maximizing privacy mechanisms, STOC
+    2009; Canonne, Kamath, Steinke, The discrete Gaussian for differential privacy, NeurIPS 2020;
+    Cormode, Procopiuc, Srivastava, Tran, Differentially private summaries for sparse data, ICDT
+    2012.
+    """
+
+    guarantee: PureDP
+    sensitivity: int = 1
+    at_least: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.guarantee, PureDP):
+            raise InvalidSetting(
+                "Geometric keeps a PureDP promise; another kind came.",
+                "Give e.g. Geometric(page.budget) on a page of PureDP.",
+            )
+        for name in ("sensitivity", "at_least"):
+            if getattr(self, name) is not None or name == "sensitivity":
+                object.__setattr__(self, name, _from_one(name, getattr(self, name)))
+        check_rate(self.step)
+        if self.at_least is not None and self.step * self.at_least > LARGEST_RATE:
+            raise InvalidSetting(
+                f"No empty cell would ever reach at_least: more than {LARGEST_RATE} noise scales.",
+                "ln(cells / rows expected) scales are enough: lower at_least.",
+            )
+
+    @property
+    def step(self) -> Fraction:
+        """What one unit of noise costs: epsilon over the sensitivity."""
+        return self.guarantee.epsilon / self.sensitivity
+
+    @property
+    def variance(self) -> float:
+        """Of the noise on one number."""
+        a = math.exp(-self.step)
+        return 2 * a / math.expm1(-self.step) ** 2
+
+    def check(self, value: object) -> None:
+        """Refuse what cannot be noised, by its kind and public size alone."""
+        if isinstance(value, SparseCounts):
+            self._check_sparse(value.size)
+        elif self.at_least is not None:
+            raise InvalidSetting(
+                "at_least came with plain counts.", "Give it with SparseCounts only."
+            )
+        else:
+            check_whole_numbers(value)
+
+    @overload
+    def release(self, value: NDArray[np.integer], rng: np.random.Generator) -> Integers: ...
+    @overload
+    def release(self, value: SparseCounts, rng: np.random.Generator) -> SparseCounts: ...
+    @overload
+    def release(self, value: int, rng: np.random.Generator) -> int: ...
+
+    def release(
+        self, value: int | NDArray[np.integer] | SparseCounts, rng: np.random.Generator
+    ) -> int | Integers | SparseCounts:
+        """The value with noise: a number, an array, or the cells that reach ``at_least``."""
+        self.check(value)
+        if isinstance(value, SparseCounts):
+            return self._release_sparse(value, rng)
+        noisy = bounded(value) + self._noise(np.size(value), rng).reshape(np.shape(value))
+        return noisy if np.ndim(value) else int(noisy)
+
+    def to_arrays(self, output: int | Integers | SparseCounts) -> list[Integers]:
+        """What was released, as arrays for the ledger's journal."""
+        if isinstance(output, SparseCounts):
+            return [output.keys, output.counts, np.array(output.size)]
+        return [np.asarray(output, dtype=np.int64)]
+
+    def from_arrays(self, arrays: Sequence[Integers]) -> int | Integers | SparseCounts:
+        """What ``to_arrays`` took apart."""
+        if self.at_least is not None:
+            return SparseCounts(arrays[0], arrays[1], int(arrays[2]))
+        return arrays[0] if arrays[0].ndim else int(arrays[0])
+
+    def _noise(self, n: int, rng: np.random.Generator) -> Integers:
+        return geometric_law(self.step).two_sided(n, rng)  # [P1]
+
+    def _release_sparse(self, counts: SparseCounts, rng: np.random.Generator) -> SparseCounts:
+        tau = self._threshold
+        noisy = bounded(counts.counts) + self._noise(counts.keys.size, rng)  # [P2]
+        kept = noisy >= tau
+        empty = self._reaching(counts.size - counts.keys.size, rng)  # [P3]
+        false_keys = _nth_empty(counts.keys, empty)
+        false_counts = tau + geometric_law(self.step).one_sided(empty.size, rng)  # [P4]
+        keys = np.concatenate([counts.keys[kept], false_keys])
+        order = np.argsort(keys)  # [P5] the order drawn would tell true cells from false ones
+        return SparseCounts(
+            keys[order], np.concatenate([noisy[kept], false_counts])[order], counts.size
+        )
+
+    def _reaching(self, empty_cells: int, rng: np.random.Generator) -> Integers:
+        """Which of the empty cells, numbered from 0, reach the threshold: by the gaps between."""
+        law = skip_law(self.step, self._threshold)
+        expected = empty_cells * reach_probability(self.step, self._threshold)
+        batch = int(expected + 6 * math.sqrt(expected)) + 16
+        found = [np.array([-1], dtype=np.int64)]
+        while True:
+            places = found[-1][-1] + np.cumsum(law.one_sided(batch, rng) + 1)
+            past = (places >= empty_cells) | (places < 0)  # below 0: wrapped around 2**63
+            if past.any():
+                return np.concatenate([*found, places[: int(np.argmax(past))]])[1:]
+            found.append(places)
+
+    @property
+    def _threshold(self) -> int:
+        if self.at_least is None:
+            raise InvalidSetting(
+                "Sparse counts came without at_least: noise on the occupied cells alone would show "
+                "which they are.",
+                "Give Geometric(..., at_least=tau), tau chosen without these counts.",
+            )
+        return self.at_least
+
+    def _check_sparse(self, size: int) -> None:
+        if size * reach_probability(self.step, self._threshold) > _MOST_FALSE_CELLS:
+            raise TooManyCells(
+                f"Over {_MOST_FALSE_CELLS} empty cells of {size} would reach {self._threshold}.",
+                "Raise at_least or epsilon, or use fewer cells.",
+            )
+
+
+def _from_one(name: str, value: object) -> int:
+    whole = whole_number(value)
+    if whole is None or whole < 1:
+        raise InvalidSetting(f"{name} must be a whole number from 1 up.", f"E.g. {name}=1.")
+    return whole
+
+
+def _nth_empty(occupied: Integers, ranks: Integers) -> Integers:
+    """Keys of the empty cells of these ranks: each occupied key passed on the way adds one."""
+    empty_before = occupied - np.arange(occupied.size)
+    return ranks + np.searchsorted(empty_before, ranks, side="right")

@@ -1,0 +1,95 @@
+"""Noise for vectors whose length one row can move: the K-norm mechanism of the Euclidean ball."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shoal.errors import InvalidSetting
+from shoal.mechanisms.exact.reals import Interval, rounded_noise
+from shoal.mechanisms.exact.whole_numbers import (
+    Integers,
+    bounded,
+    check_rate,
+    check_vectors,
+    exact_sensitivity,
+)
+from shoal.privacy import PureDP
+from shoal.privacy.exact import Number
+
+__all__ = ["KNorm"]
+
+
+@dataclass(frozen=True)
+class KNorm:
+    r"""Add noise of density :math:`\propto e^{-\varepsilon \lVert z \rVert / \Delta}` to vectors.
+
+    One length pays for all coordinates at once: where ``Geometric`` needs noise for the sum of
+    their changes, this needs it for the Euclidean length of the change only.
+
+    Guarantee
+    ---------
+    :math:`\varepsilon`-DP for vectors of whole numbers of which one row moves a single one, by at
+    most ``sensitivity`` in Euclidean length. The noise is a real vector, rounded: its digits are
+    read until the rounding is certain. See ``k_norm.proof.md``.
+
+    Parameters
+    ----------
+    guarantee
+        The promise of one ``release``, usually ``page.budget`` or a share of it.
+    sensitivity
+        The longest move, in steps of the vectors' lattice. Round up what is no fraction.
+
+    Examples
+    --------
+    >>> from shoal.randomness import Randomness
+    >>> noise = KNorm(PureDP(1), sensitivity=100)
+    >>> noise.release(np.zeros((2, 3), dtype=int), Randomness(7).noise).shape
+    (2, 3)
+    >>> noise.deviation(3)
+    200.0
+
+    References
+    ----------
+    Hardt, Talwar, On the geometry of differential privacy, STOC 2010.
+    """
+
+    guarantee: PureDP
+    sensitivity: Number
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.guarantee, PureDP):
+            raise InvalidSetting(
+                "KNorm keeps a PureDP promise; another kind came.",
+                "Give e.g. KNorm(page.budget, sensitivity=...) on a page of PureDP.",
+            )
+        object.__setattr__(self, "sensitivity", exact_sensitivity(self.sensitivity))
+        check_rate(1 / self.scale)
+
+    @property
+    def scale(self) -> Fraction:
+        """Sensitivity over epsilon: the unit of the noise."""
+        return Fraction(self.sensitivity) / self.guarantee.epsilon
+
+    def deviation(self, m: int) -> float:
+        """Standard deviation of one coordinate of the noise on vectors of ``m``, unrounded."""
+        return math.sqrt(m + 1) * float(self.scale)
+
+    def check(self, value: object) -> None:
+        """Refuse what is no array of whole numbers, by its kind and shape alone."""
+        check_vectors(value)
+
+    def release(self, value: ArrayLike, rng: np.random.Generator) -> Integers:
+        """The vectors (along the last axis) with noise."""
+        self.check(value)
+        vectors = bounded(value)
+        m = vectors.shape[-1]
+        noise = rounded_noise(vectors.size // m, m, m, self._size, rng)
+        return vectors + noise.reshape(vectors.shape)  # [P3]
+
+    def _size(self, normal: Interval, exponential: Interval) -> Interval:
+        radius = exponential.total().times(self.scale)  # [P1]
+        length = (normal * normal).total().sqrt()
+        return normal * (radius / length)  # [P2]

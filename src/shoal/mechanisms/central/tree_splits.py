@@ -1,0 +1,226 @@
+"""PrivTree's split tests: how far a tree of cells grows, at one price for all depths."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import lru_cache
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.errors import InvalidSetting, NotNumeric
+from shoal.mechanisms.exact.discrete_laplace import geometric_law
+from shoal.mechanisms.exact.inversion import precise
+from shoal.mechanisms.exact.whole_numbers import FARTHEST, Integers, check_rate
+from shoal.privacy import PureDP
+from shoal.privacy.exact import whole_number
+
+__all__ = ["Splits", "TreeCounts", "TreeSplits"]
+
+Flags = NDArray[np.bool_]
+_STEPS = 1024  # steps of the lattice in one row
+_MOST_ROWS = 2**50
+_DEEPEST = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """Which nodes of a tree were split, depth by depth: this is the whole tree.
+
+    Parameters
+    ----------
+    fanout
+        How many children a split node has.
+    flags
+        For each depth a flag for each of its nodes: was it split? The children of the split ones,
+        in the same order, ``fanout`` each, are the nodes of the next depth. Depth 0 is the root.
+
+    Examples
+    --------
+    >>> tree = Splits(2, (np.array([True]), np.array([False, True])))
+    >>> tree.depth, tree.width  # two depths are decided; the third has the children of one node
+    (2, 2)
+    """
+
+    fanout: int
+    flags: tuple[Flags, ...] = ()
+
+    @property
+    def depth(self) -> int:
+        """Of the nodes that come next: how many depths are decided."""
+        return len(self.flags)
+
+    @property
+    def width(self) -> int:
+        """How many nodes come next."""
+        return self.fanout * int(np.count_nonzero(self.flags[-1])) if self.flags else 1
+
+    def grown(self, flags: Flags) -> "Splits":
+        """With one more depth decided."""
+        return Splits(self.fanout, (*self.flags, flags))
+
+
+@dataclass(frozen=True)
+class TreeCounts:
+    """Rows to be counted in a tree while it grows.
+
+    Parameters
+    ----------
+    counts_of
+        ``counts_of(splits)`` counts the rows in the ``splits.width`` nodes at ``splits.depth``, in
+        order; one call a depth. A row lies in one node of each depth at most, a child of the one
+        it lay in before, whatever the other rows are.
+    max_depth
+        Nodes at this depth are not split. Choose it without the rows.
+    most_nodes
+        The tree grows no deeper than a depth with more nodes than this.
+    """
+
+    counts_of: Callable[[Splits], Integers]
+    max_depth: int
+    most_nodes: int = 2**20
+
+    def __post_init__(self) -> None:
+        depth, nodes = whole_number(self.max_depth), whole_number(self.most_nodes)
+        if depth is None or not 0 <= depth <= _DEEPEST or nodes is None or nodes < 1:
+            raise InvalidSetting(
+                f"max_depth must be a whole number up to {_DEEPEST}, most_nodes one from 1 up.",
+                "E.g. TreeCounts(counts_of, max_depth=20).",
+            )
+
+
+@dataclass(frozen=True)
+class TreeSplits:
+    r"""Split a node if :math:`\max(c - i \delta, -\delta)` plus noise exceeds 0, c its count.
+
+    The deeper a node (depth i), the more is taken off its count, and what is left is never less
+    than :math:`-\delta`: so the tests along a row's path cost a converging sum, however deep.
+
+    Guarantee
+    ---------
+    :math:`\varepsilon`-DP when a row is added or removed, for the whole tree. Noise is two-sided
+    geometric on the lattice of 1/1024 rows, :math:`\Pr[k] \propto e^{-|k|/(1024 \lambda)}`, with
+    :math:`\lambda = c_f / \varepsilon`, :math:`c_f = 1 + \sum_{j \ge 0} 1/(2 f^j - 1)`, 2.607 for
+    f = 2, and :math:`\delta \ge \lambda \ln f`. See ``tree_splits.proof.md``.
+
+    Parameters
+    ----------
+    guarantee
+        The promise of one ``release``, a share of ``page.budget``.
+    fanout
+        f, the number of children of a split node.
+
+    Examples
+    --------
+    >>> from shoal.randomness import Randomness
+    >>> places = np.sort(np.r_[np.full(400, 0.3), 0.9])
+    >>> def counts_of(splits):  # in halves of [0, 1), of those, ...
+    ...     low, side = np.zeros(1), 1.0
+    ...     for flags in splits.flags:
+    ...         side /= 2
+    ...         low = np.add.outer(low[flags], [0, side]).ravel()
+    ...     return np.searchsorted(places, low + side) - np.searchsorted(places, low)
+    >>> tree = TreeSplits(PureDP(1)).release(TreeCounts(counts_of, 5), Randomness(7).noise)
+    >>> [int(flags.sum()) for flags in tree.flags]
+    [1, 1, 1, 2, 1]
+
+    References
+    ----------
+    Zhang, Xiao, Xie, PrivTree: a differentially private algorithm for hierarchical decompositions,
+    SIGMOD 2016; there :math:`c_f = (2f - 1)/(f - 1)`, 3 for f = 2.
+    """
+
+    guarantee: PureDP
+    fanout: int = 2
+
+    reads_rows: ClassVar[bool] = True  # at every depth: a tree is paid for before it grows
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.guarantee, PureDP):
+            raise InvalidSetting(
+                "TreeSplits keeps a PureDP promise; another kind came.",
+                "Give e.g. TreeSplits(page.budget * Fraction(3, 5)) on a page of PureDP.",
+            )
+        fanout = whole_number(self.fanout)
+        if fanout is None or fanout < 2:
+            raise InvalidSetting("fanout must be a whole number from 2 up.", "E.g. fanout=2.")
+        object.__setattr__(self, "fanout", fanout)
+        check_rate(self._step)
+
+    @property
+    def scale(self) -> Fraction:
+        """Lambda, in rows."""
+        return path_cost(self.fanout) / self.guarantee.epsilon  # [P1]
+
+    @property
+    def decay(self) -> Fraction:
+        """Delta, in rows: what each depth takes off a count."""
+        return Fraction(_decay_steps(self.scale, self.fanout), _STEPS)
+
+    @property
+    def _step(self) -> Fraction:
+        return 1 / (_STEPS * self.scale)
+
+    def check(self, value: object) -> None:
+        """Refuse what is no ``TreeCounts``."""
+        if not isinstance(value, TreeCounts):
+            raise NotNumeric(
+                f"A {type(value).__name__} came; a tree is grown by counting.",
+                "Give TreeCounts(counts_of, max_depth).",
+            )
+
+    def release(self, value: TreeCounts, rng: np.random.Generator) -> Splits:
+        """The tree, grown breadth first."""
+        self.check(value)
+        splits = Splits(self.fanout)
+        while splits.depth < value.max_depth and 0 < splits.width <= value.most_nodes:  # [P5]
+            counts = _checked(value.counts_of(splits), splits.width)
+            splits = splits.grown(self._test(counts, splits.depth, rng))
+        return splits
+
+    def to_arrays(self, output: Splits) -> list[Flags]:
+        """What was released, as arrays for the ledger's journal."""
+        return list(output.flags)
+
+    def from_arrays(self, arrays: Sequence[Flags]) -> Splits:
+        """What ``to_arrays`` took apart."""
+        return Splits(self.fanout, tuple(arrays))
+
+    def _test(self, counts: Integers, depth: int, rng: np.random.Generator) -> Flags:
+        """Which nodes are split; all are tested, empty ones too."""
+        decay = _decay_steps(self.scale, self.fanout)
+        taken = min(depth * decay, FARTHEST)  # more than any count: the floor holds either way
+        lowered = np.maximum(_STEPS * counts - taken, -decay)  # [P2]
+        noise = geometric_law(self._step).two_sided(counts.size, rng)  # [P3]
+        split: Flags = noise > -lowered  # [P4]
+        return split
+
+
+@lru_cache(maxsize=64)
+def path_cost(fanout: int) -> Fraction:
+    """c_f, rounded up to a millionth: what the tests of a path cost, in units of 1 / lambda."""
+    terms = sum(Fraction(1, 2 * fanout**j - 1) for j in range(32))
+    rest = Fraction(2, fanout**32)  # at most: the terms left out are below 1 / fanout**j
+    return Fraction(math.ceil((1 + terms + rest) * 10**6), 10**6)
+
+
+@lru_cache(maxsize=64)
+def _decay_steps(scale: Fraction, fanout: int) -> int:
+    """Delta in steps: 1024 lambda ln f, rounded up for certain."""
+    with localcontext(precise(80)):
+        steps = scale * _STEPS * Fraction(Decimal(fanout).ln())
+    return math.ceil(steps * (1 + Fraction(1, 10**70)))
+
+
+def _checked(counts: object, width: int) -> Integers:
+    """Counts of the kind and number asked for; what lies beyond 2**50 is moved there."""
+    numbers = np.asarray(counts)
+    if numbers.dtype.kind not in "iu" or numbers.shape != (width,):
+        raise NotNumeric(
+            f"counts_of gave {numbers.dtype} of shape {numbers.shape} for {width} nodes.",
+            "It must count the rows of every node asked for, also of empty ones.",
+        )
+    return np.clip(numbers.astype(np.int64), 0, _MOST_ROWS)

@@ -1,0 +1,1 @@
+"""Exact random draws: integers and digits only, no float decides."""

@@ -1,0 +1,1 @@
+"""Local mechanisms: each person's record is randomised before it leaves."""

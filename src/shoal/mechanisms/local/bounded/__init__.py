@@ -1,0 +1,1 @@
+"""Local mechanisms on bounded numbers."""

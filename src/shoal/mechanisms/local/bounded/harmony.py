@@ -1,0 +1,94 @@
+"""Harmony: one column, one sign."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from shoal.domain import Box
+from shoal.domain.box import Matrix
+from shoal.mechanisms.exact.coins import Coin, random_subsets
+from shoal.mechanisms.local.bounded.base import Bounded, Steps
+from shoal.mechanisms.local.bounded.duchi import rounded_to_signs
+from shoal.privacy.exact import Number
+
+__all__ = ["Harmony", "OneSign", "one_sign"]
+
+
+@dataclass(frozen=True)
+class Harmony(Bounded):
+    r"""Report the sign of one column, unbiased: 2d possible reports, a bit and a column number.
+
+    A column j is drawn uniformly, and :math:`\pm d\,C_1`, with
+    :math:`C_1 = (e^\varepsilon+1)/(e^\varepsilon-1)`, is reported for it, + with probability
+    :math:`1/2 + x_j/(2 C_1)`. The other columns are given as the centre of the box.
+
+    Guarantee
+    ---------
+    ``LocalDP(epsilon)`` for the whole row. Drawn exactly. See ``harmony.proof.md``.
+
+    Parameters
+    ----------
+    epsilon
+        The promise of one report, all its columns together; at most 20.
+    bounds
+        The public box of the rows. ``None``: they lie in [-1, 1] already.
+    clip
+        Move rows outside to the nearest point of the box instead of refusing them.
+
+    Examples
+    --------
+    >>> from shoal.randomness import Randomness
+    >>> harmony = Harmony(1.0)
+    >>> harmony.release([-0.8, 0.9], Randomness(7).noise).values.round(3).tolist()
+    [[-4.328, 0.0]]
+    >>> float(harmony.variance([-0.8, 0.9]).sum().round(1))
+    17.3
+
+    References
+    ----------
+    Nguyên et al., Collecting and analyzing data from smart device users with local differential
+    privacy, 2016.
+    """
+
+    epsilon: Number
+    bounds: Box | None = None
+    clip: bool = False
+
+    def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+        d, n = steps.shape
+        column = random_subsets(n, d, 1, rng)  # [P2] the row is not asked
+        values = np.zeros((d, n))
+        signs = one_sign(self.exact_epsilon).draw(np.take_along_axis(steps, column, axis=0), rng)
+        np.put_along_axis(values, column, d * signs, axis=0)
+        return values
+
+    def _scaled_variance(self, x: Matrix) -> Matrix:
+        largest = float(x.shape[1] * one_sign(self.exact_epsilon).size ** 2)
+        return largest - x**2
+
+
+class OneSign:
+    """Duchi's mechanism for one number: plus or minus C1."""
+
+    def __init__(self, epsilon: Fraction) -> None:
+        self.size = 1 / math.tanh(epsilon / 2)  # C1
+        self._kept = Coin(epsilon, lambda E: E / (E + 1))
+
+    def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+        """Reports for values in steps, on the scale of [-1, 1]."""
+        positive = rounded_to_signs(steps, rng)
+        kept = self._kept.flip(steps.size, rng).reshape(steps.shape)  # [P1]
+        return np.where(positive == kept, self.size, -self.size)
+
+    def variance(self, x: Matrix) -> Matrix:
+        """Of the report of each value."""
+        return self.size**2 - x**2
+
+
+@lru_cache(maxsize=64)
+def one_sign(epsilon: Fraction) -> OneSign:
+    """The law at this budget, made once."""
+    return OneSign(epsilon)

@@ -1,0 +1,92 @@
+"""The Hybrid mechanism: a coin between Piecewise and Duchi, least noise in the worst case."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from shoal.domain import Box
+from shoal.domain.box import Matrix
+from shoal.mechanisms.exact.coins import Coin
+from shoal.mechanisms.local.bounded.base import Steps
+from shoal.mechanisms.local.bounded.harmony import OneSign, one_sign
+from shoal.mechanisms.local.bounded.piecewise import piecewise_law
+from shoal.mechanisms.local.bounded.sampled import ColumnLaw, Sampled
+from shoal.privacy.exact import Number
+
+__all__ = ["Hybrid", "HybridLaw"]
+
+# Where (z + 3)(z + 1)^2 = 3 (z^2 + 1)^2, z = e^(epsilon/2): below it Piecewise does not help.
+_PIECEWISE_FROM = Fraction("0.6094")
+
+
+@dataclass(frozen=True)
+class Hybrid(Sampled):
+    r"""Report numbers of a box, unbiased: the default for means.
+
+    Each reported column goes through ``Piecewise`` with probability
+    :math:`1 - e^{-\varepsilon/2}`, else through Duchi's mechanism for one number; at a column's
+    budget up to 0.6094 always through the latter. The noise is then the same for every value, and
+    its worst case is the least of the three. Several columns are sampled as in ``Piecewise``.
+
+    Guarantee
+    ---------
+    ``LocalDP(epsilon)`` for the whole row. Drawn exactly. See ``hybrid.proof.md``.
+
+    Parameters
+    ----------
+    epsilon
+        The promise of one report, all its columns together; at most 20.
+    bounds
+        The public box of the rows. ``None``: they lie in [-1, 1] already.
+    clip
+        Move rows outside to the nearest point of the box instead of refusing them.
+
+    Examples
+    --------
+    >>> from shoal.randomness import Randomness
+    >>> hybrid = Hybrid(1.0, bounds=Box(age=(0, 110), visits=(0, 20)))
+    >>> reports = hybrid.release([[30, 4]] * 20_000, Randomness(7).noise)
+    >>> estimate = hybrid.mean(reports)
+    >>> bool(np.all(abs(estimate.value - [30, 4]) < 4 * estimate.standard_error))
+    True
+
+    References
+    ----------
+    Wang et al., Collecting and analyzing multidimensional data with local differential privacy,
+    ICDE 2019.
+    """
+
+    epsilon: Number
+    bounds: Box | None = None
+    clip: bool = False
+
+    def _law(self, epsilon: Fraction) -> ColumnLaw:
+        return _hybrid_law(epsilon) if epsilon > _PIECEWISE_FROM else one_sign(epsilon)  # [P2]
+
+
+class HybridLaw:
+    """The mechanism for one number, on the scale of [-1, 1]."""
+
+    def __init__(self, epsilon: Fraction) -> None:
+        self._piecewise = piecewise_law(epsilon)
+        self._sign: OneSign = one_sign(epsilon)
+        self._chance = -math.expm1(-epsilon / 2)
+        self._coin = Coin(epsilon / 2, lambda z: 1 - 1 / z)
+
+    def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+        """Reports for values in steps."""
+        smooth = self._coin.flip(steps.size, rng).reshape(steps.shape)  # [P1]
+        return np.where(smooth, self._piecewise.draw(steps, rng), self._sign.draw(steps, rng))
+
+    def variance(self, x: Matrix) -> Matrix:
+        """The mean of both variances: both are unbiased."""
+        smooth, sign = self._piecewise.variance(x), self._sign.variance(x)
+        return self._chance * smooth + (1 - self._chance) * sign
+
+
+@lru_cache(maxsize=64)
+def _hybrid_law(epsilon: Fraction) -> HybridLaw:
+    return HybridLaw(epsilon)

@@ -1,0 +1,54 @@
+"""Several columns for the price of a few: report some, drawn without looking at the row."""
+
+from abc import abstractmethod
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+
+from shoal.domain.box import Matrix
+from shoal.mechanisms.exact.coins import random_subsets
+from shoal.mechanisms.local.bounded.base import Bounded, Steps
+
+__all__ = ["ColumnLaw", "Sampled"]
+
+
+class ColumnLaw(Protocol):
+    """How one number in [-1, 1] is randomised, without bias."""
+
+    def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+        """Reports on the scale of [-1, 1], for values in steps, each on its own."""
+
+    def variance(self, x: Matrix) -> Matrix:
+        """Of the report of each value."""
+
+
+class Sampled(Bounded):
+    """Base of ``Piecewise`` and ``Hybrid``: k of d columns get epsilon / k each, times d / k."""
+
+    def columns_reported(self, d: int) -> int:
+        """How many of ``d`` columns a report carries: one for every 2.5 of epsilon."""
+        return max(1, min(d, int(self.exact_epsilon / Fraction(5, 2))))
+
+    @abstractmethod
+    def _law(self, epsilon: Fraction) -> ColumnLaw:
+        """For one column, at this budget."""
+
+    def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
+        d, n = steps.shape
+        k = self.columns_reported(d)
+        law = self._law(self.exact_epsilon / k)  # [P2]
+        if k == d:
+            return law.draw(steps, rng)
+        chosen = random_subsets(n, d, k, rng)  # [P1] the row is not asked
+        values = np.zeros((d, n))
+        drawn = law.draw(np.take_along_axis(steps, chosen, axis=0), rng)
+        np.put_along_axis(values, chosen, drawn * (d / k), axis=0)  # [P3]
+        return values
+
+    def _scaled_variance(self, x: Matrix) -> Matrix:
+        d = x.shape[1]
+        k = self.columns_reported(d)
+        law = self._law(self.exact_epsilon / k)
+        scaled: Matrix = (law.variance(x) + x**2) * (d / k)
+        return scaled - x**2

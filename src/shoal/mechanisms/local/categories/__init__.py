@@ -1,0 +1,1 @@
+"""Local mechanisms on categories, and frequencies learnt from them."""

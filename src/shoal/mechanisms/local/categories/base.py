@@ -1,0 +1,181 @@
+"""What the mechanisms on categories share: values to codes, and shares back from reports."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.domain import Categories
+from shoal.errors import DimensionMismatch, InvalidDomain, UnknownCategory
+from shoal.mechanisms.local.bounded.base import Estimate, local_budget, own_reports
+from shoal.mechanisms.local.reports import Reports
+from shoal.privacy import LocalDP
+from shoal.privacy.exact import Number
+
+__all__ = ["Categorical", "Coded", "nearest_shares"]
+
+Codes = NDArray[np.int64]
+Vector = NDArray[np.float64]
+
+
+class Categorical(ABC):
+    """Base of the mechanisms that randomise a value of a public list; a frozen dataclass each.
+
+    Parameters
+    ----------
+    epsilon
+        The promise of one report; at most 20.
+    categories
+        The public list, two values or more: ``Categories``, or anything it takes. A number k:
+        values are codes 0 .. k-1 already, as cells of a grid are.
+    """
+
+    epsilon: Number
+    categories: Categories | int
+
+    def __post_init__(self) -> None:
+        local_budget(self.epsilon)
+        object.__setattr__(self, "categories", _listed(self.categories))
+
+    @property
+    def guarantee(self) -> LocalDP:
+        """Any two values give every report with odds within e^epsilon."""
+        return LocalDP(self.exact_epsilon)
+
+    @property
+    def exact_epsilon(self) -> Fraction:
+        """Epsilon as the fraction its decimal form names."""
+        return local_budget(self.epsilon)
+
+    @property
+    def size(self) -> int:
+        """How many categories there are."""
+        listed = self.categories
+        return listed.size if isinstance(listed, Categories) else listed
+
+    def check(self, value: Any) -> None:
+        """Refuse what is not in the list, before anything is written or drawn."""
+        self._codes(value)
+
+    def release(self, value: Any, rng: np.random.Generator) -> Reports:
+        """One report a value, as codes; a single value is a list of one."""
+        return Reports.drawn(self._draw(self._codes(value), rng), self, rng)
+
+    def frequencies(self, reports: Reports, project: bool = False) -> Estimate:
+        """The share of each category among the people behind these reports.
+
+        Unbiased, so some may be negative. ``project=True`` gives the nearest shares that are not
+        and that sum to 1; the standard errors are those before.
+        """
+        found = self._estimated(*self._shares(own_reports(reports, self).values))
+        return replace(found, value=nearest_shares(found.value)) if project else found
+
+    def _estimated(self, seen: Vector, n: int) -> Estimate:
+        yes, no = self._chances
+        error = np.sqrt(seen * (1 - seen) / n) / (yes - no)
+        return Estimate((seen - no) / (yes - no), error)
+
+    def variance(self, share: float = 0.0) -> float:
+        """Of the estimate for a category of this share, times the number of reports."""
+        yes, no = self._chances
+        spread = share * yes * (1 - yes) + (1 - share) * no * (1 - no)
+        return spread / (yes - no) ** 2
+
+    @property
+    @abstractmethod
+    def _chances(self) -> tuple[float, float]:
+        """That a category shows in a report: if it is the true one, if it is another."""
+
+    @abstractmethod
+    def _draw(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
+        """One report for each code."""
+
+    @abstractmethod
+    def _shares(self, values: NDArray[Any]) -> tuple[Vector, int]:
+        """In which share of the reports each category shows, and their number."""
+
+    def _codes(self, value: Any) -> Codes:
+        if np.ndim(value) > 1:
+            raise DimensionMismatch(
+                f"Values of shape {np.shape(value)} came.", "Give one column of categories."
+            )
+        column = [value] if np.ndim(value) == 0 else value
+        if isinstance(self.categories, Categories):
+            return self.categories.codes(column).astype(np.int64)
+        return _checked_codes(column, self.categories)
+
+
+class Coded(Categorical):
+    """Those whose report is one code: how often each came says all there is to know."""
+
+    @property
+    @abstractmethod
+    def codes(self) -> int:
+        """How many different reports there are."""
+
+    def seen(self, values: NDArray[Any]) -> Codes:
+        """How often each code was reported; such counts add up over parts of the reports."""
+        return np.bincount(values.ravel().astype(np.int64), minlength=self.codes)
+
+    def frequencies_seen(self, counts: Codes) -> Estimate:
+        """As ``frequencies``, from how often each code was reported.
+
+        Parameters
+        ----------
+        counts
+            One a code, not all 0.
+        """
+        return self._estimated(self._shares_seen(counts), int(counts.sum()))
+
+    def _shares(self, values: NDArray[Any]) -> tuple[Vector, int]:
+        return self._shares_seen(self.seen(values)), values.size
+
+    @abstractmethod
+    def _shares_seen(self, counts: Codes) -> Vector:
+        """In which share of the reports each category shows."""
+
+
+def nearest_shares(estimate: Vector) -> Vector:
+    """The nearest point of the simplex, by least squares: one number off all, cut at 0.
+
+    >>> nearest_shares(np.array([0.7, 0.5, -0.2])).round(6).tolist()
+    [0.6, 0.4, 0.0]
+    """
+    falling = np.sort(estimate)[::-1]
+    excess = (np.cumsum(falling) - 1) / np.arange(1, falling.size + 1)
+    shift = excess[np.flatnonzero(falling > excess)[-1]]
+    shares: Vector = np.maximum(estimate - shift, 0)
+    return shares
+
+
+def _listed(categories: object) -> Categories | int:
+    if isinstance(categories, int | np.integer) and not isinstance(categories, bool):
+        listed: Categories | int = int(categories)
+    elif isinstance(categories, Categories):
+        listed = categories
+    else:
+        listed = Categories(categories if isinstance(categories, Iterable) else [])
+    size = listed.size if isinstance(listed, Categories) else listed
+    if size < 2:
+        raise InvalidDomain(
+            f"{size} categories came; a report among fewer than 2 says nothing.",
+            "List every value the column may take.",
+        )
+    return listed
+
+
+def _checked_codes(column: object, size: int) -> Codes:
+    codes = np.asarray(column)
+    whole = codes.dtype.kind in "iu" and not isinstance(column, np.ma.MaskedArray)
+    unknown = (codes < 0) | (codes >= size) if whole else np.ones(codes.shape, dtype=bool)
+    if unknown.any() or (codes.size and not whole):
+        raise UnknownCategory(
+            f"{np.count_nonzero(unknown)} of {codes.size} values are no whole numbers from 0 to "
+            f"{size - 1}.",
+            "Give codes, or name the values: Categories([...]).",
+        )
+    return codes.astype(np.int64)

@@ -1,0 +1,242 @@
+"""One cell of a public grid, through a frequency oracle: what LocalDP clusters are learnt from."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.domain import Box, Grid
+from shoal.errors import InvalidDomain, InvalidSetting
+from shoal.mechanisms.local.bounded.base import Estimate, local_budget, own_reports
+from shoal.mechanisms.local.categories.local_hash import LocalHash
+from shoal.mechanisms.local.categories.randomized_response import RandomizedResponse
+from shoal.mechanisms.local.records import records_of
+from shoal.mechanisms.local.reports import Reports
+from shoal.mechanisms.local.users_needed import users_needed
+from shoal.privacy import LocalDP
+from shoal.privacy.exact import Number
+
+__all__ = ["LocalGrid", "auto_cells", "cell_oracle"]
+
+AskedCells = int | Sequence[int] | Literal["auto"]
+Oracle = RandomizedResponse | LocalHash
+_USUAL_CLUSTERS = 8
+_MOST_AUTO = 4_096  # cells in all: more are slow to learn from, and were never better
+
+
+@dataclass(frozen=True)
+class LocalGrid:
+    r"""Report the cell of a public grid that a row lies in, through a frequency oracle.
+
+    The oracle is ``RandomizedResponse`` over few cells and ``LocalHash`` over many, whichever has
+    the smaller error: a report is one whole number. From many of them come the counts of all cells,
+    unbiased, and from those centres: ``LocalClusterer(n_clusters, mechanism=...)``.
+
+    Guarantee
+    ---------
+    ``LocalDP(epsilon)`` for the whole row. Drawn exactly. See ``local_grid.proof.md``.
+
+    Parameters
+    ----------
+    domain
+        Public bounds. Rows outside are moved to their nearest point, NaN to the centre, as a
+        deployed client does: a report that fails to arrive would be an output too.
+    epsilon
+        The promise of one report; at most 20.
+    cells
+        Along each axis, one number or one an axis. ``"auto"``: by ``auto_cells``, from the number
+        of people, epsilon, columns and clusters.
+    n_expected
+        How many people will report. Left out, ``"auto"`` takes the rows of one call of ``release``
+        for all of them, and ``reports.mechanism`` says which cells that meant.
+    n_clusters
+        How many clusters will be looked for, if known: the more, the finer is ``"auto"``.
+
+    Examples
+    --------
+    >>> from shoal.randomness import Randomness
+    >>> grid = LocalGrid(Box.unit(2), epsilon=1.0, n_expected=20_000)
+    >>> grid.cells, type(grid.oracle).__name__
+    ((15, 15), 'LocalHash')
+    >>> rows = np.repeat([[0.1, 0.1], [0.7, 0.9]], 10_000, axis=0)
+    >>> counts = grid.counts(grid.release(rows, Randomness(7).noise))
+    >>> sorted(np.argsort(counts.value)[-2:].tolist()) == sorted(set(grid.grid.keys(rows).tolist()))
+    True
+
+    References
+    ----------
+    Wang et al., Locally differentially private protocols for frequency estimation, USENIX
+    Security 2017.
+    """
+
+    domain: Box
+    _: KW_ONLY
+    epsilon: Number
+    cells: AskedCells = "auto"
+    n_expected: int | None = None
+    n_clusters: int | None = None
+
+    def __post_init__(self) -> None:
+        local_budget(self.epsilon)
+        if not isinstance(self.domain, Box):
+            raise InvalidDomain(
+                f"A {type(self.domain).__name__} came where public bounds belong.",
+                "E.g. LocalGrid(Box(age=(0, 110)), epsilon=1.0). Bounds read from the rows would "
+                "not be private.",
+            )
+        for name in ("n_expected", "n_clusters"):
+            _check_count(name, getattr(self, name))
+        if isinstance(self.cells, str):
+            self._choose_cells()
+        else:
+            self._fix(Grid(self.domain, self.cells))
+
+    def _choose_cells(self) -> None:
+        if self.cells != "auto":
+            raise InvalidSetting("cells is neither a number of cells nor 'auto'.", "E.g. cells=12.")
+        if self.n_expected is not None:
+            self._fix(self._auto_grid(self.n_expected))
+
+    def _auto_grid(self, n: int) -> Grid:
+        clusters = self.n_clusters or _USUAL_CLUSTERS
+        return Grid(self.domain, auto_cells(n, self.epsilon, self.domain.d, clusters))
+
+    def _fix(self, grid: Grid) -> None:
+        object.__setattr__(self, "cells", grid.shape)
+        cell_oracle(self.epsilon, grid.size)  # refused now, if there are too few or too many
+
+    @property
+    def guarantee(self) -> LocalDP:
+        """Any two rows give every report with odds within e^epsilon."""
+        return LocalDP(self.exact_epsilon)
+
+    @property
+    def exact_epsilon(self) -> Fraction:
+        """Epsilon as the fraction its decimal form names."""
+        return local_budget(self.epsilon)
+
+    @property
+    def grid(self) -> Grid:
+        """The public grid."""
+        if isinstance(self.cells, str):
+            raise InvalidSetting(
+                "cells='auto' waits for the number of people.",
+                "Give n_expected, or ask the reports: reports.mechanism.",
+            )
+        return Grid(self.domain, self.cells)
+
+    @property
+    def oracle(self) -> Oracle:
+        """What randomises the number of the cell."""
+        return cell_oracle(self.epsilon, self.grid.size)
+
+    def needs(self, ratio: float = 1.1) -> int:
+        """How many people an accuracy takes, before anybody is asked: see ``users_needed``.
+
+        Parameters
+        ----------
+        ratio
+            Inertia over that of plain k-means on the rows, with ``n_clusters`` (8, if left out).
+
+        Examples
+        --------
+        >>> LocalGrid(Box.unit(2), epsilon=2.0, n_clusters=5).needs(1.1)
+        28000
+        """
+        clusters = self.n_clusters or _USUAL_CLUSTERS
+        return users_needed(ratio, n_clusters=clusters, d=self.domain.d, epsilon=self.epsilon)
+
+    def settled(self, n: int) -> "LocalGrid":
+        """This grid, its cells chosen for so many people if they were not yet."""
+        if not isinstance(self.cells, str):
+            return self
+        return replace(self, cells=self._auto_grid(n).shape)
+
+    def check(self, value: ArrayLike) -> None:
+        """Refuse what is no table of numbers, before anything is written or drawn."""
+        self._settled_rows(value)
+
+    def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
+        """One report a row, a whole number; a flat record is a table of one row."""
+        settled, rows = self._settled_rows(value)
+        codes = settled.grid.keys(rows)  # [P1]
+        return Reports.drawn(settled.oracle.release(codes, rng).values, settled, rng)  # [P2]
+
+    def counts(self, reports: Reports) -> Estimate:
+        """How many of the people behind these reports are in each cell, in the order of keys.
+
+        Unbiased, so some are negative; they sum to about the number of reports.
+        """
+        own = own_reports(reports, self)
+        return self.counts_seen(self.oracle.seen(own.values))
+
+    def counts_seen(self, seen: NDArray[np.int64]) -> Estimate:
+        """The same from how often each number was reported: ``oracle.seen``, over all reports."""
+        shares, n = self.oracle.frequencies_seen(seen), int(seen.sum())
+        return Estimate(shares.value * n, shares.standard_error * n)
+
+    def deviation(self, n: int) -> float:
+        """The standard deviation of the noise in the count of an empty cell, of ``n`` reports."""
+        return math.sqrt(self.oracle.variance() * n)
+
+    def chances(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Of every report, by its number, if so many people are in each cell.
+
+        Parameters
+        ----------
+        shares
+            One number a cell; the chances sum to their sum.
+        """
+        oracle = self.oracle
+        if isinstance(oracle, LocalHash):
+            return oracle.chances(shares)
+        ratio = math.exp(self.exact_epsilon)
+        return np.asarray((shares.sum() + (ratio - 1) * shares) / (ratio + oracle.size - 1))
+
+    def _settled_rows(self, value: Any) -> tuple["LocalGrid", NDArray[np.float64]]:
+        rows = records_of(value, self.domain, clip=True)
+        if isinstance(self.cells, str) and len(rows) == 1:
+            raise InvalidSetting(
+                "One row came, and cells='auto' does not know how many people will report.",
+                "Give n_expected, the same on every client.",
+            )
+        return self.settled(max(1, len(rows))), rows
+
+
+def auto_cells(n: int, epsilon: Number, d: int, n_clusters: int) -> int:
+    """Cells along each axis that suit so many reports.
+
+    Parameters
+    ----------
+    n, epsilon, d, n_clusters
+        Reports, the promise of each, columns, clusters to find.
+
+    Examples
+    --------
+    >>> [auto_cells(n, 1.0, 2, 5) for n in (2_000, 20_000, 200_000)]
+    [8, 15, 26]
+    """
+    ratio = math.exp(local_budget(epsilon))
+    seen = math.sqrt(n) * (ratio - 1) / (2 * math.sqrt(ratio))  # people a deviation of the noise
+    wanted = min(max(0.75 * 2**d * seen, 4 * n_clusters), _MOST_AUTO)  # measured for d = 2 and 4
+    return max(2, round(float(wanted ** (1 / d))))
+
+
+def cell_oracle(epsilon: Number, size: int) -> Oracle:
+    """The oracle with the smaller error over so many cells.
+
+    >>> cell_oracle(1.0, 9), cell_oracle(1.0, 144)
+    (RandomizedResponse(epsilon=1.0, categories=9), LocalHash(epsilon=1.0, categories=144))
+    """
+    either: tuple[Oracle, Oracle] = RandomizedResponse(epsilon, size), LocalHash(epsilon, size)
+    return min(either, key=lambda oracle: oracle.variance())
+
+
+def _check_count(name: str, value: object) -> None:
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if value is not None and not (whole and value >= 1):  # type: ignore[operator]
+        raise InvalidSetting(f"{name} is no whole number from 1 up.", f"E.g. {name}=20_000.")

@@ -1,0 +1,154 @@
+"""Which published centre a row is nearest to, and on which side of it: one report, one oracle."""
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.domain import Box
+from shoal.domain.box import Matrix, as_matrix
+from shoal.errors import InvalidDomain, InvalidSetting
+from shoal.mechanisms.local.bounded.base import (
+    STEPS,
+    Estimate,
+    local_budget,
+    own_reports,
+    positive_number,
+)
+from shoal.mechanisms.local.categories.local_grid import Oracle, cell_oracle
+from shoal.mechanisms.local.records import records_of
+from shoal.mechanisms.local.reports import Reports
+from shoal.privacy import LocalDP
+from shoal.privacy.exact import Number
+
+__all__ = ["ResidualSign"]
+
+_BLOCK = 2**15  # rows whose distances to all centres are looked at together
+
+
+@dataclass(frozen=True)
+class ResidualSign:
+    r"""Report the nearest of some published centres, and a coin for one coordinate's side of it.
+
+    A column is drawn without looking at the row. Along it the row lies some way from its nearest
+    centre, cut to :math:`\pm reach`, and a coin says + with probability
+    :math:`(1 + way/reach)/2`: right on average, whatever the law of the rows. Cluster and coin go
+    through one frequency oracle together.
+
+    Guarantee
+    ---------
+    ``LocalDP(epsilon)`` for the whole row. Drawn exactly. See ``residual_sign.proof.md``.
+
+    Parameters
+    ----------
+    domain
+        Public bounds. Rows outside are moved to their nearest point, NaN to the centre.
+    centers
+        Published ones, a line each, in raw units: learnt from other people's reports.
+    reach
+        How far from a centre is told apart, where half of each side of the box counts as 1.
+    epsilon
+        The promise of one report; at most 20.
+
+    Examples
+    --------
+    >>> from shoal.randomness import Randomness
+    >>> sides = ResidualSign(Box.unit(1), [[0.25], [0.75]], 0.4, epsilon=2.0)
+    >>> rows = np.repeat([[0.30], [0.75]], 20_000, axis=0)
+    >>> shifts = sides.shifts(sides.release(rows, Randomness(7).noise))
+    >>> bool(np.all(abs(shifts - [[0.05], [0.0]]) < 0.02))
+    True
+    """
+
+    domain: Box
+    centers: tuple[tuple[float, ...], ...]
+    reach: float
+    _: KW_ONLY
+    epsilon: Number
+
+    def __post_init__(self) -> None:
+        local_budget(self.epsilon)
+        if not isinstance(self.domain, Box):
+            raise InvalidDomain(
+                f"A {type(self.domain).__name__} came where public bounds belong.",
+                "E.g. Box(age=(0, 110)).",
+            )
+        if not positive_number(self.reach):
+            raise InvalidSetting("reach is no positive number.", "E.g. reach=0.3.")
+        lines = as_matrix(self.centers, self.domain.d)
+        if not len(lines) or not np.all(np.isfinite(lines)):
+            raise InvalidSetting(
+                "There is no centre, or one that is not finite.", "Publish at least one."
+            )
+        object.__setattr__(self, "centers", tuple(map(tuple, lines.tolist())))
+
+    @property
+    def guarantee(self) -> LocalDP:
+        """Any two rows give every report with odds within e^epsilon."""
+        return LocalDP(self.exact_epsilon)
+
+    @property
+    def exact_epsilon(self) -> Fraction:
+        """Epsilon as the fraction its decimal form names."""
+        return local_budget(self.epsilon)
+
+    @property
+    def oracle(self) -> Oracle:
+        """Over twice as many categories as there are centres."""
+        return cell_oracle(self.epsilon, 2 * len(self.centers))
+
+    def check(self, value: ArrayLike) -> None:
+        """Refuse what is no table of numbers, before anything is written or drawn."""
+        records_of(value, self.domain, clip=True)
+
+    def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
+        """One report a row: the column and the oracle's report."""
+        rows = self.domain.scale(records_of(value, self.domain, clip=True), -1, 1)  # [P1]
+        columns = rng.integers(0, self.domain.d, size=len(rows))  # [P2]
+        nearest = self._nearest(rows)
+        every = np.arange(len(rows))
+        ways = rows[every, columns] - self._scaled[nearest, columns]
+        steps = np.rint((np.clip(ways / self.reach, -1, 1) + 1) * (STEPS // 2))
+        sides = rng.integers(0, STEPS, size=len(rows)) < steps  # [P3]
+        codes = self.oracle.release(2 * nearest + sides, rng).values  # [P4]
+        return Reports.drawn(np.column_stack([columns, codes]), self, rng)
+
+    def shifts(self, reports: Reports) -> Matrix:
+        """How far, in raw units, the mean of each centre's rows lies from it, column by column.
+
+        0 where a centre has no more rows than noise alone would show.
+        """
+        values = own_reports(reports, self).values
+        moves = [self._moves(values[values[:, 0] == j, 1]) for j in range(self.domain.d)]
+        return np.column_stack(moves) * (self.domain.high - self.domain.low) / 2
+
+    def shares(self, reports: Reports) -> Estimate:
+        """Which part of the people is nearest to each centre."""
+        codes = own_reports(reports, self).values[:, 1]
+        found = self.oracle.frequencies(Reports(codes, self.oracle)).value
+        error = math.sqrt(2 * self.oracle.variance() / codes.size)
+        return Estimate(found[::2] + found[1::2], np.full(len(self.centers), error))
+
+    def _moves(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        if not codes.size:
+            return np.zeros(len(self.centers))
+        oracle = self.oracle
+        shares = oracle.frequencies(Reports(codes, oracle)).value
+        sizes, leans = shares[::2] + shares[1::2], shares[1::2] - shares[::2]
+        noise = 2 * math.sqrt(2 * oracle.variance() / codes.size)
+        moves = leans / np.maximum(sizes, noise) * self.reach
+        return np.where(sizes > noise, np.clip(moves, -self.reach, self.reach), 0.0)
+
+    @property
+    def _scaled(self) -> Matrix:
+        return self.domain.scale(np.array(self.centers), -1, 1)
+
+    def _nearest(self, rows: Matrix) -> NDArray[np.int64]:
+        centers, found = self._scaled, np.empty(len(rows), dtype=np.int64)
+        halves = (centers**2).sum(axis=1) / 2
+        for start in range(0, len(rows), _BLOCK):
+            part = slice(start, start + _BLOCK)
+            found[part] = np.argmin(halves - rows[part] @ centers.T, axis=1)
+        return found

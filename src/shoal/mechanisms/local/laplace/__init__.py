@@ -1,0 +1,1 @@
+"""Laplace noise in any number of dimensions, and what may follow it."""

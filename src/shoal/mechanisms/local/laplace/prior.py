@@ -1,0 +1,156 @@
+"""Where records lie, as far as is public: given by someone, or learnt from the reports by EM."""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.domain.box import Matrix
+from shoal.errors import DimensionMismatch, InvalidSetting, NotAReport, TooManyCells
+from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
+from shoal.mechanisms.local.records import records_of
+from shoal.mechanisms.local.reports import as_raw_reports
+
+__all__ = ["Law", "Prior", "em_prior", "laplace_of", "likeliest", "likelihood_of", "thinned"]
+
+_MOST_ATOMS = 20_000
+_SAMPLED_ATOMS = 600
+_MOST_LIKELIHOODS = 2**28  # 1 GiB of float32
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Prior:
+    """Points where records may lie, and how likely each is.
+
+    Parameters
+    ----------
+    atoms, weights
+        Public points, one a line in raw units, and a weight for each, in proportion: from a
+        census, from earlier reports. Rows of people are no public points, nor is a histogram of
+        them unless noise protects it.
+
+    Examples
+    --------
+    >>> Prior([[0.0, 0.0], [1.0, 1.0]], [3, 1]).weights.tolist()
+    [0.75, 0.25]
+    """
+
+    atoms: Matrix
+    weights: NDArray[np.float64]
+
+    def __init__(self, atoms: ArrayLike, weights: ArrayLike) -> None:
+        points, shares = records_of(atoms), records_of(weights)[0]
+        if shares.size != len(points):
+            raise DimensionMismatch(
+                f"{len(points)} atoms and {shares.size} weights came.", "Give each atom a weight."
+            )
+        if shares.min() < 0 or not 0 < shares.sum() < math.inf:
+            raise InvalidSetting(
+                "Weights must not be negative, nor all zero.", "Give shares, e.g. [0.2, 0.8]."
+            )
+        kept = shares > 0
+        object.__setattr__(self, "atoms", points[kept])
+        total = float(shares.sum())
+        whole = 1.0 if abs(total - 1) < 1e-12 else total  # what sums to 1 comes back as it was
+        object.__setattr__(self, "weights", shares[kept] / whole)
+
+
+def laplace_of(reports: object) -> NDLaplace:
+    """The mechanism of raw reports, if its law is one we can invert."""
+    mechanism = as_raw_reports(reports).mechanism
+    if isinstance(mechanism, NDLaplace):
+        return mechanism
+    raise NotAReport(
+        f"These reports were made by {type(mechanism).__name__}; the law of NDLaplace is needed.",
+        "Hand over reports of NDLaplace, PlanarLaplace or SphericalLaplace.",
+    )
+
+
+def em_prior(reports: object, iterations: int = 200, tolerance: float = 1e-7) -> Prior:
+    """The likeliest prior of these reports: post-processing of them, so it costs nothing.
+
+    Up to three columns the atoms are a lattice of half the noise's range, 1/(2 epsilon), over
+    the public box, or over the reports if there is none; beyond, 600 of the reports moved into
+    the box. Of very many reports a part is used, spread evenly: 2**28 over the number of atoms.
+    """
+    mechanism = laplace_of(reports)
+    values = as_raw_reports(reports).values
+    if not len(values):
+        raise InvalidSetting("No reports came to learn a prior from.", "Give it some.")
+    atoms = _lattice(mechanism, values) if values.shape[1] <= 3 else _some(mechanism, values)
+    used = thinned(values, _MOST_LIKELIHOODS // len(atoms))
+    likelihood = likelihood_of(mechanism, used, atoms)
+    return Prior(atoms, likeliest(likelihood, iterations, tolerance))
+
+
+class Law(Protocol):
+    """How likely a report is, were its record at an atom."""
+
+    def log_density(self, values: Matrix, atoms: Matrix) -> Matrix:
+        """Of each report (lines) at each atom (columns), up to a constant of the report."""
+
+
+def likeliest(
+    likelihood: NDArray[np.float32],
+    iterations: int,
+    tolerance: float = 1e-7,
+    start: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """w <- mean over reports of the posterior under w, from ``start`` or uniform weights on."""
+    n, m = likelihood.shape
+    weights = np.full(m, 1 / m) if start is None else start
+    for _ in range(iterations):
+        evidence = np.maximum(likelihood @ weights.astype(np.float32), np.float32(1e-30))
+        moved = weights * (likelihood.T @ (1 / evidence)) / n
+        moved /= moved.sum()
+        change = float(np.abs(moved - weights).sum())
+        weights = moved
+        if change < tolerance:
+            break
+    return weights
+
+
+def likelihood_of(law: Law, values: Matrix, atoms: Matrix) -> NDArray[np.float32]:
+    """Of each report under each atom, the largest of each line scaled to 1: that cancels in EM."""
+    likelihood = np.empty((len(values), len(atoms)), dtype=np.float32)
+    size = max(1, 2**16 // len(atoms))  # 512 kB at a time, so it stays in the cache
+    for start in range(0, len(values), size):
+        logs = law.log_density(values[start : start + size], atoms)
+        logs -= logs.max(axis=1, keepdims=True)
+        likelihood[start : start + size] = np.exp(logs, out=logs)
+    return likelihood
+
+
+def _lattice(mechanism: NDLaplace, values: Matrix) -> Matrix:
+    box = mechanism.bounds
+    corners = [values.min(axis=0), values.max(axis=0)] if box is None else [box.low, box.high]
+    low, high = mechanism.space.scaled(np.array(corners))
+    nodes = np.ceil((high - low) * 2 * mechanism.rate) + 1
+    if np.prod(nodes) > _MOST_ATOMS:
+        raise TooManyCells(
+            f"A lattice fine enough for this epsilon has more than {_MOST_ATOMS} points.",
+            "The noise is small against the box, so use the reports as they are; or give a prior.",
+        )
+    axes = [np.linspace(a, b, int(m)) for a, b, m in zip(low, high, nodes, strict=True)]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
+    return mechanism.space.unscaled(points)
+
+
+def _some(mechanism: NDLaplace, values: Matrix) -> Matrix:
+    atoms = thinned(values, _SAMPLED_ATOMS)
+    return atoms if mechanism.bounds is None else mechanism.bounds.clip(atoms)
+
+
+def thinned(points: Matrix, most: int = 20_000) -> Matrix:
+    """At most so many lines, spread evenly: enough to learn or to show a density by.
+
+    Examples
+    --------
+    >>> thinned(np.arange(5.0)[:, None], 3).ravel().tolist()
+    [0.0, 2.0, 4.0]
+    """
+    if len(points) <= most:
+        return points
+    return points[np.linspace(0, len(points) - 1, most).astype(np.intp)]

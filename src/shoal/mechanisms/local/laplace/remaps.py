@@ -1,0 +1,205 @@
+"""What may follow a report at no cost: maps made of public things, from reports to reports."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shoal.domain import Box
+from shoal.domain.box import Matrix
+from shoal.errors import InvalidDomain, InvalidSetting
+from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
+from shoal.mechanisms.local.laplace.noise_law import distances
+from shoal.mechanisms.local.laplace.prior import Prior, em_prior, laplace_of
+from shoal.mechanisms.local.reports import Remap, Reports, as_reports
+
+__all__ = ["bayes_remap", "clamp", "snap"]
+
+_MOST_POSTERIORS = 2**16  # held at a time: 512 kB, so they stay in the cache
+
+
+@dataclass(frozen=True)
+class Then:
+    """One remap after another."""
+
+    first: Remap
+    second: Remap
+
+    def __call__(self, reports: Reports) -> Reports:
+        return self.second(self.first(reports))
+
+
+@dataclass(frozen=True)
+class Clamp:
+    """Made by ``clamp``."""
+
+    box: Box
+
+    def __call__(self, reports: Reports) -> Reports:
+        return remapped(reports, self.box.clip(as_reports(reports).values), self)  # [P1]
+
+
+@dataclass(frozen=True)
+class Snap:
+    """Made by ``snap``."""
+
+    box: Box
+    nodes: tuple[int, ...]
+
+    def __call__(self, reports: Reports) -> Reports:
+        gaps = np.array(self.nodes) - 1.0
+        places = np.rint(self.box.scale(self.box.clip(as_reports(reports).values)) * gaps)
+        share = places / gaps
+        nodes = self.box.low * (1 - share) + self.box.high * share  # exact at the corners
+        return remapped(reports, nodes, self)  # [P1]
+
+
+@dataclass(frozen=True)
+class BayesRemap:
+    """Made by ``bayes_remap``."""
+
+    prior: Prior | str
+    loss: str
+
+    def __call__(self, reports: Reports) -> Reports:
+        mechanism = laplace_of(reports)
+        prior = em_prior(reports) if isinstance(self.prior, str) else self.prior
+        best = np.empty(reports.values.shape)
+        size = max(1, _MOST_POSTERIORS // len(prior.weights))
+        for start in range(0, len(best), size):
+            posterior = _posterior(mechanism, reports.values[start : start + size], prior)
+            best[start : start + size] = self._best(mechanism, posterior, prior)
+        return remapped(reports, best, self)  # [P2]
+
+    def _best(self, mechanism: NDLaplace, posterior: Matrix, prior: Prior) -> Matrix:
+        if self.loss == "squared":
+            return posterior @ prior.atoms
+        atoms = mechanism.space.scaled(prior.atoms)
+        return mechanism.space.unscaled(_geometric_medians(posterior, atoms))
+
+
+def clamp(box: Box) -> Clamp:
+    """Move reports outside the public box to its nearest point.
+
+    Free, but it destroys the law of the noise: keep the plain reports for learning.
+
+    >>> from shoal.mechanisms import PlanarLaplace
+    >>> reports = Reports(np.array([[-3.0, 0.5]]), PlanarLaplace(1.0))
+    >>> clamp(Box.unit(2))(reports).values.tolist()
+    [[0.0, 0.5]]
+    """
+    if not isinstance(box, Box):
+        raise InvalidDomain("clamp was given no box.", "Give a public one: clamp(Box.unit(2)).")
+    return Clamp(box)
+
+
+def snap(box: Box, nodes: int | Sequence[int]) -> Snap:
+    """Move reports to the nearest node of a public grid.
+
+    Nodes are points, ``nodes`` of them evenly spaced along each axis, corners of the box among
+    them (a ``Grid`` has cells; their centres leave the corners out).
+
+    >>> from shoal.mechanisms import PlanarLaplace
+    >>> reports = Reports(np.array([[-3.0, 0.6]]), PlanarLaplace(1.0))
+    >>> snap(Box.unit(2), nodes=3)(reports).values.tolist()
+    [[0.0, 0.5]]
+    """
+    if not isinstance(box, Box):
+        raise InvalidDomain("snap was given no box.", "E.g. snap(Box.unit(2), nodes=16).")
+    each = np.atleast_1d(np.asarray(nodes))
+    whole = each.dtype.kind in "iu" and each.shape in ((1,), (box.d,))
+    if not whole or each.min() < 2:
+        raise InvalidSetting(
+            f"nodes is no whole number from 2 up, nor one for each of {box.d} columns.",
+            "E.g. snap(box, nodes=16).",
+        )
+    return Snap(box, tuple(np.broadcast_to(each, box.d).tolist()))
+
+
+def bayes_remap(
+    prior: Prior | tuple[ArrayLike, ArrayLike] | str = "em", loss: str = "squared"
+) -> BayesRemap:
+    """Move each report to the best guess of its record, given where records tend to lie.
+
+    Parameters
+    ----------
+    prior
+        Public points and their weights: ``Prior(atoms, weights)`` or the pair. ``"em"`` learns
+        the weights from the reports themselves.
+    loss
+        ``"squared"``: posterior mean. ``"euclidean"``: the point of least expected distance.
+
+    Examples
+    --------
+    >>> from shoal.mechanisms import PlanarLaplace
+    >>> reports = Reports(np.array([[0.2, 0.1], [3.0, 2.0]]), PlanarLaplace(4.0))
+    >>> towns = [[0.0, 0.0], [2.0, 2.0]]
+    >>> bayes_remap((towns, [1, 1]))(reports).values.round(2).tolist()
+    [[0.0, 0.0], [2.0, 2.0]]
+
+    References
+    ----------
+    Chatzikokolakis, ElSalamouny, Palamidessi, Efficient utility improvement for location privacy,
+    PoPETs 2017.
+    """
+    if loss not in ("squared", "euclidean"):
+        raise InvalidSetting("loss is neither 'squared' nor 'euclidean'.", "Choose one of them.")
+    if isinstance(prior, Prior) or (isinstance(prior, str) and prior == "em"):
+        return BayesRemap(prior, loss)
+    if not isinstance(prior, tuple | list) or len(prior) != 2:
+        raise InvalidSetting(
+            "prior is neither 'em' nor a pair of points and weights.",
+            "E.g. bayes_remap(prior=(atoms, weights)), both public.",
+        )
+    return BayesRemap(Prior(*prior), loss)
+
+
+def learns(remap: Remap | None) -> TypeGuard[Remap]:
+    """Whether it must see all reports to move one, as ``bayes_remap("em")`` does.
+
+    >>> learns(bayes_remap(([[0.0], [1.0]], [1, 1]))), learns(bayes_remap("em"))
+    (False, True)
+    """
+    if isinstance(remap, Then):
+        return learns(remap.first) or learns(remap.second)
+    return isinstance(remap, BayesRemap) and isinstance(remap.prior, str)
+
+
+def taught(remap: Remap, reports: Reports) -> Remap:
+    """A remap that moves reports one by one, once these have taught it what it must learn."""
+    if isinstance(remap, Then):  # only the first sees reports as they were drawn
+        return Then(taught(remap.first, reports), remap.second)
+    if isinstance(remap, BayesRemap) and isinstance(remap.prior, str):
+        return replace(remap, prior=em_prior(reports))
+    return remap
+
+
+def _posterior(mechanism: NDLaplace, values: Matrix, prior: Prior) -> Matrix:
+    """How likely each atom (columns) is the record behind each report (lines)."""
+    logs = mechanism.log_density(values, prior.atoms)
+    logs += np.log(prior.weights)
+    logs -= logs.max(axis=1, keepdims=True)
+    np.exp(logs, out=logs)
+    logs /= logs.sum(axis=1, keepdims=True)
+    return logs
+
+
+def _geometric_medians(posterior: Matrix, atoms: Matrix) -> Matrix:
+    """The points of least expected distance, by Weiszfeld's steps from the means."""
+    medians = posterior @ atoms
+    moving = np.arange(len(medians))
+    for _ in range(50):
+        pull = posterior[moving] / np.maximum(distances(medians[moving], atoms), 1e-12)
+        moved = (pull @ atoms) / pull.sum(axis=1, keepdims=True)
+        far = np.abs(moved - medians[moving]).max(axis=1) > 1e-6
+        medians[moving] = moved
+        moving = moving[far]
+    return medians
+
+
+def remapped(reports: Reports, values: Matrix, remap: Remap) -> Reports:
+    """The same people's reports with new values, and what was done to them."""
+    done = remap if reports.remap is None else Then(reports.remap, remap)
+    return Reports(values, reports.mechanism, done, reports.simulation)

@@ -1,0 +1,149 @@
+"""Redraw until the report lands in the box: another law, so a mechanism with its own promise."""
+
+import math
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.domain import Box
+from shoal.domain.box import Matrix
+from shoal.errors import InvalidDomain, InvalidSetting, RestrictionTooTight
+from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace, fill_with_noise, to_places
+from shoal.mechanisms.local.records import bounds_needed
+from shoal.mechanisms.local.reports import Reports
+from shoal.privacy import Guarantee, MetricDP
+from shoal.privacy.exact import exact_budget
+
+__all__ = ["Restrict"]
+
+_LEAST_ACCEPTANCE = 1e-3
+
+
+@dataclass(frozen=True)
+class Restrict:
+    """``NDLaplace`` whose noise is drawn again until the report lies in the box.
+
+    Guarantee
+    ---------
+    Whether a draw is kept depends on the record, so the law of the noise changes, and with it the
+    promise: noise of epsilon keeps 2 epsilon. By default noise is drawn at half the mechanism's
+    epsilon, so that its epsilon is what is promised. ``clamp(box)`` costs nothing and keeps the
+    whole epsilon for the noise; prefer it unless reports on the faces are in the way. See
+    ``restrict.proof.md``.
+
+    Parameters
+    ----------
+    mechanism
+        The noise, with its scale and lattice.
+    box
+        Where reports must lie; the mechanism's own bounds if left out.
+    calibrate
+        ``True``: draw at epsilon/2 and promise epsilon. ``False``: draw at epsilon, promise 2
+        epsilon.
+
+    Examples
+    --------
+    >>> from shoal.randomness import Randomness
+    >>> restricted = Restrict(NDLaplace(2.0), Box(x=(0, 5), y=(0, 5)))
+    >>> float(restricted.guarantee.epsilon), float(restricted.drawn.guarantee.epsilon)
+    (2.0, 1.0)
+    >>> reports = restricted.release(np.zeros((100, 2)), Randomness(7).noise)
+    >>> restricted.box.contains(reports.values).all()
+    np.True_
+    """
+
+    mechanism: NDLaplace
+    box: Box | None = None
+    calibrate: bool = True
+    drawn: NDLaplace = field(init=False, repr=False, compare=False)
+    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    acceptance: float = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.mechanism, NDLaplace):
+            raise InvalidSetting(
+                f"Restrict is for NDLaplace and its kin; a {type(self.mechanism).__name__} came.",
+                "E.g. Restrict(NDLaplace(1.0), box).",
+            )
+        box = _one_box(self.mechanism, self.box)
+        halves = Fraction(1, 2) if self.calibrate else Fraction(1)
+        epsilon = exact_budget(self.mechanism.epsilon) * halves
+        drawn = replace(self.mechanism, epsilon=epsilon, bounds=box)
+        if not isinstance(drawn.guarantee, MetricDP):
+            raise InvalidSetting(
+                "A mechanism without a lattice came; it promises nothing.", "Leave lattice='auto'."
+            )
+        object.__setattr__(self, "box", box)
+        object.__setattr__(self, "drawn", drawn)
+        object.__setattr__(self, "guarantee", drawn.guarantee * 2)  # [P1] epsilon and slack
+        object.__setattr__(self, "acceptance", _checked_acceptance(drawn, box))
+
+    def check(self, value: ArrayLike) -> None:
+        """Refuse what cannot be a table of records, or a record."""
+        self.drawn.check(value)
+
+    def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
+        """Reports of a table, one a row, or of a single record, all inside the box."""
+        box = cast("Box", self.box)
+        cell = self.drawn.space.units(box.d) * cast("float", self.drawn.step)
+        top = np.floor((box.high - box.low) / cell)
+        places = np.array(self.drawn.records(value))
+        to_places(places, box.low, cell)
+        np.clip(places, 0, top, out=places)  # [P2] the record's own place lies in the box
+        _redraw_until_inside(places, top, self.drawn.lattice_rate, rng)
+        return Reports.drawn(np.minimum(box.low + places * cell, box.high), self, rng)
+
+
+def _redraw_until_inside(
+    places: Matrix, top: NDArray[np.float64], rate: float, rng: np.random.Generator
+) -> None:
+    """Add noise to each row, again and again from its own place, until it lies in 0 .. top."""
+    waiting = np.arange(len(places))
+    while waiting.size:  # [P3] without a cap: giving up would tell of the record
+        drawn = np.empty((waiting.size, top.size))
+        fill_with_noise(drawn, rate, rng)
+        np.rint(drawn, out=drawn)
+        drawn += places[waiting]
+        inside = np.all((drawn >= 0) & (drawn <= top), axis=1)
+        places[waiting[inside]] = drawn[inside]
+        waiting = waiting[~inside]
+
+
+def _one_box(mechanism: NDLaplace, box: Box | None) -> Box:
+    if box is not None and mechanism.bounds not in (None, box):
+        raise InvalidDomain(
+            "The mechanism has bounds of its own, and they are not this box.",
+            "Leave one of the two out: records and reports share one box here.",
+        )
+    return bounds_needed(box or mechanism.bounds, "Restrict")
+
+
+def _checked_acceptance(drawn: NDLaplace, box: Box) -> float:
+    """How often a draw is kept in the worst place, a corner: a public number."""
+    most = 2.0**-box.d  # [P4]
+    sides = (box.high - box.low) / drawn.space.units(box.d)
+    acceptance = most if most < _LEAST_ACCEPTANCE else _corner_acceptance(sides, drawn.rate)
+    if acceptance < _LEAST_ACCEPTANCE:
+        raise RestrictionTooTight(
+            f"At a corner of the box one draw in {1 / acceptance:,.0f} would land inside.",
+            "Use clamp(box) on plain reports, which is free; or raise epsilon, widen the box, or "
+            "take fewer columns (ten and more never do).",
+        )
+    return acceptance
+
+
+def _corner_acceptance(sides: NDArray[np.float64], rate: float) -> float:
+    """E prod (Phi(w a) - 1/2), a = rate / sqrt(2V), V ~ Gamma((d+1)/2), by the trapezoid rule.
+
+    In y = log v the integrand is smooth and falls off exponentially at both ends, where the
+    trapezoid rule converges faster than any power of its step.
+    """
+    shape = (sides.size + 1) / 2
+    y = np.linspace(-60, 8, 2_001)
+    log_weights = shape * y - np.exp(y) - math.lgamma(shape)
+    half_erf = np.vectorize(lambda z: math.erf(z) / 2)  # Phi(t) - 1/2 = erf(t / sqrt 2) / 2
+    inside = np.prod([half_erf(side * rate / 2 * np.exp(-y / 2)) for side in sides], axis=0)
+    return float(np.sum(inside * np.exp(log_weights)) * (y[1] - y[0]))

@@ -1,0 +1,125 @@
+"""Raw units and scaled ones: in which public unit of each column a distance is measured."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.domain import Box
+from shoal.domain.box import Matrix, as_matrix
+from shoal.errors import InvalidDomain
+from shoal.mechanisms.local.records import bounds_needed
+
+__all__ = ["Scale", "Scaling", "refuse_degrees"]
+
+Row = NDArray[np.float64]
+Scale = str | Sequence[float] | Row | None
+_LATITUDES = {"lat", "latitude"}
+_LONGITUDES = {"lon", "lng", "long", "longitude"}
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How far apart two records are: distances in public units of each column.
+
+    Parameters
+    ----------
+    scale
+        ``None``: 1 a column (kilometres for ``Box.geo``). ``"box"``: half the box's sides. Or a
+        positive number a column.
+    bounds
+        The public box, if there is one.
+
+    Examples
+    --------
+    >>> Scaling.of((10, 2), None).scaled([[40, 7]]).tolist()
+    [[4.0, 3.5]]
+    """
+
+    scale: str | tuple[float, ...] | None
+    bounds: Box | None
+
+    @classmethod
+    def of(cls, scale: Scale, bounds: Box | None) -> "Scaling":
+        """Check both: they are public and of one width."""
+        if bounds is not None and not isinstance(bounds, Box):
+            raise InvalidDomain(
+                f"bounds came as a {type(bounds).__name__}.", "E.g. bounds=Box(age=(0, 110))."
+            )
+        if scale is None:
+            if bounds is not None and bounds.distance_unit != "km":
+                refuse_degrees(bounds.names)
+            return cls(None, bounds)
+        if isinstance(scale, str) and scale == "box":
+            return cls("box", bounds_needed(bounds, "scale='box'"))
+        return cls(_numbers(scale, bounds), bounds)
+
+    @property
+    def d(self) -> int | None:
+        """Number of columns, if bounds or scale tell it."""
+        if self.bounds is not None:
+            return self.bounds.d
+        return len(self.scale) if isinstance(self.scale, tuple) else None
+
+    @property
+    def unit(self) -> str:
+        """Of distances: ``"km"`` for a geographic box."""
+        return "1" if self.bounds is None else self.bounds.distance_unit
+
+    @property
+    def named(self) -> tuple[float, ...] | None:
+        """The scale in numbers: promises about two boxes must not pass for one kind."""
+        if self.scale == "box" and self.bounds is not None:
+            return tuple((self.bounds.sides / 2).tolist())
+        return self.scale if isinstance(self.scale, tuple) else None
+
+    def origin(self, d: int) -> Row:
+        """Where a lattice starts: the box's low corner, or zero."""
+        return np.zeros(d) if self.bounds is None else self.bounds.low
+
+    def units(self, d: int) -> Row:
+        """How much of each column, in raw units, one scaled unit is."""
+        box = self.bounds
+        if self.scale == "box" and box is not None:
+            return (box.high - box.low) / 2
+        # Degrees in one kilometre for a geographic box; 1 for any other.
+        raw = np.ones(d) if box is None else (box.high - box.low) / box.sides
+        return raw if self.scale is None else raw * np.array(self.scale, dtype=np.float64)
+
+    def scaled(self, values: ArrayLike) -> Matrix:
+        """Reports or public points in scaled units."""
+        points = as_matrix(values, self.d)
+        d = points.shape[1]
+        return (points - self.origin(d)) / self.units(d)
+
+    def unscaled(self, points: Matrix) -> Matrix:
+        """Back from ``scaled``."""
+        d = points.shape[1]
+        return np.multiply(points, self.units(d)) + self.origin(d)
+
+
+def _numbers(scale: Scale, bounds: Box | None) -> tuple[float, ...]:
+    units = np.atleast_1d(np.asarray(scale))
+    good = units.dtype.kind in "fiu" and units.ndim == 1 and units.size > 0
+    good = good and (bounds is None or units.size == bounds.d)
+    if good and np.all(np.isfinite(units) & (units > 0)):
+        return tuple(units.astype(np.float64).tolist())
+    columns = "each column" if bounds is None else f"each of {bounds.d} columns"
+    raise InvalidDomain(
+        f"scale is neither None, 'box' nor one positive, finite number for {columns}.",
+        "Say how much of a column counts as one unit of distance, e.g. scale=(10, 0.5); choose "
+        "it without the rows.",
+    )
+
+
+def refuse_degrees(names: Iterable[str]) -> None:
+    """Epsilon per degree hides less to the east than to the north: nobody means that."""
+    words = {word for name in names for word in re.split(r"[^a-z]+", name.lower())}
+    if words & _LATITUDES and words & _LONGITUDES:
+        raise InvalidDomain(
+            "There is a latitude and a longitude in degrees, so epsilon would be per degree.",
+            "Use Box.geo(latitude=..., longitude=...) and epsilon per kilometre; give other "
+            "columns a mechanism of their own, or scale=(...) if degrees are really meant.",
+        )

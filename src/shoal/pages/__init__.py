@@ -1,0 +1,1 @@
+"""What each kind of result says on its page and in a terminal."""

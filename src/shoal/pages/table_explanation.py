@@ -1,0 +1,125 @@
+"""Why each column sits where it does, and what k-anonymity is not: for the holder of the rows."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.cli.output import entry
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from shoal.anonymize.policy import Policy
+    from shoal.anonymize.release.result import Finished
+
+__all__ = ["IS_NOT", "columns", "explained", "roles"]
+
+IS_NOT = (
+    "k-anonymity is not differential privacy. It limits one thing: how well someone who knows "
+    "your quasi-identifiers, and that you are in the table, can pick your row.",
+    "Same values: if all of a group have one diagnosis, whoever finds the group knows it. Rules "
+    "l and t limit that; without them nothing does.",
+    "Two releases: two tables that share people can be intersected under different cuts, and "
+    "subtracted under one. Keep one cut, and use `shoal anonymize apply` for new people only.",
+    "Minimality: someone who knows how the search works can reason about why it stopped, and "
+    "learn more than the table shows.",
+    "Other columns are published as they are. What is known of them can find people, too.",
+)
+_WHY = {
+    "identifier": "names a person",
+    "sensitive": "is what others should not learn; published as it is",
+    "other": "is published as it is, because the policy says so",
+}
+
+
+def explained(policy: "Policy", finished: "Finished | None") -> list["Text"]:
+    """Everything ``--explain`` prints."""
+    said = [entry("Is not" if i == 0 else "", line) for i, line in enumerate(IS_NOT)]
+    lines = roles(policy) | (columns(finished) if finished else {})
+    told = [entry("Columns" if i == 0 else "", line) for i, line in enumerate(lines.values())]
+    return [*said, *told, entry("", "These lines count rows: they are for their holder alone.")]
+
+
+def roles(policy: "Policy") -> dict[str, str]:
+    """For each column its role, in words."""
+    found = {}
+    for name, of in policy.attributes.items():
+        why = _WHY.get(of.role, "may be known to others, so it is generalised")
+        if of.role == "identifier":
+            why += ", so it is " + ("dropped" if of.action == "drop" else "replaced by a pseudonym")
+        found[name] = f"{name}: {of.role}, {why}."
+    return found
+
+
+def columns(finished: "Finished") -> dict[str, str]:
+    """For each quasi-identifier what is published, and what kept it from being more precise."""
+    outcome = finished.outcome
+    hierarchies = finished.frequency.codec.hierarchies
+    if outcome.cut is None:
+        return {n: f"{n}: quasi; every group has labels of its own." for n in hierarchies}
+    left = max(finished.frequency.problem.budget - outcome.metrics.suppressed, 0)
+    return {
+        name: f"{name}: quasi; {_state(finished, q)}{_blocked(finished, q, left)}"
+        for q, name in enumerate(hierarchies)
+    }
+
+
+def _state(finished: "Finished", q: int) -> str:
+    assert finished.outcome.cut is not None
+    tree, nodes = finished.frequency.problem.taxonomies[q], finished.outcome.cut.nodes[q]
+    kept = 100 * max(1 - finished.outcome.metrics.ncp_by_qid[q], 0.0)
+    if nodes == (0,):
+        return f"fully generalised to {tree.nodes[0].label!r}."
+    return f"{len(nodes)} labels for {tree.size} leaves, {kept:.0f} % of its detail kept."
+
+
+def _blocked(finished: "Finished", q: int, left: int) -> str:
+    """What opening its largest label would cost."""
+    at, rows = _largest(finished, q)
+    if at is None:
+        return " Nothing is left to open."
+    label = finished.frequency.problem.taxonomies[q].nodes[at].label
+    lost = _lost_by_opening(finished, q, at)
+    if lost <= left:
+        return (
+            f" Opening {label!r} ({rows:,} rows) would cost {lost:,} rows; {left:,} may still go, "
+            "and another step was worth more."
+        )
+    return (
+        f" Opening {label!r} ({rows:,} rows) would put {lost:,} rows into groups that break k, l "
+        f"or t; {left:,} more may be left out."
+    )
+
+
+def _largest(finished: "Finished", q: int) -> tuple[int | None, int]:
+    """The published label with most rows that has something below it."""
+    problem, release = finished.frequency.problem, finished.produced.release
+    live = ~release.suppressed & ~release.starred
+    rows = np.bincount(release.labels[live, q], problem.n[live]).astype(np.int64)
+    tree = problem.trees[q]
+    inner = [at for at in np.flatnonzero(rows) if tree.high[at] - tree.low[at] > 1]
+    at = max(inner, key=lambda place: rows[place], default=None)
+    return (None, 0) if at is None else (int(at), int(rows[at]))
+
+
+def _lost_by_opening(finished: "Finished", q: int, at: int) -> int:
+    """Rows in groups that would break a rule if this label were replaced by those below it."""
+    from shoal.anonymize.classes import classes_of
+    from shoal.anonymize.release.lines import violations
+
+    problem, release = finished.frequency.problem, finished.produced.release
+    gone = release.suppressed | release.starred
+    labels = release.labels.copy()
+    for place in _below(finished, q, at):
+        node = problem.taxonomies[q].nodes[place]
+        code = problem.codes[:, q]
+        labels[(code >= node.low) & (code < node.high) & (release.labels[:, q] == at), q] = place
+    classes = classes_of(labels, gone)
+    broken = np.append(violations(problem, classes), False)
+    return int(problem.n[broken[classes.ids]].sum())
+
+
+def _below(finished: "Finished", q: int, at: int) -> Iterator[int]:
+    nodes = finished.frequency.problem.taxonomies[q].nodes
+    return (place for place, node in enumerate(nodes) if node.parent == at)

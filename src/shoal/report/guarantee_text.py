@@ -1,0 +1,449 @@
+"""The words for what is released of a table with noise: ``PureDP`` and ``ApproxDP``.
+
+The words for reports that were changed one by one: ``LocalDP`` and ``MetricDP``.
+
+The words for a table in which people share what is shown of them: ``KAnonymity``.
+
+One guarantee in words, and the sentences that several guarantees share.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from shoal.errors import InvalidBudget
+from shoal.figures.text import number
+from shoal.privacy import ApproxDP, KAnonymity, LocalDP, MetricDP, PureDP
+from shoal.report.amounts import (
+    amount,
+    at_most,
+    belief,
+    by_factor,
+    decimal,
+    in_100,
+    large,
+    odds,
+    odds_move,
+    one_in,
+)
+
+__all__ = [
+    "GROUPS",
+    "KEPT",
+    "LATER",
+    "OTHERS",
+    "REPORTED",
+    "TABLE_TERMS",
+    "Promise",
+    "of_groups",
+    "of_places",
+    "of_reports",
+    "of_tables",
+]
+
+GROUPS = (
+    "Facts about groups stay visible. What is common among many may be true of you too, whether or "
+    "not you took part."
+)
+OTHERS = "People whose rows say something about you count for themselves: family, friends, twins."
+REPORTED = "Worked out from reports that were changed at random one by one; none is listed here."
+KEPT = "Whoever collected the rows still holds them. This page does not cover how they are kept."
+LATER = "Other releases from the same rows add up. Only those in this table's ledger are counted."
+
+_TERMS = (
+    ("ε (epsilon)", "is the budget: smaller means more noise and a tighter limit."),
+    ("Odds", "set the chance for against the chance against: 10 in 100 is 1 to 9."),
+    ("Cell", "means a rectangle in which rows are counted, with noise added to the count."),
+    ("The ledger", "adds up what was promised about one table."),
+)
+TABLE_TERMS = (
+    ("Quasi-identifier", "means a column others may know of you: age, place, occupation."),
+    ("Group", "means the rows that show the same in all of these columns."),
+    ("Detail kept", "is 100 % for single values, 0 % for a column that only shows *."),
+    ("Suppressed", "rows are left out, since no group was large enough for them."),
+)
+
+_STATED = (
+    "This rests on the publisher's statement that nobody in this table was in an earlier release. "
+    "Nothing has checked it; if it is false, the releases can be subtracted from each other."
+)
+_COMPARED = (
+    "Nobody in it was in an earlier release under the same grouping: people were compared before "
+    "it was made."
+)
+
+
+@dataclass(frozen=True)
+class Promise:
+    """One guarantee in words.
+
+    ``lead`` is the sentence to set large; ``before`` and ``after`` are the chances in it, where
+    it has any ("10" and "24" in 100), and ``guessed`` is what they are about. ``head`` goes above
+    it, ``found`` above what was found, ``costs`` and ``costs_from`` above what it costs; ``terms``
+    explains words of the page.
+    """
+
+    lead: str
+    more: tuple[str, ...]
+    exact: str
+    holds: tuple[str, ...]
+    fails: tuple[str, ...]
+    name: str
+    protects: str
+    compared: str
+    before: str | None = None
+    after: str | None = None
+    guessed: str | None = None
+    head: str = "The promise to you"
+    found: str = "What you see carries noise, and no row of the table is drawn or listed here."
+    costs: str = "How much the noise costs"
+    costs_from: str = "Worked out from the promise and the released numbers alone."
+    terms: tuple[tuple[str, str], ...] = _TERMS
+
+
+def of_tables(guarantee: PureDP | ApproxDP, value: str = "value", **_: Any) -> Promise:
+    """Presence is hidden, or only what a row says."""
+    if guarantee.neighbours == "replace-one":
+        return _replace_one(guarantee, value)
+    return _add_remove(guarantee)
+
+
+def _add_remove(guarantee: PureDP | ApproxDP) -> Promise:
+    after = belief(Decimal("0.1"), guarantee.epsilon).most
+    unit = "row" if guarantee.rows == 1 else f"person with at most {guarantee.rows} rows"
+    return Promise(
+        lead="If someone thought the chance that you are in this table was 10 in 100, this release "
+        f"can move them to {at_most(after)}, however clever they are{_but_for(guarantee)}.",
+        more=(odds_move(guarantee.epsilon), "Anything they know from elsewhere is allowed for."),
+        exact=f"{_inequality(guarantee)}, for all S and all D, D′ that differ by one {unit} added "
+        f"or removed. Running time is left out.",
+        holds=(
+            "Beyond the limit above, nobody can tell from this page whether you took part.",
+            "Nothing computed later from these numbers can weaken the limit.",
+            "The limit is the same for everyone, whatever their row says.",
+        ),
+        fails=(
+            *_broken(guarantee),
+            GROUPS,
+            f"One of your values, if your presence is known: {_value_limit(guarantee)}.",
+            KEPT,
+            OTHERS,
+            LATER,
+            *large(guarantee.epsilon),
+        ),
+        name=_named(guarantee),
+        protects="one row" if guarantee.rows == 1 else f"one person, up to {guarantee.rows} rows",
+        compared="the table without them",
+        before="10",
+        after=in_100(after),
+        guessed="whether you took part",
+    )
+
+
+def _replace_one(guarantee: PureDP | ApproxDP, value: str) -> Promise:
+    after = belief(Decimal("0.1"), guarantee.epsilon).most
+    unit = "row" if guarantee.rows == 1 else f"person's at most {guarantee.rows} rows"
+    return Promise(
+        lead="Everyone may know that you are in the table. If someone gave your true "
+        f"{value} a chance of 10 in 100, this release can move them to {at_most(after)}"
+        f"{_but_for(guarantee)}.",
+        more=(odds_move(guarantee.epsilon), "Anything they know from elsewhere is allowed for."),
+        exact=f"{_inequality(guarantee)}, for all S and all D, D′ of equal size that differ in the "
+        f"values of one {unit}. Running time is left out.",
+        holds=(
+            f"Beyond the limit above, nobody can tell from this page your true {value}.",
+            "Nothing computed later from these numbers can weaken the limit.",
+            "The limit is the same for everyone, whatever their row says.",
+        ),
+        fails=(
+            *_broken(guarantee),
+            "That you are in the table is not hidden, nor how many people are.",
+            GROUPS,
+            KEPT,
+            OTHERS,
+            LATER,
+            *large(guarantee.epsilon),
+        ),
+        name=_named(guarantee),
+        protects="the values of one row"
+        if guarantee.rows == 1
+        else f"the values of one person, up to {guarantee.rows} rows",
+        compared="the table with other values in their place",
+        before="10",
+        after=in_100(after),
+        guessed=f"which of two candidates is your true {value}",
+    )
+
+
+def _delta(guarantee: PureDP | ApproxDP) -> Fraction:
+    return guarantee.delta if isinstance(guarantee, ApproxDP) else Fraction(0)
+
+
+def _inequality(guarantee: PureDP | ApproxDP) -> str:
+    delta = _delta(guarantee)
+    return (
+        f"P[M(D) ∈ S] ≤ e^ε · P[M(D′) ∈ S]{' + δ' if delta else ''} with "
+        f"ε = {decimal(guarantee.epsilon)}, δ = {decimal(delta) if delta else 0}"
+    )
+
+
+def _named(guarantee: PureDP | ApproxDP) -> str:
+    kind = "approximate" if _delta(guarantee) else "pure"
+    return f"{amount(guarantee)}, {kind} differential privacy"
+
+
+def _but_for(guarantee: PureDP | ApproxDP) -> str:
+    delta = _delta(guarantee)
+    return f", but for a chance of at most {one_in(delta)}" if delta else ""
+
+
+def _value_limit(guarantee: PureDP | ApproxDP) -> str:
+    """A swap is two steps: one row out, another in."""
+    try:
+        swapped = guarantee.as_replace_one()
+    except InvalidBudget:  # two steps may fail with certainty
+        return "nothing is limited"
+    return f"odds change {by_factor(odds(swapped.epsilon))}{_but_for(swapped)}"
+
+
+def _broken(guarantee: PureDP | ApproxDP) -> tuple[str, ...]:
+    if not _delta(guarantee):
+        return ()
+    return ("If that small chance comes true, anything about you may show.",)
+
+
+class _Made(NamedTuple):
+    """Who changed the values, and what follows from it."""
+
+    where: str
+    truth: str
+    kept: str
+    seen: str
+    fails: tuple[str, ...] = ()
+
+
+_ON_DEVICE = _Made(
+    where="on your own device before it was sent",
+    truth="Nobody, the collector included, holds the true one.",
+    kept="never left your device",
+    seen="That you took part, when, and from which address is not hidden.",
+)
+_BY_HOLDER = _Made(
+    where="before it left whoever holds the table",
+    truth="They still hold the true one.",
+    kept="is in no report",
+    seen="That you are in the table is not hidden.",
+    fails=(KEPT,),
+)
+
+
+_ON_DEVICE = _Made(
+    where="on your own device before it was sent",
+    truth="Nobody, the collector included, holds the true one.",
+    kept="never left your device",
+    seen="That you took part, when, and from which address is not hidden.",
+)
+_BY_HOLDER = _Made(
+    where="before it left whoever holds the table",
+    truth="They still hold the true one.",
+    kept="is in no report",
+    seen="That you are in the table is not hidden.",
+    fails=(KEPT,),
+)
+
+
+def of_reports(
+    guarantee: LocalDP, value: str = "answer", by_holder: bool = False, **_: Any
+) -> Promise:
+    """One limit, whatever was reported."""
+    after = belief(Decimal("0.1"), guarantee.epsilon).most
+    made = _BY_HOLDER if by_holder else _ON_DEVICE
+    return Promise(
+        lead=f"Your {value} was changed at random {made.where}. If "
+        "someone gave a guess about it 10 in 100, your report can move them to "
+        f"{at_most(after)}.",
+        more=(made.truth, odds_move(guarantee.epsilon)),
+        exact=f"P[R(x) ∈ S] ≤ e^ε · P[R(x′) ∈ S] with ε = {decimal(guarantee.epsilon)}, for all S "
+        "and any two values x, x′ of one person; δ = 0. Several reports: ε times their number.",
+        holds=(
+            f"The true {value} {made.kept}.",
+            "Nothing computed later from the reports can weaken the limit.",
+            f"The limit is the same for every {value}.",
+        ),
+        fails=(
+            made.seen,
+            "Each further report of yours adds to what can be learnt.",
+            *made.fails,
+            GROUPS,
+            OTHERS,
+            *large(guarantee.epsilon),
+        ),
+        name=f"ε = {decimal(guarantee.epsilon)} a report, local differential privacy",
+        protects=f"one {value} of one person",
+        compared=f"any other {value}",
+        before="10",
+        after=in_100(after),
+        guessed=f"which of two candidates your {value} was",
+        found=REPORTED,
+    )
+
+
+def of_places(
+    guarantee: MetricDP, diameter: float | None = None, dimensions: int | None = None, **_: Any
+) -> Promise:
+    """A limit that grows with distance."""
+    near, far = 1 / (10 * guarantee.epsilon), 1 / guarantee.epsilon
+    steps = [_apart(guarantee, near), _apart(guarantee, far, short=True)]
+    if diameter is not None:
+        steps.append(_apart(guarantee, Fraction(diameter), ends=True))
+    scale = "1 a column" if guarantee.scale is None else str(guarantee.scale)
+    per = decimal(guarantee.epsilon) + ("" if guarantee.unit == "1" else f" per {guarantee.unit}")
+    return Promise(
+        lead=" ".join(steps),
+        more=(*_spread(guarantee, dimensions), "There is no single limit: it grows with distance."),
+        exact=f"P[R(x) ∈ S] ≤ e^(ε·d(x, x′) + s) · P[R(x′) ∈ S] for all S, with ε = {per}, d "
+        f"{guarantee.metric}, scale {scale}, slack s = {decimal(guarantee.slack)}.",
+        holds=(
+            "Nearby places are hard to tell apart from your report, within the limits above.",
+            "Nothing computed later from the reports can weaken these limits.",
+        ),
+        fails=(
+            "Places far apart can be told apart: your town may show even if your street does not.",
+            "That you took part, when, and from which address is not hidden.",
+            "Each further report of yours adds to what can be learnt.",
+            GROUPS,
+        ),
+        name=f"ε = {per}, metric differential privacy",
+        protects="one place of one person",
+        compared="any other place, the nearer the better hidden",
+        found=REPORTED,
+    )
+
+
+def _apart(guarantee: MetricDP, far: Fraction, short: bool = False, ends: bool = False) -> str:
+    factor = odds(guarantee.epsilon * far + guarantee.slack)
+    where = _length(float(far), guarantee.unit)
+    limit = "" if short else "odds change by at most "
+    if factor.startswith("over"):
+        limit, factor = "", f"{factor} times, which limits next to nothing"
+    if ends:
+        return f"Opposite ends of the area, {where}: {limit}{factor}."
+    return f"{where}: {limit}{factor}." if short else f"Places {where} apart: {limit}{factor}."
+
+
+def _spread(guarantee: MetricDP, dimensions: int | None) -> tuple[str, ...]:
+    """Half and 95 in 100 of the reports of Laplace noise in the plane or in space."""
+    quantiles = {2: (1.678, 4.744), 3: (2.674, 6.296)}
+    if dimensions not in quantiles or guarantee.metric != "euclidean":
+        return ()
+    half, most = (q / float(guarantee.epsilon) for q in quantiles[dimensions])
+    unit = guarantee.unit
+    return (
+        f"Half of the reports land within {_length(half, unit)} of the true place, 95 in 100 "
+        f"within {_length(most, unit)}.",
+    )
+
+
+def _length(value: float, unit: str) -> str:
+    if unit == "km":
+        return f"{number(float(f'{value * 1000:.3g}'))} m" if value < 1 else f"{value:.3g} km"
+    return f"{value:.3g}" if unit == "1" else f"{value:.3g} {unit}"
+
+
+def of_groups(
+    guarantee: KAnonymity,
+    columns: Sequence[str] = (),
+    rules: Sequence[Mapping[str, Any]] = (),
+    earlier: str = "first",
+    **_: Any,
+) -> Promise:
+    """Everyone shares each combination with k - 1 others, and what that does not hide.
+
+    ``earlier`` says why nobody in the table was in an earlier release: it is the ``first``, they
+    were ``compared``, or it was ``stated``.
+    """
+    these = _listed(columns) or "the listed columns"
+    unit = f"people, told apart by {guarantee.entity}" if guarantee.entity else "rows"
+    return Promise(
+        lead=f"In the published table at least {guarantee.k} people share every combination of "
+        f"{these} that occurs.",
+        more=(
+            "Someone who knows these of you, and that you are in it, picks your record with a "
+            f"chance of at most 1 in {guarantee.k}.",
+            *(line for rule in rules for line in _rule(rule)),
+            *(() if rules else _rules_not_stated(guarantee)),
+            *((_STATED,) if "stated" in earlier else ()),
+        ),
+        exact=f"Every combination of {', '.join(columns) or these} in the published table belongs "
+        f"to at least k = {guarantee.k} {unit}.",
+        holds=(
+            f"Nobody stands alone: every group has at least {guarantee.k} members.",
+            "The table was counted again as written, before it got its name.",
+            *((_COMPARED,) if earlier == "compared" else ()),
+        ),
+        fails=(
+            "This is not differential privacy, and it adds to no such promise.",
+            "A group whose members share a sensitive value gives that value away.",
+            "Two releases of one table, or of tables that share people, can be compared to undo "
+            "the grouping.",
+            "Someone who knows how many rows you have may learn more."
+            if guarantee.entity
+            else "One row is taken as one person. Whoever has several may share a group with "
+            "nobody else.",
+            "Someone who reasons about why the grouping stopped where it did may learn more.",
+        ),
+        name=f"k = {guarantee.k}, k-anonymity",
+        protects=f"one {guarantee.entity or 'row'}",
+        compared="the other records of the same group",
+        found="Values are grouped, not noisy: what is shown of a group is true of it.",
+        costs="What the grouping costs",
+        costs_from="Counted over all rows; what was left out counts as lost.",
+        terms=TABLE_TERMS,
+    )
+
+
+def _listed(names: Sequence[str], most: int = 6) -> str:
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more columns"
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def _rule(rule: Mapping[str, Any]) -> Iterator[str]:
+    """What holds of a sensitive column in every group; the worst share is counted, not implied."""
+    column, diverse, close = rule["column"], rule.get("l"), rule.get("t")
+    if diverse is not None:
+        value = f"{diverse['value']:g}"
+        yield {
+            "distinct": f"Every such group shows at least {value} different values of {column}.",
+            "entropy": f"In every such group {column} is as varied as {value} equally common "
+            "values.",
+            "recursive": f"In every such group the commonest value of {column} is rarer than "
+            f"{diverse.get('c', 1):g} times all from the {value}. commonest on.",
+        }[diverse["kind"]]
+    share = rule.get("share")
+    if share is not None:
+        yield f"In the worst group {_sharing(share)} one value of {column}."
+    if close is not None and close["kind"] == "equal":
+        yield (
+            f"No value of {column} is more than {100 * close['value']:g} points in 100 more "
+            "common in a group than in the whole table."
+        )
+    elif close is not None:
+        yield (
+            f"In every group {column} differs from the whole table by at most "
+            f"{close['value']:g}, on a scale from 0 to 1."
+        )
+
+
+def _sharing(share: float) -> str:
+    return "all share" if share >= 1 else f"{in_100(Decimal(share))} in 100 share"
+
+
+def _rules_not_stated(guarantee: KAnonymity) -> Iterator[str]:
+    if guarantee.l is not None:
+        yield f"Every such group shows at least {guarantee.l} different values."
+        yield "Share of the most common value in the worst group: not stated."
+    if guarantee.t is not None:
+        yield f"Groups differ from the whole table by at most {guarantee.t:g} (0 to 1)."

@@ -1,0 +1,90 @@
+"""What a guarantee means, in words: plain for everyone, exact for auditors.
+
+Pure functions of a guarantee; every limit on a page comes from here. The plain words speak to the
+person described, chances are "in 100", limits are rounded to the careful side, and what a promise
+leaves out is said beside what it holds.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from shoal.privacy import (
+    ApproxDP,
+    Budget,
+    Guarantee,
+    KAnonymity,
+    LocalDP,
+    MetricDP,
+    PureDP,
+    Unprotected,
+)
+from shoal.report.amounts import small_guess
+from shoal.report.guarantee_text import Promise, of_groups, of_places, of_reports, of_tables
+
+__all__ = ["SIMULATION", "Promise", "in_all", "promise"]
+
+SIMULATION = (
+    "Simulation. The noise can be repeated by anyone who has the seed, so nothing here is "
+    "protected."
+)
+
+
+def promise(guarantee: Guarantee, **context: Any) -> Promise:
+    """The words for a guarantee.
+
+    Parameters
+    ----------
+    guarantee
+        What was promised.
+    **context
+        What words may need and a guarantee does not hold: ``value`` (what a report or a row
+        tells, e.g. "answer"), ``by_holder`` (reports were made from a holder's table, not on
+        people's own devices), ``columns`` (names that make up a group) and ``rules`` (for each
+        sensitive column what holds in every group, counted), ``diameter`` and ``dimensions`` of
+        the public domain.
+
+    Examples
+    --------
+    >>> promise(PureDP(1)).lead
+    'If someone thought the chance that you are in this table was 10 in 100, this release can move
+    them to at most 24 in 100, however clever they are.'
+    >>> promise(Unprotected("The scores are the plain ones.")).lead
+    'No promise. The scores are the plain ones.'
+    """
+    words: dict[type[Guarantee], Callable[..., Promise]] = {
+        PureDP: of_tables,
+        ApproxDP: of_tables,
+        LocalDP: of_reports,
+        MetricDP: of_places,
+        KAnonymity: of_groups,
+        Unprotected: _unprotected,
+    }
+    return words[type(guarantee)](guarantee, **context)
+
+
+def in_all(guarantee: Guarantee, total: Budget | None) -> tuple[str, ...]:
+    """What to add when releases that are small one by one are large together."""
+    if total is None or not isinstance(guarantee, PureDP | ApproxDP | LocalDP):
+        return ()
+    if guarantee.epsilon >= 5:
+        return ()
+    return (
+        (f"With all releases counted, a {small_guess(total.epsilon)}",)
+        if total.epsilon >= 5
+        else ()
+    )
+
+
+def _unprotected(guarantee: Unprotected, **_: Any) -> Promise:
+    return Promise(
+        lead=f"No promise. {guarantee.reason.rstrip('.')}.",
+        more=(),
+        exact="No limit is claimed.",
+        holds=(),
+        fails=("Nothing on this page limits what can be learnt about anyone in the rows.",),
+        name="none",
+        protects="nobody",
+        compared="nothing",
+        head="Nothing is promised",
+        found="Nothing here was changed to protect anyone.",
+    )

@@ -1,0 +1,338 @@
+"""shoal in pipelines of pyspark.ml: estimators with Params, and models that are kept in folders.
+
+    from shoal import spark_ml
+
+    groups = spark_ml.PrivateKMeans(n_clusters=8, epsilon=1, domain=Box(age=(0, 110)))
+    model = Pipeline(stages=[cleaning, groups]).fit(rows)
+    model.write().overwrite().save("hdfs:///models/visits")
+
+Params have the names, meanings and defaults of the estimators they stand for; ``fit`` pays once.
+What is saved is JSON, CSV and Parquet, never pickle.
+"""
+
+from collections.abc import Callable
+from inspect import Parameter, signature
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from pyspark.ml import Estimator, Model, Transformer
+from pyspark.ml.param import Param, Params
+from pyspark.ml.param.shared import HasPredictionCol
+from pyspark.ml.util import (
+    DefaultParamsReader,
+    DefaultParamsWriter,
+    MLReadable,
+    MLReader,
+    MLWritable,
+    MLWriter,
+)
+
+from shoal import anonymize, cluster, perturb
+from shoal.anonymize.policy import policy_of
+from shoal.cluster.model_folder import load_model, write_model
+from shoal.engine import rows_of
+from shoal.engine.scratch import scratch
+from shoal.engine.spark.failures import guarded
+from shoal.engine.spark.files import beside, files_of
+from shoal.errors import AlreadyExists, InvalidSetting, UnreadableModel
+from shoal.spark_ml.persistence import alive, ledger_of, load_cut, save_cut, told
+
+__all__ = [
+    "Perturb",
+    "PrivateKMeans",
+    "PrivateKMeansModel",
+    "TopDownSpecialization",
+    "TopDownSpecializationModel",
+    "WaveCluster",
+    "WaveClusterModel",
+]
+
+HOLDER = {"shoal": {"for": "the holder of the rows alone", "publishable": False}}
+_FOLDER = "shoal"
+
+
+def _params_of(kind: Any, *names: str) -> Callable[[Any], Any]:
+    """A Param for each setting of an embedded estimator, or for those named."""
+
+    def declare(stage: Any) -> Any:
+        stage.settings = {
+            n: of for n, of in signature(kind).parameters.items() if n in names or not names
+        }
+        for name in stage.settings:
+            words = f"{name} of shoal.{kind.__name__}"
+            setattr(stage, name, Param(Params._dummy(), name, words))
+        return stage
+
+    return declare
+
+
+class _Kept(Params, MLWritable, MLReadable):  # type: ignore[misc]
+    """Saved and loaded on any path that Spark reaches: Params as JSON, what was fitted as files."""
+
+    def write(self) -> "_Writer":
+        """What saves it: ``stage.write().overwrite().save(path)``."""
+        return _Writer(self)
+
+    def save(self, path: str) -> None:
+        """Save it where nothing is yet."""
+        self.write().save(path)
+
+    @classmethod
+    def read(cls) -> "_Reader":
+        """What loads it."""
+        return _Reader(cls)
+
+    @classmethod
+    def load(cls, path: str) -> Self:
+        """What was saved there."""
+        stage: Self = cls.read().load(path)
+        return stage
+
+    def _write_fit(self, folder: Path) -> None:
+        """Write what was fitted; settings alone have nothing."""
+
+    def _read_fit(self, folder: Path) -> None:
+        """Take it back."""
+
+
+class _Stage(_Kept):
+    """Settings as Params."""
+
+    settings: ClassVar[dict[str, Parameter]]
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__()
+        empty = Parameter.empty
+        defaults = {
+            n: None if of.default is empty else of.default for n, of in self.settings.items()
+        }
+        self._setDefault(**defaults)
+        self.setParams(**settings)
+
+    def setParams(self, **settings: Any) -> Self:  # noqa: N802 - as everywhere in pyspark.ml
+        """Set several."""
+        unknown = [name for name in settings if not self.hasParam(name)]
+        if unknown:
+            raise InvalidSetting(
+                f"{type(self).__name__} has no setting {unknown[0]!r}.",
+                f"It has {', '.join(param.name for param in self.params)}.",
+            )
+        return self._set(**settings)  # type: ignore[no-any-return]
+
+    def _given(self) -> dict[str, Any]:
+        """The settings for the embedded estimator."""
+        given = {name: self.getOrDefault(name) for name in self.settings}
+        return given | ({"ledger": ledger_of(given["ledger"])} if "ledger" in given else {})
+
+
+class _Clusterer(_Stage, HasPredictionCol, Estimator):  # type: ignore[misc]
+    """An estimator whose model labels rows."""
+
+    _embedded: ClassVar[Any]
+    _fitted: ClassVar[Any]
+
+    def _fit(self, dataset: Any) -> Any:
+        model = self._fitted(self._embedded(**self._given()).fit(dataset))
+        return self._copyValues(model._resetUid(self.uid))
+
+
+class _Labelling(_Kept, HasPredictionCol, Model):  # type: ignore[misc]
+    """Labels rows, in a column that says that it is for their holder alone.
+
+    ``fitted`` is the embedded model, of which everything may be published.
+    """
+
+    def __init__(self, fitted: Any = None) -> None:
+        super().__init__()
+        self.fitted = fitted
+
+    def _transform(self, dataset: Any) -> Any:
+        name = self.getPredictionCol()
+        rows: Any = rows_of(dataset, self.fitted.domain)
+        labelled = rows.map(self.fitted._labels(), [name]).appended()
+        return labelled.withMetadata(name, HOLDER)
+
+    def _write_fit(self, folder: Path) -> None:
+        write_model(self.fitted, folder)
+
+    def _read_fit(self, folder: Path) -> None:
+        self.fitted = load_model(folder)
+
+
+class PrivateKMeansModel(_Labelling):
+    """Centres that may be published, in ``fitted.cluster_centers_``; labels for the holder."""
+
+
+@_params_of(cluster.PrivateKMeans)
+class PrivateKMeans(_Clusterer):
+    """`shoal.cluster.PrivateKMeans` as a stage; its settings are the Params.
+
+    Guarantee
+    ---------
+    That of the embedded estimator, once for each ``fit``; ``model.fitted.guarantee_`` says it. A
+    cross-validation pays for every fit: give a ``ledger`` with a limit.
+
+    Parameters
+    ----------
+    **settings
+        Those of the embedded estimator, ``ledger`` also as the path of its file; and
+        ``predictionCol``.
+    """
+
+    _embedded, _fitted = cluster.PrivateKMeans, PrivateKMeansModel
+
+
+class WaveClusterModel(_Labelling):
+    """Labelled cells that may be published, in ``fitted``; labels of rows for the holder."""
+
+
+@_params_of(cluster.WaveCluster)
+class WaveCluster(_Clusterer):
+    """`shoal.cluster.WaveCluster` as a stage; its settings are the Params.
+
+    Guarantee
+    ---------
+    That of the embedded estimator, once for each ``fit``.
+
+    Parameters
+    ----------
+    **settings
+        Those of the embedded estimator, ``ledger`` also as the path of its file; and
+        ``predictionCol``.
+    """
+
+    _embedded, _fitted = cluster.WaveCluster, WaveClusterModel
+
+
+class TopDownSpecializationModel(_Kept, Model):  # type: ignore[misc]
+    """Publishes rows under the cut that was found, and counts what comes out again.
+
+    ``fitted`` is the embedded estimator. Set ``new_people = True`` to state that nobody of the next
+    table was in an earlier release, which a second one, or a model that was loaded, needs where
+    people cannot be compared.
+    """
+
+    new_people = False
+
+    def __init__(self, fitted: Any = None) -> None:
+        super().__init__()
+        self.fitted = fitted
+
+    def _transform(self, dataset: Any) -> Any:
+        return self.fitted.transform(dataset, self.new_people)
+
+    def _write_fit(self, folder: Path) -> None:
+        save_cut(self.fitted, folder)
+
+    def _read_fit(self, folder: Path) -> None:
+        self.fitted = load_cut(folder)
+
+
+@_params_of(anonymize.TopDownSpecialization, "policy")
+class TopDownSpecialization(_Stage, Estimator):  # type: ignore[misc]
+    """`shoal.anonymize.TopDownSpecialization` as a stage.
+
+    Guarantee
+    ---------
+    k-anonymity of what the model's ``transform`` returns, counted again there.
+
+    Parameters
+    ----------
+    policy
+        A policy, its content, or the path of its file.
+    **settings
+        Those of the embedded estimator instead.
+    """
+
+    def __init__(self, policy: Any = None, **settings: Any) -> None:
+        if settings:
+            policy = anonymize.TopDownSpecialization(policy=policy, **settings)._policy()
+        super().__init__(policy=policy)
+
+    def _fit(self, dataset: Any) -> Any:
+        policy = policy_of(self.getOrDefault("policy"))
+        fitted = anonymize.TopDownSpecialization(policy=policy).fit(dataset)
+        return TopDownSpecializationModel(fitted)._resetUid(self.uid)
+
+
+@_params_of(perturb.Perturb, "mechanism", "remap", "ledger", "random_state")
+class Perturb(_Stage, Transformer):  # type: ignore[misc]
+    """`shoal.Perturb` as a stage: reports of the mechanism's columns, and no other column.
+
+    Every ``transform`` draws anew and is paid for: a pipeline that is fitted and then transforms
+    has reported everybody twice. Report once, write the reports, and go on from there.
+
+    Guarantee
+    ---------
+    The mechanism's, for each ``transform``; it stands in the metadata of every column.
+
+    Parameters
+    ----------
+    **settings
+        ``mechanism``, ``remap``, ``ledger`` (also as the path of its file), ``random_state``.
+    """
+
+    def _transform(self, dataset: Any) -> Any:
+        reporting = perturb.Perturb(**self._given()).fit(dataset)
+        reports, said = reporting.transform(dataset), reporting.guarantee_.to_dict()
+        for name in reports.columns:
+            reports = reports.withMetadata(name, {"shoal": {"guarantee": said}})
+        return reports
+
+
+class _Writer(MLWriter):  # type: ignore[misc]
+    """Whole or not at all: written beside its place, then given its name."""
+
+    def __init__(self, stage: _Kept) -> None:
+        super().__init__()
+        self._stage = stage
+
+    def save(self, path: str) -> None:
+        """Save it; what is there is replaced after ``overwrite()`` alone."""
+        session, stage = self.sparkSession, self._stage
+        files, part = files_of(session), beside(path)
+        if files.exists(path) and not self.shouldOverwrite:
+            raise AlreadyExists(
+                f"{path} exists already.", "Choose another, or write().overwrite()."
+            )
+        params = {param.name: told(param.name, of) for param, of in stage._paramMap.items()}
+        try:
+            with guarded("saving a stage"), scratch() as near:
+                DefaultParamsWriter.saveMetadata(stage, part, session, paramMap=params)
+                (near / _FOLDER).mkdir()
+                stage._write_fit(near / _FOLDER)
+                if any((near / _FOLDER).iterdir()):  # an empty folder is none in a bucket
+                    files.upload(near / _FOLDER, f"{part}/{_FOLDER}")
+            files.rename(part, path)
+        finally:
+            files.delete(part)
+
+
+class _Reader(MLReader):  # type: ignore[misc]
+    """Makes a stage of one class, and of no other that a folder might name."""
+
+    def __init__(self, kind: type[_Kept]) -> None:
+        super().__init__()
+        self._kind = kind
+
+    def load(self, path: str) -> Any:
+        """What was saved there."""
+        files, kept = files_of(self.sparkSession), path.rstrip("/")
+        if not files.exists(f"{kept}/metadata"):
+            raise UnreadableModel(f"{path} holds no stage.", "Name the folder that `save` wrote.")
+        with guarded("loading a stage"), scratch() as near:
+            stage = self._with_settings(path)
+            if files.exists(f"{kept}/{_FOLDER}"):
+                files.download(f"{kept}/{_FOLDER}", near / _FOLDER)
+            stage._read_fit(near / _FOLDER)
+        return stage
+
+    def _with_settings(self, path: str) -> _Kept:
+        said = DefaultParamsReader.loadMetadata(path, self.sparkSession)
+        name = f"{self._kind.__module__}.{self._kind.__name__}"
+        if said["class"] != name:
+            raise UnreadableModel(f"{path} holds no {name}.", "Load it with its own class.")
+        stage = self._kind()
+        stage._resetUid(said["uid"])
+        stage._set(**{n: alive(n, value) for n, value in said["paramMap"].items()})
+        return stage

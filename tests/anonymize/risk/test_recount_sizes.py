@@ -1,0 +1,31 @@
+from collections import Counter, defaultdict
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shoal.anonymize.risk.recount import greatest_share, sizes_in
+from shoal.anonymize.table import Table
+
+ROWS = st.lists(
+    st.tuples(st.sampled_from("ab"), st.sampled_from("uvw"), st.integers(0, 4)), min_size=1
+)
+
+
+@settings(deadline=None, max_examples=25)
+@given(ROWS, st.booleans())
+def test_sizes_and_shares_are_those_of_the_definition(rows, by_person):
+    labels, values, owners = (list(column) for column in zip(*rows, strict=True))
+    table = Table({"q": labels, "s": values, "who": owners})
+    members, having = defaultdict(set), defaultdict(set)
+    for at, (label, value, who) in enumerate(rows):
+        person = who if by_person else at
+        members[label].add(person)
+        having[label, value].add(person)
+    owner = "who" if by_person else None
+    sizes, n = sizes_in(table, ["q"], owner)
+    counted = Counter(map(len, members.values()))
+    assert dict(sizes.tolist()) == counted
+    assert n == len(rows)
+    worst = max(len(who) / len(members[label]) for (label, _), who in having.items())
+    assert greatest_share(table, ["q"], "s", owner) == pytest.approx(worst)

@@ -1,0 +1,50 @@
+import numpy as np
+import pyarrow as pa
+
+from shoal.anonymize import Policy, recount
+from shoal.anonymize.risk.recount import Weighted, _achieved, counted_once
+from shoal.anonymize.table import Table
+
+LETTER = {"role": "quasi", "hierarchy": {"tree": {"*": ["a", "b"]}}}
+
+
+def rows(n=300):
+    rng = np.random.default_rng(4)
+    return pa.table(
+        {
+            "q": pa.array([*rng.choice(["a", "b"], n - 2), None, None], pa.string()),
+            "s": rng.choice(["u", "v", "w"], n),
+            "id": [f"p{i % 90}" for i in range(n)],
+        }
+    )
+
+
+def asked(entity=None):
+    return Policy.of(
+        {
+            "version": 1,
+            "attributes": {
+                "q": LETTER,
+                "s": {"role": "sensitive", "l": {"value": 2}, "t": {"value": 0.5}},
+                "id": {"role": "identifier"},
+            },
+            "privacy": {"k": 2, "entity": entity},
+        }
+    )
+
+
+def test_counted_combinations_answer_as_the_rows_do():
+    for entity in (None, "id"):
+        policy, table = asked(entity), rows()
+        expected = recount(table, policy)
+        counts = Table(table).counts(["q", "s"], entity)
+        found = _achieved(policy, Weighted(counts, ["q", "s"]), ["q"], entity)
+        assert found.sizes.tolist() == expected.sizes.tolist()
+        assert (found.k, found.rows, found.classes) == (expected.k, expected.rows, expected.classes)
+        assert (found.l, found.t, found.share) == (expected.l, expected.t, expected.share)
+
+
+def test_a_table_of_this_machine_is_asked_itself():
+    table = Table(rows())
+    with counted_once(table, ["q", "s"], None) as counted:
+        assert counted is table

@@ -1,0 +1,116 @@
+"""The cases of the estimators cover every method, and their pairs are neighbours.
+
+Fits as an adversary sees them.
+"""
+
+import numpy as np
+import pytest
+
+from shoal.audit.cases.estimator_cases import PAIRS, FittedNumbers, GateNumbers, RowsAtHand, told
+from shoal.audit.cases.estimators import estimators
+from shoal.cluster import PrivateKMeans, WaveCluster
+from shoal.cluster.kmeans.settings import Method as KMeansMethod
+from shoal.cluster.wave.settings import Method as WaveMethod
+from shoal.cluster.wave.settings import Selector
+from shoal.domain import Box
+from shoal.engine import rows_of
+from shoal.errors import InvalidSetting
+from shoal.privacy import PureDP
+from shoal.synopsis import UniformGrid
+
+LINE = Box(x=(-1, 1))
+TABLE = np.array([[-0.9], [-0.2], [0.4], [1.5]])
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_pair_differs_by_one_row(name):
+    without, more = PAIRS[name]
+    assert len(more) == len(without) + 1
+    assert np.array_equal(more[:-1], without)
+
+
+def test_every_method_of_every_estimator_has_a_case():
+    for method in KMeansMethod.__args__:
+        assert f"PrivateKMeans, {method}" in estimators
+    for method in WaveMethod.__args__:
+        assert f"WaveCluster, {method}" in estimators
+    for selector in set(Selector.__args__) - {"auto"}:  # which is what "block" takes
+        assert f"WaveCluster, {selector}, fitted" in estimators
+    for synopsis in ("UniformGrid", "AdaptiveGrid", "PrivTree"):
+        assert {synopsis, f"{synopsis}, fitted"} <= set(estimators)
+
+
+@pytest.mark.parametrize("name", estimators)
+def test_a_case_is_held_against_what_its_estimator_promises(name):
+    case = estimators[name]
+    assert case.claim == PureDP(1)
+    assert len(case.pair[1]) == len(case.pair[0]) + 1
+    assert case.draws >= 1_000
+
+
+@pytest.mark.parametrize(("name", "releases"), [("auto, its steps", 4), ("hybrid, its step", 3)])
+def test_cases_of_steps_take_them(name, releases):
+    case = estimators[f"PrivateKMeans, {name}, fitted"]
+    gate = GateNumbers(case.mechanism.draw.model, 9)
+    lengths = gate(case.pair[1], 1, np.random.default_rng(1)).reshape(9, -1)[:, 0]
+    assert np.count_nonzero(lengths > 0) == releases
+
+
+def test_what_leaves_the_gate_is_audited_on_ten_thousand_fits():
+    assert sum(case.draws == 10_000 for case in estimators.values()) == 17
+
+
+def test_rows_at_hand_are_the_rows_that_an_engine_reads():
+    grid = UniformGrid(epsilon=1, domain=LINE, cells=4, random_state=3)
+    counts = [grid.fit(rows).cells_.noisy_count for rows in (RowsAtHand(TABLE, LINE), TABLE)]
+    assert np.array_equal(*counts)
+    assert RowsAtHand(TABLE, LINE).size() == rows_of(TABLE, LINE).size()
+
+
+def test_what_leaves_the_gate_is_told_release_by_release():
+    draw = GateNumbers(UniformGrid(epsilon=1, domain=LINE, cells=4), parts=2)
+    lines = draw(TABLE, 400, np.random.default_rng(1)).reshape(400, 2, -1)
+    assert (lines[:, 0, 0] == 1).all()  # the number of rows
+    assert (lines[:, 1, 0] == 4).all()  # four cells
+    assert np.array_equal(lines[:, 1, 1], lines[:, 1, 2:6].sum(axis=1))
+    assert abs(np.median(lines[:, 1, 2]) - 1) <= 1
+
+
+def test_a_fit_is_stopped_when_its_promise_is_spent(monkeypatch):
+    monkeypatch.setattr("shoal.cluster.kmeans.estimator.PrivateKMeans._keep", None)
+    draw = GateNumbers(PrivateKMeans(2, epsilon=1, domain=LINE, method="uniform-grid"), parts=2)
+    assert draw(TABLE, 3, np.random.default_rng(1)).shape == (3, 20)
+
+
+def test_a_method_that_spends_less_than_it_promised_is_named(monkeypatch):
+    monkeypatch.setattr(UniformGrid, "spend", lambda self, *_: self)
+    draw = GateNumbers(UniformGrid(epsilon=1, domain=LINE), parts=1)
+    with pytest.raises(InvalidSetting, match="less than it promised"):
+        draw(TABLE, 1, np.random.default_rng(1))
+
+
+def test_all_that_ends_in_an_underscore_is_told():
+    model = WaveCluster(domain=LINE, epsilon=1, cells=4, min_cells=1)
+    lines = FittedNumbers(model, parts=14)(TABLE, 3, np.random.default_rng(1))
+    assert lines.shape == (3, 140)
+    assert len({line.tobytes() for line in lines}) == 3  # fits are not repeated
+
+
+def test_what_nobody_can_read_is_refused(monkeypatch):
+    fit = UniformGrid.fit
+
+    def with_a_secret(self, X, y=None):
+        fit(self, X)
+        self.secret_ = {"rows": 4}
+        return self
+
+    monkeypatch.setattr(UniformGrid, "fit", with_a_secret)
+    with pytest.raises(InvalidSetting, match="dict"):
+        FittedNumbers(UniformGrid(epsilon=1, domain=LINE), 9)(TABLE, 1, np.random.default_rng(1))
+
+
+def test_long_parts_are_told_by_their_ends_and_their_sum():
+    line = told([np.arange(20), 5], parts=3).reshape(3, 10)
+    assert line[0].tolist() == [20, 190, 0, 1, 2, 3, 16, 17, 18, 19]
+    assert line[1, :3].tolist() == [1, 5, 5]
+    assert (line[2] == line[1, -1]).all()

@@ -1,0 +1,139 @@
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pytest
+from typer.testing import CliRunner
+
+from shoal.cli.inputs.engine import Engines
+from shoal.cli.main import app
+from shoal.cli.output import Progress
+from shoal.data import write_table
+from shoal.engine.spark.files import digest_of
+from shoal.errors import ConflictingSettings
+from shoal.privacy import Ledger
+
+VISITS = """
+version: 1
+columns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}
+"""
+POLICY = """
+version: 1
+input: {path: visits.parquet}
+attributes:
+  age: {role: quasi, type: float, domain: [0, 110], hierarchy: {kind: interval, width: 10}}
+  visits: {role: sensitive}
+privacy: {k: 5}
+output: {path: OUT}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    group = np.arange(2_000) % 2
+    people = {
+        "age": (30 + 40 * group + rng.normal(0, 3, 2_000)).round(),
+        "visits": (4 + 10 * group + rng.normal(0, 1, 2_000)).round(2),
+    }
+    write_table(pa.table(people), tmp_path / "visits.csv")
+    write_table(pa.table(people), tmp_path / "visits.parquet")
+    (tmp_path / "visits.yaml").write_text(VISITS)
+    for name in ("here", "there"):
+        text = POLICY.replace("OUT", f"{name}.parquet")
+        (tmp_path / f"{name}.yaml").write_text(text)
+    return tmp_path
+
+
+def run(*words, code=0, **more):
+    shown = CliRunner().invoke(app, list(map(str, words)), **more)
+    assert shown.exit_code == code, shown.output
+    return shown
+
+
+def test_groups_found_on_spark_are_those_found_here(spark, folder):
+    known = (
+        "-k",
+        2,
+        "--epsilon",
+        1,
+        "--domain",
+        "visits.yaml",
+        "--seed",
+        3,
+        "--ledger",
+        "rows.ledger",
+    )
+    run("cluster", "visits.csv", *known, "-o", "here")
+    run("cluster", folder.as_uri() + "/visits.csv", *known, "-o", "there", "--engine", "spark")
+    here, there = (pa_csv.read_csv(f"{name}/centers.csv") for name in ("here", "there"))
+    assert here.equals(there)
+    assert Ledger("rows.ledger").entries().num_rows == 2
+    spark.range(1).count()  # the session was not ours to stop
+
+
+def test_reports_are_written_by_spark_and_told_of_beside_them(spark, folder):
+    words = ("--epsilon", 1, "--domain", "visits.yaml", "-o", "noisy.parquet", "--engine", "spark")
+    shown = run("perturb", "visits.parquet", *words, "--clip", "--json")
+    about = json.loads(Path("noisy.parquet.json").read_text())
+    assert json.loads(shown.stdout)["sidecar"] == "noisy.parquet.json"
+    assert about["file"]["name"] == "noisy.parquet"
+    place = (folder / "noisy.parquet").as_uri()
+    assert about["file"]["sha256"] == digest_of(spark, place)
+    reports = spark.read.parquet(place)
+    assert (reports.columns, reports.count()) == (["age", "visits"], 2_000)
+    assert not list(folder.glob(".shoal-*"))
+    assert "exists already" in run("perturb", "visits.parquet", *words, code=2).stderr
+    run("perturb", "visits.parquet", *words, "--clip", "--overwrite")
+    itself = ("--engine", "spark", "--overwrite", "-o", "visits.parquet")
+    run("perturb", "visits.parquet", *words[:4], *itself, code=2)
+
+
+def test_a_policy_is_run_on_spark_as_here(spark, folder, monkeypatch):
+    run("anonymize", "--policy", "here.yaml")
+    monkeypatch.setenv("SHOAL_ENGINE", "spark")
+    valid = json.loads(run("anonymize", "--policy", "there.yaml", "--dry-run", "--json").stdout)
+    assert (valid["valid"], valid["rows"]) == (True, 2_000)
+    said = json.loads(run("anonymize", "--policy", "there.yaml", "--json").stdout)
+    here = json.loads(Path("here.manifest.json").read_text())
+    assert said["manifest"]["metrics"] == here["metrics"]
+    assert said["files"]["table"] == str(folder / "there.parquet")
+    checked = run("anonymize", "check", "there.parquet", "--policy", "there.yaml", "--json")
+    assert json.loads(checked.stdout)["kept"]
+
+
+def test_a_cluster_is_named_for_spark_alone():
+    with pytest.raises(ConflictingSettings, match="--master"):
+        Engines("local", "yarn")
+    words = ("cluster", "-", "-k", 2, "--epsilon", 1, "--domain", "visits.yaml")
+    shown = run(*words, "--engine", "spark", "--json", code=2, input="age,visits\n")
+    assert json.loads(shown.stdout)["error"] == "ConflictingSettings"
+
+
+def test_a_server_that_runs_already_is_told_no_settings():
+    assert not Engines("spark", "sc://host")._settings
+    assert Engines("spark", "spark://host:7077")._settings["spark__log__level"] == "OFF"
+
+
+def test_without_pyspark_the_exit_code_says_that_a_part_is_missing(monkeypatch):
+    monkeypatch.delitem(sys.modules, "shoal.engine.spark.session", raising=False)
+    monkeypatch.delattr("shoal.engine.spark.session", raising=False)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    words = ("cluster", "visits.csv", "-k", 2, "--epsilon", 1, "--domain", "visits.yaml")
+    shown = run(*words, "--engine", "spark", "--ledger", "rows.ledger", code=4)
+    assert "pip install 'shoal[spark]'" in shown.stderr
+    assert not Path("model").exists()
+
+
+def test_tables_that_spark_does_not_find_are_named(spark):
+    words = ("cluster", "nowhere.parquet", "-k", 2, "--epsilon", 1, "--domain", "visits.yaml")
+    assert "UnreadableTable" in run(*words, "--engine", "spark", code=2).stderr
+
+
+def test_the_table_is_a_path_unless_spark_reads_it():
+    with Engines().table("visits.csv", Progress()) as source:
+        assert source == "visits.csv"

@@ -1,0 +1,56 @@
+import io
+import json
+
+import pytest
+
+from shoal.cli.output import Output
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_text_goes_to_people_and_json_to_scripts(capsys):
+    Output().result({"a": 1}, "words")
+    assert capsys.readouterr().out == "words\n"
+    Output(json=True).result({"a": 1}, "words")
+    assert json.loads(capsys.readouterr().out) == {"a": 1}
+    Output(json=True, quiet=True).result({"a": 1}, "words")
+    assert json.loads(capsys.readouterr().out) == {"a": 1}
+    Output(quiet=True).result({"a": 1}, "words")
+    assert capsys.readouterr().out == ""
+
+
+def test_words_in_brackets_are_not_taken_for_markup(capsys):
+    Output().result({}, "columns [bold] and :smile: stay")
+    assert capsys.readouterr().out == "columns [bold] and :smile: stay\n"
+
+
+@pytest.mark.parametrize(("json", "quiet"), [(True, False), (False, True)])
+def test_progress_is_silent_where_it_would_disturb(monkeypatch, json, quiet):
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    with Output(json, quiet).progress(1) as progress:
+        progress.step("Working")
+    assert screen.getvalue() == ""
+
+
+def test_progress_names_its_steps_on_a_terminal_and_vanishes(monkeypatch):
+    screen = Terminal()
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setenv("TERM", "xterm")
+    with Output().progress(2) as progress:
+        progress.step("First")
+        progress.bar.refresh()
+        progress.step("Second")
+        progress.bar.refresh()
+        assert progress.bar.tasks[0].completed == 1
+    assert "First" in screen.getvalue()
+    assert screen.getvalue().rstrip().endswith("\x1b[2K")  # the line is erased
+
+
+def test_progress_is_silent_off_a_terminal(capsys):
+    with Output().progress(1) as progress:
+        progress.step("Working")
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,80 @@
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from shoal.cli.output import check_page, write_page
+from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
+from shoal.report import Verdicts
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def a_page():
+    return Verdicts(title="A title", lead="", heading="H", sub="", says=["a"], says_not=["b"],
+                    constructed=True)  # fmt: skip
+
+
+def written(name, *, overwrite=False, for_the_holder=False):
+    path = Path(name)
+    write_page(path, overwrite, document={"a": "ä"}, page=a_page, for_the_holder=for_the_holder)
+    return path
+
+
+def test_the_ending_says_what_is_written():
+    assert json.loads(written("x.json").read_text(encoding="utf-8")) == {"a": "ä"}
+    assert "A title" in written("x.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.html"])
+def test_what_is_for_the_holder_only_its_owner_can_read(name):
+    assert stat.S_IMODE(written(name).stat().st_mode) != 0o600
+    again = written(name, overwrite=True, for_the_holder=True)
+    assert stat.S_IMODE(again.stat().st_mode) == 0o600
+
+
+def test_an_older_file_stays_unless_told(folder):
+    path = written("x.json")
+    with pytest.raises(AlreadyExists):
+        check_page(path, False, "x.json")
+    with pytest.raises(AlreadyExists):
+        written("x.json")
+    check_page(path, True, "x.json")
+    assert os.listdir(folder) == ["x.json"]
+
+
+def test_a_dangling_link_is_a_file_too(folder):
+    (folder / "x.html").symlink_to("nowhere")
+    with pytest.raises(AlreadyExists):
+        check_page(Path("x.html"), False, "x.html")
+
+
+@pytest.mark.parametrize("name", ["x.pdf", "x", "html"])
+def test_another_ending_is_refused(name):
+    with pytest.raises(InvalidSetting, match="ends in neither") as raised:
+        check_page(Path(name), False, "verdict.html")
+    assert "verdict.html" in raised.value.next_step
+
+
+def test_no_file_is_no_fault():
+    check_page(None, False, "x.html")
+
+
+def test_a_missing_folder_is_named():
+    with pytest.raises(CannotWrite):
+        written("missing/x.html")
+
+
+def test_a_page_that_fails_leaves_nothing(folder):
+    def fails():
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        write_page(Path("x.html"), False, document={}, page=fails, for_the_holder=True)
+    assert os.listdir(folder) == []

@@ -1,0 +1,115 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from shoal.cluster.kmeans.ball import (
+    ball_step,
+    candidate_radii,
+    longest_move,
+    pick_radius,
+    read_rings,
+)
+from shoal.cluster.kmeans.nearest import Cube, Nearest
+from shoal.cluster.kmeans.rings import CANDIDATES, LATTICE
+from shoal.domain import Box
+from shoal.engine import rows_of
+from shoal.privacy import ApproxDP, Ledger, PureDP
+from shoal.randomness import Randomness
+
+rng = np.random.default_rng(5)
+BOX = Box.of(["x", "y"], [-1, -1], [1, 1])
+
+
+def rings(X, centers, box=BOX):
+    return read_rings(rows_of(X, box), Cube(box), Nearest(centers))
+
+
+def page(promise=None):
+    return Ledger().open(promise or PureDP(1_000_000), by="test")
+
+
+def test_a_large_budget_finds_the_median_radius_and_the_means():
+    X = np.r_[rng.normal([-0.5, 0], 0.05, (4_000, 2)), rng.normal([0.5, 0], 0.05, (2_000, 2))]
+    found, stream = rings(X, [[-0.4, 0.1], [0.4, 0.1]]), Randomness(1)
+    budget = page().budget
+    pick = pick_radius(found, page(), budget / 2, stream, guess=0.3, of="radius")
+    distances = np.linalg.norm(X - [-0.4, 0.1], axis=1)
+    distances = np.minimum(distances, np.linalg.norm(X - [0.4, 0.1], axis=1))
+    radius = candidate_radii(found.reach)[pick]
+    assert 0.25 < np.mean(distances <= radius) < 0.85
+    means = ball_step(found, pick, page(), budget / 2, stream, of="means")
+    assert np.allclose(means.centers, [[-0.5, 0], [0.5, 0]], atol=0.02)  # the cut keeps some back
+    assert means.sizes.round().tolist() == [4_000, 2_000]
+    assert np.allclose(means.excess, means.sizes, atol=1)
+
+
+def test_scores_move_by_one_at_most_when_a_row_comes():
+    X, centers = rng.uniform(-1, 1, (500, 2)), rng.uniform(-1, 1, (4, 2))
+    before = rings(X, centers).scores()
+    for row in rng.uniform(-1, 1, (30, 2)):
+        after = rings(np.vstack([X, row]), centers).scores()
+        assert np.abs(after - before).max() <= 1
+
+
+@pytest.mark.parametrize("entry", [Fraction(1, 2), Fraction(3, 10)])
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_a_row_moves_one_vector_by_no_more_than_the_noise_is_for(d, entry):
+    box = Box.of([f"x{i}" for i in range(d)], -np.ones(d), np.ones(d))
+    X, centers = rng.uniform(-1, 1, (200, d)), rng.uniform(-1, 1, (3, d))
+    unit, longest = int(LATTICE * entry), 0.0
+    before = rings(X, centers, box)
+    for row in rng.uniform(-1, 1, (20, d)):
+        after = rings(np.vstack([X, row]), centers, box)
+        for pick in range(CANDIDATES):
+            moves = after.clipped(pick, unit) - before.clipped(pick, unit)
+            lengths = np.linalg.norm(moves, axis=1)
+            assert np.count_nonzero(lengths) == 1
+            longest = max(longest, lengths.max())
+    assert 0.99 * math.hypot(LATTICE, unit) < longest <= longest_move(d, unit)
+
+
+def test_an_empty_cluster_is_noised_like_any_other_and_stays_near():
+    X = np.full((500, 2), -0.5)
+    found = rings(X, [[-0.5, -0.5], [0.9, 0.9]])
+    steps = [
+        ball_step(found, 4, page(PureDP(1)), PureDP(1), Randomness(seed), of="means")
+        for seed in range(200)
+    ]
+    sizes = np.array([means.sizes[1] for means in steps])
+    assert len(set(sizes)) == 200
+    assert abs(sizes.mean()) < 5 * sizes.std() / np.sqrt(200)  # as it came out: no bias
+    drowned = [means for means in steps if means.excess[1] == 0]
+    assert 100 < len(drowned) < 200
+    # Divided by two deviations at least: however small the size, the mean is not flung away.
+    assert max(means.errors[1] for means in drowned) < 2 * min(means.errors[1] for means in drowned)
+
+
+def test_noise_moves_centres_by_what_is_expected():
+    X = rng.normal([0.2, 0.1], 0.05, (2_000, 2))
+    found = rings(X, [[0.0, 0.0]])
+    runs = [
+        ball_step(found, 6, page(PureDP(0.05)), PureDP(0.05), Randomness(seed), of="means")
+        for seed in range(400)
+    ]
+    exact = ball_step(found, 6, page(), page().budget, Randomness(1), of="means").centers
+    moved = [np.linalg.norm(run.centers[0] - exact[0]) for run in runs]
+    expected = np.mean([run.errors[0] for run in runs])
+    assert 0.8 < np.sqrt(np.mean(np.square(moved))) / expected < 1.2
+
+
+def total_of_a_step(columns):
+    X, box = rng.uniform(0, 1, (500, columns)), Box.unit(columns)
+    found = rings(X, [[0.0] * columns], box)
+    one = page(ApproxDP(1, 1e-6))
+    ball_step(found, 6, one, one.budget, Randomness(1), of="means")
+    return one.total()
+
+
+def test_a_delta_buys_gaussian_noise_in_many_columns():
+    assert total_of_a_step(20) == ApproxDP(1, 1e-6).simulated()
+
+
+def test_in_few_columns_no_delta_is_spent_as_it_would_buy_more_noise():
+    assert total_of_a_step(2).delta == 0

@@ -1,0 +1,67 @@
+from fractions import Fraction
+
+import pytest
+
+from shoal.cluster.kmeans.plan import (
+    cells_alone,
+    cells_then_step,
+    location_share,
+    plan_of_view,
+    strength,
+)
+
+LEFT = Fraction(97, 100)
+
+
+def spent(plan):
+    return plan.cells + plan.micro + sum(plan.steps, Fraction(0))
+
+
+@pytest.mark.parametrize("d", [1, 2, 5, 6, 8, 13, 32, 100, 256])
+@pytest.mark.parametrize("n_rows", [1, 50, 2_000, 10_000, 10**6, 10**9])
+@pytest.mark.parametrize("epsilon", [0.001, 0.1, 1, 20])
+@pytest.mark.parametrize("k", [1, 10, 500])
+def test_shares_sum_to_what_is_left_exactly_and_pay_for_every_radius(d, n_rows, epsilon, k):
+    located = LEFT - location_share(n_rows, epsilon, d)
+    assert located > 0
+    for plan, left in (
+        (cells_then_step(LEFT, n_rows, epsilon, d, k), LEFT),
+        (plan_of_view(located, n_rows, epsilon, d, k), located),
+        (cells_alone(LEFT, d), LEFT),
+    ):
+        assert spent(plan) == left
+        assert all(step > plan.radius for step in plan.steps)
+        assert plan.micro == 0 or plan.micro > plan.radius
+        assert (plan.micro == 0) == (plan.micro_clusters == 0)
+        assert 1 <= plan.axes <= d
+        assert plan.refined <= k
+
+
+def test_location_is_paid_for_in_many_columns_only():
+    assert location_share(10_000, 1, 5) == 0
+    assert location_share(10_000, 1, 6) == Fraction(6, 100)
+    assert location_share(10, 0.1, 6) == Fraction(1, 4)
+
+
+def test_a_step_is_taken_where_clusters_stand_out():
+    assert not cells_then_step(LEFT, 10_000, 0.1, 2, 10).steps
+    assert cells_then_step(LEFT, 10_000, 1, 2, 10).steps
+    assert cells_then_step(LEFT, 10_000, 0.1, 4, 10).steps
+    assert not cells_then_step(LEFT, 1_797, 0.1, 4, 10).steps
+
+
+def test_small_clusters_are_sought_where_rows_are_many():
+    assert plan_of_view(Fraction(9, 10), 10_000, 1, 8, 10).micro_clusters == 40
+    few = plan_of_view(Fraction(9, 10), 1_797, 0.1, 16, 10)
+    assert (few.micro_clusters, len(few.steps)) == (0, 1)
+    assert few.refined < 10
+
+
+def test_a_shadow_takes_two_last_steps():
+    shadow = plan_of_view(Fraction(9, 10), 10_000, 1, 32, 10)
+    assert shadow.axes == 12
+    assert len(shadow.steps) == 2
+
+
+def test_strength_grows_with_rows_and_falls_with_clusters_and_columns():
+    assert strength(1_000, 1, 2, 10) == pytest.approx(100 / 8**0.5)

@@ -1,0 +1,82 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from shoal.cluster.kmeans.weighted import (
+    FAINT,
+    farthest,
+    gaussian_middles,
+    padded,
+    softened,
+    weighted_centers,
+)
+from shoal.randomness import Randomness
+
+rng = np.random.default_rng(6)
+
+
+def test_weights_count():
+    points = np.array([[-0.5], [0.1], [0.5]])
+    centers = weighted_centers(points, np.array([100.0, 30.0, 10.0]), 2, Randomness(1))
+    assert sorted(centers.round(3).ravel().tolist()) == [-0.5, 0.2]
+
+
+def test_one_mean_is_found_without_spark_which_refuses_to():
+    points = np.array([[-0.5], [0.5]])
+    centers = weighted_centers(points, np.array([3.0, 1.0]), 1, Randomness(1), by="mllib")
+    assert centers.tolist() == [[-0.25]]
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+@pytest.mark.parametrize("k", [1, 4, 40])
+def test_there_are_always_centres_enough_and_they_differ(n, k):
+    centers = weighted_centers(np.full((n, 2), 0.25), np.ones(n), k, Randomness(1))
+    assert len(np.unique(centers, axis=0)) == k
+    assert np.abs(centers).max() <= 1
+
+
+def test_many_equal_points_are_one():
+    points, weights = padded(np.zeros((100, 2)), np.ones(100), 3)
+    assert len(points) == 3
+    assert weights.tolist() == [100, FAINT, FAINT]
+
+
+def test_padding_avoids_points_that_are_there():
+    public = padded(np.empty((0, 1)), np.empty(0), 3)[0]
+    points, _ = padded(public[:2], np.ones(2), 3)
+    assert len(np.unique(points)) == 3
+
+
+def test_weightless_points_are_left_out():
+    assert len(padded(np.arange(5.0)[:, None] / 9, np.array([1.0, 0, 1, 1, 0]), 2)[0]) == 3
+
+
+def test_softening_keeps_order_and_drops_nothing_kept():
+    weights = rng.uniform(5, 50, 100)
+    soft = softened(weights)
+    assert np.array_equal(np.argsort(soft), np.argsort(weights))
+    assert (soft > 0).all()
+    assert softened(np.zeros(3)).tolist() == [0, 0, 0]
+
+
+def test_gaussian_middles_are_means_of_gaussian_rows_in_their_cells():
+    rows = np.clip(rng.normal(0, 0.4, 400_000), -1, 1)
+    edges = np.linspace(-1, 1, 4)
+    found = gaussian_middles(edges[:-1, None], edges[1:, None], 0.4).ravel()
+    means = [rows[(rows >= a) & (rows <= b)].mean() for a, b in pairwise(edges)]
+    assert np.allclose(found, means, atol=0.02)
+    assert np.isfinite(gaussian_middles(np.array([[0.999]]), np.array([[1.0]]), 0.001)).all()
+
+
+def test_the_farthest_heavy_cells_complete_the_centres():
+    points = np.array([[0.0], [0.1], [0.9], [-0.8]])
+    found = farthest(np.array([[0.0]]), points, np.array([9.0, 9, 9, 1]), 3)
+    assert found.ravel().tolist() == [0, 0.9, -0.8]
+    assert len(farthest(np.zeros((1, 1)), np.empty((0, 1)), np.empty(0), 4)) == 4
+
+
+def test_centres_that_coincide_are_no_warning():
+    """Two points are one to scikit-learn; whether there are such depends on the noise."""
+    points = np.array([[0.0], [1e-17], [1.0]])
+    assert weighted_centers(points, np.ones(3), 3, Randomness(1)).shape == (3, 1)

@@ -1,0 +1,36 @@
+"""What a mechanism says about itself."""
+
+import pytest
+
+from shoal.cluster.local.entry import as_local, box_of
+from shoal.domain import Box
+from shoal.errors import UnknownBounds
+from shoal.mechanisms import NDLaplace, Piecewise, Restrict
+from shoal.mechanisms.local.categories.local_grid import LocalGrid
+from shoal.privacy import LocalDP
+
+BOX = Box(x=(0, 3), y=(0, 4))
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        NDLaplace(1.0, bounds=BOX),
+        Piecewise(1.0, bounds=BOX),
+        LocalGrid(BOX, epsilon=1.0, cells=4),
+        Restrict(NDLaplace(1.0), BOX),
+    ],
+)
+def test_bounds_are_found_under_any_name(mechanism):
+    assert box_of(mechanism) == BOX
+
+
+def test_promises_as_local_ones():
+    assert as_local(Piecewise(2.0, bounds=BOX)) == LocalDP(2)
+    assert as_local(NDLaplace(2.0, bounds=BOX)) == NDLaplace(2.0, bounds=BOX).as_local()
+    assert as_local(Restrict(NDLaplace(2.0), BOX)).epsilon >= 10
+
+
+def test_without_bounds_there_is_no_local_promise():
+    with pytest.raises(UnknownBounds):
+        as_local(NDLaplace(1.0))

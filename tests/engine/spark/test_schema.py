@@ -1,0 +1,35 @@
+import pyarrow as pa
+import pytest
+
+from shoal.engine.spark.schema import ddl, empty_batch, sparks_own
+from shoal.errors import InvalidSetting
+
+
+class Frame:
+    """As much of a Spark frame as is asked."""
+
+    dtypes = (
+        ("age", "double"),
+        ("cost", "decimal(10,2)"),
+        ("name", "varchar(20)"),
+        ("visits", "array<int>"),
+        ("nothing", "void"),
+    )
+
+
+def test_no_rows_come_in_the_kinds_that_tasks_get():
+    kinds = empty_batch(Frame(), ["cost", "age", "name", "visits", "nothing"]).schema.types
+    assert pa.types.is_decimal(kinds[0])
+    assert kinds[1:3] == [pa.float64(), pa.string()]
+    assert pa.types.is_nested(kinds[3])
+    assert kinds[4] == pa.null()
+
+
+def test_whole_numbers_without_a_sign_get_the_next_wider_kind():
+    schema = pa.schema([("bit", pa.uint8()), ("odd `name`", pa.string())])
+    assert ddl(sparks_own(schema)) == "`bit` smallint, `odd ``name``` string"
+
+
+def test_kinds_that_spark_does_not_have_are_refused_by_name():
+    with pytest.raises(InvalidSetting, match="uint64"):
+        sparks_own(pa.schema([("n", pa.uint64())]))

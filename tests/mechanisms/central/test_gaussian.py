@@ -1,0 +1,98 @@
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric
+from shoal.mechanisms import Gaussian
+from shoal.mechanisms.central.gaussian import _below, _pi, least_deviation, most_delta
+from shoal.mechanisms.exact.inversion import precise
+from shoal.privacy import ApproxDP, PureDP
+from shoal.randomness import Randomness
+
+AMOUNTS = [("1", "1e-6"), ("0.1", "1e-8"), ("0.001", "1e-9"), ("10", "1e-5"), ("1", "0.3")]
+
+
+def trade_off(sigma: float, epsilon: float) -> float:
+    """The mass by which N(1, sigma) exceeds e^epsilon times N(0, sigma): the definition."""
+
+    def excess(x):
+        p, q = stats.norm.pdf(x, 1, sigma), stats.norm.pdf(x, 0, sigma)
+        return max(p - math.exp(epsilon) * q, 0.0)
+
+    start = epsilon * sigma**2 + 0.5  # where the two densities meet
+    return integrate.quad(excess, start, max(start, 1) + 12 * sigma, limit=500, epsabs=0)[0]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), AMOUNTS)
+def test_the_deviation_keeps_delta_and_a_little_less_does_not(epsilon, delta):
+    sigma = float(least_deviation(Fraction(epsilon), Fraction(delta)))
+    assert trade_off(sigma, float(epsilon)) == pytest.approx(float(delta), rel=1e-5)
+    assert (
+        trade_off(sigma * 0.9999, float(epsilon))
+        > float(delta)
+        > trade_off(sigma * 1.0001, float(epsilon))
+    )
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [*AMOUNTS, ("50", "1e-12"), ("1e-6", "1e-6")])
+def test_the_delta_computed_is_never_too_small(epsilon, delta):
+    """Against the same formula with three times the digits, and above it by next to nothing."""
+    e, d = Fraction(epsilon), Fraction(delta)
+    sigma = least_deviation(e, d)
+    finer = most_delta(sigma, e, d**3)
+    assert finer <= most_delta(sigma, e, d) <= finer + d / 10**10
+    assert most_delta(sigma, e, d) <= d < most_delta(sigma * (1 - Fraction(1, 10**9)), e, d)
+
+
+def test_smaller_budgets_take_more_noise_to_the_ends_of_the_range():
+    ends = [("100", "1e-100"), ("1", "1e-100"), ("0.00001", "1e-100")]
+    sigmas = [least_deviation(Fraction(e), Fraction(d)) for e, d in ends]
+    assert sigmas == sorted(sigmas)
+
+
+def test_the_normal_law_and_pi_are_right_to_the_digits_asked_for():
+    for digits in (30, 70):
+        with localcontext(precise(digits)):
+            assert str(_pi()).startswith("3.1415926535897932384626433")
+            for x in (-7, -1, 0, 2, 9):
+                value = _below(Decimal(x))
+                assert float(value) == pytest.approx(stats.norm.cdf(x), rel=1e-11)
+
+
+@pytest.mark.parametrize("shape", [(4,), (3, 5), (2, 3, 1), (0, 3)])
+def test_it_keeps_the_shape_and_whole_numbers(shape):
+    noisy = Gaussian(ApproxDP(1, 1e-6), 100).release(np.zeros(shape, int), Randomness(1).noise)
+    assert noisy.shape == shape
+    assert noisy.dtype == np.int64
+
+
+def test_the_noise_does_not_depend_on_the_value():
+    value = np.arange(12).reshape(4, 3) * 1000
+    mechanism = Gaussian(ApproxDP(1, 1e-6), 50)
+    noisy, alone = (mechanism.release(v, Randomness(2).noise) for v in (value, 0 * value))
+    assert np.array_equal(noisy - value, alone)
+
+
+def test_the_deviation_scales_with_the_sensitivity():
+    one, many = (Gaussian(ApproxDP(1, 1e-6), s) for s in (1, Fraction(1000, 3)))
+    assert many.sigma == one.sigma * Fraction(1000, 3)
+    assert many.deviation(3) == many.deviation(50) == float(many.sigma)
+
+
+def test_another_kind_of_promise_and_values_that_are_no_vectors_are_refused():
+    with pytest.raises(InvalidSetting, match="ApproxDP"):
+        Gaussian(PureDP(1), 1)
+    with pytest.raises(NotNumeric):
+        Gaussian(ApproxDP(1, 1e-6), 1).release(np.zeros(3), Randomness(1).noise)
+    with pytest.raises(InvalidSetting, match="sensitivity"):
+        Gaussian(ApproxDP(1, 1e-6), 0)
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1, 0), (101, 1e-6), (1, "1e-101")])
+def test_a_promise_out_of_reach_is_refused(epsilon, delta):
+    with pytest.raises(InvalidBudget, match="above 100"):
+        Gaussian(ApproxDP(epsilon, delta), 1)

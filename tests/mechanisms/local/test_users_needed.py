@@ -1,0 +1,46 @@
+"""How many people a wanted accuracy takes."""
+
+import math
+
+import pytest
+
+from shoal.errors import InvalidBudget, InvalidSetting
+from shoal.mechanisms.local.users_needed import users_needed
+
+USUAL = {"ratio": 1.1, "n_clusters": 5, "d": 2, "epsilon": 1}
+
+
+@pytest.mark.parametrize("more", [{"ratio": 1.01}, {"n_clusters": 9}, {"d": 4}, {"epsilon": 0.5}])
+def test_more_is_wanted_for_more(more):
+    assert users_needed(**USUAL | more) > users_needed(**USUAL)
+
+
+def test_it_grows_with_the_square_of_the_clusters():
+    ratio = users_needed(**USUAL | {"n_clusters": 20}) / users_needed(**USUAL)
+    assert math.isclose(ratio, 16, rel_tol=0.1)
+
+
+def test_a_rough_answer_takes_enough_people_to_see_the_clusters():
+    assert users_needed(**USUAL | {"ratio": 2}) == users_needed(**USUAL | {"ratio": 1.9})
+
+
+@pytest.mark.parametrize("epsilon", [1e-3, 20])
+def test_any_budget_has_an_answer(epsilon):
+    assert users_needed(**USUAL | {"epsilon": epsilon}) >= 5
+
+
+@pytest.mark.parametrize(
+    ("error", "wrong"),
+    [
+        (InvalidSetting, {"ratio": 1.0}),
+        (InvalidSetting, {"ratio": 3}),
+        (InvalidSetting, {"ratio": "1.1"}),
+        (InvalidSetting, {"n_clusters": 0}),
+        (InvalidSetting, {"n_clusters": 2.5}),
+        (InvalidSetting, {"d": 5}),
+        (InvalidBudget, {"epsilon": 0}),
+    ],
+)
+def test_what_the_rule_does_not_cover_is_refused(error, wrong):
+    with pytest.raises(error):
+        users_needed(**USUAL | wrong)

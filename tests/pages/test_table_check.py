@@ -1,0 +1,38 @@
+import json
+
+import pytest
+
+from shoal.anonymize import Policy, recount
+from shoal.cli.output import in_print
+from shoal.pages.table_check import document, summary
+
+POLICY = {
+    "version": 1, "privacy": {"k": 2, "entity": "who"},
+    "attributes": {
+        "who": {"role": "identifier"},
+        "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}},
+        "ill": {"role": "sensitive", "l": {"value": 2}},
+    },
+}  # fmt: skip
+
+
+@pytest.fixture
+def measured():
+    policy = Policy.of(POLICY)
+    achieved = recount({"sex": ["F", "F", "M"], "ill": ["flu", "cold", "flu"]}, policy)
+    return policy, achieved, achieved.broken(policy)
+
+
+def test_a_script_reads_what_was_asked_and_what_was_reached(measured):
+    told = json.loads(json.dumps(document(*measured)))
+    assert told["k"] == {"asked": 2, "reached": 1}
+    assert told["kept"] is False
+    assert len(told["broken"]) == 2
+    assert told["counted"] == "rows"
+
+
+def test_words_name_what_is_broken_and_that_rows_were_counted(measured):
+    words = " ".join(in_print(*summary(*measured)).split())
+    assert "Broken" in words
+    assert "1 rows in the smallest of 2 groups" in words
+    assert "does not say whose a row is" in words

@@ -1,0 +1,88 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from shoal.domain import Box
+from shoal.engine import rows_of
+from shoal.errors import InvalidBudget, InvalidSetting, UnknownBounds, UnreadableTable
+from shoal.estimator import noisy_size
+from shoal.privacy import Ledger, PureDP
+from shoal.randomness import Randomness
+from shoal.synopsis import UniformGrid
+
+BOX = Box.unit(2)
+X = np.random.default_rng(0).random((300, 2))
+
+
+def test_bounds_are_never_read_from_the_rows():
+    with pytest.raises(UnknownBounds):
+        UniformGrid(epsilon=1, domain=None).fit(X)
+
+
+def test_rows_that_flow_past_once_are_refused_before_anything_is_paid():
+    reader = pa.table({"x0": X[:, 0], "x1": X[:, 1]}).to_reader()
+    ledger = Ledger()
+    with pytest.raises(UnreadableTable, match="read_all"):
+        UniformGrid(epsilon=1, domain=BOX, ledger=ledger).fit(reader)
+    assert ledger.entries().num_rows == 0
+
+
+@pytest.mark.parametrize("epsilon", [0, -1, float("nan"), float("inf"), "much", None])
+def test_a_budget_that_is_none_is_refused(epsilon):
+    with pytest.raises(InvalidBudget):
+        UniformGrid(epsilon=epsilon, domain=BOX).fit(X)
+
+
+def test_the_number_of_rows_is_noisy_unless_it_is_public():
+    told = [
+        UniformGrid(epsilon=1, domain=BOX, random_state=seed, **public).fit(X).n_rows_
+        for seed in range(5)
+        for public in ({}, {"n_public": 250}, {"neighbours": "replace-one"})
+    ]
+    noisy, public, constant = told[::3], told[1::3], told[2::3]
+    assert len(set(noisy)) > 1
+    assert set(public) == {250}
+    assert set(constant) == {300}
+
+
+@pytest.mark.parametrize(
+    "terms", [{"nonfinite": "drop"}, {"outside": "drop"}], ids=lambda terms: next(iter(terms))
+)
+def test_where_values_decide_whether_a_row_stays_their_number_is_not_public(terms):
+    """Replacing a row by one that is dropped changes the number of rows kept."""
+    rows = rows_of(X, BOX, **terms)
+    found = {
+        UniformGrid(epsilon=1, domain=BOX, neighbours="replace-one", random_state=seed)
+        .fit(rows)
+        .n_rows_
+        for seed in range(5)
+    }
+    assert found != {300}
+
+
+def test_a_person_with_many_rows_makes_their_number_private():
+    table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "who": np.arange(300) // 3})
+    shared = {"epsilon": 1, "domain": BOX, "entity": "who", "max_rows_per_person": 2}
+    for neighbours in ("add-remove", "replace-one"):
+        sizes = {
+            UniformGrid(**shared, neighbours=neighbours, random_state=s).fit(table).n_rows_
+            for s in range(5)
+        }
+        assert len(sizes) > 1
+
+
+def test_rows_limited_elsewhere_need_the_promise_that_covers_them():
+    """With a limit, one row less of a person may let another row of theirs in."""
+    table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "who": np.arange(300) // 3})
+    rows = rows_of(table, BOX, entity="who", max_rows_per_person=2)
+    with pytest.raises(InvalidSetting, match="rows a person"):
+        UniformGrid(epsilon=1, domain=BOX).fit(rows)
+    fitted = UniformGrid(epsilon=1, domain=BOX, entity="who", max_rows_per_person=2).fit(rows)
+    assert fitted.guarantee_ == PureDP(1, rows=2)
+
+
+def test_a_noisy_number_of_rows_is_at_least_one():
+    rows = rows_of(np.empty((0, 2)), BOX)
+    for seed in range(10):
+        page = Ledger().open(PureDP(1), by="test")
+        assert noisy_size(rows, page, page.budget, Randomness(seed).noise) >= 1
