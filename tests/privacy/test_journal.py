@@ -350,3 +350,16 @@ def test_a_mechanism_whose_output_cannot_be_kept_is_paid_for_again(path):
     with pytest.raises(RunChanged), Ledger(path).resumable(WORK, by="test") as ledger:
         released_by(ledger, [(Odd(), 1, "a")])
     assert Ledger(path).unfinished() == []
+
+
+def test_a_run_that_is_going_is_not_listed_as_stopped(path):
+    with Ledger(path).resumable(WORK, by="test") as ledger:
+        released_by(ledger, [(Geometric(HALF), COUNTS, "a")])
+        assert Ledger(path).unfinished() == []
+    stopped_run(path, [(Geometric(HALF), COUNTS, "a")])
+    assert [by for _, by in Ledger(path).unfinished()] == ["test"]
+
+
+def test_sparse_counts_are_paid_for_before_they_are_drawn(path):
+    assert Geometric(HALF, at_least=9).pays_first
+    assert not Geometric(HALF).pays_first

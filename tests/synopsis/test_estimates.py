@@ -41,3 +41,13 @@ def test_cells_that_were_never_made_are_in_no_sum():
     sparse = UniformGrid(epsilon=1, domain=Box.unit(2), sparse=True, random_state=1).fit(X)
     assert sparse._estimates is None
     assert sparse._all_cells is None
+
+
+def test_a_second_fit_forgets_what_the_first_one_paid_for():
+    rng = np.random.default_rng(1)
+    grid = UniformGrid(epsilon=1, domain=Box.unit(2), cells=8, random_state=1)
+    grid.fit(rng.random((500, 2)))
+    assert grid._all_cells is not None
+    grid.set_params(sparse=True).fit(rng.random((50, 2)))
+    assert grid._all_cells is None
+    assert grid._estimates is None

@@ -126,6 +126,13 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
     _has_released: bool = True
     _register: Register | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the register of people: its key is the curator's, and a copy would forget."""
+        state: dict[str, Any] = dict(super().__getstate__())
+        for name in ("_register", "_has_released"):
+            state.pop(name, None)
+        return state
+
     def fit(self, X: Any, y: None = None) -> Self:
         """Find the cut under which the table may be published."""
         self._search(table_of(X))

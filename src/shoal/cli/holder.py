@@ -6,6 +6,7 @@ folder that may be published.
 """
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -58,10 +59,31 @@ def tell_holder(lines: list[str], *, quiet: bool) -> None:
         put(in_print(entry("Yours", words), stderr=True), sys.stderr)
 
 
-def check_curator_page(page: Path | None, folder: Path, overwrite: bool) -> None:
-    """Refuse a place that cannot be, before anything is paid for."""
+def check_curator_page(
+    page: Path | None, folder: Path, overwrite: bool, others: Sequence[str | Path | None] = ()
+) -> None:
+    """Refuse a place that cannot be, before anything is paid for.
+
+    Parameters
+    ----------
+    page
+        Where it is to go, if at all.
+    folder
+        What may be published.
+    overwrite
+        Whether an older page may be replaced.
+    others
+        Files that must stay as they are: table, domain, ledger.
+    """
     if page is None:
         return
+    if page.exists() and any(
+        o is not None and Path(o).exists() and page.samefile(o) for o in others
+    ):
+        raise InvalidSetting(
+            "The page for you alone would replace a file that this command reads.",
+            "Name another, e.g. --curator mine.html.",
+        )
     if page.resolve().is_relative_to(folder.resolve()):
         raise InvalidSetting(
             "The page for you alone lies in the folder that may be published.",

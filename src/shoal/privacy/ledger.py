@@ -163,7 +163,7 @@ class Ledger:
         """Runs that paid and did not come to their end: when each began, and whose it is."""
         if not isinstance(self._store, FileStore):
             return []
-        return [(datetime.fromisoformat(at), by) for at, by in self._store.unfinished()]
+        return [(datetime.fromisoformat(at), by) for at, by in self._store.stopped_runs()]
 
     def totals(self) -> list[Guarantee]:
         """What was promised so far, one total for each kind; kinds are never summed.

@@ -38,8 +38,9 @@ class Mechanism(Protocol[Value, Output]):
     A mechanism may also have ``check(value)``, which raises on a value it cannot take; the gate
     calls it before anything is written. One whose output is more than an array or a whole number
     has ``to_arrays(output)`` and ``from_arrays(arrays)``, so that a run can be resumed. One that
-    reads rows between its draws says ``reads_rows``. One whose output draws when it is read, and
-    keeps what it drew beside the ledger, names the run it is kept for: ``kept_by``.
+    reads rows between its draws, or whose output's length is drawn, says ``pays_first``. One whose
+    output draws when it is read, and keeps what it drew beside the ledger, names the run it is
+    kept for: ``kept_by``.
     """
 
     @property
@@ -165,7 +166,7 @@ class Page:
         if getattr(mechanism, "kept_by", None) == run.name:
             self._pay(lambda: made, rng, of, run.next_record(what, packed([])))  # [P5]
             return mechanism.release(value, rng)
-        if getattr(mechanism, "reads_rows", False):
+        if getattr(mechanism, "pays_first", False):
             begun = run.next_record(what, None)
             self._pay(lambda: made, rng, of, begun)  # [P6]
             output = mechanism.release(value, rng)

@@ -22,7 +22,7 @@ from shoal.errors import (
     NotALedger,
     UnsafeLedgerPlace,
 )
-from shoal.files import file_lock
+from shoal.files import file_lock, take_lock
 from shoal.privacy import sqlite_file
 from shoal.privacy.guarantees import Budget, Guarantee, guarantee_of
 from shoal.privacy.journal import Kept, Record, Run
@@ -216,11 +216,20 @@ class FileStore:
         real = Path(os.path.realpath(self.path))  # one lock, whatever link leads to the file
         return real.with_name(f".{real.name}.run-{run}.lock")
 
-    def unfinished(self) -> list[tuple[str, str]]:
-        """When each run that did not come to its end began, and what of: oldest first."""
-        query = "SELECT at, by FROM runs ORDER BY rowid"
+    def stopped_runs(self) -> list[tuple[str, str]]:
+        """When each run that no living process works on began, and whose it is: oldest first."""
+        query = "SELECT name, at, by FROM runs ORDER BY rowid"
         with self._open() as db:
-            return db.execute(query).fetchall() if _has_journal(db) else []
+            rows = db.execute(query).fetchall() if _has_journal(db) else []
+        return [(at, by) for name, at, by in rows if not self._is_held(name)]
+
+    def _is_held(self, run: str) -> bool:
+        """Whether a process works on a run; looking makes no lock."""
+        try:
+            with self._lock_file(run).open("rb") as lock:
+                return not take_lock(lock.fileno())
+        except OSError:
+            return False
 
     def forget_run(self, run: str) -> None:
         """Remove a run and all it kept."""

@@ -1,5 +1,6 @@
 import json
 import os
+import pickle
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -430,3 +431,14 @@ def test_an_estimator_without_an_entity_asks_for_the_statement(tmp_path):
     with pytest.raises(NewPeopleNotStated):
         model.transform(visits(names(40, 80)))
     assert model.transform(visits(names(40, 80)), new_people=True).num_rows == 40
+
+
+def test_a_pickled_model_has_no_register_and_needs_the_statement(tmp_path):
+    table = visits(names(0, 40))
+    model = TopDownSpecialization(policy=policy(tmp_path)).fit(table)
+    model.transform(table)
+    assert model._register is not None
+    copied = pickle.dumps(model)
+    assert model._register.key not in copied
+    with pytest.raises(NewPeopleNotStated):
+        pickle.loads(copied).transform(table)

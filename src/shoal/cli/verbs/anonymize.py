@@ -274,16 +274,18 @@ def _release(
     if explain:
         document["for_the_holder_alone"] = columns(finished)
     more = explained(policy, finished) if explain else []
-    warned = _warned(document, rare, policy)
+    warned = _warned(document, rare, policy, explain)
     say.result(document, *story.summary(finished, files), *warned, *more)
 
 
-def _warned(document: dict[str, Any], rare: dict[str, float], policy: "Policy") -> list[Any]:
-    """Warnings for the holder of the rows, also put in the document that --json prints."""
+def _warned(
+    document: dict[str, Any], rare: dict[str, float], policy: "Policy", explain: bool
+) -> list[Any]:
+    """Warnings for the holder of the rows; in the document only beside what --explain adds."""
     from shoal.pages.table import rare_lines
 
     lines = rare_lines(rare, policy.privacy.k)
-    if lines:
+    if lines and explain:
         document["warnings_for_the_holder_alone"] = lines
     return [entry("Warning" if i == 0 else "", line) for i, line in enumerate(lines)]
 
@@ -318,7 +320,7 @@ def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool) ->
         "be left out."
     )
     document = {"valid": True, **found, "roles": roles(policy), "table": str(paths.table)}
-    warned = _warned(document, rare, policy)
+    warned = _warned(document, rare, policy, explain)
     say.result(
         document,
         entry("Valid", "The policy fits the table. Nothing was written."),

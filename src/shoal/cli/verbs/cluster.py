@@ -128,7 +128,7 @@ def cluster(
     how, budget = named(method), budget_of(epsilon, "release")
     engines = Engines(engine, master)
     _check_apart(ledger, output)
-    check_curator_page(curator, output, overwrite)
+    check_curator_page(curator, output, overwrite, (table, domain, ledger))
     schema = schema_of(domain)
     asked = Asked(
         method=method,

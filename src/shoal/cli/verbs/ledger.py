@@ -243,7 +243,7 @@ def _account_lines(account: dict[str, list[dict[str, Any]]]) -> list["Renderable
         said.append(("Left", f"epsilon {each['text']}{chance} of {each['of']}"))
     for each in account["unfinished"]:
         when = each["at"][:16].replace("T", " ")
-        again = "the same command, given again, goes on without a new payment"
+        again = "the same command goes on without a new payment, unless its draft was removed"
         said.append(("Stopped", f"{each['by']}, begun {when}: {again}"))
     if not account["limits"]:
         said.append(("Limit", "none; set one with: shoal ledger limit LEDGER --epsilon 3"))

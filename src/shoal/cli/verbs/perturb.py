@@ -233,7 +233,8 @@ class _Task:
         try:
             yield
         except BaseException as error:
-            goes_on = unless and self._paid() and not isinstance(error, RunChanged)
+            paid = self.resumed or self._paid()
+            goes_on = unless and paid and not isinstance(error, RunChanged)
             if self._draft is not None and self._has_begun and not goes_on:
                 self._draft.remove()
             raise

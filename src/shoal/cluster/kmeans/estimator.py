@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal, Self
 
@@ -227,7 +228,8 @@ class PrivateKMeans(CentroidClusterer):
         k = model._chosen(synopsis, rng)
         model.synopsis_, model.guarantee_ = synopsis, synopsis.guarantee_
         found = centers_of_cells(cells, k, rng)
-        model._keep(found, settle(synopsis.n_rows_, None, found.counted, found.sizes))
+        totals = settle(synopsis.n_rows_, None, found.counted, found.sizes)
+        model._keep(found, replace(totals, within=synopsis.rows_within()))
         warn_if_none_is_told(model.groups_told_, model.rows_told_)
         return model
 

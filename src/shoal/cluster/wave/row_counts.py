@@ -92,7 +92,9 @@ def _with_total(n_rows: int | None, rows_noise: NoiseSum | None, counted: Counte
         return replace(found, within=math.ceil(counted.total_noise.reach(0.025)))
     if counted.total is None:  # what is in no cluster is what is left over
         clusters = np.maximum(counted.sizes[:-1], 0)
-        in_all = max(n_rows, math.ceil(float(clusters.sum())))
+        if rows_noise is None and clusters.sum() > n_rows:  # how many there are is public
+            clusters *= n_rows / clusters.sum()
+        in_all = max(n_rows, math.ceil(float(clusters.sum()) - 1e-9))
         found = settle(in_all, rows_noise, counted)
         sizes = np.append(clusters, in_all - clusters.sum())
         within = 0 if rows_noise is None else math.ceil(rows_noise.reach(0.025))

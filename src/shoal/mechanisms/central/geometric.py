@@ -124,6 +124,11 @@ class Geometric:
         noisy = bounded(value) + self._noise(np.size(value), rng).reshape(np.shape(value))
         return noisy if np.ndim(value) else int(noisy)
 
+    @property
+    def pays_first(self) -> bool:
+        """How many cells come through is drawn, so a record of them has a telling length."""
+        return self.at_least is not None
+
     def to_arrays(self, output: int | Integers | SparseCounts) -> list[Integers]:
         """What was released, as arrays for the ledger's journal."""
         if isinstance(output, SparseCounts):

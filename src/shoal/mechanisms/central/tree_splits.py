@@ -136,7 +136,7 @@ class TreeSplits:
     guarantee: PureDP
     fanout: int = 2
 
-    reads_rows: ClassVar[bool] = True  # at every depth: a tree is paid for before it grows
+    pays_first: ClassVar[bool] = True  # rows are read at every depth, which can be seen
 
     def __post_init__(self) -> None:
         if not isinstance(self.guarantee, PureDP):
