@@ -128,7 +128,7 @@ def runs(starter, tmp_path, rows):
 def duration_of(runs, arguments):
     assert runs.run(["--help"]) == 0
     began = time.monotonic()
-    assert runs.run([*arguments, "-o", "first.parquet"]) == 0, runs.output
+    assert runs.run([*arguments, "-o", f"first-{arguments[0]}.parquet"]) == 0, runs.output
     return time.monotonic() - began
 
 
@@ -144,16 +144,16 @@ def released(ledger):
 
 def kill_over_and_over(runs, arguments, seen, done, longest, rng, kills):
     """Kill the same run again and again, then let it end; what was seen must stay as it was."""
-    kept = {}
+    kept, killed = {}, 0
     for _ in range(kills):
-        runs.run([*arguments, "--overwrite"], seconds=rng.uniform(0.001, longest))
+        killed += runs.run([*arguments, "--overwrite"], seconds=rng.uniform(0.001, longest)) < 0
         if done():  # it was faster
-            return kept
+            return kept, killed
         for name, content in seen().items():
             assert kept.setdefault(name, content) == content
     assert runs.run([*arguments, "--overwrite"]) == 0, runs.output
     assert done()
-    return kept
+    return kept, killed
 
 
 def is_done(ledger, output):
@@ -162,24 +162,28 @@ def is_done(ledger, output):
 
 
 def check_cluster(runs, arguments, rng, kills):
-    longest = duration_of(runs, arguments)
-    for number in range(max(1, kills // 3)):
-        ledger = runs.folder / f"{number}.ledger"
+    longest, killed = duration_of(runs, arguments), 0
+    number = 0
+    while killed < kills:
+        number += 1
+        ledger = runs.folder / f"groups{number}.ledger"
         asked = [*arguments, "--ledger", ledger.name, "-o", f"model{number}"]
 
         def seen(ledger=ledger):
             return {row[:3]: row[3:] for row in released(ledger)} if ledger.exists() else {}
 
         done = partial(is_done, ledger, runs.folder / f"model{number}" / "model.json")
-        kill_over_and_over(runs, asked, seen, done, longest, rng, 3)
+        killed += kill_over_and_over(runs, asked, seen, done, longest, rng, 3)[1]
         assert len(Ledger(ledger).entries()) == 1
         assert released(ledger) == []
 
 
 def check_perturb(runs, arguments, rng, kills):
-    longest = duration_of(runs, arguments)
-    for number in range(max(1, kills // 3)):
-        ledger, output = f"{number}.ledger", f"noisy{number}.parquet"
+    longest, killed = duration_of(runs, arguments), 0
+    number = 0
+    while killed < kills:
+        number += 1
+        ledger, output = f"reports{number}.ledger", f"noisy{number}.parquet"
         draft = runs.folder / f".{output}.draft"
 
         def seen(draft=draft):
@@ -187,7 +191,8 @@ def check_perturb(runs, arguments, rng, kills):
 
         asked = [*arguments, "--ledger", ledger, "-o", output]
         done = partial(is_done, runs.folder / ledger, runs.folder / output)
-        kept = kill_over_and_over(runs, asked, seen, done, longest, rng, 3)
+        kept, more = kill_over_and_over(runs, asked, seen, done, longest, rng, 3)
+        killed += more
         assert len(Ledger(runs.folder / ledger).entries()) == 1
         assert not draft.exists()
         whole = pq.read_table(runs.folder / output)
