@@ -51,6 +51,7 @@ def test_disks_of_several_machines_are_refused_by_name(path, monkeypatch, kind):
 def test_disks_of_this_machine_and_unknown_ones_are_taken(path, monkeypatch, kind):
     monkeypatch.setattr(file_place, "file_system", lambda mount: kind)
     spend(Ledger(path))
+    assert len(Ledger(path).entries()) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "O_PATH"), reason="only Linux tells mounts")
