@@ -32,9 +32,8 @@ from shoal.cluster.totals import Totals, settle, warn_if_none_is_told
 from shoal.domain import Box
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting
-from shoal.estimator import ROWS_SHARE, Neighbours, noisy_size
-from shoal.privacy import ApproxDP, Ledger, PureDP
-from shoal.privacy.page import Page
+from shoal.estimator import ROW_COUNT_SHARE, Neighbours, Spending
+from shoal.privacy import ApproxDP, Ledger
 from shoal.randomness import Randomness, Seed
 from shoal.synopsis.base import Synopsis
 from shoal.synopsis.weights import Negative
@@ -183,17 +182,17 @@ class PrivateKMeans(CentroidClusterer):
         warn_if_none_is_told(self.groups_told_, self.rows_told_)
         return self
 
-    def spend(self, rows: Rows, page: Page, budget: Any, rng: Randomness) -> Self:
+    def spend(self, spending: Spending) -> Self:
         """Do the work of ``fit`` on somebody's page, for this share of its budget."""
+        rows, page, budget, rng = spending.rows, spending.page, spending.budget, spending.rng
         check_settings(self, rows.domain)
         check_delta(budget)
         rings = self._first_look(rows)
         n_rows, left, noise = self._known_size(rows), Fraction(1), None
         if n_rows is None:
-            left = 1 - ROWS_SHARE  # [P1]
-            share = PureDP(budget.epsilon * ROWS_SHARE)
-            n_rows = noisy_size(rows, page, share, rng.noise)
-            noise = NoiseSum.geometric(float(share.epsilon))
+            left = 1 - ROW_COUNT_SHARE  # [P1]
+            share = spending.share(ROW_COUNT_SHARE)
+            n_rows, noise = share.count_rows(), NoiseSum.geometric(share.epsilon)
         work = Work(rows, page, rng, budget, n_rows, left, rings)
         self.synopsis_, found = self._found(work)
         return self._keep(found, settle(n_rows, noise, found.counted, found.sizes))

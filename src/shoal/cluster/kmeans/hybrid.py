@@ -6,6 +6,7 @@ from shoal.cluster.kmeans.cells import cell_points, centers_of_cells
 from shoal.cluster.kmeans.lloyd import count_weight, lloyd_step
 from shoal.cluster.kmeans.weighted import Clusterer
 from shoal.cluster.kmeans.work import Found, Work
+from shoal.estimator import Spending
 from shoal.synopsis import UniformGrid
 from shoal.synopsis.base import Synopsis
 from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE, most_an_axis
@@ -21,7 +22,7 @@ def hybrid(
     share = work.left / 2 if step_pays(felt / 2, work.d, k) else work.left  # [P1]
     budget = work.pure(share)
     grid = UniformGrid(epsilon=budget.epsilon, domain=work.cube.box, **settings)
-    grid.spend(work.rows, work.page, budget, work.rng, n_rows=work.n_rows)  # [P2]
+    grid.spend(Spending(work.rows, work.page, budget, work.rng, work.n_rows))  # [P2]
     grid.guarantee_ = budget.simulated(work.rng.noise.simulation)
     found = centers_of_cells(cell_points(grid, by=by), k, work.rng)
     rest = work.left - share

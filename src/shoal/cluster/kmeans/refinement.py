@@ -25,6 +25,7 @@ from shoal.cluster.kmeans.work import Found, Work
 from shoal.cluster.totals import Counted
 from shoal.domain import View
 from shoal.domain.box import Matrix
+from shoal.estimator import Spending
 from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
 from shoal.synopsis.base import Synopsis
 from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE
@@ -159,7 +160,7 @@ def _settings(work: Work, plan: Plan) -> dict[str, Any]:
 
 def _counted(synopsis: Synopsis, work: Work, plan: Plan, view: View | None = None) -> Synopsis:
     budget = work.pure(plan.cells)
-    synopsis.spend(work.rows, work.page, budget, work.rng, n_rows=work.n_rows, view=view)
+    synopsis.spend(Spending(work.rows, work.page, budget, work.rng, work.n_rows, view))
     synopsis.guarantee_ = budget.simulated(work.rng.noise.simulation)
     return synopsis
 

@@ -1,11 +1,12 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from shoal.domain import Box, Grid, Schema, View
 from shoal.engine import rows_of
-from shoal.estimator import Counter, box_of, false_cell_level
+from shoal.estimator import Spending, box_of, false_cell_level
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 
@@ -13,9 +14,10 @@ BOX = Box.unit(2)
 X = np.random.default_rng(0).random((400, 2))
 
 
-def counter_of(**settings):
+def spending_of(fraction=Fraction(1), **settings):
     page = Ledger().open(PureDP(1), by="test")
-    return Counter(rows_of(X, BOX), page, Randomness(1), n_rows=400, **settings)
+    rows = rows_of(X, BOX)
+    return Spending(rows, page, page.budget, Randomness(1), 400, **settings).share(fraction)
 
 
 @pytest.mark.parametrize("cells", [10, 10**6, 2**62])
@@ -31,28 +33,27 @@ def test_the_level_is_the_least_that_lets_so_few_empty_cells_through(cells, epsi
 
 def test_about_as_many_false_cells_come_through_as_allowed_and_never_over_four_a_row():
     for most_false, about in ((500, 500), (10**6, 1600)):
-        counter = counter_of()
-        found = counter.noisy_sparse(
-            Grid(BOX, 2**30), counter.page.budget / 20, of="cells", most_false=most_false
-        )
-        assert 0.9 * about < found.keys.size < 1.02 * about + 6 * math.sqrt(about) + 400
+        spending = spending_of(Fraction(1, 20))
+        cells = spending.count_sparse(Grid(BOX, 2**30), of="cells", most_false=most_false)
+        assert 0.9 * about < cells.keys.size < 1.02 * about + 6 * math.sqrt(about) + 400
 
 
 def test_every_cell_is_noised_on_a_page_charged_once():
-    counter = counter_of()
-    noisy = counter.noisy(Grid(BOX, 50), counter.page.budget, of="cells")
+    spending = spending_of()
+    noisy = spending.count(Grid(BOX, 50), of="cells")
     assert noisy.shape == (2500,)
-    empty = counter.exact(Grid(BOX, 50)) == 0
+    empty = spending.exact_counts(Grid(BOX, 50)) == 0
     assert np.count_nonzero(noisy[empty]) > 0.4 * np.count_nonzero(empty)
-    assert counter.page.total().epsilon == 1
+    assert spending.page.total().epsilon == 1
 
 
 def test_cells_are_cells_of_the_view_if_there_is_one():
     view = View(BOX, [[1.0], [0.0]])
-    counter = counter_of(view=view)
-    assert counter.box == view.box
+    spending = spending_of(view=view)
+    assert spending.box == view.box
     np.testing.assert_array_equal(
-        counter.exact(Grid(view.box, 4)), np.bincount((X[:, 0] * 4).astype(int), minlength=4)
+        spending.exact_counts(Grid(view.box, 4)),
+        np.bincount((X[:, 0] * 4).astype(int), minlength=4),
     )
 
 
