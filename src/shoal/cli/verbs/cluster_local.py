@@ -154,14 +154,14 @@ def _check_law(heard: "Heard", asked: Asked) -> None:
 
 def _refuse_others(context: typer.Context) -> None:
     """Options that a private fit needs and reports have no use for, where they were given."""
-    came = [
+    given = [
         max(option.opts, key=len)
         for option in context.command.params
         if option.name not in _USED and _on_the_line(context, str(option.name))
     ]
-    if came:
+    if given:
         raise InvalidSetting(
-            f"{', '.join(came)} came with --local, which spends nothing: bounds, columns and "
+            f"{', '.join(given)} came with --local, which spends nothing: bounds, columns and "
             "promise are the reports' own, in the file beside them.",
             "Leave it out, or leave --local out to cluster rows.",
         )
