@@ -43,7 +43,7 @@ class Setting:
 
 def columns(name: str, *wanted: str | int) -> Callable[[], np.ndarray]:
     def read() -> np.ndarray:
-        table = shoal.load(name)
+        table = shoal.data.load(name)
         return np.column_stack([np.asarray(table[each], dtype=float) for each in wanted])
 
     return read

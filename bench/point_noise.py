@@ -14,9 +14,10 @@ import numpy as np
 from clustering.shapes import Compared, compared
 from measure import show, write
 
-from shoal import NDLaplace, Perturb, Piecewise, WaveCluster
+from shoal import NDLaplace, Perturb, WaveCluster
 from shoal.domain import Box
 from shoal.evaluate import cluster_dissimilarity
+from shoal.mechanisms import Piecewise
 
 EPSILONS = (1, 2, 4, 8, 16)
 REPORTS: dict[str, Callable[[float, Box], Any]] = {

@@ -28,7 +28,7 @@ def _data(monkeypatch):
 
 
 def columns(name, *wanted):
-    table = shoal.load(name)
+    table = shoal.data.load(name)
     rows = np.column_stack([np.asarray(table[each], dtype=float) for each in wanted])
     spread = (rows - rows.mean(axis=0)) / rows.std(axis=0)
     return rows, Box.of(list(wanted), rows.min(axis=0), rows.max(axis=0)), spread

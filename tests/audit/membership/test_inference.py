@@ -5,9 +5,10 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 
-from shoal import Box, LocalClusterer, NDLaplace, Piecewise, PrivateKMeans
+from shoal import Box, LocalClusterer, NDLaplace, PrivateKMeans
 from shoal.audit import membership_inference
 from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting
+from shoal.mechanisms import Piecewise
 from shoal.privacy import LocalDP, Protected
 
 RNG = np.random.default_rng(0)

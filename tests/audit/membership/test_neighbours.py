@@ -3,10 +3,10 @@ import json
 import numpy as np
 import pytest
 
-from shoal import Box, Geometric, LocalDP, PrivateKMeans, PureDP, UniformGrid, WaveCluster
+from shoal import Box, LocalDP, PrivateKMeans, PureDP, UniformGrid, WaveCluster
 from shoal.audit import neighbour_attack
 from shoal.errors import DimensionMismatch, InvalidPair, InvalidSetting, TooFewDraws
-from shoal.mechanisms import Piecewise
+from shoal.mechanisms import Geometric, Piecewise
 from shoal.privacy import Protected
 
 ROWS = np.zeros((20, 1))

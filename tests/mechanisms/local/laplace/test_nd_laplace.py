@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import special
 
-from shoal import Box, Ledger, MetricDP, NDLaplace, PlanarLaplace, Randomness, SphericalLaplace
+from shoal import Box, Ledger, MetricDP, NDLaplace, Randomness
 from shoal.errors import (
     DimensionMismatch,
     IncomparableGuarantees,
@@ -24,6 +24,7 @@ from shoal.errors import (
     PromiseExceeded,
     UnknownBounds,
 )
+from shoal.mechanisms import PlanarLaplace, SphericalLaplace
 from shoal.mechanisms.local.laplace.nd_laplace import to_places
 from shoal.privacy import Unprotected
 

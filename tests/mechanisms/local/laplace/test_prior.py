@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from shoal import Box, NDLaplace, PlanarLaplace, Randomness, Reports, clamp
+from shoal import Box, NDLaplace, Randomness, Reports
 from shoal.errors import NotAReport
+from shoal.mechanisms import PlanarLaplace, clamp
 from shoal.mechanisms.local.laplace.prior import em_prior
 
 LINE = Box(x=(0, 10))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
-from shoal import Box, NDLaplace, PlanarLaplace, Randomness, Reports, bayes_remap, clamp, snap
+from shoal import Box, NDLaplace, Randomness, Reports
 from shoal.errors import (
     DimensionMismatch,
     InvalidDomain,
@@ -18,7 +18,7 @@ from shoal.errors import (
     NotFinite,
     TooManyCells,
 )
-from shoal.mechanisms import Geometric, Prior
+from shoal.mechanisms import Geometric, PlanarLaplace, Prior, bayes_remap, clamp, snap
 from shoal.privacy import PureDP
 
 BOX = Box(x=(-1, 2), y=(0, 10))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shoal import Box, NDLaplace, Piecewise, Randomness, Restrict, bayes_remap
+from shoal import Box, NDLaplace, Randomness
 from shoal.errors import (
     InvalidDomain,
     InvalidSetting,
@@ -17,6 +17,7 @@ from shoal.errors import (
     RestrictionTooTight,
     UnknownBounds,
 )
+from shoal.mechanisms import Piecewise, Restrict, bayes_remap
 
 SQUARE = Box(x=(-1, 1), y=(0, 3))
 
