@@ -23,9 +23,9 @@ EPSILONS = (1, 2, 4, 8, 16)
 REPORTS: dict[str, Callable[[float, Box], Any]] = {
     # Within a box no two records are more than its diagonal apart, 2 sqrt(d) half-sides.
     "Laplace": lambda epsilon, box: NDLaplace(
-        epsilon / (2 * math.sqrt(box.d)), scale="box", bounds=box
+        epsilon / (2 * math.sqrt(box.d)), scale="box", domain=box
     ),
-    "Piecewise": lambda epsilon, box: Piecewise(epsilon, bounds=box),
+    "Piecewise": lambda epsilon, box: Piecewise(epsilon, domain=box),
 }
 
 

@@ -24,7 +24,7 @@ Error = Callable[[int, float], float]
 def nd_laplace(d: int, epsilon: float) -> float:
     """Noise whose metric promise on the box comes to LocalDP(epsilon)."""
     box = shoal.Box.of([f"x{i}" for i in range(d)], np.full(d, -1.0), np.full(d, 1.0))
-    noise = shoal.NDLaplace(Fraction(epsilon) / Fraction(box.diameter), bounds=box)
+    noise = shoal.NDLaplace(Fraction(epsilon) / Fraction(box.diameter), domain=box)
     assert math.isclose(noise.guarantee.as_local(box).epsilon, epsilon, rel_tol=1e-5)
     return d * (d + 1) / noise.rate**2  # the mean square of a Gamma(d) radius
 

@@ -65,7 +65,7 @@ def restrict() -> Figure:
 def remaps() -> Figure:
     """One set of reports after each of the three remaps."""
     box = shoal.Box(x=(-5, 5), y=(-5, 5))
-    mechanism = shoal.mechanisms.PlanarLaplace(1, bounds=box)
+    mechanism = shoal.mechanisms.PlanarLaplace(1, domain=box)
     reports = mechanism.release([(-3, 1)] * DRAWS, shoal.Randomness(1).noise)
     after = {
         "clamp": shoal.mechanisms.clamp(box),

@@ -47,7 +47,7 @@ def check_ins() -> None:
     once = {"entity": "user", "max_rows_per_person": 1}
     rows = shoal.rows_of(data, NEW_YORK, outside="refuse", **once)
     for epsilon in ("0.25", "1", "4"):
-        reports = _reported(shoal.mechanisms.PlanarLaplace(epsilon, bounds=NEW_YORK), rows)
+        reports = _reported(shoal.mechanisms.PlanarLaplace(epsilon, domain=NEW_YORK), rows)
         _map(f"reports-{epsilon}", f"Reports at epsilon {epsilon} per km", reports.values)
         if epsilon == "1":
             prior = em_prior(reports)

@@ -51,8 +51,8 @@ CASES = {
     "Hybrid": (mechanisms.Hybrid, ROWS),
     "Harmony": (mechanisms.Harmony, ROWS),
     "PrivUnit": (mechanisms.PrivUnit, ROWS),
-    "SquareWave": (lambda e: mechanisms.SquareWave(e, bounds=Box(x=(-1, 1))), LINE),
-    "Staircase": (lambda e: mechanisms.Staircase(e, bounds=Box(x=(-1, 1))), LINE),
+    "SquareWave": (lambda e: mechanisms.SquareWave(e, domain=Box(x=(-1, 1))), LINE),
+    "Staircase": (lambda e: mechanisms.Staircase(e, domain=Box(x=(-1, 1))), LINE),
     "RandomizedResponse": (lambda e: mechanisms.RandomizedResponse(e, ["a", "b", "c"]), ["a", "c"]),
     "UnaryEncoding": (lambda e: mechanisms.UnaryEncoding(e, ["a", "b", "c"]), ["a", "c"]),
     "LocalGrid": (lambda e: mechanisms.LocalGrid(PLANE, epsilon=e, cells=4), ROWS),
@@ -139,6 +139,12 @@ def test_the_value_is_left_as_it_was(make, value):
     before = pickle.dumps(value)
     make(1).release(value, Randomness(1).noise)
     assert pickle.dumps(value) == before
+
+
+def test_public_bounds_have_one_name():
+    for name in PUBLIC:
+        names = {field.name for field in dataclasses.fields(getattr(mechanisms, name))}
+        assert names.isdisjoint({"bounds", "box"}), name
 
 
 def test_every_mechanism_has_a_proof_beside_it():

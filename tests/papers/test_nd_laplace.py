@@ -37,7 +37,7 @@ def columns(name, *wanted):
 def agreement(name, wanted, k, epsilon, method, draws):
     rows, box, spread = columns(name, *wanted)
     truth = KMeans(k, n_init=10, random_state=0).fit(spread).labels_
-    noise = NDLaplace(epsilon, bounds=box)
+    noise = NDLaplace(epsilon, domain=box)
     scores = []
     for draw in range(draws):
         reports = noise.release(rows, Randomness(draw).noise)

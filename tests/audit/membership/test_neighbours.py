@@ -59,7 +59,7 @@ def test_another_record_in_its_place_is_a_swap():
 def test_reports_are_judged_by_a_swap():
     found = neighbour_attack(
         lambda rows, rng: lambda asked: np.repeat(rows.sum(), len(asked)), ROWS, 0,
-        replacement=[1.0], mechanism=Piecewise(1, bounds=Box(x=(-1, 1))), models=1_000,
+        replacement=[1.0], mechanism=Piecewise(1, domain=Box(x=(-1, 1))), models=1_000,
         random_state=7,
     )  # fmt: skip
     assert found.guarantee == LocalDP(1)
