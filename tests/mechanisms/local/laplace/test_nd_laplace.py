@@ -184,13 +184,6 @@ def test_the_density_integrates_to_one_per_scaled_volume():
     assert mass == pytest.approx(1, abs=2e-3)
 
 
-def test_the_perturbation_area_has_the_mean_radius_in_raw_units_too():
-    area = NDLaplace(0.5, scale=(10, 2)).perturbation_area([40, 7])
-    assert area.centre == (40, 7)
-    assert area.radius == 4
-    assert area.axes == (40, 8)
-
-
 def test_raw_floats_are_unprotected_and_for_simulations_only():
     raw = NDLaplace(1.0, lattice=None)
     assert isinstance(raw.guarantee, Unprotected)

@@ -25,29 +25,10 @@ from shoal.mechanisms.local.scaling import Scale, Scaling
 from shoal.privacy import Guarantee, LocalDP, MetricDP, Unprotected
 from shoal.privacy.exact import Number, exact_budget
 
-__all__ = ["NDLaplace", "PerturbationArea", "PlanarLaplace", "SphericalLaplace"]
+__all__ = ["NDLaplace", "PlanarLaplace", "SphericalLaplace"]
 
 _BLOCK = 2**14  # numbers worked on at a time: 128 kB, so they stay in the cache
 _WIDEST = 1024  # columns the slack is stated for where neither domain nor scale tell how many
-
-
-@dataclass(frozen=True)
-class PerturbationArea:
-    """The disc in which reports of ``centre`` fall on average, for plots.
-
-    Attributes
-    ----------
-    centre
-        In raw units.
-    radius
-        The mean distance of a report from the centre, in scaled units (km for ``Box.geo``).
-    axes
-        The same in raw units of each column: half the axes of the ellipse to draw.
-    """
-
-    centre: tuple[float, ...]
-    radius: float
-    axes: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -148,17 +129,6 @@ class NDLaplace:
     def error_quantile(self, p: float) -> float:
         """The distance, in scaled units, within which a report stays with probability ``p``."""
         return radius_quantile(self._known_d(), p) / self.rate
-
-    def perturbation_area(self, centre: ArrayLike) -> PerturbationArea:
-        """The disc of the mean distance d / epsilon around a point. Drawn, it shows that point.
-
-        >>> PlanarLaplace(0.5).perturbation_area([1.0, 2.0]).radius
-        4.0
-        """
-        row = records_of(centre, d=self.d)[0]
-        radius = row.size / self.rate
-        axes = radius * self.space.units(row.size)
-        return PerturbationArea(tuple(row.tolist()), radius, tuple(axes.tolist()))
 
     def log_density(self, values: ArrayLike, atoms: ArrayLike) -> Matrix:
         """Log-density, per scaled volume, of each report (lines) were the record each atom."""
@@ -307,8 +277,8 @@ class SphericalLaplace(NDLaplace):
 
     Examples
     --------
-    >>> SphericalLaplace(1.0).perturbation_area([0, 0, 0]).radius
-    3.0
+    >>> round(SphericalLaplace(1.0).error_quantile(0.95), 2)
+    6.3
     """
 
     _fixed_d: ClassVar[int | None] = 3
