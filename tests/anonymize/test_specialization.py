@@ -10,8 +10,9 @@ import pytest
 from sklearn.base import clone
 
 import shoal
-from shoal import KAnonymity, Taxonomy, TopDownSpecialization
+from shoal import KAnonymity, TopDownSpecialization
 from shoal.anonymize import recount, run_policy
+from shoal.domain import Taxonomy
 from shoal.errors import InvalidPolicy, InvalidSetting, StartFails, UnlistedColumn
 
 AGES = {"type": "int", "domain": (0, 99), "hierarchy": {"kind": "interval", "width": 10}}

@@ -23,7 +23,7 @@ ROWS = pa.table({"age": [21, 22, 23, 64, 65, 66] * 20})
     [
         ("domain", BOX),
         ("domain", Box.geo(latitude=(40, 41), longitude=(2, 3))),
-        ("mechanism", shoal.NDLaplace("0.5", bounds=BOX)),
+        ("mechanism", shoal.NDLaplace("0.5", domain=BOX)),
         ("remap", clamp(BOX)),
         ("remap", snap(BOX, 5)),
         ("remap", bayes_remap("em", loss="euclidean")),
