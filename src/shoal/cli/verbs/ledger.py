@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.output import Json, Output, Quiet, console, entry
+from shoal.cli.options import Json, Quiet
+from shoal.cli.output import Output, console, entry
 from shoal.figures.text import clean
 
 if TYPE_CHECKING:
