@@ -70,6 +70,6 @@ def test_a_cut_is_kept_with_its_policy(tmp_path):
 def test_ledgers_and_policies_may_be_named_by_their_files(tmp_path):
     assert ledger_of(None) is None
     assert ledger_of(tmp_path / "rows.ledger").path == tmp_path / "rows.ledger"
-    policy = TopDownSpecialization(k=3, hierarchies={"age": AGES})._policy()
+    policy = TopDownSpecialization(k=3, hierarchies={"age": AGES}).to_policy()
     assert policy_of(policy) is policy
     assert policy_of(told("policy", policy)["content"]).privacy.k == 3
