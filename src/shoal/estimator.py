@@ -260,11 +260,9 @@ def written_promise(model: "PrivateEstimator") -> dict[str, Any]:
 def read_promise(settings: Mapping[str, Any], box: Box) -> dict[str, Any]:
     """Parameters from settings that hold a ``written_promise``: the same, without its keys."""
     rest = dict(settings)
-    epsilon, delta, neighbours, entity, limit = (
-        rest.pop(name, None)
-        for name in ("epsilon", "delta", "neighbours", "entity", "max_rows_per_person")
-    )
-    neighbours = neighbours or "add-remove"
+    epsilon, delta = rest.pop("epsilon"), rest.pop("delta", None)
+    neighbours = rest.pop("neighbours", "add-remove")
+    entity, limit = rest.pop("entity", None), rest.pop("max_rows_per_person", None)
     if delta is not None:
         rest["privacy"] = ApproxDP(epsilon, delta, neighbours=neighbours)
     elif epsilon is not None and neighbours != "add-remove":

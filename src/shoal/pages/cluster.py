@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from shoal.cli.inputs.clustering import Options
 from shoal.cli.output import entry
-from shoal.estimator import people_of
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -104,6 +103,8 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 def unit_of(model: Any) -> str:
     """What is counted: people where each is known and has one row, else rows."""
+    from shoal.estimator import people_of
+
     entity, limit = people_of(model.domain)
     one_each = entity is not None and limit == 1
     return "people" if one_each else "rows"

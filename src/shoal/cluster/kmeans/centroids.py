@@ -53,6 +53,7 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
 
         An array; a Spark frame comes back with a column ``label``.
         """
+        check_is_fitted(self)
         return rows_of(X, self.box).map(self._labels(), ["label"]).like_input(squeeze=True)
 
     def transform(self, X: Any) -> Any:

@@ -6,16 +6,15 @@ from typing import Any, Literal
 
 from sklearn.base import clone
 
-from shoal.domain import Box
 from shoal.domain.view import MOST_AXES
 from shoal.engine.mllib import check_session
 from shoal.errors import (
     ConflictingSettings,
     InvalidBudget,
-    InvalidDomain,
     InvalidSetting,
     TooManyAxes,
 )
+from shoal.estimator import numeric_box
 from shoal.privacy import ApproxDP
 from shoal.privacy.exact import whole_number
 from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
@@ -155,14 +154,10 @@ def check_delta(budget: object) -> None:
         )
 
 
-def _check_domain(domain: object) -> None:
-    if not isinstance(domain, Box):
-        raise InvalidDomain(
-            f"A {type(domain).__name__} came as domain; k-means is for numbers.",
-            "Give the box of the numeric columns, e.g. schema.box.",
-        )
-    if domain.d > MOST_AXES:
+def _check_domain(domain: Any) -> None:
+    box = numeric_box(domain)
+    if box.d > MOST_AXES:
         raise TooManyAxes(
-            f"A box of {domain.d} columns came; private k-means takes {MOST_AXES} at most.",
+            f"A box of {box.d} columns came; private k-means takes {MOST_AXES} at most.",
             "Choose the columns that matter, e.g. box.select([...]).",
         )
