@@ -14,13 +14,12 @@ from shoal.anonymize.release.manifest import public_cut
 from shoal.anonymize.release.people import Register, not_stated, people_in
 from shoal.anonymize.release.result import occurring
 from shoal.anonymize.release.run import produce
-from shoal.anonymize.spark.run import release_on_spark
 from shoal.anonymize.study import Studied, studied
-from shoal.anonymize.table import AnyTable, table_of
+from shoal.anonymize.table import AnyTable, Table, table_of
 from shoal.data import source_of
 from shoal.domain import Taxonomy
+from shoal.engine.entry import by_engine
 from shoal.engine.scratch import scratch
-from shoal.engine.spark.table import SparkTable
 from shoal.errors import InvalidPolicy, InvalidSetting
 
 __all__ = ["TopDownSpecialization"]
@@ -272,8 +271,20 @@ def _labels(policy: Policy, frequency: Frequency, outcome: Outcome) -> dict[str,
 
 def _release(policy: Policy, table: AnyTable, frequency: Frequency, outcome: Outcome) -> Any:
     """Through a private file, so that what is returned is what was counted again."""
-    if isinstance(table, SparkTable):
-        return release_on_spark(policy, table, frequency, outcome)
+    return by_engine(
+        table,
+        embedded=lambda table: _release_here(policy, table, frequency, outcome),
+        distributed=lambda table: _release_there(policy, table, frequency, outcome),
+    )
+
+
+def _release_there(policy: Policy, table: Any, frequency: Frequency, outcome: Outcome) -> Any:
+    from shoal.anonymize.spark.run import release_on_spark  # loaded for such a table alone
+
+    return release_on_spark(policy, table, frequency, outcome)
+
+
+def _release_here(policy: Policy, table: Table, frequency: Frequency, outcome: Outcome) -> Any:
     with scratch() as folder:
         path = folder / "release.parquet"
         produce(policy, table, frequency, outcome, path)
