@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import pyarrow as pa
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from shoal.anonymize.frames import release_frame
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.policy import AnyPolicy, Policy, guarantee_of, policy_of
 from shoal.anonymize.problem import Outcome
@@ -274,14 +275,8 @@ def _release(policy: Policy, table: AnyTable, frequency: Frequency, outcome: Out
     return by_engine(
         table,
         embedded=lambda table: _release_here(policy, table, frequency, outcome),
-        distributed=lambda table: _release_there(policy, table, frequency, outcome),
+        distributed=lambda table: release_frame(policy, table, frequency, outcome),
     )
-
-
-def _release_there(policy: Policy, table: Any, frequency: Frequency, outcome: Outcome) -> Any:
-    from shoal.anonymize.spark.run import release_on_spark  # loaded for such a table alone
-
-    return release_on_spark(policy, table, frequency, outcome)
 
 
 def _release_here(policy: Policy, table: Table, frequency: Frequency, outcome: Outcome) -> Any:

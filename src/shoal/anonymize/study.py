@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.classes import Classes, classes_of, metrics_of
+from shoal.anonymize.frames import study_frame
 from shoal.anonymize.frequency_table import Frequency, problem_of
 from shoal.anonymize.local_recoding.recoding import recode
 from shoal.anonymize.policy import Policy
@@ -99,14 +100,8 @@ def studied(
     return by_engine(
         table,
         embedded=lambda table: decide(policy, problem_of(policy, table), cut, progress),
-        distributed=lambda table: _study_frame(policy, table, cut, progress),
+        distributed=lambda table: study_frame(policy, table, cut, progress),
     )
-
-
-def _study_frame(policy: Policy, table: Any, cut: Any, progress: Progress | None) -> Studied:
-    from shoal.anonymize.spark.study import study_frame  # loaded for such a table alone
-
-    return study_frame(policy, table, cut, progress)
 
 
 def decide(policy: Policy, frequency: Frequency, cut: Any, progress: Progress | None) -> Studied:

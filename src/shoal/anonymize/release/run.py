@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from shoal.anonymize.frames import run_on_frame
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.problem import Outcome
@@ -95,22 +96,8 @@ def run_policy(
         return by_engine(
             source,
             embedded=lambda X: _run_here(policy, X, cut, people, pages, overwrite, progress),
-            distributed=lambda X: _run_there(policy, X, cut, people, pages, overwrite, progress),
+            distributed=lambda X: run_on_frame(policy, X, cut, people, pages, overwrite, progress),
         )
-
-
-def _run_there(
-    policy: Policy,
-    table: Any,
-    cut: Any,
-    people: People,
-    pages: Pages | None,
-    overwrite: bool,
-    progress: Progress | None,
-) -> Finished:
-    from shoal.anonymize.spark.run import SparkRun  # loaded for such a table alone
-
-    return SparkRun(policy, table, pages, overwrite, people).finished(cut, progress)
 
 
 def _run_here(
