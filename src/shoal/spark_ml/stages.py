@@ -246,7 +246,7 @@ class TopDownSpecialization(_Stage, Estimator):  # type: ignore[misc]
 
     def __init__(self, policy: Any = None, **settings: Any) -> None:
         if settings:
-            policy = anonymize.TopDownSpecialization(policy=policy, **settings)._policy()
+            policy = anonymize.TopDownSpecialization(policy=policy, **settings).to_policy()
         super().__init__(policy=policy)
 
     def _fit(self, dataset: Any) -> Any:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.cluster.kmeans.nearest import Cube, Distances, Labels, LeastSquares, Nearest
+from shoal.cluster.kmeans.kernels import Cube, Distances, Labels, LeastSquares, Nearest
 from shoal.cluster.model_folder import save_model
 from shoal.domain import Box
 from shoal.domain.box import Matrix
