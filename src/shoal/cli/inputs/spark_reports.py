@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from shoal.cli.inputs.report_file import sidecar_of
-from shoal.cli.inputs.reports import Heard, about_of, differing, read_about
+from shoal.cli.inputs.reports import LoadedReports, differing, origin_of, parse_sidecar
 from shoal.data.source import picked, unique
 from shoal.engine.spark.failures import guarded
 from shoal.engine.spark.files import digest_of, files_of, uri_of
@@ -15,10 +15,10 @@ from shoal.mechanisms import LocalGrid
 from shoal.perturb.shape import shape_of
 from shoal.randomness import Seed
 
-__all__ = ["heard_on_spark"]
+__all__ = ["load_spark_reports"]
 
 
-def heard_on_spark(table: str, frame: Any, random_state: Seed) -> Heard:
+def load_spark_reports(table: str, frame: Any, random_state: Seed) -> LoadedReports:
     """Reports at a path of Spark's; true rows, and tables that nothing is said about, are refused.
 
     Parameters
@@ -32,19 +32,19 @@ def heard_on_spark(table: str, frame: Any, random_state: Seed) -> Heard:
     from shoal.cluster import FrameReports
 
     uri = uri_of(table.rstrip("/"))
-    told = read_about(_text(frame.sparkSession, sidecar_of(uri)), table)
-    about = about_of(table, told)
-    _check_same(frame.sparkSession, uri, told)
-    columns = shape_of(about.mechanism).names_out(about.box.names)
-    cells = isinstance(about.mechanism, LocalGrid)  # as text in a CSV file
+    sidecar = parse_sidecar(_text(frame.sparkSession, sidecar_of(uri)), table)
+    origin = origin_of(table, sidecar)
+    _check_same(frame.sparkSession, uri, sidecar)
+    columns = shape_of(origin.mechanism).names_out(origin.box.names)
+    cells = isinstance(origin.mechanism, LocalGrid)  # as text in a CSV file
     picked(unique(frame.columns), columns)
     named = (quoted(name) for name in columns)
     chosen = [f"try_cast({name} AS BIGINT) AS {name}" if cells else name for name in named]
     frame = frame.selectExpr(*chosen)
-    reports = FrameReports(frame, about.mechanism).gathered(random_state)
-    heard = replace(reports, remap=about.remap)
-    protects = str(told.get("protects", "a row"))
-    return Heard(heard, len(heard), about.guarantee, about.box, protects)
+    reports = FrameReports(frame, origin.mechanism).gathered(random_state)
+    reports = replace(reports, remap=origin.remap)
+    protects = str(sidecar.get("protects", "a row"))
+    return LoadedReports(reports, len(reports), origin.guarantee, origin.box, protects)
 
 
 def _text(session: Any, uri: str) -> str | None:
@@ -56,8 +56,8 @@ def _text(session: Any, uri: str) -> str | None:
     return "".join(lines)  # none, if it is empty
 
 
-def _check_same(session: Any, uri: str, told: Mapping[str, Any]) -> None:
+def _check_same(session: Any, uri: str, sidecar: Mapping[str, Any]) -> None:
     """A folder has the checksum of its files' checksums; a file written on one machine its own."""
-    own = told["file"]["sha256"]
+    own = sidecar["file"]["sha256"]
     if digest_of(session, uri) not in (own, hashlib.sha256(f"{own}\n".encode()).hexdigest()):
         raise differing(uri)
