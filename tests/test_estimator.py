@@ -5,7 +5,7 @@ import pytest
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.errors import InvalidBudget, InvalidSetting, UnknownBounds, UnreadableTable
-from shoal.estimator import noisy_size
+from shoal.estimator import Spending
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import UniformGrid
@@ -85,4 +85,4 @@ def test_a_noisy_number_of_rows_is_at_least_one():
     rows = rows_of(np.empty((0, 2)), BOX)
     for seed in range(10):
         page = Ledger().open(PureDP(1), by="test")
-        assert noisy_size(rows, page, page.budget, Randomness(seed).noise) >= 1
+        assert Spending(rows, page, page.budget, Randomness(seed)).count_rows() >= 1

@@ -33,9 +33,8 @@ def main() -> None:
 
 def true_pictures() -> dict[str, Figure]:
     """Those of true counts, by file name: labelled so, for comparison."""
-    counts = (
-        shoal.rows_of(STUDENTS, BOX).count(shoal.Grid(BOX, MAP_PARTS)).reshape(MAP_PARTS, MAP_PARTS)
-    )
+    cells = shoal.domain.Grid(BOX, MAP_PARTS)
+    counts = shoal.rows_of(STUDENTS, BOX).count(cells).reshape(MAP_PARTS, MAP_PARTS)
     draw = partial(true_cell_map, counts, names=BOX.names, low=BOX.low, high=BOX.high)
     plain = draw(title="Plain k-means on true counts of made-up students", centers=_plain())
     return {"cluster-true": draw(title="Made-up students, true counts"), "cluster-plain": plain}

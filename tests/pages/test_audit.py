@@ -3,8 +3,9 @@ import shlex
 
 import pytest
 
-from shoal.audit import LowerBound, Measured, twins
+from shoal.audit import LowerBound, Measured
 from shoal.audit.case import Case
+from shoal.audit.twins import twins
 from shoal.cli.output import in_print
 from shoal.pages.audit import Audit, case_list, page
 

@@ -9,6 +9,7 @@ from sklearn.exceptions import NotFittedError
 from shoal.domain import Box, View
 from shoal.engine import rows_of
 from shoal.errors import AlreadyExists, UnreadableModel, UnreadableTable
+from shoal.estimator import Spending
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
@@ -65,7 +66,7 @@ def test_a_view_comes_back(tmp_path):
     view = View(BOX, np.linalg.qr([[3.0], [1.0]]).Q, center=[-0.2, -0.5], width=0.5)
     grid = UniformGrid(epsilon=1, domain=BOX)
     page = Ledger().open(PureDP(1), by="test")
-    grid.spend(rows_of(X, BOX), page, page.budget, Randomness(1), view=view)
+    grid.spend(Spending(rows_of(X, BOX), page, page.budget, Randomness(1), view=view))
     grid.guarantee_ = page.total()
     again = Synopsis.load(grid.save(tmp_path / "kept"))
     np.testing.assert_array_equal(again.view_.apply(X), view.apply(X))

@@ -16,14 +16,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.domain import Box, View
 from shoal.domain.grid import Keys
-from shoal.engine import Rows
 from shoal.errors import InvalidSetting, UnknownColumn
-from shoal.estimator import ROWS_SHARE, Counter, Neighbours, PrivateEstimator, box_of, noisy_size
+from shoal.estimator import ROW_COUNT_SHARE, Neighbours, PrivateEstimator, Spending
 from shoal.figures import Figure, bars, cell_map, mosaic, raster_of_cells
 from shoal.privacy import ApproxDP, Ledger, PureDP, guarantee_of
 from shoal.privacy.exact import exact_budget, plain, whole_number
-from shoal.privacy.page import Page
-from shoal.randomness import Randomness, Seed
+from shoal.randomness import Seed
 from shoal.synopsis.cells import Bounded, Cells
 from shoal.synopsis.estimates import AllCells, Estimates
 from shoal.synopsis.folder import CELLS, DOCUMENT, SCHEMA, box_from, load_synopsis, save_synopsis
@@ -96,45 +94,17 @@ class Synopsis(PrivateEstimator):
         self.ledger = ledger
         self.random_state = random_state
 
-    def spend(
-        self,
-        rows: Rows,
-        page: Page,
-        budget: PureDP,
-        rng: Randomness,
-        *,
-        n_rows: int | None = None,
-        view: View | None = None,
-    ) -> Self:
-        """Count on somebody's page, for this share of its budget.
-
-        Parameters
-        ----------
-        rows, page, budget, rng
-            Whose rows, on which page, for how much, with which noise.
-        n_rows
-            The number of rows, if it is public or was released: then all of the budget goes to
-            the cells.
-        view
-            A public or released look at the rows: the cells are then cells of ``view.box``.
-        """
-        self._check_settings(box_of(rows, view))
-        if n_rows is None:
-            n_rows = self._known_size(rows)
-        if n_rows is None:
-            n_rows = noisy_size(rows, page, budget * ROWS_SHARE, rng.noise)
-            budget = budget * (1 - ROWS_SHARE)
-        self.n_rows_, self.view_ = n_rows, view
-        self._summarise(Counter(rows, page, rng, n_rows, view), budget)
-        return self
+    def _begin(self, spending: Spending) -> Spending:
+        """Refuse what is wrong with the settings before a row is read; then count the rows."""
+        self._check_settings(spending.box)
+        spending = self._with_row_count(spending)
+        assert spending.n_rows is not None
+        self.n_rows_, self.view_ = spending.n_rows, spending.view
+        return spending
 
     @abstractmethod
     def _check_settings(self, box: Box) -> None:
         """Refuse what is wrong with the settings before any row is read."""
-
-    @abstractmethod
-    def _summarise(self, counter: Counter, budget: PureDP) -> None:
-        """Spend all of the budget on cells, and ``_keep_weighty`` ones."""
 
     def _keep_weighty(
         self,
@@ -147,7 +117,7 @@ class Synopsis(PrivateEstimator):
         threshold: float | None = None,
         step: float | None = None,
         inside: Keys | None = None,
-    ) -> None:
+    ) -> Self:
         """Publish the cells whose count, or better estimate, is worth a weight.
 
         Parameters
@@ -179,13 +149,14 @@ class Synopsis(PrivateEstimator):
         if step is not None:
             self._estimates = Estimates(cells, np.asarray(numbers, np.float64), step, inside)
             self._all_cells = self._estimates.added_up()
+        return self
 
     def rows_within(self) -> int:
         """How far off the number of rows is, at most, in 95 of 100 releases; 0 if it is public."""
         check_is_fitted(self)
         if self.n_public is not None or not isinstance(self.guarantee_, PureDP | ApproxDP):
             return 0
-        step = float(self.guarantee_.per_row().epsilon * ROWS_SHARE)
+        step = float(self.guarantee_.per_row().epsilon * ROW_COUNT_SHARE)
         return math.ceil(-math.log(0.05) / step)
 
     def points(self) -> tuple[Matrix, NDArray[np.float64]]:

@@ -4,7 +4,7 @@ What the grids share: how many cells there may be, and what becomes of their cou
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ from shoal.domain import Box, Grid
 from shoal.domain.grid import MAX_CELLS
 from shoal.engine import Rows
 from shoal.errors import ShoalError, TooManyCells
-from shoal.estimator import Counter, Neighbours, box_of
+from shoal.estimator import Neighbours, Spending, box_of
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import Ledger
 from shoal.randomness import Seed
 from shoal.synopsis.base import Synopsis, check_max_cells
 from shoal.synopsis.weights import Negative, check_negative
@@ -183,17 +183,20 @@ class UniformGrid(GridSynopsis):
     def _release_name(self, rows: Rows) -> str:
         return f"counts on {grid_name(self.cells, box_of(rows, None))}"
 
-    def _summarise(self, counter: Counter, budget: PureDP) -> None:
-        d, epsilon = counter.box.d, float(budget.epsilon)
-        rule = (self.n_rows_ * epsilon / 10) ** (2 / (2 + d))
-        grid = self._grid(counter.box, max(2, round(rule)))  # [P1]
-        variance = Geometric(budget).variance
+    def spend(self, spending: Spending) -> Self:
+        """Count on somebody's page; see ``PrivateEstimator.spend``."""
+        # 1. How many rows there are.
+        spending = self._begin(spending)
+        # 2. How many cells that is worth.
+        rule = (self.n_rows_ * spending.epsilon / 10) ** (2 / (2 + spending.box.d))
+        grid = self._grid(spending.box, max(2, round(rule)))  # [P1]
+        # 3. Rows in each of them, with noise; 4. what counts that noise decided are worth.
+        variance = Geometric(spending.budget).variance
         if self.sparse:
-            found = counter.noisy_sparse(  # [P3]
-                grid, budget, of="cell counts", most_false=self.max_cells
+            cells = spending.count_sparse(  # [P3]
+                grid, of="cell counts", most_false=self.max_cells
             )
-            self._keep_weighty(grid, found.keys, found.counts, variance)
-        else:
-            noisy_counts = counter.noisy(grid, budget, of="cell counts")  # [P2]
-            keys = np.arange(grid.size)
-            self._keep_weighty(grid, keys, noisy_counts, variance, step=epsilon)
+            return self._keep_weighty(grid, cells.keys, cells.counts, variance)
+        noisy_counts = spending.count(grid, of="cell counts")  # [P2]
+        keys = np.arange(grid.size)
+        return self._keep_weighty(grid, keys, noisy_counts, variance, step=spending.epsilon)

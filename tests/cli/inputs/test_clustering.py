@@ -34,7 +34,7 @@ def test_anything_else_is_refused(words):
 def test_a_name_close_to_a_method_is_named():
     with pytest.raises(InvalidSetting) as caught:
         method_named("priv_tree")
-    assert caught.value.next_step.startswith("Did you mean privtree?")
+    assert caught.value.hint.startswith("Did you mean privtree?")
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name != "wave"])

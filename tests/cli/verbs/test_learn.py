@@ -256,7 +256,7 @@ def test_few_reports_are_said_to_leave_noise(reported):
 def test_only_reports_on_spark_may_be_too_many_for_a_control(monkeypatch):
     monkeypatch.setattr("shoal.cli.inputs.reports.MOST_NUMBERS", 1_500)
     model, box = SimpleNamespace(n_used_=800), Box(x=(0, 10), y=(0, 10), z=(0, 10))
-    mechanism = NDLaplace(3, bounds=box)
+    mechanism = NDLaplace(3, domain=box)
     here = Reports(np.zeros((800, 3)), mechanism)
     there = Gathered(np.zeros((800, 3)), mechanism, rows=SimpleNamespace(size=lambda: 800))
     for reports, used in ((here, 800), (there, 500)):

@@ -26,6 +26,7 @@ from shoal.engine import Block
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
 from shoal.errors import InvalidSetting
+from shoal.estimator import Spending
 from shoal.privacy import Guarantee, Ledger, PureDP
 from shoal.privacy.page import Page
 from shoal.randomness import Randomness
@@ -193,7 +194,7 @@ class GateNumbers:
         page = Ledger().open(self.model._promise(), by="audit")
         gate = _Gate(page)
         try:
-            copy.copy(self.model).spend(rows, cast("Page", gate), page.budget, stream)
+            copy.copy(self.model).spend(Spending(rows, cast("Page", gate), page.budget, stream))
         except _Spent:
             return gate.left
         raise InvalidSetting(

@@ -85,16 +85,16 @@ def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
 
 def _categories_came(categories: list[str], schema: "Schema") -> InvalidSetting:
     hold = "holds" if len(categories) == 1 else "hold"
-    came = (
+    message = (
         f"{', '.join(map(repr, categories))} {hold} categories; groups are found among numbers, "
         "and no column is left out unasked."
     )
     if not schema.bounds:
         return InvalidSetting(
-            came, "Give a numeric column low and high, e.g. `age: {low: 0, high: 110}`."
+            message, "Give a numeric column low and high, e.g. `age: {low: 0, high: 110}`."
         )
     return InvalidSetting(
-        came,
+        message,
         f"Choose the numeric ones on purpose, --columns {','.join(schema.numbers)}; or give a "
         "domain file without categories.",
     )

@@ -1,6 +1,5 @@
 """WaveCluster: clusters of any shape from the cells of a grid, plain and private."""
 
-from fractions import Fraction
 from typing import Any, Literal, Self
 
 from shoal.cluster.noise_sum import NoiseSum
@@ -15,7 +14,7 @@ from shoal.cluster.wave.settings import AskedCells, Method, Rule, Selector, Sett
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Box
 from shoal.engine import Rows
-from shoal.estimator import Neighbours, box_of, noisy_size
+from shoal.estimator import WAVE_ROW_COUNT_SHARE, Neighbours, Spending, box_of
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, Unprotected
 from shoal.privacy.page import Page
@@ -24,8 +23,6 @@ from shoal.synopsis import UniformGrid
 from shoal.synopsis.uniform_grid import grid_name
 
 __all__ = ["WaveCluster"]
-
-SIZE_SHARE = Fraction(1, 100)  # what the number of rows costs, where it is needed and not public
 
 
 class WaveCluster(FittedWave):
@@ -214,9 +211,10 @@ class WaveCluster(FittedWave):
     def _release_name(self, rows: Rows) -> str:
         return f"shapes on {grid_name(self.cells, box_of(rows, None))}"
 
-    def spend(self, rows: Rows, page: Page, budget: Any, rng: Randomness) -> Self:
+    def spend(self, spending: Spending) -> Self:
         """Do the work of ``fit`` on somebody's page, for this share of its budget."""
-        box = box_of(rows, None)
+        rows, page, budget, rng = spending.rows, spending.page, spending.budget, spending.rng
+        box = spending.box
         settings = Settings.of(self, box)
         self.n_rows_, budget, noise = self._paid_size(settings, rows, page, budget, rng)
         epsilon = 4.0 if settings.method == "plain" else float(budget.epsilon)
@@ -242,6 +240,6 @@ class WaveCluster(FittedWave):
         if settings.method == "plain":
             return max(1, rows.size()), budget, None
         Geometric(budget)  # a budget beyond what noise can keep is refused before a release
-        share = budget * SIZE_SHARE
-        size = noisy_size(rows, page, share, rng.noise)
-        return size, budget * (1 - SIZE_SHARE), NoiseSum.geometric(float(share.epsilon))
+        share = budget * WAVE_ROW_COUNT_SHARE
+        size = Spending(rows, page, share, rng).count_rows()
+        return size, budget * (1 - WAVE_ROW_COUNT_SHARE), NoiseSum.geometric(float(share.epsilon))

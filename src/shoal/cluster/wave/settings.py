@@ -201,8 +201,8 @@ def _is_haar(asked: Any) -> bool:
     return asked.level == 0 or filter_length(asked.wavelet) == 2
 
 
-def _conflict(came: str, next_step: str) -> None:
-    raise ConflictingSettings(f"{came}.", f"{next_step}.")
+def _conflict(message: str, hint: str) -> None:
+    raise ConflictingSettings(f"{message}.", f"{hint}.")
 
 
 def _number(name: str, value: Any, default: float, above: float) -> float:
