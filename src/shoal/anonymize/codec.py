@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.hierarchies import Hierarchy
 from shoal.anonymize.hierarchies.build import hierarchy_for
-from shoal.anonymize.hierarchies.leaves import TextLeaves, as_text, days_in, numbers_in
+from shoal.anonymize.hierarchies.hierarchy import TextLeaves, as_text, days_in, numbers_in
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Closeness, Diversity
 from shoal.domain import Taxonomy

@@ -29,7 +29,7 @@ from shoal.anonymize.tree import Tree, counted_costs
 from shoal.domain import Taxonomy
 
 __all__ = [
-    "KEPT",
+    "KEPT_CUT",
     "Closeness",
     "Cut",
     "Diversity",
@@ -40,7 +40,7 @@ __all__ = [
     "problem_of",
 ]
 
-KEPT = "kept cut"  # the method of an outcome that was not searched for
+KEPT_CUT = "kept cut"  # the method of an outcome that was not searched for
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from typing import Any, Literal, Self
 import pyarrow as pa
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.frequency_table import Frequency, count_combinations
 from shoal.anonymize.policy import AnyPolicy, Policy, guarantee_of, policy_of
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.manifest import public_cut
+from shoal.anonymize.release.manifest import occurring, public_cut
 from shoal.anonymize.release.people import Register, not_stated, people_in
-from shoal.anonymize.release.result import occurring
 from shoal.anonymize.release.run import produce
+from shoal.anonymize.search.portfolio import find_outcome
 from shoal.anonymize.spark.run import release_on_spark
-from shoal.anonymize.study import studied
+from shoal.anonymize.spark.study import study_frame
 from shoal.anonymize.table import AnyTable, table_of
 from shoal.data import source_of
 from shoal.domain import Taxonomy
@@ -399,8 +399,11 @@ def _nested(taxonomy: Taxonomy) -> dict[str, Any]:
 
 
 def _study(policy: Policy, table: AnyTable, cut: Any = None) -> tuple[Frequency, Outcome]:
-    """Count the table's combinations, and find the release or apply a cut to it."""
-    return studied(policy, table, cut)
+    """Count the table's combinations, and search for a release or apply a cut."""
+    if isinstance(table, SparkTable):
+        return study_frame(policy, table, cut)
+    frequency = count_combinations(policy, table)  # 2. values coded by their hierarchies
+    return frequency, find_outcome(policy, frequency, cut)  # 3. from the roots, while rules hold
 
 
 def _public_cut(

@@ -6,7 +6,7 @@ A file stores few distinct texts once and numbers them; grouping those numbers, 
 to a word, takes half the time of grouping the texts. Nothing is hashed: unpacking is exact.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from glob import has_magic
 from itertools import chain
@@ -23,9 +23,8 @@ from shoal.data import Source, source_of
 from shoal.data.files import ParquetSource
 from shoal.data.memory import ReaderSource
 from shoal.data.source import BATCH_ROWS, quiet
-from shoal.engine.duckdb import COUNTED, OWNER, plain_names, plainly_named, query_to_file
+from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_columns, query_stream
 from shoal.engine.entry import is_spark_frame
-from shoal.engine.scratch import scratch
 from shoal.engine.spark.table import SparkTable
 
 __all__ = [
@@ -36,7 +35,6 @@ __all__ = [
     "Packed",
     "Table",
     "TooManyTexts",
-    "found_in",
     "sizes_sql",
     "table_of",
     "text_batches",
@@ -217,11 +215,10 @@ class Table:
         if packed is not None:
             with suppress(TooManyTexts):
                 named = ", ".join(packed.names)
-                found = self._run(f"SELECT {named}, {COUNTED} GROUP BY ALL", packed)
+                counted = self._run(f"SELECT {named}, {COUNTED} GROUP BY ALL", packed)
                 names = [*plain_names(columns, None), "n"]
-                return pa.table([*packed.unpack(found), found["n"]], names)
-        named = ", ".join(plain_names(columns, owner))
-        return self.query(f"SELECT {named}, {COUNTED} GROUP BY ALL", columns, owner)
+                return pa.table([*packed.unpack(counted), counted["n"]], names)
+        return self.query(f"SELECT *, {COUNTED} GROUP BY ALL", columns, owner)
 
     def sizes(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
         """How many combinations have so many people: ``people``, ``classes`` and their ``rows``.
@@ -241,14 +238,9 @@ class Table:
         """
         file = self._file
         if file is not None and owner is None and not has_magic(str(file)):
-            return found_in(_within(file, columns, sql), _NO_STREAM, ())
+            return query_stream(_within(file, columns, sql), _NO_STREAM, ())
         wanted = [*columns, *([owner] if owner and owner not in columns else [])]
-        batches = (plainly_named(batch, columns, owner) for batch in self._source.batches(wanted))
-        first = next(batches, None)
-        if first is None:
-            nothing = [pa.nulls(0, pa.string())] * (len(columns) + (owner is not None))
-            first = pa.record_batch(nothing, names=plain_names(columns, owner))
-        return found_in(sql, first.schema, chain([first], batches))
+        return query_columns(sql, self._source.batches(wanted), columns, owner)
 
     def nested(self, columns: Sequence[str]) -> list[str]:
         """Which of these columns hold lists or structures; a stream that flows past tells none."""
@@ -278,7 +270,7 @@ class Table:
 
     @staticmethod
     def _run(sql: str, packed: Packed) -> pa.Table:
-        return found_in(sql, packed.schema, packed.batches())
+        return query_stream(sql, packed.schema, packed.batches())
 
     @property
     def _file(self) -> Path | None:
@@ -295,15 +287,6 @@ def table_of(X: Any) -> AnyTable:
     if isinstance(X, Table | SparkTable):
         return X
     return SparkTable(X) if is_spark_frame(X) else Table(X)
-
-
-def found_in(sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> pa.Table:
-    """What a query makes of a stream, through a file of its own; text as numbered values."""
-    with scratch() as folder:
-        path = folder / "found.parquet"
-        query_to_file(sql, schema, batches, path)
-        texts = [f.name for f in pq.read_schema(path) if pa.types.is_string(f.type)]
-        return pq.read_table(path, read_dictionary=texts)
 
 
 def sizes_sql(named: Sequence[str], owner: str | None) -> str:

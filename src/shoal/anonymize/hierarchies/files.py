@@ -18,8 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.anonymize.hierarchies.hierarchy import Hierarchy, grown
-from shoal.anonymize.hierarchies.leaves import TextLeaves
+from shoal.anonymize.hierarchies.hierarchy import Hierarchy, TextLeaves, grown
 from shoal.data.column_names import listed
 from shoal.documents import read_yaml
 from shoal.domain.written import text

@@ -14,13 +14,16 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.anonymize.hierarchies.hierarchy import Edges, Hierarchy, Labels, grown
-from shoal.anonymize.hierarchies.leaves import (
+from shoal.anonymize.hierarchies.hierarchy import (
     DateLeaves,
+    Edges,
+    Hierarchy,
+    Labels,
     NumberLeaves,
     TextLeaves,
     as_text,
     days_in,
+    grown,
     masked,
 )
 from shoal.errors import AmbiguousLabel, InvalidPolicy

@@ -12,13 +12,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.anonymize.codec import Codec
 from shoal.anonymize.hierarchies import NULL, Hierarchy
 from shoal.anonymize.hierarchies.rules import covering
 from shoal.anonymize.policy import Policy
-from shoal.anonymize.problem import KEPT, Cut, Outcome
+from shoal.anonymize.problem import KEPT_CUT, Cut, Outcome
 from shoal.anonymize.risk.recount import Achieved
-from shoal.anonymize.search.gains import resolved
+from shoal.anonymize.search.greedy import resolved
 from shoal.anonymize.tree import Tree
 from shoal.documents import json_of
 from shoal.errors import InvalidPolicy
@@ -29,6 +32,7 @@ __all__ = [
     "cut_of",
     "manifest_of",
     "no_kept_cut",
+    "occurring",
     "policy_hash",
     "public_cut",
     "read_manifest",
@@ -161,8 +165,8 @@ def _places(name: str, labels: list[str], tree: Hierarchy) -> tuple[int, ...]:
 
 def _asked(policy: Policy, outcome: Outcome) -> str:
     """The score or the way of recoding that was asked for, not the one that won."""
-    if outcome.method == KEPT:
-        return KEPT
+    if outcome.method == KEPT_CUT:
+        return KEPT_CUT
     if policy.search.recoding == "local":
         return f"local: {policy.search.local}"
     return resolved(policy.search.score, policy.privacy.suppression)
@@ -203,6 +207,11 @@ def write_mapping(policy: Policy, codec: Codec, occurring: dict[str, set[int]], 
                 writer.writerows((name, label, label) for label in cut[name])
             else:
                 writer.writerows((name, leaf, at) for leaf, at in _pairs(policy, tree, cut[name]))
+
+
+def occurring(policy: Policy, labels: NDArray[np.int32]) -> dict[str, set[int]]:
+    """For each quasi-identifier the places among these labels."""
+    return {n: set(np.unique(labels[:, q]).tolist()) for q, n in enumerate(policy.names("quasi"))}
 
 
 def public_cut(codec: Codec, occurring: dict[str, set[int]]) -> dict[str, list[str]]:

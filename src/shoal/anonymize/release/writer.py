@@ -13,14 +13,14 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import Lookup, classes_of
+from shoal.anonymize.classes import Classes, Lookup, classes_of
 from shoal.anonymize.codec import Codec, shown
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.policy import Policy
-from shoal.anonymize.problem import Problem
-from shoal.anonymize.release.lines import Release
+from shoal.anonymize.problem import Cut, Outcome, Problem
 from shoal.anonymize.release.pseudonyms import keys_of, pseudonyms
 from shoal.anonymize.release.shuffle import shuffled
+from shoal.anonymize.search.greedy import violations
 from shoal.anonymize.table import Table
 from shoal.data.column_names import listed
 from shoal.data.encode import owners
@@ -35,9 +35,11 @@ __all__ = [
     "Part",
     "Published",
     "Publishing",
+    "Release",
     "format_of",
     "parts_of",
     "refuse_unwritable",
+    "released",
     "write_release",
 ]
 
@@ -46,6 +48,46 @@ _BATCH_ROWS = 1 << 18
 _FORMATS = (".parquet", ".csv", ".csv.gz")
 Ids = NDArray[np.int32]
 Finder = Callable[[pa.RecordBatch], Ids]
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """The labels each line is published under.
+
+    Parameters
+    ----------
+    labels
+        int32 (F, d): places of nodes; the roots for a starred line, nothing for a suppressed one.
+    suppressed, starred
+        bool (F,): lines that are not published, or published under ``*`` alone.
+    cut
+        The cut all other lines share; ``None`` with local recoding.
+    """
+
+    labels: NDArray[np.int32]
+    suppressed: NDArray[np.bool_]
+    starred: NDArray[np.bool_]
+    cut: Cut | None
+
+    def classes(self) -> Classes:
+        """The classes of the published lines."""
+        return classes_of(self.labels, self.suppressed)
+
+
+def released(problem: Problem, outcome: Outcome, star: bool) -> Release:
+    """The release an outcome stands for; with ``star``, suppressed lines stay as rows of ``*``.
+
+    Those rows are a combination of labels like any other, so they stay only if all classes keep
+    k, l and t with them; else they are dropped.
+    """
+    nobody = np.zeros_like(outcome.suppressed)
+    dropped = Release(outcome.labels, outcome.suppressed, nobody, outcome.cut)
+    if not star or not outcome.suppressed.any():
+        return dropped
+    labels = np.where(outcome.suppressed[:, None], 0, outcome.labels).astype(np.int32)
+    starred = Release(labels, nobody, outcome.suppressed, outcome.cut)
+    keeps_rules = not violations(problem, starred.classes()).any()
+    return starred if keeps_rules else dropped
 
 
 class Part(NamedTuple):
@@ -86,7 +128,7 @@ def parts_of(
     Parameters
     ----------
     policy, table, frequency
-        What ``problem_of`` was given, and gave.
+        What ``count_combinations`` was given, and gave.
     release
         What becomes of each line.
     rng

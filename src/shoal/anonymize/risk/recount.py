@@ -19,10 +19,11 @@ from shoal.anonymize.classes import classes_of
 from shoal.anonymize.codec import Values, distinct, published_names, values_of
 from shoal.anonymize.diversity import distances, diversities
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
-from shoal.anonymize.table import AnyTable, Beside, Table, found_in, sizes_sql, table_of
+from shoal.anonymize.table import AnyTable, Beside, Table, sizes_sql, table_of
 from shoal.data.column_names import lacking
-from shoal.engine.duckdb import COUNTED, OWNER, plain_names
+from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_stream
 from shoal.engine.spark.table import SparkTable
+from shoal.errors import NotKAnonymous
 
 __all__ = [
     "Achieved",
@@ -31,6 +32,7 @@ __all__ = [
     "counted_once",
     "greatest_share",
     "recount",
+    "refuse_broken",
     "sizes_in",
 ]
 
@@ -78,7 +80,7 @@ class Weighted:
         """What ``sql`` makes of the rows behind the combinations."""
         kept = [*(self._at[name] for name in columns), *([OWNER] if owner else []), "n"]
         rows = self._found.select(kept).rename_columns([*plain_names(columns, owner), "n"])
-        return found_in(sql.replace(COUNTED, _SUMMED), rows.schema, rows.to_batches())
+        return query_stream(sql.replace(COUNTED, _SUMMED), rows.schema, rows.to_batches())
 
 
 @contextmanager
@@ -177,6 +179,32 @@ def recount(
         owner = _owner(policy, table.names, owners_path is not None)
     with counted_once(table, [*labels, *policy.names("sensitive")], owner) as counted:
         return _achieved(policy, counted, labels, owner)
+
+
+def refuse_broken(policy: Policy, achieved: Achieved, *, rows: int, classes: int) -> None:
+    """Raise unless a written table keeps its promises and is the one that was announced.
+
+    Parameters
+    ----------
+    policy
+        What was promised.
+    achieved
+        What was counted in the written table.
+    rows
+        How many rows were to be written.
+    classes
+        How many classes there may be at most.
+    """
+    wrong = achieved.broken(policy)
+    if achieved.rows != rows:
+        wrong.append(f"it has {achieved.rows} rows, not {rows}")
+    if achieved.classes > classes:
+        wrong.append(f"it has {achieved.classes} classes, not {classes}")
+    if wrong:
+        raise NotKAnonymous(
+            f"The table as written does not keep the promise: {'; '.join(wrong)}.",
+            "It was removed. Did the input change meanwhile? If not, please report this.",
+        )
 
 
 def _owner(policy: Policy, names: Sequence[str], beside: bool) -> str | None:

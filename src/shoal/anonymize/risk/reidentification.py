@@ -15,7 +15,7 @@ from shoal.anonymize.classes import classes_of, people_of
 from shoal.anonymize.codec import Codec
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.problem import Problem
-from shoal.anonymize.release.lines import Release
+from shoal.anonymize.release.writer import Release
 from shoal.anonymize.table import AnyTable, table_of
 from shoal.engine.duckdb import COUNTED
 

@@ -7,8 +7,7 @@ import pyarrow as pa
 
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.policy import Policy
-from shoal.anonymize.release.lines import Release
-from shoal.anonymize.release.writer import CLASS, Marking, Publishing
+from shoal.anonymize.release.writer import CLASS, Marking, Publishing, Release
 from shoal.engine.duckdb import OWNER
 from shoal.engine.spark.schema import quoted
 from shoal.engine.spark.table import SparkTable
