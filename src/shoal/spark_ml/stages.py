@@ -149,7 +149,7 @@ class _Labelling(_Kept, HasPredictionCol, Model):  # type: ignore[misc]
     def _transform(self, dataset: Any) -> Any:
         name = self.getPredictionCol()
         rows: Any = rows_of(dataset, self.fitted.domain)
-        labelled = rows.map(self.fitted._labels(), [name]).appended()
+        labelled = rows.map(self.fitted._labels(), [name]).like_input()
         return labelled.withMetadata(name, HOLDER)
 
     def _write_fit(self, folder: Path) -> None:

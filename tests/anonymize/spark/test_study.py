@@ -9,7 +9,6 @@ import pytest
 from shoal.anonymize import Policy, TopDownSpecialization, count_combinations
 from shoal.anonymize.search.portfolio import find_outcome
 from shoal.anonymize.spark.study import MERGED, study_frame
-from shoal.anonymize.table import table_of
 from shoal.engine.spark.table import SparkTable
 from shoal.errors import HierarchyIncomplete, TooManyCombinations
 
@@ -171,7 +170,7 @@ def test_a_frequency_table_beyond_the_limit_is_not_brought_here(spark):
 def test_values_without_a_leaf_are_told_from_afar_as_they_are_here(spark):
     table = letters().set_column(0, "q", pa.array(["z"] * 7 + ["a"] * 193))
     with pytest.raises(HierarchyIncomplete) as near:
-        study_frame(small(), table_of(table))
+        study_here(small(), table)
     with pytest.raises(HierarchyIncomplete) as far:
         study_frame(small(), SparkTable(spark.createDataFrame(table), 10))
     assert str(near.value) == str(far.value)
@@ -190,6 +189,7 @@ def test_the_same_values_in_other_types_give_the_same_cut(spark, kind):
     asked = Policy.of({"version": 1, "attributes": {"age": ages}, "privacy": {"k": 9}})
     table = pa.table({"age": np.random.default_rng(1).integers(0, 70, 300)})
     frame = spark.createDataFrame(table).selectExpr(f"CAST(age AS {kind}) AS age")
-    near, far = (study_frame(asked, table_of(rows))[1].cut for rows in (table, frame))
+    near = study_here(asked, table)[1].cut
+    far = study_frame(asked, SparkTable(frame))[1].cut
     assert far == near
     assert len(near.nodes[0]) > 4

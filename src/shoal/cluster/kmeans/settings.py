@@ -8,7 +8,7 @@ from typing import Any, Literal
 from shoal.cluster.kmeans.weighted import Clusterer
 from shoal.domain import Box
 from shoal.domain.view import MOST_AXES
-from shoal.engine.spark.availability import spark_part
+from shoal.engine.mllib import check_session
 from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, TooManyAxes
 from shoal.privacy import ApproxDP
 from shoal.privacy.exact import whole_number
@@ -90,7 +90,7 @@ def check_clusterer(spark_kmeans: object) -> None:
             "Leave it out: scikit-learn's finds better centres, on this machine.",
         )
     if spark_kmeans == "mllib":
-        spark_part().active_session()
+        check_session()
 
 
 def check_delta(budget: object) -> None:
