@@ -86,8 +86,8 @@ def count_combinations(policy: Policy, X: Any) -> Frequency:
     table = table_of(X)
     by_person = check_table(policy, table)
     named = counted_columns(policy)
-    found = table.counts(list(named.values()), policy.privacy.entity if by_person else None)
-    return frequency_of(policy, found, by_person)
+    counted = table.counts(list(named.values()), policy.privacy.entity if by_person else None)
+    return frequency_of(policy, counted, by_person)
 
 
 def check_table(policy: Policy, table: AnyTable) -> bool:
@@ -104,20 +104,20 @@ def counted_columns(policy: Policy) -> dict[str, str]:
     return named
 
 
-def frequency_of(policy: Policy, found: pa.Table, by_person: bool) -> Frequency:
+def frequency_of(policy: Policy, counted: pa.Table, by_person: bool) -> Frequency:
     """The frequency table from the distinct combinations of cells as they stand."""
     named = counted_columns(policy)
-    found = found.rename_columns([*named, *found.column_names[len(named) :]])
-    n = found["n"].to_numpy().astype(np.int64)
-    people = _numbered(found[OWNER]) if by_person else None
+    counted = counted.rename_columns([*named, *counted.column_names[len(named) :]])
+    n = counted["n"].to_numpy().astype(np.int64)
+    people = _numbered(counted[OWNER]) if by_person else None
     owner = None if people is None else people.at.astype(np.int64)
-    columns = {name: Column(found[name], n, owner) for name in named}
+    columns = {name: Column(counted[name], n, owner) for name in named}
     codec = codec_of(policy, columns)
-    extra = [distinct(found[_TARGET], ()).at] if policy.search.target else []
+    extra = [distinct(counted[_TARGET], ()).at] if policy.search.target else []
     extra += [] if people is None else [people.at]
     numbers = [
-        *(codec.leaves(name, found[name]) for name in codec.hierarchies),
-        *(codec.numbers(name, found[name]) for name in codec.values),
+        *(codec.leaves(name, counted[name]) for name in codec.hierarchies),
+        *(codec.numbers(name, counted[name]) for name in codec.values),
     ]
     lines = _lines([*numbers, *extra], n, len(codec.hierarchies))
     problem = _problem(policy, codec, lines, by_person)
@@ -209,9 +209,9 @@ def _numbered(owners: Any) -> Distinct:
 def _lines(numbers: Sequence[NDArray[np.int32]], n: Ints, quasi: int) -> _Lines:
     """Lines with equal numbers made one, in the order of their numbers."""
     matrix = np.stack(numbers, axis=1)
-    kept = (matrix[:, :quasi] >= 0).all(axis=1)
-    lost = int(n[~kept].sum())
-    matrix, n = matrix[kept], n[kept]
+    complete = (matrix[:, :quasi] >= 0).all(axis=1)
+    lost = int(n[~complete].sum())
+    matrix, n = matrix[complete], n[complete]
     ids, size = classes_of(matrix - NOTHING)  # from 0 up
     codes = np.empty((size, matrix.shape[1]), dtype=np.int32)
     codes[ids] = matrix

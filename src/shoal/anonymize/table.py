@@ -90,8 +90,8 @@ class Packed:
         self._rows = chain([first], self._rows)
         # Room for twice the texts seen first, for a few more and for nulls.
         self._bits = [(2 * len(c.dictionary) + 8).bit_length() for c in first.columns]
-        self._words = _dealt(self._bits)
-        self.names = [f"k{i}" for i in range(len(self._words))]
+        self._packs = _dealt(self._bits)
+        self.names = [f"k{i}" for i in range(len(self._packs))]
 
     @property
     def schema(self) -> pa.Schema:
@@ -101,14 +101,14 @@ class Packed:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The only pass over the file."""
         for batch in self._rows:
-            words = [pa.array(self._word(batch, members)) for members in self._words]
-            yield pa.record_batch(words, schema=self.schema)
+            packed = [pa.array(self._word(batch, members)) for members in self._packs]
+            yield pa.record_batch(packed, schema=self.schema)
 
-    def unpack(self, found: pa.Table) -> list[Any]:
+    def unpack(self, counted: pa.Table) -> list[Any]:
         """The columns behind some words, as numbered texts."""
         columns: dict[int, Any] = {}
-        for name, members in zip(self.names, self._words, strict=True):
-            word = found[name].to_numpy().copy()
+        for name, members in zip(self.names, self._packs, strict=True):
+            word = counted[name].to_numpy().copy()
             for at in reversed(members):
                 number = (word & ((1 << self._bits[at]) - 1)).astype(np.int32) - 1
                 word >>= self._bits[at]
@@ -144,15 +144,15 @@ class Packed:
 
 def _dealt(bits: Sequence[int]) -> list[list[int]]:
     """Which columns share a word, in their order."""
-    words: list[list[int]] = [[]]
+    packs: list[list[int]] = [[]]
     room = _WORD
     for at, needed in enumerate(bits):
         if needed > room:
-            words.append([])
+            packs.append([])
             room = _WORD
-        words[-1].append(at)
+        packs[-1].append(at)
         room -= needed
-    return words
+    return packs
 
 
 class Beside:
@@ -167,11 +167,11 @@ class Beside:
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """A new pass over these columns, with the owners beside them."""
-        kept = [name for name in columns if name != OWNER]
+        own = [name for name in columns if name != OWNER]
         with pq.ParquetFile(self._owners) as parquet:
             names = _slices(parquet.iter_batches(size))
-            for batch in self._source.batches(kept or self._source.names[:1], size):
-                arrays = {name: batch.column(name) for name in kept}
+            for batch in self._source.batches(own or self._source.names[:1], size):
+                arrays = {name: batch.column(name) for name in own}
                 arrays[OWNER] = names(batch.num_rows)
                 yield pa.record_batch(arrays)
 

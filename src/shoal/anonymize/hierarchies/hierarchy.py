@@ -162,15 +162,15 @@ def grown(columns: Sequence[Labels]) -> tuple[Taxonomy, NDArray[np.int32], NDArr
     groups = [_first_seen(column) for column in columns]
     order = np.lexsort(groups)  # the last key, the root, sorts first; equal keys keep their place
     runs = [_runs([group[order] for group in groups[level:]]) for level in range(len(groups))]
-    found: dict[tuple[int, int], str] = {}
+    labels: dict[tuple[int, int], str] = {}
     for level in reversed(range(len(runs))):
         for low, high in zip(runs[level], [*runs[level][1:], len(order)], strict=True):
-            if (low, high) not in found or high - low == 1:
-                found[low, high] = columns[level][order[low]]
-    intervals = sorted(found, key=lambda interval: (interval[0], -interval[1]))
+            if (low, high) not in labels or high - low == 1:
+                labels[low, high] = columns[level][order[low]]
+    intervals = sorted(labels, key=lambda interval: (interval[0], -interval[1]))
     place = {interval: at for at, interval in enumerate(intervals)}
     levels = np.stack([_places(starts, len(order), place) for starts in runs])
-    return Taxonomy(tuple(_nodes(intervals, found))), levels, order
+    return Taxonomy(tuple(_nodes(intervals, labels))), levels, order
 
 
 def _first_seen(column: Labels) -> NDArray[np.int64]:
@@ -211,7 +211,7 @@ def _nodes(intervals: list[tuple[int, int]], label: dict[tuple[int, int], str]) 
 class TextLeaves:
     """A cell is the leaf it is written like or, if none is, the one it equals: 39.0 is 39.
 
-    ``kept``: only so many characters of a cell count, the rest being masked by ``*``.
+    ``length``: only so many characters of a cell count, the rest being masked by ``*``.
 
     Examples
     --------
@@ -220,19 +220,19 @@ class TextLeaves:
     """
 
     leaves: Sequence[str]
-    kept: int | None = None
+    length: int | None = None
 
     def __call__(self, column: Any) -> Codes:
         """The code of each cell."""
         cells = pc.utf8_trim_whitespace(as_text(column))
-        if self.kept is not None:
-            return _codes(pc.index_in(masked(cells, self.kept), self._exact))
-        found = pc.index_in(cells, self._exact)
-        if found.null_count:
-            found = pc.coalesce(
-                found, pc.index_in(plain_column(cells), self._equal, skip_nulls=True)
+        if self.length is not None:
+            return _codes(pc.index_in(masked(cells, self.length), self._exact))
+        codes = pc.index_in(cells, self._exact)
+        if codes.null_count:
+            codes = pc.coalesce(
+                codes, pc.index_in(plain_column(cells), self._equal, skip_nulls=True)
             )
-        return _codes(found)
+        return _codes(codes)
 
     @cached_property
     def _exact(self) -> pa.Array:
@@ -242,10 +242,10 @@ class TextLeaves:
     def _equal(self) -> pa.Array:
         """Leaves as they are compared, but null where several are equal, such as 1.1 and 1.10."""
         written = [plain(leaf) for leaf in self.leaves]
-        seen: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for leaf in written:
-            seen[leaf] = seen.get(leaf, 0) + 1
-        return pa.array([leaf if seen[leaf] == 1 else None for leaf in written], pa.string())
+            counts[leaf] = counts.get(leaf, 0) + 1
+        return pa.array([leaf if counts[leaf] == 1 else None for leaf in written], pa.string())
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,8 +289,8 @@ class DateLeaves:
             inside = np.clip(periods, self.leaves[0], self.leaves[-1])
             periods = np.where(periods < 0, periods, inside)
         codes = np.searchsorted(self.leaves, periods).astype(np.int32)
-        found = self.leaves[np.minimum(codes, len(self.leaves) - 1)] == periods
-        return np.where(found, codes, np.int32(NO_LEAF))
+        is_leaf = self.leaves[np.minimum(codes, len(self.leaves) - 1)] == periods
+        return np.where(is_leaf, codes, np.int32(NO_LEAF))
 
 
 def as_text(column: Any) -> Any:
@@ -315,11 +315,11 @@ def as_text(column: Any) -> Any:
     return written
 
 
-def masked(cells: Any, kept: int) -> Any:
+def masked(cells: Any, length: int) -> Any:
     """The first characters of each text, and a ``*`` where more follow."""
-    more = pc.greater(pc.utf8_length(cells), kept)
+    more = pc.greater(pc.utf8_length(cells), length)
     return pc.if_else(
-        more, pc.binary_join_element_wise(pc.utf8_slice_codeunits(cells, 0, kept), "*", ""), cells
+        more, pc.binary_join_element_wise(pc.utf8_slice_codeunits(cells, 0, length), "*", ""), cells
     )
 
 
@@ -342,9 +342,9 @@ def days_in(column: Any) -> list[date | None]:
 
 
 def _day(cell: str | None) -> date | None:
-    found = _DAY.fullmatch(cell.strip()) if cell else None
+    match = _DAY.fullmatch(cell.strip()) if cell else None
     try:
-        return date(*map(int, found.groups())) if found else None
+        return date(*map(int, match.groups())) if match else None
     except ValueError:
         return None
 

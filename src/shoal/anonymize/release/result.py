@@ -118,7 +118,7 @@ def check_paths(
     names += [people] if people is not None and not is_kept else []
     real = [Path(os.path.realpath(name)) for name in names]
     read = {*_read(policy, source), *([people] if people is not None and is_kept else [])}
-    for found, wrong in (
+    for clashing, wrong in (
         ([name for name, times in Counter(real).items() if times > 1], "is to hold two files"),
         ([name for name in real if name in read], "is read by this very run"),
         (
@@ -126,8 +126,8 @@ def check_paths(
             "lies in the folder that is read",
         ),
     ):
-        if found:
-            raise InvalidPolicy(f"{found[0]} {wrong}.", "Choose another name under `output`.")
+        if clashing:
+            raise InvalidPolicy(f"{clashing[0]} {wrong}.", "Choose another name under `output`.")
     _refuse_unwritable(names, overwrite)
     return paths
 

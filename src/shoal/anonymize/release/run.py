@@ -136,7 +136,7 @@ def _run_here(
             labels,
             starred=produced.starred,
             table_sha256=_sha256(written),
-            people=people.told,
+            people=people.manifest_entry,
         )
         finished = Finished(policy, paths, frequency, outcome, produced, public)
         with ExitStack() as stack:  # renamed in reverse: the table last

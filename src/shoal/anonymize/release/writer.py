@@ -193,13 +193,13 @@ class Marking:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The class of each row that is published, and the columns it carries along."""
-        found = self.finder(batch)
-        arrays = {CLASS: pa.array(found)}
+        classes = self.finder(batch)
+        arrays = {CLASS: pa.array(classes)}
         for i, name in enumerate(self.carried):
             arrays[f"c{i}"] = _carried(batch, name, self.keys.get(name))
         if self.entity is not None:
             arrays[OWNER] = owners(batch, self.entity)
-        return pa.record_batch(arrays).filter(pa.array(found >= 0))
+        return pa.record_batch(arrays).filter(pa.array(classes >= 0))
 
 
 def format_of(path: Path) -> str:
@@ -219,8 +219,8 @@ def _from_lines(of_line: Ids, n: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
     classes, until = of_line[live], np.cumsum(n[live])
     for start in range(0, int(until[-1]), _BATCH_ROWS):
         rows = np.arange(start, min(start + _BATCH_ROWS, int(until[-1])))
-        found = classes[np.searchsorted(until, rows, side="right")]
-        yield pa.record_batch([pa.array(found)], names=[CLASS])
+        rows_classes = classes[np.searchsorted(until, rows, side="right")]
+        yield pa.record_batch([pa.array(rows_classes)], names=[CLASS])
 
 
 def _carried(batch: pa.RecordBatch, name: str, key: bytes | None) -> pa.Array:
@@ -246,10 +246,10 @@ def _finder(
 def _as_shown(find: Finder, shown_as: Ids) -> Finder:
     """Finds what a row's class is shown as."""
 
-    def found(batch: pa.RecordBatch) -> Ids:
+    def find_shown(batch: pa.RecordBatch) -> Ids:
         return shown_as[find(batch)]
 
-    return found
+    return find_shown
 
 
 def _by_cut(
@@ -264,13 +264,13 @@ def _by_cut(
 
     def find(batch: pa.RecordBatch) -> Ids:
         leaves = [codec.leaves(name, batch.column(name)) for name in codec.hierarchies]
-        found = lookup.find([of[leaf] for of, leaf in zip(cover, leaves, strict=True)])
+        classes = lookup.find([of[leaf] for of, leaf in zip(cover, leaves, strict=True)])
         if otherwise >= 0:
-            found[found < 0] = otherwise
+            classes[classes < 0] = otherwise
         for leaf in leaves:  # a null that is to be suppressed is not starred
             if (leaf < 0).any():
-                found[leaf < 0] = -1
-        return found.astype(np.int32)
+                classes[leaf < 0] = -1
+        return classes.astype(np.int32)
 
     return find
 
@@ -286,8 +286,8 @@ def _by_line(codec: Codec, problem: Problem, of_line: Ids) -> Finder:
 
     def find(batch: pa.RecordBatch) -> Ids:
         leaves = [codec.leaves(name, batch.column(name)) for name in codec.hierarchies]
-        found: Ids = of_any[lookup.find(leaves)]
-        return found
+        classes: Ids = of_any[lookup.find(leaves)]
+        return classes
 
     return find
 
@@ -304,12 +304,12 @@ class Published:
     def __init__(
         self, policy: Policy, names: Sequence[str], codec: Codec, places: NDArray[np.int32]
     ) -> None:
-        kept = {*policy.names("sensitive"), *policy.names("other"), *keys_of(policy)}
-        self.carried = [name for name in names if name in kept]
+        carried = {*policy.names("sensitive"), *policy.names("other"), *keys_of(policy)}
+        self.carried = [name for name in names if name in carried]
         quasi = {name: q for q, name in enumerate(codec.hierarchies)}
         self.by_name: dict[str, Any] = {}
         for name in names:
-            if name in kept:
+            if name in carried:
                 self.by_name[name] = None
             elif name in quasi:
                 cells = shown(policy, name, codec.hierarchies[name])
@@ -321,8 +321,8 @@ class Published:
         """Keep one of the classes that have equal cells; what each class became."""
         by_class = {name: cells for name, cells in self.by_name.items() if cells is not None}
         ids, _ = classes_of(np.stack([_ranks(cells) for cells in by_class.values()], axis=1))
-        kept = pa.array(np.unique(ids, return_index=True)[1])
-        self.by_name |= {name: _encoded(cells.take(kept)) for name, cells in by_class.items()}
+        first = pa.array(np.unique(ids, return_index=True)[1])
+        self.by_name |= {name: _encoded(cells.take(first)) for name, cells in by_class.items()}
         return ids.astype(np.int32)
 
     def of(self, batch: pa.RecordBatch) -> Part:

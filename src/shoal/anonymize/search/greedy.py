@@ -280,14 +280,14 @@ class Shared:
 class Counted(Protocol):
     """For each node of all QIDs what its split would do to the classes published under it.
 
-    ``open``: not yet found invalid. ``held``: classes published under it. ``lost``, ``kept``,
-    ``bits``: rows its split would suppress, children it would keep, entropy it would add.
+    ``open``: not yet found invalid. ``held``: classes published under it. ``lost``, ``stay``,
+    ``bits``: rows its split would suppress, children that would stay, entropy it would add.
     """
 
     open: NDArray[np.bool_]
     held: Ints
     lost: Ints
-    kept: Ints
+    stay: Ints
     bits: Ints
 
     @property
@@ -355,7 +355,7 @@ class Greedy(ABC):
         counted = self._counted
         nodes = np.flatnonzero(counted.open & (counted.held > 0))
         within = self._suppressed + counted.lost[nodes] <= self._problem.budget
-        some_stay = (counted.kept[nodes] > 0) | (counted.held[nodes] < counted.classes)
+        some_stay = (counted.stay[nodes] > 0) | (counted.held[nodes] < counted.classes)
         counted.open[nodes[~(within & some_stay)]] = False
         return nodes[within & some_stay]
 

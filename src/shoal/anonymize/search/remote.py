@@ -120,12 +120,12 @@ class Divide:
         parts = [self._below(q, inside, of, labels[q], codes) for q in range(len(labels))]
         keys = np.concatenate([key for key, _ in parts])
         rows = np.concatenate([n[lines] for _, lines in parts])
-        found, ids = np.unique(keys, return_inverse=True)
-        return self.unpacked(found, _sums(ids, rows, len(found)))
+        pairs, ids = np.unique(keys, return_inverse=True)
+        return self.unpacked(pairs, _sums(ids, rows, len(pairs)))
 
-    def packed(self, found: Children) -> Ints:
+    def packed(self, children: Children) -> Ints:
         """Class and child as one number."""
-        return found.of * len(self.nodes) + found.child
+        return children.of * len(self.nodes) + children.child
 
     def unpacked(self, keys: Ints, n: Ints) -> Children:
         """Class and child from one number."""
@@ -234,7 +234,7 @@ class RemoteFrontier:
         size, (of, child, n) = self._shared.nodes.size, self.cells
         parent, hold = self._parent[child], n >= self._shared.problem.k
         self.held = np.bincount(self._flat.ravel(), minlength=size)
-        self.kept = np.bincount(parent[hold], minlength=size)
+        self.stay = np.bincount(parent[hold], minlength=size)
         self.lost, self.bits = np.zeros((2, size), dtype=np.int64)
         np.add.at(self.lost, parent[~hold], n[~hold])
         if len(n):

@@ -148,10 +148,10 @@ class Run(Greedy):
         length = np.bincount(classes.ids, minlength=classes.size)
         start = np.cumsum(length) - length
         node = labels[frontier.order[start]]
-        kept = Slices(start, length, people, node).take(hold)
+        classes_kept = Slices(start, length, people, node).take(hold)
         for q in range(problem.d):
-            frontier.descend(q, kept)
-        frontier.add(kept, self._references, np.empty(0, dtype=np.int64))
+            frontier.descend(q, classes_kept)
+        frontier.add(classes_kept, self._references, np.empty(0, dtype=np.int64))
 
     def split(self, q: int, place: int) -> None:
         """Divide every class at a node by its children; suppress the children that fail."""

@@ -109,7 +109,7 @@ class SparkRun:
                 labels,
                 starred=produced.starred,
                 table_sha256=digest_of(self._table.session, written),
-                people=people.told,
+                people=people.manifest_entry,
             )
             done = Finished(policy, self._paths, frequency, outcome, produced, public)
             for uri, text in self._texts(done, labels).items():
