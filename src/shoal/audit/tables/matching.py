@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.classes import classes_of
 from shoal.anonymize.codec import Codec, distinct, shown
-from shoal.anonymize.frequency_table import problem_of
-from shoal.anonymize.hierarchies.leaves import as_text
+from shoal.anonymize.frequency_table import count_combinations
+from shoal.anonymize.hierarchies.hierarchy import as_text
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.table import Table
 from shoal.anonymize.tree import Tree
@@ -61,7 +61,7 @@ class Matcher:
     @classmethod
     def of(cls, policy: Policy, raw: Any) -> "Matcher":
         """By a policy; hierarchies it learns from rows are learnt from the raw table again."""
-        return cls(problem_of(policy, raw).codec)
+        return cls(count_combinations(policy, raw).codec)
 
     @property
     def names(self) -> list[str]:
