@@ -47,13 +47,6 @@ CHOSEN = (
     "Cells were chosen by their noisy counts, so numbers of rows lean high, in small groups "
     "most; and a group of few cells may be noise."
 )
-PROOFS = {
-    "block": "block.proof.md",
-    "privqt": "privqt.proof.md",
-    "privthr": "privthr.proof.md",
-    "privthrem": "privthrem.proof.md",
-    "baseline": "baseline.proof.md",
-}
 MOST_LISTED = 40
 _IN_TERMINAL = 12
 _IN_LINE = 4  # columns whose two ends fit a line of a terminal
@@ -146,7 +139,7 @@ def result(model: Any, asked: Asked) -> "Result":
         title=asked.title or f"{_headed(groups)} by {listed(asked.box.names)}",
         method="WaveCluster",
         algorithm=model.method,
-        evidence=f"proofs beside the code: {PROOFS[model.method]} and those it names",
+        evidence="proofs beside the code: methods.proof.md and those it names",
         code=same_code(asked, model),
     )
     released = {
@@ -320,7 +313,7 @@ def _pairs(groups: WaveGroups) -> list[tuple[int, int]]:
 
 
 def _map(groups: WaveGroups, pair: tuple[int, int], first: bool) -> "ClusterMap":
-    from shoal.cluster.wave.fitted import branches, densest
+    from shoal.cluster.wave.figure import branches, densest_cells
     from shoal.figures import cluster_map
 
     at, model = list(pair), groups.model
@@ -333,7 +326,7 @@ def _map(groups: WaveGroups, pair: tuple[int, int], first: bool) -> "ClusterMap"
         low=groups.box.low[at],
         high=groups.box.high[at],
         sizes=groups.sizes,
-        centers=densest(model)[:, at],
+        centers=densest_cells(model)[:, at],
         branches=branches(model.tree_, model.cell_labels_) if tree else (),
         title=f"Groups of cells by {names[0]} and {names[1]}{some}",
         of=groups.unit,

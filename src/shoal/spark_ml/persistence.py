@@ -12,6 +12,7 @@ from shoal.anonymize import TopDownSpecialization
 from shoal.anonymize.policy import Policy, guarantee_of, policy_of
 from shoal.anonymize.problem import Metrics
 from shoal.cluster.local.saving import mechanism_of
+from shoal.cluster.wave.saving import options_from_json, options_to_json
 from shoal.documents import json_of
 from shoal.domain import Box
 from shoal.errors import InvalidSetting, UnreadableModel
@@ -145,6 +146,8 @@ _WAYS = {
     "policy": _Way(lambda policy: _policy_told(policy_of(policy)), _policy_alive),
     "mechanism": _Way(settings_of, mechanism_of),
     "remap": _Way(settings_of, _remap_alive),
+    "method": _Way(options_to_json, options_from_json),
+    "selector": _Way(options_to_json, options_from_json),
     "epsilon": _BUDGET,
     "delta": _BUDGET,
 }

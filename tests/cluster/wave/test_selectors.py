@@ -3,13 +3,13 @@ import math
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.methods.privqt import positive_quantile
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
 from shoal.cluster.wave.selectors import (
     density_level,
     mass_level,
     noise_guard,
     percentile_level,
+    positive_quantile,
     posterior_cells,
 )
 

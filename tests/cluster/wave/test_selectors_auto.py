@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
-from shoal.cluster.wave.selectors import by_scale, suggested_sigma, widest_gap
+from shoal.cluster.wave.selectors import label_automatically, suggested_sigma, widest_gap
 
 
 def noisy(true: np.ndarray, step: float = 1.0, seed: int = 0) -> NoisyGrid:
@@ -20,28 +20,28 @@ def hills(side: int, *middles: tuple[float, float], width: float = 4, top: float
 
 
 def test_pure_noise_makes_few_clusters():
-    found = [by_scale(noisy(np.zeros((60, 60)), seed=s), 3)[0].max() + 1 for s in range(5)]
-    assert np.mean(found) <= 1
+    grids = [noisy(np.zeros((60, 60)), seed=s) for s in range(5)]
+    assert np.mean([label_automatically(grid, 3).labels.max() + 1 for grid in grids]) <= 1
 
 
 def test_separate_hills_are_separate_clusters():
-    labels, _, tree = by_scale(noisy(hills(60, (15, 15), (45, 45), (15, 45))), 3)
+    clustering = label_automatically(noisy(hills(60, (15, 15), (45, 45), (15, 45))), 3)
+    labels = clustering.labels
     assert labels[15, 15] >= 0
     assert len({labels[15, 15], labels[45, 45], labels[15, 45]}) == 3
-    assert tree.basins.shape == labels.shape
+    assert clustering.tree.basins.shape == labels.shape
 
 
 def test_the_fringe_of_a_cluster_belongs_to_it():
-    labels, _, tree = by_scale(noisy(hills(60, (30, 30), width=7, top=6)), 3)
-    assert (labels >= 0).sum() > (tree.basins >= 0).sum()
+    clustering = label_automatically(noisy(hills(60, (30, 30), width=7, top=6)), 3)
+    assert (clustering.labels >= 0).sum() > (clustering.tree.basins >= 0).sum()
 
 
 def test_rich_grids_are_read_at_a_coarser_scale():
     """Many rows a hill, little room above the noise in one cell."""
     middles = [(a, b) for a in range(10, 120, 20) for b in range(10, 120, 20)]
     grid = noisy(hills(120, *middles, width=4.5, top=6), step=0.5)
-    labels, _, _ = by_scale(grid, 3)
-    assert 33 <= labels.max() + 1 <= 39
+    assert 33 <= label_automatically(grid, 3).labels.max() + 1 <= 39
 
 
 def test_sparser_grids_are_smoothed_more():
