@@ -81,25 +81,49 @@ class WaveCluster(FittedWave):
         The fewest cells of a cluster.
     connectivity
         Whether cells touch by corners too ("full", the default up to four columns) or by "faces".
-    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
-        As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
+    neighbours, entity, max_rows_per_person
+        As for every private estimator: see ``shoal.estimator.PrivateEstimator``.
+    n_public
+        The number of rows, if it is known without them; never read it off the rows.
+    nonfinite
+        What NaN does: "refuse" the table, or "drop" the row.
+    ledger
+        Where the promise is recorded and added up; None keeps no record.
+    random_state
+        A seed makes a simulation, marked as such; None draws real noise.
 
     Attributes
     ----------
-    cell_labels_, noisy_counts_
-        Cluster and released count of each cell, -1 for no cluster: shaped like the grid, or, on
-        sparse grids, one for each of ``cell_keys_``.
-    n_clusters_, cluster_sizes_, boxes_
-        How many; their noisy numbers of rows, the largest first; lowest and highest corner of each.
-    n_rows_, n_rows_within_, rows_outside_
-        The number of rows, noisy unless it is public, and what noise moves it by at most in 95 of
-        100 releases; how many are in no cluster. Clusters and these add up to ``n_rows_``.
-    groups_told_, rows_told_, size_reach_
-        Whether each cluster, and the table, can be told from nobody; what noise alone would count
-        in each, in one of 1,000 releases of a table of nobody. Where none can be told, or none was
-        found, ``fit`` warns with ``shoal.errors.NoGroupsTold``.
-    threshold_, tree_
-        The level that was used; peaks and passes, from which other cuts can be read.
+    cell_labels_
+        The cluster of each cell, -1 for none: shaped like the grid, or, on sparse grids, one for
+        each of ``cell_keys_``.
+    noisy_counts_
+        The released count of each cell, in the same order.
+    cell_keys_
+        The cells that a sparse grid lists, by number; None on a full grid.
+    n_clusters_
+        The number of clusters.
+    cluster_sizes_
+        Their noisy numbers of rows, the largest first.
+    boxes_
+        Lowest and highest corner of each.
+    n_rows_
+        The number of rows, noisy unless it is public.
+    n_rows_within_
+        What noise moves it by at most in 95 of 100 releases.
+    rows_outside_
+        The noisy number of rows in no cluster; it and the clusters add up to ``n_rows_``.
+    groups_told_
+        Whether each cluster can be told from nobody. Where none can, or there is none, ``fit``
+        warns with ``shoal.errors.NoGroupsTold``.
+    rows_told_
+        Whether the table can be told from one of nobody.
+    size_reach_
+        What noise alone would count in each cluster, in one of 1,000 releases of a table of nobody.
+    threshold_
+        The level that was used.
+    tree_
+        Peaks and passes, from which other cuts can be read.
     guarantee_
         What was promised to each person.
 
@@ -250,8 +274,9 @@ class WaveCluster(FittedWave):
         -------
         What is left to spend, with the number; and the law of its noise, if it has any.
         """
+        is_needed = settings.needs_row_count
         n_rows = self._known_size(spending.rows)
-        if n_rows is not None or not settings.needs_row_count:
+        if n_rows is not None or not is_needed:
             return replace(spending, n_rows=n_rows), None
         if not settings.is_private:
             return replace(spending, n_rows=max(1, spending.rows.size())), None

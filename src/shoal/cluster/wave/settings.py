@@ -142,7 +142,7 @@ class Settings:
         if isinstance(self.selector, Auto):  # several scales are tried: cells cost time
             finer, most = AUTO_CELLS, 128 if box.d <= 2 else 64
         rule = finer * (n_rows * min(epsilon, 4) / 10) ** (1 / box.d)
-        fewest = max(_fewest(box.d), 2**self.level)
+        fewest = max(_fewest(box), 2**self.level)
         return Grid(box, int(np.clip(round(rule), fewest, max(fewest, most))))
 
 
@@ -256,9 +256,9 @@ def _is_haar(model: Any) -> bool:
     return model.level == 0 or filter_length(model.wavelet) == 2
 
 
-def _fewest(d: int) -> int:
+def _fewest(box: Box) -> int:
     """The fewest automatic cells along an axis."""
-    return 12 if d <= 3 else 6
+    return 12 if box.d <= 3 else 6
 
 
 def _check_cells(model: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
@@ -280,7 +280,7 @@ def _check_cells(model: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
 
 def _check_automatic(box: Box, level: int) -> None:
     """Refuse what no number of rows would make a grid of: here, not after a release."""
-    fewest = Grid(box, max(_fewest(box.d), 2**level))
+    fewest = Grid(box, max(_fewest(box), 2**level))
     if box.d <= 3 and fewest.size > MOST_DENSE:
         raise InvalidSetting(
             "level halves an automatic grid more often than it has cells.",
