@@ -163,8 +163,8 @@ def _resolve_method(model: Any) -> Method:
     if model.epsilon is not None:
         return method
     if not isinstance(method, Block):
-        came = f"method={option_name(method)!r} came without epsilon"
-        _conflict(came, "Give it a budget: epsilon=1.0")
+        message = f"method={option_name(method)!r} came without epsilon"
+        _conflict(message, "Give it a budget: epsilon=1.0")
     return Plain()
 
 
