@@ -7,7 +7,7 @@ import pytest
 from shoal.domain import Box, Grid, Schema, View
 from shoal.engine import rows_of
 from shoal.estimator import Spending, box_of, false_cell_level
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.randomness import Randomness
 
 BOX = Box.unit(2)
@@ -61,3 +61,22 @@ def test_the_box_of_a_schema_is_that_of_its_numbers():
     columns = {"age": {"low": 0, "high": 110}, "sex": {"values": ["F", "M"]}}
     schema = Schema.of({"version": 1, "columns": columns})
     assert box_of(rows_of({"age": [3], "sex": ["F"]}, schema), None) == Box(age=(0, 110))
+
+
+def with_budget(promise):
+    page = Ledger().open(promise, by="test")
+    return Spending(rows_of([[0.5]], Box.unit(1)), page, page.budget, Randomness(1))
+
+
+def test_shares_of_a_pure_budget_are_pure():
+    one = with_budget(PureDP(2))
+    assert one.share(Fraction(1, 4)).budget == PureDP(Fraction(1, 2))
+    assert one.share(Fraction(1, 4), delta=Fraction(1, 2)).budget == PureDP(Fraction(1, 2))
+
+
+def test_shares_divide_the_whole_delta_between_those_that_ask_for_it():
+    one = with_budget(ApproxDP(2, 1e-6))
+    assert one.share(Fraction(1, 4)).budget == PureDP(Fraction(1, 2))
+    first = one.share(Fraction(1, 8), delta=Fraction(1, 4)).budget
+    second = one.share(Fraction(3, 8), delta=Fraction(3, 4)).budget
+    assert first + second == ApproxDP(1, 1e-6)

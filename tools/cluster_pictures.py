@@ -33,7 +33,7 @@ def main() -> None:
 
 def true_pictures() -> dict[str, Figure]:
     """Those of true counts, by file name: labelled so, for comparison."""
-    counts = shoal.rows_of(STUDENTS, BOX).count(shoal.Grid(BOX, PARTS)).reshape(PARTS, PARTS)
+    counts = shoal.rows_of(STUDENTS, BOX).count(shoal.domain.Grid(BOX, PARTS)).reshape(PARTS, PARTS)
     draw = partial(true_cell_map, counts, names=BOX.names, low=BOX.low, high=BOX.high)
     plain = draw(title="Plain k-means on true counts of made-up students", centers=_plain())
     return {"cluster-true": draw(title="Made-up students, true counts"), "cluster-plain": plain}

@@ -33,7 +33,7 @@ def main() -> None:
     for name, figure in true_pictures().items():
         _keep(name, figure)
     grid = shoal.LocalGrid(TOWN, epsilon=1, n_expected=PEOPLE, n_clusters=4)
-    noise = shoal.PlanarLaplace(1, bounds=TOWN)
+    noise = shoal.mechanisms.PlanarLaplace(1, domain=TOWN)
     for name, mechanism, words in (
         ("grid", grid, "reports of a cell, LocalDP, epsilon 1"),
         ("laplace", noise, "places with noise, epsilon 1 per km"),

@@ -223,8 +223,9 @@ class Spending:
 
     def count_rows(self) -> int:
         """The noisy number of rows, for all of the budget; at least 1, so that it can divide."""
-        counted = np.array([self.rows.size()])
-        return max(1, int(self.release(Geometric(self.budget), counted, of="number of rows")[0]))
+        counted, noise = np.array([self.rows.size()]), Geometric(self.budget)
+        noisy = self.page.release(noise, counted, self.rng.noise, of="number of rows")
+        return max(1, int(noisy[0]))
 
     def count(self, cells: Partition, *, of: str) -> Integers:
         """A noisy count of every cell, empty ones too, for all of the budget.

@@ -58,7 +58,7 @@ def test_shapes_without_data_are_one_at_most():
 
 
 def test_a_learner_from_reports_runs_its_own_control():
-    noise = shoal.PlanarLaplace(2.0, bounds=BOX)
+    noise = shoal.mechanisms.PlanarLaplace(2.0, domain=BOX)
     reports = noise.release(X, shoal.Randomness(7).noise)
     model = shoal.cluster.LocalClusterer(2, mechanism=noise, method="plain", random_state=1)
     nothing = without_data(model.fit(reports), random_state=3)

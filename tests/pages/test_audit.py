@@ -4,8 +4,9 @@ import shlex
 import pytest
 from rich.console import Console
 
-from shoal.audit import LowerBound, Measured, twins
+from shoal.audit import LowerBound, Measured
 from shoal.audit.case import Case
+from shoal.audit.twins import twins
 from shoal.pages.audit import Told, document, names, names_document, page, summary
 
 

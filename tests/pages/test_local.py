@@ -30,7 +30,7 @@ def groups(mechanism, box, n=800, method="auto", total=None):
 
 @pytest.fixture(scope="module")
 def placed():
-    return groups(NDLaplace(3, bounds=BOX), BOX)
+    return groups(NDLaplace(3, domain=BOX), BOX)
 
 
 def test_sizes_are_shares_of_the_density(placed):
@@ -75,7 +75,7 @@ def test_maps_are_of_the_two_pairs_that_differ_most_found_and_without_data(place
 
 
 def test_what_a_page_says_depends_on_how_it_was_learnt(placed):
-    plain = groups(NDLaplace(3, bounds=BOX), BOX, method="plain", total=5_000)
+    plain = groups(NDLaplace(3, domain=BOX), BOX, method="plain", total=5_000)
     said = result(plain, ASKED).released["errors"].value
     assert PLAIN in said
     assert any("drawn at random" in line for line in said)

@@ -23,7 +23,7 @@ ROWS = pa.table({"age": [21, 22, 23, 64, 65, 66] * 20})
     [
         ("domain", BOX),
         ("domain", Box.geo(latitude=(40, 41), longitude=(2, 3))),
-        ("mechanism", shoal.NDLaplace("0.5", bounds=BOX)),
+        ("mechanism", shoal.NDLaplace("0.5", domain=BOX)),
         ("remap", clamp(BOX)),
         ("remap", snap(BOX, 5)),
         ("remap", bayes_remap("em", loss="euclidean")),
@@ -70,6 +70,6 @@ def test_a_cut_is_kept_with_its_policy(tmp_path):
 def test_ledgers_and_policies_may_be_named_by_their_files(tmp_path):
     assert ledger_of(None) is None
     assert ledger_of(tmp_path / "rows.ledger").path == tmp_path / "rows.ledger"
-    policy = TopDownSpecialization(k=3, hierarchies={"age": AGES})._policy()
+    policy = TopDownSpecialization(k=3, hierarchies={"age": AGES}).to_policy()
     assert policy_of(policy) is policy
     assert policy_of(told("policy", policy)["content"]).privacy.k == 3

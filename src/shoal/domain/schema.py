@@ -226,7 +226,7 @@ def _values(where: str, values: Any) -> Iterator[str]:
     try:
         Categories(values)
     except InvalidDomain as error:
-        yield f"{where}.values: {error.came[0].lower()}{error.came[1:].rstrip('.')}"
+        yield f"{where}.values: {error.message[0].lower()}{error.message[1:].rstrip('.')}"
 
 
 def _geo(geo: Any, columns: Mapping[str, Any]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.inputs.cluster_methods import Asked
+from shoal.cli.inputs.clustering import Options
 from shoal.cli.output import entry
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-def label(asked: Asked, guarantee: "Guarantee", **own: str) -> dict[str, str]:
+def label(asked: Options, guarantee: "Guarantee", **own: str) -> dict[str, str]:
     """Settings a page has a place for: those all share, and a method's own."""
     source = "from a seed" if guarantee.simulation else "cryptographic source"
     shared = {
@@ -35,8 +35,8 @@ def label(asked: Asked, guarantee: "Guarantee", **own: str) -> dict[str, str]:
         "bounds": f"public, fixed beforehand: {bounds_of(asked.box)}",
         "noise": f"on whole numbers, {source}",
     }
-    named = {"publisher": asked.publisher} if asked.publisher else {}
-    return own | shared | named
+    method_named = {"publisher": asked.publisher} if asked.publisher else {}
+    return own | shared | method_named
 
 
 def promised(guarantee: "Guarantee", **context: Any) -> list["Text"]:
@@ -53,7 +53,7 @@ def promised(guarantee: "Guarantee", **context: Any) -> list["Text"]:
     return [*said, entry("Exactly", f"{words.name}, for {words.protects}.")]
 
 
-def ending(asked: Asked, files: Sequence[Path]) -> list["Text"]:
+def ending(asked: Options, files: Sequence[Path]) -> list["Text"]:
     """Where it is, what counts it, and what next."""
     kept = "nowhere; --ledger FILE adds up what is promised about a table"
     folder = files[0].parent
@@ -64,7 +64,7 @@ def ending(asked: Asked, files: Sequence[Path]) -> list["Text"]:
     ]
 
 
-def outcome(asked: Asked, files: Sequence[Path], guarantee: "Guarantee") -> dict[str, Any]:
+def outcome(asked: Options, files: Sequence[Path], guarantee: "Guarantee") -> dict[str, Any]:
     """What ``--json`` prints of any method: where it is, and what was promised."""
     return {
         "report": str(files[0]),
@@ -75,7 +75,7 @@ def outcome(asked: Asked, files: Sequence[Path], guarantee: "Guarantee") -> dict
     }
 
 
-def code(asked: Asked, estimator: str, first: str, **own: Any) -> str:
+def code(asked: Options, estimator: str, first: str, **own: Any) -> str:
     """Python that does the same with a table of one's own; settings that are None are left out."""
     options = own | {
         "neighbours": None if asked.neighbours == "add-remove" else asked.neighbours,

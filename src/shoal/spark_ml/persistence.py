@@ -19,6 +19,7 @@ from shoal.errors import InvalidSetting, UnreadableModel
 from shoal.mechanisms import bayes_remap, clamp, snap
 from shoal.mechanisms.local.laplace.prior import Prior
 from shoal.perturb import settings_of
+from shoal.perturb.settings import parameters_of
 from shoal.privacy import Ledger
 from shoal.privacy.exact import exact_budget, plain
 from shoal.synopsis.folder import box_from, read_part, write_part
@@ -28,7 +29,7 @@ __all__ = ["alive", "ledger_of", "load_cut", "save_cut", "told"]
 _CUT, _SCHEMA = "cut.json", "shoal.cut/1"
 _REMAPS: dict[str, Callable[..., Any]] = {"BayesRemap": bayes_remap, "Clamp": clamp, "Snap": snap}
 _PARTS: dict[str, Callable[[Any], Any]] = {
-    "box": box_from,
+    "domain": box_from,
     "prior": lambda said: said if said == "em" else Prior(said["atoms"], said["weights"]),
 }
 
@@ -116,9 +117,9 @@ def _path_told(ledger: str | Path | Ledger) -> str:
 
 
 def _remap_alive(said: dict[str, Any]) -> Any:
-    settings = {name: value for name, value in said.items() if name != "class"}
-    parts = {name: of(settings[name]) for name, of in _PARTS.items() if name in settings}
-    return _REMAPS[said["class"]](**settings | parts)
+    parameters = parameters_of(said)
+    parts = {name: of(parameters[name]) for name, of in _PARTS.items() if name in parameters}
+    return _REMAPS[said["class"]](**parameters | parts)
 
 
 def _budget_told(budget: Any) -> str:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.inputs.engine import Engine, Engines, Master
+from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.mechanism import Name, Settings, build, columns_of, named, remap_of
 from shoal.cli.inputs.perturb_phrases import in_words, saying_what_is_spent
 from shoal.cli.inputs.report_file import Place, check_format, place_of, sidecar_of
 from shoal.cli.inputs.resume import has_resumed, is_same_again, resumed_entry, work_of
-from shoal.cli.inputs.table import Columns, Domain, LedgerFile, Table, budget_of, counted
-from shoal.cli.output import Json, Output, Progress, Quiet, Seed
+from shoal.cli.inputs.table import budget_of, counted
+from shoal.cli.options import Columns, Domain, Engine, Json, LedgerFile, Master, Quiet, Seed, Table
+from shoal.cli.output import Output, Progress
 from shoal.errors import InvalidSetting, RunChanged
 from shoal.pages.reports import sidecar, summary
 

@@ -10,14 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.cluster.kmeans.nearest import Cube, Distances, Labels, LeastSquares, Nearest
+from shoal.cluster.kmeans.kernels import Cube, Distances, Labels, LeastSquares, Nearest
 from shoal.cluster.model_folder import save_model
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.engine import rows_of
-from shoal.engine.entry import is_spark_frame
 from shoal.engine.rows import Mapper
-from shoal.engine.spark.mapped import SparkMapped
 from shoal.estimator import PrivateEstimator
 from shoal.privacy import Public, Released, Result
 from shoal.privacy.exact import exact_budget, plain
@@ -57,8 +55,7 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
 
         An array; a Spark frame comes back with a column ``label``.
         """
-        found = self._mapped(X, self._labels(), ["label"])
-        return found if is_spark_frame(X) else found[:, 0].astype(np.int64)
+        return rows_of(X, self._bounds).map(self._labels(), ["label"]).like_input(squeeze=True)
 
     def transform(self, X: Any) -> Any:
         """The distance of each row to each centre: for the holder of the rows.
@@ -67,7 +64,8 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         """
         check_is_fitted(self)
         kernel = Distances(Cube(self._bounds), self._scaled_centers())
-        return self._mapped(X, kernel, [f"distance{i}" for i in range(len(kernel.centers))])
+        names = [f"distance{i}" for i in range(len(kernel.centers))]
+        return rows_of(X, self._bounds).map(kernel, names).like_input()
 
     def score(self, X: Any, y: None = None) -> float:
         """Minus the squared distances to the nearest centres, summed: for the holder.
@@ -164,14 +162,3 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
     def _scaled_centers(self) -> Matrix:
         check_is_fitted(self)
         return self._bounds.scale(self.cluster_centers_, -1, 1)
-
-    def _mapped(self, X: Any, kernel: Mapper, names: list[str]) -> Any:
-        """A line for each row, in their order; or a Spark frame with these columns more."""
-        mapped = rows_of(X, self._bounds).map(kernel, names)
-        if isinstance(mapped, SparkMapped):
-            return mapped.appended()
-        batches = list(mapped.batches())
-        columns = [
-            np.concatenate([np.empty(0), *(b[name].to_numpy() for b in batches)]) for name in names
-        ]
-        return np.column_stack(columns)

@@ -1,22 +1,19 @@
 """What can be told wrong about the settings of private k-means before a row is read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
-from shoal.cluster.kmeans.weighted import Clusterer
 from shoal.domain import Box
 from shoal.domain.view import MOST_AXES
-from shoal.engine.spark.availability import spark_part
+from shoal.engine.mllib import check_session
 from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, TooManyAxes
 from shoal.privacy import ApproxDP
 from shoal.privacy.exact import whole_number
-from shoal.synopsis.weights import Negative, check_negative
+from shoal.synopsis.weights import check_negative
 
 __all__ = [
     "METHODS",
-    "CellSettings",
     "Method",
     "check_clusterer",
     "check_delta",
@@ -28,17 +25,6 @@ Method = Literal["auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "
 METHODS = ("auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid")
 WITH_OWN_STEPS = ("lloyd", "hybrid")
 _LEAST_DELTA = Fraction(1, 10**95)  # steps divide it, and Gaussian noise goes down to 1e-100
-
-
-@dataclass(frozen=True)
-class CellSettings:
-    """How the cells are made, and whether steps may follow."""
-
-    method: Method = "auto"
-    refine: bool = True
-    consistency: bool = True
-    negative: Negative = "norm-cut"
-    spark_kmeans: Clusterer = "sklearn"
 
 
 def counts_of(n_clusters: int | Sequence[int]) -> tuple[int, ...]:
@@ -90,7 +76,7 @@ def check_clusterer(spark_kmeans: object) -> None:
             "Leave it out: scikit-learn's finds better centres, on this machine.",
         )
     if spark_kmeans == "mllib":
-        spark_part().active_session()
+        check_session()
 
 
 def check_delta(budget: object) -> None:

@@ -214,7 +214,7 @@ def with_columns(frame: Any, box: Box | None, d: int, kernel: Mapper, names: lis
         What makes columns of a block of records, and what they are called.
     """
     rows = _in_box(frame, box) if box is not None else _anywhere(frame, d)
-    return rows.map(kernel, names).appended()
+    return rows.map(kernel, names).like_input()
 
 
 def _in_box(frame: Any, box: Box) -> SparkRows:

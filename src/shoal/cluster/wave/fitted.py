@@ -28,7 +28,6 @@ from shoal.domain import Grid
 from shoal.domain.box import as_matrix
 from shoal.engine import rows_of
 from shoal.engine.rows import Block
-from shoal.engine.spark.mapped import SparkMapped
 from shoal.errors import ConflictingSettings
 from shoal.estimator import PrivateEstimator
 from shoal.figures import Figure
@@ -132,11 +131,7 @@ class FittedWave(PrivateEstimator):
         label = self._labels()
         if isinstance(X, np.ndarray | list | tuple):
             return label.of(as_matrix(X, self.grid_.box.d))
-        mapped = rows_of(X, self.grid_.box).map(label, ["label"])
-        if isinstance(mapped, SparkMapped):
-            return mapped.appended()
-        labels = (batch["label"] for batch in mapped.batches())
-        return np.concatenate([np.zeros(0, np.int64), *labels])
+        return rows_of(X, self.grid_.box).map(label, ["label"]).like_input(squeeze=True)
 
     def coarser(self, levels: int = 1) -> Self:
         """Cluster the same release on a coarser grid: free, though noisier than counted there.
