@@ -20,10 +20,10 @@ def code(groups: Groups, table: str, seed: int | None) -> str:
     groups, table, seed
         What was learnt; where the reports are; of the learner.
     """
-    from shoal.cluster.local.spark import Gathered
+    from shoal.cluster.local.spark import GatheredReports
 
     mechanism, method = groups.model.mechanism, groups.model.method_
-    on_spark = isinstance(groups.heard.reports, Gathered)
+    on_spark = isinstance(groups.heard.reports, GatheredReports)
     imports, read = (_on_spark if on_spark else _here)(table, mechanism, groups.names)
     seeded = "" if seed is None else f", random_state={seed}"
     return (

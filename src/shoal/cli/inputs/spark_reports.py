@@ -41,7 +41,7 @@ def heard_on_spark(table: str, frame: Any, random_state: Seed) -> Heard:
     named = (quoted(name) for name in columns)
     chosen = [f"try_cast({name} AS BIGINT) AS {name}" if cells else name for name in named]
     frame = frame.selectExpr(*chosen)
-    reports = FrameReports(frame, about.mechanism).gathered(random_state)
+    reports = FrameReports(frame, about.mechanism).gather(random_state)
     heard = replace(reports, remap=about.remap)
     protects = str(told.get("protects", "a row"))
     return Heard(heard, len(heard), about.guarantee, about.box, protects)

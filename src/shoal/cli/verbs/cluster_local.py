@@ -85,10 +85,10 @@ def _found(asked: Asked, frame: Any, progress: Progress) -> "Groups":
 def _users(model: Any, heard: "Heard") -> int:
     """Of the control: as many as reported; of those that Spark counted, as many as fit here."""
     from shoal.cli.inputs.reports import MOST_NUMBERS
-    from shoal.cluster.local.spark import Gathered
+    from shoal.cluster.local.spark import GatheredReports
 
     users = int(model.n_used_)
-    on_spark = isinstance(heard.reports, Gathered)
+    on_spark = isinstance(heard.reports, GatheredReports)
     return min(users, MOST_NUMBERS // heard.box.d) if on_spark else users
 
 
@@ -105,13 +105,13 @@ def _heard(asked: Asked, frame: Any, rng: "Randomness", progress: Progress) -> "
 
 def _clusters(asked: Asked, heard: "Heard", rng: Any) -> int:
     """How many: as asked, or chosen on the density."""
-    from shoal.cluster.local.number_of_clusters import clusters_among
+    from shoal.cluster.local.number_of_clusters import choose_number
 
     if len(asked.n_clusters) == 1:
         return asked.n_clusters[0]
     by: Any = asked.choose
     seed = rng.seed()
-    return clusters_among(heard.reports, asked.n_clusters, by, random_state=seed).value
+    return choose_number(heard.reports, asked.n_clusters, by, random_state=seed).value
 
 
 def _written(groups: "Groups", asked: Asked, folder: Path) -> list[str]:
