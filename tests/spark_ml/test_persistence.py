@@ -7,6 +7,7 @@ import pytest
 import shoal
 from shoal.anonymize import TopDownSpecialization
 from shoal.anonymize.policy import policy_of
+from shoal.cluster.wave import Persistence, PrivTHR
 from shoal.domain import Box
 from shoal.errors import InvalidSetting, NewPeopleNotStated, UnreadableModel
 from shoal.mechanisms import bayes_remap, clamp, snap
@@ -30,6 +31,9 @@ ROWS = pa.table({"age": [21, 22, 23, 64, 65, 66] * 20})
         ("ledger", "rows.ledger"),
         ("epsilon", "0.1"),
         ("method", "lloyd"),
+        ("method", PrivTHR(0.5, noise="geometric")),
+        ("selector", "mass"),
+        ("selector", Persistence(2)),
         ("delta", None),
         ("n_clusters", np.int64(3)),
     ],

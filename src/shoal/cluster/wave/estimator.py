@@ -11,16 +11,10 @@ from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.wave.fitted import FittedWave
 from shoal.cluster.wave.methods import Block, Method, ThresholdMethod, count_blocks
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
-from shoal.cluster.wave.segmentation import Connectivity
-from shoal.cluster.wave.selectors import (
-    Clustering,
-    Percentile,
-    Selector,
-    label_above,
-    label_listed,
-    listed_level,
-)
+from shoal.cluster.wave.segmentation import Clustering, Connectivity
+from shoal.cluster.wave.selectors import Percentile, Selector
 from shoal.cluster.wave.settings import Cells, MethodName, SelectorName, Settings
+from shoal.cluster.wave.thresholds import label_above, label_listed
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Box, Grid, SparseCounts
 from shoal.engine import Rows
@@ -258,7 +252,7 @@ class WaveCluster(FittedWave):
         counts = count_blocks(spending.rows, grid, settings.level)
         cells = settings.method.release_sparse(spending, counts)
         # 5. Select the cells that stand out clearly; 6. connect those that touch.
-        level = listed_level(settings.selector, cells, law, spending.n_rows or 1)
+        level = settings.selector.listed_level(cells, law, spending.n_rows or 1)
         connectivity, min_cells = settings.connectivity, settings.min_cells
         clustering = label_listed(cells, transform.shape_out, level, connectivity, min_cells)
         # 7. Map the labels back to the box.
@@ -344,7 +338,7 @@ class ReleasedGrid:
         if settings.is_sparse:
             listed = SparseCounts(cells.key, cells.noisy_count, self.grid.size)
             law = NoiseLaw.of_variance(variance)
-            level = listed_level(settings.selector, listed, law, self.synopsis.n_rows_)
+            level = settings.selector.listed_level(listed, law, self.synopsis.n_rows_)
             clustering = label_listed(listed, self.grid.shape, level, connectivity, min_cells)
             return NoisyGrid(listed.counts), clustering, listed.keys
         values = np.zeros(self.grid.size)

@@ -20,8 +20,7 @@ from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import Counted, Totals, settle, warn_if_none_is_told
 from shoal.cluster.wave import figure, saving
 from shoal.cluster.wave.noise import NoisyGrid
-from shoal.cluster.wave.segmentation import PeakTree
-from shoal.cluster.wave.selectors import Clustering
+from shoal.cluster.wave.segmentation import Clustering, PeakTree
 from shoal.cluster.wave.settings import Settings
 from shoal.cluster.wave.transform import Lookup, Transform
 from shoal.domain import Grid

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shoal.cluster.options import Options
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid, NoNoise
-from shoal.cluster.wave.selectors import positive_quantile
+from shoal.cluster.wave.thresholds import positive_quantile
 from shoal.cluster.wave.transform import FINE, Transform
 from shoal.domain import Grid, SparseCounts
 from shoal.engine import Rows

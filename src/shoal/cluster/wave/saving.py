@@ -10,8 +10,8 @@ from shoal.cluster.options import Options
 from shoal.cluster.totals import Totals
 from shoal.cluster.wave.methods import METHODS
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
-from shoal.cluster.wave.segmentation import PeakTree
-from shoal.cluster.wave.selectors import SELECTORS, Clustering
+from shoal.cluster.wave.segmentation import Clustering, PeakTree
+from shoal.cluster.wave.selectors import SELECTORS
 from shoal.cluster.wave.settings import option_name
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid
@@ -81,7 +81,7 @@ def grouped_settings(flat: Mapping[str, Any]) -> dict[str, Any]:
     return params
 
 
-def options_to_json(value: str | Options) -> str | dict[str, Any]:
+def options_to_json(value: Any) -> Any:
     """Write a method or selector as JSON has it: its short form, or its name and settings.
 
     Examples
@@ -90,8 +90,8 @@ def options_to_json(value: str | Options) -> str | dict[str, Any]:
     >>> options_to_json(Persistence(z=2))
     {'name': 'persistence', 'smooth': 1.0, 'z': 2}
     """
-    if isinstance(value, str):
-        return value
+    if not isinstance(value, tuple((METHODS | SELECTORS).values())):
+        return value  # a short form, or of another estimator
     return {"name": option_name(value), **value.get_params()}
 
 

@@ -18,6 +18,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 __all__ = [
+    "Clustering",
     "Connectivity",
     "PeakTree",
     "SmoothGrid",
@@ -32,6 +33,25 @@ __all__ = [
 Connectivity = Literal["full", "faces"]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """Labels of cells, and what led to them.
+
+    Parameters
+    ----------
+    labels
+        The cluster of each cell, -1 for none.
+    threshold
+        The level that cells had to reach, if there was one.
+    tree
+        Peaks and passes, if clusters are peaks.
+    """
+
+    labels: Integers
+    threshold: float | None = None
+    tree: "PeakTree | None" = None
 
 
 def components(

@@ -1,34 +1,37 @@
 """Selectors: which cells belong to clusters, and to which.
 
 They read the noisy grid alone, and so cost nothing. A selector is a set of ``Options`` with the
-rule that it stands for; the rules themselves are the functions below, on arrays.
+rule that it stands for; the rules themselves are functions on arrays, below and in ``thresholds``.
 """
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
 from shoal.cluster.options import Options
-from shoal.cluster.wave.noise import (
-    NoiseLaw,
-    NoisyGrid,
-    estimate_counts,
-    probability_of_reaching,
-)
+from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
 from shoal.cluster.wave.segmentation import (
+    Clustering,
     Connectivity,
     PeakTree,
     SmoothGrid,
     components,
     drop_small,
-    listed_components,
     smooth_grid,
     smoothing_error,
+)
+from shoal.cluster.wave.thresholds import (
+    density_level,
+    label_above,
+    mass_level,
+    noise_guard,
+    percentile_level,
+    positive_quantile,
+    posterior_cells,
 )
 from shoal.domain import SparseCounts
 
@@ -36,7 +39,6 @@ __all__ = [
     "AUTO_CELLS",
     "SELECTORS",
     "Auto",
-    "Clustering",
     "Density",
     "Mass",
     "Percentile",
@@ -44,17 +46,8 @@ __all__ = [
     "Rule",
     "Selector",
     "best_sigma",
-    "density_level",
-    "label_above",
     "label_automatically",
-    "label_listed",
     "label_peaks",
-    "listed_level",
-    "mass_level",
-    "noise_guard",
-    "percentile_level",
-    "positive_quantile",
-    "posterior_cells",
     "suggested_sigma",
     "widest_gap",
 ]
@@ -68,25 +61,6 @@ _COARSER = (1.0, 1.4, 2.0, 2.8)  # times the scale of the peaks: where the fring
 _CLEAR, _COARSE_CUT = 4.0, 2.5  # standard errors
 _SPARED = 1.4  # less than the luckiest of all cells would need: few cells start a cluster
 _LEAST, _MOST = 0.85, 1.4  # of the significance that the best of so many chance passes reaches
-
-
-@dataclass(frozen=True, eq=False)
-class Clustering:
-    """Labels of cells, and what led to them.
-
-    Parameters
-    ----------
-    labels
-        The cluster of each cell, -1 for none.
-    threshold
-        The level that cells had to reach, if there was one.
-    tree
-        Peaks and passes, if clusters are peaks.
-    """
-
-    labels: Integers
-    threshold: float | None = None
-    tree: PeakTree | None = None
 
 
 class Selector(Options):
@@ -105,6 +79,20 @@ class Selector(Options):
         min_cells
             The fewest cells of a cluster.
         """
+
+    def listed_level(self, cells: SparseCounts, law: NoiseLaw | None, n_rows: int) -> float:
+        """Find the least count of a listed cell in a cluster; few selectors can.
+
+        Parameters
+        ----------
+        cells
+            Keys and released counts.
+        law
+            Of the noise in one of them; None without noise.
+        n_rows
+            The number of rows, public or released.
+        """
+        raise NotImplementedError
 
 
 class Auto(Selector):
@@ -171,6 +159,10 @@ class Percentile(Selector):
         level_reached = percentile_level(grid, float(self.p))
         return label_above(grid, level_reached, connectivity, min_cells)
 
+    def listed_level(self, cells: SparseCounts, law: NoiseLaw | None, n_rows: int) -> float:
+        """Return the quantile of the listed cells that have rows."""
+        return positive_quantile(cells.counts, float(self.p)) or math.inf
+
 
 class Density(Selector):
     """Cells of so many times the mean count.
@@ -188,6 +180,11 @@ class Density(Selector):
         """Label the groups of touching cells of a full grid that are so dense."""
         level = density_level(grid, 1.0 if self.times is None else self.times)
         return label_above(grid, level, connectivity, min_cells)
+
+    def listed_level(self, cells: SparseCounts, law: NoiseLaw | None, n_rows: int) -> float:
+        """Return the density, or what noise alone reaches if that is more."""
+        guard = 0.0 if law is None else noise_guard(law, cells.size)
+        return max(guard, (self.times or 0.0) * n_rows / cells.size)
 
 
 class Mass(Selector):
@@ -216,77 +213,6 @@ SELECTORS: dict[str, type[Selector]] = {
 }
 
 
-def label_above(
-    grid: NoisyGrid, level: float | None, connectivity: Connectivity, min_cells: int
-) -> Clustering:
-    """Label groups of touching cells that reach a level; without a level there are none.
-
-    Parameters
-    ----------
-    grid
-        Released coefficients.
-    level
-        The least coefficient of a cell in a cluster.
-    connectivity
-        Whether cells touch by corners too ("full") or by "faces" only.
-    min_cells
-        The fewest cells of a cluster.
-    """
-    chosen = np.zeros(grid.values.shape, dtype=bool) if level is None else grid.values >= level
-    return Clustering(components(chosen, connectivity, min_cells), level)
-
-
-def label_listed(
-    cells: SparseCounts,
-    shape: tuple[int, ...],
-    level: float,
-    connectivity: Connectivity,
-    min_cells: int,
-) -> Clustering:
-    """Label groups of touching cells that reach a level, among listed cells.
-
-    Parameters
-    ----------
-    cells
-        Their keys and released counts.
-    shape
-        Cells of the whole grid along each axis.
-    level
-        The least count of a cell in a cluster.
-    connectivity
-        Whether cells touch by corners too ("full") or by "faces" only.
-    min_cells
-        The fewest cells of a cluster.
-    """
-    labels = np.full(cells.keys.size, -1, dtype=np.int64)
-    chosen = cells.counts >= level
-    labels[chosen] = listed_components(cells.keys[chosen], shape, connectivity, min_cells)
-    return Clustering(labels, level)
-
-
-def listed_level(
-    selector: Selector, cells: SparseCounts, law: NoiseLaw | None, n_rows: int
-) -> float:
-    """Find the level for listed cells: a density above what noise alone reaches, or a percentile.
-
-    Parameters
-    ----------
-    selector
-        ``Percentile``, or ``Density``.
-    cells
-        Keys and released counts of the cells.
-    law
-        Of the noise in one of them; None without noise.
-    n_rows
-        The number of rows, public or released.
-    """
-    if isinstance(selector, Percentile):
-        return positive_quantile(cells.counts, float(selector.p)) or np.inf
-    assert isinstance(selector, Density)  # others are refused before rows are read
-    guard = 0.0 if law is None else noise_guard(law, cells.size)
-    return max(guard, (selector.times or 0.0) * n_rows / cells.size)
-
-
 def label_peaks(grid: NoisyGrid, z: float, sigma: float, min_cells: int) -> Clustering:
     """Label the cells of peaks that rise significantly above the passes between them.
 
@@ -311,121 +237,6 @@ def best_sigma(grid: NoisyGrid) -> float:
     """Choose the width of the filter whose estimated error is smallest."""
     errors = [smoothing_error(grid.values, grid.variance, sigma) for sigma in _SIGMAS]
     return _SIGMAS[int(np.argmin(errors))]
-
-
-def positive_quantile(values: NDArray[Any], p: float, drop: int = 0) -> float | None:
-    """Return the quantile of the positive values but for the smallest; None if none is positive.
-
-    Parameters
-    ----------
-    values
-        Any numbers.
-    p
-        The quantile.
-    drop
-        How many of the smallest positive values are left out; one at least stays.
-
-    Examples
-    --------
-    >>> positive_quantile(np.array([0, 1, 2, 3, 4]), 0.5, drop=2)
-    3.5
-    """
-    positive = np.sort(values[values > 0])
-    if not positive.size:
-        return None
-    return float(np.quantile(positive[min(max(drop, 0), positive.size - 1) :], p))
-
-
-def percentile_level(grid: NoisyGrid, p: float) -> float | None:
-    """Estimate the quantile of the cells that have rows.
-
-    Empty cells come out positive almost half of the time. How many there are is estimated from
-    the noisy values themselves, and as many of the smallest positives are left out.
-
-    Parameters
-    ----------
-    grid
-        Released coefficients.
-    p
-        The quantile.
-
-    Examples
-    --------
-    >>> grid = NoisyGrid(np.array([[0, 0, 1], [2, 3, 4]]))
-    >>> percentile_level(grid, 0.5)
-    2.5
-    """
-    if grid.law is not None:
-        empty = estimate_counts(grid.counts.ravel(), grid.law).empty * grid.values.size
-        return positive_quantile(grid.values, p, drop=round(empty * grid.law.above_zero))
-    # Noise that is as often above as below leaves as many false positives as negatives.
-    negatives = int(np.count_nonzero(grid.values < 0)) if grid.variance else 0
-    return positive_quantile(grid.values, p, drop=negatives)
-
-
-def density_level(grid: NoisyGrid, times: float) -> float:
-    """Multiply the mean of all cells."""
-    return float(times * max(grid.values.mean(), 0))
-
-
-def mass_level(grid: NoisyGrid, share: float) -> float:
-    """Find the level above which the densest cells hold this share of all rows.
-
-    Under noise the densest cells look denser than they are; so the level is looked for in the
-    estimated true counts.
-
-    Parameters
-    ----------
-    grid
-        Released coefficients.
-    share
-        Of all rows.
-
-    Examples
-    --------
-    >>> mass_level(NoisyGrid(np.array([1, 2, 3, 4])), 0.7)
-    3.0
-    """
-    if grid.law is None:
-        counts, cells = np.unique(np.maximum(grid.values, 0), return_counts=True)
-        shares = cells.astype(float)
-    else:
-        prior = estimate_counts(grid.counts.ravel(), grid.law)
-        counts, shares = prior.counts, prior.shares
-    held = np.cumsum((counts * shares)[::-1])[::-1]
-    if held[0] <= 0:
-        return math.inf
-    return float(counts[np.flatnonzero(held >= share * held[0])[-1]])
-
-
-def posterior_cells(
-    grid: NoisyGrid, law: NoiseLaw, p: float, context: bool
-) -> tuple[NDArray[np.bool_], float]:
-    """Choose the cells whose true count more likely than not reaches a quantile.
-
-    Parameters
-    ----------
-    grid
-        Released counts.
-    law
-        Of the noise on them.
-    p
-        The quantile, of the cells that have rows.
-    context
-        Whether a cell is judged with its neighbours.
-
-    Returns
-    -------
-    Whether each cell is chosen, and the level it had to reach.
-    """
-    prior = estimate_counts(grid.counts.ravel(), law)
-    level = prior.quantile(p)
-    return probability_of_reaching(grid.counts, level, prior, law, context) > 0.5, float(level)
-
-
-def noise_guard(law: NoiseLaw, empty_cells: int) -> float:
-    """Return the level which at most one empty cell is expected to reach."""
-    return law.height_reached(1 / max(empty_cells, 1))
 
 
 def label_automatically(grid: NoisyGrid, min_cells: int) -> Clustering:
