@@ -85,7 +85,7 @@ def _found(asked: Asked, frame: Any, progress: Progress) -> "Groups":
 def _users(model: Any, heard: "Heard") -> int:
     """Of the control: as many as reported; of those that Spark counted, as many as fit here."""
     from shoal.cli.inputs.reports import MOST_NUMBERS
-    from shoal.cluster.local.spark import GatheredReports
+    from shoal.cluster.local.frames import GatheredReports
 
     users = int(model.n_used_)
     on_spark = isinstance(heard.reports, GatheredReports)
@@ -98,9 +98,9 @@ def _heard(asked: Asked, frame: Any, rng: "Randomness", progress: Progress) -> "
         from shoal.cli.inputs.reports import heard
 
         return heard(asked.table, rng.compute, counted(progress))
-    from shoal.cli.inputs.spark_reports import heard_on_spark
+    from shoal.cli.inputs.frame_reports import heard_in_frame
 
-    return heard_on_spark(asked.table, frame, rng.seed())
+    return heard_in_frame(asked.table, frame, rng.seed())
 
 
 def _clusters(asked: Asked, heard: "Heard", rng: Any) -> int:

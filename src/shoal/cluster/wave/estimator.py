@@ -16,12 +16,12 @@ from shoal.cluster.wave.selectors import Percentile, Selector
 from shoal.cluster.wave.settings import Cells, MethodName, SelectorName, Settings
 from shoal.cluster.wave.thresholds import label_above, label_listed
 from shoal.cluster.wave.transform import Transform
-from shoal.domain import Box, Grid, SparseCounts
+from shoal.domain import Box, Grid, Schema, SparseCounts
 from shoal.engine import Rows
 from shoal.errors import ConflictingSettings, InvalidSetting
-from shoal.estimator import WAVE_ROW_COUNT_SHARE, Neighbours, Spending, box_of
+from shoal.estimator import WAVE_ROW_COUNT_SHARE, Spending, box_of
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, Unprotected
+from shoal.privacy import Ledger, PureDP, Unprotected
 from shoal.randomness import Seed
 from shoal.synopsis import UniformGrid
 from shoal.synopsis.uniform_grid import grid_name
@@ -40,16 +40,18 @@ class WaveCluster(FittedWave):
 
     Guarantee
     ---------
-    With ``epsilon``, :math:`\varepsilon`-DP when a row is added or removed (or as ``neighbours``
-    and ``max_rows_per_person`` say): see ``methods.proof.md``.
-    Without it, ``Unprotected``.
+    With ``epsilon``, :math:`\varepsilon`-DP when a row is added or removed (or as ``privacy`` and
+    the schema say): see ``methods.proof.md``. Without either, ``Unprotected``.
 
     Parameters
     ----------
     domain
-        Public bounds, to which rows are moved.
+        Public bounds, to which rows are moved; a schema also says whose each row is.
     epsilon
-        The budget of one ``fit``, or None for plain WaveCluster.
+        The budget of one ``fit``, short for ``privacy=PureDP(epsilon)``.
+    privacy
+        The whole promise, where more than epsilon is to be said. Give one of the two, or neither
+        for plain WaveCluster.
     method
         Where the noise goes. "block" puts it on the coefficients at the whole budget, and does the
         rest as post-processing. "privqt", "privthr", "privthrem" (its threshold corrected) and
@@ -75,8 +77,6 @@ class WaveCluster(FittedWave):
         The fewest cells of a cluster.
     connectivity
         Whether cells touch by corners too ("full", the default up to four columns) or by "faces".
-    neighbours, entity, max_rows_per_person
-        As for every private estimator: see ``shoal.estimator.PrivateEstimator``.
     n_public
         The number of rows, if it is known without them; never read it off the rows.
     nonfinite
@@ -139,11 +139,14 @@ class WaveCluster(FittedWave):
     CIKM 2015.
     """
 
+    _promises = (PureDP, Unprotected)
+
     def __init__(
         self,
         *,
-        domain: Box | None = None,
+        domain: Box | Schema | None = None,
         epsilon: Any = None,
+        privacy: PureDP | Unprotected | None = None,
         method: MethodName | Method = "block",
         cells: Cells = "auto",
         level: int = 0,
@@ -151,9 +154,6 @@ class WaveCluster(FittedWave):
         selector: SelectorName | Selector | None = None,
         min_cells: int = 3,
         connectivity: Connectivity | None = None,
-        neighbours: Neighbours = "add-remove",
-        entity: str | None = None,
-        max_rows_per_person: int | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
@@ -161,6 +161,7 @@ class WaveCluster(FittedWave):
     ) -> None:
         self.domain = domain
         self.epsilon = epsilon
+        self.privacy = privacy
         self.method = method
         self.cells = cells
         self.level = level
@@ -168,9 +169,6 @@ class WaveCluster(FittedWave):
         self.selector = selector
         self.min_cells = min_cells
         self.connectivity = connectivity
-        self.neighbours = neighbours
-        self.entity = entity
-        self.max_rows_per_person = max_rows_per_person
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger
@@ -200,10 +198,8 @@ class WaveCluster(FittedWave):
         model = cls(
             domain=synopsis.domain,
             epsilon=synopsis.epsilon,
+            privacy=synopsis.privacy,
             cells=released.grid.shape,
-            neighbours=synopsis.neighbours,
-            entity=synopsis.entity,
-            max_rows_per_person=synopsis.max_rows_per_person,
             **settings,
         )
         model.n_rows_, model.guarantee_ = synopsis.n_rows_, synopsis.guarantee_
@@ -280,7 +276,7 @@ class WaveCluster(FittedWave):
         return rest, NoiseSum.geometric(share.epsilon)
 
     def _promise(self) -> Any:
-        if self.epsilon is None:
+        if self.epsilon is None and self.privacy is None:
             return Unprotected("WaveCluster without epsilon publishes counts as they are.")
         return super()._promise()
 
@@ -316,7 +312,7 @@ class ReleasedGrid:
             raise InvalidSetting(
                 "The synopsis was counted through a view.", "Fit one on the columns themselves."
             )
-        box, cells = synopsis.domain, synopsis.cells_
+        box, cells = synopsis.box, synopsis.cells_
         assert box is not None  # it was fitted
         if len(cells):
             side = cells.high[0] - cells.low[0]

@@ -30,7 +30,7 @@ from shoal.engine.rows import Block
 from shoal.errors import ConflictingSettings
 from shoal.estimator import PrivateEstimator
 from shoal.figures import Figure
-from shoal.privacy import Public, Released, Result
+from shoal.privacy import Public, Released, Result, Unprotected
 
 __all__ = ["CellLabels", "FittedWave", "cluster_counts", "cluster_totals"]
 
@@ -114,6 +114,11 @@ class FittedWave(PrivateEstimator):
     level: int
     wavelet: str
     selector: Any
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it promises anything: plain WaveCluster does not."""
+        return not isinstance(self._promise(), Unprotected)
 
     def predict(self, X: Any) -> Any:
         """Return the cluster of each point's cell, -1 for none.
@@ -250,7 +255,7 @@ class FittedWave(PrivateEstimator):
         counts = cluster_counts(
             noisy, self.cell_labels_, transform.gain, size=size, are_peaks=are_peaks
         )
-        self._set_totals(cluster_totals(self.n_rows_, rows_noise, counts, self.epsilon is None))
+        self._set_totals(cluster_totals(self.n_rows_, rows_noise, counts, not self.is_private))
         return self
 
     def _set_totals(self, totals: Totals) -> None:
@@ -271,7 +276,7 @@ class FittedWave(PrivateEstimator):
             Ignored.
         """
         super().fit(X)
-        if self.epsilon is not None:
+        if self.is_private:
             warn_if_none_is_told(self.groups_told_, self.rows_told_)
         return self
 

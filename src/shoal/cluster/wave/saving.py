@@ -15,7 +15,7 @@ from shoal.cluster.wave.selectors import SELECTORS
 from shoal.cluster.wave.settings import option_name
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid
-from shoal.privacy.exact import exact_budget, plain
+from shoal.estimator import read_promise, written_promise
 from shoal.synopsis.folder import box_from
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
 
 CELLS, PEAKS, PASSES = "cells.parquet", "peaks.parquet", "passes.parquet"
 _OF_EACH = ("cluster_sizes_", "groups_told_", "size_reach_")
-_OF_ONE_RUN = ("domain", "ledger", "random_state")
+_NOT_WRITTEN = ("epsilon", "privacy", "domain", "ledger", "random_state")
 
 # The folder's format has one flat list of settings: the name there, and the one of the options.
 _SELECTOR_NAMES = {
@@ -54,13 +54,12 @@ def flat_settings(model: Any) -> dict[str, Any]:
     Those of the method and the selector stand beside the others; one left out is None.
     """
     params = model.get_params(deep=False)
-    flat = {name: value for name, value in params.items() if name not in _OF_ONE_RUN}
+    flat = {name: value for name, value in params.items() if name not in _NOT_WRITTEN}
     flat |= _flatten("method", model.method, _METHOD_NAMES)
     flat |= _flatten("selector", model.selector, _SELECTOR_NAMES)
     if not isinstance(model.cells, str):
         flat["cells"] = [int(m) for m in np.atleast_1d(model.cells)]
-    if model.epsilon is not None:
-        flat["epsilon"] = plain(exact_budget(model.epsilon))
+    flat |= {name: value for name, value in written_promise(model).items() if name != "delta"}
     return dict(sorted(flat.items()))
 
 
@@ -187,7 +186,7 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
         As ``tables`` made them.
     """
     box = box_from(document["domain"])
-    model.set_params(**grouped_settings(document["settings"]), domain=box)
+    model.set_params(**read_promise(grouped_settings(document["settings"]), box))
     grid, cells = Grid(box, document["grid"]), tables[CELLS]
     transform = Transform(grid.shape, model.level, model.wavelet)
     dense = cells.num_rows == np.prod(transform.shape_out, dtype=object) and box.d <= 3

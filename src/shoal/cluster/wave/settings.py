@@ -160,7 +160,7 @@ def option_name(options: Options) -> str:
 
 def _resolve_method(model: Any) -> Method:
     method = _resolve("method", model.method, METHODS)
-    if model.epsilon is not None:
+    if model.is_private:
         return method
     if not isinstance(method, Block):
         message = f"method={option_name(method)!r} came without epsilon"
