@@ -10,8 +10,8 @@ from shoal.audit.cases.estimator_cases import PAIRS, FittedNumbers, GateNumbers,
 from shoal.audit.cases.estimators import estimators
 from shoal.cluster import PrivateKMeans, WaveCluster
 from shoal.cluster.kmeans.settings import Method as KMeansMethod
-from shoal.cluster.wave.settings import Method as WaveMethod
-from shoal.cluster.wave.settings import Selector
+from shoal.cluster.wave.methods import METHODS
+from shoal.cluster.wave.selectors import SELECTORS
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.errors import InvalidSetting
@@ -32,9 +32,9 @@ def test_a_pair_differs_by_one_row(name):
 def test_every_method_of_every_estimator_has_a_case():
     for method in KMeansMethod.__args__:
         assert f"PrivateKMeans, {method}" in estimators
-    for method in WaveMethod.__args__:
+    for method in METHODS:
         assert f"WaveCluster, {method}" in estimators
-    for selector in set(Selector.__args__) - {"auto"}:  # which is what "block" takes
+    for selector in set(SELECTORS) - {"auto"}:  # which is what "block" takes
         assert f"WaveCluster, {selector}, fitted" in estimators
     for synopsis in ("UniformGrid", "AdaptiveGrid", "PrivTree"):
         assert {synopsis, f"{synopsis}, fitted"} <= set(estimators)

@@ -20,6 +20,7 @@ from shoal.audit.case import Case
 from shoal.audit.draws import Batched
 from shoal.cluster import PrivateKMeans, WaveCluster
 from shoal.cluster.totals import told_elsewhere
+from shoal.cluster.wave import Percentile
 from shoal.data import source_of
 from shoal.domain import Box, Grid, SparseCounts
 from shoal.engine import Block
@@ -111,7 +112,7 @@ _FITS: dict[str, tuple[Any, str]] = {
     "WaveCluster, percentile": (_wave(selector="percentile"), "one row more at the maximum"),
     "WaveCluster, density": (_wave(selector="density"), "one row alone in a corner"),
     "WaveCluster, mass": (_wave(selector="mass"), "one row on a cell's border"),
-    "WaveCluster, posterior": (_wave(selector="percentile", rule="posterior"), "one row twice"),
+    "WaveCluster, posterior": (_wave(selector=Percentile(rule="posterior")), "one row twice"),
     **{name: (_GATES[name][0], _GATES[name][2]) for name in _GATES if name not in _GRIDS_OF_CELLS},
 }
 

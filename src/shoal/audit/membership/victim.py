@@ -231,8 +231,7 @@ def _counts(model: Any, rows: Matrix) -> Vector:
 
 def _of_map(model: Any, rows: Matrix) -> Vector:
     """The same of a map of coefficients, all of them or those that were kept."""
-    from shoal.cluster.wave.fitted import Lookup
-    from shoal.cluster.wave.transform import Transform
+    from shoal.cluster.wave.transform import Lookup, Transform
 
     transform = Transform(model.grid_.shape, model.level, model.wavelet)
     keys = Lookup(model.grid_, transform).keys(rows)

@@ -20,16 +20,16 @@ from shoal.perturb.tables import numbers_of
 from shoal.privacy import LocalDP, MetricDP
 
 __all__ = [
-    "as_local",
     "box_of",
-    "own_reports",
+    "check_reports",
+    "local_guarantee",
     "records",
     "refuse_frame",
     "refuse_too_few",
 ]
 
 
-def own_reports(reports: object, mechanism: Any, remapped: bool = False) -> Reports:
+def check_reports(reports: object, mechanism: Any, remapped: bool = False) -> Reports:
     """Reports that this mechanism made, checked: rows and bare arrays are refused.
 
     Parameters
@@ -116,7 +116,7 @@ def box_of(mechanism: Any) -> Box | None:
     return domain if isinstance(domain, Box) else None
 
 
-def as_local(mechanism: Any) -> LocalDP:
+def local_guarantee(mechanism: Any) -> LocalDP:
     """Its promise for any two records of its box; ``UnknownBounds`` where it has none."""
     guarantee, box = mechanism.guarantee, box_of(mechanism)
     if isinstance(guarantee, LocalDP):
