@@ -5,18 +5,18 @@ import pyarrow as pa
 import pytest
 
 from shoal.errors import NotFinite
-from shoal.perturb.stream import shuffled
+from shoal.perturb.stream import shuffle_lines
 from shoal.randomness import Randomness
 
 
 def lines(batches, seed=1):
-    return pa.Table.from_batches(shuffled(batches, Randomness(seed).noise))
+    return pa.Table.from_batches(shuffle_lines(batches, Randomness(seed).noise))
 
 
 def test_every_order_is_as_likely():
     batches = [pa.record_batch({"x": [1]}), pa.record_batch({"x": [2, 3]})]
     noise = Randomness(1).noise
-    drawn = (shuffled(batches, noise.child(i)) for i in range(300))
+    drawn = (shuffle_lines(batches, noise.child(i)) for i in range(300))
     orders = Counter(tuple(pa.Table.from_batches(d)["x"].to_pylist()) for d in drawn)
     assert len(orders) == 6
     assert min(orders.values()) > 25  # 50 of each on average

@@ -17,7 +17,7 @@ from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting
 from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, nmi, rand_index
 from shoal.evaluate.centers import center_errors, centroid_index, normalised_inertia, plain_centers
-from shoal.evaluate.checks import Labels, labels_of, points_of, same_length
+from shoal.evaluate.checks import Labels, check_same_length, labels_of, points_of
 from shoal.evaluate.separation import calinski_harabasz, davies_bouldin, silhouette
 
 __all__ = [
@@ -94,7 +94,7 @@ class Ground:
 
     def _checked(self, side: Side) -> Side:
         if self.rows is not None:
-            same_length(self.rows, side.labels, "labels")
+            check_same_length(self.rows, side.labels, "labels")
         return side
 
 
@@ -130,7 +130,7 @@ SCHEMA = pa.schema(
 
 
 def score(
-    found: Any,
+    result: Any,
     rows: ArrayLike | None = None,
     *,
     against: Any = None,
@@ -147,7 +147,7 @@ def score(
 
     Parameters
     ----------
-    found
+    result
         A label for each row, or a fitted model with ``predict``. Centres are scored in the
         model's units: its ``units_``, or half sides of its box.
     rows
@@ -176,8 +176,8 @@ def score(
     >>> table.select(["score", "value", "control", "closed"]).to_pylist()[1]
     {'score': 'ari', 'value': 0.166..., 'control': -0.25, 'closed': 0.333...}
     """
-    ground = Ground.of(rows, found)
-    own = ground.side(found)
+    ground = Ground.of(rows, result)
+    own = ground.side(result)
     plain = ground.reference(against, own.count, random_state)
     without = tuple(ground.side(one) for one in _several(control))
     sides = _Sides(own, plain, without, own.shuffled(random_state))
@@ -200,14 +200,14 @@ class _Score:
 class _Sides:
     """What is scored, what it is held against, and the two that know nothing."""
 
-    found: Side
+    result: Side
     plain: Side
     controls: tuple[Side, ...]
     shuffled: Side
 
     def line(self, score: _Score) -> dict[str, Any]:
         """One line of the table."""
-        value, plain = _number(score.of(self.found)), _number(score.of(self.plain))
+        value, plain = _number(score.of(self.result)), _number(score.of(self.plain))
         controls = self._of_controls(score)
         control = fmean(controls) if controls else None
         shuffled = _number(score.of(self.shuffled)) if score.of_labels else None
@@ -247,8 +247,8 @@ def _measures(ground: Ground, sides: _Sides, random_state: int) -> Iterator[_Sco
     yield _Score("silhouette", "higher", lambda side: silhouette(X, side.labels, **drawn))
     yield _Score("calinski_harabasz", "higher", lambda side: calinski_harabasz(X, side.labels))
     yield _Score("davies_bouldin", "lower", lambda side: davies_bouldin(X, side.labels))
-    if sides.found.centers is not None and plain.centers is not None:
-        yield from _of_centers(X, plain.centers, sides.found.count != plain.count)
+    if sides.result.centers is not None and plain.centers is not None:
+        yield from _of_centers(X, plain.centers, sides.result.count != plain.count)
 
 
 def _of_centers(X: Any, plain: Any, of_other_numbers: bool) -> Iterator[_Score]:

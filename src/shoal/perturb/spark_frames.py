@@ -12,11 +12,11 @@ from shoal.engine.entry import anywhere
 from shoal.engine.rows import Terms
 from shoal.engine.spark.rows import SparkRows
 from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds
-from shoal.mechanisms.local.laplace.remaps import taught
+from shoal.mechanisms.local.laplace.remaps import with_learnt_prior
 from shoal.mechanisms.local.reports import Remap, Reports
 from shoal.perturb.shape import Category, Cell, Mixture, Names, Numbers, Shape
 
-__all__ = ["SAMPLE", "check_for_frame", "moved_by_all", "rows_of_frame"]
+__all__ = ["SAMPLE", "check_for_frame", "remap_frame", "rows_of_frame"]
 
 SAMPLE = 200_000  # reports that come to this machine
 
@@ -37,7 +37,7 @@ def check_for_frame(user: str | None) -> None:
         )
 
 
-def moved_by_all(reports: Any, mechanism: Any, remap: Remap, rng: np.random.Generator) -> Any:
+def remap_frame(reports: Any, mechanism: Any, remap: Remap, rng: np.random.Generator) -> Any:
     """The reports of a Spark frame, moved by what a sample of all of them tells.
 
     Parameters
@@ -49,11 +49,11 @@ def moved_by_all(reports: Any, mechanism: Any, remap: Remap, rng: np.random.Gene
     rng
         Draws the sample.
     """
-    kept = SparkRows(reports, anywhere(reports.columns), Terms())
-    if not kept.size():
+    rows = SparkRows(reports, anywhere(reports.columns), Terms())
+    if not rows.size():
         return reports
-    one_by_one = taught(remap, Reports(kept.take(SAMPLE, rng), mechanism))
-    return kept.map(_Moved(one_by_one, mechanism), reports.columns).frame()
+    one_by_one = with_learnt_prior(remap, Reports(rows.take(SAMPLE, rng), mechanism))
+    return rows.map(_Moved(one_by_one, mechanism), reports.columns).frame()
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from shoal.engine.rows import Mapped
 from shoal.engine.scratch import scratch
 from shoal.engine.spark.mapped import SparkMapped
 from shoal.errors import ConflictingSettings, InvalidSetting, RepeatedStream
-from shoal.mechanisms.local.laplace.remaps import learns
+from shoal.mechanisms.local.laplace.remaps import needs_all_reports
 from shoal.mechanisms.local.reports import Remap, Reports, as_reports
 from shoal.perturb.draft import Draft
 from shoal.perturb.shape import Mixture, Names, Numbers, Shape, shape_of
@@ -37,7 +37,7 @@ __all__ = [
     "Streamed",
     "check_remap",
     "reports_name",
-    "shuffled",
+    "shuffle_lines",
 ]
 
 
@@ -160,14 +160,14 @@ class Drawn:
         mapped = self._once()
         if self._order is None or isinstance(mapped, SparkMapped):
             return mapped.batches()
-        return shuffled(mapped.batches(), self._order.child("order"))
+        return shuffle_lines(mapped.batches(), self._order.child("order"))
 
     def write(self, path: str | Path, overwrite: bool = False) -> Path:
         """Draw and write them, whole or not at all; by Spark, if the rows are there."""
         mapped = self._once()
         if self._order is None or isinstance(mapped, SparkMapped):
             return mapped.write(path, overwrite)
-        lines = shuffled(mapped.batches(), self._order.child("order"))
+        lines = shuffle_lines(mapped.batches(), self._order.child("order"))
         return write_table(lines, path, overwrite)
 
     def frame(self) -> Any:
@@ -199,7 +199,7 @@ def reports_name(columns: int) -> str:
 
 
 def _refuse_learning(remap: Remap | None) -> None:
-    if learns(remap):
+    if needs_all_reports(remap):
         raise ConflictingSettings(
             "The remap learns from all reports together, and these are drawn block by block.",
             "Remap what was drawn, or give it a public prior: bayes_remap((atoms, weights)).",
@@ -211,7 +211,7 @@ def _names(rows: Rows) -> Names:
     return domain.names if isinstance(domain, Box) else domain.columns
 
 
-def shuffled(
+def shuffle_lines(
     batches: Iterable[pa.RecordBatch], rng: np.random.Generator
 ) -> Iterator[pa.RecordBatch]:
     """The lines of all batches in random order, every order as likely; sorted on disk.
@@ -258,7 +258,7 @@ def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -
         raise InvalidSetting(
             "A remap came with reports of categories or cells.", "Remaps move numbers only."
         )
-    if learns(remap) and shape.box is None:
+    if needs_all_reports(remap) and shape.box is None:
         raise InvalidSetting(
             "The remap learns where records lie, and the mechanism has no domain to look within.",
             "Give the mechanism one, e.g. NDLaplace(1.0, domain=Box(...)); or give the remap a "

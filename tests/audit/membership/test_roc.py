@@ -3,7 +3,14 @@ import pytest
 from scipy.stats import binom, t
 from sklearn.metrics import roc_auc_score
 
-from shoal.audit.membership.roc import Estimate, Played, certain_roc, knots, mean_roc, student
+from shoal.audit.membership.roc import (
+    Estimate,
+    Played,
+    mean_roc,
+    roc_of_one_game,
+    t_quantile,
+    threshold_counts,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -25,7 +32,7 @@ def test_a_constant_score_has_no_advantage_and_a_diagonal():
     game = Played(np.full(30, 0.4), np.full(40, 0.4), threshold=0.5)
     assert game.advantage == 0
     assert game.auc == 0.5
-    false, true = knots(game.inside, game.outside)
+    false, true = threshold_counts(game.inside, game.outside)
     assert (false.tolist(), true.tolist()) == ([0, 40], [0, 30])
     roc = mean_roc([game], alpha=0.05)
     assert roc.tpr == pytest.approx(roc.fpr)
@@ -65,7 +72,7 @@ def test_the_mean_curve_comes_with_counts_and_a_band():
 
 def test_limits_of_independent_trials_are_clopper_and_pearsons():
     game = Played(RNG.normal(0.5, 1, 200), RNG.normal(0, 1, 200), 0)
-    roc = certain_roc(game, alpha=0.05)
+    roc = roc_of_one_game(game, alpha=0.05)
     middle = np.argmin(np.abs(roc.fpr - 0.5))
     found, low, high = int(roc.found[middle]), roc.low[middle], roc.high[middle]
     assert binom.sf(found - 1, 200, low) == pytest.approx(0.025)
@@ -107,7 +114,7 @@ def test_intervals_hold_as_often_as_they_say():
 
 
 def test_students_t_is_more_than_two_standard_errors():
-    assert student(10, 0.01) == pytest.approx(2.821, abs=1e-3)
+    assert t_quantile(10, 0.01) == pytest.approx(2.821, abs=1e-3)
 
 
 def test_it_becomes_plain_values_and_a_number():

@@ -84,8 +84,8 @@ def cells_of(reports: Reports, units: Row) -> Cells:
     half = (box.high - box.low) / 2 / units
     edges = tuple(np.linspace(-h, h, m + 1) for h, m in zip(half, shape, strict=True))
     n = len(reports)
-    seen = np.rint(total(reports, grid.oracle.seen)).astype(np.int64)
-    return Cells(edges, grid.counts_seen(seen).value, grid.deviation(n), n)
+    seen = np.rint(total(reports, grid.oracle.tally)).astype(np.int64)
+    return Cells(edges, grid.counts_from_tally(seen).value, grid.deviation(n), n)
 
 
 def density_of(cells: Cells, fits: list[Bumps]) -> tuple[Matrix, Row]:
