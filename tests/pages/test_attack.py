@@ -6,7 +6,7 @@ import pytest
 from shoal.anonymize.risk.reidentification import Risk
 from shoal.audit import AttributeInference, Linkage, Links, MembershipInference, ceiling_of
 from shoal.audit.membership.result import Setting, combine_games
-from shoal.audit.membership.roc import Played
+from shoal.audit.membership.roc import GameScores
 from shoal.cli.output import Output
 from shoal.domain import Box
 from shoal.pages.attack import FOR_YOU, Linked, Membership, finish, rows_of_table
@@ -16,7 +16,7 @@ from shoal.report import verdict_page
 
 def membership(promise=None, games=6) -> MembershipInference:
     rng = np.random.default_rng(0)
-    played = [Played(rng.normal(1, 1, 60), rng.normal(0, 1, 60), 0.5) for _ in range(games)]
+    played = [GameScores(rng.normal(1, 1, 60), rng.normal(0, 1, 60), 0.5) for _ in range(games)]
     ceiling = ceiling_of(promise, "own coin")
     return combine_games(played, ceiling, Setting("likelihood ratios", "own coin"), promise)
 

@@ -24,8 +24,10 @@ __all__ = ["Finding", "LowerBound", "Measured", "finding_of", "seed_of", "verdic
 def verdict_of(value: float, claim: float | None, faults: tuple[str, ...] = ()) -> str:
     """The verdict: a violation is a proof, a fault is no promise kept, the rest proves nothing.
 
-    >>> judged(1.3, 1.0), judged(0.9, 1.0), judged(0.9, None), judged(0.0, 1.0, ("constant",))
-    ('violated', 'consistent', 'no claim', 'broken')
+    >>> verdict_of(1.3, 1.0), verdict_of(0.9, 1.0), verdict_of(0.9, None)
+    ('violated', 'consistent', 'no claim')
+    >>> verdict_of(0.0, 1.0, ("constant",))
+    'broken'
     """
     if claim is not None and value > claim:
         return "violated"

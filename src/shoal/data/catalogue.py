@@ -269,7 +269,7 @@ def with_number_columns(table: pa.Table) -> pa.Table:
 
     Examples
     --------
-    >>> typed(pa.table({"age": ["31", "NA"], "plz": ["01219", "70173"]})).to_pydict()
+    >>> with_number_columns(pa.table({"age": ["31", "NA"], "plz": ["01219", "70173"]})).to_pydict()
     {'age': [31, None], 'plz': ['01219', '70173']}
     """
     columns = [_typed(column.combine_chunks()) for column in table.columns]

@@ -88,7 +88,7 @@ def missing_columns_error(
 
     Examples
     --------
-    >>> print(lacking(["age", "Visits"], ["age", "visits", "Ada Roe"]))
+    >>> print(missing_columns_error(["age", "Visits"], ["age", "visits", "Ada Roe"]))
     'Visits' of 2 columns asked for is not in the table, which has 3.
     Did you mean 'visits'? Capitals and blanks count.
     """
@@ -113,8 +113,10 @@ def closest_name(name: str, names: Sequence[str], wanted: Sequence[str] = ()) ->
 
     Examples
     --------
-    >>> near("postcode", ["Post Code", "age"]), near("visits", ["visist"]), near("sex", ["six"])
-    (['Post Code'], ['visist'], [])
+    >>> closest_name("postcode", ["Post Code", "age"]), closest_name("sex", ["six"])
+    (['Post Code'], [])
+    >>> closest_name("visits", ["visist"])
+    ['visist']
     """
     taken = {*wanted}
     others = [each for each in names if each not in taken and abs(len(each) - len(name)) <= 4]
@@ -142,7 +144,7 @@ def column_positions(some: Sequence[str], names: Sequence[str], most: int = 5) -
 
     Examples
     --------
-    >>> places(["c", "d"], "abcd")
+    >>> column_positions(["c", "d"], "abcd")
     'the 3rd and 4th'
     """
     at = [_ordinal(names.index(name)) for name in some]

@@ -195,7 +195,7 @@ def odd_cell_kinds(column: pa.Array) -> list[str]:
 
     Examples
     --------
-    >>> oddities(pa.array(["31", "1,5", "NA", "05"]))
+    >>> odd_cell_kinds(pa.array(["31", "1,5", "NA", "05"]))
     ['zeros in front', 'decimal commas or thousands separators']
     """
     cells = pc.ascii_trim_whitespace(column)

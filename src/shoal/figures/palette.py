@@ -54,7 +54,7 @@ def light_colours(css: str) -> str:
 
     Examples
     --------
-    >>> literal("fill:var(--ink)")
+    >>> light_colours("fill:var(--ink)")
     'fill:#14232B'
     """
     return re.sub(r"var\(--([a-z0-9-]+)\)", lambda match: PALETTE[match[1]][0], css)

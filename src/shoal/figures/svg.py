@@ -77,7 +77,7 @@ def px(value: float) -> str:
 
     Examples
     --------
-    >>> at(12.0), at(0.25), at(-0.04)
+    >>> px(12.0), px(0.25), px(-0.04)
     ('12', '0.2', '0')
     """
     shown = f"{value:.1f}".removesuffix(".0")

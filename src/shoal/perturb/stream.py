@@ -227,7 +227,7 @@ def shuffle_lines(
     --------
     >>> from shoal.randomness import Randomness
     >>> batch = pa.record_batch({"x": [1, 2, 3, 4, 5]})
-    >>> [x for b in shuffled([batch], Randomness(7).noise) for x in b["x"].to_pylist()]
+    >>> [x for b in shuffle_lines([batch], Randomness(7).noise) for x in b["x"].to_pylist()]
     [4, 2, 5, 1, 3]
     """
     coming = iter(batches)

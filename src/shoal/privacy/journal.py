@@ -168,7 +168,7 @@ def pack_arrays(arrays: Arrays) -> bytes:
 
     Examples
     --------
-    >>> [a.tolist() for a in unpacked(packed([np.arange(3), np.array(True)]))]
+    >>> [a.tolist() for a in unpack_arrays(pack_arrays([np.arange(3), np.array(True)]))]
     [[0, 1, 2], True]
     """
     header = [{"dtype": array.dtype.str, "shape": array.shape} for array in arrays]

@@ -139,7 +139,7 @@ def belief(before: Decimal, epsilon: Fraction) -> Belief:
     Examples
     --------
     >>> after = belief(Decimal("0.1"), Fraction(1))
-    >>> down(hundredths(after.least)), up(hundredths(after.most))
+    >>> round_down(hundredths(after.least)), round_up(hundredths(after.most))
     ('3.92', '23.2')
     """
     with localcontext(Context(prec=_DIGITS)):
@@ -188,7 +188,7 @@ def round_up(value: Decimal) -> str:
 
     Examples
     --------
-    >>> up(Decimal("73.106")), up(Decimal("0.011"))
+    >>> round_up(Decimal("73.106")), round_up(Decimal("0.011"))
     ('73.2', '0.0110')
     """
     return _rounded(value, ROUND_CEILING)

@@ -3,7 +3,7 @@ import pytest
 
 from shoal.audit.membership.ceiling import ceiling_of
 from shoal.audit.membership.result import Setting, combine_games
-from shoal.audit.membership.roc import Played
+from shoal.audit.membership.roc import GameScores
 from shoal.privacy import LocalDP, PureDP, Unprotected
 
 SETTING = Setting("a test", "swap", alpha=0.05, seed=7, notes=("a note",))
@@ -13,7 +13,7 @@ def games(shares, n=100):
     """Games in which so many members, and a tenth of the others, score 1."""
     outside = np.repeat([1.0, 0.0], [n // 10, n - n // 10])
     return [
-        Played(np.repeat([1.0, 0.0], [round(s * n), n - round(s * n)]), outside, 0.5)
+        GameScores(np.repeat([1.0, 0.0], [round(s * n), n - round(s * n)]), outside, 0.5)
         for s in shares
     ]
 

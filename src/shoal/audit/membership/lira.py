@@ -14,7 +14,7 @@ from shoal.audit.finding import seed_of
 from shoal.audit.membership.ceiling import Game, ceiling_of
 from shoal.audit.membership.inference import as_labels, checked_levels, seeds
 from shoal.audit.membership.result import MembershipInference, Setting, combine_games
-from shoal.audit.membership.roc import Played
+from shoal.audit.membership.roc import GameScores
 from shoal.audit.membership.shadow import FEWEST, Answers, as_places
 from shoal.audit.membership.victim import (
     Labels,
@@ -199,7 +199,7 @@ def lira(
     threshold = best_threshold(shadows.rehearsed(variant == "online"), coins[:n_shadow])
     scores = shadows.scored(all_answers[n_shadow:], variant == "online")
     games = [
-        Played(score[coin], score[~coin], threshold)
+        GameScores(score[coin], score[~coin], threshold)
         for score, coin in zip(scores, coins[n_shadow:], strict=True)
     ]
     promise = victim.promise(model) if guarantee is None else guarantee

@@ -18,7 +18,7 @@ from shoal.audit.bound.sample import Sample, samples_of
 from shoal.audit.draws import Progress, draw_outputs, half_progress
 from shoal.audit.finding import LowerBound, seed_of
 from shoal.audit.membership.ceiling import Ceiling, Game, ceiling_of
-from shoal.audit.membership.roc import Played, Roc, roc_of_one_game
+from shoal.audit.membership.roc import GameScores, Roc, roc_of_one_game
 from shoal.audit.membership.shadow import learn_forest
 from shoal.audit.membership.victim import Matrix, Victim, as_rows, summary_of
 from shoal.errors import DimensionMismatch, InvalidPair, InvalidSetting
@@ -205,13 +205,13 @@ def _pair(table: Matrix, person: int, replacement: ArrayLike | None) -> tuple[Ma
     return table, changed
 
 
-def _played(first: Sample, second: Sample, score: Score | None, seed: int) -> Played:
+def _played(first: Sample, second: Sample, score: Score | None, seed: int) -> GameScores:
     """Scores of the second halves; learnt, where need be, on the first."""
     half = len(first) // 2
     sides = [np.where(side.kinds[:, None] == 0, side.values, 0.0) for side in (first, second)]
     if not sides[0].shape[1]:  # nothing but failures
-        return Played(np.zeros(half), np.zeros(half), 0.0)
+        return GameScores(np.zeros(half), np.zeros(half), 0.0)
     if score is None:
         forest = learn_forest(sides[0][:half], sides[1][:half], seed)
-        return Played(forest(sides[0][half:]), forest(sides[1][half:]), 0.5)
-    return Played(np.asarray(score(sides[0][half:])), np.asarray(score(sides[1][half:])), 0.0)
+        return GameScores(forest(sides[0][half:]), forest(sides[1][half:]), 0.5)
+    return GameScores(np.asarray(score(sides[0][half:])), np.asarray(score(sides[1][half:])), 0.0)

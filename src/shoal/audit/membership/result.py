@@ -5,7 +5,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from shoal.audit.membership.ceiling import Ceiling
-from shoal.audit.membership.roc import FEWEST_REPEATS, Estimate, Played, Roc, mean_roc, t_quantile
+from shoal.audit.membership.roc import (
+    FEWEST_REPEATS,
+    Estimate,
+    GameScores,
+    Roc,
+    mean_roc,
+    t_quantile,
+)
 from shoal.figures import Figure, roc_curve
 from shoal.privacy import Guarantee, Protected, Public, Result, Unprotected
 
@@ -133,7 +140,7 @@ class MembershipInference:
 
 
 def combine_games(
-    games: Sequence[Played], ceiling: Ceiling, setting: Setting, guarantee: Guarantee | None
+    games: Sequence[GameScores], ceiling: Ceiling, setting: Setting, guarantee: Guarantee | None
 ) -> MembershipInference:
     """The means over games, held against the ceiling."""
     alpha = setting.alpha
@@ -152,7 +159,7 @@ def combine_games(
     )
 
 
-def _at(games: Sequence[Played], rate: float, alpha: float) -> Estimate | None:
+def _at(games: Sequence[GameScores], rate: float, alpha: float) -> Estimate | None:
     rates = [game.tpr_at(rate) for game in games]
     resolved = [tpr for tpr in rates if tpr is not None]
     return Estimate.of(resolved, alpha) if len(resolved) == len(rates) else None

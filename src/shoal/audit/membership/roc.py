@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = [
     "FEWEST_REPEATS",
     "Estimate",
-    "Played",
+    "GameScores",
     "Roc",
     "mean_roc",
     "roc_of_one_game",
@@ -30,12 +30,12 @@ FEWEST_REPEATS = 5  # below it an interval says more about luck than about the a
 
 
 @dataclass(frozen=True, eq=False)
-class Played:
+class GameScores:
     """One game: the scores of members and of others, and the threshold fixed before them.
 
     Examples
     --------
-    >>> game = Played(np.array([0.9, 0.8, 0.2]), np.array([0.7, 0.1, 0.1]), threshold=0.5)
+    >>> game = GameScores(np.array([0.9, 0.8, 0.2]), np.array([0.7, 0.1, 0.1]), threshold=0.5)
     >>> round(game.advantage, 3), round(game.auc, 3), game.tpr_at(0.4)
     (0.333, 0.889, 1.0)
     """
@@ -119,7 +119,7 @@ class Roc:
 def threshold_counts(inside: Scores, outside: Scores) -> tuple[Counts, Counts]:
     """Others and members above each threshold, from none to all.
 
-    >>> false, true = knots(np.full(4, 0.5), np.full(2, 0.5))  # a constant score
+    >>> false, true = threshold_counts(np.full(4, 0.5), np.full(2, 0.5))  # a constant score
     >>> false.tolist(), true.tolist()
     ([0, 2], [0, 4])
     """
@@ -129,7 +129,7 @@ def threshold_counts(inside: Scores, outside: Scores) -> tuple[Counts, Counts]:
     return false, true
 
 
-def mean_roc(games: Sequence[Played], alpha: float) -> Roc:
+def mean_roc(games: Sequence[GameScores], alpha: float) -> Roc:
     """The mean of the games' curves over false positive rates from 0 to 1."""
     curves = np.stack([_at_rates(game) for game in games])
     columns = [Estimate.of(column, alpha) for column in curves.T]
@@ -145,7 +145,7 @@ def mean_roc(games: Sequence[Played], alpha: float) -> Roc:
     return Roc(_GRID, curves.mean(axis=0), low, high, true_positives, sum(members), others)
 
 
-def roc_of_one_game(game: Played, alpha: float) -> Roc:
+def roc_of_one_game(game: GameScores, alpha: float) -> Roc:
     """The curve of one game of independent trials, with Clopper and Pearson's limits of its TPR."""
     from scipy.stats import beta
 
@@ -156,7 +156,7 @@ def roc_of_one_game(game: Played, alpha: float) -> Roc:
     return Roc(_GRID, curve, low, high, hits, n, game.outside.size)
 
 
-def _at_rates(game: Played) -> Scores:
+def _at_rates(game: GameScores) -> Scores:
     false, true = threshold_counts(game.inside, game.outside)
     wanted = _GRID * game.outside.size
     left = np.searchsorted(false, wanted, side="right") - 1

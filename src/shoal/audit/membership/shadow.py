@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.membership.roc import Played
+from shoal.audit.membership.roc import GameScores
 from shoal.audit.membership.victim import Labels, Matrix, Victim, answers_of, checked_answers
 from shoal.errors import InvalidSetting, ShadowOverlap, TooFewRows, ToolboxMissing
 from shoal.privacy.exact import whole_number
@@ -74,7 +74,7 @@ class Rehearsal:
     answers: Answers | None
 
     def play(self, target: Halves, shadows: Sequence[Halves], learn: "Learn", rng: Randomness
-             ) -> tuple[Played, Any]:  # fmt: skip
+             ) -> tuple[GameScores, Any]:  # fmt: skip
         """One game: rehearse on the shadows, fix the threshold, attack the target."""
         rehearsed = [self._model_answers(part, self.matched, rng)[0] for part in shadows]
         target_answers, model = self._model_answers(target, True, rng)
@@ -82,7 +82,7 @@ class Rehearsal:
         shadow_answers = [np.vstack([pair[i] for pair in rehearsed])[:, :width] for i in (0, 1)]
         score = learn(shadow_answers[0], shadow_answers[1], rng.seed())
         inside, outside = (score(answers[:, :width]) for answers in target_answers)
-        return Played(inside, outside, _EVEN), model
+        return GameScores(inside, outside, _EVEN), model
 
     def _model_answers(
         self, part: Halves, protected: bool, rng: Randomness

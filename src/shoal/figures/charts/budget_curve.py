@@ -154,7 +154,7 @@ def spread_apart(heights: Sequence[float], top: float, bottom: float) -> list[fl
 
     Examples
     --------
-    >>> spaced([100, 100, 20], top=0, bottom=200)
+    >>> spread_apart([100, 100, 20], top=0, bottom=200)
     [100, 128, 20]
     """
     order = sorted(range(len(heights)), key=lambda i: heights[i])

@@ -80,7 +80,7 @@ def peaks_in_order(branches: Sequence[Branch]) -> list[Branch]:
     Examples
     --------
     >>> tree = [(0, 9.0, 0.0, -1), (1, 8.0, 0.0, -1), (2, 7.0, 2.0, 0), (3, 6.0, 4.0, 0)]
-    >>> [cluster for cluster, *_ in in_order(tree)]
+    >>> [cluster for cluster, *_ in peaks_in_order(tree)]
     [0, 3, 2, 1]
     """
     joined: dict[int, list[Branch]] = {}

@@ -159,7 +159,8 @@ def bayes_remap(
 def needs_all_reports(remap: Remap | None) -> TypeGuard[Remap]:
     """Whether it must see all reports to move one, as ``bayes_remap("em")`` does.
 
-    >>> learns(bayes_remap(([[0.0], [1.0]], [1, 1]))), learns(bayes_remap("em"))
+    >>> prior = [[0.0], [1.0]], [1, 1]
+    >>> needs_all_reports(bayes_remap(prior)), needs_all_reports(bayes_remap("em"))
     (False, True)
     """
     if isinstance(remap, Then):
