@@ -59,7 +59,7 @@ def test_a_dangling_link_is_a_file_too(folder):
 def test_another_ending_is_refused(name):
     with pytest.raises(InvalidSetting, match="ends in neither") as raised:
         check_page(Path(name), False, "verdict.html")
-    assert "verdict.html" in raised.value.next_step
+    assert "verdict.html" in raised.value.hint
 
 
 def test_no_file_is_no_fault():

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.cli.inputs.cluster_methods import METHODS, Asked
+from shoal.cli.inputs.clustering import METHODS, Options
 from shoal.cli.output import in_print
 from shoal.cluster.totals import NOBODY_TOLD
 from shoal.data import write_table
@@ -25,7 +25,7 @@ def rows(d=2, n=2_000):
 
 
 def told(box=BOX, X=None, **settings):
-    asked = Asked("kmeans", settings.pop("epsilon", "1"), box, settings.pop("k", range(2, 3)),
+    asked = Options("kmeans", settings.pop("epsilon", "1"), box, settings.pop("k", range(2, 3)),
                   seed=1, **settings)  # fmt: skip
     X = box.unscale(rows(box.d)) if X is None else X
     return METHODS["kmeans"].build(asked).fit(X), asked

@@ -7,7 +7,7 @@ from shoal.cli.inputs.reports import Heard
 from shoal.cli.verbs.cluster_local import _users
 from shoal.cluster import LocalClusterer
 from shoal.cluster.local.evidence import Evidence
-from shoal.cluster.local.spark import Gathered
+from shoal.cluster.local.frames import Gathered
 from shoal.domain import Box
 from shoal.mechanisms import LocalGrid, NDLaplace
 from shoal.pages.local import NONE_TOLD, NOT_TRIED, PLAIN, Asked, Groups, document, maps, result

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.cli.inputs.cluster_methods import METHODS, Asked, Waves
+from shoal.cli.inputs.clustering import METHODS, Options, WaveOptions
 from shoal.cli.output import in_print
 from shoal.cluster.totals import NOBODY_TOLD
 from shoal.data import write_table
@@ -25,7 +25,7 @@ def rows(n=4_000):
 
 
 def told(box=BOX, X=None, waves=None, **settings):
-    asked = Asked("wave", settings.pop("epsilon", "1"), box, seed=1, waves=waves or Waves(),
+    asked = Options("wave", settings.pop("epsilon", "1"), box, seed=1, waves=waves or WaveOptions(),
                   **settings)  # fmt: skip
     X = box.unscale(rows()) if X is None else X
     return METHODS["wave"].build(asked).fit(X), asked
@@ -67,7 +67,7 @@ def test_titles_and_names_from_outside_are_escaped():
 
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
 def test_that_nothing_stands_out_is_said_everywhere():
-    none = told(X=np.zeros((0, 2)), waves=Waves(cells="8"))
+    none = told(X=np.zeros((0, 2)), waves=WaveOptions(cells="8"))
     page = findings(result(*none))
     assert page["errors"][0] == NOBODY_TOLD
     assert page["result"]["tables"] == []
@@ -77,7 +77,7 @@ def test_that_nothing_stands_out_is_said_everywhere():
 
 def test_many_groups_are_cut_where_they_are_listed_and_kept_where_they_are_counted():
     middles = (np.stack(np.meshgrid(np.arange(7), np.arange(7)), -1).reshape(-1, 2) + 0.5) / 7
-    many = told(X=BOX.unscale(np.repeat(middles, 300, axis=0)), waves=Waves(cells="35"))
+    many = told(X=BOX.unscale(np.repeat(middles, 300, axis=0)), waves=WaveOptions(cells="35"))
     (table,) = findings(result(*many))["result"]["tables"]
     assert len(table["rows"]) == MOST_LISTED
     assert "other 9 groups are in cells.parquet" in table["note"]
@@ -99,8 +99,8 @@ def test_json_has_the_box_and_the_noise_of_each_group():
     "settings",
     [
         {},
-        {"waves": Waves("privthr", "32", "percentile", 1, "db2")},
-        {"waves": Waves(cells="20,30"), "neighbours": "replace-one", "drop": True},
+        {"waves": WaveOptions("privthr", "32", "percentile", 1, "db2")},
+        {"waves": WaveOptions(cells="20,30"), "neighbours": "replace-one", "drop": True},
     ],
     ids=["default", "published", "cells"],
 )

@@ -30,7 +30,9 @@ ROWS = pa.table({"age": [21, 22, 23, 64, 65, 66] * 20})
         ("ledger", "rows.ledger"),
         ("epsilon", "0.1"),
         ("method", "lloyd"),
-        ("delta", None),
+        ("domain", shoal.Schema.of_box(BOX, entity="who", max_rows_per_person=2)),
+        ("privacy", shoal.ApproxDP(1, 1e-8, neighbours="replace-one")),
+        ("privacy", None),
         ("n_clusters", np.int64(3)),
     ],
 )
@@ -70,6 +72,6 @@ def test_a_cut_is_kept_with_its_policy(tmp_path):
 def test_ledgers_and_policies_may_be_named_by_their_files(tmp_path):
     assert ledger_of(None) is None
     assert ledger_of(tmp_path / "rows.ledger").path == tmp_path / "rows.ledger"
-    policy = TopDownSpecialization(k=3, hierarchies={"age": AGES})._policy()
+    policy = TopDownSpecialization(k=3, hierarchies={"age": AGES}).to_policy()
     assert policy_of(policy) is policy
     assert policy_of(told("policy", policy)["content"]).privacy.k == 3

@@ -10,14 +10,20 @@ if TYPE_CHECKING:
     from shoal.anonymize.release.result import Finished
     from shoal.anonymize.release.run import run_policy
     from shoal.anonymize.risk.recount import Achieved, recount
-    from shoal.anonymize.specialization import TopDownSpecialization
+    from shoal.anonymize.specialization import (
+        OutputSettings,
+        SearchSettings,
+        TopDownSpecialization,
+    )
 
 _HOMES = {
     "Achieved": "risk.recount",
     "Finished": "release.run",
     "Frequency": "frequency_table",
     "Hierarchy": "hierarchies",
+    "OutputSettings": "specialization",
     "Policy": "policy",
+    "SearchSettings": "specialization",
     "TopDownSpecialization": "specialization",
     "problem_of": "frequency_table",
     "read_hierarchy": "hierarchies",
@@ -32,7 +38,9 @@ __all__ = [
     "Finished",
     "Frequency",
     "Hierarchy",
+    "OutputSettings",
     "Policy",
+    "SearchSettings",
     "TopDownSpecialization",
     "problem_of",
     "read_hierarchy",

@@ -9,9 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from shoal.cli.output import entry, in_print, put
 from shoal.errors import AlreadyExists, InvalidSetting
@@ -20,19 +18,7 @@ if TYPE_CHECKING:
     from shoal.engine import Rows
     from shoal.privacy import Result
 
-__all__ = ["Curator", "check_curator_page", "curator_page", "left_out_or_moved", "tell_holder"]
-
-Curator = Annotated[
-    Path | None,
-    typer.Option(
-        "--curator",
-        metavar="FILE",
-        envvar="SHOAL_CURATOR",
-        help="Also write the page for you alone, outside the folder: it adds how many rows were "
-        "left out or moved to the edge.",
-        show_default=False,
-    ),
-]
+__all__ = ["check_curator_page", "curator_page", "left_out_or_moved", "tell_holder"]
 
 
 def left_out_or_moved(rows: "Rows") -> list[str]:

@@ -14,9 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
-
-import typer
+from typing import TYPE_CHECKING, Any, TextIO
 
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
 from shoal.figures.text import clean
@@ -28,13 +26,8 @@ if TYPE_CHECKING:
     from shoal.report import Verdicts
 
 __all__ = [
-    "Json",
     "Output",
     "Progress",
-    "Publisher",
-    "Quiet",
-    "Seed",
-    "Title",
     "check_page",
     "console",
     "entry",
@@ -46,30 +39,6 @@ __all__ = [
 ]
 
 _LABEL = 10
-
-Json = Annotated[
-    bool,
-    typer.Option("--json", envvar="SHOAL_JSON", help="Print one JSON document instead of text."),
-]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", envvar="SHOAL_QUIET", help="Print nothing but errors."),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        envvar="SHOAL_SEED",
-        help="Repeatable noise: a simulation, which protects nobody.",
-        show_default=False,
-    ),
-]
-Title = Annotated[
-    str | None, typer.Option(envvar="SHOAL_TITLE", help="Heading of the page.", show_default=False)
-]
-Publisher = Annotated[
-    str | None,
-    typer.Option(envvar="SHOAL_PUBLISHER", help="Who publishes it.", show_default=False),
-]
 
 
 def console(stderr: bool = False) -> "Console":

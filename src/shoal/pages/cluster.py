@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.inputs.cluster_methods import Asked
+from shoal.cli.inputs.clustering import Options
 from shoal.cli.output import entry
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 
-def label(asked: Asked, guarantee: "Guarantee", **own: str) -> dict[str, str]:
+def label(asked: Options, guarantee: "Guarantee", **own: str) -> dict[str, str]:
     """Settings a page has a place for: those all share, and a method's own."""
     source = "from a seed" if guarantee.simulation else "cryptographic source"
     shared = {
@@ -35,8 +35,8 @@ def label(asked: Asked, guarantee: "Guarantee", **own: str) -> dict[str, str]:
         "bounds": f"public, fixed beforehand: {bounds_of(asked.box)}",
         "noise": f"on whole numbers, {source}",
     }
-    named = {"publisher": asked.publisher} if asked.publisher else {}
-    return own | shared | named
+    method_named = {"publisher": asked.publisher} if asked.publisher else {}
+    return own | shared | method_named
 
 
 def promised(guarantee: "Guarantee", **context: Any) -> list["Text"]:
@@ -53,7 +53,7 @@ def promised(guarantee: "Guarantee", **context: Any) -> list["Text"]:
     return [*said, entry("Exactly", f"{words.name}, for {words.protects}.")]
 
 
-def ending(asked: Asked, files: Sequence[Path]) -> list["Text"]:
+def ending(asked: Options, files: Sequence[Path]) -> list["Text"]:
     """Where it is, what counts it, and what next."""
     kept = "nowhere; --ledger FILE adds up what is promised about a table"
     folder = files[0].parent
@@ -64,7 +64,7 @@ def ending(asked: Asked, files: Sequence[Path]) -> list["Text"]:
     ]
 
 
-def outcome(asked: Asked, files: Sequence[Path], guarantee: "Guarantee") -> dict[str, Any]:
+def outcome(asked: Options, files: Sequence[Path], guarantee: "Guarantee") -> dict[str, Any]:
     """What ``--json`` prints of any method: where it is, and what was promised."""
     return {
         "report": str(files[0]),
@@ -75,12 +75,9 @@ def outcome(asked: Asked, files: Sequence[Path], guarantee: "Guarantee") -> dict
     }
 
 
-def code(asked: Asked, estimator: str, first: str, **own: Any) -> str:
+def code(asked: Options, estimator: str, first: str, **own: Any) -> str:
     """Python that does the same with a table of one's own; settings that are None are left out."""
     options = own | {
-        "neighbours": None if asked.neighbours == "add-remove" else asked.neighbours,
-        "entity": asked.entity,
-        "max_rows_per_person": asked.max_rows_per_person,
         "n_public": asked.n_public,
         "nonfinite": "drop" if asked.drop else None,
         "random_state": asked.seed,
@@ -88,9 +85,11 @@ def code(asked: Asked, estimator: str, first: str, **own: Any) -> str:
     more = "".join(
         f"\n    {name}={value!r}," for name, value in options.items() if value is not None
     )
+    domain = "box" if asked.entity is None else "schema"
     return (
-        f"import shoal\n\nbox = {_box(asked.box)}\nmodel = shoal.{estimator}(\n"
-        f"    {first}epsilon={asked.epsilon!r}, domain=box,{more}\n)\n"
+        f"import shoal\n\nbox = {_box(asked.box)}\n{_schema(asked)}model = shoal.{estimator}(\n"
+        f"    {first}{_promise(asked)}, domain={domain},{more}\n"
+        ")\n"
         'model.fit("table.csv").save("model")'
     )
 
@@ -104,7 +103,10 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 def unit_of(model: Any) -> str:
     """What is counted: people where each is known and has one row, else rows."""
-    one_each = model.entity is not None and model.max_rows_per_person == 1
+    from shoal.estimator import people_of
+
+    entity, limit = people_of(model.domain)
+    one_each = entity is not None and limit == 1
     return "people" if one_each else "rows"
 
 
@@ -127,6 +129,27 @@ def bounds_of(box: "Box") -> str:
     sides = zip(box.names, box.low, box.high, strict=True)
     each = [f"{name} {number(low)} to {number(high)}" for name, low, high in sides]
     return ", ".join(each[:4]) + (f" and {len(each) - 4} more" if len(each) > 4 else "")
+
+
+def _promise(asked: Options) -> str:
+    """The parameter that says what is promised."""
+    if asked.delta is None and asked.neighbours == "add-remove":
+        return f"epsilon={asked.epsilon!r}"
+    amounts = [repr(asked.epsilon)] + ([] if asked.delta is None else [repr(asked.delta)])
+    other = [] if asked.neighbours == "add-remove" else [f"neighbours={asked.neighbours!r}"]
+    kind = "PureDP" if asked.delta is None else "ApproxDP"
+    return f"privacy=shoal.{kind}({', '.join(amounts + other)})"
+
+
+def _schema(asked: Options) -> str:
+    """The line that says whose the rows are, where that is known."""
+    if asked.entity is None:
+        return ""
+    limit = asked.max_rows_per_person
+    return (
+        f"schema = shoal.Schema.of_box(box, entity={asked.entity!r}, "
+        f"max_rows_per_person={limit!r})\n"
+    )
 
 
 def _box(box: "Box") -> str:

@@ -12,7 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.inputs.cluster_methods import Asked
+from shoal.cli.inputs.clustering import Options
 from shoal.cli.output import entry
 from shoal.pages.cluster import (
     code,
@@ -75,7 +75,7 @@ class Groups:
     def __init__(self, model: Any) -> None:
         self.model = model
         self.guarantee: Guarantee = model.guarantee_
-        self.box = model.domain
+        self.box = model.box
         self.names: tuple[str, ...] = self.box.names
         self.centers: NDArray[np.float64] = model.cluster_centers_
         self.k = len(self.centers)
@@ -141,7 +141,7 @@ def _with_noise(value: float, noise: float, side: float) -> str:
     return " ± ".join(shown)
 
 
-def result(model: Any, asked: Asked) -> "Result":
+def result(model: Any, asked: Options) -> "Result":
     """The release as a page wants it: words and settings public, the rest released."""
     from shoal.privacy import Public, Released, Result
 
@@ -175,7 +175,7 @@ def result(model: Any, asked: Asked) -> "Result":
     )
 
 
-def document(model: Any, asked: Asked, files: Sequence[Path]) -> dict[str, Any]:
+def document(model: Any, asked: Options, files: Sequence[Path]) -> dict[str, Any]:
     """What ``--json`` prints."""
     groups = Groups(model)
     centers = [
@@ -202,7 +202,7 @@ def document(model: Any, asked: Asked, files: Sequence[Path]) -> dict[str, Any]:
     }
 
 
-def summary(model: Any, asked: Asked, files: Sequence[Path]) -> list["RenderableType"]:
+def summary(model: Any, asked: Options, files: Sequence[Path]) -> list["RenderableType"]:
     """What a terminal shows: promised, found, where it is, and what next."""
     groups = Groups(model)
     return [
@@ -214,10 +214,10 @@ def summary(model: Any, asked: Asked, files: Sequence[Path]) -> list["Renderable
     ]
 
 
-def same_code(asked: Asked, groups: Groups) -> str:
+def same_code(asked: Options, groups: Groups) -> str:
     """Python that does the same with a table of one's own."""
     method = None if asked.method == "kmeans" else asked.method
-    return code(asked, "PrivateKMeans", f"{groups.k}, ", method=method, delta=asked.delta)
+    return code(asked, "PrivateKMeans", f"{groups.k}, ", method=method)
 
 
 def _found(groups: Groups) -> str:
@@ -285,7 +285,7 @@ def _table(groups: Groups) -> dict[str, Any]:
     return told | {"marked": True, "note": note}
 
 
-def _errors(groups: Groups, asked: Asked) -> list[str]:
+def _errors(groups: Groups, asked: Options) -> list[str]:
     worst = max(range(groups.k), key=lambda i: groups.relative[i])
     where = zip(groups.names[:4], groups.in_words(worst), strict=False)
     said = [

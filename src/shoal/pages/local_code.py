@@ -20,7 +20,7 @@ def code(groups: Groups, table: str, seed: int | None) -> str:
     groups, table, seed
         What was learnt; where the reports are; of the learner.
     """
-    from shoal.cluster.local.spark import Gathered
+    from shoal.cluster.local.frames import Gathered
 
     mechanism, method = groups.model.mechanism, groups.model.method_
     on_spark = isinstance(groups.heard.reports, Gathered)

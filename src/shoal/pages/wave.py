@@ -12,7 +12,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.inputs.cluster_methods import Asked
+from shoal.cli.inputs.clustering import Options
 from shoal.cli.output import entry
 from shoal.pages.cluster import (
     code,
@@ -135,7 +135,7 @@ class WaveGroups:
         return f"{size}{mark}" if self.noise is None else f"{size} ± {self.noise[group]:,}{mark}"
 
 
-def result(model: Any, asked: Asked) -> "Result":
+def result(model: Any, asked: Options) -> "Result":
     """The release as a page wants it: words and settings public, the rest released."""
     from shoal.privacy import Public, Released, Result
 
@@ -168,7 +168,7 @@ def result(model: Any, asked: Asked) -> "Result":
     )
 
 
-def document(model: Any, asked: Asked, files: Sequence[Path]) -> dict[str, Any]:
+def document(model: Any, asked: Options, files: Sequence[Path]) -> dict[str, Any]:
     """What ``--json`` prints."""
     groups = WaveGroups(model)
     return outcome(asked, files, groups.guarantee) | {
@@ -184,7 +184,7 @@ def document(model: Any, asked: Asked, files: Sequence[Path]) -> dict[str, Any]:
     }
 
 
-def summary(model: Any, asked: Asked, files: Sequence[Path]) -> list["RenderableType"]:
+def summary(model: Any, asked: Options, files: Sequence[Path]) -> list["RenderableType"]:
     """What a terminal shows: promised, found, where it is, and what next."""
     groups = WaveGroups(model)
     short = any(groups.told) and len(groups.names) <= _IN_LINE
@@ -196,7 +196,7 @@ def summary(model: Any, asked: Asked, files: Sequence[Path]) -> list["Renderable
     ]
 
 
-def same_code(asked: Asked, model: Any) -> str:
+def same_code(asked: Options, model: Any) -> str:
     """Python that does the same with a table of one's own."""
     own = {
         "method": None if model.method == "block" else model.method,
@@ -275,7 +275,7 @@ def _table(groups: WaveGroups) -> dict[str, Any]:
     return told | {"marked": True, "note": note}
 
 
-def _errors(groups: WaveGroups, asked: Asked) -> list[str]:
+def _errors(groups: WaveGroups, asked: Options) -> list[str]:
     shape = " x ".join(str(cells) for cells in groups.model.grid_.shape)
     said = [
         f"Nothing finer than a cell is seen, of {shape}; shapes have steps for that reason.",

@@ -168,7 +168,7 @@ class Category:
         try:
             return known.codes(column).astype(np.int64)
         except UnknownCategory as error:
-            raise UnknownCategory(f"Column {name!r}: {error.came}", error.next_step) from None
+            raise UnknownCategory(f"Column {name!r}: {error.message}", error.hint) from None
 
 
 @dataclass(frozen=True)
@@ -278,8 +278,8 @@ def _refuse_nonfinite(rows: Matrix, columns: Names) -> None:
     )
 
 
-def _one_column(came: str) -> DimensionMismatch:
+def _one_column(given: str) -> DimensionMismatch:
     return DimensionMismatch(
-        f"{came} came; this mechanism takes one column of categories.",
+        f"{given} came; this mechanism takes one column of categories.",
         "Choose the column, or use Mixed for several.",
     )

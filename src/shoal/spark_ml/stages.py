@@ -148,8 +148,8 @@ class _Labelling(_Kept, HasPredictionCol, Model):  # type: ignore[misc]
 
     def _transform(self, dataset: Any) -> Any:
         name = self.getPredictionCol()
-        rows: Any = rows_of(dataset, self.fitted.domain)
-        labelled = rows.map(self.fitted._labels(), [name]).appended()
+        rows: Any = rows_of(dataset, self.fitted.box)
+        labelled = rows.map(self.fitted._labels(), [name]).like_input()
         return labelled.withMetadata(name, HOLDER)
 
     def _write_fit(self, folder: Path) -> None:
@@ -246,7 +246,7 @@ class TopDownSpecialization(_Stage, Estimator):  # type: ignore[misc]
 
     def __init__(self, policy: Any = None, **settings: Any) -> None:
         if settings:
-            policy = anonymize.TopDownSpecialization(policy=policy, **settings)._policy()
+            policy = anonymize.TopDownSpecialization(policy=policy, **settings).to_policy()
         super().__init__(policy=policy)
 
     def _fit(self, dataset: Any) -> Any:

@@ -21,7 +21,7 @@ assert "connect" in type(frame).__module__
 rows, grid = rows_of(frame, box), Grid(box, 4)
 assert np.array_equal(rows.count(grid), rows_of(table, box).count(grid))
 twice = rows.map(lambda block: block.numbers * 2, ["a", "b"])
-assert twice.appended().columns == ["x", "y", "a", "b"]
+assert twice.like_input().columns == ["x", "y", "a", "b"]
 twice.write("FOLDER/twice.parquet")
 assert session.read.parquet("FOLDER/twice.parquet").count() == 300
 try:

@@ -46,14 +46,14 @@ def test_spark_writes_it_where_it_is_told_and_replaces_nothing_unasked(frame, tm
 
 
 def test_columns_are_appended_to_lines_whatever_else_they_hold(frame):
-    lines = doubled(frame).appended().toArrow()
+    lines = doubled(frame).like_input().toArrow()
     assert lines.column_names == ["x", "a name.", "twice"]
     np.testing.assert_array_equal(lines["twice"].to_numpy(), 2 * lines["x"].to_numpy())
     with pytest.raises(DuplicateColumn, match="'x'"):
-        doubled(frame, ["x"]).appended()
+        doubled(frame, ["x"]).like_input()
     limited = doubled(frame, entity="a name.", max_rows_per_person=1)
     with pytest.raises(ConflictingSettings):
-        limited.appended()
+        limited.like_input()
 
 
 def test_reports_are_drawn_once_and_kept_before_anybody_sees_them(frame):

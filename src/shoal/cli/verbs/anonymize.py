@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.inputs.engine import Engine, Engines, Master
-from shoal.cli.inputs.table import Table, is_uri
-from shoal.cli.output import Json, Output, Progress, Publisher, Quiet, Title, entry
+from shoal.cli.inputs.engine import Engines
+from shoal.cli.inputs.table import is_uri
+from shoal.cli.options import Engine, Json, Master, Publisher, Quiet, Table, Title
+from shoal.cli.output import Output, Progress, entry
 from shoal.errors import InvalidPolicy
 
 if TYPE_CHECKING:

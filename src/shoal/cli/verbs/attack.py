@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from shoal.cli.inputs.engine import Engine, Engines, Master
-from shoal.cli.inputs.table import Columns, Domain, Table, box_of, budget_of, schema_of
-from shoal.cli.output import Json, Output, Quiet, check_page
+from shoal.cli.inputs.engine import Engines
+from shoal.cli.inputs.table import box_of, budget_of, schema_of
+from shoal.cli.options import Columns, Domain, Engine, Json, Master, Quiet, Table
+from shoal.cli.output import Output, check_page
 from shoal.errors import ConflictingSettings
 
 if TYPE_CHECKING:
@@ -199,11 +200,11 @@ def linkage(
 
 def _model(method: str, groups: str | None, epsilon: str | None, box: "Box") -> Any:
     """The estimator under attack, not fitted; it has no ledger, since nothing is released."""
-    from shoal.cli.inputs.cluster_methods import Asked, groups_of, named
+    from shoal.cli.inputs.clustering import Options, method_named, parse_groups
 
-    wanted = groups_of(groups)
+    wanted = parse_groups(groups)
     if method != "plain":
-        return named(method).build(Asked(method, budget_of(epsilon, "model"), box, wanted))
+        return method_named(method).build(Options(method, budget_of(epsilon, "model"), box, wanted))
     if epsilon is not None or wanted is None or len(wanted) > 1:
         raise ConflictingSettings(
             "--method plain takes one number of groups and no epsilon.", "E.g. -k 8."

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli.output import Json, Output, Quiet, check_page
+from shoal.cli.options import Json, Quiet
+from shoal.cli.output import Output, check_page
 from shoal.errors import ConflictingSettings, InvalidSetting
 
 if TYPE_CHECKING:

@@ -8,49 +8,46 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shoal.cli.holder import (
-    Curator,
-    check_curator_page,
-    curator_page,
-    left_out_or_moved,
-    tell_holder,
-)
-from shoal.cli.inputs.cluster_methods import Asked, Method, Waves, groups_of, named
-from shoal.cli.inputs.cluster_options import (
+from shoal.cli.holder import check_curator_page, curator_page, left_out_or_moved, tell_holder
+from shoal.cli.inputs.cluster_phrases import in_words
+from shoal.cli.inputs.clustering import Method, Options, WaveOptions, method_named, parse_groups
+from shoal.cli.inputs.engine import Engines
+from shoal.cli.inputs.perturb_phrases import saying_what_is_spent
+from shoal.cli.inputs.resume import has_resumed, is_same_again, resumed_entry, work_of
+from shoal.cli.inputs.table import box_of, budget_of, counted, schema_of
+from shoal.cli.options import (
     Cells,
     Choose,
+    Columns,
+    Curator,
     Delta,
+    Domain,
     Drop,
+    Engine,
     Entity,
     Epsilon,
     Folder,
     Groups,
+    Json,
+    LedgerFile,
     Level,
     Local,
+    Master,
     MaxRows,
     MethodName,
     Neighbours,
     Overwrite,
     PublicNumber,
+    Publisher,
+    Quiet,
+    Seed,
     Selector,
+    Table,
+    Title,
     Variant,
     Wavelet,
 )
-from shoal.cli.inputs.cluster_phrases import in_words
-from shoal.cli.inputs.engine import Engine, Engines, Master
-from shoal.cli.inputs.perturb_phrases import saying_what_is_spent
-from shoal.cli.inputs.resume import has_resumed, is_same_again, resumed_entry, work_of
-from shoal.cli.inputs.table import (
-    Columns,
-    Domain,
-    LedgerFile,
-    Table,
-    box_of,
-    budget_of,
-    counted,
-    schema_of,
-)
-from shoal.cli.output import Json, Output, Progress, Publisher, Quiet, Seed, Title
+from shoal.cli.output import Output, Progress
 from shoal.cli.verbs.cluster_local import asked_of, learn
 from shoal.errors import InvalidSetting
 
@@ -125,16 +122,16 @@ def cluster(
         engines = Engines(engine, master)
         learn(asked_of(context), engines, output, overwrite, Output(json, quiet))
         return
-    how, budget = named(method), budget_of(epsilon, "release")
+    how, budget = method_named(method), budget_of(epsilon, "release")
     engines = Engines(engine, master)
     _check_apart(ledger, output)
     check_curator_page(curator, output, overwrite, (table, domain, ledger))
     schema = schema_of(domain)
-    asked = Asked(
+    asked = Options(
         method=method,
         epsilon=budget,
         box=box_of(schema, columns, domain),
-        n_clusters=groups_of(groups),
+        n_clusters=parse_groups(groups),
         choose=choose,
         delta=delta,
         neighbours=neighbours,
@@ -146,7 +143,7 @@ def cluster(
         seed=seed,
         title=title,
         publisher=publisher,
-        waves=Waves(variant, cells, selector, level, wavelet),
+        waves=WaveOptions(variant, cells, selector, level, wavelet),
     )
     say = Output(json, quiet)
     with say.progress(3) as progress, in_words():
@@ -154,7 +151,7 @@ def cluster(
         with engines.table(table, progress) as source:
             work = work_of("cluster", table, engines.on_spark, seed, asked.work)
             files = task.run(source, output, overwrite, curator, work, progress)
-    story = import_module(how.story)
+    story = import_module(how.page)
     document = story.document(task.model, asked, files) | {"resumed": task.resumed}
     say.result(document, *resumed_entry(task.resumed), *story.summary(task.model, asked, files))
     tell_holder(task.yours, quiet=json or quiet)
@@ -163,10 +160,10 @@ def cluster(
 class _Task:
     """One run: what is asked for, checked before a row is read or a file made."""
 
-    def __init__(self, asked: Asked, how: Method) -> None:
+    def __init__(self, asked: Options, how: Method) -> None:
         self.asked = asked
         self.model: Any = how.build(asked)
-        self._story: Any = import_module(how.story)
+        self._story: Any = import_module(how.page)
         self._entries = self._listed()
         self.resumed = False
         self.yours: list[str] = []  # of the rows themselves, for their holder

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shoal.cli.inputs.cluster_methods import groups_of
 from shoal.cli.inputs.cluster_phrases import in_words
+from shoal.cli.inputs.clustering import parse_groups
 from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.table import counted
 from shoal.cli.output import Output, Progress
@@ -34,7 +34,7 @@ def asked_of(context: typer.Context) -> Asked:
     """
     words = context.params
     _refuse_others(context)
-    if (wanted := groups_of(words["groups"])) is None:
+    if (wanted := parse_groups(words["groups"])) is None:
         raise InvalidSetting(
             "-k did not come: how many groups?", "E.g. -k 5, or -k 2-8 to choose among them."
         )
@@ -85,7 +85,7 @@ def _found(asked: Asked, frame: Any, progress: Progress) -> "Groups":
 def _users(model: Any, heard: "Heard") -> int:
     """Of the control: as many as reported; of those that Spark counted, as many as fit here."""
     from shoal.cli.inputs.reports import MOST_NUMBERS
-    from shoal.cluster.local.spark import Gathered
+    from shoal.cluster.local.frames import Gathered
 
     users = int(model.n_used_)
     on_spark = isinstance(heard.reports, Gathered)
@@ -98,9 +98,9 @@ def _heard(asked: Asked, frame: Any, rng: "Randomness", progress: Progress) -> "
         from shoal.cli.inputs.reports import heard
 
         return heard(asked.table, rng.compute, counted(progress))
-    from shoal.cli.inputs.spark_reports import heard_on_spark
+    from shoal.cli.inputs.frame_reports import heard_in_frame
 
-    return heard_on_spark(asked.table, frame, rng.seed())
+    return heard_in_frame(asked.table, frame, rng.seed())
 
 
 def _clusters(asked: Asked, heard: "Heard", rng: Any) -> int:
@@ -154,14 +154,14 @@ def _check_law(heard: "Heard", asked: Asked) -> None:
 
 def _refuse_others(context: typer.Context) -> None:
     """Options that a private fit needs and reports have no use for, where they were given."""
-    came = [
+    given = [
         max(option.opts, key=len)
         for option in context.command.params
         if option.name not in _USED and _on_the_line(context, str(option.name))
     ]
-    if came:
+    if given:
         raise InvalidSetting(
-            f"{', '.join(came)} came with --local, which spends nothing: bounds, columns and "
+            f"{', '.join(given)} came with --local, which spends nothing: bounds, columns and "
             "promise are the reports' own, in the file beside them.",
             "Leave it out, or leave --local out to cluster rows.",
         )

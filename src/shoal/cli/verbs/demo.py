@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.output import Json, Output, Progress, Quiet, Seed
+from shoal.cli.options import Json, Quiet, Seed
+from shoal.cli.output import Output, Progress
 from shoal.pages.demo import Release, document, result, summary
 
 if TYPE_CHECKING:

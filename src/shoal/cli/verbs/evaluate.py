@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.inputs.engine import Engine, Engines, Master
-from shoal.cli.inputs.table import Columns, listed
-from shoal.cli.output import Json, Output, Progress, Quiet, check_page
+from shoal.cli.inputs.engine import Engines
+from shoal.cli.inputs.table import listed
+from shoal.cli.options import Columns, Engine, Json, Master, Quiet
+from shoal.cli.output import Output, Progress, check_page
 from shoal.errors import InvalidSetting
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.output import Json, Output, Quiet, console, entry
+from shoal.cli.options import Json, Quiet
+from shoal.cli.output import Output, console, entry
 from shoal.figures.text import clean
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _as_reader(path: Path) -> Iterator[None]:
             "the files beside it whose names begin the same, and look at the copy.",
         ) from None
     except LedgerError as error:
-        raise type(error)(error.came, error.next_step.removeprefix(NOT_SPENT)) from None
+        raise type(error)(error.message, error.hint.removeprefix(NOT_SPENT)) from None
 
 
 def _account(ledger: "Ledger") -> dict[str, list[dict[str, Any]]]:

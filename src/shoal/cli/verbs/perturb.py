@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.inputs.engine import Engine, Engines, Master
+from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.mechanism import Name, Settings, build, columns_of, named, remap_of
 from shoal.cli.inputs.perturb_phrases import in_words, saying_what_is_spent
-from shoal.cli.inputs.report_file import Place, check_format, place_of, sidecar_of
+from shoal.cli.inputs.report_file import check_format, place_of, sidecar_of
 from shoal.cli.inputs.resume import has_resumed, is_same_again, resumed_entry, work_of
-from shoal.cli.inputs.table import Columns, Domain, LedgerFile, Table, budget_of, counted
-from shoal.cli.output import Json, Output, Progress, Quiet, Seed
+from shoal.cli.inputs.table import budget_of, counted
+from shoal.cli.options import Columns, Domain, Engine, Json, LedgerFile, Master, Quiet, Seed, Table
+from shoal.cli.output import Output, Progress
 from shoal.errors import InvalidSetting, RunChanged
 from shoal.pages.reports import sidecar, summary
 
 if TYPE_CHECKING:
     from shoal.engine import Rows
+    from shoal.engine.table import OutputPlace
     from shoal.perturb.draft import Draft
     from shoal.perturb.stream import Drawn
     from shoal.privacy import Guarantee, Ledger, Page
@@ -240,7 +242,7 @@ class _Task:
             raise
 
     def _write(
-        self, source: Any, output: str, place: Place, ledger: "Ledger", progress: Progress
+        self, source: Any, output: str, place: "OutputPlace", ledger: "Ledger", progress: Progress
     ) -> dict[str, Any]:
         from shoal.perturb.stream import reports_name
 

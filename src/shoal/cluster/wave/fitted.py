@@ -30,7 +30,6 @@ from shoal.domain.box import as_matrix
 from shoal.domain.grid import whole_steps
 from shoal.engine import rows_of
 from shoal.engine.rows import Block
-from shoal.engine.spark.mapped import SparkMapped
 from shoal.errors import ConflictingSettings, DimensionMismatch, TooManyCells
 from shoal.estimator import PrivateEstimator
 from shoal.figures import Figure, cluster_map
@@ -164,11 +163,7 @@ class FittedWave(PrivateEstimator):
         label = self._labels()
         if isinstance(X, np.ndarray | list | tuple):
             return label.of(as_matrix(X, self.grid_.box.d))
-        mapped = rows_of(X, self.grid_.box).map(label, ["label"])
-        if isinstance(mapped, SparkMapped):
-            return mapped.appended()
-        labels = (batch["label"] for batch in mapped.batches())
-        return np.concatenate([np.zeros(0, np.int64), *labels])
+        return rows_of(X, self.grid_.box).map(label, ["label"]).like_input(squeeze=True)
 
     def coarser(self, levels: int = 1) -> Self:
         """The same release on a grid halved so many times more: free, though noisier than counted.
@@ -269,7 +264,7 @@ class FittedWave(PrivateEstimator):
         counted = counted_cells(
             noisy, self.cell_labels_, transform.gain, size=size, smoothed=smooth
         )
-        self._keep_totals(settled(self.n_rows_, rows_noise, counted, self.epsilon is None))
+        self._keep_totals(settled(self.n_rows_, rows_noise, counted, not self.is_private))
         return self
 
     def _keep_totals(self, totals: Totals) -> None:
@@ -282,7 +277,7 @@ class FittedWave(PrivateEstimator):
     def fit(self, X: Any, y: None = None) -> Self:
         """Read the rows, once paid for, and find the clusters of their cells."""
         super().fit(X)
-        if self.epsilon is not None:
+        if self.is_private:
             warn_if_none_is_told(self.groups_told_, self.rows_told_)
         return self
 

@@ -265,7 +265,7 @@ def test_planar_and_spherical_noise_keep_to_their_columns():
 def test_bad_rows_get_a_named_error_and_a_next_step(rows, error):
     with pytest.raises(error) as refused:
         NDLaplace(1.0, domain=Box.unit(2)).release(rows, noise())
-    assert refused.value.next_step
+    assert refused.value.hint
 
 
 def test_promises_scaled_by_two_boxes_do_not_add():

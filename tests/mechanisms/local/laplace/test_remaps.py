@@ -39,7 +39,7 @@ REMAPS = [clamp(BOX), snap(BOX, 5), bayes_remap("em"), bayes_remap((TOWNS, [1, 2
 def test_a_remap_given_rows_refuses_them(remap, rows):
     with pytest.raises(NotAReport) as refused:
         remap(rows)
-    assert refused.value.next_step
+    assert refused.value.hint
 
 
 @pytest.mark.parametrize("remap", REMAPS)
@@ -175,7 +175,7 @@ def test_a_report_far_from_every_atom_goes_to_the_nearest():
 def test_what_makes_no_remap_is_refused(make, error):
     with pytest.raises(error) as refused:
         make()
-    assert refused.value.next_step
+    assert refused.value.hint
 
 
 def test_atoms_of_weight_zero_are_left_out():
