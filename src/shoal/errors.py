@@ -73,12 +73,19 @@
         ├── UnsafeLedgerPlace             a file of two names, or on a network share
         └── LimitMismatch                 a limit given that is not the one stored
 
-A message says what came and what would do; ``hint`` says what to do about it. Neither ever
-quotes a row.
+``message`` says what came and what would do; ``hint`` says what to do about it. Neither ever
+quotes a row. Where a sentence names a setting it is joined from parts, ``"E.g. " +
+setting("n_public", 500) + "."``, so that Python shows ``n_public=500`` and the command line
+``--n-public 500``; which setting is wrong is one of the error's ``facts``.
 
 And one warning, which stops nothing: ``NoGroupsTold``, where what was released cannot be told from
 a release about nobody.
 """
+
+from ast import literal_eval
+from collections.abc import Callable
+from copy import copy
+from typing import NamedTuple, Self
 
 __all__ = [
     "AlreadyExists",
@@ -133,10 +140,13 @@ __all__ = [
     "RestrictionTooTight",
     "RunChanged",
     "SessionStopped",
+    "SettingPart",
     "ShadowOverlap",
     "ShoalError",
     "SparkMissing",
+    "Spell",
     "StartFails",
+    "Text",
     "TooFewDraws",
     "TooFewEntities",
     "TooFewRows",
@@ -154,21 +164,208 @@ __all__ = [
     "UnreadableTable",
     "UnsafeLedgerPlace",
     "WorkerIncomplete",
+    "from_literal",
+    "setting",
 ]
 
 
+class NoValue:
+    """Marks a setting that is named without a value."""
+
+
+class SettingPart(NamedTuple):
+    """A setting named in a sentence; each layer spells it as its readers write it."""
+
+    name: str
+    value: object = NoValue
+
+    def __str__(self) -> str:
+        """As Python has it: ``n_public``, or ``n_public=500``."""
+        return self.name if self.value is NoValue else f"{self.name}={_literal(self.value)}"
+
+
+Spell = Callable[[SettingPart], str]
+
+
+class Text(NamedTuple):
+    """A sentence in parts: words, and settings among them.
+
+    Examples
+    --------
+    >>> text = "E.g. " + setting("n_public", 500) + "."
+    >>> str(text)
+    'E.g. n_public=500.'
+    >>> text.spelled(lambda each: f"--{each.name} {each.value}")
+    'E.g. --n_public 500.'
+    """
+
+    parts: tuple[str | SettingPart, ...]
+
+    def __add__(self, other: "str | Text") -> "Text":  # type: ignore[override]
+        return Text(self.parts + _parts(other))
+
+    def __radd__(self, other: str) -> "Text":
+        return Text((other, *self.parts))
+
+    def __str__(self) -> str:
+        return self.spelled(str)
+
+    def spelled(self, spell: Spell) -> str:
+        """The sentence, with settings as ``spell`` writes them."""
+        return "".join(part if isinstance(part, str) else spell(part) for part in self.parts)
+
+    @property
+    def settings(self) -> list[SettingPart]:
+        """The settings it names."""
+        return [part for part in self.parts if isinstance(part, SettingPart)]
+
+
+def setting(name: str, value: object = NoValue) -> Text:
+    """A setting as a part of an error's sentence.
+
+    Parameters
+    ----------
+    name
+        Its name in Python.
+    value
+        A value to show with it, which must be public.
+
+    Returns
+    -------
+    Text
+        To be joined to other words by ``+``.
+    """
+    return Text((SettingPart(name, value),))
+
+
+def _parts(text: str | Text) -> tuple[str | SettingPart, ...]:
+    return (text,) if isinstance(text, str) else text.parts
+
+
+def _literal(value: object) -> str:
+    small = isinstance(value, float) and 0 < value < 1e-4
+    return f"{value:g}".replace("e-0", "e-") if small else repr(value)
+
+
 class ShoalError(Exception):
-    """Base of all of them: what came, and the next step."""
+    """Base of all of them: what is wrong, what to do about it, and the facts.
+
+    Parameters
+    ----------
+    message
+        What came and what would do.
+    hint
+        What to do next.
+    facts
+        What a program may want to know: ``setting``, the Python name of the setting that is
+        wrong, and ``example``, a value that would do, where the sentences do not tell them by
+        themselves; ``reason``, which of several cases of one class this is.
+    """
 
     exit_code = 2
 
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message, hint)
-        self.message = message
-        self.hint = hint
+    def __init__(self, message: str | Text, hint: str | Text, **facts: object) -> None:
+        super().__init__(str(message), str(hint))
+        self.texts = Text(_parts(message)), Text(_parts(hint))
+        self.facts = _settings_named(*self.texts) | facts
+
+    @property
+    def message(self) -> str:
+        """What came and what would do, with settings as Python has them."""
+        return str(self.texts[0])
+
+    @property
+    def hint(self) -> str:
+        """What to do next."""
+        return str(self.texts[1])
+
+    @property
+    def setting(self) -> str | None:
+        """The setting that is wrong, where it is one."""
+        name = self.facts.get("setting")
+        return None if name is None else str(name)
+
+    @property
+    def reason(self) -> str | None:
+        """Which of several cases of one class this is."""
+        reason = self.facts.get("reason")
+        return None if reason is None else str(reason)
+
+    def changed(self, message: str | Text | None = None, hint: str | Text | None = None) -> Self:
+        """The same error with another sentence, and its facts.
+
+        Parameters
+        ----------
+        message, hint
+            What to say instead; None leaves the sentence as it is.
+        """
+        other = copy(self)
+        own = self.texts
+        texts = message or own[0], hint or own[1]
+        other.texts = Text(_parts(texts[0])), Text(_parts(texts[1]))
+        other.args = tuple(map(str, other.texts))
+        return other
+
+    def within(self, place: str) -> Self:
+        """The same error, its message begun with where it arose, e.g. ``Column 'age'``."""
+        return self.changed(f"{place}: " + self.texts[0])
+
+    def spelled(self, spell: Spell) -> Self:
+        """The same error with settings written another way, once and for all."""
+        other = self.changed(*(text.spelled(spell) for text in self.texts))
+        if self.setting is not None:
+            other.facts = self.facts | {"setting": spell(SettingPart(self.setting))}
+        return other
+
+    def to_literal(self) -> str:
+        """The error as text that ``from_literal`` reads: what a worker sends to whoever asked."""
+        texts = [[_plain(part) for part in text.parts] for text in self.texts]
+        return repr((type(self).__name__, *texts, _plain(self.facts)))
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}"
+
+
+def from_literal(text: str) -> ShoalError:
+    """The error that ``to_literal`` wrote.
+
+    Examples
+    --------
+    >>> error = from_literal(InvalidSetting.of("n_public", "is no whole number", 500).to_literal())
+    >>> type(error).__name__, error.hint, error.setting
+    ('InvalidSetting', 'E.g. n_public=500.', 'n_public')
+    """
+    name, message, hint, facts = literal_eval(text)
+    found: type[ShoalError] = globals()[name]
+    parts = [
+        Text(tuple(part if isinstance(part, str) else SettingPart(*part) for part in each))
+        for each in (message, hint)
+    ]
+    return found(*parts, **facts)
+
+
+def _plain(value: object) -> object:
+    """The value in Python's own literals, a setting without its mark for none."""
+    match value:
+        case SettingPart() if value.value is NoValue:
+            return (value.name,)
+        case None | str() | int() | float():
+            return value
+        case dict():
+            return {name: _plain(each) for name, each in value.items()}
+        case tuple() | list() | range():
+            return tuple(map(_plain, value))
+    return str(value)
+
+
+def _settings_named(message: Text, hint: Text) -> dict[str, object]:
+    """The first setting the message names, and the value that the hint shows with it."""
+    if not message.settings:
+        return {}
+    name = message.settings[0].name
+    shown = [each.value for each in hint.settings if each.name == name]
+    examples = [value for value in shown if value is not NoValue]
+    return {"setting": name} | ({"example": examples[0]} if examples else {})
 
 
 class BadInput(ShoalError, ValueError):
@@ -181,6 +378,26 @@ class InvalidBudget(BadInput):
 
 class InvalidSetting(BadInput):
     """A parameter outside its range."""
+
+    @classmethod
+    def of(cls, name: str, problem: str, example: object) -> Self:
+        """The error of one setting: what is wrong with it, and a value that would do.
+
+        Parameters
+        ----------
+        name
+            Its name in Python.
+        problem
+            The rest of the sentence, e.g. ``is no whole number from 1 up``.
+        example
+            A value that would do.
+
+        Examples
+        --------
+        >>> str(InvalidSetting.of("n_public", "is no whole number from 1 up", 500))
+        'n_public is no whole number from 1 up.\\nE.g. n_public=500.'
+        """
+        return cls(setting(name) + f" {problem}.", "E.g. " + setting(name, example) + ".")
 
 
 class ConflictingSettings(BadInput):
@@ -438,6 +655,19 @@ class ClusterFailed(MissingPart):
 
 class LedgerError(ShoalError):
     """The ledger cannot be used."""
+
+    @classmethod
+    def unspent(cls, message: str, hint: str) -> Self:
+        """The error of a ledger that nothing was written to.
+
+        Parameters
+        ----------
+        message
+            What is wrong.
+        hint
+            What to do next; a fact of its own too, for readers, who meant to spend nothing.
+        """
+        return cls(message, f"Nothing was spent. {hint}", reader_hint=hint)
 
 
 class NotALedger(LedgerError):

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator
 from shoal.domain import Box, Partition, SparseCounts, View, ViewedCells
 from shoal.engine import Rows, rows_of
 from shoal.engine.rows import Terms
-from shoal.errors import InvalidSetting, UnknownBounds, UnreadableTable
+from shoal.errors import InvalidSetting, UnknownBounds, UnreadableTable, setting
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
 from shoal.privacy.exact import whole_number
@@ -115,7 +115,11 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             # Rows made elsewhere. With a limit, one row of a person may make room for another.
             raise InvalidSetting(
                 "Rows came that keep another number of rows a person than this promise covers.",
-                "Give the same max_rows_per_person, and entity, here.",
+                "Give the same "
+                + setting("max_rows_per_person")
+                + ", and "
+                + setting("entity")
+                + ", here.",
             )
         if not rows.rereadable:
             raise UnreadableTable(
@@ -130,7 +134,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         if self.n_public is not None:
             told = whole_number(self.n_public)
             if told is None or told < 1:
-                raise InvalidSetting("n_public is no whole number from 1 up.", "E.g. n_public=500.")
+                raise InvalidSetting.of("n_public", "is no whole number from 1 up", 500)
             return told
         if self.neighbours == "replace-one" and _keeps_every_row(rows.terms):
             return max(1, rows.size())  # a constant of the mechanism: neighbours have as many rows

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain.box import Box, Matrix, as_matrix
-from shoal.errors import InvalidDomain, NotFinite, TooManyCells
+from shoal.errors import InvalidDomain, NotFinite, TooManyCells, setting
 
 __all__ = ["MAX_CELLS", "Grid", "Keys", "Partition", "SparseCounts"]
 
@@ -54,8 +54,9 @@ class Grid:
         shape: tuple[Any, ...] = tuple(cells) if each else (cells,) * box.d  # type: ignore[arg-type]
         if len(shape) != box.d or not all(_is_count(m) for m in shape):
             raise InvalidDomain(
-                f"Cells must be a whole number from 1 up, or one for each of {box.d} columns.",
-                "E.g. Grid(box, 16).",
+                setting("cells")
+                + f" must be a whole number from 1 up, or one for each of {box.d} columns.",
+                "E.g. " + setting("cells", 16) + ".",
             )
         shape = tuple(int(m) for m in shape)
         if math.prod(shape) > MAX_CELLS:

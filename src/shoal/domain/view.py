@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain.box import Box, Matrix
 from shoal.domain.grid import Keys, Partition
-from shoal.errors import InvalidDomain, TooManyAxes
+from shoal.errors import InvalidDomain, TooManyAxes, setting
 
 __all__ = ["MOST_AXES", "View", "ViewedCells"]
 
@@ -136,4 +136,6 @@ def _check(domain: Box, axes: Matrix, center: Matrix, width: float) -> None:
             "The axes are not of length 1 and at right angles.", "E.g. np.linalg.qr(axes).Q."
         )
     if not (np.all(np.isfinite(center)) and np.isfinite(width) and width > 0):
-        raise InvalidDomain("The centre or the width is no finite number.", "E.g. width=1.0.")
+        raise InvalidDomain(
+            "The centre or the width is no finite number.", "E.g. " + setting("width", 1.0) + "."
+        )

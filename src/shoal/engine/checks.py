@@ -17,6 +17,7 @@ from shoal.errors import (
     TooManyCells,
     UnknownBounds,
     UnknownColumn,
+    setting,
 )
 
 __all__ = ["MAX_DENSE_CELLS", "add_checked", "check_columns", "check_partition", "integers_of"]
@@ -29,7 +30,7 @@ def check_partition(partition: Partition, screen: Screen, dense: bool) -> None:
     if dense and partition.size > MAX_DENSE_CELLS:
         raise TooManyCells(
             f"{partition.size} cells are more than the {MAX_DENSE_CELLS} a dense count may have.",
-            "Count with sparse=True, or use fewer cells.",
+            "Count with " + setting("sparse", True) + ", or use fewer cells.",
         )
     box = getattr(partition, "box", None)
     if box is not None:

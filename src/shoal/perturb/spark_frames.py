@@ -11,7 +11,7 @@ from shoal.engine import Block, Rows, rows_of
 from shoal.engine.entry import anywhere
 from shoal.engine.rows import Terms
 from shoal.engine.spark.rows import SparkRows
-from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds
+from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds, setting
 from shoal.mechanisms.local.laplace.remaps import taught
 from shoal.mechanisms.local.reports import Remap, Reports
 from shoal.perturb.shape import Category, Cell, Mixture, Names, Numbers, Shape
@@ -31,7 +31,9 @@ def check_for_frame(user: str | None) -> None:
     """Refuse what one machine would have to remember."""
     if user is not None:
         raise ConflictingSettings(
-            "user came with a Spark frame: who was reported before is remembered by one machine.",
+            setting("user")
+            + " came with a Spark frame: who was reported before is remembered by one "
+            "machine.",
             "Let each person have one row: Streamed(mechanism) on rows_of(frame, domain, "
             f"entity={user!r}, max_rows_per_person=1).",
         )

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.engine.entry import is_spark_frame
-from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn
+from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn, setting
 from shoal.mechanisms import NDLaplace
 from shoal.mechanisms.local.laplace.remaps import learns
 from shoal.mechanisms.local.reports import Remap, Reports
@@ -245,12 +245,15 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     def _check_settings(self, simulation: bool) -> None:
         if not isinstance(self.memo, Memo) and self.memo not in ("frozen", "fresh"):
             raise InvalidSetting(
-                "memo is neither 'frozen', 'fresh' nor a Memo.", "Choose one; 'frozen' costs least."
+                setting("memo") + " is neither 'frozen', 'fresh' nor a Memo.",
+                "Choose one; 'frozen' costs least.",
             )
         if isinstance(self.mechanism.guarantee, Unprotected) and not simulation:
             raise InvalidSetting(
                 f"The mechanism promises nothing: {self.mechanism.guarantee.reason}.",
-                "Use one that does, or say random_state=7 to make this a simulation.",
+                "Use one that does, or say "
+                + setting("random_state", 7)
+                + " to make this a simulation.",
             )
 
     def _check_units(self, names: Names) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import InvalidSetting, NotPublishable, ProtectedValue
+from shoal.errors import InvalidSetting, NotPublishable, ProtectedValue, setting
 from shoal.figures import Figure, dots
 from shoal.privacy import (
     ApproxDP,
@@ -167,7 +167,9 @@ def _check_publishable(guarantee: Guarantee, settings: Mapping[str, Any]) -> Non
     if isinstance(guarantee, Unprotected) and settings.get("source") not in ("synthetic", "public"):
         raise NotPublishable(
             "This result promises nothing, and its source is not declared synthetic or public.",
-            "Use a private method; or, if the rows are no one's, set source='synthetic'.",
+            "Use a private method; or, if the rows are no one's, set "
+            + setting("source", "synthetic")
+            + ".",
         )
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.audit.bound.sample import Sample
 from shoal.audit.bound.statistics import Score, Statistic, candidates, few_values
-from shoal.errors import InvalidSetting, TooFewDraws
+from shoal.errors import InvalidSetting, TooFewDraws, setting
 from shoal.privacy.exact import whole_number
 
 __all__ = [
@@ -208,7 +208,8 @@ def check_levels(alpha: float, delta: float) -> None:
     numbers = isinstance(alpha, int | float) and isinstance(delta, int | float)
     if not numbers or not 0 < alpha < 0.5 or not 0 <= delta < 1:
         raise InvalidSetting(
-            "alpha must lie in (0, 0.5) and delta in [0, 1).", "E.g. alpha=0.01, delta=0."
+            setting("alpha") + " must lie in (0, 0.5) and " + setting("delta") + " in [0, 1).",
+            "E.g. " + setting("alpha", 0.01) + ", " + setting("delta", 0) + ".",
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import BadInput, InvalidPair, InvalidSetting
+from shoal.errors import BadInput, InvalidPair, InvalidSetting, setting
 from shoal.privacy import ApproxDP, Guarantee, LocalDP, MetricDP, PureDP, Unprotected
 
 __all__ = [
@@ -83,7 +83,8 @@ def check_pair(pair: Any, mechanism: Any) -> tuple[Any, Any]:
         first, second = pair
     except (TypeError, ValueError):
         raise InvalidPair(
-            f"The pair came as a {type(pair).__name__}, not as two inputs.", "E.g. pair=(5, 6)."
+            f"The pair came as a {type(pair).__name__}, not as two inputs.",
+            "E.g. " + setting("pair", (5, 6)) + ".",
         ) from None
     if same(first, second):
         raise InvalidPair(

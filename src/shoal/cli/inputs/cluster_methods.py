@@ -12,14 +12,18 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from shoal.errors import InvalidSetting
+from shoal.cli.flags import Flags
+from shoal.errors import InvalidSetting, NotFinite
 
 if TYPE_CHECKING:
     from shoal.domain import Box
 
-__all__ = ["METHODS", "Asked", "Method", "Waves", "cells_of", "groups_of", "named"]
+__all__ = ["METHODS", "Asked", "Method", "Waves", "cells_of", "flags_of", "groups_of", "named"]
 
 MOST_CLUSTERS = 10_000
+_HINTS = {NotFinite: "Fill those values, remove the rows, or leave them out with --drop."}
+_KMEANS = Flags(pairs={("method", "auto"): "--method kmeans"}, hints=_HINTS)
+_WAVES = Flags(names={"method": "--variant"}, hints=_HINTS)
 
 
 @dataclass(frozen=True)
@@ -104,7 +108,14 @@ def named(word: str) -> Method:
         return METHODS[word]
     near = get_close_matches(word.lower().replace("_", "-"), METHODS, n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
-    raise InvalidSetting("--method names no method.", f"{meant}There are {', '.join(METHODS)}.")
+    raise InvalidSetting(
+        "--method names no method.", f"{meant}There are {', '.join(METHODS)}.", setting="--method"
+    )
+
+
+def flags_of(method: str) -> Flags:
+    """How settings of this method's estimator are written on the command line."""
+    return _WAVES if method == "wave" else _KMEANS
 
 
 def groups_of(words: str | None) -> range | None:
@@ -114,12 +125,16 @@ def groups_of(words: str | None) -> range | None:
     found = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", words)
     if found is None:
         raise InvalidSetting(
-            "-k is neither a whole number nor a range.", "E.g. -k 8, or -k 2-12 to choose."
+            "-k is neither a whole number nor a range.",
+            "E.g. -k 8, or -k 2-12 to choose.",
+            setting="-k",
         )
     wanted = range(int(found[1]), int(found[2] or found[1]) + 1)
     if not wanted or wanted[0] < 1 or wanted[-1] > MOST_CLUSTERS:
         raise InvalidSetting(
-            f"-k must run upwards, from 1 up, to {MOST_CLUSTERS:,} at most.", "E.g. -k 2-12."
+            f"-k must run upwards, from 1 up, to {MOST_CLUSTERS:,} at most.",
+            "E.g. -k 2-12.",
+            setting="-k",
         )
     return wanted
 
@@ -130,7 +145,9 @@ def cells_of(words: str) -> int | tuple[int, ...] | str:
         return "auto"
     if not re.fullmatch(r"\s*\d{1,9}(\s*,\s*\d{1,9})*\s*", words):
         raise InvalidSetting(
-            "--cells is neither whole numbers nor auto.", "E.g. --cells 64, or --cells 64,32."
+            "--cells is neither whole numbers nor auto.",
+            "E.g. --cells 64, or --cells 64,32.",
+            setting="--cells",
         )
     each = tuple(int(part) for part in words.split(","))
     return each if len(each) > 1 else each[0]
@@ -146,7 +163,9 @@ def _kmeans(method: str, asked: Asked) -> Any:
         )
     if asked.n_clusters is None:
         raise InvalidSetting(
-            "-k did not come: how many groups?", "E.g. -k 8, or -k 2-12 to choose among them."
+            "-k did not come: how many groups?",
+            "E.g. -k 8, or -k 2-12 to choose among them.",
+            setting="-k",
         )
     one = len(asked.n_clusters) == 1
     return PrivateKMeans(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
+from shoal.files import not_written
 
 if TYPE_CHECKING:
     from shoal.perturb.draft import Draft
@@ -94,7 +95,9 @@ def _far(output: str, frame: Any, overwrite: bool) -> Iterator[Place]:
     files = files_of(session)
     taken = [place for place in (uri, sidecar_of(uri)) if files.exists(place)]
     if taken and not overwrite:
-        raise AlreadyExists(f"{taken[0]} exists already.", "Choose another name, or overwrite it.")
+        raise AlreadyExists(
+            f"{taken[0]} exists already.", "Choose another name, or replace it with --overwrite."
+        )
     folder = beside(uri)
     ending = next(kind for kind in (".csv.gz", ".csv", ".parquet") if uri.endswith(kind))
     try:
@@ -106,7 +109,9 @@ def _far(output: str, frame: Any, overwrite: bool) -> Iterator[Place]:
 
 def _replacing() -> InvalidSetting:
     return InvalidSetting(
-        "The reports would replace the table itself.", "Write them to another place."
+        "The reports would replace the table itself.",
+        "Write them to another place.",
+        setting="--output",
     )
 
 
@@ -156,5 +161,6 @@ def _named_like(output: Path, draft: "Draft") -> Iterator[None]:
         yield
     except CannotWrite as error:
         made = draft.folder / "output" / output.name
-        message = error.message.replace(str(made), str(output))
-        raise CannotWrite(message, error.hint) from None
+        if error.facts.get("path") != os.path.abspath(made):
+            raise
+        raise not_written(output, str(error.facts["cause"])) from None

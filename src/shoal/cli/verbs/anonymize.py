@@ -141,7 +141,9 @@ def apply(
         shoal anonymize apply --policy newcomers.yaml --cut out.manifest.json --new-people
     """
     if cut is None:
-        raise InvalidPolicy("No manifest came.", "Name the first release's with --cut.")
+        raise InvalidPolicy(
+            "No manifest came.", "Name the first release's with --cut.", setting="--cut"
+        )
     told, asked, engines = (title, publisher, population), _read(policy), Engines(engine, master)
     say, kept = Output(json, quiet), (cut, new_people)
     _release(asked, engines, say, explain, told, overwrite=overwrite, kept=kept)
@@ -335,7 +337,9 @@ def _read(path: Path | None) -> "Policy":
 
     if path is None:
         raise InvalidPolicy(
-            "No policy came.", "Name it with --policy; `shoal anonymize init TABLE` drafts one."
+            "No policy came.",
+            "Name it with --policy; `shoal anonymize init TABLE` drafts one.",
+            setting="--policy",
         )
     return read_policy(path)
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from shoal.cli.flags import Flags
 from shoal.cli.inputs.engine import Engine, Engines, Master
 from shoal.cli.inputs.table import Columns, Domain, Table, box_of, budget_of, schema_of
 from shoal.cli.output import Json, Output, Quiet, check_page
@@ -20,6 +21,15 @@ attack_app = typer.Typer(
     no_args_is_help=True,
     help="Attack a release of your own: who is in it, and which line is whose. What is found is "
     "read off your rows: it is for you, not for the public.",
+)
+
+FLAGS = Flags(
+    names={"n_shadow": "--shadows"},
+    pairs={
+        ("method", "auto"): "--method kmeans",
+        ("attack", "art"): "--by art",
+        ("attack", "forest"): "--by shadow",
+    },
 )
 
 Page = Annotated[
@@ -125,7 +135,8 @@ def membership(
             progress.step("Reading rows")
             held = story.rows_of_table(source, box, rows, seed)
         progress.step("Fitting models")
-        found = _attacked(model, held, by, shadows, repeats, alpha, seed, progress.part)
+        with FLAGS.shown():
+            found = _attacked(model, held, by, shadows, repeats, alpha, seed, progress.part)
     told = story.Membership(method, found, len(held))
     story.finish(told, say, output, overwrite)
     if found.verdict == "violated":

@@ -15,7 +15,7 @@ from shoal.cli.holder import (
     left_out_or_moved,
     tell_holder,
 )
-from shoal.cli.inputs.cluster_methods import Asked, Method, Waves, groups_of, named
+from shoal.cli.inputs.cluster_methods import Asked, Method, Waves, flags_of, groups_of, named
 from shoal.cli.inputs.cluster_options import (
     Cells,
     Choose,
@@ -36,10 +36,14 @@ from shoal.cli.inputs.cluster_options import (
     Variant,
     Wavelet,
 )
-from shoal.cli.inputs.cluster_phrases import in_words
 from shoal.cli.inputs.engine import Engine, Engines, Master
-from shoal.cli.inputs.perturb_phrases import saying_what_is_spent
-from shoal.cli.inputs.resume import has_resumed, is_same_again, resumed_entry, work_of
+from shoal.cli.inputs.resume import (
+    has_resumed,
+    is_same_again,
+    note_spending,
+    resumed_entry,
+    work_of,
+)
 from shoal.cli.inputs.table import (
     Columns,
     Domain,
@@ -149,7 +153,7 @@ def cluster(
         waves=Waves(variant, cells, selector, level, wavelet),
     )
     say = Output(json, quiet)
-    with say.progress(3) as progress, in_words():
+    with say.progress(3) as progress, flags_of(method).shown():
         task = _Task(asked, how)
         with engines.table(table, progress) as source:
             work = work_of("cluster", table, engines.on_spark, seed, asked.work)
@@ -189,7 +193,7 @@ class _Task:
         check_replaceable(output)
         with ExitStack() as stack:
             again = self.asked.ledger is not None and is_same_again(work)
-            stack.enter_context(saying_what_is_spent(self._spent, resumable=again))
+            stack.enter_context(note_spending(self._spent, resumable=again))
             stack.enter_context(self._ledger(work))
             part = stack.enter_context(whole_folder(output, overwrite))
             progress.step("Checking rows")
@@ -270,4 +274,5 @@ def _check_apart(ledger: Path | None, folder: Path) -> None:
         raise InvalidSetting(
             "The ledger lies in the folder that is to be written.",
             "Keep it elsewhere, e.g. --ledger visits.ledger.",
+            setting="--ledger",
         )

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shoal.cli.inputs.cluster_methods import groups_of
-from shoal.cli.inputs.cluster_phrases import in_words
+from shoal.cli.inputs.cluster_methods import flags_of, groups_of
 from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.table import counted
 from shoal.cli.output import Output, Progress
@@ -36,7 +35,9 @@ def asked_of(context: typer.Context) -> Asked:
     _refuse_others(context)
     if (wanted := groups_of(words["groups"])) is None:
         raise InvalidSetting(
-            "-k did not come: how many groups?", "E.g. -k 5, or -k 2-8 to choose among them."
+            "-k did not come: how many groups?",
+            "E.g. -k 5, or -k 2-8 to choose among them.",
+            setting="-k",
         )
     told = {name: words[name] for name in ("seed", "title", "publisher")}
     how = words["choose"] or "elbow"
@@ -49,7 +50,11 @@ def learn(asked: Asked, engines: Engines, output: Path, overwrite: bool, say: Ou
     from shoal.data import whole_folder
 
     check_replaceable(output)
-    with say.progress(5) as progress, in_words(), whole_folder(output, overwrite) as part:
+    with (
+        say.progress(5) as progress,
+        flags_of(asked.method).shown(),
+        whole_folder(output, overwrite) as part,
+    ):
         with engines.table(asked.table, progress) if engines.on_spark else nullcontext() as frame:
             groups = _found(asked, frame, progress)
         progress.step("Writing the page")
@@ -139,7 +144,9 @@ def _method(word: str) -> str:
     if word in NAMES:
         return word
     raise InvalidSetting(
-        "--method names no method for reports.", f"With --local there are {', '.join(NAMES)}."
+        "--method names no method for reports.",
+        f"With --local there are {', '.join(NAMES)}.",
+        setting="--method",
     )
 
 

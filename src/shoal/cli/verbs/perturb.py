@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.flags import Flags
 from shoal.cli.inputs.engine import Engine, Engines, Master
 from shoal.cli.inputs.mechanism import Name, Settings, build, columns_of, named, remap_of
-from shoal.cli.inputs.perturb_phrases import in_words, saying_what_is_spent
 from shoal.cli.inputs.report_file import Place, check_format, place_of, sidecar_of
-from shoal.cli.inputs.resume import has_resumed, is_same_again, resumed_entry, work_of
+from shoal.cli.inputs.resume import (
+    has_resumed,
+    is_same_again,
+    note_spending,
+    resumed_entry,
+    work_of,
+)
 from shoal.cli.inputs.table import Columns, Domain, LedgerFile, Table, budget_of, counted
 from shoal.cli.output import Json, Output, Progress, Quiet, Seed
-from shoal.errors import InvalidSetting, RunChanged
+from shoal.errors import InvalidSetting, NotFinite, OutsideDomain, RestrictionTooTight, RunChanged
 from shoal.pages.reports import sidecar, summary
 
 if TYPE_CHECKING:
@@ -25,6 +31,19 @@ if TYPE_CHECKING:
     from shoal.privacy import Guarantee, Ledger, Page
 
 __all__ = ["perturb"]
+
+FLAGS = Flags(
+    names={"bounds": "--domain", "entity": "--user"},
+    hints={
+        OutsideDomain: "Widen the bounds by public knowledge, or move such rows with --clip.",
+        NotFinite: "Fill those values, or remove the rows.",
+        RestrictionTooTight: "Use --remap clamp with --mechanism nd-laplace, which is free; or "
+        "raise --epsilon, widen the bounds, or take fewer --columns (ten and more never do).",
+        "degrees": "Write `geo: {latitude: ..., longitude: ...}` in the domain's file and give "
+        "--epsilon per kilometre; or give --scale if degrees are really meant.",
+        "too many columns": "Choose fewer with --columns, or use --mechanism nd-laplace.",
+    },
+)
 
 
 def perturb(
@@ -138,7 +157,7 @@ def perturb(
     promised = budget_of(epsilon, "report")
     asked = Settings(name, promised, columns, domain, scale, lattice, clip, cells)
     say = Output(json, quiet)
-    with in_words():
+    with FLAGS.shown():
         task = _Task(asked, remap, user, keep_order, ledger, seed)
     check_format(output)
     with say.progress(2) as progress, engines.table(table, progress) as source:
@@ -211,8 +230,8 @@ class _Task:
         from shoal.privacy.journal import work_digest
 
         with ExitStack() as stack:
-            stack.enter_context(saying_what_is_spent(self._spent, resumable=is_same_again(work)))
-            stack.enter_context(in_words())
+            stack.enter_context(note_spending(self._spent, resumable=is_same_again(work)))
+            stack.enter_context(FLAGS.shown())
             if isinstance(source, str):
                 self._draft = stack.enter_context(draft_of(Path(output), work_digest(work)))
             ledger = Ledger(self._ledger)

@@ -31,7 +31,7 @@ from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import Totals, settle, warn_if_none_is_told
 from shoal.domain import Box
 from shoal.engine import Rows
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, setting
 from shoal.estimator import ROWS_SHARE, Neighbours, noisy_size
 from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.privacy.page import Page
@@ -174,8 +174,13 @@ class PrivateKMeans(CentroidClusterer):
         """
         if sample_weight is not None:
             raise InvalidSetting(
-                "sample_weight came: a row that counts more than once needs more noise than this.",
-                "Leave it out; for people with several rows give entity and max_rows_per_person.",
+                setting("sample_weight")
+                + " came: a row that counts more than once needs more noise than this.",
+                "Leave it out; for people with several rows give "
+                + setting("entity")
+                + " and "
+                + setting("max_rows_per_person")
+                + ".",
             )
         super().fit(X)
         if self.synopsis_ is not None:  # they were released on one page, and tell of one total

@@ -9,7 +9,7 @@ from shoal.cluster.kmeans.weighted import Clusterer
 from shoal.domain import Box
 from shoal.domain.view import MOST_AXES
 from shoal.engine.spark.availability import spark_part
-from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, TooManyAxes
+from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, Text, TooManyAxes, setting
 from shoal.privacy import ApproxDP
 from shoal.privacy.exact import whole_number
 from shoal.synopsis.weights import Negative, check_negative
@@ -53,8 +53,12 @@ def counts_of(n_clusters: int | Sequence[int]) -> tuple[int, ...]:
     counts = [whole_number(one) for one in listed]
     if not counts or any(count is None or count < 1 for count in counts):
         raise InvalidSetting(
-            "n_clusters is neither a whole number from 1 up nor several of them.",
-            "E.g. n_clusters=8, or n_clusters=range(2, 21) to choose among.",
+            setting("n_clusters") + " is neither a whole number from 1 up nor several of them.",
+            "E.g. "
+            + setting("n_clusters", 8)
+            + ", or "
+            + setting("n_clusters", range(2, 21))
+            + " to choose among.",
         )
     return tuple(sorted({int(count) for count in counts if count is not None}))
 
@@ -63,30 +67,35 @@ def check_settings(model: Any, domain: object) -> None:
     """Refuse what cannot work, whatever the rows."""
     counts = counts_of(model.n_clusters)
     if model.method not in METHODS:
-        raise InvalidSetting(
-            f"method is none of {', '.join(map(repr, METHODS))}.", 'E.g. method="auto".'
-        )
+        raise InvalidSetting.of("method", f"is none of {', '.join(map(repr, METHODS))}", "auto")
     check_negative(model.negative)
     check_clusterer(model.spark_kmeans)
     _check_domain(domain)
     own_steps = model.method in WITH_OWN_STEPS
     if own_steps and len(counts) > 1:
         raise InvalidSetting(
-            f"method={model.method!r} came with several numbers of clusters.",
-            'Give one, or method="auto", which chooses among them on its cells.',
+            setting("method", model.method) + " came with several numbers of clusters.",
+            "Give one, or "
+            + setting("method", "auto")
+            + ", which chooses among them on its cells.",
         )
     if model.delta is not None and (own_steps or not model.refine):
         raise InvalidSetting(
-            "delta came, and nothing would use it: it buys Gaussian noise for refining steps.",
-            'Leave delta out, or use method="auto" with refine=True.',
+            setting("delta")
+            + " came, and nothing would use it: it buys Gaussian noise for refining steps.",
+            "Leave it out, or use " + _refining(own_steps) + ".",
         )
+
+
+def _refining(own_steps: bool) -> Text:
+    return setting("method", "auto") if own_steps else setting("refine", True)
 
 
 def check_clusterer(spark_kmeans: object) -> None:
     """Refuse a k-means that is not there, before anything is paid for."""
     if spark_kmeans not in ("sklearn", "mllib"):
         raise InvalidSetting(
-            "spark_kmeans is neither 'sklearn' nor 'mllib'.",
+            setting("spark_kmeans") + " is neither 'sklearn' nor 'mllib'.",
             "Leave it out: scikit-learn's finds better centres, on this machine.",
         )
     if spark_kmeans == "mllib":
@@ -99,8 +108,14 @@ def check_delta(budget: object) -> None:
         budget.epsilon <= 100 and budget.delta >= _LEAST_DELTA
     ):
         raise InvalidBudget(
-            "With a delta, epsilon goes up to 100 and delta down to 1e-95, for one row.",
-            "Choose another delta or epsilon; without a delta leave it out.",
+            "With a delta, "
+            + setting("epsilon")
+            + " goes up to 100 and delta down to 1e-95, for one row.",
+            "Choose another "
+            + setting("delta")
+            + " or "
+            + setting("epsilon")
+            + ", or leave delta out.",
         )
 
 

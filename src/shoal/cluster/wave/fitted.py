@@ -31,7 +31,7 @@ from shoal.domain.grid import whole_steps
 from shoal.engine import rows_of
 from shoal.engine.rows import Block
 from shoal.engine.spark.mapped import SparkMapped
-from shoal.errors import ConflictingSettings, DimensionMismatch, TooManyCells
+from shoal.errors import ConflictingSettings, DimensionMismatch, TooManyCells, setting
 from shoal.estimator import PrivateEstimator
 from shoal.figures import Figure, cluster_map
 from shoal.privacy import Public, Released, Result, Unprotected
@@ -191,7 +191,7 @@ class FittedWave(PrivateEstimator):
         if self.cell_keys_ is not None or not self._transform.is_blocks:
             raise ConflictingSettings(
                 "Only the block sums of a full grid can be added up.",
-                'Fit with wavelet="haar", up to three columns and 2**24 cells.',
+                "Fit with " + setting("wavelet", "haar") + ", up to three columns and 2**24 cells.",
             )
         model: Self = clone(self).set_params(level=self.level + levels, cells=self.grid_.shape)
         settings = Settings.of(model, self.grid_.box)
@@ -335,7 +335,8 @@ def picture(model: Any, points: Matrix | None) -> Figure:
         )
     if model.cell_keys_ is not None:
         raise TooManyCells(
-            f"{model.grid_.size} cells are too many for a map.", "Fit e.g. with cells=256."
+            f"{model.grid_.size} cells are too many for a map.",
+            "Fit e.g. with " + setting("cells", 256) + ".",
         )
     places = [model._lookup.transform.places(axis) for axis in range(2)]
     return cluster_map(

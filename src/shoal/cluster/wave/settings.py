@@ -14,7 +14,7 @@ from shoal.cluster.wave.methods.privqt import CellNoise
 from shoal.cluster.wave.selectors import AUTO_CELLS
 from shoal.cluster.wave.transform import filter_length
 from shoal.domain import Box, Grid
-from shoal.errors import ConflictingSettings, InvalidSetting
+from shoal.errors import ConflictingSettings, InvalidSetting, Text, setting
 from shoal.privacy.exact import exact, whole_number
 
 __all__ = ["AskedCells", "Method", "Rule", "Selector", "Settings"]
@@ -118,14 +118,17 @@ def _check_choices(asked: Any) -> None:
     for name, allowed in choices.items():
         if getattr(asked, name) not in allowed:
             shown = ", ".join(map(repr, allowed))
-            raise InvalidSetting(f"{name} is none of {shown}.", f"E.g. {name}={allowed[0]!r}.")
+            raise InvalidSetting.of(name, f"is none of {shown}", allowed[0])
 
 
 def _checked_cells(asked: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
     level = _whole("level", asked.level, 0)
     filter_length(asked.wavelet)
     if level > 60:
-        raise InvalidSetting("level is more than 60.", "Each level halves the grid: e.g. level=1.")
+        raise InvalidSetting(
+            setting("level") + " is more than 60.",
+            "Each level halves the grid: e.g. " + setting("level", 1) + ".",
+        )
     if isinstance(asked.cells, str) and asked.cells == "auto":
         _check_automatic(box, level)
         return "auto"
@@ -133,7 +136,11 @@ def _checked_cells(asked: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
     if min(shape) < max(2, 2**level):
         raise InvalidSetting(
             f"{min(shape)} cells along an axis came; 2 or more, and 2**level, are needed.",
-            "Use more cells or a lower level: e.g. cells=32, level=1.",
+            "Use more cells or a lower level: e.g. "
+            + setting("cells", 32)
+            + ", "
+            + setting("level", 1)
+            + ".",
         )
     return shape
 
@@ -143,8 +150,12 @@ def _check_automatic(box: Box, level: int) -> None:
     fewest = Grid(box, max(_fewest(box.d), 2**level))
     if box.d <= 3 and fewest.size > MOST_DENSE:
         raise InvalidSetting(
-            "level halves an automatic grid more often than it has cells.",
-            "Use a lower level, or say how many cells: e.g. cells=64, level=1.",
+            setting("level") + " halves an automatic grid more often than it has cells.",
+            "Use a lower level, or say how many cells: e.g. "
+            + setting("cells", 64)
+            + ", "
+            + setting("level", 1)
+            + ".",
         )
 
 
@@ -156,22 +167,31 @@ def _default_selector(method: str, sparse: bool) -> Selector:
 
 def _check_method(asked: Any) -> None:
     if asked.epsilon is None and asked.method != "block":
-        _conflict(f"method={asked.method!r} came without epsilon", "Give it a budget: epsilon=1.0")
+        _conflict(
+            setting("method", asked.method) + " came without " + setting("epsilon"),
+            "Give it a budget: " + setting("epsilon", 1.0),
+        )
     if asked.alpha is not None and asked.method not in _ALPHA:
-        _conflict("alpha came without a split budget", 'Use method="privthr" or "privthrem"')
+        _conflict(
+            setting("alpha") + " came without a split budget",
+            "Use " + setting("method", "privthr") + " or " + setting("method", "privthrem"),
+        )
     if asked.noise is not None and asked.method not in ("privqt", *_ALPHA):
-        _conflict("noise came with a method that has one kind", "Leave it out")
+        _conflict(setting("noise") + " came with a method that has one kind", "Leave it out")
 
 
 def _check_selector(asked: Any, method: str, selector: str, sparse: bool) -> None:
     for name, users in _USED_BY.items():
         if getattr(asked, name) is not None and selector not in users:
             _conflict(
-                f"{name} came, which selector={selector!r} does not read",
-                f"Use selector={users[0]!r}, or leave {name} out",
+                setting(name) + " came, which " + setting("selector", selector) + " does not read",
+                "Use " + setting("selector", users[0]) + ", or leave it out",
             )
     if method in ("privqt", *_ALPHA) and selector != "percentile":
-        _conflict(f"selector={selector!r} came with method={method!r}", 'Use "percentile"')
+        _conflict(
+            setting("selector", selector) + " came with " + setting("method", method),
+            "Use " + setting("selector", "percentile"),
+        )
     _check_posterior(asked, method, selector, sparse)
     if sparse:
         _check_sparse(asked, method, selector)
@@ -179,12 +199,20 @@ def _check_selector(asked: Any, method: str, selector: str, sparse: bool) -> Non
 
 def _check_posterior(asked: Any, method: str, selector: str, sparse: bool) -> None:
     if asked.context and asked.rule != "posterior":
-        _conflict("context came without the posterior", 'Add rule="posterior"')
+        _conflict(
+            setting("context") + " came without the posterior",
+            "Add " + setting("rule", "posterior"),
+        )
     fits = method == "block" and selector == "percentile" and not sparse
     if asked.rule == "posterior" and not (fits and _is_haar(asked)):
         _conflict(
             "The posterior is of whole counts under noise on a full grid",
-            'Use it with epsilon, method="block", selector="percentile", wavelet="haar"',
+            "Use it with epsilon and "
+            + setting("method", "block")
+            + ", "
+            + setting("selector", "percentile")
+            + ", "
+            + setting("wavelet", "haar"),
         )
 
 
@@ -193,7 +221,11 @@ def _check_sparse(asked: Any, method: str, selector: str) -> None:
     if method not in ("plain", "block") or selector != wanted or not _is_haar(asked):
         _conflict(
             "A grid of more than 3 columns or 2**24 cells keeps only cells that stand out",
-            f'Use selector="{wanted}" with wavelet="haar", or fewer columns and cells',
+            "Use "
+            + setting("selector", wanted)
+            + " with "
+            + setting("wavelet", "haar")
+            + ", or fewer columns and cells",
         )
 
 
@@ -201,28 +233,28 @@ def _is_haar(asked: Any) -> bool:
     return asked.level == 0 or filter_length(asked.wavelet) == 2
 
 
-def _conflict(message: str, hint: str) -> None:
-    raise ConflictingSettings(f"{message}.", f"{hint}.")
+def _conflict(message: str | Text, hint: str | Text) -> None:
+    raise ConflictingSettings(message + ".", hint + ".")
 
 
 def _number(name: str, value: Any, default: float, above: float) -> float:
     number = exact(default if value is None else value)
     if number is None or (value is not None and number <= above):
-        raise InvalidSetting(f"{name} is no number above {above:g}.", f"E.g. {name}={default:g}.")
+        raise InvalidSetting.of(name, f"is no number above {above:g}", default)
     return float(number)
 
 
 def _share(name: str, value: Any, default: Fraction) -> Fraction:
     share = default if value is None else exact(value)
     if share is None or not 0 < share < 1:
-        raise InvalidSetting(f"{name} is no number between 0 and 1.", f"E.g. {name}=0.5.")
+        raise InvalidSetting.of(name, "is no number between 0 and 1", 0.5)
     return share
 
 
 def _whole(name: str, value: Any, least: int) -> int:
     whole = whole_number(value)
     if whole is None or whole < least:
-        raise InvalidSetting(f"{name} is no whole number from {least} up.", f"E.g. {name}={least}.")
+        raise InvalidSetting.of(name, f"is no whole number from {least} up", least)
     return whole
 
 
@@ -231,13 +263,14 @@ def _smooth(value: Any) -> float | Literal["auto"]:
         return "auto"
     sigma = exact(1 if value is None else value)
     if sigma is None or not 0 <= sigma <= 32:
-        raise InvalidSetting("smooth is neither 'auto' nor from 0 to 32 cells.", "E.g. smooth=1.0.")
+        raise InvalidSetting.of("smooth", "is neither 'auto' nor from 0 to 32 cells", 1.0)
     return float(sigma)
 
 
 def _connectivity(asked: Connectivity | None, d: int) -> Connectivity:
     if asked == "full" and d > _MOST_FULL:
         raise InvalidSetting(
-            f"A cell of {d} columns has 3**{d} - 1 neighbours.", 'Use connectivity="faces".'
+            f"A cell of {d} columns has 3**{d} - 1 neighbours.",
+            "Use " + setting("connectivity", "faces") + ".",
         )
     return asked or ("full" if d <= _FULL_UP_TO else "faces")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, setting
 
 __all__ = ["FINE", "Transform", "block_sums", "filter_length"]
 
@@ -164,8 +164,8 @@ def filter_length(wavelet: str) -> int:
     pywt = _wavelets()
     if wavelet not in pywt.wavelist(kind="discrete"):
         raise InvalidSetting(
-            "wavelet is no discrete wavelet of PyWavelets.",
-            'E.g. wavelet="haar", "db2", "sym4" or "bior2.2".',
+            setting("wavelet") + " is no discrete wavelet of PyWavelets.",
+            "E.g. " + setting("wavelet", "haar") + "; others are db2, sym4 and bior2.2.",
         )
     return int(pywt.Wavelet(wavelet).dec_len)
 

@@ -16,7 +16,7 @@ from shoal.cluster.local.methods.bumps import Bumps, Cells, fits_of
 from shoal.cluster.local.methods.outcome import Learnt, Progress, Row
 from shoal.cluster.local.spark import total
 from shoal.domain.box import Matrix
-from shoal.errors import NotAReport
+from shoal.errors import NotAReport, setting
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
 from shoal.randomness import Randomness
@@ -73,7 +73,7 @@ def grid_of(reports: object) -> LocalGrid:
         return mechanism
     raise NotAReport(
         f"Reports of a {type(mechanism).__name__} came where cells of a LocalGrid belong.",
-        "Choose another method, or method='auto'.",
+        "Choose another method, or " + setting("method", "auto") + ".",
     )
 
 

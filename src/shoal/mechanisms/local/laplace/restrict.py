@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.errors import InvalidDomain, InvalidSetting, RestrictionTooTight
+from shoal.errors import InvalidDomain, InvalidSetting, RestrictionTooTight, setting
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace, fill_with_noise, to_places
 from shoal.mechanisms.local.records import bounds_needed
 from shoal.mechanisms.local.reports import Reports
@@ -74,7 +74,8 @@ class Restrict:
         drawn = replace(self.mechanism, epsilon=epsilon, bounds=box)
         if not isinstance(drawn.guarantee, MetricDP):
             raise InvalidSetting(
-                "A mechanism without a lattice came; it promises nothing.", "Leave lattice='auto'."
+                "A mechanism without a lattice came; it promises nothing.",
+                "Leave " + setting("lattice", "auto") + ".",
             )
         object.__setattr__(self, "box", box)
         object.__setattr__(self, "drawn", drawn)
