@@ -50,9 +50,13 @@ def tell(error: BaseException, as_json: bool) -> int:
 
 def _document(ending: Ending) -> dict[str, object]:
     """What scripts read; ``setting`` is the flag that is wrong, where it is one."""
-    told = {"error": ending.name, "message": ending.message, "hint": ending.hint}
-    setting = {} if ending.setting is None else {"setting": ending.setting}
-    return told | {"exit_code": ending.code} | setting
+    document: dict[str, object] = {
+        "error": ending.name,
+        "message": ending.message,
+        "hint": ending.hint,
+        "exit_code": ending.code,
+    }
+    return document if ending.setting is None else document | {"setting": ending.setting}
 
 
 def settled(code: int) -> int:

@@ -32,7 +32,7 @@ class Flags:
         A setting with a value that are one flag together, e.g. ``nonfinite="drop"`` as ``--drop``.
     hints
         What to do next, for a class of errors or a ``reason``, where the library's hint is for
-        programs.
+        programs; the first that fits is taken.
 
     Examples
     --------
@@ -70,9 +70,10 @@ class Flags:
             raise self.error(error) from None
 
     def _hint(self, error: ShoalError) -> str | None:
-        keys: list[type | str | None] = [error.reason, *type(error).__mro__]
-        hints: dict[object, str] = {**self.hints}
-        return next((hints[key] for key in keys if key in hints), _HINTS.get(error.reason or ""))
+        for key, hint in self.hints.items():
+            if key == error.reason or (isinstance(key, type) and isinstance(error, key)):
+                return hint
+        return _HINTS.get(error.reason or "")
 
     def _flag(self, name: str) -> str:
         if name.startswith("-"):  # written already
