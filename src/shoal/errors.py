@@ -5,64 +5,42 @@
     │   ├── InvalidBudget                 epsilon is not a positive number
     │   ├── InvalidSetting                a parameter outside its range
     │   ├── ConflictingSettings           two parameters that do not go together
-    │   ├── InvalidDomain                 bounds, cells or names that make no domain
-    │   ├── InvalidSchema                 a domain or schema file that does not parse
+    │   ├── InvalidDomain                 bounds, cells, names or a file that make no domain
     │   ├── UnknownBounds                 a column without public bounds
-    │   ├── TooManyCells                  a grid beyond 2**62 cells, or beyond memory
-    │   ├── TooManyAxes                   more columns than a view looks at
-    │   ├── UnreadableTable               a file or object that holds no table
+    │   ├── TooLarge                      more cells, columns or combinations than fit
+    │   ├── UnreadableTable               a file or object that holds no table, or no header
     │   ├── UnknownColumn                 a named column the table does not have
-    │   ├── HeaderMissing                 values where names of columns belong
     │   ├── DuplicateColumn               one name, two columns
     │   ├── DimensionMismatch             rows of another width than the domain
     │   ├── NotNumeric                    text, dates or objects where numbers belong
     │   ├── NotFinite                     NaN or infinity
     │   ├── OutsideDomain                 rows beyond the box, where that is refused
-    │   ├── UnknownCategory               a value outside the public list
+    │   ├── UnknownCategory               a value outside the public list or the hierarchy
     │   ├── NotAReport                    rows where reports belong, or reports already remapped
-    │   ├── RestrictionTooTight           a box so small that redrawing would hardly ever end
     │   ├── EntityMissing                 a row that belongs to nobody
-    │   ├── InvalidPolicy                 a policy with too little, too much or two things at once
-    │   ├── UnlistedColumn                a column of the table without a role
+    │   ├── InvalidPolicy                 a policy that contradicts itself or does not fit the table
     │   ├── LooksIdentifying              a column published as it is that tells people apart
-    │   ├── HierarchyInvalid              a hierarchy that is no tree with one root
-    │   ├── HierarchyIncomplete           values of a column without a leaf
-    │   ├── DuplicateLeaf                 a leaf listed twice
-    │   ├── AmbiguousLabel                a label that stands for two sets of values
-    │   ├── LabelDoesNotCover             a number outside the interval it is filed under
+    │   ├── HierarchyInvalid              a hierarchy that is no tree, or whose labels mislead
     │   ├── KeyMissing                    no key, or too short a one, for pseudonyms
-    │   ├── EntityRequired                a pseudonym on several rows, counted as several people
-    │   ├── LinkedRows                    a pseudonym that ties records of a person together
     │   ├── NewPeopleNotStated            a next release whose people nobody can or did compare
     │   ├── PeopleFileUnusable            no fingerprints of people, or damaged or others' ones
     │   ├── UnreadableModel               a folder without a model, or with one that was changed
-    │   ├── UnknownDataset                a name the catalogue does not have, or cannot find
-    │   ├── DatasetChanged                a data set whose checksum does not match
+    │   ├── DatasetUnavailable            a data set unknown, not to be found, or changed
     │   ├── AlreadyExists                 an output that would be overwritten
     │   ├── CannotWrite                   an output that cannot be written
-    │   ├── TooFewRows                    fewer rows or reports than the question needs
-    │   ├── ShadowOverlap                 an adversary who knows the very rows under attack
-    │   ├── TooFewEntities                fewer people than one class needs
-    │   ├── TooManyCombinations           more distinct rows than come to a Spark driver
-    │   ├── StartFails                    a rule broken even at the most general labels
-    │   ├── InvalidPair                   two inputs an audit cannot compare
-    │   └── TooFewDraws                   an audit with too little evidence to say anything
+    │   ├── TooFewRows                    fewer rows, reports, people or draws than needed
+    │   └── StartFails                    a rule broken even at the most general labels
     ├── PrivacyError                      a promise would be broken           exit code 3
     │   ├── BudgetExceeded                over the ledger's limit
     │   ├── PromiseExceeded               mechanisms were handed more than the page promised
-    │   ├── PageCopied                    a page used outside the process that opened it
+    │   ├── PageMisused                   a page copied, or given seeded noise after real
     │   ├── IncomparableGuarantees        promises that do not add
     │   ├── RepeatedStream                the same noise would be drawn twice
-    │   ├── UnmarkedSimulation            seeded noise on a page already written as real
-    │   ├── NotPublishable                an unprotected result on its way to a public page
+    │   ├── NotPublishable                an unprotected result or value on its way to the public
     │   ├── NotKAnonymous                 a written table whose re-count broke its promise
-    │   ├── ReleasedBefore                people of an earlier release in a table for the next
-    │   └── ProtectedValue                a protected number on its way to a public page
+    │   └── ReleasedBefore                people of an earlier release in a table for the next
     ├── MissingPart                       something to run on is missing      exit code 4
-    │   ├── SparkMissing                  a call for Spark, and no pyspark
-    │   ├── JavaMissing                   no Java, or one too old for Spark
-    │   ├── WorkerIncomplete              a cluster's worker lacks a package
-    │   ├── ToolboxMissing                a call for an attack of a toolbox that is not there
+    │   ├── NotInstalled                  pyspark, Java, a toolbox, or a worker's package
     │   ├── SessionStopped                a Spark session that is no longer there
     │   └── ClusterFailed                 Spark gave a job up
     └── LedgerError                       the ledger cannot be used           exit code 2
@@ -89,36 +67,26 @@ from typing import NamedTuple, Self
 
 __all__ = [
     "AlreadyExists",
-    "AmbiguousLabel",
     "BadInput",
     "BudgetExceeded",
     "CannotWrite",
     "ClusterFailed",
     "ConflictingSettings",
-    "DatasetChanged",
+    "DatasetUnavailable",
     "DimensionMismatch",
     "DuplicateColumn",
-    "DuplicateLeaf",
     "EntityMissing",
-    "EntityRequired",
-    "HeaderMissing",
-    "HierarchyIncomplete",
     "HierarchyInvalid",
     "IncomparableGuarantees",
     "InvalidBudget",
     "InvalidDomain",
-    "InvalidPair",
     "InvalidPolicy",
-    "InvalidSchema",
     "InvalidSetting",
-    "JavaMissing",
     "KeyMissing",
-    "LabelDoesNotCover",
     "LedgerError",
     "LedgerLocked",
     "LedgerNotWritable",
     "LimitMismatch",
-    "LinkedRows",
     "LooksIdentifying",
     "MissingPart",
     "NewPeopleNotStated",
@@ -126,44 +94,32 @@ __all__ = [
     "NotALedger",
     "NotAReport",
     "NotFinite",
+    "NotInstalled",
     "NotKAnonymous",
     "NotNumeric",
     "NotPublishable",
     "OutsideDomain",
-    "PageCopied",
+    "PageMisused",
     "PeopleFileUnusable",
     "PrivacyError",
     "PromiseExceeded",
-    "ProtectedValue",
     "ReleasedBefore",
     "RepeatedStream",
-    "RestrictionTooTight",
     "RunChanged",
     "SessionStopped",
     "SettingPart",
-    "ShadowOverlap",
     "ShoalError",
-    "SparkMissing",
     "Spell",
     "StartFails",
     "Text",
-    "TooFewDraws",
-    "TooFewEntities",
     "TooFewRows",
-    "TooManyAxes",
-    "TooManyCells",
-    "TooManyCombinations",
-    "ToolboxMissing",
+    "TooLarge",
     "UnknownBounds",
     "UnknownCategory",
     "UnknownColumn",
-    "UnknownDataset",
-    "UnlistedColumn",
-    "UnmarkedSimulation",
     "UnreadableModel",
     "UnreadableTable",
     "UnsafeLedgerPlace",
-    "WorkerIncomplete",
     "from_literal",
     "setting",
 ]
@@ -405,35 +361,23 @@ class ConflictingSettings(BadInput):
 
 
 class InvalidDomain(BadInput):
-    """Bounds, cells or names that make no domain."""
-
-
-class InvalidSchema(BadInput):
-    """A domain or schema file that does not parse."""
+    """Bounds, cells or names that make no domain, or a file of them that does not parse."""
 
 
 class UnknownBounds(BadInput):
     """A column without public bounds."""
 
 
-class TooManyCells(BadInput):
-    """A grid beyond 2**62 cells, or beyond memory."""
-
-
-class TooManyAxes(BadInput):
-    """More columns than a view looks at."""
+class TooLarge(BadInput):
+    """More cells, columns or combinations than can be handled; ``reason`` says which."""
 
 
 class UnreadableTable(BadInput):
-    """A file or object that holds no table."""
+    """A file or object that holds no table, or one without names of columns."""
 
 
 class UnknownColumn(BadInput):
     """A named column the table does not have."""
-
-
-class HeaderMissing(BadInput):
-    """Values where names of columns belong."""
 
 
 class DuplicateColumn(BadInput):
@@ -457,15 +401,11 @@ class OutsideDomain(BadInput):
 
 
 class UnknownCategory(BadInput):
-    """A value outside the public list."""
+    """A value outside the public list, or without a leaf in its hierarchy."""
 
 
 class NotAReport(BadInput):
     """Rows where reports belong, or reports already remapped."""
-
-
-class RestrictionTooTight(BadInput):
-    """A box so small that redrawing would hardly ever end."""
 
 
 class EntityMissing(BadInput):
@@ -473,11 +413,7 @@ class EntityMissing(BadInput):
 
 
 class InvalidPolicy(BadInput):
-    """A policy with too little, too much or two things at once."""
-
-
-class UnlistedColumn(BadInput):
-    """A column of the table without a role."""
+    """A policy that contradicts itself, or that does not fit the table."""
 
 
 class LooksIdentifying(BadInput):
@@ -485,35 +421,11 @@ class LooksIdentifying(BadInput):
 
 
 class HierarchyInvalid(BadInput):
-    """A hierarchy that is no tree with one root."""
-
-
-class HierarchyIncomplete(BadInput):
-    """Values of a column without a leaf."""
-
-
-class DuplicateLeaf(BadInput):
-    """A leaf listed twice."""
-
-
-class AmbiguousLabel(BadInput):
-    """A label that stands for two sets of values."""
-
-
-class LabelDoesNotCover(BadInput):
-    """A number outside the interval it is filed under."""
+    """A hierarchy that is no tree with one root, or whose labels are ambiguous or wrong."""
 
 
 class KeyMissing(BadInput):
     """No key, or too short a one, for pseudonyms."""
-
-
-class EntityRequired(BadInput):
-    """A pseudonym on several rows, counted as several people."""
-
-
-class LinkedRows(BadInput):
-    """A pseudonym that ties records of a person together."""
 
 
 class NewPeopleNotStated(BadInput):
@@ -528,12 +440,8 @@ class UnreadableModel(BadInput):
     """A folder without a model, or with one that was changed."""
 
 
-class UnknownDataset(BadInput):
-    """A name the catalogue does not have, or cannot find."""
-
-
-class DatasetChanged(BadInput):
-    """A data set whose checksum does not match."""
+class DatasetUnavailable(BadInput):
+    """A data set the catalogue does not have, cannot find, or whose checksum does not match."""
 
 
 class AlreadyExists(BadInput):
@@ -545,31 +453,11 @@ class CannotWrite(BadInput):
 
 
 class TooFewRows(BadInput):
-    """Fewer rows or reports than the question needs."""
-
-
-class ShadowOverlap(BadInput):
-    """An adversary who knows the very rows under attack."""
-
-
-class TooFewEntities(BadInput):
-    """Fewer people than one class needs."""
-
-
-class TooManyCombinations(BadInput):
-    """More distinct combinations than may come to a Spark driver."""
+    """Fewer rows, reports, people or draws than the question needs."""
 
 
 class StartFails(BadInput):
     """A rule broken even at the most general labels."""
-
-
-class InvalidPair(BadInput):
-    """Two inputs an audit cannot compare: equal ones, or one outside the domain."""
-
-
-class TooFewDraws(BadInput):
-    """An audit with too little evidence to say anything."""
 
 
 class PrivacyError(ShoalError):
@@ -586,8 +474,8 @@ class PromiseExceeded(PrivacyError):
     """Mechanisms were handed more than the page promised."""
 
 
-class PageCopied(PrivacyError):
-    """A page used outside the process that opened it."""
+class PageMisused(PrivacyError):
+    """A page copied to another process, or given seeded noise after it was written as real."""
 
 
 class IncomparableGuarantees(PrivacyError):
@@ -598,12 +486,8 @@ class RepeatedStream(PrivacyError):
     """The same noise would be drawn twice."""
 
 
-class UnmarkedSimulation(PrivacyError):
-    """Seeded noise on a page already written as real."""
-
-
 class NotPublishable(PrivacyError):
-    """An unprotected result on its way to a public page."""
+    """An unprotected result, or a protected value, on its way to a public page."""
 
 
 class NotKAnonymous(PrivacyError):
@@ -619,30 +503,14 @@ class ReleasedBefore(PrivacyError):
     people = 0
 
 
-class ProtectedValue(PrivacyError):
-    """A protected number on its way to a public page."""
-
-
 class MissingPart(ShoalError):
     """Something to run on is missing."""
 
     exit_code = 4
 
 
-class SparkMissing(MissingPart):
-    """A call for Spark, and no pyspark."""
-
-
-class JavaMissing(MissingPart):
-    """No Java, or one too old for Spark."""
-
-
-class WorkerIncomplete(MissingPart):
-    """A cluster's worker lacks a package."""
-
-
-class ToolboxMissing(MissingPart):
-    """A call for an attack of a toolbox that is not there."""
+class NotInstalled(MissingPart):
+    """Pyspark, Java, an attack's toolbox, or a package that a cluster's worker lacks."""
 
 
 class SessionStopped(MissingPart):

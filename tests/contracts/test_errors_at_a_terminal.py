@@ -149,7 +149,7 @@ def test_a_refusal_names_flags_of_the_verb_and_nothing_of_python(folder, monkeyp
     if not shown.stdout.strip():
         return  # the help was shown
     told = json.loads(shown.stdout)
-    assert set(told) - {"setting"} == {"error", "message", "hint", "exit_code"}
+    assert set(told) - {"setting", "reason"} == {"error", "message", "hint", "exit_code"}
     text = f"{told['message']} {told['hint']}"
     assert not PARAMETER.findall(text), text
     assert not CALL.findall(text), text

@@ -31,6 +31,7 @@ class Ending(NamedTuple):
     hint: str
     code: int
     setting: str | None = None
+    reason: str | None = None
 
 
 def tell(error: BaseException, as_json: bool) -> int:
@@ -49,14 +50,15 @@ def tell(error: BaseException, as_json: bool) -> int:
 
 
 def _document(ending: Ending) -> dict[str, object]:
-    """What scripts read; ``setting`` is the flag that is wrong, where it is one."""
+    """What scripts read: ``setting`` is the flag that is wrong, ``reason`` the case of a class."""
     document: dict[str, object] = {
         "error": ending.name,
         "message": ending.message,
         "hint": ending.hint,
         "exit_code": ending.code,
     }
-    return document if ending.setting is None else document | {"setting": ending.setting}
+    facts = {"setting": ending.setting, "reason": ending.reason}
+    return document | {name: fact for name, fact in facts.items() if fact is not None}
 
 
 def settled(code: int) -> int:
@@ -93,7 +95,7 @@ def _ending(error: BaseException) -> Ending:
 
 def _refusal(error: ShoalError) -> Ending:
     name = type(error).__name__
-    return Ending(name, error.message, error.hint, error.exit_code, error.setting)
+    return Ending(name, error.message, error.hint, error.exit_code, error.setting, error.reason)
 
 
 def _wrong_use(error: BaseException) -> Ending:

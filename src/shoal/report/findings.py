@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import InvalidSetting, NotPublishable, ProtectedValue, setting
+from shoal.errors import InvalidSetting, NotPublishable, setting
 from shoal.figures import Figure, dots
 from shoal.privacy import (
     ApproxDP,
@@ -80,7 +80,7 @@ def findings(
 
     Raises
     ------
-    ProtectedValue
+    NotPublishable
         If a setting or a released value is, or holds, a ``Protected`` leaf, or no leaf at all.
     NotPublishable
         If nothing is promised and ``source`` is neither "synthetic" nor "public".
@@ -144,9 +144,10 @@ def _opened(name: str, leaf: object, kind: type[Leaf]) -> Any:
         or not isinstance(leaf, (kind, Public))
         or _holds_protected(leaf.value)
     ):
-        raise ProtectedValue(
+        raise NotPublishable(
             f"'{name}' is, or holds, a value that is not marked as {kind.__name__}.",
             "Leave it to the curator's page, or release it through a mechanism first.",
+            reason="protected value",
         )
     return leaf.value
 

@@ -18,11 +18,11 @@ from shoal.errors import (
     EntityMissing,
     InvalidSetting,
     NotFinite,
+    NotInstalled,
     NotNumeric,
     OutsideDomain,
     UnknownCategory,
     UnknownColumn,
-    WorkerIncomplete,
 )
 from shoal.privacy import Ledger
 
@@ -130,7 +130,11 @@ def test_a_worker_without_pyarrow_is_named_before_any_budget_is_spent(spark, tmp
     monkeypatch.setattr(spark.sparkContext, "pythonExec", str(program))
     ledger = Ledger()
     model = PrivateKMeans(2, epsilon=1, domain=BOX, ledger=ledger, random_state=7)
-    with pytest.raises(WorkerIncomplete, match="no Python package 'pyarrow'"):
+    with pytest.raises(
+        NotInstalled,
+        match="no Python package 'pyarrow'",
+        check=lambda error: error.reason == "worker",
+    ):
         model.fit(spark.sql("SELECT 31 AS age, 1 AS visits"))
     assert ledger.totals() == []
 

@@ -23,14 +23,7 @@ from shoal.anonymize.hierarchies.leaves import TextLeaves
 from shoal.data.column_names import listed
 from shoal.documents import read_yaml
 from shoal.domain.written import text
-from shoal.errors import (
-    AmbiguousLabel,
-    BadInput,
-    DuplicateLeaf,
-    HierarchyInvalid,
-    InvalidSchema,
-    LabelDoesNotCover,
-)
+from shoal.errors import BadInput, HierarchyInvalid, InvalidDomain
 from shoal.files import whole_file
 
 __all__ = [
@@ -145,7 +138,7 @@ def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
 def _yaml(path: str | Path) -> Any:
     try:
         return read_yaml(path)
-    except InvalidSchema as error:
+    except InvalidDomain as error:
         raise HierarchyInvalid(error.message, error.hint) from None
 
 
@@ -192,7 +185,9 @@ def _climbed(pairs: list[list[str]], what: str) -> list[list[str]]:
     cyclic = sum(_runs_in_circles(label, parent_of) for label in parent_of)
     found: list[BadInput] = []
     if twice:
-        found.append(AmbiguousLabel(f"children under two parents: {twice}", MEND))
+        found.append(
+            HierarchyInvalid(f"children under two parents: {twice}", MEND, reason="ambiguous label")
+        )
     if cyclic:
         found.append(HierarchyInvalid(f"labels below themselves: {cyclic}", MEND))
     refuse(what, found)
@@ -238,7 +233,7 @@ def refuse(what: str, findings: Sequence[BadInput]) -> None:
     """Raise all findings together, as the error of the first; nothing if there are none."""
     if findings:
         said = "; ".join(finding.message for finding in findings)
-        raise type(findings[0])(f"{what}: {said}.", findings[0].hint)
+        raise findings[0].changed(f"{what}: {said}.")
 
 
 def findings_in(
@@ -287,7 +282,9 @@ def _leaves(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
     twice = [i for i, row in enumerate(rows, start=1) if times[row[0]] > 1]
     if twice:
         said = told([rows[i - 1][0] for i in twice], twice, quoted)
-        yield DuplicateLeaf(f"leaves listed more than once: {said}", MEND)
+        yield HierarchyInvalid(
+            f"leaves listed more than once: {said}", MEND, reason="duplicate leaf"
+        )
     if any(not label for row in rows for label in row):
         yield HierarchyInvalid("some labels are empty", MEND)
 
@@ -305,7 +302,11 @@ def _ambiguous(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput
     if twice:
         where = [i for i, row in enumerate(rows, start=1) if not {*twice}.isdisjoint(row)]
         said = told(twice, where, quoted)
-        yield AmbiguousLabel(f"labels that stand for more than one set of leaves: {said}", MEND)
+        yield HierarchyInvalid(
+            f"labels that stand for more than one set of leaves: {said}",
+            MEND,
+            reason="ambiguous label",
+        )
 
 
 def _uncovered(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
@@ -317,9 +318,10 @@ def _uncovered(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput
             wrong |= {f"{row[0]} -> {label}": i for label in outside}
     if wrong:
         said = told([*wrong], [*wrong.values()], quoted)
-        yield LabelDoesNotCover(
+        yield HierarchyInvalid(
             f"numbers outside their label: {said}",
             "Mend the hierarchy, or say `labels: opaque` if its labels are mere names.",
+            reason="label does not cover",
         )
 
 

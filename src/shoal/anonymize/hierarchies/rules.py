@@ -23,7 +23,7 @@ from shoal.anonymize.hierarchies.leaves import (
     days_in,
     masked,
 )
-from shoal.errors import AmbiguousLabel, InvalidPolicy
+from shoal.errors import HierarchyInvalid, InvalidPolicy
 
 __all__ = [
     "PERIODS",
@@ -401,9 +401,10 @@ def prefix(values: Any, keep: Sequence[int]) -> Hierarchy:
     """
     cells = pc.utf8_trim_whitespace(as_text(values))
     if pc.any(pc.ends_with(cells, "*")).as_py():
-        raise AmbiguousLabel(
+        raise HierarchyInvalid(
             "Some values end in * already, as labels of a prefix hierarchy do.",
             "Was the column cut short before? Use a hierarchy file, or remove those values.",
+            reason="ambiguous label",
         )
     leaves = pc.unique(masked(cells, keep[0])).sort()
     columns = [np.array(_cut(leaves, kept), dtype=object) for kept in keep]

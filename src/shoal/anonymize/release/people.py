@@ -35,7 +35,7 @@ from shoal.errors import (
     NewPeopleNotStated,
     PeopleFileUnusable,
     ReleasedBefore,
-    TooManyCombinations,
+    TooLarge,
     setting,
 )
 from shoal.files import take_lock, whole_file
@@ -148,10 +148,11 @@ def people_in(table: AnyTable, entity: str) -> Any:
     if isinstance(table, SparkTable):
         with table.grouped([], entity) as found:
             if found.lines > table.collect_limit:
-                raise TooManyCombinations(
+                raise TooLarge(
                     f"The table has {found.lines:,} people, and {table.collect_limit:,} may come "
                     "to the driver, where they are held against those of other releases.",
                     "Give the driver the memory and pass SparkTable(frame, collect_limit=...).",
+                    reason="combinations",
                 )
             return found.table()[OWNER]
     return table.counts([], entity)[OWNER]

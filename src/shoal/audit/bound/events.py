@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.audit.bound.sample import Sample
 from shoal.audit.bound.statistics import Score, Statistic, candidates, few_values
-from shoal.errors import InvalidSetting, TooFewDraws, setting
+from shoal.errors import InvalidSetting, TooFewRows, setting
 from shoal.privacy.exact import whole_number
 
 __all__ = [
@@ -217,7 +217,8 @@ def check_draws(draws: int) -> None:
     """Refuse fewer than a thousand outputs a side."""
     whole = whole_number(draws)
     if whole is None or whole < _FEWEST:
-        raise TooFewDraws(
+        raise TooFewRows(
             f"{draws} outputs a side came or were asked for; an audit needs {_FEWEST}.",
             "Draw more: 200,000 a side show bounds up to 9.7.",
+            reason="draws",
         )

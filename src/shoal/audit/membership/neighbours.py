@@ -21,7 +21,7 @@ from shoal.audit.membership.ceiling import Ceiling, Game, ceiling_of
 from shoal.audit.membership.roc import Played, Roc, certain_roc
 from shoal.audit.membership.shadow import learn_forest
 from shoal.audit.membership.victim import Matrix, Victim, as_rows, summary_of
-from shoal.errors import DimensionMismatch, InvalidPair, InvalidSetting, setting
+from shoal.errors import DimensionMismatch, InvalidSetting, setting
 from shoal.figures import Figure, roc_curve
 from shoal.privacy import Guarantee, Protected, Public, Result, Unprotected
 from shoal.privacy.exact import whole_number
@@ -200,7 +200,9 @@ def _pair(table: Matrix, person: int, replacement: ArrayLike | None) -> tuple[Ma
             "Give one record.",
         )
     if np.array_equal(other[0], table[place]):
-        raise InvalidPair("The replacement is the row itself.", "Give another record.")
+        raise InvalidSetting(
+            "The replacement is the row itself.", "Give another record.", setting="replacement"
+        )
     changed = table.copy()
     changed[place] = other[0]
     return table, changed

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.audit.membership.roc import Played
 from shoal.audit.membership.victim import Labels, Matrix, Victim, answers_of, noted
-from shoal.errors import InvalidSetting, ShadowOverlap, TooFewRows, ToolboxMissing, setting
+from shoal.errors import ConflictingSettings, InvalidSetting, NotInstalled, TooFewRows, setting
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness
 
@@ -151,12 +151,13 @@ def _toolbox() -> tuple[Any, Any]:
             from art.attacks.inference.membership_inference import MembershipInferenceBlackBox
             from art.estimators.classification import BlackBoxClassifier
         except ImportError:
-            raise ToolboxMissing(
+            raise NotInstalled(
                 setting("attack", "art")
                 + " needs the Adversarial Robustness Toolbox, which is not installed.",
                 "Install it: pip install 'shoal[attack]'. Or take "
                 + setting("attack", "forest")
                 + ".",
+                reason="toolbox",
             ) from None
     return MembershipInferenceBlackBox, BlackBoxClassifier
 
@@ -217,7 +218,8 @@ def as_places(values: Any, n: int, name: str) -> Places:
 def _refuse_overlap(target: Places, known: Places) -> None:
     both = np.intersect1d(target, known).size
     if both:
-        raise ShadowOverlap(
+        raise ConflictingSettings(
             f"{both} of the {target.size} rows under attack are among those the adversary has.",
             "Give it other rows: whoever has the answer needs no attack.",
+            reason="overlap",
         )

@@ -21,7 +21,7 @@ from shoal.cli.inputs.resume import (
 )
 from shoal.cli.inputs.table import Columns, Domain, LedgerFile, Table, budget_of, counted
 from shoal.cli.output import Json, Output, Progress, Quiet, Seed
-from shoal.errors import InvalidSetting, NotFinite, OutsideDomain, RestrictionTooTight, RunChanged
+from shoal.errors import InvalidSetting, NotFinite, OutsideDomain, RunChanged
 from shoal.pages.reports import sidecar, summary
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ FLAGS = Flags(
     hints={
         OutsideDomain: "Widen the bounds by public knowledge, or move such rows with --clip.",
         NotFinite: "Fill those values, or remove the rows.",
-        RestrictionTooTight: "Use --remap clamp with --mechanism nd-laplace, which is free; or "
+        "restriction too tight": "Use --remap clamp with --mechanism nd-laplace, which is free; or "
         "raise --epsilon, widen the bounds, or take fewer --columns (ten and more never do).",
         "degrees": "Write `geo: {latitude: ..., longitude: ...}` in the domain's file and give "
         "--epsilon per kilometre; or give --scale if degrees are really meant.",

@@ -9,7 +9,7 @@ from shoal.cluster.kmeans.weighted import Clusterer
 from shoal.domain import Box
 from shoal.domain.view import MOST_AXES
 from shoal.engine.spark.availability import spark_part
-from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, Text, TooManyAxes, setting
+from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, Text, TooLarge, setting
 from shoal.privacy import ApproxDP
 from shoal.privacy.exact import whole_number
 from shoal.synopsis.weights import Negative, check_negative
@@ -126,7 +126,8 @@ def _check_domain(domain: object) -> None:
             "Give the box of the numeric columns, e.g. schema.box.",
         )
     if domain.d > MOST_AXES:
-        raise TooManyAxes(
+        raise TooLarge(
             f"A box of {domain.d} columns came; private k-means takes {MOST_AXES} at most.",
             "Choose the columns that matter, e.g. box.select([...]).",
+            reason="columns",
         )

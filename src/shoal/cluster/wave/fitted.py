@@ -31,7 +31,7 @@ from shoal.domain.grid import whole_steps
 from shoal.engine import rows_of
 from shoal.engine.rows import Block
 from shoal.engine.spark.mapped import SparkMapped
-from shoal.errors import ConflictingSettings, DimensionMismatch, TooManyCells, setting
+from shoal.errors import ConflictingSettings, DimensionMismatch, TooLarge, setting
 from shoal.estimator import PrivateEstimator
 from shoal.figures import Figure, cluster_map
 from shoal.privacy import Public, Released, Result, Unprotected
@@ -334,9 +334,10 @@ def picture(model: Any, points: Matrix | None) -> Figure:
             "Fit two columns for a picture: domain=box.select([...]).",
         )
     if model.cell_keys_ is not None:
-        raise TooManyCells(
+        raise TooLarge(
             f"{model.grid_.size} cells are too many for a map.",
             "Fit e.g. with " + setting("cells", 256) + ".",
+            reason="cells",
         )
     places = [model._lookup.transform.places(axis) for axis in range(2)]
     return cluster_map(

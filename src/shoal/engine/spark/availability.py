@@ -2,7 +2,7 @@
 
 from types import ModuleType
 
-from shoal.errors import SparkMissing
+from shoal.errors import NotInstalled
 
 __all__ = ["spark_part"]
 
@@ -12,8 +12,9 @@ def spark_part() -> ModuleType:
     try:
         from shoal.engine.spark import session
     except ImportError:
-        raise SparkMissing(
+        raise NotInstalled(
             "Spark was asked for, and pyspark is not installed here.",
             "Install it with: pip install 'shoal[spark]'.",
+            reason="pyspark",
         ) from None
     return session

@@ -15,7 +15,7 @@ from shoal.engine.entry import is_spark_frame
 from shoal.engine.spark.failures import check_alive, guarded
 from shoal.engine.spark.schema import empty_batch, quoted
 from shoal.engine.spark.tasks import hushed
-from shoal.errors import InvalidSetting, TooManyCombinations
+from shoal.errors import InvalidSetting, TooLarge
 
 __all__ = [
     "COLLECT_LIMIT",
@@ -156,13 +156,14 @@ class SparkTable:
             return found.table()
 
 
-def too_many(lines: int, limit: int, why: str) -> TooManyCombinations:
+def too_many(lines: int, limit: int, why: str) -> TooLarge:
     """The error that says how many combinations there are, and how many may come."""
-    return TooManyCombinations(
+    return TooLarge(
         f"The table has {lines:,} distinct combinations, and {limit:,} may come to the driver. "
         f"{why}.",
         "Give the driver the memory and pass SparkTable(frame, collect_limit=...), or make fewer "
         "columns quasi or sensitive.",
+        reason="combinations",
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.domain import SparseCounts
-from shoal.errors import InvalidSetting, TooManyCells, setting
+from shoal.errors import InvalidSetting, TooLarge, setting
 from shoal.mechanisms.exact.discrete_laplace import geometric_law, reach_probability, skip_law
 from shoal.mechanisms.exact.whole_numbers import (
     LARGEST_RATE,
@@ -185,9 +185,10 @@ class Geometric:
 
     def _check_sparse(self, size: int) -> None:
         if size * reach_probability(self.step, self._threshold) > _MOST_FALSE_CELLS:
-            raise TooManyCells(
+            raise TooLarge(
                 f"Over {_MOST_FALSE_CELLS} empty cells of {size} would reach {self._threshold}.",
                 "Raise " + setting("at_least") + " or epsilon, or use fewer cells.",
+                reason="cells",
             )
 
 
