@@ -57,9 +57,9 @@ class Flags:
         """The error as this verb says it; one that was said so already stays as it is."""
         if "flags" in error.facts:
             return error
-        told = error.changed(hint=self._hint(error)).spelled(self)
-        told.facts = told.facts | {"flags": True}
-        return told
+        spelled = error.changed(hint=self._hint(error)).spelled(self)
+        spelled.facts = spelled.facts | {"flags": True}
+        return spelled
 
     @contextmanager
     def shown(self) -> Iterator[None]:
