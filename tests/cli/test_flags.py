@@ -54,11 +54,12 @@ def test_words_that_look_like_settings_or_placeholders_stay_as_they_are():
 
 
 def test_a_verb_gives_whole_hints_by_reason_and_by_class():
-    flags = Flags(hints={NotFinite: "Use --drop.", "degrees": "Write geo."})
+    flags = Flags(hints={NotFinite: "Use --drop.", (InvalidDomain, "degrees"): "Write geo."})
     for error, hint in [
         (NotFinite("3 rows hold NaN.", "Drop.", reason="missing values"), "Use --drop."),
         (InvalidDomain("Degrees.", "Use Box.geo.", reason="degrees"), "Write geo."),
         (OutsideDomain("3 rows.", "Widen."), "Widen."),
+        (OutsideDomain("3 rows.", "Widen.", reason="degrees"), "Widen."),
     ]:
         assert flags.error(error).hint == hint
         assert flags.error(error).message == error.message

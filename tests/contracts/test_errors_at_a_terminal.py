@@ -20,7 +20,13 @@ from shoal.cli.main import app
 VISITS = "version: 1\ncolumns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}\n"
 DEGREES = "version: 1\ncolumns: {lat: {low: 40.4, high: 41.0}, lon: {low: -74.3, high: -73.6}}\n"
 MIXED = "version: 1\ncolumns: {age: {low: 0, high: 110}, sex: {values: [F]}}\n"
-WIDE = f"version: 1\ncolumns: {{{', '.join(f'c{i}: {{low: 0, high: 1}}' for i in range(3))}}}\n"
+
+
+def columns_named(n):
+    return ", ".join(f"c{i}: {{low: 0, high: 1}}" for i in range(n))
+
+
+WIDE = f"version: 1\ncolumns: {{{columns_named(3)}}}\n"
 KNOWN = ("--epsilon", "1", "--domain", "visits.yaml")
 CLUSTER = ("cluster", "visits.csv", *KNOWN)
 KMEANS = (*CLUSTER, "-k", "2")
@@ -48,6 +54,7 @@ WRONG = [
     (*KMEANS, "--columns", "pay"),
     (*KMEANS, "--domain", "mixed.yaml"),
     (*KMEANS, "--domain", "gaps.yaml", "--columns", "gaps"),
+    ("cluster", "many.csv", "-k", "2", "--epsilon", "1", "--domain", "many.yaml"),
     (*KMEANS, "-o", "taken"),
     (*KMEANS, "--choose", "luck"),
     (*WAVE, "-k", "3"),
@@ -102,9 +109,29 @@ WRONG = [
     ("evaluate", "none"),
     ("anonymize",),
     ("anonymize", "apply", "--policy", "none.yaml"),
+    ("anonymize", "--policy", "policy.yaml"),
+    ("anonymize", "--policy", "large.yaml"),
+    ("anonymize", "apply", "--policy", "policy.yaml", "--cut", "visits.csv"),
+    ("anonymize", "check", "visits.csv", "--policy", "none.yaml"),
 ]
 PARAMETER = re.compile(r"(?<![\w/-])[a-z_]+\d*=(?!=)")
 CALL = re.compile(r"\b(Unprotected|Grid|Box|Box\.geo|Categories|rows_of|clamp|snap|NDLaplace)\(")
+
+
+def policy(k):
+    """More than anyone can have: of the rows, or of those that share the labels allowed."""
+    other = {"role": "other", "force": True}
+    names = ["sex", "gaps", "lat", "lon", "c0", "c1", "c2"]
+    halves = {"kind": "interval", "width": 5}
+    age = {"role": "quasi", "type": "int", "domain": [0, 99], "hierarchy": halves, "max_level": 0}
+    attributes = {"age": age, "visits": other, "name": {"role": "identifier"}}
+    return {
+        "version": 1,
+        "input": {"path": "visits.csv"},
+        "attributes": attributes | dict.fromkeys(names, other),
+        "privacy": {"k": k},
+        "output": {"path": "out.csv"},
+    }
 
 
 @pytest.fixture(scope="module")
@@ -120,10 +147,15 @@ def folder(tmp_path_factory):
         "degrees": DEGREES,
         "mixed": MIXED.replace("[F]", "[M, X]"),
         "wide": WIDE,
+        "many": f"version: 1\ncolumns: {{{columns_named(300)}}}\n",
         "narrow": VISITS.replace("110", "30"),
         "gaps": "version: 1\ncolumns: {gaps: {low: 0, high: 2}, age: {low: 0, high: 110}}\n",
     }.items():
         (place / f"{name}.yaml").write_text(domain)
+    for name, k in {"policy": 300, "large": 500}.items():
+        (place / f"{name}.yaml").write_text(json.dumps(policy(k)))
+    names = [f"c{i}" for i in range(300)]
+    (place / "many.csv").write_text(",".join(names) + "\n" + ",".join("0" * 300) + "\n")
     (place / "taken").mkdir()
     (place / "taken.csv").write_text("mine")
     return place

@@ -9,12 +9,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from shoal.errors import NoValue, SettingPart, ShoalError
+from shoal.errors import NotFinite, NoValue, SettingPart, ShoalError, TooLarge
 
-__all__ = ["Flags"]
+__all__ = ["Flags", "Hints"]
+
+Hints = Mapping[type[ShoalError] | tuple[type[ShoalError], str], str]
 
 _NAMES = {"n_clusters": "-k", "random_state": "--seed"}
-_HINTS = {"missing values": "Fill those values, or remove the rows."}
+_LIMIT = "A higher limit is set from Python, with SparkTable, and needs the driver's memory"
+_HINTS: Hints = {  # where the library's hint is for programs
+    (NotFinite, "missing values"): "Fill those values, or remove the rows.",
+    (TooLarge, "combinations"): f"{_LIMIT}; or make fewer columns quasi or sensitive.",
+    (TooLarge, "people"): f"{_LIMIT}.",
+    (TooLarge, "columns"): "Choose the columns that matter with --columns.",
+}
 _PAIRS: dict[tuple[str, object], str] = {
     ("other", "bucket"): "`other: bucket` in the domain's file",
 }
@@ -31,8 +39,8 @@ class Flags:
     pairs
         A setting with a value that are one flag together, e.g. ``nonfinite="drop"`` as ``--drop``.
     hints
-        What to do next, for a class of errors or a ``reason``, where the library's hint is for
-        programs; the first that fits is taken.
+        What to do next, for a class of errors, or a class and a ``reason``, where the library's
+        hint is for programs.
 
     Examples
     --------
@@ -42,7 +50,7 @@ class Flags:
 
     names: Mapping[str, str] = field(default_factory=dict)
     pairs: Mapping[tuple[str, object], str] = field(default_factory=dict)
-    hints: Mapping[type[ShoalError] | str, str] = field(default_factory=dict)
+    hints: Hints = field(default_factory=dict)
 
     def __call__(self, setting: SettingPart) -> str:
         """The setting as a flag, with its value if it has one."""
@@ -70,10 +78,10 @@ class Flags:
             raise self.error(error) from None
 
     def _hint(self, error: ShoalError) -> str | None:
-        for key, hint in self.hints.items():
-            if key == error.reason or (isinstance(key, type) and isinstance(error, key)):
-                return hint
-        return _HINTS.get(error.reason or "")
+        case = (type(error), error.reason or "")
+        tables: tuple[Hints, ...] = (self.hints, _HINTS)
+        found = (table.get(key) for table in tables for key in (case, type(error)))
+        return next((hint for hint in found if hint is not None), None)
 
     def _flag(self, name: str) -> str:
         if name.startswith("-"):  # written already

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from shoal.anonymize.classes import classes_of
 from shoal.anonymize.local_recoding.grouping import Grouping
 from shoal.anonymize.local_recoding.units import Units
-from shoal.errors import StartFails, setting
+from shoal.errors import StartFails
 
 __all__ = ["most_general", "settled"]
 
@@ -56,9 +56,7 @@ def _fits_nowhere(units: Units, left: Ints) -> StartFails:
     return StartFails(
         f"{units.rows[left].sum()} rows fit into no class below the most general labels allowed; "
         f"{max(units.problem.budget, 0)} rows may be suppressed.",
-        "Allow more general labels ("
-        + setting("max_level")
-        + "), more suppression, or ask for less of l or t.",
+        "Allow more general labels (max_level), more suppression, or ask for less of l or t.",
     )
 
 

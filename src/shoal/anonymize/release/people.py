@@ -152,7 +152,7 @@ def people_in(table: AnyTable, entity: str) -> Any:
                     f"The table has {found.lines:,} people, and {table.collect_limit:,} may come "
                     "to the driver, where they are held against those of other releases.",
                     "Give the driver the memory and pass SparkTable(frame, collect_limit=...).",
-                    reason="combinations",
+                    reason="people",
                 )
             return found.table()[OWNER]
     return table.counts([], entity)[OWNER]

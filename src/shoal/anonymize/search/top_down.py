@@ -23,7 +23,7 @@ from shoal.anonymize.search.gains import (
     resolved,
 )
 from shoal.anonymize.search.greedy import Greedy, Shared, after
-from shoal.errors import StartFails, TooFewRows, setting
+from shoal.errors import StartFails, TooFewRows
 
 __all__ = [
     "MAY_MISS",
@@ -229,9 +229,7 @@ def start_fails(what: str, problem: Problem) -> StartFails:
     return StartFails(
         f"At the most general labels allowed, {what}; {max(problem.budget, 0)} rows may be "
         "suppressed.",
-        "Allow more general labels ("
-        + setting("max_level")
-        + "), more suppression, or ask for less of l or t.",
+        "Allow more general labels (max_level), more suppression, or ask for less of l or t.",
     )
 
 

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from shoal.cli.flags import Flags
-from shoal.errors import InvalidSetting, NotFinite, ShoalError
+from shoal.cli.flags import Flags, Hints
+from shoal.errors import InvalidSetting, NotFinite, TooFewRows
 
 if TYPE_CHECKING:
     from shoal.domain import Box
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 __all__ = ["METHODS", "Asked", "Method", "Waves", "cells_of", "flags_of", "groups_of", "named"]
 
 MOST_CLUSTERS = 10_000
-_HINTS: dict[type[ShoalError] | str, str] = {
-    NotFinite: "Fill those values, remove the rows, or leave them out with --drop."
+_HINTS: Hints = {
+    NotFinite: "Fill those values, remove the rows, or leave them out with --drop.",
+    TooFewRows: "Collect more reports, or ask for fewer groups with -k.",
 }
 _KMEANS = Flags(pairs={("method", "auto"): "--method kmeans"}, hints=_HINTS)
 _WAVES = Flags(names={"method": "--variant"}, hints=_HINTS)

@@ -21,7 +21,14 @@ from shoal.cli.inputs.resume import (
 )
 from shoal.cli.inputs.table import Columns, Domain, LedgerFile, Table, budget_of, counted
 from shoal.cli.output import Json, Output, Progress, Quiet, Seed
-from shoal.errors import InvalidSetting, NotFinite, OutsideDomain, RunChanged
+from shoal.errors import (
+    DimensionMismatch,
+    InvalidDomain,
+    InvalidSetting,
+    NotFinite,
+    OutsideDomain,
+    RunChanged,
+)
 from shoal.pages.reports import sidecar, summary
 
 if TYPE_CHECKING:
@@ -32,16 +39,24 @@ if TYPE_CHECKING:
 
 __all__ = ["perturb"]
 
+_CLIP = "Widen the bounds by public knowledge, or move such rows with --clip."
+_CLAMP = (
+    "Use --remap clamp with --mechanism nd-laplace, which is free; or raise --epsilon, widen the "
+    "bounds, or take fewer --columns (ten and more never do)."
+)
+_GEO = (
+    "Write `geo: {latitude: ..., longitude: ...}` in the domain's file and give --epsilon per "
+    "kilometre; or give --scale if degrees are really meant."
+)
 FLAGS = Flags(
     names={"bounds": "--domain", "entity": "--user"},
     hints={
-        OutsideDomain: "Widen the bounds by public knowledge, or move such rows with --clip.",
+        OutsideDomain: _CLIP,
         NotFinite: "Fill those values, or remove the rows.",
-        "restriction too tight": "Use --remap clamp with --mechanism nd-laplace, which is free; or "
-        "raise --epsilon, widen the bounds, or take fewer --columns (ten and more never do).",
-        "degrees": "Write `geo: {latitude: ..., longitude: ...}` in the domain's file and give "
-        "--epsilon per kilometre; or give --scale if degrees are really meant.",
-        "too many columns": "Choose fewer with --columns, or use --mechanism nd-laplace.",
+        (InvalidDomain, "restriction too tight"): _CLAMP,
+        (InvalidDomain, "degrees"): _GEO,
+        (DimensionMismatch, "too many columns"): "Choose fewer with --columns, or use "
+        "--mechanism nd-laplace.",
     },
 )
 
