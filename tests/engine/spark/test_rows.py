@@ -21,6 +21,7 @@ from shoal.errors import (
     NotInstalled,
     NotNumeric,
     OutsideDomain,
+    SettingPart,
     UnknownCategory,
     UnknownColumn,
 )
@@ -80,8 +81,9 @@ def test_words_of_a_task_come_out_as_shoals_own_error(spark):
         rows_of(text, BOX).size()
     assert "often" not in str(caught.value)
     schema = Schema.of({"version": 1, "columns": {"sex": {"values": ["F", "M"]}}})
-    with pytest.raises(UnknownCategory, match="'sex'"):
+    with pytest.raises(UnknownCategory, match="'sex'") as caught:
         rows_of(spark.createDataFrame(pa.table({"sex": ["F", "x"]})), schema).size()
+    assert caught.value.texts[1].settings == [SettingPart("other", "bucket")]
 
 
 def test_what_names_and_kinds_tell_wrong_needs_no_job(spark):
