@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.documents import DEEPEST, json_of, read_yaml
-from shoal.errors import InvalidSchema
+from shoal.errors import InvalidDomain
 
 
 def _read(tmp_path, content):
@@ -30,7 +30,7 @@ BAD = {
 @pytest.mark.parametrize("kind", BAD)
 def test_what_is_no_plain_yaml_is_refused_with_its_line(kind, tmp_path):
     content, message = BAD[kind]
-    with pytest.raises(InvalidSchema, match=message):
+    with pytest.raises(InvalidDomain, match=message, check=lambda error: error.reason == "file"):
         _read(tmp_path, content)
 
 
@@ -41,7 +41,9 @@ def test_anchors_and_merges_still_work(tmp_path):
 
 @pytest.mark.parametrize("name", ["none.yaml", "."])
 def test_a_file_that_cannot_be_read_is_named(name, tmp_path):
-    with pytest.raises(InvalidSchema, match="cannot be read"):
+    with pytest.raises(
+        InvalidDomain, match="cannot be read", check=lambda error: error.reason == "file"
+    ):
         read_yaml(tmp_path / name)
 
 
@@ -51,7 +53,11 @@ def nested(levels):
 
 @pytest.mark.parametrize("levels", [DEEPEST + 1, 900, 100_000])
 def test_what_nests_too_deeply_is_refused_by_name(levels, tmp_path):
-    with pytest.raises(InvalidSchema, match=f"nests more than {DEEPEST} levels"):
+    with pytest.raises(
+        InvalidDomain,
+        match=f"nests more than {DEEPEST} levels",
+        check=lambda error: error.reason == "file",
+    ):
         _read(tmp_path, nested(levels))
     with pytest.raises(ValueError, match=f"nests more than {DEEPEST} levels"):
         json_of(nested(levels))
@@ -64,12 +70,20 @@ def test_what_nests_deeply_enough_is_read(tmp_path):
 def test_a_few_lines_that_stand_for_billions_of_values_are_refused(tmp_path):
     lines = ["a0: &a0 [x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 12)]
-    with pytest.raises(InvalidSchema, match=r"aliases stand for more than 1,000,000 values"):
+    with pytest.raises(
+        InvalidDomain,
+        match=r"aliases stand for more than 1,000,000 values",
+        check=lambda error: error.reason == "file",
+    ):
         _read(tmp_path, "\n".join(lines))
 
 
 def test_an_alias_of_what_it_lies_in_is_refused(tmp_path):
-    with pytest.raises(InvalidSchema, match="an alias names what it lies in"):
+    with pytest.raises(
+        InvalidDomain,
+        match="an alias names what it lies in",
+        check=lambda error: error.reason == "file",
+    ):
         _read(tmp_path, "a: &a {b: *a}")
 
 
@@ -90,7 +104,7 @@ UNUSABLE = {
 
 @pytest.mark.parametrize("kind", UNUSABLE)
 def test_what_cannot_be_used_is_refused_without_a_word_of_it(kind, tmp_path):
-    with pytest.raises(InvalidSchema) as caught:
+    with pytest.raises(InvalidDomain, check=lambda error: error.reason == "file") as caught:
         _read(tmp_path, UNUSABLE[kind])
     assert "CANARY" not in str(caught.value)
     assert "99" not in caught.value.message.replace(str(tmp_path), "")
@@ -104,5 +118,9 @@ def test_json_that_cannot_be_used_is_a_value_error_without_a_word_of_it(text):
 
 
 def test_a_tab_is_named(tmp_path):
-    with pytest.raises(InvalidSchema, match=r"'\\t' that cannot start any token"):
+    with pytest.raises(
+        InvalidDomain,
+        match=r"'\\t' that cannot start any token",
+        check=lambda error: error.reason == "file",
+    ):
         _read(tmp_path, "a:\n\tb: 1")

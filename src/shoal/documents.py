@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InvalidSchema
+from shoal.errors import InvalidDomain
 
 __all__ = ["DEEPEST", "json_of", "read_yaml"]
 
@@ -67,23 +67,30 @@ def read_yaml(path: str | Path) -> Any:
     try:
         text = Path(os.path.expanduser(path)).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise InvalidSchema(
-            f"{path} cannot be read: {error.strerror}.", "Check the path."
+        raise InvalidDomain(
+            f"{path} cannot be read: {error.strerror}.", "Check the path.", reason="file"
         ) from None
     except UnicodeError:
-        raise InvalidSchema(f"{path} is no YAML: it is not text in UTF-8.", _MEND) from None
+        raise InvalidDomain(
+            f"{path} is no YAML: it is not text in UTF-8.", _MEND, reason="file"
+        ) from None
     try:
         content = yaml.load(text, Loader=_strict_loader())
     except yaml.YAMLError as error:
-        raise InvalidSchema(f"{path} is no YAML{_problem_text(error)}.", _MEND) from None
+        raise InvalidDomain(
+            f"{path} is no YAML{_problem_text(error)}.", _MEND, reason="file"
+        ) from None
     except _NO_VALUE:
-        raise InvalidSchema(
+        raise InvalidDomain(
             f"{path} is no YAML: a number, a date or a truth value in it is none.",
             "Put in quotes what is meant as text.",
+            reason="file",
         ) from None
     problem = next(_problems(content), None)
     if problem:
-        raise InvalidSchema(f"{path} cannot be used: {problem}.", "Write what is meant plainly.")
+        raise InvalidDomain(
+            f"{path} cannot be used: {problem}.", "Write what is meant plainly.", reason="file"
+        )
     return content
 
 

@@ -5,64 +5,42 @@
     │   ├── InvalidBudget                 epsilon is not a positive number
     │   ├── InvalidSetting                a parameter outside its range
     │   ├── ConflictingSettings           two parameters that do not go together
-    │   ├── InvalidDomain                 bounds, cells or names that make no domain
-    │   ├── InvalidSchema                 a domain or schema file that does not parse
+    │   ├── InvalidDomain                 bounds, cells, names or a file that make no domain
     │   ├── UnknownBounds                 a column without public bounds
-    │   ├── TooManyCells                  a grid beyond 2**62 cells, or beyond memory
-    │   ├── TooManyAxes                   more columns than a view looks at
-    │   ├── UnreadableTable               a file or object that holds no table
+    │   ├── TooLarge                      more cells, columns or combinations than fit
+    │   ├── UnreadableTable               a file or object that holds no table, or no header
     │   ├── UnknownColumn                 a named column the table does not have
-    │   ├── HeaderMissing                 values where names of columns belong
     │   ├── DuplicateColumn               one name, two columns
     │   ├── DimensionMismatch             rows of another width than the domain
     │   ├── NotNumeric                    text, dates or objects where numbers belong
     │   ├── NotFinite                     NaN or infinity
     │   ├── OutsideDomain                 rows beyond the box, where that is refused
-    │   ├── UnknownCategory               a value outside the public list
+    │   ├── UnknownCategory               a value outside the public list or the hierarchy
     │   ├── NotAReport                    rows where reports belong, or reports already remapped
-    │   ├── RestrictionTooTight           a box so small that redrawing would hardly ever end
     │   ├── EntityMissing                 a row that belongs to nobody
-    │   ├── InvalidPolicy                 a policy with too little, too much or two things at once
-    │   ├── UnlistedColumn                a column of the table without a role
+    │   ├── InvalidPolicy                 a policy that contradicts itself or does not fit the table
     │   ├── LooksIdentifying              a column published as it is that tells people apart
-    │   ├── HierarchyInvalid              a hierarchy that is no tree with one root
-    │   ├── HierarchyIncomplete           values of a column without a leaf
-    │   ├── DuplicateLeaf                 a leaf listed twice
-    │   ├── AmbiguousLabel                a label that stands for two sets of values
-    │   ├── LabelDoesNotCover             a number outside the interval it is filed under
+    │   ├── HierarchyInvalid              a hierarchy that is no tree, or whose labels mislead
     │   ├── KeyMissing                    no key, or too short a one, for pseudonyms
-    │   ├── EntityRequired                a pseudonym on several rows, counted as several people
-    │   ├── LinkedRows                    a pseudonym that ties records of a person together
     │   ├── NewPeopleNotStated            a next release whose people nobody can or did compare
     │   ├── PeopleFileUnusable            no fingerprints of people, or damaged or others' ones
     │   ├── UnreadableModel               a folder without a model, or with one that was changed
-    │   ├── UnknownDataset                a name the catalogue does not have, or cannot find
-    │   ├── DatasetChanged                a data set whose checksum does not match
+    │   ├── DatasetUnavailable            a data set unknown, not to be found, or changed
     │   ├── AlreadyExists                 an output that would be overwritten
     │   ├── CannotWrite                   an output that cannot be written
-    │   ├── TooFewRows                    fewer rows or reports than the question needs
-    │   ├── ShadowOverlap                 an adversary who knows the very rows under attack
-    │   ├── TooFewEntities                fewer people than one class needs
-    │   ├── TooManyCombinations           more distinct rows than come to a Spark driver
-    │   ├── StartFails                    a rule broken even at the most general labels
-    │   ├── InvalidPair                   two inputs an audit cannot compare
-    │   └── TooFewDraws                   an audit with too little evidence to say anything
+    │   ├── TooFewRows                    fewer rows, reports, people or draws than needed
+    │   └── StartFails                    a rule broken even at the most general labels
     ├── PrivacyError                      a promise would be broken           exit code 3
     │   ├── BudgetExceeded                over the ledger's limit
     │   ├── PromiseExceeded               mechanisms were handed more than the page promised
-    │   ├── PageCopied                    a page used outside the process that opened it
+    │   ├── PageMisused                   a page copied, or given seeded noise after real
     │   ├── IncomparableGuarantees        promises that do not add
     │   ├── RepeatedStream                the same noise would be drawn twice
-    │   ├── UnmarkedSimulation            seeded noise on a page already written as real
-    │   ├── NotPublishable                an unprotected result on its way to a public page
+    │   ├── NotPublishable                an unprotected result or value on its way to the public
     │   ├── NotKAnonymous                 a written table whose re-count broke its promise
-    │   ├── ReleasedBefore                people of an earlier release in a table for the next
-    │   └── ProtectedValue                a protected number on its way to a public page
+    │   └── ReleasedBefore                people of an earlier release in a table for the next
     ├── MissingPart                       something to run on is missing      exit code 4
-    │   ├── SparkMissing                  a call for Spark, and no pyspark
-    │   ├── JavaMissing                   no Java, or one too old for Spark
-    │   ├── WorkerIncomplete              a cluster's worker lacks a package
-    │   ├── ToolboxMissing                a call for an attack of a toolbox that is not there
+    │   ├── NotInstalled                  pyspark, Java, a toolbox, or a worker's package
     │   ├── SessionStopped                a Spark session that is no longer there
     │   └── ClusterFailed                 Spark gave a job up
     └── LedgerError                       the ledger cannot be used           exit code 2
@@ -73,45 +51,42 @@
         ├── UnsafeLedgerPlace             a file of two names, or on a network share
         └── LimitMismatch                 a limit given that is not the one stored
 
-A message says what came and what would do; ``hint`` says what to do about it. Neither ever
-quotes a row.
+``message`` says what came and what would do; ``hint`` says what to do about it. Neither ever
+quotes a row. Where a sentence names a setting it is joined from parts, ``"E.g. " +
+setting("n_public", 500) + "."``, so that Python shows ``n_public=500`` and the command line
+``--n-public 500``; which setting is wrong is one of the error's ``facts``.
 
 And one warning, which stops nothing: ``NoGroupsTold``, where what was released cannot be told from
 a release about nobody.
 """
 
+from ast import literal_eval
+from collections.abc import Callable
+from copy import copy
+from typing import NamedTuple, Self
+
 __all__ = [
     "AlreadyExists",
-    "AmbiguousLabel",
     "BadInput",
     "BudgetExceeded",
     "CannotWrite",
     "ClusterFailed",
     "ConflictingSettings",
-    "DatasetChanged",
+    "DatasetUnavailable",
     "DimensionMismatch",
     "DuplicateColumn",
-    "DuplicateLeaf",
     "EntityMissing",
-    "EntityRequired",
-    "HeaderMissing",
-    "HierarchyIncomplete",
     "HierarchyInvalid",
     "IncomparableGuarantees",
     "InvalidBudget",
     "InvalidDomain",
-    "InvalidPair",
     "InvalidPolicy",
-    "InvalidSchema",
     "InvalidSetting",
-    "JavaMissing",
     "KeyMissing",
-    "LabelDoesNotCover",
     "LedgerError",
     "LedgerLocked",
     "LedgerNotWritable",
     "LimitMismatch",
-    "LinkedRows",
     "LooksIdentifying",
     "MissingPart",
     "NewPeopleNotStated",
@@ -119,56 +94,234 @@ __all__ = [
     "NotALedger",
     "NotAReport",
     "NotFinite",
+    "NotInstalled",
     "NotKAnonymous",
     "NotNumeric",
     "NotPublishable",
     "OutsideDomain",
-    "PageCopied",
+    "PageMisused",
     "PeopleFileUnusable",
     "PrivacyError",
     "PromiseExceeded",
-    "ProtectedValue",
     "ReleasedBefore",
     "RepeatedStream",
-    "RestrictionTooTight",
     "RunChanged",
     "SessionStopped",
-    "ShadowOverlap",
+    "SettingPart",
     "ShoalError",
-    "SparkMissing",
+    "Spell",
     "StartFails",
-    "TooFewDraws",
-    "TooFewEntities",
+    "Text",
     "TooFewRows",
-    "TooManyAxes",
-    "TooManyCells",
-    "TooManyCombinations",
-    "ToolboxMissing",
+    "TooLarge",
     "UnknownBounds",
     "UnknownCategory",
     "UnknownColumn",
-    "UnknownDataset",
-    "UnlistedColumn",
-    "UnmarkedSimulation",
     "UnreadableModel",
     "UnreadableTable",
     "UnsafeLedgerPlace",
-    "WorkerIncomplete",
+    "from_literal",
+    "setting",
 ]
 
 
+class NoValue:
+    """Marks a setting that is named without a value."""
+
+
+class SettingPart(NamedTuple):
+    """A setting named in a sentence; each layer spells it as its readers write it."""
+
+    name: str
+    value: object = NoValue
+
+    def __str__(self) -> str:
+        """As Python has it: ``n_public``, or ``n_public=500``."""
+        return self.name if self.value is NoValue else f"{self.name}={_literal(self.value)}"
+
+
+Spell = Callable[[SettingPart], str]
+
+
+class Text(NamedTuple):
+    """A sentence in parts: words, and settings among them.
+
+    Examples
+    --------
+    >>> text = "E.g. " + setting("n_public", 500) + "."
+    >>> str(text)
+    'E.g. n_public=500.'
+    >>> text.spelled(lambda each: f"--{each.name} {each.value}")
+    'E.g. --n_public 500.'
+    """
+
+    parts: tuple[str | SettingPart, ...]
+
+    def __add__(self, other: "str | Text") -> "Text":  # type: ignore[override]
+        return Text(self.parts + _parts(other))
+
+    def __radd__(self, other: str) -> "Text":
+        return Text((other, *self.parts))
+
+    def __str__(self) -> str:
+        return self.spelled(str)
+
+    def spelled(self, spell: Spell) -> str:
+        """The sentence, with settings as ``spell`` writes them."""
+        return "".join(part if isinstance(part, str) else spell(part) for part in self.parts)
+
+    @property
+    def settings(self) -> list[SettingPart]:
+        """The settings it names."""
+        return [part for part in self.parts if isinstance(part, SettingPart)]
+
+
+def setting(name: str, value: object = NoValue) -> Text:
+    """A setting as a part of an error's sentence.
+
+    Parameters
+    ----------
+    name
+        Its name in Python.
+    value
+        A value to show with it, which must be public.
+
+    Returns
+    -------
+    Text
+        To be joined to other words by ``+``.
+    """
+    return Text((SettingPart(name, value),))
+
+
+def _parts(text: str | Text) -> tuple[str | SettingPart, ...]:
+    return (text,) if isinstance(text, str) else text.parts
+
+
+def _literal(value: object) -> str:
+    small = isinstance(value, float) and 0 < value < 1e-4
+    return f"{value:g}".replace("e-0", "e-") if small else repr(value)
+
+
 class ShoalError(Exception):
-    """Base of all of them: what came, and the next step."""
+    """Base of all of them: what is wrong, what to do about it, and the facts.
+
+    Parameters
+    ----------
+    message
+        What came and what would do.
+    hint
+        What to do next.
+    facts
+        What a program may want to know: ``setting``, the Python name of the setting that is
+        wrong, and ``example``, a value that would do, where the sentences do not tell them by
+        themselves; ``reason``, which of several cases of one class this is.
+    """
 
     exit_code = 2
 
-    def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message, hint)
-        self.message = message
-        self.hint = hint
+    def __init__(self, message: str | Text, hint: str | Text, **facts: object) -> None:
+        super().__init__(str(message), str(hint))
+        self.texts = Text(_parts(message)), Text(_parts(hint))
+        self.facts = _settings_named(*self.texts) | facts
+
+    @property
+    def message(self) -> str:
+        """What came and what would do, with settings as Python has them."""
+        return str(self.texts[0])
+
+    @property
+    def hint(self) -> str:
+        """What to do next."""
+        return str(self.texts[1])
+
+    @property
+    def setting(self) -> str | None:
+        """The setting that is wrong, where it is one."""
+        name = self.facts.get("setting")
+        return None if name is None else str(name)
+
+    @property
+    def reason(self) -> str | None:
+        """Which of several cases of one class this is."""
+        reason = self.facts.get("reason")
+        return None if reason is None else str(reason)
+
+    def changed(self, message: str | Text | None = None, hint: str | Text | None = None) -> Self:
+        """The same error with another sentence, and its facts.
+
+        Parameters
+        ----------
+        message, hint
+            What to say instead; None leaves the sentence as it is.
+        """
+        other = copy(self)
+        own = self.texts
+        texts = message or own[0], hint or own[1]
+        other.texts = Text(_parts(texts[0])), Text(_parts(texts[1]))
+        other.args = tuple(map(str, other.texts))
+        return other
+
+    def within(self, place: str) -> Self:
+        """The same error, its message begun with where it arose, e.g. ``Column 'age'``."""
+        return self.changed(f"{place}: " + self.texts[0])
+
+    def spelled(self, spell: Spell) -> Self:
+        """The same error with settings written another way, once and for all."""
+        other = self.changed(*(text.spelled(spell) for text in self.texts))
+        if self.setting is not None:
+            other.facts = self.facts | {"setting": spell(SettingPart(self.setting))}
+        return other
+
+    def to_literal(self) -> str:
+        """The error as text that ``from_literal`` reads: what a worker sends to whoever asked."""
+        texts = [[_plain(part) for part in text.parts] for text in self.texts]
+        return repr((type(self).__name__, *texts, _plain(self.facts)))
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}"
+
+
+def from_literal(text: str) -> ShoalError:
+    """The error that ``to_literal`` wrote.
+
+    Examples
+    --------
+    >>> error = from_literal(InvalidSetting.of("n_public", "is no whole number", 500).to_literal())
+    >>> type(error).__name__, error.hint, error.setting
+    ('InvalidSetting', 'E.g. n_public=500.', 'n_public')
+    """
+    name, message, hint, facts = literal_eval(text)
+    found: type[ShoalError] = globals()[name]
+    parts = [
+        Text(tuple(part if isinstance(part, str) else SettingPart(*part) for part in each))
+        for each in (message, hint)
+    ]
+    return found(*parts, **facts)
+
+
+def _plain(value: object) -> object:
+    """The value in Python's own literals, a setting without its mark for none."""
+    match value:
+        case SettingPart() if value.value is NoValue:
+            return (value.name,)
+        case None | str() | int() | float():
+            return value
+        case dict():
+            return {name: _plain(each) for name, each in value.items()}
+        case tuple() | list() | range():
+            return tuple(map(_plain, value))
+    return str(value)
+
+
+def _settings_named(message: Text, hint: Text) -> dict[str, object]:
+    """The first setting the message names, and the value that the hint shows with it."""
+    if not message.settings:
+        return {}
+    name = message.settings[0].name
+    shown = [each.value for each in hint.settings if each.name == name]
+    examples = [value for value in shown if value is not NoValue]
+    return {"setting": name} | ({"example": examples[0]} if examples else {})
 
 
 class BadInput(ShoalError, ValueError):
@@ -182,41 +335,49 @@ class InvalidBudget(BadInput):
 class InvalidSetting(BadInput):
     """A parameter outside its range."""
 
+    @classmethod
+    def of(cls, name: str, problem: str, example: object) -> Self:
+        """The error of one setting: what is wrong with it, and a value that would do.
+
+        Parameters
+        ----------
+        name
+            Its name in Python.
+        problem
+            The rest of the sentence, e.g. ``is no whole number from 1 up``.
+        example
+            A value that would do.
+
+        Examples
+        --------
+        >>> str(InvalidSetting.of("n_public", "is no whole number from 1 up", 500))
+        'n_public is no whole number from 1 up.\\nE.g. n_public=500.'
+        """
+        return cls(setting(name) + f" {problem}.", "E.g. " + setting(name, example) + ".")
+
 
 class ConflictingSettings(BadInput):
     """Two parameters that do not go together."""
 
 
 class InvalidDomain(BadInput):
-    """Bounds, cells or names that make no domain."""
-
-
-class InvalidSchema(BadInput):
-    """A domain or schema file that does not parse."""
+    """Bounds, cells or names that make no domain, or a file of them that does not parse."""
 
 
 class UnknownBounds(BadInput):
     """A column without public bounds."""
 
 
-class TooManyCells(BadInput):
-    """A grid beyond 2**62 cells, or beyond memory."""
-
-
-class TooManyAxes(BadInput):
-    """More columns than a view looks at."""
+class TooLarge(BadInput):
+    """More cells, columns or combinations than can be handled; ``reason`` says which."""
 
 
 class UnreadableTable(BadInput):
-    """A file or object that holds no table."""
+    """A file or object that holds no table, or one without names of columns."""
 
 
 class UnknownColumn(BadInput):
     """A named column the table does not have."""
-
-
-class HeaderMissing(BadInput):
-    """Values where names of columns belong."""
 
 
 class DuplicateColumn(BadInput):
@@ -240,15 +401,11 @@ class OutsideDomain(BadInput):
 
 
 class UnknownCategory(BadInput):
-    """A value outside the public list."""
+    """A value outside the public list, or without a leaf in its hierarchy."""
 
 
 class NotAReport(BadInput):
     """Rows where reports belong, or reports already remapped."""
-
-
-class RestrictionTooTight(BadInput):
-    """A box so small that redrawing would hardly ever end."""
 
 
 class EntityMissing(BadInput):
@@ -256,11 +413,7 @@ class EntityMissing(BadInput):
 
 
 class InvalidPolicy(BadInput):
-    """A policy with too little, too much or two things at once."""
-
-
-class UnlistedColumn(BadInput):
-    """A column of the table without a role."""
+    """A policy that contradicts itself, or that does not fit the table."""
 
 
 class LooksIdentifying(BadInput):
@@ -268,35 +421,11 @@ class LooksIdentifying(BadInput):
 
 
 class HierarchyInvalid(BadInput):
-    """A hierarchy that is no tree with one root."""
-
-
-class HierarchyIncomplete(BadInput):
-    """Values of a column without a leaf."""
-
-
-class DuplicateLeaf(BadInput):
-    """A leaf listed twice."""
-
-
-class AmbiguousLabel(BadInput):
-    """A label that stands for two sets of values."""
-
-
-class LabelDoesNotCover(BadInput):
-    """A number outside the interval it is filed under."""
+    """A hierarchy that is no tree with one root, or whose labels are ambiguous or wrong."""
 
 
 class KeyMissing(BadInput):
     """No key, or too short a one, for pseudonyms."""
-
-
-class EntityRequired(BadInput):
-    """A pseudonym on several rows, counted as several people."""
-
-
-class LinkedRows(BadInput):
-    """A pseudonym that ties records of a person together."""
 
 
 class NewPeopleNotStated(BadInput):
@@ -311,12 +440,8 @@ class UnreadableModel(BadInput):
     """A folder without a model, or with one that was changed."""
 
 
-class UnknownDataset(BadInput):
-    """A name the catalogue does not have, or cannot find."""
-
-
-class DatasetChanged(BadInput):
-    """A data set whose checksum does not match."""
+class DatasetUnavailable(BadInput):
+    """A data set the catalogue does not have, cannot find, or whose checksum does not match."""
 
 
 class AlreadyExists(BadInput):
@@ -328,31 +453,11 @@ class CannotWrite(BadInput):
 
 
 class TooFewRows(BadInput):
-    """Fewer rows or reports than the question needs."""
-
-
-class ShadowOverlap(BadInput):
-    """An adversary who knows the very rows under attack."""
-
-
-class TooFewEntities(BadInput):
-    """Fewer people than one class needs."""
-
-
-class TooManyCombinations(BadInput):
-    """More distinct combinations than may come to a Spark driver."""
+    """Fewer rows, reports, people or draws than the question needs."""
 
 
 class StartFails(BadInput):
     """A rule broken even at the most general labels."""
-
-
-class InvalidPair(BadInput):
-    """Two inputs an audit cannot compare: equal ones, or one outside the domain."""
-
-
-class TooFewDraws(BadInput):
-    """An audit with too little evidence to say anything."""
 
 
 class PrivacyError(ShoalError):
@@ -369,8 +474,8 @@ class PromiseExceeded(PrivacyError):
     """Mechanisms were handed more than the page promised."""
 
 
-class PageCopied(PrivacyError):
-    """A page used outside the process that opened it."""
+class PageMisused(PrivacyError):
+    """A page copied to another process, or given seeded noise after it was written as real."""
 
 
 class IncomparableGuarantees(PrivacyError):
@@ -381,12 +486,8 @@ class RepeatedStream(PrivacyError):
     """The same noise would be drawn twice."""
 
 
-class UnmarkedSimulation(PrivacyError):
-    """Seeded noise on a page already written as real."""
-
-
 class NotPublishable(PrivacyError):
-    """An unprotected result on its way to a public page."""
+    """An unprotected result, or a protected value, on its way to a public page."""
 
 
 class NotKAnonymous(PrivacyError):
@@ -402,30 +503,14 @@ class ReleasedBefore(PrivacyError):
     people = 0
 
 
-class ProtectedValue(PrivacyError):
-    """A protected number on its way to a public page."""
-
-
 class MissingPart(ShoalError):
     """Something to run on is missing."""
 
     exit_code = 4
 
 
-class SparkMissing(MissingPart):
-    """A call for Spark, and no pyspark."""
-
-
-class JavaMissing(MissingPart):
-    """No Java, or one too old for Spark."""
-
-
-class WorkerIncomplete(MissingPart):
-    """A cluster's worker lacks a package."""
-
-
-class ToolboxMissing(MissingPart):
-    """A call for an attack of a toolbox that is not there."""
+class NotInstalled(MissingPart):
+    """Pyspark, Java, an attack's toolbox, or a package that a cluster's worker lacks."""
 
 
 class SessionStopped(MissingPart):
@@ -438,6 +523,19 @@ class ClusterFailed(MissingPart):
 
 class LedgerError(ShoalError):
     """The ledger cannot be used."""
+
+    @classmethod
+    def unspent(cls, message: str, hint: str) -> Self:
+        """The error of a ledger that nothing was written to.
+
+        Parameters
+        ----------
+        message
+            What is wrong.
+        hint
+            What to do next; a fact of its own too, for readers, who meant to spend nothing.
+        """
+        return cls(message, f"Nothing was spent. {hint}", reader_hint=hint)
 
 
 class NotALedger(LedgerError):

@@ -24,6 +24,7 @@ from shoal.errors import (
     InvalidSetting,
     UnknownBounds,
     UnreadableTable,
+    setting,
 )
 from shoal.mechanisms import Geometric
 from shoal.privacy import ApproxDP, Guarantee, Ledger, PureDP
@@ -175,7 +176,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         if self.n_public is not None:
             n_rows = whole_number(self.n_public)
             if n_rows is None or n_rows < 1:
-                raise InvalidSetting("n_public is no whole number from 1 up.", "E.g. n_public=500.")
+                raise InvalidSetting.of("n_public", "is no whole number from 1 up", 500)
             return n_rows
         promise = self._promise()
         replaced = getattr(promise, "neighbours", None) == "replace-one"
@@ -195,8 +196,10 @@ def promise_of(epsilon: Any, privacy: Any) -> Any:
     if privacy is None:
         if epsilon is None:
             raise InvalidBudget(
-                "Neither epsilon nor privacy is given, so nothing would be promised.",
-                "Give one of them, e.g. epsilon=1.0, or privacy=PureDP(1).",
+                "Neither "
+                + setting("epsilon")
+                + " nor privacy is given, so nothing would be promised.",
+                "Give one of them, e.g. " + setting("epsilon", 1.0) + ", or privacy=PureDP(1).",
             )
         return PureDP(epsilon)
     if epsilon is not None:

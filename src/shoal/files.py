@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from shoal.errors import AlreadyExists, CannotWrite
+from shoal.errors import AlreadyExists, CannotWrite, setting
 
-__all__ = ["file_lock", "take_lock", "whole_file", "whole_folder"]
+__all__ = ["file_lock", "not_written", "take_lock", "whole_file", "whole_folder"]
 
 
 @contextmanager
@@ -71,11 +71,25 @@ def _named_failure(final: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise CannotWrite(
-            f"{final} cannot be written: {reason}.",
-            "Check that its folder exists, is yours to write to, and has room.",
-        ) from None
+        raise not_written(final, error.strerror or type(error).__name__) from None
+
+
+def not_written(path: str | Path, cause: str) -> CannotWrite:
+    """The error of a file or folder that cannot be written.
+
+    Parameters
+    ----------
+    path
+        Where it should have gone.
+    cause
+        Why it could not, as the operating system has it.
+    """
+    return CannotWrite(
+        f"{path} cannot be written: {cause}.",
+        "Check that its folder exists, is yours to write to, and has room.",
+        path=str(path),
+        cause=cause,
+    )
 
 
 def _absolute(path: str | Path) -> Path:
@@ -89,7 +103,10 @@ def _beside(final: Path) -> Path:
 
 def _check_free(final: Path, overwrite: bool) -> None:
     if not overwrite and os.path.lexists(final):
-        raise AlreadyExists(f"{final} exists already.", "Choose another name, or overwrite it.")
+        raise AlreadyExists(
+            f"{final} exists already.",
+            "Choose another name, or give " + setting("overwrite", True) + " to replace it.",
+        )
 
 
 def _check_replaceable(final: Path) -> None:

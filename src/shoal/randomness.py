@@ -25,7 +25,7 @@ from typing import Any, cast
 import numpy as np
 from randomgen import ChaCha
 
-from shoal.errors import InvalidSetting, RepeatedStream
+from shoal.errors import InvalidSetting, RepeatedStream, setting
 
 __all__ = ["NoiseStream", "Randomness", "Seed", "TaskNoise"]
 
@@ -169,7 +169,10 @@ def _key_of(seed: Seed) -> bytes:
         return seed.bytes(32)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InvalidSetting(
-            f"random_state is a {type(seed).__name__} that is no whole number from 0 up.",
-            "Leave it out for real noise, or give e.g. random_state=7 for a simulation.",
+            setting("random_state")
+            + f" is a {type(seed).__name__} that is no whole number from 0 up.",
+            "Leave it out for real noise, or give e.g. "
+            + setting("random_state", 7)
+            + " for a simulation.",
         )
     return _derive(b"shoal", "seed", int(seed))

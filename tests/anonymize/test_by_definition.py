@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal.anonymize import read_policy, run_policy
-from shoal.errors import InvalidSetting, ShoalError, StartFails, TooFewEntities
+from shoal.errors import InvalidSetting, ShoalError, StartFails, TooFewRows
 
 VALUES = ["u", "v", "w"]
 
@@ -139,7 +139,7 @@ def test_a_released_file_keeps_every_promise_and_counts_every_row(tmp_path_facto
     content, columns = drawn
     try:
         done = run_policy(read_policy(folder / "p.yaml"))
-    except (StartFails, TooFewEntities):
+    except (StartFails, TooFewRows):
         assert not (folder / "out.csv").exists()
         return
     except InvalidSetting:  # l asks for more values than there are

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from shoal.domain import Box, Categories, Schema
 from shoal.domain.schema import schema_problems
-from shoal.errors import InvalidSchema, UnknownBounds
+from shoal.errors import InvalidDomain, UnknownBounds
 
 FULL = """
 version: 1
@@ -70,7 +70,7 @@ def test_a_schema_without_numbers_has_no_box():
 def test_a_bad_file_is_named_with_all_its_problems(tmp_path):
     path = tmp_path / "bad.yaml"
     path.write_text("version: 1\ncolumns: {age: {low: 3, high: 1}, sex: {vals: [F]}}\n")
-    with pytest.raises(InvalidSchema) as caught:
+    with pytest.raises(InvalidDomain, check=lambda error: error.reason == "file") as caught:
         Schema.load(path)
     message = str(caught.value)
     for part in ("bad.yaml has 3 problems", "columns.age", "columns.sex.vals", "'values'"):
@@ -79,7 +79,9 @@ def test_a_bad_file_is_named_with_all_its_problems(tmp_path):
 
 def test_an_empty_file_is_no_schema(tmp_path):
     (tmp_path / "empty.yaml").touch()
-    with pytest.raises(InvalidSchema, match="no mapping"):
+    with pytest.raises(
+        InvalidDomain, match="no mapping", check=lambda error: error.reason == "file"
+    ):
         Schema.load(tmp_path / "empty.yaml")
 
 

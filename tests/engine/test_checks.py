@@ -10,7 +10,7 @@ from shoal.errors import (
     DuplicateColumn,
     InvalidDomain,
     InvalidSetting,
-    TooManyCells,
+    TooLarge,
     UnknownBounds,
     UnknownColumn,
 )
@@ -30,7 +30,7 @@ class Halves:
 
 def test_a_dense_count_beyond_memory_is_refused_and_sparse_suggested():
     check_partition(Grid(BOX, 2**12), SCREEN, dense=True)
-    with pytest.raises(TooManyCells, match="sparse=True"):
+    with pytest.raises(TooLarge, match="sparse=True", check=lambda error: error.reason == "cells"):
         check_partition(Grid(BOX, 2**12 + 1), SCREEN, dense=True)
     check_partition(Grid(BOX, 2**30), SCREEN, dense=False)
 

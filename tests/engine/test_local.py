@@ -6,7 +6,7 @@ from shoal.domain import Box, Grid, SparseCounts
 from shoal.engine import Block, rows_of
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
-from shoal.errors import InvalidSetting, NotFinite, OutsideDomain, TooManyCells
+from shoal.errors import InvalidSetting, NotFinite, OutsideDomain, TooLarge
 
 BOX = Box.unit(2)
 X = np.random.default_rng(1).random((1_000, 2))
@@ -32,7 +32,7 @@ def test_dense_and_sparse_counts_agree():
 
 def test_a_grid_too_fine_for_memory_is_refused_before_reading():
     rows = rows_of(np.full((3, 2), np.nan), BOX)
-    with pytest.raises(TooManyCells):
+    with pytest.raises(TooLarge, check=lambda error: error.reason == "cells"):
         rows.count(Grid(BOX, 2**20))
     assert small_blocks(X).count(Grid(BOX, 2**31), sparse=True).counts.sum() == 1_000
 

@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.domain import Box
-from shoal.errors import ProtectedValue
+from shoal.errors import NotPublishable
 from shoal.pages.page import (
     Fact,
     Line,
@@ -44,7 +44,9 @@ def test_a_page_adds_its_own_to_what_was_released():
 
 def test_what_a_result_marks_as_protected_stays_so():
     given = Result("x", PureDP(1), released={"inertia": Protected(3.0)})
-    with pytest.raises(ProtectedValue, match="inertia"):
+    with pytest.raises(
+        NotPublishable, match="inertia", check=lambda error: error.reason == "protected value"
+    ):
         findings(page(given).to_result())
 
 

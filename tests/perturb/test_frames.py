@@ -6,7 +6,7 @@ import pytest
 
 from shoal.domain import Box
 from shoal.engine import rows_of
-from shoal.errors import ConflictingSettings, TooManyCells
+from shoal.errors import ConflictingSettings, TooLarge
 from shoal.mechanisms import NDLaplace, bayes_remap, clamp
 from shoal.mechanisms.local.laplace.remaps import Then
 from shoal.mechanisms.local.reports import Reports
@@ -80,7 +80,7 @@ def test_a_frame_without_rows_has_no_reports_to_learn_from(spark):
 
 def test_a_lattice_too_fine_is_refused_before_anything_is_spent(frame):
     perturb = Perturb(NDLaplace(1_000.0, domain=BOX), remap=bayes_remap("em"), ledger=Ledger())
-    with pytest.raises(TooManyCells):
+    with pytest.raises(TooLarge, check=lambda error: error.reason == "cells"):
         perturb.fit(frame)
     assert perturb.ledger.totals() == []
 

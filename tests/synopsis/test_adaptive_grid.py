@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.domain import Box
-from shoal.errors import TooManyCells
+from shoal.errors import TooLarge
 from shoal.mechanisms import Geometric
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
@@ -135,5 +135,5 @@ def test_sparse_parts_go_beyond_memory_while_coarse_cells_stay_few(consistency):
 def test_coarse_cells_beyond_the_limit_are_refused_sparse_or_not():
     for sparse in (False, True):
         grid = AdaptiveGrid(epsilon=1, domain=Box.unit(2), cells=1500, sparse=sparse)
-        with pytest.raises(TooManyCells):
+        with pytest.raises(TooLarge, check=lambda error: error.reason == "cells"):
             grid.fit(blob(9, 2))

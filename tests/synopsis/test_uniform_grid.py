@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.domain import Box
-from shoal.errors import InvalidDomain, InvalidSetting, TooManyCells
+from shoal.errors import InvalidDomain, InvalidSetting, TooLarge
 from shoal.synopsis import UniformGrid
 from shoal.synopsis.uniform_grid import most_an_axis
 
@@ -88,8 +88,8 @@ def test_hand_given_cells_beyond_the_limits_raise_before_a_row_is_read():
             raise AssertionError("rows were read")
 
     too_many = [
-        ({"cells": 2000}, TooManyCells),
-        ({"cells": 2**32, "sparse": True}, TooManyCells),
+        ({"cells": 2000}, TooLarge),
+        ({"cells": 2**32, "sparse": True}, TooLarge),
         ({"cells": 0}, InvalidDomain),
         ({"cells": [3]}, InvalidDomain),
         ({"cells": "many"}, InvalidDomain),

@@ -17,7 +17,13 @@ from shoal.anonymize.problem import Cut, Problem, SensitiveColumn
 from shoal.anonymize.table import AnyTable, table_of
 from shoal.anonymize.table_check import check_columns, check_people, check_tokens
 from shoal.engine.duckdb import OWNER
-from shoal.errors import HierarchyIncomplete, InvalidPolicy, InvalidSetting, TooFewEntities
+from shoal.errors import (
+    HierarchyInvalid,
+    InvalidPolicy,
+    InvalidSetting,
+    TooFewRows,
+    UnknownCategory,
+)
 
 __all__ = [
     "Column",
@@ -140,7 +146,7 @@ def columns_with_rules(policy: Policy) -> tuple[str, ...]:
 def codec_of(policy: Policy, columns: Mapping[str, Column]) -> Codec:
     """How the columns become codes; all that have values without one are named at once."""
     if not len(columns[policy.names("quasi")[0]].n):
-        raise TooFewEntities("The table has no rows.", "Give it at least k of them.")
+        raise TooFewRows("The table has no rows.", "Give it at least k of them.", reason="people")
     hierarchies = {}
     for name in policy.names("quasi"):
         part = distinct(columns[name].cells, policy.input.null_values)
@@ -173,9 +179,10 @@ def _hierarchy(policy: Policy, name: str, part: Distinct, column: Column) -> Hie
     known = part.at >= 0
     occurring, at = np.unique(part.at[known], return_inverse=True)
     if not len(occurring):
-        raise HierarchyIncomplete(
+        raise HierarchyInvalid(
             f"Column {name!r} is empty, so there is no hierarchy to learn.",
             "Drop the column from the table, or give its hierarchy in a file.",
+            reason="no values",
         )
     owner = None if column.owner is None else column.owner[known]
     held = Held(at, column.n[known], owner)
@@ -190,10 +197,11 @@ def _refuse_strange(codec: Codec, columns: Mapping[str, Column]) -> None:
         if strange.any():
             wrong.append(f"{name!r} ({int(columns[name].n[strange].sum())} rows)")
     if wrong:
-        raise HierarchyIncomplete(
+        raise UnknownCategory(
             f"There are values without a leaf in {', '.join(wrong)}.",
             "Add them to the hierarchy or order, check the column's `type`, or list them under "
             "`null_values`; they are not shown here since they are people's.",
+            reason="no leaf",
         )
 
 

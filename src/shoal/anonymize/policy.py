@@ -23,7 +23,7 @@ from pydantic import (
 
 from shoal.anonymize.policy_check import meaning, message
 from shoal.documents import read_yaml
-from shoal.errors import InvalidPolicy, InvalidSchema, InvalidSetting
+from shoal.errors import InvalidDomain, InvalidPolicy, InvalidSetting
 from shoal.privacy import KAnonymity
 
 __all__ = [
@@ -256,7 +256,7 @@ def read_policy(path: str | Path) -> Policy:
     """A policy from a YAML file."""
     try:
         content = read_yaml(path)
-    except InvalidSchema as error:
+    except InvalidDomain as error:
         raise InvalidPolicy(error.message, error.hint) from None
     return Policy.of(content, Path(os.path.expanduser(path)).parent)
 

@@ -18,14 +18,7 @@ from shoal.data.column_names import (
     missing_header_error,
 )
 from shoal.engine.duckdb import OWNER
-from shoal.errors import (
-    EntityMissing,
-    EntityRequired,
-    InvalidPolicy,
-    LinkedRows,
-    LooksIdentifying,
-    UnlistedColumn,
-)
+from shoal.errors import EntityMissing, InvalidPolicy, LooksIdentifying
 
 __all__ = ["check_columns", "check_countable", "check_names", "check_people", "check_tokens",
            "rarely_shared"]  # fmt: skip
@@ -46,11 +39,12 @@ def check_columns(policy: Policy, table: AnyTable, counted: Sequence[str]) -> No
         raise missing_columns_error(roles, table.names, f"of the policy's {len(roles)} columns")
     unlisted = [name for name in table.names if name not in roles]
     if unlisted:
-        raise UnlistedColumn(
+        raise InvalidPolicy(
             f"Of the table's {len(table.names)} columns {len(unlisted)} have no role: "
             f"{column_positions(unlisted, table.names)}.",
             "Give each one under `attributes`: identifier, quasi, sensitive or other. Names are "
             "not shown here: without a header line they would be a person's values.",
+            reason="unlisted column",
         )
     keys_of(policy)
     check_countable(table, counted)
@@ -93,10 +87,11 @@ def check_people(policy: Policy, table: AnyTable) -> bool:
     entity = policy.privacy.entity
     for name in keys_of(policy):
         if name != entity and _repeats(table, name):
-            raise EntityRequired(
+            raise InvalidPolicy(
                 f"Pseudonyms of {name!r} stand on several rows of a person, but rows are counted "
                 "as people.",
                 f"Say `entity: {name}` under `privacy`, or drop the column.",
+                reason="entity required",
             )
     if entity is None:
         return False
@@ -118,10 +113,11 @@ def check_tokens(policy: Policy, problem: Problem) -> None:
     pairs = classes_of(np.column_stack([problem.codes, people]).astype(np.int32)).size
     several = pairs - int(people.max(initial=-1)) - 1
     if several:
-        raise LinkedRows(
+        raise InvalidPolicy(
             f"Pseudonyms of {entity!r} would tie together rows with different quasi-identifiers "
             f"({several} combinations too many): each is shared by k people, the set by nobody.",
             f"Drop the column (`action: drop`); `entity: {entity}` still counts people.",
+            reason="linked rows",
         )
 
 

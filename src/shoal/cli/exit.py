@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from shoal.cli.flags import Flags
 from shoal.cli.output import in_print, mute, put, unwritten
 from shoal.cli.start import STOPPED, TERMINATED
 from shoal.errors import CannotWrite, ShoalError
@@ -29,6 +30,8 @@ class Ending(NamedTuple):
     message: str
     hint: str
     code: int
+    setting: str | None = None
+    reason: str | None = None
 
 
 def tell(error: BaseException, as_json: bool) -> int:
@@ -42,9 +45,20 @@ def tell(error: BaseException, as_json: bool) -> int:
         put(_words(ending), sys.stderr)
     with suppress(OSError, CannotWrite):
         if as_json:
-            said = {"error": ending.name, "message": ending.message, "hint": ending.hint}
-            put(json.dumps(said | {"exit_code": ending.code}, indent=1, ensure_ascii=False) + "\n")
+            put(json.dumps(_document(ending), indent=1, ensure_ascii=False) + "\n")
     return ending.code
+
+
+def _document(ending: Ending) -> dict[str, object]:
+    """What scripts read: ``setting`` is the flag that is wrong, ``reason`` the case of a class."""
+    document: dict[str, object] = {
+        "error": ending.name,
+        "message": ending.message,
+        "hint": ending.hint,
+        "exit_code": ending.code,
+    }
+    facts = {"setting": ending.setting, "reason": ending.reason}
+    return document | {name: fact for name, fact in facts.items() if fact is not None}
 
 
 def settled(code: int) -> int:
@@ -67,7 +81,7 @@ def _words(ending: Ending) -> str:
 def _ending(error: BaseException) -> Ending:
     match error:
         case ShoalError():
-            return Ending(type(error).__name__, error.message, error.hint, error.exit_code)
+            return _refusal(Flags().error(error))
         case KeyboardInterrupt():
             return Ending("Stopped", "nothing half-written was left.", "", STOPPED)
         case SystemExit() if error.code == TERMINATED:
@@ -77,6 +91,11 @@ def _ending(error: BaseException) -> Ending:
         case OSError() if error.errno in _FULL:
             return _ending(unwritten(error))
     return _wrong_use(error) if hasattr(error, "format_message") else _bug(error)
+
+
+def _refusal(error: ShoalError) -> Ending:
+    name = type(error).__name__
+    return Ending(name, error.message, error.hint, error.exit_code, error.setting, error.reason)
 
 
 def _wrong_use(error: BaseException) -> Ending:

@@ -69,11 +69,13 @@ def check_curator_page(
         raise InvalidSetting(
             "The page for you alone would replace a file that this command reads.",
             "Name another, e.g. --curator mine.html.",
+            setting="--curator",
         )
     if page.resolve().is_relative_to(folder.resolve()):
         raise InvalidSetting(
             "The page for you alone lies in the folder that may be published.",
             "Keep it elsewhere, e.g. --curator mine.html.",
+            setting="--curator",
         )
     if page.exists() and not overwrite:
         raise AlreadyExists(f"{page} exists already.", "Choose another name, or add --overwrite.")

@@ -194,7 +194,9 @@ def check_page(output: Path | None, overwrite: bool, example: str) -> None:
         return
     if output.suffix not in (".html", ".json"):
         raise InvalidSetting(
-            f"{output.name} ends in neither .html nor .json.", f"E.g. -o {example}."
+            f"{output.name} ends in neither .html nor .json.",
+            f"E.g. -o {example}.",
+            setting="--output",
         )
     if not overwrite and os.path.lexists(output):
         raise AlreadyExists(f"{output} exists already.", "Choose another name, or add --overwrite.")

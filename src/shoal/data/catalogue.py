@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from shoal.data.encode import floats_of, is_missing, odd_cell_kinds
 from shoal.data.files import source_of_path
 from shoal.data.source import without_quoted_rows
-from shoal.errors import DatasetChanged, UnknownDataset
+from shoal.errors import DatasetUnavailable
 
 __all__ = [
     "FILES",
@@ -199,9 +199,10 @@ def load(name: str) -> pa.Table:
     if name not in FILES:
         known = [*_BUNDLED, *FILES]
         near = difflib.get_close_matches(str(name), known, n=1)
-        raise UnknownDataset(
+        raise DatasetUnavailable(
             f"No data set is called {name!r}.",
             f"Did you mean {near[0]!r}?" if near else "shoal.data.names() lists what there is.",
+            reason="unknown",
         )
     return _read(_verified(name, FILES[name]))
 
@@ -234,16 +235,18 @@ def _verified(name: str, file: File) -> Path:
     if path is None:
         folder = os.environ.get("SHOAL_DATA")
         where = f"{folder} does not hold it" if folder else "SHOAL_DATA is not set"
-        raise UnknownDataset(
+        raise DatasetUnavailable(
             f"The data set {name!r} is not part of shoal, and {where}.",
             f"Put {Path(file.path).name} into a folder and set SHOAL_DATA to that folder.",
+            reason="not found",
         )
     with without_quoted_rows(str(path)), path.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     if digest != file.sha256:
-        raise DatasetChanged(
+        raise DatasetUnavailable(
             f"{path} is not the file shoal was tested with: its SHA-256 differs.",
             "Fetch it again, or read your version by its path instead of by name.",
+            reason="changed",
         )
     return path
 

@@ -10,7 +10,7 @@ which first checks that they are names at all.
 import re
 from collections.abc import Sequence
 
-from shoal.errors import HeaderMissing, UnknownColumn
+from shoal.errors import UnknownColumn, UnreadableTable
 
 __all__ = [
     "check_header",
@@ -53,8 +53,7 @@ def check_header(names: Sequence[str], what: str = "The table") -> None:
     >>> check_header(["Ada Roe", "34", "flu"], "visits.csv")
     Traceback (most recent call last):
     ...
-    shoal.errors.HeaderMissing: visits.csv does not seem to begin with names of columns: the 2nd of
-    3 is a number.
+    shoal.errors.UnreadableTable: visits.csv does not seem to begin with names of columns: the 2nd
     ...
     """
     for at, name in enumerate(names):
@@ -63,12 +62,13 @@ def check_header(names: Sequence[str], what: str = "The table") -> None:
             raise missing_header_error(what, f"the {_ordinal(at)} of {len(names)} {kind}")
 
 
-def missing_header_error(what: str, why: str) -> HeaderMissing:
+def missing_header_error(what: str, why: str) -> UnreadableTable:
     """The error for a table whose first line is somebody's."""
-    return HeaderMissing(
+    return UnreadableTable(
         f"{what} does not seem to begin with names of columns: {why}.",
         "Give it a first line that names each column. What stands there is not shown: it may be "
         "a person's row.",
+        reason="no header",
     )
 
 

@@ -96,7 +96,7 @@ def codes(batch: pa.RecordBatch, categories: Mapping[str, Categories]) -> NDArra
         try:
             row[:] = known.codes(batch.column(at))
         except UnknownCategory as error:
-            raise UnknownCategory(f"Column {name!r}: {error.message}", error.hint) from None
+            raise error.within(f"Column {name!r}") from None
     return columns.T
 
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.domain import Schema
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, setting
 from shoal.randomness import Randomness
 
 __all__ = ["blobs", "students", "students_schema"]
@@ -95,7 +95,10 @@ def blobs(n: int = 200, centers: int = 4, d: int = 2, sd: float = 0.60, seed: in
 
     _check_count(n=n, centers=centers, d=d)
     if not 0 < sd < np.inf:
-        raise InvalidSetting("sd is not a positive number.", "The thesis takes sd=0.60.")
+        raise InvalidSetting(
+            setting("sd") + " is not a positive number.",
+            "The thesis takes " + setting("sd", 0.60) + ".",
+        )
     state = Randomness(seed).seed()
     X, label = make_blobs(n, d, centers=centers, cluster_std=sd, random_state=state)[:2]
     columns = [*np.asfortranarray(X).T, label.astype(np.int64)]
@@ -190,4 +193,4 @@ def _pick(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArray[np.i
 def _check_count(**counts: int) -> None:
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-            raise InvalidSetting(f"{name} is no whole number from 1 up.", f"E.g. {name}=200.")
+            raise InvalidSetting.of(name, "is no whole number from 1 up", 200)

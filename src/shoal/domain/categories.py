@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain.written import is_value, plain, plain_column, text, texts
-from shoal.errors import InvalidDomain, UnknownCategory
+from shoal.errors import InvalidDomain, UnknownCategory, setting
 
 __all__ = ["OTHER", "Categories", "Codes"]
 
@@ -52,7 +52,8 @@ class Categories:
         listed = _listed(values)
         if other not in ("refuse", "bucket"):
             raise InvalidDomain(
-                "other is neither 'refuse' nor 'bucket'.", "Say what becomes of other values."
+                setting("other") + " is neither 'refuse' nor 'bucket'.",
+                "Say what becomes of other values.",
             )
         if other == "bucket" and OTHER in listed:
             raise InvalidDomain(
@@ -76,7 +77,7 @@ class Categories:
             raise UnknownCategory(
                 f"{np.count_nonzero(unknown)} of {codes.size} values are missing or outside the "
                 f"public list of {len(self.values)}.",
-                'Complete the list, or gather them with other="bucket".',
+                "Complete the list, or gather them with " + setting("other", "bucket") + ".",
             )
         return codes
 
@@ -130,7 +131,7 @@ def _listed(values: Iterable[Any]) -> tuple[Any, ...]:
         raise InvalidDomain(
             "Categories need at least one value, and each must be text, a number, a date or a "
             "truth value.",
-            'Missing values are no category: gather them with other="bucket".',
+            "Missing values are no category: gather them with " + setting("other", "bucket") + ".",
         )
     twice = [value for value, times in Counter(map(_written, listed)).items() if times > 1]
     if twice:

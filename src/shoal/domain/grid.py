@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain.box import Box, Matrix, as_matrix
-from shoal.errors import InvalidDomain, NotFinite, TooManyCells
+from shoal.errors import InvalidDomain, NotFinite, TooLarge, setting
 
 __all__ = ["MAX_CELLS", "Grid", "Keys", "Partition", "SparseCounts"]
 
@@ -54,14 +54,16 @@ class Grid:
         shape: tuple[Any, ...] = tuple(cells) if each else (cells,) * box.d  # type: ignore[arg-type]
         if len(shape) != box.d or not all(_is_count(m) for m in shape):
             raise InvalidDomain(
-                f"Cells must be a whole number from 1 up, or one for each of {box.d} columns.",
-                "E.g. Grid(box, 16).",
+                setting("cells")
+                + f" must be a whole number from 1 up, or one for each of {box.d} columns.",
+                "E.g. " + setting("cells", 16) + ".",
             )
         shape = tuple(int(m) for m in shape)
         if math.prod(shape) > MAX_CELLS:
-            raise TooManyCells(
+            raise TooLarge(
                 f"{' x '.join(map(str, shape))} cells are more than 2**62.",
                 "Use fewer cells an axis, or fewer columns.",
+                reason="cells",
             )
         object.__setattr__(self, "box", box)
         object.__setattr__(self, "shape", shape)
@@ -87,9 +89,10 @@ class Grid:
     def centers(self) -> Matrix:
         """The middle of every cell, in the rows' own units."""
         if self.size > _IN_MEMORY:
-            raise TooManyCells(
+            raise TooLarge(
                 f"The centres of {self.size} cells do not fit in memory.",
                 "Ask for bounds(keys) of the cells you need.",
+                reason="cells",
             )
         low, high = self.bounds(np.arange(self.size))
         return (low + high) / 2
@@ -137,8 +140,10 @@ class SparseCounts:
     def dense(self) -> NDArray[np.int64]:
         """All ``size`` counts, zeros included."""
         if self.size > _IN_MEMORY:
-            raise TooManyCells(
-                f"{self.size} cells do not fit in memory.", "Work with keys and counts."
+            raise TooLarge(
+                f"{self.size} cells do not fit in memory.",
+                "Work with keys and counts.",
+                reason="cells",
             )
         full = np.zeros(self.size, dtype=np.int64)
         full[self.keys] = self.counts

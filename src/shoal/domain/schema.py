@@ -14,7 +14,7 @@ from typing import Any
 from shoal.documents import read_yaml
 from shoal.domain.box import Box
 from shoal.domain.categories import Categories
-from shoal.errors import InvalidDomain, InvalidSchema, UnknownBounds
+from shoal.errors import InvalidDomain, UnknownBounds
 
 __all__ = [
     "Schema",
@@ -90,10 +90,11 @@ class Schema:
         problems = schema_problems(content)
         if problems:
             counted = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-            raise InvalidSchema(
+            raise InvalidDomain(
                 f"{what} has {counted}:\n" + "\n".join(f"- {one}" for one in problems),
                 "Mend them; docs: `version: 1` and `columns: {age: {low: 0, high: 110}, "
                 "sex: {values: [F, M]}}`.",
+                reason="file",
             )
         return cls._built(content)
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain.box import Box, Matrix
 from shoal.domain.grid import Keys, Partition
-from shoal.errors import InvalidDomain, TooManyAxes
+from shoal.errors import InvalidDomain, TooLarge, setting
 
 __all__ = ["MOST_AXES", "View", "ViewedCells"]
 
@@ -122,9 +122,10 @@ def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _check(domain: Box, axes: Matrix, center: Matrix, width: float) -> None:
     if domain.d > MOST_AXES:
-        raise TooManyAxes(
+        raise TooLarge(
             f"A box of {domain.d} columns came; a view looks at {MOST_AXES} at most.",
             "Choose the columns that matter, e.g. box.select([...]).",
+            reason="columns",
         )
     if axes.ndim != 2 or axes.shape[0] != domain.d or not 1 <= axes.shape[1] <= domain.d:
         raise InvalidDomain(
@@ -136,4 +137,6 @@ def _check(domain: Box, axes: Matrix, center: Matrix, width: float) -> None:
             "The axes are not of length 1 and at right angles.", "E.g. np.linalg.qr(axes).Q."
         )
     if not (np.all(np.isfinite(center)) and np.isfinite(width) and width > 0):
-        raise InvalidDomain("The centre or the width is no finite number.", "E.g. width=1.0.")
+        raise InvalidDomain(
+            "The centre or the width is no finite number.", "E.g. " + setting("width", 1.0) + "."
+        )

@@ -14,9 +14,10 @@ from shoal.errors import (
     DuplicateColumn,
     InvalidDomain,
     InvalidSetting,
-    TooManyCells,
+    TooLarge,
     UnknownBounds,
     UnknownColumn,
+    setting,
 )
 
 __all__ = ["MAX_DENSE_CELLS", "add_checked", "check_columns", "check_partition", "integers_of"]
@@ -27,9 +28,10 @@ MAX_DENSE_CELLS = 2**24  # 128 MiB of counts
 def check_partition(partition: Partition, screen: Screen, dense: bool) -> None:
     """Check that a partition is one of these rows, and not too fine for a dense count."""
     if dense and partition.size > MAX_DENSE_CELLS:
-        raise TooManyCells(
+        raise TooLarge(
             f"{partition.size} cells are more than the {MAX_DENSE_CELLS} a dense count may have.",
-            "Count with sparse=True, or use fewer cells.",
+            "Count with " + setting("sparse", True) + ", or use fewer cells.",
+            reason="cells",
         )
     box = getattr(partition, "box", None)
     if box is not None:

@@ -12,7 +12,7 @@ from shoal.domain import Box, Schema
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Rows, Terms
 from shoal.engine.screen import Screen
-from shoal.errors import InvalidDomain, InvalidSetting
+from shoal.errors import InvalidDomain, InvalidSetting, setting
 
 if TYPE_CHECKING:
     from shoal.engine.spark.table import SparkTable
@@ -149,9 +149,15 @@ def _terms(
         limit = limit if limit is not None else domain.max_rows_per_person
     if entity is not None and limit is None:
         raise InvalidSetting(
-            "entity came without max_rows_per_person, so nothing would be limited.",
-            "Say how many rows a person may keep, e.g. max_rows_per_person=5, here or in the "
-            "schema; or leave entity out, and a row is what is protected.",
+            setting("entity")
+            + " came without "
+            + setting("max_rows_per_person")
+            + ", so nothing would be limited.",
+            "Say how many rows a person may keep, e.g. "
+            + setting("max_rows_per_person", 5)
+            + "; or leave "
+            + setting("entity")
+            + " out, and a row is what is protected.",
         )
     return Terms(outside, nonfinite, entity, limit)
 
@@ -165,7 +171,11 @@ def _passed_through(rows: Rows, domain: Box | Schema, terms: Terms) -> Rows:
     if terms not in (rows.terms, _terms(domain, "clip", "refuse", None, None)):
         raise InvalidSetting(
             "Rows came that were made on other terms.",
-            "Settle outside, nonfinite, entity and max_rows_per_person where the rows are made.",
+            "Settle outside, nonfinite, "
+            + setting("entity")
+            + " and "
+            + setting("max_rows_per_person")
+            + " where the rows are made.",
         )
     return rows
 

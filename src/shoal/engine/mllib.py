@@ -7,7 +7,7 @@ __all__ = ["check_session", "mllib_centers"]
 
 
 def check_session() -> None:
-    """Check that it can run: ``SparkMissing`` without pyspark, ``SessionStopped`` if none runs."""
+    """Check that it can run: ``NotInstalled`` without pyspark, ``SessionStopped`` if none runs."""
     from shoal.engine.spark.availability import spark_part
 
     spark_part().active_session()

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.domain import Box, Partition, Schema, SparseCounts
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, setting
 from shoal.randomness import NoiseStream
 
 __all__ = [
@@ -205,18 +205,19 @@ class Rows(Protocol):
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise InvalidSetting(
-            f"{name} is none of {', '.join(map(repr, choices))}.", f"E.g. {name}={choices[0]!r}."
-        )
+        raise InvalidSetting.of(name, f"is none of {', '.join(map(repr, choices))}", choices[0])
 
 
 def _check_limit(limit: object, entity: str | None) -> None:
     if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 1:
-        raise InvalidSetting(
-            "max_rows_per_person is no whole number from 1 up.", "E.g. max_rows_per_person=5."
-        )
+        raise InvalidSetting.of("max_rows_per_person", "is no whole number from 1 up", 5)
     if entity is None:
         raise InvalidSetting(
-            "max_rows_per_person came without entity: whose rows are they?",
-            'Name the column that tells people apart, e.g. entity="student_id".',
+            setting("max_rows_per_person")
+            + " came without "
+            + setting("entity")
+            + ": whose rows are they?",
+            "Name the column that tells people apart, e.g. "
+            + setting("entity", "student_id")
+            + ".",
         )

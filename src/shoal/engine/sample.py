@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, setting
 
 __all__ = ["Sample"]
 
@@ -24,7 +24,9 @@ class Sample:
 
     def __init__(self, n: int, rng: np.random.Generator) -> None:
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-            raise InvalidSetting("n is no whole number from 0 up.", "E.g. take(1_000, rng).")
+            raise InvalidSetting(
+                setting("n") + " is no whole number from 0 up.", "E.g. take(1_000, rng)."
+            )
         self._n = int(n)
         self._rng = rng
         self._draws: list[NDArray[np.float64]] = []

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.data import encode
 from shoal.domain import Box, Categories, Schema
 from shoal.engine.rows import Block, Tally, Terms
-from shoal.errors import EntityMissing, NotFinite, OutsideDomain
+from shoal.errors import EntityMissing, NotFinite, OutsideDomain, setting
 
 __all__ = ["Screen", "Sifted", "Tally"]
 
@@ -94,14 +94,20 @@ class Screen:
             raise NotFinite(
                 f"{tally.nonfinite} of {tally.read} rows have a missing, NaN or infinite value in "
                 f"{self._listed(tally.nonfinite_columns)}.",
-                'Fill or remove them, or leave such rows out with nonfinite="drop".',
+                "Fill or remove them, or leave such rows out with "
+                + setting("nonfinite", "drop")
+                + ".",
+                reason="missing values",
             )
         if tally.outside and self.terms.outside == "refuse":
             raise OutsideDomain(
                 f"{tally.outside} of {tally.read} rows lie beyond the bounds of "
                 f"{self._listed(tally.outside_columns)}.",
-                'Widen the bounds, move such rows with outside="clip", or leave them out with '
-                'outside="drop".',
+                "Widen the bounds, move such rows with "
+                + setting("outside", "clip")
+                + ", or leave them out with "
+                + setting("outside", "drop")
+                + ".",
             )
         if tally.nobody:
             raise EntityMissing(

@@ -293,7 +293,7 @@ def _sizes(labels: Labels) -> NDArray[np.int64]:
 
 def _over(apart: int, A: Labels, B: Labels, normalise: Normalise) -> float:
     if normalise not in ("true", "both"):
-        raise InvalidSetting("normalise is neither 'true' nor 'both'.", "E.g. normalise='both'.")
+        raise InvalidSetting.of("normalise", "is neither 'true' nor 'both'", "both")
     whole = np.count_nonzero(A >= 0)
     if normalise == "both":
         whole += np.count_nonzero(B >= 0)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from shoal.documents import json_of
 from shoal.errors import CannotWrite
-from shoal.files import file_lock
+from shoal.files import file_lock, not_written
 
 __all__ = ["Draft", "draft_of"]
 
@@ -152,10 +152,7 @@ def _named_failure(output: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise CannotWrite(
-            f"{output} cannot be written: {error.strerror or type(error).__name__}.",
-            "Check that its folder exists, is yours to write to, and has room.",
-        ) from None
+        raise not_written(output, error.strerror or type(error).__name__) from None
 
 
 def _left_behind(output: Path, work: str) -> Draft | None:

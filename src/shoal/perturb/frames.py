@@ -10,7 +10,7 @@ from shoal.domain.box import Matrix
 from shoal.engine import Block, Rows, rows_of
 from shoal.engine.entry import anywhere
 from shoal.engine.table import FrameTable
-from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds
+from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds, setting
 from shoal.mechanisms.local.laplace.remaps import with_learnt_prior
 from shoal.mechanisms.local.reports import Remap, Reports
 from shoal.perturb.shape import Category, Cell, Mixture, Names, Numbers, Shape
@@ -39,7 +39,9 @@ def check_for_frame(user: str | None) -> None:
     """Refuse what one machine would have to remember."""
     if user is not None:
         raise ConflictingSettings(
-            "user came with a Spark frame: who was reported before is remembered by one machine.",
+            setting("user")
+            + " came with a Spark frame: who was reported before is remembered by one "
+            "machine.",
             "Let each person have one row: Streamed(mechanism) on rows_of(frame, domain, "
             f"entity={user!r}, max_rows_per_person=1).",
         )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shoal.domain import Box, Categories
 from shoal.domain.box import Matrix
 from shoal.domain.written import text
-from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, UnknownCategory
+from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, UnknownCategory, setting
 from shoal.mechanisms import LocalGrid, Mixed, RandomizedResponse, UnaryEncoding
 from shoal.mechanisms.local.bounded.hybrid import Hybrid
 from shoal.perturb.tables import columns_of, numbers_of
@@ -55,7 +55,8 @@ def shape_of(mechanism: Any) -> Shape:
     needed = ("guarantee", "check", "release")
     if isinstance(mechanism, type) or not all(hasattr(mechanism, name) for name in needed):
         raise InvalidSetting(
-            f"mechanism is a {type(mechanism).__name__}, which randomises no records.",
+            setting("mechanism")
+            + f" is a {type(mechanism).__name__}, which randomises no records.",
             "Give a local mechanism, e.g. NDLaplace(1.0, domain=Box(age=(0, 110))).",
         )
     if isinstance(mechanism, Mixed):
@@ -168,7 +169,7 @@ class Category:
         try:
             return known.codes(column).astype(np.int64)
         except UnknownCategory as error:
-            raise UnknownCategory(f"Column {name!r}: {error.message}", error.hint) from None
+            raise error.within(f"Column {name!r}") from None
 
 
 @dataclass(frozen=True)
@@ -274,7 +275,9 @@ def _refuse_nonfinite(rows: Matrix, columns: Names) -> None:
     raise NotFinite(
         f"{np.count_nonzero(bad.any(axis=1))} of {len(bad)} rows have values in "
         f"{', '.join(names)} that are NaN or infinite.",
-        "Drop or fill those rows, or give the mechanism a domain and clip=True.",
+        "Drop or fill those rows, or give the mechanism a domain and "
+        + setting("clip", True)
+        + ".",
     )
 
 

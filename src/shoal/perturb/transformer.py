@@ -17,7 +17,7 @@ from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.engine.entry import by_engine
 from shoal.engine.table import FrameTable
-from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn
+from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn, setting
 from shoal.mechanisms import NDLaplace
 from shoal.mechanisms.local.laplace.remaps import needs_all_reports
 from shoal.mechanisms.local.reports import Remap, Reports
@@ -254,12 +254,15 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     def _check_settings(self, simulation: bool) -> None:
         if not isinstance(self.memo, Memo) and self.memo not in ("frozen", "fresh"):
             raise InvalidSetting(
-                "memo is neither 'frozen', 'fresh' nor a Memo.", "Choose one; 'frozen' costs least."
+                setting("memo") + " is neither 'frozen', 'fresh' nor a Memo.",
+                "Choose one; 'frozen' costs least.",
             )
         if isinstance(self.mechanism.guarantee, Unprotected) and not simulation:
             raise InvalidSetting(
                 f"The mechanism promises nothing: {self.mechanism.guarantee.reason}.",
-                "Use one that does, or say random_state=7 to make this a simulation.",
+                "Use one that does, or say "
+                + setting("random_state", 7)
+                + " to make this a simulation.",
             )
 
     def _check_units(self, names: Names) -> None:

@@ -3,7 +3,7 @@
 import operator
 from fractions import Fraction
 
-from shoal.errors import InvalidBudget
+from shoal.errors import InvalidBudget, setting
 
 __all__ = ["Number", "exact", "exact_budget", "plain", "whole_number"]
 
@@ -15,9 +15,11 @@ def exact_budget(epsilon: Number) -> Fraction:
     value = exact(epsilon)
     if value is None or value <= 0:
         raise InvalidBudget(
-            f"epsilon must be a positive, finite number; a {type(epsilon).__name__} that is none "
-            "came.",
-            "Name the budget of this call, e.g. epsilon=1.0; smaller hides more.",
+            setting("epsilon")
+            + f" must be a positive, finite number; a {type(epsilon).__name__} that is none came.",
+            "Name the budget of this call, e.g. "
+            + setting("epsilon", 1.0)
+            + "; smaller hides more.",
         )
     return value
 

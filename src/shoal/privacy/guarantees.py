@@ -19,7 +19,13 @@ from decimal import ROUND_CEILING, Context, Decimal, localcontext
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, cast
 
-from shoal.errors import IncomparableGuarantees, InvalidBudget, InvalidDomain, InvalidSetting
+from shoal.errors import (
+    IncomparableGuarantees,
+    InvalidBudget,
+    InvalidDomain,
+    InvalidSetting,
+    setting,
+)
 from shoal.privacy.exact import Number, exact, exact_budget, plain, whole_number
 
 __all__ = [
@@ -148,11 +154,12 @@ class _OfRows:
     def _check_rows(self) -> None:
         if self.neighbours not in ("add-remove", "replace-one"):
             raise InvalidSetting(
-                "neighbours is neither 'add-remove' nor 'replace-one'.", "Choose one of the two."
+                setting("neighbours") + " is neither 'add-remove' nor 'replace-one'.",
+                "Choose one of the two.",
             )
         rows = whole_number(self.rows)
         if rows is None or rows < 1:
-            raise InvalidSetting("rows must be a whole number from 1 up.", "E.g. rows=1.")
+            raise InvalidSetting.of("rows", "must be a whole number from 1 up", 1)
         object.__setattr__(self, "rows", rows)
 
 
@@ -239,8 +246,11 @@ class ApproxDP(_OfRows, Budget):
         delta = exact(self.delta)
         if delta is None or not 0 <= delta < 1:
             raise InvalidBudget(
-                "delta must be a number from 0 up and below 1; at 1 nothing would be promised.",
-                "Choose it far below one in the number of people, e.g. delta=1e-8.",
+                setting("delta")
+                + " must be a number from 0 up and below 1; at 1 nothing would be promised.",
+                "Choose it far below one in the number of people, e.g. "
+                + setting("delta", 1e-8)
+                + ".",
             )
         object.__setattr__(self, "delta", delta)
         self._check_rows()
@@ -269,7 +279,8 @@ def _growth(epsilon: Fraction, steps: int) -> Fraction:
     """1 + e^epsilon + ... + e^((steps - 1) epsilon), never rounded down."""
     if steps > 1 and epsilon * steps > _LARGEST_GROUP:
         raise InvalidBudget(
-            f"epsilon is above {_LARGEST_GROUP} for several rows: delta would lose its meaning.",
+            setting("epsilon")
+            + f" is above {_LARGEST_GROUP} for several rows: delta would lose its meaning.",
             "Lower epsilon, or the rows a person may have.",
         )
     with localcontext(Context(prec=40, rounding=ROUND_CEILING)):
@@ -321,10 +332,14 @@ class MetricDP(Budget):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not isinstance(self.metric, str) or self.metric not in _NORMS:
-            raise InvalidSetting(f"metric is none of {', '.join(_NORMS)}.", "Choose one of them.")
+            raise InvalidSetting(
+                setting("metric") + f" is none of {', '.join(_NORMS)}.", "Choose one of them."
+            )
         slack = exact(self.slack)
         if slack is None or slack < 0:
-            raise InvalidSetting("slack must be a number from 0 up.", "Leave it out for none.")
+            raise InvalidSetting(
+                setting("slack") + " must be a number from 0 up.", "Leave it out for none."
+            )
         object.__setattr__(self, "slack", slack)
         object.__setattr__(self, "scale", _checked_scale(self.scale))
 
@@ -369,9 +384,10 @@ def _checked_scale(scale: object) -> Scale:
     except (TypeError, ValueError):
         ones = ()
     if not ones or not all(math.isfinite(one) and one > 0 for one in ones):
-        raise InvalidSetting(
-            "scale is neither None, 'box' nor a positive, finite number for each column.",
-            "E.g. scale=(10, 0.5).",
+        raise InvalidSetting.of(
+            "scale",
+            "is neither None, 'box' nor a positive, finite number for each column",
+            (10, 0.5),
         )
     return ones
 
@@ -409,7 +425,9 @@ class KAnonymity(Guarantee):
                 "k and l must be whole numbers from 2 up.", "E.g. KAnonymity(10, l=3)."
             )
         if self.t is not None and not 0 < self.t <= 1:
-            raise InvalidSetting("t must lie in (0, 1].", "E.g. KAnonymity(10, t=0.2).")
+            raise InvalidSetting(
+                setting("t") + " must lie in (0, 1].", "E.g. KAnonymity(10, t=0.2)."
+            )
         object.__setattr__(self, "k", k)
 
 

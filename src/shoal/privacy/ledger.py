@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch
+from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch, setting
 from shoal.privacy.exact import plain
 from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.journal import Record, Run, work_digest
@@ -78,7 +78,8 @@ class Ledger:
         """This ledger, or a private one."""
         if ledger is not None and not isinstance(ledger, cls):
             raise InvalidSetting(
-                f"ledger is a {type(ledger).__name__}.", "Pass a shoal.Ledger, or leave it out."
+                setting("ledger") + f" is a {type(ledger).__name__}.",
+                "Pass a shoal.Ledger, or leave it out.",
             )
         return cls() if ledger is None else ledger
 

@@ -16,10 +16,9 @@ import numpy as np
 from shoal.errors import (
     IncomparableGuarantees,
     InvalidSetting,
-    PageCopied,
+    PageMisused,
     PromiseExceeded,
     RunChanged,
-    UnmarkedSimulation,
 )
 from shoal.privacy.guarantees import ApproxDP, Budget, Guarantee, PureDP, Unprotected
 from shoal.privacy.journal import Record, Run, arrays_of, output_of, pack_arrays, unpack_arrays
@@ -234,9 +233,10 @@ class Page:
                     self._write(made, of, record)
                 self._written = made
             elif simulation and not self._written.simulation:
-                raise UnmarkedSimulation(
+                raise PageMisused(
                     "This page was written as real; the generator that came is seeded.",
                     "Use one Randomness for the whole page.",
+                    reason="simulation",
                 )
             elif record is not None and self.run is not None:
                 self.run.store.add_record(self.run, record)
@@ -359,9 +359,10 @@ def _added(spent: Budget | None, more: Guarantee, budget: Guarantee) -> Budget |
     return after
 
 
-def _copied() -> PageCopied:
-    return PageCopied(
+def _copied() -> PageMisused:
+    return PageMisused(
         "A page came to another process, or was about to be copied: each copy would spend what is "
         "left of it.",
         "Release where the page was opened, or open a page of its own in each process.",
+        reason="copied",
     )

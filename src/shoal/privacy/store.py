@@ -81,10 +81,9 @@ class MemoryStore:
     def append(self, kind: str, check: Check, release: Release | None = None) -> None:
         """Check and write in one step; what was released goes with the process, as all else."""
         if os.getpid() != self._owner:
-            raise LedgerNotWritable(
+            raise LedgerNotWritable.unspent(
                 "This private ledger could not be shared with a forked process.",
-                "Nothing was spent. Name a file, Ledger('table.ledger'), or set TMPDIR to a folder "
-                "you may write to.",
+                "Name a file, Ledger('table.ledger'), or set TMPDIR to a folder you may write to.",
             )
         self._entries.append((kind, check(*self.state(kind))))
 
@@ -154,7 +153,7 @@ class FileStore:
                 "Bring it back: a new one would not know what was spent.",
             )
         with _named_errors(path):
-            self._file = SqliteFile(path, _SCHEMA, _unsafe_place)
+            self._file = SqliteFile(path, _SCHEMA, UnsafeLedgerPlace.unspent)
             with self._file.open() as db:
                 _check_is_ledger(db, path)
 
@@ -304,27 +303,23 @@ class _Unreadable(Exception):
 
 _BY_CODE: dict[int, Callable[[Path], LedgerError]] = {
     sqlite3.SQLITE_NOTADB: _not_a_ledger,
-    sqlite3.SQLITE_BUSY: lambda path: LedgerLocked(
+    sqlite3.SQLITE_BUSY: lambda path: LedgerLocked.unspent(
         f"'{path.name}' was held by another process for {sqlite_file.PATIENCE_SECONDS} s.",
-        "Nothing was spent. Wait for the other process, or end it, and try again.",
+        "Wait for the other process, or end it, and try again.",
     ),
     sqlite3.SQLITE_CORRUPT: _damaged,
     sqlite3.SQLITE_ERROR: _damaged,  # a table or column is not there
-    sqlite3.SQLITE_FULL: lambda path: LedgerNotWritable(
+    sqlite3.SQLITE_FULL: lambda path: LedgerNotWritable.unspent(
         f"No room is left on the disk of '{path.name}'.",
-        "Nothing was spent. Free some space and try again.",
+        "Free some space and try again.",
     ),
 }
 
 
-def _unsafe_place(message: str, hint: str) -> UnsafeLedgerPlace:
-    return UnsafeLedgerPlace(message, f"Nothing was spent. {hint}")
-
-
 def _not_writable(path: Path) -> LedgerNotWritable:
-    return LedgerNotWritable(
+    return LedgerNotWritable.unspent(
         f"'{path.name}' cannot be opened for writing.",
-        "Nothing was spent. Check that its folder exists and that you may write there.",
+        "Check that its folder exists and that you may write there.",
     )
 
 

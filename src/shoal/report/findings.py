@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import InvalidSetting, NotPublishable, ProtectedValue
+from shoal.errors import InvalidSetting, NotPublishable, setting
 from shoal.figures import Figure, dots
 from shoal.privacy import (
     ApproxDP,
@@ -80,7 +80,7 @@ def findings(
 
     Raises
     ------
-    ProtectedValue
+    NotPublishable
         If a setting or a released value is, or holds, a ``Protected`` leaf, or no leaf at all.
     NotPublishable
         If nothing is promised and ``source`` is neither "synthetic" nor "public".
@@ -144,9 +144,10 @@ def _opened(name: str, leaf: object, kind: type[Leaf]) -> Any:
         or not isinstance(leaf, (kind, Public))
         or _holds_protected(leaf.value)
     ):
-        raise ProtectedValue(
+        raise NotPublishable(
             f"'{name}' is, or holds, a value that is not marked as {kind.__name__}.",
             "Leave it to the curator's page, or release it through a mechanism first.",
+            reason="protected value",
         )
     return leaf.value
 
@@ -167,7 +168,9 @@ def _check_publishable(guarantee: Guarantee, settings: Mapping[str, Any]) -> Non
     if isinstance(guarantee, Unprotected) and settings.get("source") not in ("synthetic", "public"):
         raise NotPublishable(
             "This result promises nothing, and its source is not declared synthetic or public.",
-            "Use a private method; or, if the rows are no one's, set source='synthetic'.",
+            "Use a private method; or, if the rows are no one's, set "
+            + setting("source", "synthetic")
+            + ".",
         )
 
 

@@ -15,7 +15,7 @@ from shoal.cluster.local.saving import mechanism_of
 from shoal.cluster.wave.saving import options_from_json, options_to_json
 from shoal.documents import json_of
 from shoal.domain import Box, Schema
-from shoal.errors import InvalidSetting, UnreadableModel
+from shoal.errors import InvalidSetting, UnreadableModel, setting
 from shoal.mechanisms import bayes_remap, clamp, snap
 from shoal.mechanisms.local.laplace.prior import Prior
 from shoal.perturb import settings_of
@@ -113,7 +113,7 @@ def _path_told(ledger: str | Path | Ledger) -> str:
     if isinstance(ledger, Ledger):  # a private one has a file too, which goes with the process
         raise InvalidSetting(
             "The ledger came as an object, which cannot be kept.",
-            "Give the path of its file, e.g. ledger='visits.ledger'.",
+            "Give the path of its file, e.g. " + setting("ledger", "visits.ledger") + ".",
         )
     return str(ledger)
 
@@ -155,7 +155,7 @@ def _comes_back(name: str, value: Any, said: Any) -> bool:
 
 def _cannot_keep(name: str, value: Any) -> InvalidSetting:
     return InvalidSetting(
-        f"{name} is a {type(value).__name__}, which cannot be kept.",
+        setting(name) + f" is a {type(value).__name__}, which cannot be kept.",
         "Set plain values; leave it out, and give it again after loading.",
     )
 

@@ -15,7 +15,7 @@ from shoal.domain import Box, Grid, Schema
 from shoal.domain.box import Matrix, as_matrix
 from shoal.domain.grid import MAX_CELLS, Keys, whole_steps
 from shoal.engine import Rows
-from shoal.errors import InvalidDomain, TooManyCells
+from shoal.errors import InvalidDomain, TooLarge
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
@@ -70,7 +70,9 @@ class SplitGrid:
         object.__setattr__(self, "parts", each)
         object.__setattr__(self, "size", total_parts(each, grid.box.d))
         if self.size > MAX_CELLS:
-            raise TooManyCells(f"{self.size} cells are more than 2**62.", "Use fewer parts.")
+            raise TooLarge(
+                f"{self.size} cells are more than 2**62.", "Use fewer parts.", reason="cells"
+            )
         object.__setattr__(self, "_starts", np.cumsum(self.inside) - self.inside)
 
     _starts: NDArray[np.int64]

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.domain import Box, Schema, View
 from shoal.domain.grid import Keys
-from shoal.errors import InvalidSetting, UnknownColumn
+from shoal.errors import InvalidSetting, UnknownColumn, setting
 from shoal.estimator import (
     ROW_COUNT_SHARE,
     PrivateEstimator,
@@ -288,8 +288,8 @@ def check_max_cells(max_cells: object) -> None:
     """Refuse a limit that is none, before any row is read."""
     most = whole_number(max_cells)
     if most is None or not 1 <= most <= _IN_MEMORY:
-        raise InvalidSetting(
-            f"max_cells is no whole number from 1 to {_IN_MEMORY}.", "E.g. max_cells=2_000_000."
+        raise InvalidSetting.of(
+            "max_cells", f"is no whole number from 1 to {_IN_MEMORY}", 2_000_000
         )
 
 
@@ -313,6 +313,8 @@ def _places(box: Box, columns: Sequence[str] | None) -> list[int]:
     if len(wanted) != some or len(set(wanted) & set(box.names)) != some:
         raise UnknownColumn(
             "The columns to draw are not some of the synopsis's, each once.",
-            f"Name {some} of {', '.join(box.names)}, e.g. columns={list(box.names[:some])!r}.",
+            f"Name {some} of {', '.join(box.names)}, e.g. "
+            + setting("columns", list(box.names[:some]))
+            + ".",
         )
     return [box.names.index(name) for name in wanted]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from shoal.domain import Box, Grid, Schema
 from shoal.domain.grid import MAX_CELLS
 from shoal.engine import Rows
-from shoal.errors import ShoalError, TooManyCells
+from shoal.errors import ShoalError, TooLarge, setting
 from shoal.estimator import Spending, box_of
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
@@ -50,9 +50,12 @@ class GridSynopsis(Synopsis):
 
     def _check_asked(self, grid: Grid) -> None:
         if grid.size > self._most_asked:
-            raise TooManyCells(
-                f"{grid.size} cells are more than max_cells, {self.max_cells}.",
-                "Use fewer cells an axis, or sparse=True, which never makes the empty ones.",
+            raise TooLarge(
+                f"{grid.size} cells are more than " + setting("max_cells", self.max_cells) + ".",
+                "Use fewer cells an axis, or "
+                + setting("sparse", True)
+                + ", which never makes the empty ones.",
+                reason="cells",
             )
 
     @property

@@ -15,7 +15,7 @@ from shoal.anonymize.local_recoding.grouping import Grouping
 from shoal.anonymize.local_recoding.recoding import recode
 from shoal.anonymize.problem import Closeness, Cut, Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
-from shoal.errors import InvalidSetting, NotKAnonymous, StartFails, TooFewEntities
+from shoal.errors import InvalidSetting, NotKAnonymous, StartFails, TooFewRows
 
 HOWS = ["auto", "cheapest-cell", "roll-up", "peel"]
 ILLNESSES = Taxonomy.nested("any", {"chest": ["asthma", "flu"], "skin": ["rash"]})
@@ -175,7 +175,7 @@ def recoded(problem, how="auto", seed=1):
     """The outcome, or None where even the whole table as one class would not do."""
     try:
         return recode(problem, np.random.default_rng(seed), how)
-    except (TooFewEntities, StartFails):
+    except (TooFewRows, StartFails):
         assert not whole_table_passes(problem)
         return None
 
@@ -283,7 +283,7 @@ def test_an_unknown_way_is_refused():
 
 @pytest.mark.parametrize("rows", [0, 4])
 def test_fewer_people_than_k_are_refused(rows):
-    with pytest.raises(TooFewEntities, match="k = 5"):
+    with pytest.raises(TooFewRows, match="k = 5", check=lambda error: error.reason == "people"):
         recode(ages(rows, 5), np.random.default_rng(1))
 
 

@@ -22,7 +22,7 @@ from shoal.anonymize.search.top_down import (
     suppress_until_valid,
 )
 from shoal.domain import Taxonomy
-from shoal.errors import InvalidSetting, StartFails, TooFewEntities
+from shoal.errors import InvalidSetting, StartFails, TooFewRows
 
 TREE = Taxonomy.nested("*", {"a": ["0", "1"], "b": ["2", "3"]})
 LEAVES = Cut(((2, 3, 5, 6),))
@@ -262,7 +262,7 @@ def assert_close(rule, counts, reference):
 def test_whatever_comes_out_keeps_every_rule_and_loses_no_row_uncounted(table, score):
     try:
         outcome = specialise(table, score=score)
-    except (StartFails, TooFewEntities):
+    except (StartFails, TooFewRows):
         return
     assert_released_well(table, outcome)
     assert outcome.metrics == metrics_of(table, outcome.labels, outcome.suppressed)
@@ -284,7 +284,7 @@ def test_shuffled_rows_give_the_same_release(table, seed, tilted):
     def release(problem):
         try:
             return specialise(problem, rng=np.random.default_rng(3) if tilted else None)
-        except (StartFails, TooFewEntities) as error:
+        except (StartFails, TooFewRows) as error:
             return error.message
 
     one, other = release(table), release(shuffled)
@@ -329,14 +329,18 @@ def test_the_start_may_not_be_more_general_than_max_level():
 
 
 def test_too_few_people_are_refused_and_counted_in_people():
-    with pytest.raises(TooFewEntities, match="has 2 of the k = 3"):
+    with pytest.raises(
+        TooFewRows, match="has 2 of the k = 3", check=lambda error: error.reason == "people"
+    ):
         specialise(ages(2, 2, 0, 0, k=3, entities=np.array([1, 1, 2, 2])))
 
 
 @pytest.mark.parametrize("entities", [None, np.empty(0, dtype=np.int64)])
 def test_an_empty_table_is_refused_like_any_other_with_too_few_people(entities):
     table = problem_of({"age": AGES}, np.empty((0, 1)), k=2, entities=entities)
-    with pytest.raises(TooFewEntities, match="has 0 of the k = 2"):
+    with pytest.raises(
+        TooFewRows, match="has 0 of the k = 2", check=lambda error: error.reason == "people"
+    ):
         specialise(table)
 
 
@@ -488,7 +492,9 @@ def test_a_release_of_nothing_is_none():
 
 
 def test_the_refusals_name_counts_and_a_way_out():
-    with pytest.raises(TooFewEntities, match="12 of the k = 13"):
+    with pytest.raises(
+        TooFewRows, match="12 of the k = 13", check=lambda error: error.reason == "people"
+    ):
         refuse_too_few(Shared(replace(table(), k=13)))
     refuse_start(table(), suppressed=2, some_stay=True)
     with pytest.raises(StartFails, match=r"3 rows .* 2 rows may"):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.audit import Batched, lower_bound, lower_bound_of
-from shoal.errors import DimensionMismatch, InvalidPair, InvalidSetting, TooFewDraws
+from shoal.errors import DimensionMismatch, InvalidSetting, TooFewRows
 from shoal.mechanisms import Gaussian, Geometric, NDLaplace, PlanarLaplace, RandomizedResponse
 from shoal.privacy import ApproxDP, LocalDP, MetricDP, PureDP, Unprotected
 
@@ -89,7 +89,7 @@ def test_delta_is_taken_off():
 @pytest.mark.parametrize(
     ("call", "error"),
     [
-        (lambda: lower_bound_of(np.ones(999), np.ones(999)), TooFewDraws),
+        (lambda: lower_bound_of(np.ones(999), np.ones(999)), TooFewRows),
         (lambda: lower_bound_of(np.ones((1_000, 2)), np.ones((1_000, 3))), DimensionMismatch),
         (lambda: lower_bound_of(np.ones(1_000), np.ones(1_001)), DimensionMismatch),
         (lambda: lower_bound_of(np.ones(1_000), np.ones(1_000), alpha=0.5), InvalidSetting),
@@ -257,20 +257,24 @@ def test_progress_is_told_from_start_to_end():
 
 
 @pytest.mark.parametrize(
-    ("call", "error"),
+    ("call", "error", "setting"),
     [
-        (lambda: lower_bound(laplace, (1, 1)), InvalidPair),
-        (lambda: lower_bound(RandomizedResponse(1, 3), (0, 3)), InvalidPair),
-        (lambda: lower_bound(laplace, (0, 1), draws=999), TooFewDraws),
-        (lambda: lower_bound(laplace, (0, 1), draws=1e4), TooFewDraws),
-        (lambda: lower_bound(laplace, (0, 1), alpha=0), InvalidSetting),
-        (lambda: lower_bound(laplace, (0, 1), delta=1), InvalidSetting),
-        (lambda: lower_bound(laplace, (0, 1), MetricDP(1, unit="km")), InvalidSetting),
-        (lambda: lower_bound(laplace, (0, 1), draws=1_000, random_state=-1), InvalidSetting),
+        (lambda: lower_bound(laplace, (1, 1)), InvalidSetting, "pair"),
+        (lambda: lower_bound(RandomizedResponse(1, 3), (0, 3)), InvalidSetting, "pair"),
+        (lambda: lower_bound(laplace, (0, 1), draws=999), TooFewRows, None),
+        (lambda: lower_bound(laplace, (0, 1), draws=1e4), TooFewRows, None),
+        (lambda: lower_bound(laplace, (0, 1), alpha=0), InvalidSetting, "alpha"),
+        (lambda: lower_bound(laplace, (0, 1), delta=1), InvalidSetting, "alpha"),
+        (lambda: lower_bound(laplace, (0, 1), MetricDP(1, unit="km")), InvalidSetting, None),
+        (
+            lambda: lower_bound(laplace, (0, 1), draws=1_000, random_state=-1),
+            InvalidSetting,
+            "random_state",
+        ),
     ],
 )
-def test_bad_audits_get_a_named_error(call, error):
-    with pytest.raises(error):
+def test_bad_audits_get_a_named_error(call, error, setting):
+    with pytest.raises(error, check=lambda error: error.setting == setting):
         call()
 
 

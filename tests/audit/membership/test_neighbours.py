@@ -5,7 +5,7 @@ import pytest
 
 from shoal import Box, LocalDP, PrivateKMeans, PureDP, UniformGrid, WaveCluster
 from shoal.audit import neighbour_attack
-from shoal.errors import DimensionMismatch, InvalidPair, InvalidSetting, TooFewDraws
+from shoal.errors import DimensionMismatch, InvalidSetting, TooFewRows
 from shoal.mechanisms import Geometric, Piecewise
 from shoal.privacy import Protected
 
@@ -83,18 +83,18 @@ def test_it_becomes_json_a_picture_a_page_and_words():
 
 
 @pytest.mark.parametrize(
-    ("person", "replacement", "error"),
-    [(20, None, InvalidSetting), (-1, None, InvalidSetting), (0, [0.0], InvalidPair),
-     (0, [1.0, 2.0], DimensionMismatch)],
+    ("person", "replacement", "error", "setting"),
+    [(20, None, InvalidSetting, "person"), (-1, None, InvalidSetting, "person"),
+     (0, [0.0], InvalidSetting, "replacement"), (0, [1.0, 2.0], DimensionMismatch, None)],
 )  # fmt: skip
-def test_what_makes_no_pair_is_refused(person, replacement, error):
-    with pytest.raises(error):
+def test_what_makes_no_pair_is_refused(person, replacement, error, setting):
+    with pytest.raises(error, check=lambda error: error.setting == setting):
         neighbour_attack(sized(1), ROWS, person, replacement=replacement, models=1_000)
 
 
 @pytest.mark.parametrize(
     ("settings", "error"),
-    [({"models": 0}, TooFewDraws), ({"models": 999}, TooFewDraws), ({"alpha": 2}, InvalidSetting)],
+    [({"models": 0}, TooFewRows), ({"models": 999}, TooFewRows), ({"alpha": 2}, InvalidSetting)],
 )
 def test_too_little_evidence_is_refused_before_anything_is_fitted(settings, error):
     def never(rows, rng):

@@ -5,7 +5,7 @@ import pytest
 
 from shoal.audit.membership.shadow import ATTACKS, Rehearsal, Split, halves
 from shoal.audit.membership.victim import Victim
-from shoal.errors import InvalidSetting, ShadowOverlap, TooFewRows, ToolboxMissing
+from shoal.errors import ConflictingSettings, InvalidSetting, NotInstalled, TooFewRows
 from shoal.mechanisms import NDLaplace
 from shoal.randomness import Randomness
 
@@ -66,7 +66,9 @@ def test_true_records_are_asked_for_unless_told_otherwise():
 
 def test_a_toolbox_that_is_not_there_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "art.attacks.inference.membership_inference", None)
-    with pytest.raises(ToolboxMissing, match="attack='art'"):
+    with pytest.raises(
+        NotInstalled, match="attack='art'", check=lambda error: error.reason == "toolbox"
+    ):
         ATTACKS["art"](np.zeros((4, 2)), np.ones((4, 2)), 1)
 
 
@@ -94,7 +96,9 @@ def test_given_places_are_attacked_and_known_ones_rehearsed_on():
 
 
 def test_an_adversary_who_has_the_rows_under_attack_is_refused():
-    with pytest.raises(ShadowOverlap, match="10 of the 50"):
+    with pytest.raises(
+        ConflictingSettings, match="10 of the 50", check=lambda error: error.reason == "overlap"
+    ):
         Split.of(210, np.arange(50), np.arange(40, 150), 3)
 
 

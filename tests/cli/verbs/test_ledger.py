@@ -221,7 +221,7 @@ def test_who_only_looks_is_not_told_about_spending(path, monkeypatch, error):
     Ledger(path)
 
     def refuse(*_):
-        raise error("It cannot be opened for writing.", "Nothing was spent. Look at it.")
+        raise error.unspent("It cannot be opened for writing.", "Look at it.")
 
     monkeypatch.setattr(Ledger, "entries", refuse)
     shown = run("show", path)

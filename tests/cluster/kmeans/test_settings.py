@@ -4,7 +4,7 @@ import pytest
 from shoal.cluster import PrivateKMeans
 from shoal.cluster.kmeans.settings import check_settings, counts_of
 from shoal.domain import Box, Schema
-from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, TooManyAxes
+from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, TooLarge
 from shoal.privacy import ApproxDP, Ledger
 from shoal.synopsis import UniformGrid
 
@@ -42,7 +42,7 @@ def test_settings_that_cannot_work_are_refused(settings):
 
 def test_more_than_256_columns_are_too_many():
     check_settings(model(), Box.unit(256))
-    with pytest.raises(TooManyAxes):
+    with pytest.raises(TooLarge, check=lambda error: error.reason == "columns"):
         check_settings(model(), Box.unit(257))
 
 

@@ -252,7 +252,7 @@ def test_its_picture_calls_numbers_noisy_only_if_they_are():
 
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
 def test_a_map_of_too_many_cells_is_refused():
-    with pytest.raises(shoal.errors.TooManyCells):
+    with pytest.raises(shoal.errors.TooLarge, check=lambda error: error.reason == "cells"):
         private(cells=5000).fit(BLOBS).plot()
 
 

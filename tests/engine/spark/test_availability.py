@@ -5,7 +5,7 @@ import pytest
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box
 from shoal.engine.spark.availability import spark_part
-from shoal.errors import SparkMissing
+from shoal.errors import NotInstalled
 from shoal.privacy import Ledger
 
 
@@ -18,7 +18,9 @@ def no_pyspark(monkeypatch):
 
 @pytest.mark.usefixtures("no_pyspark")
 def test_without_pyspark_the_words_say_what_to_install():
-    with pytest.raises(SparkMissing, match="pip install") as caught:
+    with pytest.raises(
+        NotInstalled, match="pip install", check=lambda error: error.reason == "pyspark"
+    ) as caught:
         spark_part()
     assert caught.value.exit_code == 4
 
@@ -29,7 +31,7 @@ def test_it_is_missed_before_any_budget_is_spent():
     model = PrivateKMeans(
         2, epsilon=1, domain=Box.unit(2), spark_kmeans="mllib", ledger=ledger, random_state=7
     )
-    with pytest.raises(SparkMissing):
+    with pytest.raises(NotInstalled, check=lambda error: error.reason == "pyspark"):
         model.fit(rows)
     assert ledger.totals() == []
 

@@ -12,9 +12,9 @@ from shoal.errors import (
     DuplicateColumn,
     InvalidSetting,
     NotFinite,
+    NotInstalled,
     SessionStopped,
     UnreadableTable,
-    WorkerIncomplete,
 )
 
 
@@ -29,11 +29,11 @@ class SparksOwn(Exception):
     [
         (
             "Traceback ... ModuleNotFoundError: No module named 'pyarrow'",
-            WorkerIncomplete,
+            NotInstalled,
             "pyarrow",
         ),
-        ('java.io.IOException: Cannot run program "/opt/python"', WorkerIncomplete, "cannot run"),
-        ("[PYTHON_VERSION_MISMATCH] Python in worker has 3.12", WorkerIncomplete, "version"),
+        ('java.io.IOException: Cannot run program "/opt/python"', NotInstalled, "cannot run"),
+        ("[PYTHON_VERSION_MISMATCH] Python in worker has 3.12", NotInstalled, "version"),
         ("[PATH_ALREADY_EXISTS] Path hdfs:/x already exists", AlreadyExists, "already"),
         ("[PATH_NOT_FOUND] Path does not exist", UnreadableTable, "no table"),
         ("Cannot call methods on a stopped SparkContext", SessionStopped, "stopped"),
@@ -103,7 +103,9 @@ def test_what_pyspark_logs_of_a_failed_query_is_kept_back_too(spark):
 
 def test_a_worker_without_the_python_that_was_named_is_told_of(spark, monkeypatch):
     monkeypatch.setattr(spark.sparkContext, "pythonExec", "/nowhere/python")
-    with pytest.raises(WorkerIncomplete, match="cannot run Python"):
+    with pytest.raises(
+        NotInstalled, match="cannot run Python", check=lambda error: error.reason == "worker"
+    ):
         rows_of(spark.range(3).toDF("age"), Box(age=(0, 110))).size()
 
 

@@ -18,11 +18,12 @@ from shoal.errors import (
     EntityMissing,
     InvalidSetting,
     NotFinite,
+    NotInstalled,
     NotNumeric,
     OutsideDomain,
+    SettingPart,
     UnknownCategory,
     UnknownColumn,
-    WorkerIncomplete,
 )
 from shoal.privacy import Ledger
 
@@ -80,8 +81,9 @@ def test_words_of_a_task_come_out_as_shoals_own_error(spark):
         rows_of(text, BOX).size()
     assert "often" not in str(caught.value)
     schema = Schema.of({"version": 1, "columns": {"sex": {"values": ["F", "M"]}}})
-    with pytest.raises(UnknownCategory, match="'sex'"):
+    with pytest.raises(UnknownCategory, match="'sex'") as caught:
         rows_of(spark.createDataFrame(pa.table({"sex": ["F", "x"]})), schema).size()
+    assert caught.value.texts[1].settings == [SettingPart("other", "bucket")]
 
 
 def test_what_names_and_kinds_tell_wrong_needs_no_job(spark):
@@ -130,7 +132,11 @@ def test_a_worker_without_pyarrow_is_named_before_any_budget_is_spent(spark, tmp
     monkeypatch.setattr(spark.sparkContext, "pythonExec", str(program))
     ledger = Ledger()
     model = PrivateKMeans(2, epsilon=1, domain=BOX, ledger=ledger, random_state=7)
-    with pytest.raises(WorkerIncomplete, match="no Python package 'pyarrow'"):
+    with pytest.raises(
+        NotInstalled,
+        match="no Python package 'pyarrow'",
+        check=lambda error: error.reason == "worker",
+    ):
         model.fit(spark.sql("SELECT 31 AS age, 1 AS visits"))
     assert ledger.totals() == []
 

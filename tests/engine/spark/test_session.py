@@ -13,7 +13,7 @@ from shoal.engine.spark.session import (
     read_table,
     spark_session,
 )
-from shoal.errors import InvalidSetting, JavaMissing, UnreadableTable
+from shoal.errors import InvalidSetting, NotInstalled, UnreadableTable
 from shoal.synopsis import UniformGrid
 
 BOX = Box(x=(0, 1), y=(0, 1))
@@ -101,7 +101,9 @@ def test_a_new_java_or_one_that_does_not_say_is_taken(tmp_path, monkeypatch, wor
 )
 def test_an_old_java_is_refused_by_its_version(tmp_path, monkeypatch, words, told):
     monkeypatch.setenv("JAVA_HOME", a_java(tmp_path, words))
-    with pytest.raises(JavaMissing, match=told) as caught:
+    with pytest.raises(
+        NotInstalled, match=told, check=lambda error: error.reason == "java"
+    ) as caught:
         check_java()
     assert caught.value.exit_code == 4
 
@@ -109,8 +111,12 @@ def test_an_old_java_is_refused_by_its_version(tmp_path, monkeypatch, words, tol
 def test_no_java_at_all_is_told(tmp_path, monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(JavaMissing, match="there is none"):
+    with pytest.raises(
+        NotInstalled, match="there is none", check=lambda error: error.reason == "java"
+    ):
         check_java()
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "gone"))
-    with pytest.raises(JavaMissing, match="there is none"):
+    with pytest.raises(
+        NotInstalled, match="there is none", check=lambda error: error.reason == "java"
+    ):
         check_java()

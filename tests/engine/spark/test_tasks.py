@@ -17,6 +17,7 @@ from shoal.engine.spark.tasks import (
     hushed,
     tally_pairs,
 )
+from shoal.errors import NotNumeric, from_literal
 
 BOX = Box(age=(0, 110))
 SCREEN = Screen(BOX, Terms())
@@ -61,7 +62,8 @@ def test_what_shoal_raises_is_handed_on_and_told_in_words():
     text = [pa.record_batch({"age": ["31", "often"]})]
     assert totals(Nothing(), text).problem
     (told,) = Problems(Pass(SCREEN, SCREEN, Nothing()))(text)
-    assert told["name"].to_pylist() == ["NotNumeric"]
+    (text_of_error,) = told["error"].to_pylist()
+    assert isinstance(from_literal(text_of_error), NotNumeric)
     assert "often" not in str(told.to_pydict())
     assert list(Problems(Pass(SCREEN, SCREEN, Nothing()))(AGES)) == []
 

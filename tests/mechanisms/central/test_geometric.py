@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from shoal.domain import SparseCounts
-from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric, TooManyCells
+from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric, TooLarge
 from shoal.mechanisms import Geometric
 from shoal.privacy import LocalDP, PureDP
 from shoal.randomness import Randomness
@@ -134,7 +134,9 @@ def test_sparse_counts_need_a_threshold_and_plain_ones_must_not_have_one():
 
 
 def test_a_threshold_that_would_fill_the_memory_is_refused():
-    with pytest.raises(TooManyCells, match="Raise at_least"):
+    with pytest.raises(
+        TooLarge, match="Raise at_least", check=lambda error: error.reason == "cells"
+    ):
         Geometric(PureDP(1), at_least=2).release(
             SparseCounts(np.array([1]), np.array([1]), 2**40), Randomness(1).noise
         )

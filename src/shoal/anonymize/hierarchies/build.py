@@ -60,7 +60,7 @@ def hierarchy_for(
     try:
         return _BUILDERS[type(of.hierarchy)](policy, of, values, held)
     except BadInput as error:
-        raise type(error)(f"Column {name!r}: {error.message}", error.hint) from None
+        raise error.within(f"Column {name!r}") from None
 
 
 def _file(policy: Policy, of: Attribute, *_: Any) -> Hierarchy:

@@ -22,14 +22,7 @@ from shoal.anonymize.hierarchies.hierarchy import Hierarchy, TextLeaves, grown
 from shoal.data.column_names import listed
 from shoal.documents import read_yaml
 from shoal.domain.written import text
-from shoal.errors import (
-    AmbiguousLabel,
-    BadInput,
-    DuplicateLeaf,
-    HierarchyInvalid,
-    InvalidSchema,
-    LabelDoesNotCover,
-)
+from shoal.errors import BadInput, HierarchyInvalid, InvalidDomain
 from shoal.files import whole_file
 
 __all__ = [
@@ -144,7 +137,7 @@ def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
 def _yaml(path: str | Path) -> Any:
     try:
         return read_yaml(path)
-    except InvalidSchema as error:
+    except InvalidDomain as error:
         raise HierarchyInvalid(error.message, error.hint) from None
 
 
@@ -191,7 +184,9 @@ def _climbed(pairs: list[list[str]], what: str) -> list[list[str]]:
     cyclic = sum(_runs_in_circles(label, parent_of) for label in parent_of)
     findings: list[BadInput] = []
     if twice:
-        findings.append(AmbiguousLabel(f"children under two parents: {twice}", MEND))
+        findings.append(
+            HierarchyInvalid(f"children under two parents: {twice}", MEND, reason="ambiguous label")
+        )
     if cyclic:
         findings.append(HierarchyInvalid(f"labels below themselves: {cyclic}", MEND))
     refuse(what, findings)
@@ -286,7 +281,9 @@ def _leaves(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
     twice = [i for i, row in enumerate(rows, start=1) if times[row[0]] > 1]
     if twice:
         which = describe([rows[i - 1][0] for i in twice], twice, quoted)
-        yield DuplicateLeaf(f"leaves listed more than once: {which}", MEND)
+        yield HierarchyInvalid(
+            f"leaves listed more than once: {which}", MEND, reason="duplicate leaf"
+        )
     if any(not label for row in rows for label in row):
         yield HierarchyInvalid("some labels are empty", MEND)
 
@@ -304,7 +301,11 @@ def _ambiguous(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput
     if twice:
         where = [i for i, row in enumerate(rows, start=1) if not {*twice}.isdisjoint(row)]
         which = describe(twice, where, quoted)
-        yield AmbiguousLabel(f"labels that stand for more than one set of leaves: {which}", MEND)
+        yield HierarchyInvalid(
+            f"labels that stand for more than one set of leaves: {which}",
+            MEND,
+            reason="ambiguous label",
+        )
 
 
 def _uncovered(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
@@ -316,9 +317,10 @@ def _uncovered(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput
             wrong |= {f"{row[0]} -> {label}": i for label in outside}
     if wrong:
         which = describe([*wrong], [*wrong.values()], quoted)
-        yield LabelDoesNotCover(
+        yield HierarchyInvalid(
             f"numbers outside their label: {which}",
             "Mend the hierarchy, or say `labels: opaque` if its labels are mere names.",
+            reason="label does not cover",
         )
 
 

@@ -26,7 +26,7 @@ from shoal.anonymize.hierarchies.hierarchy import (
     grown,
     masked,
 )
-from shoal.errors import AmbiguousLabel, InvalidPolicy
+from shoal.errors import HierarchyInvalid, InvalidPolicy
 
 __all__ = [
     "PERIODS",
@@ -404,9 +404,10 @@ def prefix(values: Any, keep: Sequence[int]) -> Hierarchy:
     """
     cells = pc.utf8_trim_whitespace(as_text(values))
     if pc.any(pc.ends_with(cells, "*")).as_py():
-        raise AmbiguousLabel(
+        raise HierarchyInvalid(
             "Some values end in * already, as labels of a prefix hierarchy do.",
             "Was the column cut short before? Use a hierarchy file, or remove those values.",
+            reason="ambiguous label",
         )
     leaves = pc.unique(masked(cells, keep[0])).sort()
     columns = [np.array(_cut(leaves, length), dtype=object) for length in keep]

@@ -25,7 +25,7 @@ from shoal.anonymize.local_recoding.peel import peel
 from shoal.anonymize.local_recoding.roll_up import roll_up
 from shoal.anonymize.local_recoding.units import Units
 from shoal.anonymize.problem import Outcome, Problem
-from shoal.errors import InvalidSetting, NotKAnonymous, TooFewEntities
+from shoal.errors import InvalidSetting, NotKAnonymous, TooFewRows
 
 __all__ = ["How", "Progress", "recode"]
 
@@ -162,9 +162,10 @@ def _refuse_too_few(units: Units) -> None:
     k = units.problem.k
     people = int(units.people_of(np.arange(units.size), np.zeros(units.size, np.int64), 1)[0])
     if people < k:
-        raise TooFewEntities(
+        raise TooFewRows(
             f"{people} came, and k = {k} are needed for a single class.",
             "Choose a smaller k, or gather more rows.",
+            reason="people",
         )
 
 

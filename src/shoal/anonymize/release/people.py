@@ -33,6 +33,7 @@ from shoal.errors import (
     NewPeopleNotStated,
     PeopleFileUnusable,
     ReleasedBefore,
+    setting,
 )
 from shoal.files import take_lock, whole_file
 
@@ -204,7 +205,7 @@ def people_of_run(
     if manifest is None:
         if new_people:
             raise InvalidSetting(
-                "new_people=True came without the manifest of an earlier release.",
+                setting("new_people", True) + " came without the manifest of an earlier release.",
                 "Leave it out, or say which release's cut is kept.",
             )
         with _place_of_new(policy, overwrite) as place:
@@ -233,9 +234,10 @@ def not_stated(by_entity: bool) -> NewPeopleNotStated:
     )
     return NewPeopleNotStated(
         f"Whether people of this table were in an earlier release cannot be told: {why}.",
-        "If you know that nobody was, state it: new_people=True (--new-people). The promise then "
-        "rests on it, and manifest and pages say so: two releases that share people can be "
-        "subtracted.",
+        "If you know that nobody was, state it: "
+        + setting("new_people", True)
+        + ". The promise then rests on it, and manifest and pages say "
+        "so: two releases that share people can be subtracted.",
     )
 
 

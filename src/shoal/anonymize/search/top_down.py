@@ -25,7 +25,7 @@ from shoal.anonymize.search.greedy import (
     after,
     resolved,
 )
-from shoal.errors import StartFails, TooFewEntities
+from shoal.errors import StartFails, TooFewRows
 
 __all__ = [
     "MAY_MISS",
@@ -213,9 +213,10 @@ def refuse_too_few(shared: Shared) -> None:
     lines = np.arange(len(shared.problem.n))
     people = int(shared.counting.people(lines, np.zeros_like(lines), 1)[0])
     if people < shared.problem.k:
-        raise TooFewEntities(
+        raise TooFewRows(
             f"The table has {people} of the k = {shared.problem.k} that a class needs.",
             "Choose a smaller k, or gather more rows.",
+            reason="people",
         )
 
 

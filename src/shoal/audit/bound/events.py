@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.audit.bound.sample import Sample
 from shoal.audit.bound.statistics import Score, Statistic, candidates, few_values
-from shoal.errors import InvalidSetting, TooFewDraws
+from shoal.errors import InvalidSetting, TooFewRows, setting
 from shoal.privacy.exact import whole_number
 
 __all__ = [
@@ -210,7 +210,8 @@ def check_levels(alpha: float, delta: float) -> None:
     numbers = isinstance(alpha, int | float) and isinstance(delta, int | float)
     if not numbers or not 0 < alpha < 0.5 or not 0 <= delta < 1:
         raise InvalidSetting(
-            "alpha must lie in (0, 0.5) and delta in [0, 1).", "E.g. alpha=0.01, delta=0."
+            setting("alpha") + " must lie in (0, 0.5) and " + setting("delta") + " in [0, 1).",
+            "E.g. " + setting("alpha", 0.01) + ", " + setting("delta", 0) + ".",
         )
 
 
@@ -218,7 +219,8 @@ def check_draws(draws: int) -> None:
     """Refuse fewer than a thousand outputs a side."""
     whole = whole_number(draws)
     if whole is None or whole < _FEWEST:
-        raise TooFewDraws(
+        raise TooFewRows(
             f"{draws} outputs a side came or were asked for; an audit needs {_FEWEST}.",
             "Draw more: 200,000 a side show bounds up to 9.7.",
+            reason="draws",
         )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import BadInput, InvalidPair, InvalidSetting
+from shoal.errors import BadInput, InvalidSetting, setting
 from shoal.privacy import ApproxDP, Guarantee, LocalDP, MetricDP, PureDP, Unprotected
 
 __all__ = [
@@ -68,9 +68,10 @@ def check_row_pair(claim: Guarantee | float | None, pair: tuple[Any, Any]) -> tu
         return ()
     sizes = [each.shape[0] for each in pair]
     if claim.neighbours == "replace-one" and sizes[0] != sizes[1]:
-        raise InvalidPair(
+        raise InvalidSetting(
             f"Tables of {sizes[0]} and {sizes[1]} rows came; {claim} compares tables of one size.",
             "Replace a row instead of adding one, or claim what holds for rows added or removed.",
+            setting="pair",
         )
     if claim.neighbours == "add-remove" and sizes[0] == sizes[1]:
         return ("if a row was replaced: that is two steps, for which 2 epsilon are promised",)
@@ -82,13 +83,16 @@ def check_pair(pair: Any, mechanism: Any) -> tuple[Any, Any]:
     try:
         first, second = pair
     except (TypeError, ValueError):
-        raise InvalidPair(
-            f"The pair came as a {type(pair).__name__}, not as two inputs.", "E.g. pair=(5, 6)."
+        raise InvalidSetting(
+            f"The pair came as a {type(pair).__name__}, not as two inputs.",
+            "E.g. " + setting("pair", (5, 6)) + ".",
+            setting="pair",
         ) from None
     if are_equal(first, second):
-        raise InvalidPair(
+        raise InvalidSetting(
             "Both inputs are the same: nothing could ever tell them apart.",
             "Give two that the guarantee compares, e.g. tables that differ by one row.",
+            setting="pair",
         )
     check = getattr(mechanism, "check", None)
     for which, value in (("first", first), ("second", second)):
@@ -96,9 +100,10 @@ def check_pair(pair: Any, mechanism: Any) -> tuple[Any, Any]:
             if check is not None:
                 check(value)
         except BadInput as refused:
-            raise InvalidPair(
+            raise InvalidSetting(
                 f"The {which} input is refused by {type(mechanism).__name__}: {refused.message}",
                 "Give two inputs from its domain.",
+                setting="pair",
             ) from None
     return first, second
 
@@ -141,9 +146,10 @@ def distances(claim: MetricDP, mechanism: Any, first: Any, second: Any) -> Vecto
     """
     a, b = (np.atleast_2d(np.asarray(value, dtype=np.float64)) for value in (first, second))
     if a.shape != b.shape:
-        raise InvalidPair(
+        raise InvalidSetting(
             f"Inputs of shapes {a.shape} and {b.shape} came.",
             f"{claim} compares two values of one record: give inputs of one shape.",
+            setting="pair",
         )
     moved = _scaled_move(claim, mechanism, a, b)
     return None if moved is None else np.linalg.norm(moved, ord=_NORMS[claim.metric], axis=1)

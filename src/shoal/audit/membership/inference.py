@@ -12,7 +12,7 @@ from shoal.audit.membership.ceiling import ceiling_of
 from shoal.audit.membership.result import MembershipInference, Setting, combine_games
 from shoal.audit.membership.shadow import ATTACKS, Answers, Rehearsal, Split
 from shoal.audit.membership.victim import Labels, Victim, as_rows
-from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting
+from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, setting
 from shoal.privacy import Guarantee
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness, Seed
@@ -127,20 +127,21 @@ def _check(query: str, shadow: str, attack: str, victim: Victim) -> None:
                                  ("shadow", shadow, ("matched", "plain")),
                                  ("attack", attack, tuple(ATTACKS))):  # fmt: skip
         if value not in choices:
-            raise InvalidSetting(f"{name} is {value!r}.", f"Choose {' or '.join(choices)}.")
+            raise InvalidSetting(setting(name, value) + " came.", f"Choose {' or '.join(choices)}.")
     if query == "perturbed" and victim.mechanism is None:
         raise ConflictingSettings(
-            "query='perturbed' came without a mechanism: there are no reports to ask for.",
-            "Give mechanism=..., or ask for true records.",
+            setting("query", "perturbed")
+            + " came without a mechanism: there are no reports to ask for.",
+            "Give " + setting("mechanism") + ", or ask for true records.",
         )
 
 
 def checked_levels(alpha: float, repeats: int) -> None:
     """Refuse a level or a number of games that is none."""
     if not isinstance(alpha, int | float) or not 0 < alpha < 0.5:
-        raise InvalidSetting("alpha must lie in (0, 0.5).", "E.g. alpha=0.01.")
+        raise InvalidSetting.of("alpha", "must lie in (0, 0.5)", 0.01)
     if whole_number(repeats) is None or repeats < 1:
-        raise InvalidSetting("repeats is no whole number from 1 up.", "E.g. repeats=10.")
+        raise InvalidSetting.of("repeats", "is no whole number from 1 up", 10)
 
 
 def as_labels(labels: ArrayLike | None, n: int) -> Labels | None:

@@ -24,7 +24,7 @@ from shoal.audit.membership.victim import (
     evidence_of,
     one_number_each,
 )
-from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, TooFewRows
+from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, TooFewRows, setting
 from shoal.privacy import Guarantee
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness, Seed
@@ -265,11 +265,11 @@ def _beside(partners: Matrix, rows: Matrix) -> Matrix:
 
 def _check(variant: str, n_shadow: int, labels: Any, partners: Any) -> None:
     if variant not in ("online", "offline"):
-        raise InvalidSetting(f"variant is {variant!r}.", "Choose 'online' or 'offline'.")
-    if whole_number(n_shadow) is None or n_shadow < _FEWEST_MODELS:
         raise InvalidSetting(
-            f"n_shadow is no whole number from {_FEWEST_MODELS} up.", "E.g. n_shadow=64."
+            setting("variant", variant) + " came.", "Choose 'online' or 'offline'."
         )
+    if whole_number(n_shadow) is None or n_shadow < _FEWEST_MODELS:
+        raise InvalidSetting.of("n_shadow", f"is no whole number from {_FEWEST_MODELS} up", 64)
     if labels is not None and partners is not None:
         raise ConflictingSettings(
             "Labels came, and partners beside them.", "Swap records without labels, or toss coins."

@@ -21,7 +21,7 @@ from shoal.audit.membership.ceiling import Ceiling, Game, ceiling_of
 from shoal.audit.membership.roc import GameScores, Roc, roc_of_one_game
 from shoal.audit.membership.shadow import learn_forest
 from shoal.audit.membership.victim import Matrix, Victim, as_rows, summary_of
-from shoal.errors import DimensionMismatch, InvalidPair, InvalidSetting
+from shoal.errors import DimensionMismatch, InvalidSetting, setting
 from shoal.figures import Figure, roc_curve
 from shoal.privacy import Guarantee, Protected, Public, Result, Unprotected
 from shoal.privacy.exact import whole_number
@@ -189,7 +189,9 @@ def neighbour_attack(
 def _pair(table: Matrix, person: int, replacement: ArrayLike | None) -> tuple[Matrix, Matrix]:
     place = whole_number(person)
     if place is None or not 0 <= place < len(table):
-        raise InvalidSetting("person is no place of a row.", f"From 0 to {len(table) - 1}.")
+        raise InvalidSetting(
+            setting("person") + " is no place of a row.", f"From 0 to {len(table) - 1}."
+        )
     if replacement is None:
         return table, np.delete(table, place, axis=0)
     other = as_rows(np.atleast_2d(np.asarray(replacement, dtype=np.float64)))
@@ -199,7 +201,9 @@ def _pair(table: Matrix, person: int, replacement: ArrayLike | None) -> tuple[Ma
             "Give one record.",
         )
     if np.array_equal(other[0], table[place]):
-        raise InvalidPair("The replacement is the row itself.", "Give another record.")
+        raise InvalidSetting(
+            "The replacement is the row itself.", "Give another record.", setting="replacement"
+        )
     changed = table.copy()
     changed[place] = other[0]
     return table, changed

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.audit.membership.roc import GameScores
 from shoal.audit.membership.victim import Labels, Matrix, Victim, answers_of, checked_answers
-from shoal.errors import InvalidSetting, ShadowOverlap, TooFewRows, ToolboxMissing
+from shoal.errors import ConflictingSettings, InvalidSetting, NotInstalled, TooFewRows, setting
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness
 
@@ -151,9 +151,13 @@ def _toolbox() -> tuple[Any, Any]:
             from art.attacks.inference.membership_inference import MembershipInferenceBlackBox
             from art.estimators.classification import BlackBoxClassifier
         except ImportError:
-            raise ToolboxMissing(
-                "attack='art' needs the Adversarial Robustness Toolbox, which is not installed.",
-                "Install it: pip install 'shoal[attack]'. Or take attack='forest'.",
+            raise NotInstalled(
+                setting("attack", "art")
+                + " needs the Adversarial Robustness Toolbox, which is not installed.",
+                "Install it: pip install 'shoal[attack]'. Or take "
+                + setting("attack", "forest")
+                + ".",
+                reason="toolbox",
             ) from None
     return MembershipInferenceBlackBox, BlackBoxClassifier
 
@@ -168,10 +172,10 @@ class Split:
     def of(cls, n: int, target: Any, known: Any, shadows: int) -> "Split":
         """Checked, so that every draw goes through."""
         if whole_number(shadows) is None or shadows < 1:
-            raise InvalidSetting("shadows is no whole number from 1 up.", "E.g. shadows=3.")
+            raise InvalidSetting.of("shadows", "is no whole number from 1 up", 3)
         share = np.ndim(target) == 0
         if share and not (isinstance(target, int | float | np.number) and 0 < target < 1):
-            raise InvalidSetting("target is no share between 0 and 1.", "E.g. target=0.25.")
+            raise InvalidSetting.of("target", "is no share between 0 and 1", 0.25)
         aim = int(n * float(target)) if share else as_places(target, n, "target")
         held = None if known is None else as_places(known, n, "known")
         if held is not None and not isinstance(aim, int):
@@ -205,7 +209,8 @@ def as_places(values: Any, n: int, name: str) -> Places:
     good = places.ndim == 1 and places.dtype.kind in "iu" and places.size
     if not good or places.min() < 0 or places.max() >= n or np.unique(places).size < places.size:
         raise InvalidSetting(
-            f"{name} is no list of different places of rows.", f"Give numbers from 0 to {n - 1}."
+            setting(name) + " is no list of different places of rows.",
+            f"Give numbers from 0 to {n - 1}.",
         )
     return places.astype(np.intp)
 
@@ -213,7 +218,8 @@ def as_places(values: Any, n: int, name: str) -> Places:
 def _refuse_overlap(target: Places, known: Places) -> None:
     both = np.intersect1d(target, known).size
     if both:
-        raise ShadowOverlap(
+        raise ConflictingSettings(
             f"{both} of the {target.size} rows under attack are among those the adversary has.",
             "Give it other rows: whoever has the answer needs no attack.",
+            reason="overlap",
         )

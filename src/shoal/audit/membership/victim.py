@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.audit.bound.pairs import distances
 from shoal.cluster.totals import told_elsewhere
-from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, NotNumeric
+from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, NotNumeric, setting
 from shoal.privacy import Guarantee, MetricDP
 from shoal.randomness import Randomness
 
@@ -168,7 +168,9 @@ def evidence_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -
         return one_number_each(model(rows), len(rows))
     raise InvalidSetting(
         f"What a {type(model).__name__} says about a record is not known.",
-        "Give answers=..., a function of the model and rows that returns a number a row.",
+        "Give "
+        + setting("answers")
+        + ", a function of the model and rows that returns a number a row.",
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain.box import Matrix
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, setting
 from shoal.mechanisms.local.bounded.base import local_budget
 from shoal.mechanisms.local.bounded.piecewise import piecewise_law
 from shoal.mechanisms.local.records import records_of
@@ -136,7 +136,9 @@ class _FlawedRemap(_Flawed):
 
     def __post_init__(self) -> None:
         if self.nodes < 2:
-            raise InvalidSetting("A grid needs 2 nodes an axis or more.", "E.g. nodes=12.")
+            raise InvalidSetting(
+                "A grid needs 2 nodes an axis or more.", "E.g. " + setting("nodes", 12) + "."
+            )
 
     def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:
         return self.sent_by(rows, rows, rng)

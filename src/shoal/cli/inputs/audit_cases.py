@@ -150,6 +150,7 @@ def function_case(
         raise InvalidSetting(
             "--python came without --pair.",
             "Give two inputs that the claim compares, as JSON, e.g. --pair '[[0, 0], [1, 0]]'.",
+            setting="--pair",
         )
     kind = Case if made_up else Given
     return kind(_loaded(python), _pair(pair), epsilon, draws=_DRAWS, delta=delta)
@@ -162,7 +163,9 @@ def _pair(text: str) -> tuple[Any, Any]:
         pair = None
     if not isinstance(pair, list) or len(pair) != 2:
         raise InvalidSetting(
-            "--pair is no JSON list of two inputs.", "E.g. --pair '[0, 1]' or '[[0, 0], [1, 0]]'."
+            "--pair is no JSON list of two inputs.",
+            "E.g. --pair '[0, 1]' or '[[0, 0], [1, 0]]'.",
+            setting="--pair",
         )
     return pair[0], pair[1]
 
@@ -181,10 +184,12 @@ def _loaded(python: str) -> Any:
         raise InvalidSetting(
             f"--python {python} cannot be loaded ({type(error).__name__}).",
             "Write module:function; the module must be in this folder or installed.",
+            setting="--python",
         ) from None
     if isinstance(found, type) or not (callable(found) or hasattr(found, "release")):
         raise InvalidSetting(
             f"--python {python} is neither a function nor an object with release(value, rng).",
             "Name a function; of a class, an instance made in that module.",
+            setting="--python",
         )
     return found

@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from shoal.errors import InvalidSetting
+from shoal.cli.flags import Flags, Hints
+from shoal.errors import InvalidSetting, NotFinite, TooFewRows
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
@@ -25,12 +26,19 @@ __all__ = [
     "WaveOptions",
     "build_kmeans",
     "build_wave",
+    "flags_of",
     "method_named",
     "parse_cells",
     "parse_groups",
 ]
 
 MOST_CLUSTERS = 10_000
+_HINTS: Hints = {
+    NotFinite: "Fill those values, remove the rows, or leave them out with --drop.",
+    TooFewRows: "Collect more reports, or ask for fewer groups with -k.",
+}
+_KMEANS = Flags(pairs={("method", "auto"): "--method kmeans"}, hints=_HINTS)
+_WAVES = Flags(names={"method": "--variant"}, hints=_HINTS)
 
 
 @dataclass(frozen=True)
@@ -135,7 +143,14 @@ def method_named(word: str) -> Method:
         return METHODS[word]
     near = get_close_matches(word.lower().replace("_", "-"), METHODS, n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
-    raise InvalidSetting("--method names no method.", f"{meant}There are {', '.join(METHODS)}.")
+    raise InvalidSetting(
+        "--method names no method.", f"{meant}There are {', '.join(METHODS)}.", setting="--method"
+    )
+
+
+def flags_of(method: str) -> Flags:
+    """How settings of this method's estimator are written on the command line."""
+    return _WAVES if method == "wave" else _KMEANS
 
 
 def parse_groups(words: str | None) -> range | None:
@@ -145,12 +160,16 @@ def parse_groups(words: str | None) -> range | None:
     found = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", words)
     if found is None:
         raise InvalidSetting(
-            "-k is neither a whole number nor a range.", "E.g. -k 8, or -k 2-12 to choose."
+            "-k is neither a whole number nor a range.",
+            "E.g. -k 8, or -k 2-12 to choose.",
+            setting="-k",
         )
     wanted = range(int(found[1]), int(found[2] or found[1]) + 1)
     if not wanted or wanted[0] < 1 or wanted[-1] > MOST_CLUSTERS:
         raise InvalidSetting(
-            f"-k must run upwards, from 1 up, to {MOST_CLUSTERS:,} at most.", "E.g. -k 2-12."
+            f"-k must run upwards, from 1 up, to {MOST_CLUSTERS:,} at most.",
+            "E.g. -k 2-12.",
+            setting="-k",
         )
     return wanted
 
@@ -161,7 +180,9 @@ def parse_cells(words: str) -> int | tuple[int, ...] | str:
         return "auto"
     if not re.fullmatch(r"\s*\d{1,9}(\s*,\s*\d{1,9})*\s*", words):
         raise InvalidSetting(
-            "--cells is neither whole numbers nor auto.", "E.g. --cells 64, or --cells 64,32."
+            "--cells is neither whole numbers nor auto.",
+            "E.g. --cells 64, or --cells 64,32.",
+            setting="--cells",
         )
     each = tuple(int(part) for part in words.split(","))
     return each if len(each) > 1 else each[0]
@@ -178,7 +199,9 @@ def build_kmeans(method: str, options: Options) -> Any:
         )
     if options.n_clusters is None:
         raise InvalidSetting(
-            "-k did not come: how many groups?", "E.g. -k 8, or -k 2-12 to choose among them."
+            "-k did not come: how many groups?",
+            "E.g. -k 8, or -k 2-12 to choose among them.",
+            setting="-k",
         )
     one = len(options.n_clusters) == 1
     return PrivateKMeans(

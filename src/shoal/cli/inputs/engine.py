@@ -28,6 +28,7 @@ class Engines:
             raise ConflictingSettings(
                 "--master names a Spark cluster, and the rows are to be read here.",
                 "Add --engine spark, or leave it out.",
+                setting="--master",
             )
 
     @property

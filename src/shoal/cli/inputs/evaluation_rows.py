@@ -49,6 +49,7 @@ def names_of(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
         raise DimensionMismatch(
             f"--columns names {len(names)} columns; the model has {d}.",
             "Name one for each of the model's, in its order.",
+            setting="--columns",
         )
     return names
 
@@ -135,6 +136,7 @@ class _Groups:
             raise InvalidSetting(
                 "The column of --labels holds values that cannot be written as text.",
                 "Name one that holds text, whole numbers or dates.",
+                setting="--labels",
             ) from None
         return np.array([self._code(word) for word in words], dtype=np.float64)
 

@@ -97,7 +97,11 @@ def named(word: str) -> Name:
         return Name(word)
     near = get_close_matches(word.lower().replace("_", "-"), list(Name), n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
-    raise InvalidSetting("--mechanism names no mechanism.", f"{meant}There are {', '.join(Name)}.")
+    raise InvalidSetting(
+        "--mechanism names no mechanism.",
+        f"{meant}There are {', '.join(Name)}.",
+        setting="--mechanism",
+    )
 
 
 def columns_of(domain: "Box | Schema") -> tuple[str, ...]:
@@ -115,7 +119,9 @@ def remap_of(asked: str | None, domain: "Box | Schema") -> Any:
     if asked is None:
         return None
     if not isinstance(domain, Box):
-        raise InvalidSetting("A remap came with categories.", "Remaps move numbers; leave it out.")
+        raise InvalidSetting(
+            "A remap came with categories.", "Remaps move numbers; leave it out.", setting="--remap"
+        )
     word, _, nodes = asked.partition(":")
     if word == "clamp" and not nodes:
         return clamp(domain)
@@ -124,6 +130,7 @@ def remap_of(asked: str | None, domain: "Box | Schema") -> Any:
     raise InvalidSetting(
         "The remap is neither `clamp` nor `snap:N`.",
         "E.g. --remap clamp, or --remap snap:16 for 16 nodes an axis.",
+        setting="--remap",
     )
 
 
@@ -145,6 +152,7 @@ def _domain(schema: "Schema", columns: Sequence[str], asked: Settings) -> "Box |
             raise InvalidDomain(
                 "--columns names a part of a map, of which epsilon would count degrees.",
                 f"Report both, --columns {','.join(box.names)}, or leave it out.",
+                setting="--columns",
             )
         return box.select(columns)
     if asked.name in _CATEGORICAL and (len(columns), len(listed)) != (1, 1):
@@ -172,7 +180,9 @@ def _arguments(asked: Settings, kind: Any, domain: "Box | Schema") -> dict[str, 
     options["lattice"] = None if asked.lattice == "auto" else _number(asked.lattice, "--lattice")
     for name, value in options.items():
         if value is not None and name not in known:
-            raise InvalidSetting(f"{asked.name} has no {name}.", f"Leave --{name} out.")
+            raise InvalidSetting(
+                f"{asked.name} has no {name}.", f"Leave --{name} out.", setting=f"--{name}"
+            )
     return given | {name: value for name, value in options.items() if value is not None}
 
 
@@ -188,7 +198,9 @@ def _cells(words: str) -> Any:
     each = listed(words)
     if not all(word.isdecimal() for word in each):
         raise InvalidSetting(
-            "--cells holds something that is no whole number.", "E.g. --cells 12, or 12,8."
+            "--cells holds something that is no whole number.",
+            "E.g. --cells 12, or 12,8.",
+            setting="--cells",
         )
     return int(words) if len(each) == 1 else tuple(map(int, each))
 
@@ -198,5 +210,5 @@ def _number(word: str, option: str) -> float:
         return float(word)
     except ValueError:
         raise InvalidSetting(
-            f"{option} holds something that is no number.", f"E.g. {option} 0.5."
+            f"{option} holds something that is no number.", f"E.g. {option} 0.5.", setting=option
         ) from None

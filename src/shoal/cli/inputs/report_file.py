@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import CannotWrite, InvalidSetting
+from shoal.files import not_written
 
 if TYPE_CHECKING:
     from shoal.engine.table import OutputPlace
@@ -74,7 +75,9 @@ def _near(output: Path, source: str, overwrite: bool, draft: "Draft") -> "Iterat
 
 def _replacing() -> InvalidSetting:
     return InvalidSetting(
-        "The reports would replace the table itself.", "Write them to another place."
+        "The reports would replace the table itself.",
+        "Write them to another place.",
+        setting="--output",
     )
 
 
@@ -105,5 +108,6 @@ def _named_like(output: Path, draft: "Draft") -> Iterator[None]:
         yield
     except CannotWrite as error:
         made = draft.folder / "output" / output.name
-        message = error.message.replace(str(made), str(output))
-        raise CannotWrite(message, error.hint) from None
+        if error.facts.get("path") != os.path.abspath(made):
+            raise
+        raise not_written(output, str(error.facts["cause"])) from None

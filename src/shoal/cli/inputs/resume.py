@@ -1,21 +1,27 @@
 """Runs that are killed and started again: which of them are the same, and what people are told."""
 
 import secrets
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+from shoal.cli.output import put
+from shoal.errors import CannotWrite, ShoalError
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:
     from shoal.privacy import Ledger
 
-__all__ = ["has_resumed", "is_same_again", "resumed_lines", "work_of"]
+__all__ = ["has_resumed", "is_same_again", "note_spending", "resumed_lines", "work_of"]
 
 RESUMED = (
     "An earlier run of this command was stopped after it had paid. What it had released was used; "
     "nothing new was spent."
 )
+_SPENT = "The ledger keeps this promise as spent."
+_AGAIN = " Run the same command again: it goes on without a new payment."
 
 
 # Whose versions decide what is drawn: how files are cut in blocks, which of a person's rows is
@@ -65,3 +71,28 @@ def has_resumed(ledger: "Ledger") -> bool:
 def resumed_lines(resumed: bool) -> list[Line]:
     """A line for the terminal where an earlier run was gone on with."""
     return [Line("Resumed", RESUMED)] if resumed else []
+
+
+@contextmanager
+def note_spending(is_spent: Callable[[], bool], resumable: bool = False) -> Iterator[None]:
+    """Say with a failure that the budget is spent, if it is.
+
+    Parameters
+    ----------
+    is_spent
+        Whether a ledger holds the promise by now.
+    resumable
+        Whether the same command goes on from there.
+    """
+    note = _SPENT + _AGAIN * resumable
+    try:
+        yield
+    except ShoalError as error:
+        if is_spent():
+            raise error.changed(hint=error.texts[1] + f" {note}") from None
+        raise
+    except BaseException:  # Ctrl-C, SIGTERM, a bug: the end of the run is reported elsewhere
+        if is_spent():
+            with suppress(OSError, CannotWrite):
+                put(f"{note}\n", sys.stderr)
+        raise

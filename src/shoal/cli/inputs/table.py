@@ -46,6 +46,7 @@ def budget_of(epsilon: str | None, of: str) -> str:
         raise InvalidBudget(
             "No epsilon came.",
             f"Name the budget of one {of}, e.g. --epsilon 1; it is yours to choose and defend.",
+            setting="--epsilon",
         )
     return epsilon
 
@@ -60,6 +61,7 @@ def schema_of(domain: Path | None) -> "Schema":
             "Write what each column may be to a file and give it with --domain, e.g. "
             "`version: 1` and `columns: {age: {low: 0, high: 110}}`. Bounds read from the rows "
             "would not be private.",
+            setting="--domain",
         )
     return Schema.load(domain)
 
@@ -77,6 +79,7 @@ def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
         raise InvalidDomain(
             "--columns names a part of a map, which would be clustered in degrees.",
             f"Take both, --columns {','.join(schema.geo)}, or leave it out.",
+            setting="--columns",
         )
     return schema.box if schema.geo else schema.box.select(names)
 
@@ -106,6 +109,7 @@ def chosen(columns: str | None, known: tuple[str, ...], domain: Path | None) -> 
         raise UnknownBounds(
             f"{', '.join(unknown)} of {len(names)} columns are not in {domain}.",
             f"It describes {', '.join(known)}; add public bounds or values for others.",
+            setting="--columns",
         )
     return tuple(dict.fromkeys(names))
 

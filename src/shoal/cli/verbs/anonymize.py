@@ -144,7 +144,9 @@ def apply(
         shoal anonymize apply --policy newcomers.yaml --cut out.manifest.json --new-people
     """
     if cut is None:
-        raise InvalidPolicy("No manifest came.", "Name the first release's with --cut.")
+        raise InvalidPolicy(
+            "No manifest came.", "Name the first release's with --cut.", setting="--cut"
+        )
     rules, engines, say = _read(policy), Engines(engine, master), Output(json, quiet)
     about, earlier = (title, publisher, population), (cut, new_people)
     _release(rules, engines, say, explain, about, overwrite=overwrite, earlier=earlier)
@@ -340,7 +342,9 @@ def _read(path: Path | None) -> "Policy":
 
     if path is None:
         raise InvalidPolicy(
-            "No policy came.", "Name it with --policy; `shoal anonymize init TABLE` drafts one."
+            "No policy came.",
+            "Name it with --policy; `shoal anonymize init TABLE` drafts one.",
+            setting="--policy",
         )
     return read_policy(path)
 

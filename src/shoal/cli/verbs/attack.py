@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from shoal.cli.flags import Flags
 from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.table import box_of, budget_of, schema_of
 from shoal.cli.options import Columns, Domain, Engine, Json, Master, Quiet, Table
@@ -24,6 +25,15 @@ attack_app = typer.Typer(
     no_args_is_help=True,
     help="Attack a release of your own: who is in it, and which line is whose. What is found is "
     "read off your rows: it is for you, not for the public.",
+)
+
+FLAGS = Flags(
+    names={"n_shadow": "--shadows"},
+    pairs={
+        ("method", "auto"): "--method kmeans",
+        ("attack", "art"): "--by art",
+        ("attack", "forest"): "--by shadow",
+    },
 )
 
 Page = Annotated[
@@ -129,7 +139,8 @@ def membership(
             progress.step("Reading rows")
             held = _draw_rows(source, box, rows, seed)
         progress.step("Fitting models")
-        attack = _attack(model, held, by, shadows, repeats, alpha, seed, progress.part)
+        with FLAGS.shown():
+            attack = _attack(model, held, by, shadows, repeats, alpha, seed, progress.part)
     page = membership_page(attack, method, len(held))
     show_verdicts(page, say, output, overwrite=overwrite, private=True)
     if attack.verdict == "violated":

@@ -196,4 +196,6 @@ def _claim(epsilon: str | None) -> float | None:
     with suppress(ValueError):
         if 0 <= float(epsilon) < float("inf"):
             return float(epsilon)
-    raise InvalidSetting("--epsilon is no number from 0 up.", "E.g. --epsilon 1.")
+    raise InvalidSetting(
+        "--epsilon is no number from 0 up.", "E.g. --epsilon 1.", setting="--epsilon"
+    )

@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.cli.holder import check_curator_page, left_out_or_moved, tell_holder, write_curator_page
-from shoal.cli.inputs.cluster_phrases import in_words
-from shoal.cli.inputs.clustering import Options, WaveOptions, method_named, parse_groups
+from shoal.cli.inputs.clustering import Options, WaveOptions, flags_of, method_named, parse_groups
 from shoal.cli.inputs.engine import Engines
-from shoal.cli.inputs.perturb_phrases import saying_what_is_spent
-from shoal.cli.inputs.resume import has_resumed, is_same_again, resumed_lines, work_of
+from shoal.cli.inputs.resume import (
+    has_resumed,
+    is_same_again,
+    note_spending,
+    resumed_lines,
+    work_of,
+)
 from shoal.cli.inputs.table import box_of, budget_of, counted, schema_of
 from shoal.cli.options import (
     Cells,
@@ -139,7 +143,7 @@ def cluster(
     )
     with ExitStack() as stack:
         progress = stack.enter_context(say.progress(3))
-        stack.enter_context(in_words())
+        stack.enter_context(flags_of(method).shown())
         model = chosen.build(options)
         source = stack.enter_context(engines.table(table, progress))
         work = work_of("cluster", table, engines.on_spark, seed, options.work)
@@ -198,7 +202,7 @@ def _paying(model: Any, work: dict[str, Any], ledger: Path | None) -> Iterator[_
     payment.entries_before = payment.entries()
     with ExitStack() as stack:
         resumable = ledger is not None and is_same
-        stack.enter_context(saying_what_is_spent(payment.is_spent, resumable=resumable))
+        stack.enter_context(note_spending(payment.is_spent, resumable=resumable))
         if is_same:
             same = stack.enter_context(model.ledger.resumable(work, by="shoal cluster"))
             model.set_params(ledger=same)
@@ -252,4 +256,5 @@ def _check_apart(ledger: Path | None, folder: Path) -> None:
         raise InvalidSetting(
             "The ledger lies in the folder that is to be written.",
             "Keep it elsewhere, e.g. --ledger visits.ledger.",
+            setting="--ledger",
         )

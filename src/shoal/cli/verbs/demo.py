@@ -90,6 +90,7 @@ def _check_ours(folder: Path, ledger: Path | None) -> None:
         raise InvalidSetting(
             "The ledger lies in the folder that would be replaced.",
             "Keep it elsewhere, e.g. --ledger college.ledger, or leave it out.",
+            setting="--ledger",
         )
 
 
@@ -139,6 +140,7 @@ def _of_demos(ledger: "Ledger") -> "Ledger":
     raise InvalidSetting(
         "The ledger holds promises about rows that no demo made up.",
         "Leave --ledger out: every demo has new students, and so a ledger of its own.",
+        setting="--ledger",
     )
 
 

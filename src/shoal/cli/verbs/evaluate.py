@@ -98,7 +98,9 @@ def evaluate(
     from shoal.pages.evaluation import Evaluation, page
 
     if against is None:
-        raise InvalidSetting("No table came.", "Name the rows with --against, e.g. visits.csv.")
+        raise InvalidSetting(
+            "No table came.", "Name the rows with --against, e.g. visits.csv.", setting="--against"
+        )
     check_page(output, overwrite, "scores.html")
     say, engines = Output(json, quiet), Engines(engine, master)
     fitted: Any = load_model(model)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.inputs.cluster_phrases import in_words
+from shoal.cli.flags import Flags
 from shoal.cli.inputs.clustering import parse_groups
 from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.table import counted
@@ -96,7 +96,7 @@ def learn(
     rule = choose or "elbow"
     _check_method(method)
     check_replaceable(output)
-    with say.progress(5) as progress, in_words(), whole_folder(output, overwrite) as part:
+    with say.progress(5) as progress, Flags().shown(), whole_folder(output, overwrite) as part:
         with engines.table(reports, progress) if engines.on_spark else nullcontext() as frame:
             learnt = _learn(reports, frame, method, n_clusters, rule, seed, progress)
         progress.step("Writing the page")

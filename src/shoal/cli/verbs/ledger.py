@@ -24,7 +24,7 @@ __all__ = ["ledger_app"]
 
 HEADS = ("When", "Who", "What", "Promise")
 NARROW = 64  # columns; below, a table would break words apart
-NOT_SPENT = "Nothing was spent. "
+
 
 ledger_app = typer.Typer(
     no_args_is_help=True,
@@ -147,7 +147,9 @@ def _promise(kind: Kind, epsilon: str, delta: str | None, rows: int, unit: str) 
     amount: Any = epsilon
     if delta is not None and kind not in (Kind.pure, Kind.replace_one):
         raise InvalidSetting(
-            f"--delta came with --kind {kind}.", "It goes with pure and replace-one only."
+            f"--delta came with --kind {kind}.",
+            "It goes with pure and replace-one only.",
+            setting="--delta",
         )
     if kind is Kind.local:
         return LocalDP(amount)
@@ -173,7 +175,7 @@ def _as_reader(path: Path) -> Iterator[None]:
             "the files beside it whose names begin the same, and look at the copy.",
         ) from None
     except LedgerError as error:
-        raise type(error)(error.message, error.hint.removeprefix(NOT_SPENT)) from None
+        raise error.changed(hint=str(error.facts.get("reader_hint", error.hint))) from None
 
 
 def _account(ledger: "Ledger") -> dict[str, list[dict[str, Any]]]:

@@ -8,15 +8,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from shoal.cli.flags import Flags
 from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.mechanism import Name, Settings, build, columns_of, named, remap_of
-from shoal.cli.inputs.perturb_phrases import in_words, saying_what_is_spent
 from shoal.cli.inputs.report_file import check_format, place_of, sidecar_of
-from shoal.cli.inputs.resume import has_resumed, is_same_again, resumed_lines, work_of
+from shoal.cli.inputs.resume import (
+    has_resumed,
+    is_same_again,
+    note_spending,
+    resumed_lines,
+    work_of,
+)
 from shoal.cli.inputs.table import budget_of, counted
 from shoal.cli.options import Columns, Domain, Engine, Json, LedgerFile, Master, Quiet, Seed, Table
 from shoal.cli.output import Output, Progress, ledger_line
-from shoal.errors import InvalidSetting, RunChanged
+from shoal.errors import (
+    DimensionMismatch,
+    InvalidDomain,
+    InvalidSetting,
+    NotFinite,
+    OutsideDomain,
+    RunChanged,
+)
 from shoal.pages.page import Line
 from shoal.pages.reports import report_lines, sidecar
 
@@ -28,6 +41,27 @@ if TYPE_CHECKING:
     from shoal.privacy import Guarantee, Ledger, Page
 
 __all__ = ["perturb"]
+
+_CLIP = "Widen the bounds by public knowledge, or move such rows with --clip."
+_CLAMP = (
+    "Use --remap clamp with --mechanism nd-laplace, which is free; or raise --epsilon, widen the "
+    "bounds, or take fewer --columns (ten and more never do)."
+)
+_GEO = (
+    "Write `geo: {latitude: ..., longitude: ...}` in the domain's file and give --epsilon per "
+    "kilometre; or give --scale if degrees are really meant."
+)
+FLAGS = Flags(
+    names={"entity": "--user"},
+    hints={
+        OutsideDomain: _CLIP,
+        NotFinite: "Fill those values, or remove the rows.",
+        (InvalidDomain, "restriction too tight"): _CLAMP,
+        (InvalidDomain, "degrees"): _GEO,
+        (DimensionMismatch, "too many columns"): "Choose fewer with --columns, or use "
+        "--mechanism nd-laplace.",
+    },
+)
 
 
 def perturb(
@@ -141,7 +175,7 @@ def perturb(
     promised = budget_of(epsilon, "report")
     asked = Settings(name, promised, columns, domain, scale, lattice, clip, cells)
     say = Output(json, quiet)
-    with in_words():
+    with FLAGS.shown():
         task = _Task(asked, remap, user, keep_order, ledger, seed)
     check_format(output)
     with say.progress(2) as progress, engines.table(table, progress) as source:
@@ -220,8 +254,8 @@ class _Task:
         from shoal.privacy.journal import work_digest
 
         with ExitStack() as stack:
-            stack.enter_context(saying_what_is_spent(self._spent, resumable=is_same_again(work)))
-            stack.enter_context(in_words())
+            stack.enter_context(note_spending(self._spent, resumable=is_same_again(work)))
+            stack.enter_context(FLAGS.shown())
             if isinstance(source, str):
                 self._draft = stack.enter_context(draft_of(Path(output), work_digest(work)))
             ledger = Ledger(self._ledger)

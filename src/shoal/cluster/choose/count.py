@@ -74,7 +74,7 @@ def k(
     counts = counts_of(among)
     if by not in _RULES:
         known = ", ".join(map(repr, _RULES))
-        raise InvalidSetting(f"by is none of {known}.", 'E.g. by="elbow".')
+        raise InvalidSetting.of("by", f"is none of {known}", "elbow")
     cloud, promise = cloud_of(points, weights, guarantee)
     value, curve = _RULES[by](cloud, counts, np.random.default_rng(random_state))
     settings = {"n_clusters": value}

@@ -37,7 +37,7 @@ from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import Totals, settle, warn_if_none_is_told
 from shoal.domain import Box, Schema
 from shoal.engine import Rows
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, setting
 from shoal.estimator import (
     ROW_COUNT_SHARE,
     Spending,
@@ -178,7 +178,8 @@ class PrivateKMeans(CentroidClusterer):
         """
         if sample_weight is not None:
             raise InvalidSetting(
-                "sample_weight came: a row that counts more than once needs more noise than this.",
+                setting("sample_weight")
+                + " came: a row that counts more than once needs more noise than this.",
                 "Leave it out; for people with several rows let a schema say whose each row is.",
             )
         super().fit(X)

@@ -12,7 +12,9 @@ from shoal.errors import (
     ConflictingSettings,
     InvalidBudget,
     InvalidSetting,
-    TooManyAxes,
+    Text,
+    TooLarge,
+    setting,
 )
 from shoal.estimator import numeric_box
 from shoal.privacy import ApproxDP
@@ -56,8 +58,12 @@ def counts_of(n_clusters: int | Sequence[int]) -> tuple[int, ...]:
     counts = [whole_number(one) for one in listed]
     if not counts or any(count is None or count < 1 for count in counts):
         raise InvalidSetting(
-            "n_clusters is neither a whole number from 1 up nor several of them.",
-            "E.g. n_clusters=8, or n_clusters=range(2, 21) to choose among.",
+            setting("n_clusters") + " is neither a whole number from 1 up nor several of them.",
+            "E.g. "
+            + setting("n_clusters", 8)
+            + ", or "
+            + setting("n_clusters", range(2, 21))
+            + " to choose among.",
         )
     return tuple(sorted({int(count) for count in counts if count is not None}))
 
@@ -71,14 +77,16 @@ def check_settings(model: Any, domain: object) -> None:
     own_steps = model.method in WITH_OWN_STEPS
     if own_steps and len(counts) > 1:
         raise InvalidSetting(
-            f"method={model.method!r} came with several numbers of clusters.",
-            'Give one, or method="auto", which chooses among them on its cells.',
+            setting("method", model.method) + " came with several numbers of clusters.",
+            "Give one, or "
+            + setting("method", "auto")
+            + ", which chooses among them on its cells.",
         )
     if isinstance(model.privacy, ApproxDP) and (own_steps or not model.refine):
         raise InvalidSetting(
-            "privacy has a delta, and nothing would use it: it buys Gaussian noise for refining "
-            "steps.",
-            'Promise PureDP, or use method="auto" with refine=True.',
+            setting("delta")
+            + " came, and nothing would use it: it buys Gaussian noise for refining steps.",
+            "Leave it out, or use " + _with_steps(own_steps) + ".",
         )
 
 
@@ -92,10 +100,13 @@ def check_method(method: object) -> None:
                 "Give these to PrivateKMeans, e.g. method=AdaptiveGrid(consistency=False).",
             )
     elif method not in METHODS:
-        raise InvalidSetting(
-            f"method is neither a synopsis nor one of {', '.join(map(repr, METHODS))}.",
-            'E.g. method="auto".',
+        raise InvalidSetting.of(
+            "method", f"is neither a synopsis nor one of {', '.join(map(repr, METHODS))}", "auto"
         )
+
+
+def _with_steps(own_steps: bool) -> Text:
+    return setting("method", "auto") if own_steps else setting("refine", True)
 
 
 def synopsis_of_method(method: Any) -> Synopsis:
@@ -136,7 +147,7 @@ def check_clusterer(spark_kmeans: object) -> None:
     """Refuse a k-means that is not there, before anything is paid for."""
     if spark_kmeans not in ("sklearn", "mllib"):
         raise InvalidSetting(
-            "spark_kmeans is neither 'sklearn' nor 'mllib'.",
+            setting("spark_kmeans") + " is neither 'sklearn' nor 'mllib'.",
             "Leave it out: scikit-learn's finds better centres, on this machine.",
         )
     if spark_kmeans == "mllib":
@@ -149,15 +160,22 @@ def check_delta(budget: object) -> None:
         budget.epsilon <= 100 and budget.delta >= _LEAST_DELTA
     ):
         raise InvalidBudget(
-            "With a delta, epsilon goes up to 100 and delta down to 1e-95, for one row.",
-            "Choose another delta or epsilon; without a delta leave it out.",
+            "With a delta, "
+            + setting("epsilon")
+            + " goes up to 100 and delta down to 1e-95, for one row.",
+            "Choose another "
+            + setting("delta")
+            + " or "
+            + setting("epsilon")
+            + ", or leave delta out.",
         )
 
 
 def _check_domain(domain: Any) -> None:
     box = numeric_box(domain)
     if box.d > MOST_AXES:
-        raise TooManyAxes(
+        raise TooLarge(
             f"A box of {box.d} columns came; private k-means takes {MOST_AXES} at most.",
             "Choose the columns that matter, e.g. box.select([...]).",
+            reason="columns",
         )

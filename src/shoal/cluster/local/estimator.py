@@ -338,7 +338,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     def _clusters(self) -> int:
         k = whole_number(self.n_clusters)
         if k is None or k < 1:
-            raise InvalidSetting("n_clusters is no whole number from 1 up.", "E.g. n_clusters=5.")
+            raise InvalidSetting.of("n_clusters", "is no whole number from 1 up", 5)
         return k
 
     def _report_labels(self, own: Reports, result: LearningResult) -> NDArray[np.int64] | None:

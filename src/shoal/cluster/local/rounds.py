@@ -96,7 +96,7 @@ class LocalRounds:
     def __post_init__(self) -> None:
         for name in ("n_clusters", "n_expected"):
             if (whole_number(getattr(self, name)) or 0) < 1:
-                raise InvalidSetting(f"{name} is no whole number from 1 up.", f"E.g. {name}=5.")
+                raise InvalidSetting.of(name, "is no whole number from 1 up", 5)
         _ = self.first
 
     @property

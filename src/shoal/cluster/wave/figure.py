@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.wave.segmentation import PeakTree
-from shoal.errors import DimensionMismatch, TooManyCells
+from shoal.errors import DimensionMismatch, TooLarge, setting
 from shoal.figures import Figure, cluster_map
 from shoal.privacy import Unprotected
 
@@ -29,7 +29,7 @@ def draw_clusters(model: Any, points: Matrix | None) -> Figure:
     ------
     DimensionMismatch
         If there are not two columns.
-    TooManyCells
+    TooLarge
         If only some cells were made.
     """
     box = model.grid_.box
@@ -39,8 +39,10 @@ def draw_clusters(model: Any, points: Matrix | None) -> Figure:
             "Fit two columns for a picture: domain=box.select([...]).",
         )
     if model.cell_keys_ is not None:
-        raise TooManyCells(
-            f"{model.grid_.size} cells are too many for a map.", "Fit e.g. with cells=256."
+        raise TooLarge(
+            f"{model.grid_.size} cells are too many for a map.",
+            "Fit e.g. with " + setting("cells", 256) + ".",
+            reason="cells",
         )
     places = [model._lookup.transform.places(axis) for axis in range(2)]
     return cluster_map(

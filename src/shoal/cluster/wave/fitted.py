@@ -27,7 +27,7 @@ from shoal.domain import Grid
 from shoal.domain.box import as_matrix
 from shoal.engine import rows_of
 from shoal.engine.rows import Block
-from shoal.errors import ConflictingSettings
+from shoal.errors import ConflictingSettings, setting
 from shoal.estimator import PrivateEstimator
 from shoal.figures import Figure
 from shoal.privacy import Public, Released, Result, Unprotected
@@ -158,7 +158,7 @@ class FittedWave(PrivateEstimator):
         if self.cell_keys_ is not None or not self._transform.is_blocks:
             raise ConflictingSettings(
                 "Only the block sums of a full grid can be added up.",
-                'Fit with wavelet="haar", up to three columns and 2**24 cells.',
+                "Fit with " + setting("wavelet", "haar") + ", up to three columns and 2**24 cells.",
             )
         model: Self = clone(self).set_params(level=self.level + levels, cells=self.grid_.shape)
         settings = Settings.of(model, self.grid_.box)

@@ -32,7 +32,7 @@ from shoal.cluster.wave.selectors import (
 )
 from shoal.cluster.wave.transform import filter_length
 from shoal.domain import Box, Grid
-from shoal.errors import ConflictingSettings, InvalidSetting
+from shoal.errors import ConflictingSettings, InvalidSetting, setting
 from shoal.privacy.exact import exact, whole_number
 
 __all__ = ["Cells", "MethodName", "SelectorName", "Settings", "option_name"]
@@ -273,7 +273,11 @@ def _check_cells(model: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
     if min(shape) < max(2, 2**level):
         raise InvalidSetting(
             f"{min(shape)} cells along an axis came; 2 or more, and 2**level, are needed.",
-            "Use more cells or a lower level: e.g. cells=32, level=1.",
+            "Use more cells or a lower level: e.g. "
+            + setting("cells", 32)
+            + ", "
+            + setting("level", 1)
+            + ".",
         )
     return shape
 
@@ -283,8 +287,12 @@ def _check_automatic(box: Box, level: int) -> None:
     fewest = Grid(box, max(_fewest(box), 2**level))
     if box.d <= 3 and fewest.size > MOST_DENSE:
         raise InvalidSetting(
-            "level halves an automatic grid more often than it has cells.",
-            "Use a lower level, or say how many cells: e.g. cells=64, level=1.",
+            setting("level") + " halves an automatic grid more often than it has cells.",
+            "Use a lower level, or say how many cells: e.g. "
+            + setting("cells", 64)
+            + ", "
+            + setting("level", 1)
+            + ".",
         )
 
 
@@ -308,14 +316,14 @@ def _positive(name: str, value: Any, example: float) -> float:
 def _share(name: str, value: Any) -> Fraction:
     share = exact(value)
     if share is None or not 0 < share < 1:
-        raise InvalidSetting(f"{name} is no number between 0 and 1.", f"E.g. {name}=0.5.")
+        raise InvalidSetting.of(name, "is no number between 0 and 1", 0.5)
     return share
 
 
 def _whole(name: str, value: Any, least: int) -> int:
     whole = whole_number(value)
     if whole is None or whole < least:
-        raise InvalidSetting(f"{name} is no whole number from {least} up.", f"E.g. {name}={least}.")
+        raise InvalidSetting.of(name, f"is no whole number from {least} up", least)
     return whole
 
 
@@ -324,13 +332,14 @@ def _width(value: Any) -> float | Literal["auto"]:
         return "auto"
     sigma = exact(value)
     if sigma is None or not 0 <= sigma <= 32:
-        raise InvalidSetting("smooth is neither 'auto' nor from 0 to 32 cells.", "E.g. smooth=1.0.")
+        raise InvalidSetting.of("smooth", "is neither 'auto' nor from 0 to 32 cells", 1.0)
     return float(sigma)
 
 
 def _connectivity(wanted: Connectivity | None, d: int) -> Connectivity:
     if wanted == "full" and d > _MOST_FULL:
         raise InvalidSetting(
-            f"A cell of {d} columns has 3**{d} - 1 neighbours.", 'Use connectivity="faces".'
+            f"A cell of {d} columns has 3**{d} - 1 neighbours.",
+            "Use " + setting("connectivity", "faces") + ".",
         )
     return wanted or ("full" if d <= _FULL_UP_TO else "faces")

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 
 from shoal.domain import Grid
 from shoal.domain.grid import whole_steps
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, setting
 
 __all__ = ["FINE", "Lookup", "Transform", "block_sums", "filter_length"]
 
@@ -214,8 +214,8 @@ def filter_length(wavelet: str) -> int:
     pywt = _wavelets()
     if wavelet not in pywt.wavelist(kind="discrete"):
         raise InvalidSetting(
-            "wavelet is no discrete wavelet of PyWavelets.",
-            'E.g. wavelet="haar", "db2", "sym4" or "bior2.2".',
+            setting("wavelet") + " is no discrete wavelet of PyWavelets.",
+            "E.g. " + setting("wavelet", "haar") + "; others are db2, sym4 and bior2.2.",
         )
     return int(pywt.Wavelet(wavelet).dec_len)
 

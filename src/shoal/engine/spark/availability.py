@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal.engine.spark.files import uri_of
 from shoal.engine.spark.progress import watched
-from shoal.errors import SessionStopped, SparkMissing
+from shoal.errors import NotInstalled, SessionStopped
 
 __all__ = ["opened_table", "spark_part"]
 
@@ -17,9 +17,10 @@ def spark_part() -> ModuleType:
     try:
         from shoal.engine.spark import session
     except ImportError:
-        raise SparkMissing(
+        raise NotInstalled(
             "Spark was asked for, and pyspark is not installed here.",
             "Install it with: pip install 'shoal[spark]'.",
+            reason="pyspark",
         ) from None
     return session
 

@@ -12,10 +12,10 @@ from shoal.errors import (
     ClusterFailed,
     DuplicateColumn,
     InvalidSetting,
+    NotInstalled,
     SessionStopped,
     ShoalError,
     UnreadableTable,
-    WorkerIncomplete,
 )
 
 __all__ = ["check_alive", "guarded"]
@@ -56,10 +56,10 @@ _SIGNS: dict[str, tuple[type[ShoalError], tuple[str, str]]] = {
     "UNABLE_TO_INFER_SCHEMA": (UnreadableTable, _UNREADABLE),
     "CANNOT_READ_FILE": (UnreadableTable, _UNREADABLE),
     "FAILED_READ_FILE": (UnreadableTable, _UNREADABLE),
-    "Cannot run program": (WorkerIncomplete, _INCOMPLETE),
-    "PYTHON_VERSION_MISMATCH": (WorkerIncomplete, _INCOMPLETE),
-    "PACKAGE_NOT_INSTALLED": (WorkerIncomplete, _INCOMPLETE),
-    "UNSUPPORTED_PACKAGE_VERSION": (WorkerIncomplete, _INCOMPLETE),
+    "Cannot run program": (NotInstalled, _INCOMPLETE),
+    "PYTHON_VERSION_MISMATCH": (NotInstalled, _INCOMPLETE),
+    "PACKAGE_NOT_INSTALLED": (NotInstalled, _INCOMPLETE),
+    "UNSUPPORTED_PACKAGE_VERSION": (NotInstalled, _INCOMPLETE),
     "AMBIGUOUS_REFERENCE": (DuplicateColumn, _AMBIGUOUS),
     "writeStream": (InvalidSetting, _ENDLESS),  # what Spark would rather be asked for
 }
@@ -135,14 +135,15 @@ def _named(error: Exception, what: str) -> Exception:
     words = str(error)
     lacking = _NO_MODULE.search(words)
     if lacking:
-        return WorkerIncomplete(
+        return NotInstalled(
             f"A worker of the cluster has no Python package {lacking[1]!r}.",
             "Install shoal with pyarrow wherever the cluster's Python runs, and point "
             "PYSPARK_PYTHON, or spark.pyspark.python, at it.",
+            reason="worker",
         )
     for sign, (kind, told) in _SIGNS.items():
         if sign in words:
-            return kind(*told)
+            return kind(*told, reason="worker") if kind is NotInstalled else kind(*told)
     return ClusterFailed(
         f"Spark gave up {what} ({type(error).__name__}). Its message is withheld: it could quote "
         "a row.",

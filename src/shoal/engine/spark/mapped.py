@@ -16,7 +16,7 @@ from shoal.engine.spark.blocks import Appended, Each, Made, packed, unpacked
 from shoal.engine.spark.failures import guarded
 from shoal.engine.spark.schema import ddl, sparks_own, wider
 from shoal.engine.spark.tasks import gathered, over
-from shoal.errors import CannotWrite, ConflictingSettings, DuplicateColumn
+from shoal.errors import CannotWrite, ConflictingSettings, DuplicateColumn, setting
 from shoal.randomness import NoiseStream, TaskNoise
 
 __all__ = ["SparkMapped"]
@@ -71,7 +71,11 @@ class SparkMapped:
         if not isinstance(sift, Screen):
             raise ConflictingSettings(
                 "Only some rows of each person were kept, so lines no longer match the frame's.",
-                "Leave entity and max_rows_per_person out here.",
+                "Leave "
+                + setting("entity")
+                + " and "
+                + setting("max_rows_per_person")
+                + " out here.",
             )
         twice = [name for name in self.names if name in frame.columns]
         if twice:

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal import errors
 from shoal.data.source import picked, unique
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import people
@@ -24,11 +23,12 @@ from shoal.engine.spark.failures import check_alive, guarded
 from shoal.engine.spark.mapped import SparkMapped
 from shoal.engine.spark.schema import ddl, empty_batch
 from shoal.engine.spark.tasks import CountCells, Nothing, Pass, Problems, SumUp, Totals, Work, over
+from shoal.errors import from_literal
 
 __all__ = ["SparkRows"]
 
 _PAIR = "key bigint, value bigint"
-_WORDS = "name string, message string, hint string"
+_WORDS = "error string"
 
 
 class SparkRows:
@@ -196,8 +196,8 @@ class SparkRows:
 def _tell(words: Any) -> None:
     """Raise what a task met, as it would be raised here; of several, the first by its words."""
     with guarded("reading rows"):
-        (first,) = words.sort("name", "message", "hint").limit(1).toArrow().to_pylist()
-    raise getattr(errors, first["name"])(first["message"], first["hint"])
+        (first,) = words.sort("error").limit(1).toArrow().to_pylist()
+    raise from_literal(first["error"])
 
 
 def _forget(frame: Any) -> None:

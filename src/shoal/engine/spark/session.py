@@ -22,7 +22,7 @@ from pyspark.sql.functions import col
 
 from shoal.engine.spark.failures import guarded
 from shoal.engine.spark.rows import SparkRows
-from shoal.errors import JavaMissing, SessionStopped, UnreadableTable
+from shoal.errors import NotInstalled, SessionStopped, UnreadableTable
 
 __all__ = [
     "SparkRows",
@@ -158,15 +158,17 @@ def check_java() -> None:
     """Refuse, in words, what Spark would only stumble over: no Java, or one too old."""
     program = _program()
     if program is None:
-        raise JavaMissing(
+        raise NotInstalled(
             "Spark needs Java, and there is none: neither JAVA_HOME nor the path leads to it.",
             f"Install Java {_OLDEST} or later, e.g. openjdk-{_OLDEST}-jre-headless.",
+            reason="java",
         )
     version = _version(program)
     if version is not None and version < _OLDEST:
-        raise JavaMissing(
+        raise NotInstalled(
             f"Java {version} came; Spark needs {_OLDEST} or later.",
             f"Install Java {_OLDEST}, or let JAVA_HOME lead to it.",
+            reason="java",
         )
 
 

@@ -22,7 +22,7 @@ from shoal.engine.spark.rows import SparkRows
 from shoal.engine.spark.schema import ddl, empty_batch, quoted
 from shoal.engine.spark.tasks import gathered, hushed, over
 from shoal.engine.table import BlockTask
-from shoal.errors import InvalidSetting, TooManyCombinations
+from shoal.errors import InvalidSetting, TooLarge
 
 __all__ = [
     "COLLECT_LIMIT",
@@ -172,10 +172,11 @@ class SparkTable:
         """The different people of the table, as text; no more than combinations may come here."""
         with self.grouped([], entity) as people:
             if people.lines > self.collect_limit:
-                raise TooManyCombinations(
+                raise TooLarge(
                     f"The table has {people.lines:,} people, and {self.collect_limit:,} may come "
                     "to the driver, where they are held against those of other releases.",
                     "Give the driver the memory and pass SparkTable(frame, collect_limit=...).",
+                    reason="people",
                 )
             return people.table()[OWNER]
 
@@ -232,13 +233,14 @@ class SparkTable:
         return folder_output(self.frame, path, sidecar, overwrite)
 
 
-def too_many(lines: int, limit: int, why: str) -> TooManyCombinations:
+def too_many(lines: int, limit: int, why: str) -> TooLarge:
     """The error that says how many combinations there are, and how many may come."""
-    return TooManyCombinations(
+    return TooLarge(
         f"The table has {lines:,} distinct combinations, and {limit:,} may come to the driver. "
         f"{why}.",
         "Give the driver the memory and pass SparkTable(frame, collect_limit=...), or make fewer "
         "columns quasi or sensitive.",
+        reason="combinations",
     )
 
 

@@ -249,12 +249,11 @@ class Problems:
     of: Pass
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The name of the error, what came and what next: words without a row's values."""
+        """The error as text, which holds no value of a row."""
         try:
             hushed(self.of._added, batches)
         except ShoalError as error:
-            said = {"name": type(error).__name__, "message": error.message, "hint": error.hint}
-            yield pa.record_batch({name: [text] for name, text in said.items()})
+            yield pa.record_batch({"error": [error.to_literal()]})
 
 
 def over(frame: Any, columns: Sequence[str], task: Task, schema: Any) -> Any:

@@ -105,9 +105,7 @@ class Exponential:
         whole = whole_number(self.sensitivity)
         exact = self.sensitivity if isinstance(self.sensitivity, Fraction) else whole
         if exact is None or exact <= 0:
-            raise InvalidSetting(
-                "sensitivity must be a positive whole number or Fraction.", "E.g. sensitivity=1."
-            )
+            raise InvalidSetting.of("sensitivity", "must be a positive whole number or Fraction", 1)
         object.__setattr__(self, "sensitivity", Fraction(exact))
 
     def check(self, value: object) -> None:

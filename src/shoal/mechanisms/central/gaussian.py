@@ -10,7 +10,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shoal.errors import InvalidBudget, InvalidSetting
+from shoal.errors import InvalidBudget, InvalidSetting, setting
 from shoal.mechanisms.exact.inversion import decimal_precision
 from shoal.mechanisms.exact.reals import Interval, rounded_noise
 from shoal.mechanisms.exact.whole_numbers import (
@@ -77,7 +77,7 @@ class Gaussian:
             )
         if self.guarantee.epsilon > _LARGEST_EPSILON or self.guarantee.delta < _SMALLEST_DELTA:
             raise InvalidBudget(
-                f"epsilon is above {_LARGEST_EPSILON}, or delta below 1e-100.",
+                setting("epsilon") + f" is above {_LARGEST_EPSILON}, or delta below 1e-100.",
                 "Choose a larger delta or a smaller epsilon; without a delta use KNorm.",
             )
         object.__setattr__(self, "sensitivity", exact_sensitivity(self.sensitivity))

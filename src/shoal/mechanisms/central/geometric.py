@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.domain import SparseCounts
-from shoal.errors import InvalidSetting, TooManyCells
+from shoal.errors import InvalidSetting, TooLarge, setting
 from shoal.mechanisms.exact.discrete_laplace import geometric_law, reach_probability, skip_law
 from shoal.mechanisms.exact.whole_numbers import (
     LARGEST_RATE,
@@ -81,8 +81,10 @@ class Geometric:
         check_rate(self.step)
         if self.at_least is not None and self.step * self.at_least > LARGEST_RATE:
             raise InvalidSetting(
-                f"No empty cell would ever reach at_least: more than {LARGEST_RATE} noise scales.",
-                "ln(cells / rows expected) scales are enough: lower at_least.",
+                "No empty cell would ever reach "
+                + setting("at_least")
+                + f": more than {LARGEST_RATE} noise scales.",
+                "ln(cells / rows expected) scales are enough: lower " + setting("at_least") + ".",
             )
 
     @property
@@ -102,7 +104,7 @@ class Geometric:
             self._check_sparse(value.size)
         elif self.at_least is not None:
             raise InvalidSetting(
-                "at_least came with plain counts.", "Give it with SparseCounts only."
+                setting("at_least") + " came with plain counts.", "Give it with SparseCounts only."
             )
         else:
             check_whole_numbers(value)
@@ -176,24 +178,26 @@ class Geometric:
     def _threshold(self) -> int:
         if self.at_least is None:
             raise InvalidSetting(
-                "Sparse counts came without at_least: noise on the occupied cells alone would show "
-                "which they are.",
+                "Sparse counts came without "
+                + setting("at_least")
+                + ": noise on the occupied cells alone would show which they are.",
                 "Give Geometric(..., at_least=tau), tau chosen without these counts.",
             )
         return self.at_least
 
     def _check_sparse(self, size: int) -> None:
         if size * reach_probability(self.step, self._threshold) > _MOST_FALSE_CELLS:
-            raise TooManyCells(
+            raise TooLarge(
                 f"Over {_MOST_FALSE_CELLS} empty cells of {size} would reach {self._threshold}.",
-                "Raise at_least or epsilon, or use fewer cells.",
+                "Raise " + setting("at_least") + " or epsilon, or use fewer cells.",
+                reason="cells",
             )
 
 
 def _from_one(name: str, value: object) -> int:
     whole = whole_number(value)
     if whole is None or whole < 1:
-        raise InvalidSetting(f"{name} must be a whole number from 1 up.", f"E.g. {name}=1.")
+        raise InvalidSetting.of(name, "must be a whole number from 1 up", 1)
     return whole
 
 

@@ -146,7 +146,7 @@ class TreeSplits:
             )
         fanout = whole_number(self.fanout)
         if fanout is None or fanout < 2:
-            raise InvalidSetting("fanout must be a whole number from 2 up.", "E.g. fanout=2.")
+            raise InvalidSetting.of("fanout", "must be a whole number from 2 up", 2)
         object.__setattr__(self, "fanout", fanout)
         check_rate(self._step)
 

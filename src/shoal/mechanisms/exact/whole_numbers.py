@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric
+from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric, setting
 from shoal.privacy.exact import exact
 
 __all__ = [
@@ -61,8 +61,8 @@ def exact_sensitivity(value: object) -> Fraction:
     number = exact(value)
     if number is None or number <= 0:
         raise InvalidSetting(
-            "sensitivity must be a positive number.",
-            "Give the most one row can move the value, e.g. sensitivity=1.",
+            setting("sensitivity") + " must be a positive number.",
+            "Give the most one row can move the value, e.g. " + setting("sensitivity", 1) + ".",
         )
     return number
 
@@ -71,7 +71,8 @@ def check_rate(rate: Fraction) -> None:
     """Refuse noise that costs so much, or so little, a step that it would not fit 64 bits."""
     if not 2**-40 <= rate <= LARGEST_RATE:
         raise InvalidBudget(
-            f"epsilon / sensitivity is not between 2**-40 and {LARGEST_RATE}: the noise would "
-            "not fit 64-bit integers, or there would be none.",
-            "Choose another epsilon or unit; without noise say Unprotected(reason).",
+            setting("epsilon")
+            + f" for each unit of sensitivity is not between 2**-40 and {LARGEST_RATE}: the noise "
+            "would not fit 64-bit integers, or there would be none.",
+            "Choose another, e.g. " + setting("epsilon", 1.0) + ", or another unit.",
         )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.domain import Box, Categories
-from shoal.errors import DimensionMismatch, InvalidBudget, InvalidDomain, UnknownColumn
+from shoal.errors import DimensionMismatch, InvalidBudget, InvalidDomain, UnknownColumn, setting
 from shoal.mechanisms.local.bounded.base import local_budget
 from shoal.mechanisms.local.bounded.hybrid import Hybrid
 from shoal.mechanisms.local.categories.randomized_response import RandomizedResponse
@@ -69,7 +69,8 @@ class Mixed:
     def __post_init__(self) -> None:
         if not isinstance(self.columns, Mapping) or not self.columns:
             raise InvalidDomain(
-                "columns names no column.", 'E.g. {"age": (0, 110), "sex": Categories(["F", "M"])}.'
+                setting("columns") + " names no column.",
+                'E.g. {"age": (0, 110), "sex": Categories(["F", "M"])}.',
             )
         local_budget(self.epsilon)
         _ = self.mechanisms  # whatever is wrong with them is said now

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
-from shoal.errors import NotFinite, NotNumeric, OutsideDomain, UnknownBounds
+from shoal.errors import NotFinite, NotNumeric, OutsideDomain, UnknownBounds, setting
 
 __all__ = ["domain_required", "extremes", "records_of"]
 
@@ -99,8 +99,9 @@ def _refuse_nonfinite(rows: Matrix, lowest: Row, highest: Row, domain: Box | Non
     names = [f"x{i}" for i in range(rows.shape[1])] if domain is None else domain.names
     raise NotFinite(
         f"{_how_many(~np.isfinite(rows), names)} NaN or infinite.",
-        "Drop or fill those rows, or give a domain and clip=True: infinite goes to the nearest "
-        "bound, NaN to the centre of the box.",
+        "Drop or fill those rows, or give a domain and "
+        + setting("clip", True)
+        + ": infinite goes to the nearest bound, NaN to the centre of the box.",
     )
 
 
@@ -109,8 +110,9 @@ def _refuse_outside(rows: Matrix, lowest: Row, highest: Row, box: Box) -> None:
         return
     raise OutsideDomain(
         f"{_how_many((rows < box.low) | (rows > box.high), box.names)} outside the box.",
-        "Widen the box by public knowledge, drop those rows, or give clip=True to move them to "
-        "its nearest point.",
+        "Widen the box by public knowledge, drop those rows, or give "
+        + setting("clip", True)
+        + " to move them to its nearest point.",
     )
 
 

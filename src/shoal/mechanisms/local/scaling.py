@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
-from shoal.errors import InvalidDomain
+from shoal.errors import InvalidDomain, setting
 from shoal.mechanisms.local.records import domain_required
 
 __all__ = ["Scale", "Scaling", "refuse_degrees"]
@@ -108,9 +108,11 @@ def _numbers(scale: Scale, domain: Box | None) -> tuple[float, ...]:
         return tuple(units.astype(np.float64).tolist())
     columns = "each column" if domain is None else f"each of {domain.d} columns"
     raise InvalidDomain(
-        f"scale is neither None, 'box' nor one positive, finite number for {columns}.",
-        "Say how much of a column counts as one unit of distance, e.g. scale=(10, 0.5); choose "
-        "it without the rows.",
+        setting("scale")
+        + f" is neither None, 'box' nor one positive, finite number for {columns}.",
+        "Say how much of a column counts as one unit of distance, e.g. "
+        + setting("scale", (10, 0.5))
+        + "; choose it without the rows.",
     )
 
 
@@ -120,6 +122,9 @@ def refuse_degrees(names: Iterable[str]) -> None:
     if parts & _LATITUDES and parts & _LONGITUDES:
         raise InvalidDomain(
             "There is a latitude and a longitude in degrees, so epsilon would be per degree.",
-            "Use Box.geo(latitude=..., longitude=...) and epsilon per kilometre; give other "
-            "columns a mechanism of their own, or scale=(...) if degrees are really meant.",
+            "Use Box.geo(latitude=..., longitude=...) and epsilon per kilometre; give "
+            "other columns a mechanism of their own, or "
+            + setting("scale")
+            + " if degrees are really meant.",
+            reason="degrees",
         )

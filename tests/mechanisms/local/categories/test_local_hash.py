@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from shoal.audit.bound.lower_bound import lower_bound_of
-from shoal.errors import InvalidBudget, TooManyCells, UnknownCategory
+from shoal.errors import InvalidBudget, TooLarge, UnknownCategory
 from shoal.mechanisms import UnaryEncoding
 from shoal.mechanisms.local.categories.local_hash import LocalHash, _multiples
 from shoal.privacy import LocalDP
@@ -111,7 +111,7 @@ def test_long_tables_are_hashed_in_parts():
 def test_what_cannot_be_kept_is_refused():
     with pytest.raises(InvalidBudget):
         LocalHash(21, 50)
-    with pytest.raises(TooManyCells):
+    with pytest.raises(TooLarge, check=lambda error: error.reason == "cells"):
         LocalHash(1, 2**25)
     with pytest.raises(UnknownCategory):
         LocalHash(1, 50).check([50])

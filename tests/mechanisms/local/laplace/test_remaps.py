@@ -16,7 +16,7 @@ from shoal.errors import (
     InvalidSetting,
     NotAReport,
     NotFinite,
-    TooManyCells,
+    TooLarge,
 )
 from shoal.mechanisms import Geometric, PlanarLaplace, Prior, bayes_remap, clamp, snap
 from shoal.privacy import PureDP
@@ -138,7 +138,9 @@ def test_without_bounds_the_lattice_of_the_prior_covers_the_reports():
 
 
 def test_noise_too_small_for_a_lattice_says_that_reports_will_do():
-    with pytest.raises(TooManyCells, match="use the reports as they are"):
+    with pytest.raises(
+        TooLarge, match="use the reports as they are", check=lambda error: error.reason == "cells"
+    ):
         bayes_remap("em")(of([[0, 1]], PlanarLaplace(500.0, domain=BOX)))
 
 

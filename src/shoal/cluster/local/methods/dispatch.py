@@ -28,8 +28,8 @@ def method_by_name(name: str) -> Learn:
     """The method, or an error that lists them."""
     if isinstance(name, str) and name in METHODS:
         return METHODS[name]
-    raise InvalidSetting(
-        f"method is none of {', '.join(map(repr, ('auto', *METHODS)))}.", 'E.g. method="auto".'
+    raise InvalidSetting.of(
+        "method", f"is none of {', '.join(map(repr, ('auto', *METHODS)))}", "auto"
     )
 
 

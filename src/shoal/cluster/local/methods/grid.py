@@ -16,7 +16,7 @@ from shoal.cluster.local.frames import sum_over_reports
 from shoal.cluster.local.methods.gaussian_groups import Cells, GaussianGroups, fit_from_many_starts
 from shoal.cluster.local.methods.result import LearningResult, Progress, Row
 from shoal.domain.box import Matrix
-from shoal.errors import NotAReport
+from shoal.errors import NotAReport, setting
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
 from shoal.randomness import Randomness
@@ -75,7 +75,7 @@ def grid_of(reports: object) -> LocalGrid:
         return mechanism
     raise NotAReport(
         f"Reports of a {type(mechanism).__name__} came where cells of a LocalGrid belong.",
-        "Choose another method, or method='auto'.",
+        "Choose another method, or " + setting("method", "auto") + ".",
     )
 
 

@@ -10,7 +10,7 @@ from shoal.cluster.local.inputs import box_of
 from shoal.cluster.local.methods.result import Row
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.errors import NotAReport
+from shoal.errors import NotAReport, setting
 from shoal.mechanisms import NDLaplace, Piecewise, SquareWave
 from shoal.mechanisms.local.laplace.prior import Law
 from shoal.mechanisms.local.reports import Reports
@@ -62,7 +62,7 @@ def law_of(reports: Reports) -> Law:
         return _sliding(mechanism)
     raise NotAReport(
         f"The density of {type(mechanism).__name__} in {_columns(reports)} is not known here.",
-        'Use NDLaplace or LocalGrid, or method="plain", which asks for no law.',
+        "Use NDLaplace or LocalGrid, or " + setting("method", "plain") + ", which asks for no law.",
     )
 
 

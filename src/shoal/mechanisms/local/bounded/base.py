@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.errors import InvalidBudget, InvalidDomain, NotAReport, TooFewRows
+from shoal.errors import InvalidBudget, InvalidDomain, NotAReport, TooFewRows, setting
 from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
 from shoal.privacy import LocalDP
@@ -144,12 +144,14 @@ def local_budget(epsilon: Number) -> Fraction:
     exact = LocalDP(epsilon).epsilon  # type: ignore[arg-type]
     if exact < _SMALLEST_BUDGET:
         raise InvalidBudget(
-            "epsilon is under 2**-30: such a report says nothing, whatever the number of people.",
+            setting("epsilon")
+            + " is under 2**-30: such a report says nothing, whatever the number of people.",
             "Raise epsilon, and say what it means to those who report.",
         )
     if exact > _LARGEST_BUDGET:
         raise InvalidBudget(
-            f"epsilon is above {_LARGEST_BUDGET}: such a report is all but the row itself.",
+            setting("epsilon")
+            + f" is above {_LARGEST_BUDGET}: such a report is all but the row itself.",
             f"Give at most {_LARGEST_BUDGET}, and say what it means to those who report.",
         )
     return exact

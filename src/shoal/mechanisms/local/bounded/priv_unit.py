@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.errors import InvalidDomain, OutsideDomain
+from shoal.errors import InvalidDomain, OutsideDomain, setting
 from shoal.mechanisms.local.bounded.base import STEPS, Bounded, Steps, positive_number, scaled_of
 from shoal.privacy.exact import Number
 
@@ -69,7 +69,8 @@ class PrivUnit(Bounded):
         super().__post_init__()
         if self.radius is not None and not positive_number(self.radius):
             raise InvalidDomain(
-                "radius is no positive, finite number.", "Give the radius of a public ball."
+                setting("radius") + " is no positive, finite number.",
+                "Give the radius of a public ball.",
             )
 
     def _box(self, d: int) -> Box:
@@ -95,7 +96,9 @@ class PrivUnit(Bounded):
         if not self.clip:
             raise OutsideDomain(
                 f"{np.count_nonzero(beyond)} of {len(rows)} rows lie outside the ball.",
-                "Give a larger radius by public knowledge, or clip=True to move them to its edge.",
+                "Give a larger radius by public knowledge, or "
+                + setting("clip", True)
+                + " to move them to its edge.",
             )
         scaled *= (radius / np.maximum(length, radius))[:, None]
         return self._box(d).clip(self._box(d).unscale(scaled, -1, 1))

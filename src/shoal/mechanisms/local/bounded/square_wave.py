@@ -89,6 +89,7 @@ class SquareWave(Bounded):
             raise DimensionMismatch(
                 f"A box of {self.domain.d} columns came; SquareWave is for one.",
                 "Give each column a SquareWave of its own, at a share of epsilon.",
+                reason="too many columns",
             )
 
     @property

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.errors import DimensionMismatch, InvalidDomain
+from shoal.errors import DimensionMismatch, InvalidDomain, setting
 from shoal.mechanisms.exact.coins import Coin, fair_bits
 from shoal.mechanisms.exact.discrete_laplace import geometric_law
 from shoal.mechanisms.local.bounded.base import STEPS, Bounded, Steps, positive_number
@@ -65,13 +65,14 @@ class Staircase(Bounded):
         given = self.width is not None
         if given and (self.domain is not None or not positive_number(self.width)):
             raise InvalidDomain(
-                "width is no positive, finite number, or came together with domain.",
-                "Give one of them: width=2, or domain=Box(age=(0, 110)).",
+                setting("width") + " is no positive, finite number, or came together with domain.",
+                "Give one of them: " + setting("width", 2) + ", or domain=Box(age=(0, 110)).",
             )
         if self.domain is not None and self.domain.d != 1:
             raise DimensionMismatch(
                 f"A box of {self.domain.d} columns came; Staircase is for one.",
                 "Give each column a Staircase of its own, at a share of epsilon.",
+                reason="too many columns",
             )
 
     @property

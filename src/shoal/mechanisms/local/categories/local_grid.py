@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box, Grid
-from shoal.errors import InvalidDomain, InvalidSetting
+from shoal.errors import InvalidDomain, InvalidSetting, setting
 from shoal.mechanisms.local.bounded.base import Estimate, local_budget, own_reports
 from shoal.mechanisms.local.categories.local_hash import LocalHash
 from shoal.mechanisms.local.categories.randomized_response import RandomizedResponse
@@ -97,7 +97,7 @@ class LocalGrid:
 
     def _choose_cells(self) -> None:
         if self.cells != "auto":
-            raise InvalidSetting("cells is neither a number of cells nor 'auto'.", "E.g. cells=12.")
+            raise InvalidSetting.of("cells", "is neither a number of cells nor 'auto'", 12)
         if self.n_expected is not None:
             self._fix(self._auto_grid(self.n_expected))
 
@@ -124,8 +124,8 @@ class LocalGrid:
         """The public grid."""
         if isinstance(self.cells, str):
             raise InvalidSetting(
-                "cells='auto' waits for the number of people.",
-                "Give n_expected, or ask the reports: reports.mechanism.",
+                setting("cells", "auto") + " waits for the number of people.",
+                "Give " + setting("n_expected") + ", or ask the reports: reports.mechanism.",
             )
         return Grid(self.domain, self.cells)
 
@@ -201,8 +201,10 @@ class LocalGrid:
         rows = records_of(value, self.domain, clip=True)
         if isinstance(self.cells, str) and len(rows) == 1:
             raise InvalidSetting(
-                "One row came, and cells='auto' does not know how many people will report.",
-                "Give n_expected, the same on every client.",
+                "One row came, and "
+                + setting("cells", "auto")
+                + " does not know how many people will report.",
+                "Give " + setting("n_expected") + ", the same on every client.",
             )
         return self.with_cells_for(max(1, len(rows))), rows
 
@@ -239,4 +241,4 @@ def cell_oracle(epsilon: Number, size: int) -> Oracle:
 def _check_count(name: str, value: object) -> None:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if value is not None and not (whole and value >= 1):  # type: ignore[operator]
-        raise InvalidSetting(f"{name} is no whole number from 1 up.", f"E.g. {name}=20_000.")
+        raise InvalidSetting.of(name, "is no whole number from 1 up", 20_000)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.domain import Categories
-from shoal.errors import TooManyCells
+from shoal.errors import TooLarge
 from shoal.mechanisms.local.categories.base import Coded, Codes, Vector
 from shoal.mechanisms.local.categories.randomized_response import RandomizedResponse
 from shoal.privacy.exact import Number
@@ -150,9 +150,10 @@ def _digits(g: int, size: int) -> int:
 def _best_prime(ratio: float, size: int) -> int:
     able = [g for g in _PRIMES if g ** (_digits(g, size) + 1) <= _MOST_CODES]
     if not able:
-        raise TooManyCells(
+        raise TooLarge(
             f"{size} categories are too many to count their hashes.",
             f"Use fewer, at most {_MOST_CODES // 2}: coarser cells, or fewer columns.",
+            reason="cells",
         )
     return min(able, key=lambda g: _variance(ratio, g))
 

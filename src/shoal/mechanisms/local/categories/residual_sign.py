@@ -76,7 +76,7 @@ class ResidualSign:
                 "E.g. Box(age=(0, 110)).",
             )
         if not positive_number(self.reach):
-            raise InvalidSetting("reach is no positive number.", "E.g. reach=0.3.")
+            raise InvalidSetting.of("reach", "is no positive number", 0.3)
         lines = as_matrix(self.centers, self.domain.d)
         if not len(lines) or not np.all(np.isfinite(lines)):
             raise InvalidSetting(

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, setting
 
 __all__ = ["FARTHEST", "WIDEST_BOX", "Lattice", "auto_step", "checked_step"]
 
@@ -34,9 +34,12 @@ def checked_step(lattice: str | float, epsilon: Fraction) -> float:
     if math.isfinite(step) and 2**-30 <= epsilon * Fraction(step) <= 1:
         return step
     raise InvalidSetting(
-        "lattice is no step with 2**-30 <= epsilon * step <= 1: finer ones show the grain of the "
-        "noise, coarser ones weaken the promise.",
-        "Leave it at 'auto', or give a step in scaled units, e.g. lattice=0.001.",
+        setting("lattice")
+        + " is no step with 2**-30 <= epsilon * step <= 1: finer ones show the grain "
+        "of the noise, coarser ones weaken the promise.",
+        "Leave it at 'auto', or give a step in scaled units, e.g. "
+        + setting("lattice", 0.001)
+        + ".",
     )
 
 

@@ -16,6 +16,7 @@ from shoal.errors import (
     InvalidDomain,
     InvalidSetting,
     OutsideDomain,
+    setting,
 )
 from shoal.mechanisms.local.laplace.lattice import FARTHEST, WIDEST_BOX, Lattice, checked_step
 from shoal.mechanisms.local.laplace.noise_law import log_density, radius_quantile
@@ -89,7 +90,8 @@ class NDLaplace:
         epsilon = exact_budget(self.epsilon)
         if not Fraction(1, 10**100) <= epsilon <= 10**100:
             raise InvalidBudget(
-                "epsilon is beyond 1e-100 .. 1e100.", "Choose another unit of distance: scale=..."
+                setting("epsilon") + " is beyond 1e-100 .. 1e100.",
+                "Choose another unit of distance: " + setting("scale") + ".",
             )
         if self.clip:
             domain_required(self.domain, "clip=True")
@@ -112,7 +114,8 @@ class NDLaplace:
             exact_radius = exact_budget(radius)
         except InvalidBudget:
             raise InvalidDomain(
-                "radius is no positive, finite number.", "Give it in scaled units, e.g. radius=0.2."
+                setting("radius") + " is no positive, finite number.",
+                "Give it in scaled units, e.g. " + setting("radius", 0.2) + ".",
             ) from None
         return cls(exact_budget(level) / exact_radius, **settings)
 
@@ -151,7 +154,8 @@ class NDLaplace:
         """
         if self.step is None and not getattr(rng, "simulation", True):
             raise InvalidSetting(
-                "lattice=None came with real noise: the low bits of raw floats give records away.",
+                setting("lattice", None)
+                + " came with real noise: the low bits of raw floats give records away.",
                 "Leave lattice at 'auto', or seed the run as a simulation.",
             )
         values = _copied(self.records(value), out)
@@ -184,7 +188,7 @@ class NDLaplace:
         raise OutsideDomain(
             f"{np.count_nonzero(far)} of {len(rows)} rows lie more than 2**45 steps of the "
             "lattice from zero.",
-            "Give a domain, or measure in a coarser unit: scale=(...).",
+            "Give a domain, or measure in a coarser unit: " + setting("scale") + ".",
         )
 
     def _perturb(self, values: Matrix, rng: np.random.Generator) -> None:
@@ -219,7 +223,9 @@ class NDLaplace:
         if reach > WIDEST_BOX:
             raise InvalidSetting(
                 "The box is more than 2**50 steps of the lattice across.",
-                "Measure in a coarser unit, e.g. scale='box', and choose epsilon for that.",
+                "Measure in a coarser unit, e.g. "
+                + setting("scale", "box")
+                + ", and choose epsilon for that.",
             )
         return reach
 
@@ -236,6 +242,7 @@ class NDLaplace:
                 f"{type(self).__name__} is for {self._fixed_d} columns; domain or scale have "
                 f"{self.space.d}.",
                 "Use NDLaplace, or choose the columns.",
+                reason="too many columns",
             )
 
     def _check_cells(self) -> None:
@@ -327,7 +334,7 @@ def _copied(rows: Matrix, out: Matrix | None) -> Matrix:
     good = isinstance(out, np.ndarray) and out.dtype == np.float64 and out.flags.c_contiguous
     if not good or out.shape != rows.shape or not out.flags.writeable:
         raise InvalidSetting(
-            "out is no writeable, C-ordered float64 array of the records' shape.",
+            setting("out") + " is no writeable, C-ordered float64 array of the records' shape.",
             "Leave it out, or give np.empty(shape).",
         )
     if out is not rows:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain.box import Matrix
-from shoal.errors import DimensionMismatch, InvalidSetting, NotAReport, TooManyCells
+from shoal.errors import DimensionMismatch, InvalidSetting, NotAReport, TooLarge
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
 from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import as_raw_reports
@@ -129,9 +129,10 @@ def _lattice(mechanism: NDLaplace, values: Matrix) -> Matrix:
     low, high = mechanism.space.scaled(np.array(corners))
     nodes = np.ceil((high - low) * 2 * mechanism.rate) + 1
     if np.prod(nodes) > _MOST_ATOMS:
-        raise TooManyCells(
+        raise TooLarge(
             f"A lattice fine enough for this epsilon has more than {_MOST_ATOMS} points.",
             "The noise is small against the box, so use the reports as they are; or give a prior.",
+            reason="cells",
         )
     axes = [np.linspace(a, b, int(m)) for a, b, m in zip(low, high, nodes, strict=True)]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))

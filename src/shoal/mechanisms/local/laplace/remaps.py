@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.errors import InvalidDomain, InvalidSetting
+from shoal.errors import InvalidDomain, InvalidSetting, setting
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
 from shoal.mechanisms.local.laplace.noise_law import distances
 from shoal.mechanisms.local.laplace.prior import Prior, em_prior, laplace_of
@@ -112,7 +112,8 @@ def snap(domain: Box, nodes: int | Sequence[int]) -> Snap:
     whole = each.dtype.kind in "iu" and each.shape in ((1,), (domain.d,))
     if not whole or each.min() < 2:
         raise InvalidSetting(
-            f"nodes is no whole number from 2 up, nor one for each of {domain.d} columns.",
+            setting("nodes")
+            + f" is no whole number from 2 up, nor one for each of {domain.d} columns.",
             "E.g. snap(domain, nodes=16).",
         )
     return Snap(domain, tuple(np.broadcast_to(each, domain.d).tolist()))
@@ -145,12 +146,14 @@ def bayes_remap(
     PoPETs 2017.
     """
     if loss not in ("squared", "euclidean"):
-        raise InvalidSetting("loss is neither 'squared' nor 'euclidean'.", "Choose one of them.")
+        raise InvalidSetting(
+            setting("loss") + " is neither 'squared' nor 'euclidean'.", "Choose one of them."
+        )
     if isinstance(prior, Prior) or (isinstance(prior, str) and prior == "em"):
         return BayesRemap(prior, loss)
     if not isinstance(prior, tuple | list) or len(prior) != 2:
         raise InvalidSetting(
-            "prior is neither 'em' nor a pair of points and weights.",
+            setting("prior") + " is neither 'em' nor a pair of points and weights.",
             "E.g. bayes_remap(prior=(atoms, weights)), both public.",
         )
     return BayesRemap(Prior(*prior), loss)

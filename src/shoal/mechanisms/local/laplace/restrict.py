@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.errors import InvalidDomain, InvalidSetting, RestrictionTooTight
+from shoal.errors import InvalidDomain, InvalidSetting, setting
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace, fill_with_noise, to_places
 from shoal.mechanisms.local.records import domain_required
 from shoal.mechanisms.local.reports import Reports
@@ -74,7 +74,8 @@ class Restrict:
         drawn = replace(self.mechanism, epsilon=epsilon, domain=box)
         if not isinstance(drawn.guarantee, MetricDP):
             raise InvalidSetting(
-                "A mechanism without a lattice came; it promises nothing.", "Leave lattice='auto'."
+                "A mechanism without a lattice came; it promises nothing.",
+                "Leave " + setting("lattice", "auto") + ".",
             )
         object.__setattr__(self, "domain", box)
         object.__setattr__(self, "drawn", drawn)
@@ -127,10 +128,11 @@ def _checked_acceptance(drawn: NDLaplace, box: Box) -> float:
     sides = (box.high - box.low) / drawn.space.units(box.d)
     acceptance = most if most < _LEAST_ACCEPTANCE else _corner_acceptance(sides, drawn.rate)
     if acceptance < _LEAST_ACCEPTANCE:
-        raise RestrictionTooTight(
+        raise InvalidDomain(
             f"At a corner of the box one draw in {1 / acceptance:,.0f} would land inside.",
             "Use clamp(box) on plain reports, which is free; or raise epsilon, widen the box, or "
             "take fewer columns (ten and more never do).",
+            reason="restriction too tight",
         )
     return acceptance
 
