@@ -43,7 +43,7 @@ def test_on_sparse_grids_the_rest_is_what_is_left_of_the_rows():
     groups = WaveGroups(model)
     assert groups.k >= 1
     assert groups.outside == model.n_rows_ - sum(groups.sizes) >= 0
-    assert groups.counted(0).startswith(f"{groups.sizes[0]:,} ± ")
+    assert groups.size_text(0).startswith(f"{groups.sizes[0]:,} ± ")
 
 
 def test_boxes_are_told_to_the_width_of_a_cell():

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 import typer
 
 from shoal.cli.inputs.clustering import METHODS
-from shoal.cli.verbs.cluster_local import NAMES as LOCAL
 
 __all__ = [
     "Cells",
@@ -24,7 +23,6 @@ __all__ = [
     "Json",
     "LedgerFile",
     "Level",
-    "Local",
     "Master",
     "MaxRows",
     "MethodName",
@@ -136,15 +134,6 @@ MethodName = Annotated[
         metavar="NAME",
         envvar="SHOAL_METHOD",
         help=f"How: {'; '.join(f'{name}, {how.description}' for name, how in METHODS.items())}.",
-    ),
-]
-Local = Annotated[
-    bool,
-    typer.Option(
-        "--local",
-        envvar="SHOAL_LOCAL",
-        help="Learn from reports that `shoal perturb` wrote, and from the file beside them; no "
-        f"budget is spent. --method is then one of {', '.join(LOCAL)}.",
     ),
 ]
 Groups = Annotated[

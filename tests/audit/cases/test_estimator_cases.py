@@ -6,7 +6,13 @@ Fits as an adversary sees them.
 import numpy as np
 import pytest
 
-from shoal.audit.cases.estimator_cases import PAIRS, FittedNumbers, GateNumbers, RowsAtHand, told
+from shoal.audit.cases.estimator_cases import (
+    PAIRS,
+    FittedNumbers,
+    GateNumbers,
+    RowsAtHand,
+    fixed_width_line,
+)
 from shoal.audit.cases.estimators import estimators
 from shoal.cluster import PrivateKMeans, WaveCluster
 from shoal.cluster.kmeans.settings import Method as KMeansMethod
@@ -110,7 +116,7 @@ def test_what_nobody_can_read_is_refused(monkeypatch):
 
 
 def test_long_parts_are_told_by_their_ends_and_their_sum():
-    line = told([np.arange(20), 5], parts=3).reshape(3, 10)
+    line = fixed_width_line([np.arange(20), 5], parts=3).reshape(3, 10)
     assert line[0].tolist() == [20, 190, 0, 1, 2, 3, 16, 17, 18, 19]
     assert line[1, :3].tolist() == [1, 5, 5]
     assert (line[2] == line[1, -1]).all()

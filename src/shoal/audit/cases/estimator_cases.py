@@ -189,7 +189,7 @@ class GateNumbers:
     def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
         """One line a fit."""
         rows, stream = RowsAtHand(table, self.model.box), Randomness(rng)
-        return np.array([told(self._left(rows, stream), self.parts) for _ in range(n)])
+        return np.array([fixed_width_line(self._left(rows, stream), self.parts) for _ in range(n)])
 
     def _left(self, rows: RowsAtHand, stream: Randomness) -> list[Any]:
         page = Ledger().open(self.model._promise(), by="audit")
@@ -223,7 +223,9 @@ class FittedNumbers:
         rows = RowsAtHand(table, self.model.box)
         model = clone(self.model).set_params(random_state=rng)  # every fit draws a key from it
         with told_elsewhere():  # tables of a few rows are what an audit is made of
-            return np.array([told(list(_pieces(model.fit(rows))), self.parts) for _ in range(n)])
+            return np.array(
+                [fixed_width_line(list(_pieces(model.fit(rows))), self.parts) for _ in range(n)]
+            )
 
 
 class _Spent(Exception):
@@ -247,7 +249,7 @@ class _Gate:
         return out
 
 
-def told(pieces: list[Any], parts: int) -> Numbers:
+def fixed_width_line(pieces: list[Any], parts: int) -> Numbers:
     """A line of fixed width: of each part its length, sum, first and last numbers."""
     line = np.full((parts, 2 + 2 * _ENDS), _NOTHING)
     for place, piece in zip(line, pieces[:parts], strict=False):

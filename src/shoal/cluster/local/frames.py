@@ -90,7 +90,7 @@ class FrameReports:
     def _cells(self, grid: LocalGrid) -> "GatheredReports":
         column = _only_column(self._table())
         if isinstance(grid.cells, str):  # it waits for the number of reports
-            grid = grid.settled(max(1, self._rows(anywhere([column])).size()))
+            grid = grid.with_cells_for(max(1, self._rows(anywhere([column])).size()))
         rows = self._rows(Box(**{column: (0, grid.oracle.codes - 1)}))
         none = np.empty(0, dtype=np.int64)
         return GatheredReports(none, grid, simulation=self.simulation, rows=rows)

@@ -89,7 +89,7 @@ def options_to_json(value: Any) -> Any:
     >>> options_to_json(Persistence(z=2))
     {'name': 'persistence', 'smooth': 1.0, 'z': 2}
     """
-    if type(value) not in {*METHODS.values(), *SELECTORS.values()}:
+    if not isinstance(value, Options):
         return value  # a short form, or of another estimator
     return {"name": option_name(value), **value.get_params()}
 

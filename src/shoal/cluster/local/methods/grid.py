@@ -86,8 +86,8 @@ def cells_of(reports: Reports, units: Row) -> Cells:
     half = (box.high - box.low) / 2 / units
     edges = tuple(np.linspace(-h, h, m + 1) for h, m in zip(half, shape, strict=True))
     n = len(reports)
-    code_counts = np.rint(sum_over_reports(reports, grid.oracle.seen)).astype(np.int64)
-    return Cells(edges, grid.counts_seen(code_counts).value, grid.deviation(n), n)
+    tally = np.rint(sum_over_reports(reports, grid.oracle.tally)).astype(np.int64)
+    return Cells(edges, grid.counts_from_tally(tally).value, grid.deviation(n), n)
 
 
 def density_of(cells: Cells, fits: list[GaussianGroups]) -> tuple[Matrix, Row]:

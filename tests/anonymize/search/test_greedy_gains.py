@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from shoal.anonymize.problem import problem_of
-from shoal.anonymize.search.gains import SCORES, Candidates, Gains, Nodes, best, resolved, scored
+from shoal.anonymize.search.greedy import SCORES, Candidates, Gains, Nodes, best, resolved, scored
 from shoal.domain import Taxonomy
 from shoal.errors import InvalidSetting
 

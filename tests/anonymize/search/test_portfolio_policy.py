@@ -1,8 +1,8 @@
 import pytest
 
-from shoal.anonymize import Policy, problem_of
+from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.problem import Cut
-from shoal.anonymize.study import kept, search
+from shoal.anonymize.search.portfolio import apply_cut, search
 from shoal.errors import StartFails
 
 TREE = {"*": {"x": ["a", "b"], "y": ["c", "d"]}}
@@ -21,30 +21,30 @@ def labels(problem, cut):
 
 
 def test_a_global_search_finds_a_cut_and_a_local_one_labels():
-    problem = problem_of(policy(), ROWS).problem
+    problem = count_combinations(policy(), ROWS).problem
     assert labels(problem, search(policy(), problem).cut) == ["a", "b", "y"]
     assert search(policy(recoding="local"), problem).cut is None
 
 
 def test_progress_is_told():
     told = []
-    problem = problem_of(policy(), ROWS).problem
+    problem = count_combinations(policy(), ROWS).problem
     search(policy(restarts=3), problem, lambda what, share: told.append(share))
     assert told[-1] == 1.0
     assert told == sorted(told)
 
 
 def test_a_kept_cut_suppresses_within_the_budget():
-    problem = problem_of(policy(0.1), ROWS).problem
+    problem = count_combinations(policy(0.1), ROWS).problem
     leaves = Cut((tuple(problem.trees[0].leaf.tolist()),))
-    outcome = kept(problem, leaves)
+    outcome = apply_cut(problem, leaves)
     assert outcome.metrics.suppressed == 1
     assert outcome.method == "kept cut"
     with pytest.raises(StartFails, match="1 rows"):
-        kept(problem_of(policy(0.0), ROWS).problem, leaves)
+        apply_cut(count_combinations(policy(0.0), ROWS).problem, leaves)
 
 
 def test_values_outside_a_kept_cut_are_suppressed():
-    problem = problem_of(policy(0.4), ROWS).problem
+    problem = count_combinations(policy(0.4), ROWS).problem
     part = Cut(((problem.taxonomies[0]._place("x"),),))
-    assert kept(problem, part).metrics.suppressed == 10
+    assert apply_cut(problem, part).metrics.suppressed == 10
