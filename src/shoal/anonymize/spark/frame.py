@@ -107,9 +107,9 @@ def _lines(table: SparkTable, plan: Publishing, marking: Marking) -> Any:
     if by_hand or known is None or known.num_rows > _SENT or _noted_within(table, marking):
         return None
     cells = known.select(range(len(plan.quasi)))
-    found = marking.finder(cells.rename_columns(plan.quasi))
+    classes = marking.finder(cells.rename_columns(plan.quasi))
     named = cells.rename_columns([f"v{i}" for i in range(len(plan.quasi))])
-    lines = named.append_column(CLASS, pa.array(found)).filter(pa.array(found >= 0))
+    lines = named.append_column(CLASS, pa.array(classes)).filter(pa.array(classes >= 0))
     frame, counted = table.session.createDataFrame(lines), table.view(plan.quasi)
     if [kind for _, kind in frame.dtypes[:-1]] != [kind for _, kind in counted.dtypes]:
         return None

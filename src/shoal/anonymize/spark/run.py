@@ -107,19 +107,19 @@ class SparkRun:
         with self._private_folder() as folder:
             written, achieved = self._written(frequency, release, folder)
             produced = Produced(achieved, release, int(frequency.problem.n[release.starred].sum()))
-            found = occurring(policy, release.labels[~release.suppressed])
-            told = manifest_of(
+            labels = occurring(policy, release.labels[~release.suppressed])
+            manifest = manifest_of(
                 policy,
                 frequency.codec,
                 outcome,
                 achieved,
-                found,
+                labels,
                 starred=produced.starred,
                 table_sha256=digest_of(self._table.session, written),
                 people=people.told,
             )
-            done = Finished(policy, self._paths, frequency, outcome, produced, told)
-            for uri, text in self._texts(done, found).items():
+            done = Finished(policy, self._paths, frequency, outcome, produced, manifest)
+            for uri, text in self._texts(done, labels).items():
                 self._put(uri, text)
             with ExitStack() as stack:
                 keep_people(people, stack, self._overwrite)
@@ -169,13 +169,13 @@ class SparkRun:
             return reader.parquet(path)
         return reader.options(**_CSV, multiLine=True).csv(path)
 
-    def _texts(self, done: Finished, found: dict[str, set[int]]) -> dict[str, str]:
+    def _texts(self, done: Finished, labels: dict[str, set[int]]) -> dict[str, str]:
         """Mapping, manifest and pages by the places they go to."""
         texts = {self._uris["manifest"]: json.dumps(done.manifest, indent=1) + "\n"}
         if done.outcome.cut is not None:
             with scratch() as near:
                 mapping = near / "mapping.csv"
-                write_mapping(done.policy, done.frequency.codec, found, mapping)
+                write_mapping(done.policy, done.frequency.codec, labels, mapping)
                 texts[self._uris["mapping"]] = mapping.read_text(encoding="utf-8")
         for path, text in (self._pages(done) if self._pages else {}).items():
             texts[self._page(path)] = text
@@ -234,15 +234,15 @@ class SparkRun:
         pages = [self._page(path) for path in self._paths.pages] if self._pages else []
         wanted = [self._uris[name] for name in ("table", "mapping", "manifest")] + pages
         people = self._people
-        kept = [] if people.path is None else [uri_of(str(people.path))]
-        if len({*wanted, *kept}) < len(wanted) + len(kept):
+        registers = [] if people.path is None else [uri_of(str(people.path))]
+        if len({*wanted, *registers}) < len(wanted) + len(registers):
             raise InvalidPolicy("One path is to hold two files.", "Choose others under `output`.")
         table = self._uris["table"]
         if any(same_place(file, table) for file in self._table.frame.inputFiles()):
             raise InvalidPolicy(
                 f"{table} is read by this very run.", "Choose another name under `output`."
             )
-        new = [*wanted, *([] if people.is_kept else kept)]
+        new = [*wanted, *([] if people.is_kept else registers)]
         taken = [uri for uri in new if self._files.exists(uri)]
         if taken and not overwrite:
             raise AlreadyExists(

@@ -21,7 +21,7 @@ from shoal.anonymize.release.manifest import cut_of
 from shoal.anonymize.search.lazy_frontier import specialise_from_afar
 from shoal.anonymize.spark.lines import SparkLines, coded, rows_in
 from shoal.anonymize.study import Progress, Studied, decide, kept
-from shoal.engine.spark.table import Kept, SparkTable, keeping, too_many
+from shoal.engine.spark.table import PersistedFrame, SparkTable, persisting, too_many
 
 __all__ = ["MERGED", "study_frame"]
 
@@ -70,10 +70,10 @@ def _check_remote_search(policy: Policy, by_person: bool, lines: int, limit: int
             raise too_many(lines, limit, f"{what} would need all of them there")
 
 
-def _search_remotely(policy: Policy, combinations: Kept, most: int, cut: Any) -> Studied:
+def _search_remotely(policy: Policy, combinations: PersistedFrame, most: int, cut: Any) -> Studied:
     columns = _columns(policy, combinations)
     codec = codec_of(policy, columns)
-    with keeping(coded(combinations.frame, codec)) as lines:
+    with persisting(coded(combinations.frame, codec)) as lines:
         everything = int(next(iter(columns.values())).n.sum())
         problem = without_lines(policy, codec, everything - rows_in(lines.frame))
         remote = SparkLines(lines.frame, problem)
@@ -92,7 +92,7 @@ def _search_remotely(policy: Policy, combinations: Kept, most: int, cut: Any) ->
     return Frequency(problem, codec, None), replace(outcome, curator_notes=noted)
 
 
-def _columns(policy: Policy, combinations: Kept) -> dict[str, Column]:
+def _columns(policy: Policy, combinations: PersistedFrame) -> dict[str, Column]:
     """The distinct values of each quasi-identifier and their rows, in one job."""
     names = policy.names("quasi")
     cells = [f"c{q}" for q in range(len(names))]
