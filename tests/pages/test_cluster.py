@@ -3,7 +3,7 @@ import pytest
 from shoal.cli.inputs.clustering import Options
 from shoal.cli.output import in_print
 from shoal.cluster import PrivateKMeans
-from shoal.domain import Box
+from shoal.domain import Box, Schema
 from shoal.pages.cluster import code, label, listed, promised, unit_of, without
 from shoal.privacy import PureDP
 
@@ -45,8 +45,8 @@ def test_a_simulation_is_said_to_promise_nothing():
 
 
 def test_people_are_counted_only_where_each_is_known_and_has_one_row():
-    def model(**whose):
-        return PrivateKMeans(2, epsilon=1, domain=Box.unit(2), **whose)
+    def model(**people):
+        return PrivateKMeans(2, epsilon=1, domain=Schema.of_box(Box.unit(2), **people))
 
     assert unit_of(model()) == "rows"
     assert unit_of(model(entity="id", max_rows_per_person=4)) == "rows"

@@ -78,9 +78,6 @@ def outcome(asked: Options, files: Sequence[Path], guarantee: "Guarantee") -> di
 def code(asked: Options, estimator: str, first: str, **own: Any) -> str:
     """Python that does the same with a table of one's own; settings that are None are left out."""
     options = own | {
-        "neighbours": None if asked.neighbours == "add-remove" else asked.neighbours,
-        "entity": asked.entity,
-        "max_rows_per_person": asked.max_rows_per_person,
         "n_public": asked.n_public,
         "nonfinite": "drop" if asked.drop else None,
         "random_state": asked.seed,
@@ -88,9 +85,11 @@ def code(asked: Options, estimator: str, first: str, **own: Any) -> str:
     more = "".join(
         f"\n    {name}={value!r}," for name, value in options.items() if value is not None
     )
+    domain = "box" if asked.entity is None else "schema"
     return (
-        f"import shoal\n\nbox = {_box(asked.box)}\nmodel = shoal.{estimator}(\n"
-        f"    {first}epsilon={asked.epsilon!r}, domain=box,{more}\n)\n"
+        f"import shoal\n\nbox = {_box(asked.box)}\n{_schema(asked)}model = shoal.{estimator}(\n"
+        f"    {first}{_promise(asked)}, domain={domain},{more}\n"
+        ")\n"
         'model.fit("table.csv").save("model")'
     )
 
@@ -104,7 +103,10 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 
 def unit_of(model: Any) -> str:
     """What is counted: people where each is known and has one row, else rows."""
-    one_each = model.entity is not None and model.max_rows_per_person == 1
+    from shoal.estimator import people_of
+
+    entity, limit = people_of(model.domain)
+    one_each = entity is not None and limit == 1
     return "people" if one_each else "rows"
 
 
@@ -127,6 +129,27 @@ def bounds_of(box: "Box") -> str:
     sides = zip(box.names, box.low, box.high, strict=True)
     each = [f"{name} {number(low)} to {number(high)}" for name, low, high in sides]
     return ", ".join(each[:4]) + (f" and {len(each) - 4} more" if len(each) > 4 else "")
+
+
+def _promise(asked: Options) -> str:
+    """The parameter that says what is promised."""
+    if asked.delta is None and asked.neighbours == "add-remove":
+        return f"epsilon={asked.epsilon!r}"
+    amounts = [repr(asked.epsilon)] + ([] if asked.delta is None else [repr(asked.delta)])
+    other = [] if asked.neighbours == "add-remove" else [f"neighbours={asked.neighbours!r}"]
+    kind = "PureDP" if asked.delta is None else "ApproxDP"
+    return f"privacy=shoal.{kind}({', '.join(amounts + other)})"
+
+
+def _schema(asked: Options) -> str:
+    """The line that says whose the rows are, where that is known."""
+    if asked.entity is None:
+        return ""
+    limit = asked.max_rows_per_person
+    return (
+        f"schema = shoal.Schema.of_box(box, entity={asked.entity!r}, "
+        f"max_rows_per_person={limit!r})\n"
+    )
 
 
 def _box(box: "Box") -> str:

@@ -75,7 +75,7 @@ class Groups:
     def __init__(self, model: Any) -> None:
         self.model = model
         self.guarantee: Guarantee = model.guarantee_
-        self.box = model.domain
+        self.box = model.box
         self.names: tuple[str, ...] = self.box.names
         self.centers: NDArray[np.float64] = model.cluster_centers_
         self.k = len(self.centers)
@@ -217,7 +217,7 @@ def summary(model: Any, asked: Options, files: Sequence[Path]) -> list["Renderab
 def same_code(asked: Options, groups: Groups) -> str:
     """Python that does the same with a table of one's own."""
     method = None if asked.method == "kmeans" else asked.method
-    return code(asked, "PrivateKMeans", f"{groups.k}, ", method=method, delta=asked.delta)
+    return code(asked, "PrivateKMeans", f"{groups.k}, ", method=method)
 
 
 def _found(groups: Groups) -> str:
