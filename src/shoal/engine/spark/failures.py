@@ -132,8 +132,8 @@ def _is_sparks(error: Exception) -> bool:
 
 
 def _named(error: Exception, what: str) -> Exception:
-    words = str(error)
-    lacking = _NO_MODULE.search(words)
+    message = str(error)
+    lacking = _NO_MODULE.search(message)
     if lacking:
         return NotInstalled(
             f"A worker of the cluster has no Python package {lacking[1]!r}.",
@@ -141,9 +141,9 @@ def _named(error: Exception, what: str) -> Exception:
             "PYSPARK_PYTHON, or spark.pyspark.python, at it.",
             reason="worker",
         )
-    for sign, (kind, told) in _SIGNS.items():
-        if sign in words:
-            return kind(*told, reason="worker") if kind is NotInstalled else kind(*told)
+    for sign, (kind, texts) in _SIGNS.items():
+        if sign in message:
+            return kind(*texts, reason="worker") if kind is NotInstalled else kind(*texts)
     return ClusterFailed(
         f"Spark gave up {what} ({type(error).__name__}). Its message is withheld: it could quote "
         "a row.",
