@@ -63,9 +63,9 @@ def exact_promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
     """
     from shoal.report.promise import promise
 
+    lines = promise_lines(guarantee, **context)
     named = promise(guarantee, **context)
-    exactly = Line("Exactly", f"{named.name}, for {named.protects}.")
-    return [*promise_lines(guarantee, **context), exactly]
+    return [*lines, Line("Exactly", f"{named.name}, for {named.protects}.")]
 
 
 def values_of(guarantee: "Guarantee") -> dict[str, Any]:
