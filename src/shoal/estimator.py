@@ -5,35 +5,46 @@
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from shoal.domain import Box, Partition, SparseCounts, View, ViewedCells
+from shoal.domain import Box, Partition, Schema, SparseCounts, View, ViewedCells
 from shoal.engine import Rows, rows_of
 from shoal.engine.rows import Kernel, Terms
-from shoal.errors import InvalidSetting, UnknownBounds, UnreadableTable
+from shoal.errors import (
+    ConflictingSettings,
+    InvalidBudget,
+    InvalidDomain,
+    InvalidSetting,
+    UnknownBounds,
+    UnreadableTable,
+)
 from shoal.mechanisms import Geometric
-from shoal.privacy import ApproxDP, Ledger, PureDP
-from shoal.privacy.exact import whole_number
+from shoal.privacy import ApproxDP, Guarantee, Ledger, PureDP
+from shoal.privacy.exact import plain, whole_number
 from shoal.privacy.page import Mechanism, Page
 from shoal.randomness import Randomness, Seed
 
 __all__ = [
     "ROW_COUNT_SHARE",
     "WAVE_ROW_COUNT_SHARE",
-    "Neighbours",
     "PrivateEstimator",
     "Spending",
     "box_of",
     "false_cell_level",
+    "numeric_box",
+    "people_of",
+    "promise_of",
+    "read_promise",
+    "written_promise",
 ]
 
-Neighbours = Literal["add-remove", "replace-one"]
 # What the number of rows costs, unless it is public. WaveCluster only sizes its grid by it, and
 # needs it less exactly than k-means, whose plan and sizes rest on it.
 ROW_COUNT_SHARE = Fraction(3, 100)
@@ -49,29 +60,38 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     Parameters
     ----------
-    epsilon, domain
-        The budget of one ``fit``; public bounds, to which rows are moved.
-    neighbours
-        Whose presence is hidden: a row "add-remove"d, or its content, "replace-one".
-    entity, max_rows_per_person
-        The column that tells people apart, and how many rows of each are kept.
+    epsilon
+        The budget of one ``fit``, short for ``privacy=PureDP(epsilon)``; the publisher's to defend.
+    privacy
+        The whole promise, where more than epsilon is to be said: ``PureDP(1,
+        neighbours="replace-one")`` hides what a row says instead of whether it is there. Give one
+        of the two.
+    domain
+        Public bounds, to which rows are moved: a box; or a schema of numbers, which may also say
+        whose each row is and how many rows of a person are kept, which the promise then covers.
     n_public
         The number of rows, if it is known without them; never read it off the rows.
     nonfinite
         What NaN does: "refuse" the table, or "drop" the row.
-    ledger, random_state
-        Where the promise is written; a seed makes the fit a simulation.
+    ledger
+        Where the promise is written and added up; None keeps no record.
+    random_state
+        A seed makes the fit a simulation, marked as such; None draws real noise.
     """
 
-    epsilon: Any
-    domain: Box | None
-    neighbours: Neighbours = "add-remove"
-    entity: str | None = None
-    max_rows_per_person: int | None = None
+    epsilon: Any = None
+    privacy: Any = None
+    domain: Box | Schema | None = None
     n_public: int | None = None
     nonfinite: Literal["refuse", "drop"] = "refuse"
     ledger: Ledger | None = None
     random_state: Seed = None
+    _promises: ClassVar[tuple[type[Guarantee], ...]] = (PureDP,)
+
+    @property
+    def box(self) -> Box:
+        """The public bounds of the columns."""
+        return numeric_box(self.domain)
 
     def fit(self, X: Any, y: None = None) -> Self:
         """Read the rows, once paid for."""
@@ -91,7 +111,15 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Do the work of ``fit`` with what somebody else opened: his rows, page and budget."""
 
     def _promise(self) -> Any:
-        return PureDP(self.epsilon, neighbours=self.neighbours, rows=self.max_rows_per_person or 1)
+        """What one ``fit`` promises each person, with all the rows they may have."""
+        promise = promise_of(self.epsilon, self.privacy)
+        if not isinstance(promise, self._promises):
+            kinds = " or ".join(kind.__name__ for kind in self._promises)
+            raise InvalidSetting(
+                f"privacy is a {type(promise).__name__}; {type(self).__name__} promises {kinds}.",
+                f"E.g. privacy={self._promises[0].__name__}(1), or epsilon=1.0.",
+            )
+        return with_rows_of_people(promise, self.domain)
 
     def _release_name(self, rows: Rows) -> str | None:
         """What the ledger's entry says is released: settings and bounds only, no row is read.
@@ -101,24 +129,20 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return None
 
     def _rows(self, X: Any) -> Rows:
-        if self.domain is None:
-            raise UnknownBounds(
-                "No public bounds came with the rows.",
-                "Give e.g. domain=Box(age=(0, 110)). Bounds read from the rows would not be "
-                "private.",
-            )
+        entity, limit = people_of(self.domain)
+        domain = self.domain if isinstance(X, Rows) and X.domain == self.domain else self.box
         rows = rows_of(
             X,
-            self.domain,
+            domain,
             nonfinite=self.nonfinite,
-            entity=self.entity,
-            max_rows_per_person=self.max_rows_per_person,
+            entity=entity,
+            max_rows_per_person=limit,
         )
-        if rows.terms.max_rows_per_person != self.max_rows_per_person:
+        if rows.terms.max_rows_per_person != limit:
             # Rows made elsewhere. With a limit, one row of a person may make room for another.
             raise InvalidSetting(
                 "Rows came that keep another number of rows a person than this promise covers.",
-                "Give the same max_rows_per_person, and entity, here.",
+                "Give the same entity and max_rows_per_person in the schema that is the domain.",
             )
         if not rows.rereadable:
             raise UnreadableTable(
@@ -153,9 +177,100 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             if n_rows is None or n_rows < 1:
                 raise InvalidSetting("n_public is no whole number from 1 up.", "E.g. n_public=500.")
             return n_rows
-        if self.neighbours == "replace-one" and _keeps_every_row(rows.terms):
+        promise = self._promise()
+        replaced = getattr(promise, "neighbours", None) == "replace-one"
+        if replaced and _keeps_every_row(rows.terms):
             return max(1, rows.size())  # a constant of the mechanism: neighbours have as many rows
         return None
+
+
+def promise_of(epsilon: Any, privacy: Any) -> Any:
+    """The promise, where ``epsilon`` is short for ``PureDP(epsilon)``; one of the two is given.
+
+    Examples
+    --------
+    >>> promise_of(1, None), promise_of(None, PureDP(2, neighbours="replace-one")).epsilon
+    (PureDP(epsilon=1), Fraction(2, 1))
+    """
+    if privacy is None:
+        if epsilon is None:
+            raise InvalidBudget(
+                "Neither epsilon nor privacy is given, so nothing would be promised.",
+                "Give one of them, e.g. epsilon=1.0, or privacy=PureDP(1).",
+            )
+        return PureDP(epsilon)
+    if epsilon is not None:
+        raise ConflictingSettings(
+            "Both epsilon and privacy are given, and each is the whole promise.",
+            "Leave epsilon out, e.g. privacy=PureDP(1).",
+        )
+    return privacy
+
+
+def people_of(domain: Box | Schema | None) -> tuple[str | None, int | None]:
+    """The column that tells people apart, and how many rows of each are kept; None without."""
+    if not isinstance(domain, Schema):
+        return None, None
+    return domain.entity, domain.max_rows_per_person
+
+
+def with_rows_of_people(promise: Any, domain: Box | Schema | None) -> Any:
+    """A promise for all rows that the domain lets a person have."""
+    limit = people_of(domain)[1] or 1
+    rows = getattr(promise, "rows", limit)
+    if rows not in (1, limit):
+        raise ConflictingSettings(
+            f"privacy covers {rows} rows a person, and the domain keeps {limit}.",
+            "Say it once: max_rows_per_person in the schema that is the domain.",
+        )
+    return replace(promise, rows=limit) if hasattr(promise, "rows") else promise
+
+
+def numeric_box(domain: Box | Schema | None) -> Box:
+    """The bounds of a domain of numbers alone."""
+    if domain is None:
+        raise UnknownBounds(
+            "No public bounds came with the rows.",
+            "Give e.g. domain=Box(age=(0, 110)). Bounds read from the rows would not be private.",
+        )
+    if isinstance(domain, Box):
+        return domain
+    if not isinstance(domain, Schema) or domain.categories:
+        raise InvalidDomain(
+            f"The domain is a {type(domain).__name__} of more than numbers."
+            if isinstance(domain, Schema)
+            else f"A {type(domain).__name__} came where a Box or a Schema belongs.",
+            "Give the box of the numeric columns, e.g. schema.box.",
+        )
+    return domain.box
+
+
+def written_promise(model: "PrivateEstimator") -> dict[str, Any]:
+    """Who is protected, as saved models have it: flat, so that older folders still load."""
+    promise, (entity, limit) = model._promise(), people_of(model.domain)
+    return {
+        "epsilon": plain(promise.epsilon) if hasattr(promise, "epsilon") else None,
+        "delta": plain(promise.delta) if isinstance(promise, ApproxDP) else None,
+        "neighbours": getattr(promise, "neighbours", "add-remove"),
+        "entity": entity,
+        "max_rows_per_person": limit,
+    }
+
+
+def read_promise(settings: Mapping[str, Any], box: Box) -> dict[str, Any]:
+    """Parameters from settings that hold a ``written_promise``: the same, without its keys."""
+    rest = dict(settings)
+    epsilon, delta = rest.pop("epsilon"), rest.pop("delta", None)
+    neighbours = rest.pop("neighbours", "add-remove")
+    entity, limit = rest.pop("entity", None), rest.pop("max_rows_per_person", None)
+    if delta is not None:
+        rest["privacy"] = ApproxDP(epsilon, delta, neighbours=neighbours)
+    elif epsilon is not None and neighbours != "add-remove":
+        rest["privacy"] = PureDP(epsilon, neighbours=neighbours)
+    else:
+        rest["epsilon"] = epsilon
+    people = {"entity": entity, "max_rows_per_person": limit}
+    return rest | {"domain": box if entity is None else Schema.of_box(box, **people)}
 
 
 def _keeps_every_row(terms: Terms) -> bool:

@@ -1,7 +1,7 @@
 import pytest
 
 from shoal.cluster import PrivateKMeans, WaveCluster
-from shoal.domain import Box
+from shoal.domain import Box, Schema
 from shoal.pages.cluster import (
     count_text,
     estimator_code,
@@ -10,7 +10,7 @@ from shoal.pages.cluster import (
     unit_of,
     without,
 )
-from shoal.privacy import PureDP, Released, Result
+from shoal.privacy import ApproxDP, PureDP, Released, Result
 
 BOX = Box(age=(0, 110), visits=(0, 20))
 
@@ -36,14 +36,23 @@ def test_settings_that_are_none_are_left_out_of_the_code():
     compile(text, "page", "exec")
 
 
+def test_code_names_the_whole_promise_and_whose_rows_are_where_that_is_said():
+    promise = ApproxDP("0.5", "1e-9", neighbours="replace-one")
+    schema = Schema.of_box(BOX, entity="id", max_rows_per_person=3)
+    text = estimator_code(PrivateKMeans(2, privacy=promise, domain=schema), "2, ")
+    assert "privacy=shoal.ApproxDP('0.5', '0.000000001', neighbours='replace-one')" in text
+    assert "schema = shoal.Schema.of_box(box, entity='id', max_rows_per_person=3)" in text
+    assert "domain=schema" in text
+
+
 def test_the_promise_is_named_after_its_sentence():
     *_, last = exact_promise_lines(PureDP(1))
     assert (last.label, last.text) == ("Exactly", "ε = 1, pure differential privacy, for one row.")
 
 
 def test_people_are_counted_only_where_each_is_known_and_has_one_row():
-    def model(**whose):
-        return PrivateKMeans(2, epsilon=1, domain=Box.unit(2), **whose)
+    def model(**people):
+        return PrivateKMeans(2, epsilon=1, domain=Schema.of_box(Box.unit(2), **people))
 
     assert unit_of(model()) == "rows"
     assert unit_of(model(entity="id", max_rows_per_person=4)) == "rows"

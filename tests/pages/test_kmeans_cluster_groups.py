@@ -4,21 +4,21 @@ import numpy as np
 import pytest
 
 from shoal.cluster import PrivateKMeans
-from shoal.domain import Box
+from shoal.domain import Box, Schema
 from shoal.pages.kmeans import KMeansGroups, _with_noise
 from shoal.privacy import PureDP
 
 BOX = Box(age=(0, 110), visits=(0, 20))
 
 
-def groups(n_rows=1_000, **settings):
-    model = PrivateKMeans(2, epsilon=1, domain=BOX, **settings)
+def groups(n_rows=1_000, **people):
+    model = PrivateKMeans(2, epsilon=1, domain=Schema.of_box(BOX, **people))
     model.cluster_centers_ = np.array([[30.0, 4.0], [70.0, 14.0]])
     model.expected_error_ = np.array([0.1, 0.2])
     model.cluster_weights_ = np.array([600.4, n_rows - 600.4])
     model.n_rows_, model.n_rows_within_ = n_rows, 35
     model.groups_told_ = np.array([True, n_rows > 700])
-    model.guarantee_ = PureDP(1, rows=settings.get("max_rows_per_person") or 1)
+    model.guarantee_ = PureDP(1, rows=people.get("max_rows_per_person") or 1)
     return KMeansGroups(model)
 
 

@@ -30,7 +30,9 @@ ROWS = pa.table({"age": [21, 22, 23, 64, 65, 66] * 20})
         ("ledger", "rows.ledger"),
         ("epsilon", "0.1"),
         ("method", "lloyd"),
-        ("delta", None),
+        ("domain", shoal.Schema.of_box(BOX, entity="who", max_rows_per_person=2)),
+        ("privacy", shoal.ApproxDP(1, 1e-8, neighbours="replace-one")),
+        ("privacy", None),
         ("n_clusters", np.int64(3)),
     ],
 )

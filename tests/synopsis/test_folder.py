@@ -16,10 +16,11 @@ from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
 
 BOX = Box(age=(0, 110), visits=(0, 20))
 X = np.random.default_rng(1).normal([40, 5], [9, 2], (2000, 2))
+REPLACED = PureDP("1/3", neighbours="replace-one")
 KINDS = {
     "uniform": UniformGrid(epsilon=0.3, domain=BOX, cells=[7, np.int64(9)], random_state=3),
     "sparse": UniformGrid(epsilon=1, domain=BOX, cells=2000, sparse=True, random_state=3),
-    "adaptive": AdaptiveGrid(epsilon="1/3", domain=BOX, neighbours="replace-one", random_state=3),
+    "adaptive": AdaptiveGrid(privacy=REPLACED, domain=BOX, random_state=3),
     "tree": PrivTree(epsilon=1, domain=BOX, n_public=2000, random_state=3),
 }
 

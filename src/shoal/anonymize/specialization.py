@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import pyarrow as pa
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from shoal.anonymize.frames import release_frame
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.policy import AnyPolicy, Policy, guarantee_of, policy_of
 from shoal.anonymize.problem import Outcome
@@ -15,13 +16,12 @@ from shoal.anonymize.release.manifest import public_cut
 from shoal.anonymize.release.people import Register, not_stated, people_in
 from shoal.anonymize.release.result import occurring
 from shoal.anonymize.release.run import produce
-from shoal.anonymize.spark.run import release_on_spark
 from shoal.anonymize.study import studied
-from shoal.anonymize.table import AnyTable, table_of
+from shoal.anonymize.table import AnyTable, Table, table_of
 from shoal.data import source_of
 from shoal.domain import Taxonomy
+from shoal.engine.entry import by_engine
 from shoal.engine.scratch import scratch
-from shoal.engine.spark.table import SparkTable
 from shoal.errors import InvalidPolicy, InvalidSetting
 
 __all__ = ["OutputSettings", "SearchSettings", "TopDownSpecialization"]
@@ -414,8 +414,14 @@ def _public_cut(
 
 def _release(policy: Policy, table: AnyTable, frequency: Frequency, outcome: Outcome) -> Any:
     """Through a private file, so that what is returned is what was counted again."""
-    if isinstance(table, SparkTable):
-        return release_on_spark(policy, table, frequency, outcome)
+    return by_engine(
+        table,
+        embedded=lambda table: _release_here(policy, table, frequency, outcome),
+        distributed=lambda table: release_frame(policy, table, frequency, outcome),
+    )
+
+
+def _release_here(policy: Policy, table: Table, frequency: Frequency, outcome: Outcome) -> Any:
     with scratch() as folder:
         path = folder / "release.parquet"
         produce(policy, table, frequency, outcome, path)

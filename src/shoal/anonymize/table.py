@@ -24,9 +24,9 @@ from shoal.data.files import ParquetSource
 from shoal.data.memory import ReaderSource
 from shoal.data.source import BATCH_ROWS, quiet
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, plainly_named, query_to_file
-from shoal.engine.entry import is_spark_frame
+from shoal.engine.entry import by_engine
 from shoal.engine.scratch import scratch
-from shoal.engine.spark.table import SparkTable
+from shoal.engine.table import FrameTable
 
 __all__ = [
     "COUNTED",
@@ -258,6 +258,13 @@ class Table:
         fields = [] if first is None else first.schema
         return [field.name for field in fields if pa.types.is_nested(field.type)]
 
+    def owners(self, entity: str) -> Any:
+        """The different people of the table, as text."""
+        return self.counts([], entity)[OWNER]
+
+    def collected(self, columns: Sequence[str], owner: str | None = None) -> None:
+        """None: a query of the rows themselves costs no more than one of their counts."""
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time; text of a Parquet file comes as numbered values."""
         file = self._file
@@ -287,14 +294,20 @@ class Table:
         return source.files[0] if alone and isinstance(source, ParquetSource) else None
 
 
-AnyTable = Table | SparkTable
+AnyTable = Table | FrameTable
 
 
 def table_of(X: Any) -> AnyTable:
-    """A table to count: on Spark if a Spark frame came, else on this machine."""
-    if isinstance(X, Table | SparkTable):
-        return X
-    return SparkTable(X) if is_spark_frame(X) else Table(X)
+    """A table to count, where its rows are; one that is a table already stays as it is."""
+    return by_engine(X, embedded=_table_here, distributed=_same_table)
+
+
+def _table_here(X: Any) -> AnyTable:
+    return X if isinstance(X, Table) else Table(X)
+
+
+def _same_table(table: FrameTable) -> AnyTable:
+    return table
 
 
 def found_in(sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> pa.Table:

@@ -7,7 +7,10 @@ from pprint import pformat
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
+from shoal.estimator import people_of, promise_of
 from shoal.pages.page import Line, bounds_text, promise_lines
+from shoal.privacy import ApproxDP
+from shoal.privacy.exact import plain
 
 if TYPE_CHECKING:
     from shoal.domain import Box
@@ -86,8 +89,8 @@ def count_text(groups: int) -> str:
 
 def unit_of(model: Any) -> str:
     """What is counted: people where each is known and has one row, else rows."""
-    one_each = model.entity is not None and model.max_rows_per_person == 1
-    return "people" if one_each else "rows"
+    entity, limit = people_of(model.domain)
+    return "people" if entity is not None and limit == 1 else "rows"
 
 
 def no_group_text(model: Any) -> str:
@@ -110,9 +113,6 @@ def estimator_code(model: Any, first: str, **own: Any) -> str:
         The method's own settings; those that are None are left out.
     """
     options = own | {
-        "neighbours": None if model.neighbours == "add-remove" else model.neighbours,
-        "entity": model.entity,
-        "max_rows_per_person": model.max_rows_per_person,
         "n_public": model.n_public,
         "nonfinite": "drop" if model.nonfinite == "drop" else None,
         "random_state": model.random_state,
@@ -120,11 +120,34 @@ def estimator_code(model: Any, first: str, **own: Any) -> str:
     more = "".join(
         f"\n    {name}={value!r}," for name, value in options.items() if value is not None
     )
+    promise, schema = _promise_code(model), _schema_code(model)
     return (
-        f"import shoal\n\nbox = {_box_code(model.domain)}\nmodel = shoal.{type(model).__name__}(\n"
-        f"    {first}epsilon={model.epsilon!r}, domain=box,{more}\n)\n"
+        f"import shoal\n\nbox = {_box_code(model.box)}\n{schema}"
+        f"model = shoal.{type(model).__name__}(\n"
+        f"    {first}{promise}, domain={'schema' if schema else 'box'},{more}\n)\n"
         'model.fit("table.csv").save("model")'
     )
+
+
+def _promise_code(model: Any) -> str:
+    """The parameter that says what is promised: the short one, where it says all."""
+    promised = promise_of(model.epsilon, model.privacy)
+    amounts = [promised.epsilon, *([promised.delta] if isinstance(promised, ApproxDP) else [])]
+    texts = [repr(plain(amount)) for amount in amounts]
+    if promised.neighbours != "add-remove":
+        texts.append(f"neighbours={promised.neighbours!r}")
+    if len(texts) == 1:
+        return f"epsilon={texts[0]}"
+    return f"privacy=shoal.{type(promised).__name__}({', '.join(texts)})"
+
+
+def _schema_code(model: Any) -> str:
+    """The line that says whose the rows are, where that is known."""
+    entity, limit = people_of(model.domain)
+    if entity is None:
+        return ""
+    people = f"entity={entity!r}, max_rows_per_person={limit!r}"
+    return f"schema = shoal.Schema.of_box(box, {people})\n"
 
 
 def _box_code(box: "Box") -> str:
@@ -223,9 +246,7 @@ def _read_on_spark(table: str, mechanism: Any, names: Sequence[str]) -> tuple[st
 
 
 def _is_uri(path: str) -> bool:
-    from shoal.engine.spark.files import uri_of
-
-    return uri_of(path) == path
+    return "://" in path or path.startswith("file:")
 
 
 def _columns(mechanism: Any, names: Sequence[str]) -> list[str]:

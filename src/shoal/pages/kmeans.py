@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.cluster.kmeans.plan import strength
 from shoal.cluster.totals import whole_shares
+from shoal.estimator import people_of
 from shoal.figures import cell_map, raster_of_cells, raster_of_points
 from shoal.figures.text import number, places, shorten
 from shoal.pages.cluster import (
@@ -64,7 +65,7 @@ class KMeansGroups:
     def __init__(self, model: Any) -> None:
         self.model = model
         self.guarantee: Guarantee = model.guarantee_
-        self.box: Box = model.domain
+        self.box: Box = model.box
         self.names: tuple[str, ...] = self.box.names
         self.centers: NDArray[np.float64] = model.cluster_centers_
         self.k = len(self.centers)
@@ -146,7 +147,7 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
 def code(model: Any, n_clusters: int) -> str:
     """Python that does the same with a table of one's own."""
     method = None if model.method == "auto" else model.method
-    return estimator_code(model, f"{n_clusters}, ", method=method, delta=model.delta)
+    return estimator_code(model, f"{n_clusters}, ", method=method)
 
 
 def _lines(groups: KMeansGroups, counted: str, table: Table) -> list[Line | Table]:
@@ -259,7 +260,7 @@ def _limits(groups: KMeansGroups) -> list[str]:
             f"That there are {groups.k} groups was chosen among {low} to {high} on released "
             f"numbers ({model.choose}), which spends no budget."
         )
-    if model.entity is None:
+    if people_of(model.domain)[0] is None:
         limits.append("One row is taken as one person. Someone with several has that many times ε.")
     first = _cautions(groups) if any(groups.certain) else [no_group_text(model)]
     return [*first, *limits]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.cluster.totals import whole_shares
 from shoal.cluster.wave.fitted import branches, densest
+from shoal.estimator import people_of
 from shoal.figures import cluster_map
 from shoal.figures.text import number, places
 from shoal.pages.cluster import (
@@ -256,7 +257,7 @@ def _limits(groups: WaveGroups) -> list[str]:
         "People where few others are may be in no group though they belong to one.",
         "Other people in the table would have moved the borders too.",
     ]
-    if groups.model.entity is None:
+    if people_of(groups.model.domain)[0] is None:
         limits.append("One row is taken as one person. Someone with several has that many times ε.")
     return [CHOSEN if any(groups.certain) else no_group_text(groups.model), *limits]
 

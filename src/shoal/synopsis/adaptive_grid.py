@@ -11,14 +11,14 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.domain import Box, Grid
+from shoal.domain import Box, Grid, Schema
 from shoal.domain.box import Matrix, as_matrix
 from shoal.domain.grid import MAX_CELLS, Keys, whole_steps
 from shoal.engine import Rows
 from shoal.errors import InvalidDomain, TooManyCells
-from shoal.estimator import Neighbours, Spending
+from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger
+from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Seed
 from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE, AskedCells, GridSynopsis
 from shoal.synopsis.weights import Negative
@@ -151,8 +151,10 @@ class AdaptiveGrid(GridSynopsis):
 
     Parameters
     ----------
-    epsilon, domain
-        The budget of one ``fit``; public bounds, to which rows are moved.
+    epsilon, privacy
+        The budget of one ``fit``, or the whole promise: one of the two.
+    domain
+        Public bounds, to which rows are moved.
     cells
         Coarse cells along each axis, one number or one an axis; choose them without the rows.
         ``"auto"`` takes :math:`\lceil\max(100^{1/d}, (N\varepsilon/10)^{2/(2+d)}/4)\rceil`, N the
@@ -169,7 +171,7 @@ class AdaptiveGrid(GridSynopsis):
         Never make the empty parts, so that there may be up to 2**62; coarse cells stay dense.
     max_cells
         The most cells to count, and, sparse, the most empty ones to keep.
-    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
+    n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
     Examples
@@ -188,16 +190,14 @@ class AdaptiveGrid(GridSynopsis):
     def __init__(
         self,
         *,
-        epsilon: Any,
-        domain: Box | None,
+        epsilon: Any = None,
+        privacy: PureDP | None = None,
+        domain: Box | Schema | None = None,
         cells: AskedCells = "auto",
         consistency: bool = True,
         negative: Negative = "norm-cut",
         sparse: bool = False,
         max_cells: int = MAX_CELLS_DENSE,
-        neighbours: Neighbours = "add-remove",
-        entity: str | None = None,
-        max_rows_per_person: int | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
@@ -205,10 +205,8 @@ class AdaptiveGrid(GridSynopsis):
     ) -> None:
         super().__init__(
             epsilon=epsilon,
+            privacy=privacy,
             domain=domain,
-            neighbours=neighbours,
-            entity=entity,
-            max_rows_per_person=max_rows_per_person,
             n_public=n_public,
             nonfinite=nonfinite,
             ledger=ledger,

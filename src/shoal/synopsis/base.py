@@ -14,13 +14,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.domain import Box, View
+from shoal.domain import Box, Schema, View
 from shoal.domain.grid import Keys
 from shoal.errors import InvalidSetting, UnknownColumn
-from shoal.estimator import ROW_COUNT_SHARE, Neighbours, PrivateEstimator, Spending
+from shoal.estimator import (
+    ROW_COUNT_SHARE,
+    PrivateEstimator,
+    Spending,
+    read_promise,
+    written_promise,
+)
 from shoal.figures import Figure, bars, cell_map, mosaic, raster_of_cells
 from shoal.privacy import ApproxDP, Ledger, PureDP, guarantee_of
-from shoal.privacy.exact import exact_budget, plain, whole_number
+from shoal.privacy.exact import whole_number
 from shoal.randomness import Seed
 from shoal.synopsis.cells import Bounded, Cells
 from shoal.synopsis.estimates import AllCells, Estimates
@@ -74,21 +80,17 @@ class Synopsis(PrivateEstimator):
     def __init__(
         self,
         *,
-        epsilon: Any,
-        domain: Box | None,
-        neighbours: Neighbours = "add-remove",
-        entity: str | None = None,
-        max_rows_per_person: int | None = None,
+        epsilon: Any = None,
+        privacy: PureDP | None = None,
+        domain: Box | Schema | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
         random_state: Seed = None,
     ) -> None:
         self.epsilon = epsilon
+        self.privacy = privacy
         self.domain = domain
-        self.neighbours = neighbours
-        self.entity = entity
-        self.max_rows_per_person = max_rows_per_person
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger
@@ -234,7 +236,7 @@ class Synopsis(PrivateEstimator):
             "schema": SCHEMA,
             "class": type(self).__name__,
             "settings": self._settings(),
-            "domain": self._bounds.to_dict(),
+            "domain": self.box.to_dict(),
             "guarantee": self.guarantee_.to_dict(),
             "simulation": self.guarantee_.simulation,
             "n_rows": self.n_rows_,
@@ -249,7 +251,7 @@ class Synopsis(PrivateEstimator):
     def _restore(cls, document: Mapping[str, Any], cells: pa.Table) -> Self:
         """Back from ``parts``."""
         domain = box_from(document["domain"])
-        synopsis = cls(**document["settings"], domain=domain)
+        synopsis = cls(**read_promise(document["settings"], domain))
         view = document["view"]
         synopsis.view_ = None if view is None else View.of(domain, view)
         synopsis.cells_ = Cells.of_table(cells, synopsis._box.names)
@@ -262,19 +264,18 @@ class Synopsis(PrivateEstimator):
 
     def _settings(self) -> dict[str, Any]:
         """The parameters as JSON has them, without the domain and what belongs to one run."""
-        params = self.get_params(deep=False)
-        kept = {k: v for k, v in params.items() if k not in ("domain", "ledger", "random_state")}
-        return {name: _plain(value) for name, value in kept.items()} | {
-            "epsilon": plain(exact_budget(self.epsilon))
-        }
+        promise = {k: v for k, v in written_promise(self).items() if k != "delta"}
+        terms = {"n_public": self.n_public, "nonfinite": self.nonfinite}
+        return dict(sorted((self._settings_of_cells() | terms | promise).items()))
 
-    @property
-    def _bounds(self) -> Box:
-        return cast("Box", self.domain)
+    def _settings_of_cells(self) -> dict[str, Any]:
+        """Parameters that no other private estimator has."""
+        names = self.get_params(deep=False).keys() - Synopsis._get_param_names()
+        return {name: _plain(getattr(self, name)) for name in sorted(names)}
 
     @property
     def _box(self) -> Box:
-        return self._bounds if self.view_ is None else self.view_.box
+        return self.box if self.view_ is None else self.view_.box
 
 
 def _plain(value: Any) -> Any:

@@ -15,14 +15,14 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.domain import Box
+from shoal.domain import Box, Schema
 from shoal.domain.box import Matrix, as_matrix
 from shoal.domain.grid import Keys, steps_along, whole_steps
 from shoal.engine import Rows
-from shoal.estimator import Neighbours, Spending
+from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
 from shoal.mechanisms.central.tree_splits import Splits, TreeCounts, TreeSplits
-from shoal.privacy import Ledger
+from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Seed
 from shoal.synopsis.base import Synopsis, check_max_cells
 from shoal.synopsis.weights import Negative, check_negative
@@ -59,15 +59,17 @@ class PrivTree(Synopsis):
 
     Parameters
     ----------
-    epsilon, domain
-        The budget of one ``fit``; public bounds, to which rows are moved.
+    epsilon, privacy
+        The budget of one ``fit``, or the whole promise: one of the two.
+    domain
+        Public bounds, to which rows are moved.
     negative
         What becomes of counts that noise made too small: see ``shoal.synopsis.weights_of``. The
         threshold is the scale of the noise, :math:`1/\varepsilon_{counts}`.
     max_cells
         The most leaves the tree may have. Each of its depths, ten an axis, gets an equal share of
         them; the first that has more nodes is the last.
-    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
+    n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
     Examples
@@ -87,13 +89,11 @@ class PrivTree(Synopsis):
     def __init__(
         self,
         *,
-        epsilon: Any,
-        domain: Box | None,
+        epsilon: Any = None,
+        privacy: PureDP | None = None,
+        domain: Box | Schema | None = None,
         negative: Negative = "norm-cut",
         max_cells: int = 2**23,
-        neighbours: Neighbours = "add-remove",
-        entity: str | None = None,
-        max_rows_per_person: int | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
@@ -101,10 +101,8 @@ class PrivTree(Synopsis):
     ) -> None:
         super().__init__(
             epsilon=epsilon,
+            privacy=privacy,
             domain=domain,
-            neighbours=neighbours,
-            entity=entity,
-            max_rows_per_person=max_rows_per_person,
             n_public=n_public,
             nonfinite=nonfinite,
             ledger=ledger,

@@ -9,13 +9,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.domain import Box, Grid
+from shoal.domain import Box, Grid, Schema
 from shoal.domain.grid import MAX_CELLS
 from shoal.engine import Rows
 from shoal.errors import ShoalError, TooManyCells
-from shoal.estimator import Neighbours, Spending, box_of
+from shoal.estimator import Spending, box_of
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger
+from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Seed
 from shoal.synopsis.base import Synopsis, check_max_cells
 from shoal.synopsis.weights import Negative, check_negative
@@ -116,8 +116,10 @@ class UniformGrid(GridSynopsis):
 
     Parameters
     ----------
-    epsilon, domain
-        The budget of one ``fit``; public bounds, to which rows are moved.
+    epsilon, privacy
+        The budget of one ``fit``, or the whole promise: one of the two.
+    domain
+        Public bounds, to which rows are moved.
     cells
         Cells along each axis, one number or one an axis; choose them without the rows. ``"auto"``
         takes :math:`(N\varepsilon/10)^{2/(2+d)}`, N the noisy number of rows, at least 2: coarse
@@ -129,7 +131,7 @@ class UniformGrid(GridSynopsis):
         noising all of them and keeping those from a level up that few empty ones reach.
     max_cells
         The most cells to count, and, sparse, the most empty ones to keep.
-    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
+    n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
     Examples
@@ -150,15 +152,13 @@ class UniformGrid(GridSynopsis):
     def __init__(
         self,
         *,
-        epsilon: Any,
-        domain: Box | None,
+        epsilon: Any = None,
+        privacy: PureDP | None = None,
+        domain: Box | Schema | None = None,
         cells: AskedCells = "auto",
         negative: Negative = "norm-cut",
         sparse: bool = False,
         max_cells: int = MAX_CELLS_DENSE,
-        neighbours: Neighbours = "add-remove",
-        entity: str | None = None,
-        max_rows_per_person: int | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
@@ -166,10 +166,8 @@ class UniformGrid(GridSynopsis):
     ) -> None:
         super().__init__(
             epsilon=epsilon,
+            privacy=privacy,
             domain=domain,
-            neighbours=neighbours,
-            entity=entity,
-            max_rows_per_person=max_rows_per_person,
             n_public=n_public,
             nonfinite=nonfinite,
             ledger=ledger,

@@ -11,6 +11,7 @@ from shoal.cli.inputs.clustering import (
 from shoal.cluster import WaveCluster
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
+from shoal.privacy import PureDP
 
 BOX = Box(age=(0, 110))
 
@@ -42,8 +43,8 @@ def test_every_k_means_is_built_with_what_was_asked(name):
     options = Options(name, "0.5", BOX, range(3, 4), entity="id", max_rows_per_person=2, drop=True)
     model = METHODS[name].build(options)
     told = model.get_params()
-    assert (told["n_clusters"], told["epsilon"], told["domain"]) == (3, "0.5", BOX)
-    assert (told["entity"], told["max_rows_per_person"]) == ("id", 2)
+    assert (told["n_clusters"], told["privacy"], model.box) == (3, PureDP("0.5"), BOX)
+    assert (told["domain"].entity, told["domain"].max_rows_per_person) == ("id", 2)
     assert told["nonfinite"] == "drop"
     assert told["method"] == ("auto" if name == "kmeans" else name)
 
@@ -65,7 +66,7 @@ def test_wavecluster_is_built_with_what_was_asked():
     assert isinstance(model, WaveCluster)
     told = model.get_params()
     assert (told["method"], told["cells"], told["selector"]) == ("privthr", (64, 32), "percentile")
-    assert (told["level"], told["wavelet"], told["entity"]) == (1, "db2", "id")
+    assert (told["level"], told["wavelet"], told["domain"].entity) == (1, "db2", "id")
 
 
 def test_what_was_not_asked_is_left_to_the_estimator():

@@ -16,7 +16,7 @@ from shoal.cli.verbs.learn import control_size
 from shoal.cluster import LocalClusterer
 from shoal.cluster.local import estimator
 from shoal.cluster.local.evidence import Evidence, evidence_of
-from shoal.cluster.local.spark import Gathered
+from shoal.cluster.local.frames import Gathered
 from shoal.data import write_table
 from shoal.domain import Box
 from shoal.mechanisms import NDLaplace, Reports

@@ -25,9 +25,7 @@ from shoal.anonymize.release.manifest import no_kept_cut
 from shoal.anonymize.release.result import people_place
 from shoal.anonymize.table import AnyTable
 from shoal.documents import json_of
-from shoal.engine.duckdb import OWNER
 from shoal.engine.scratch import private_file
-from shoal.engine.spark.table import SparkTable
 from shoal.errors import (
     AlreadyExists,
     InvalidPolicy,
@@ -35,7 +33,6 @@ from shoal.errors import (
     NewPeopleNotStated,
     PeopleFileUnusable,
     ReleasedBefore,
-    TooManyCombinations,
 )
 from shoal.files import take_lock, whole_file
 
@@ -140,20 +137,8 @@ class Register:
 
 
 def people_in(table: AnyTable, entity: str) -> Any:
-    """The different people of a table, as text, told apart as they are where k is counted.
-
-    Spark sends no more of them here than it may send combinations.
-    """
-    if isinstance(table, SparkTable):
-        with table.grouped([], entity) as found:
-            if found.lines > table.collect_limit:
-                raise TooManyCombinations(
-                    f"The table has {found.lines:,} people, and {table.collect_limit:,} may come "
-                    "to the driver, where they are held against those of other releases.",
-                    "Give the driver the memory and pass SparkTable(frame, collect_limit=...).",
-                )
-            return found.table()[OWNER]
-    return table.counts([], entity)[OWNER]
+    """The different people of a table, as text, told apart as they are where k is counted."""
+    return table.owners(entity)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from shoal.anonymize.frames import run_on_frame
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.problem import Outcome
@@ -26,12 +27,10 @@ from shoal.anonymize.release.result import (
 )
 from shoal.anonymize.release.writer import format_of, parts_of, write_release
 from shoal.anonymize.risk.recount import recount
-from shoal.anonymize.spark.run import SparkRun
 from shoal.anonymize.study import Progress, studied
 from shoal.anonymize.table import Table
-from shoal.engine.entry import is_spark_frame
+from shoal.engine.entry import by_engine
 from shoal.engine.scratch import private_file, scratch
-from shoal.engine.spark.table import SparkTable
 from shoal.errors import InvalidPolicy
 from shoal.files import whole_file
 from shoal.randomness import Randomness
@@ -94,11 +93,11 @@ def run_policy(
     folder = Path(manifest).expanduser().parent if isinstance(manifest, str | Path) else None
     before = people_of_run(policy, kept, folder, new_people=new_people, overwrite=overwrite)
     with before as people:
-        if isinstance(source, SparkTable) or is_spark_frame(source):
-            on_spark = source if isinstance(source, SparkTable) else SparkTable(source)
-            run = SparkRun(policy, on_spark, pages, overwrite, people)
-            return run.finished(cut, progress)
-        return _run_here(policy, source, cut, people, pages, overwrite, progress)
+        return by_engine(
+            source,
+            embedded=lambda X: _run_here(policy, X, cut, people, pages, overwrite, progress),
+            distributed=lambda X: run_on_frame(policy, X, cut, people, pages, overwrite, progress),
+        )
 
 
 def _run_here(

@@ -5,8 +5,7 @@ Counts in a table as it stands: the sizes of its classes, and what their members
 Combinations that were counted elsewhere, queried like the rows they stand for.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -22,7 +21,6 @@ from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.table import AnyTable, Beside, Table, found_in, sizes_sql, table_of
 from shoal.data.column_names import lacking
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names
-from shoal.engine.spark.table import SparkTable
 
 __all__ = [
     "Achieved",
@@ -81,19 +79,13 @@ class Weighted:
         return found_in(sql.replace(COUNTED, _SUMMED), rows.schema, rows.to_batches())
 
 
-@contextmanager
-def counted_once(table: AnyTable, columns: Sequence[str], owner: str | None) -> Iterator[Countable]:
-    """A table to ask several questions about these columns; on Spark its rows are read once.
+def counted_once(table: AnyTable, columns: Sequence[str], owner: str | None) -> Countable:
+    """A table to ask several questions about these columns; on a cluster its rows are read once.
 
     Unless they have too many combinations to come here: then each question is one more job.
     """
-    if not isinstance(table, SparkTable):
-        yield table
-        return
-    with table.grouped(columns, owner) as found:
-        few = found.lines <= table.collect_limit
-        counted: Countable = Weighted(found.table(), columns) if few else table
-    yield counted
+    found = table.collected(columns, owner)
+    return table if found is None else Weighted(found, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +167,8 @@ def recount(
     labels = _label_columns(policy, table.names)
     if owner is None and not by_row:
         owner = _owner(policy, table.names, owners_path is not None)
-    with counted_once(table, [*labels, *policy.names("sensitive")], owner) as counted:
-        return _achieved(policy, counted, labels, owner)
+    counted = counted_once(table, [*labels, *policy.names("sensitive")], owner)
+    return _achieved(policy, counted, labels, owner)
 
 
 def _owner(policy: Policy, names: Sequence[str], beside: bool) -> str | None:

@@ -118,7 +118,7 @@ _FITS: dict[str, tuple[Any, str]] = {
 
 def _tables(model: Any, pair: str) -> tuple[Table, Table]:
     """The pair's tables, with as many columns as the model's domain has."""
-    without, more = (np.repeat(table, model.domain.d, axis=1) for table in PAIRS[pair])
+    without, more = (np.repeat(table, model.box.d, axis=1) for table in PAIRS[pair])
     return without, more
 
 
@@ -187,7 +187,7 @@ class GateNumbers:
 
     def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
         """One line a fit."""
-        rows, stream = RowsAtHand(table, self.model.domain), Randomness(rng)
+        rows, stream = RowsAtHand(table, self.model.box), Randomness(rng)
         return np.array([told(self._left(rows, stream), self.parts) for _ in range(n)])
 
     def _left(self, rows: RowsAtHand, stream: Randomness) -> list[Any]:
@@ -219,7 +219,7 @@ class FittedNumbers:
 
     def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
         """One line a fit."""
-        rows = RowsAtHand(table, self.model.domain)
+        rows = RowsAtHand(table, self.model.box)
         model = clone(self.model).set_params(random_state=rng)  # every fit draws a key from it
         with told_elsewhere():  # tables of a few rows are what an audit is made of
             return np.array([told(list(_pieces(model.fit(rows))), self.parts) for _ in range(n)])

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from shoal.errors import InvalidSetting
 
 if TYPE_CHECKING:
-    from shoal.domain import Box
+    from shoal.domain import Box, Schema
+    from shoal.privacy import ApproxDP, PureDP
 
 __all__ = [
     "METHODS",
@@ -83,16 +84,36 @@ class Options:
         return named | own
 
     @property
+    def privacy(self) -> "PureDP | ApproxDP":
+        """The promise asked for, to one row; the domain says how many rows a person has."""
+        from shoal.privacy import ApproxDP, PureDP
+
+        epsilon: Any = self.epsilon
+        if self.delta is None:
+            return PureDP(epsilon, neighbours=self.neighbours)
+        return ApproxDP(epsilon, self.delta, neighbours=self.neighbours)  # type: ignore[arg-type]
+
+    @property
+    def domain(self) -> "Box | Schema":
+        """Public bounds, and whose the rows are where that is said."""
+        from shoal.domain import Schema
+        from shoal.engine.rows import Terms
+
+        if self.entity is None and self.max_rows_per_person is None:
+            return self.box
+        Terms(entity=self.entity, max_rows_per_person=self.max_rows_per_person)
+        return Schema.of_box(
+            self.box, entity=self.entity, max_rows_per_person=self.max_rows_per_person
+        )
+
+    @property
     def common(self) -> dict[str, Any]:
         """The settings that every private estimator has."""
         from shoal.privacy import Ledger
 
         return {
-            "epsilon": self.epsilon,
-            "domain": self.box,
-            "neighbours": self.neighbours,
-            "entity": self.entity,
-            "max_rows_per_person": self.max_rows_per_person,
+            "privacy": self.privacy,
+            "domain": self.domain,
             "n_public": self.n_public,
             "nonfinite": "drop" if self.drop else "refuse",
             "ledger": Ledger(self.ledger),
@@ -163,7 +184,6 @@ def build_kmeans(method: str, options: Options) -> Any:
     return PrivateKMeans(
         options.n_clusters[0] if one else options.n_clusters,
         method=cast("Any", method),
-        delta=options.delta,
         choose=cast("Any", options.choose or "elbow"),
         **options.common,
     )

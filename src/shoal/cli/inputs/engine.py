@@ -2,13 +2,13 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from shoal.cli.inputs.table import file_of
 from shoal.cli.output import Progress
-from shoal.errors import ConflictingSettings, SessionStopped
+from shoal.errors import ConflictingSettings
 
 __all__ = ["Engines"]
 
@@ -49,37 +49,12 @@ class Engines:
                 yield stack.enter_context(file_of(path))
                 return
             _refuse_stream(path)
-            session = stack.enter_context(self._session(progress))
-            yield _part().read_table(session, _uri(path))
+            yield stack.enter_context(self._frame(path, progress))
 
-    @contextmanager
-    def _session(self, progress: Progress) -> Iterator[Any]:
-        """The session that runs here, or one that ends with the block."""
-        from shoal.engine.spark.progress import watched
+    def _frame(self, path: str, progress: Progress) -> AbstractContextManager[Any]:
+        from shoal.engine.spark.availability import opened_table
 
-        part = _part()
-        try:
-            session, own = part.active_session(), False
-        except SessionStopped:
-            session, own = part.spark_session(self.master, **self._settings), True
-        try:
-            with watched(session, _shown(progress)):
-                yield session
-        finally:
-            if own:
-                session.stop()
-
-
-def _part() -> Any:
-    from shoal.engine.spark.availability import spark_part
-
-    return spark_part()
-
-
-def _uri(path: str) -> str:
-    from shoal.engine.spark.files import uri_of
-
-    return uri_of(path)
+        return opened_table(path, self.master, self._settings, _shown(progress))
 
 
 def _refuse_stream(path: str) -> None:

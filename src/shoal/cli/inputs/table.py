@@ -30,16 +30,14 @@ def file_of(table: str) -> Iterator[str]:
 
 
 def is_uri(path: str) -> bool:
-    """Whether a path names its file system: Spark takes it as it is, and no folder is before it.
+    """Whether a path names its file system: a cluster takes it as it is, whatever the folder.
 
     Examples
     --------
     >>> is_uri("hdfs://names/visits.csv"), is_uri("file:/visits.csv"), is_uri("/visits.csv")
     (True, True, False)
     """
-    from shoal.engine.spark.files import uri_of
-
-    return uri_of(path) == path
+    return "://" in path or path.startswith("file:")
 
 
 def budget_of(epsilon: str | None, of: str) -> str:

@@ -161,9 +161,9 @@ def _load(table: str, frame: Any, rng: "Randomness", progress: Progress) -> "Loa
         from shoal.cli.inputs.reports import load_reports
 
         return load_reports(table, rng.compute, counted(progress))
-    from shoal.cli.inputs.spark_reports import load_spark_reports
+    from shoal.cli.inputs.frame_reports import load_frame_reports
 
-    return load_spark_reports(table, frame, rng.seed())
+    return load_frame_reports(table, frame, rng.seed())
 
 
 def _choose_number(loaded: "LoadedReports", n_clusters: range, choose: Any, rng: Any) -> int:
@@ -178,7 +178,7 @@ def _choose_number(loaded: "LoadedReports", n_clusters: range, choose: Any, rng:
 def control_size(model: Any, loaded: "LoadedReports") -> int:
     """Reports of the control: as many as were used; of those on Spark, as many as fit here."""
     from shoal.cli.inputs.reports import MOST_NUMBERS
-    from shoal.cluster.local.spark import Gathered
+    from shoal.cluster.local.frames import Gathered
 
     used = int(model.n_used_)
     on_spark = isinstance(loaded.reports, Gathered)

@@ -11,7 +11,7 @@ import typer
 from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.mechanism import Name, Settings, build, columns_of, named, remap_of
 from shoal.cli.inputs.perturb_phrases import in_words, saying_what_is_spent
-from shoal.cli.inputs.report_file import Place, check_format, place_of, sidecar_of
+from shoal.cli.inputs.report_file import check_format, place_of, sidecar_of
 from shoal.cli.inputs.resume import has_resumed, is_same_again, resumed_lines, work_of
 from shoal.cli.inputs.table import budget_of, counted
 from shoal.cli.options import Columns, Domain, Engine, Json, LedgerFile, Master, Quiet, Seed, Table
@@ -22,6 +22,7 @@ from shoal.pages.reports import report_lines, sidecar
 
 if TYPE_CHECKING:
     from shoal.engine import Rows
+    from shoal.engine.table import OutputPlace
     from shoal.perturb.draft import Draft
     from shoal.perturb.stream import Drawn
     from shoal.privacy import Guarantee, Ledger, Page
@@ -248,7 +249,7 @@ class _Task:
             raise
 
     def _write(
-        self, source: Any, output: str, place: Place, ledger: "Ledger", progress: Progress
+        self, source: Any, output: str, place: "OutputPlace", ledger: "Ledger", progress: Progress
     ) -> dict[str, Any]:
         from shoal.perturb.stream import reports_name
 

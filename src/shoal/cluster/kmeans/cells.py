@@ -203,8 +203,7 @@ def cell_points(
         Whose k-means will cluster them.
     """
     view, cells = synopsis.view_, synopsis.cells_
-    box = synopsis.domain if view is None else view.box
-    assert box is not None  # it was fitted
+    box = synopsis.box if view is None else view.box
     low, high = box.scale(cells.low, -1, 1), box.scale(cells.high, -1, 1)
     points = _points(box, cells.low, cells.high, deviation)
     weights = softened(cells.weight) if soft else cells.weight

@@ -1,7 +1,7 @@
 """Differentially private k-means, as good as plain k-means where there are rows enough."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal, Self
@@ -27,21 +27,28 @@ from shoal.cluster.kmeans.settings import (
     check_delta,
     check_settings,
     counts_of,
+    read_method,
+    synopsis_of_method,
+    written_method,
 )
 from shoal.cluster.kmeans.weighted import Clusterer
 from shoal.cluster.kmeans.wide import locate, rings_about_middle
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import Totals, settle, warn_if_none_is_told
-from shoal.domain import Box
+from shoal.domain import Box, Schema
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting
-from shoal.estimator import ROW_COUNT_SHARE, Neighbours, Spending, box_of
-from shoal.privacy import ApproxDP, Ledger
+from shoal.estimator import (
+    ROW_COUNT_SHARE,
+    Spending,
+    box_of,
+    read_promise,
+    written_promise,
+)
+from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.randomness import Randomness, Seed
-from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
+from shoal.synopsis import AdaptiveGrid, UniformGrid
 from shoal.synopsis.base import Synopsis
-from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE
-from shoal.synopsis.weights import Negative
 
 __all__ = ["PrivateKMeans"]
 
@@ -56,36 +63,37 @@ class PrivateKMeans(CentroidClusterer):
 
     Guarantee
     ---------
-    :math:`\varepsilon`-DP when a row is added or removed (or as ``neighbours`` and
-    ``max_rows_per_person`` say); with ``delta``, :math:`(\varepsilon, \delta)`-DP. See
-    ``estimator.proof.md``.
+    :math:`\varepsilon`-DP when a row is added or removed, or as ``privacy`` and a schema say; with
+    ``privacy=ApproxDP(...)``, :math:`(\varepsilon, \delta)`-DP. See ``estimator.proof.md``.
 
     Parameters
     ----------
     n_clusters
         How many, or several numbers to choose among, e.g. ``range(2, 21)``.
-    epsilon, domain
-        The budget of one ``fit``, the publisher's to defend; public bounds, to which rows are
-        moved. Every column counts by the width of its bounds. 256 columns at most.
+    epsilon
+        The budget of one ``fit``, short for ``privacy=PureDP(epsilon)``; the publisher's to defend.
+    privacy
+        The whole promise, where more than epsilon is to be said. ``ApproxDP(1, 1e-8)`` lets the
+        steps take Gaussian noise where that is less: from about 14 columns on for a delta of 1e-6,
+        30 for 1e-10. Give one of the two.
+    domain
+        Public bounds, to which rows are moved; a schema also says whose each row is. Every column
+        counts by the width of its bounds. 256 columns at most.
     method
         "auto", or one of the published ways: "adaptive-grid", "uniform-grid", "privtree" (k-means
         of the cells of such a synopsis), "lloyd" (noisy iterations), "hybrid" (a uniform grid,
-        then such an iteration where it will pay).
-    delta
-        Lets the steps take Gaussian noise where that is less: from about 14 columns on for a delta
-        of 1e-6, 30 for 1e-10. None: no such chance of failure.
+        then such an iteration where it will pay). A synopsis that is not fitted, with settings of
+        its own, serves as well: the two-level grid as first printed is
+        ``method=AdaptiveGrid(consistency=False, negative="zero"), refine=False``.
     refine
         Take steps towards noisy means where they will pay. Without, centres are those of the
         cells. "lloyd" and "hybrid" have their own steps.
-    consistency, negative
-        Of the cells: see `shoal.synopsis.AdaptiveGrid`. The two-level grid as first printed is
-        ``method="adaptive-grid", consistency=False, negative="zero", refine=False``.
     choose
         How to choose among several numbers of clusters: "elbow", "silhouette" or "gap", at no cost.
     spark_kmeans
         Whose k-means clusters the cells: "sklearn", on this machine, or "mllib", the Spark
         session's, for more cells than this machine holds. It finds poorer optima.
-    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
+    n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
     Attributes
@@ -125,22 +133,19 @@ class PrivateKMeans(CentroidClusterer):
     ICDE 2013; Hardt, Talwar, On the geometry of differential privacy, STOC 2010 (the steps' noise).
     """
 
+    _promises = (PureDP, ApproxDP)
+
     def __init__(
         self,
         n_clusters: int | Sequence[int] = 8,
         *,
-        epsilon: Any,
-        domain: Box | None,
-        method: Method = "auto",
-        delta: Any = None,
+        epsilon: Any = None,
+        privacy: PureDP | ApproxDP | None = None,
+        domain: Box | Schema | None = None,
+        method: Method | Synopsis = "auto",
         refine: bool = True,
-        consistency: bool = True,
-        negative: Negative = "norm-cut",
         choose: Literal["elbow", "silhouette", "gap"] = "elbow",
         spark_kmeans: Clusterer = "sklearn",
-        neighbours: Neighbours = "add-remove",
-        entity: str | None = None,
-        max_rows_per_person: int | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
@@ -148,17 +153,12 @@ class PrivateKMeans(CentroidClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.epsilon = epsilon
+        self.privacy = privacy
         self.domain = domain
         self.method = method
-        self.delta = delta
         self.refine = refine
-        self.consistency = consistency
-        self.negative = negative
         self.choose = choose
         self.spark_kmeans = spark_kmeans
-        self.neighbours = neighbours
-        self.entity = entity
-        self.max_rows_per_person = max_rows_per_person
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger
@@ -179,7 +179,7 @@ class PrivateKMeans(CentroidClusterer):
         if sample_weight is not None:
             raise InvalidSetting(
                 "sample_weight came: a row that counts more than once needs more noise than this.",
-                "Leave it out; for people with several rows give entity and max_rows_per_person.",
+                "Leave it out; for people with several rows let a schema say whose each row is.",
             )
         super().fit(X)
         if self.synopsis_ is not None:  # they were released on one page, and tell of one total
@@ -273,7 +273,7 @@ class PrivateKMeans(CentroidClusterer):
             Of the runs of k-means; these draws protect nothing.
         """
         check_clusterer(spark_kmeans)
-        settings = {"epsilon": synopsis.epsilon, "domain": synopsis.domain}
+        settings = {name: getattr(synopsis, name) for name in ("epsilon", "privacy", "domain")}
         own: dict[str, Any] = {"spark_kmeans": spark_kmeans, "random_state": random_state}
         model = cls(n_clusters, **settings, **own, refine=False)
         cells, rng = cell_points(synopsis, by=spark_kmeans), Randomness(random_state)
@@ -285,11 +285,21 @@ class PrivateKMeans(CentroidClusterer):
         warn_if_none_is_told(model.groups_told_, model.rows_told_)
         return model
 
-    def _promise(self) -> Any:
-        pure = super()._promise()
-        if self.delta is None:
-            return pure
-        return ApproxDP(pure.epsilon, self.delta, neighbours=pure.neighbours, rows=pure.rows)
+    def _settings(self) -> dict[str, Any]:
+        """The parameters as JSON has them, without the domain and what belongs to one run."""
+        names = ("choose", "n_clusters", "n_public", "nonfinite", "refine", "spark_kmeans")
+        params = {name: getattr(self, name) for name in names}
+        if isinstance(self.n_clusters, range | tuple):
+            params["n_clusters"] = list(self.n_clusters)
+        return dict(sorted((params | written_method(self.method) | written_promise(self)).items()))
+
+    @classmethod
+    def _parameters(cls, settings: Mapping[str, Any], box: Box) -> dict[str, Any]:
+        """Back from ``_settings``."""
+        params = read_method(read_promise(settings, box))
+        if isinstance(params["n_clusters"], list):
+            params["n_clusters"] = tuple(params["n_clusters"])
+        return params
 
     def _release_name(self, rows: Rows) -> str:
         counts = counts_of(self.n_clusters)
@@ -307,19 +317,14 @@ class PrivateKMeans(CentroidClusterer):
 
     def _new_synopsis(self, spending: Spending, plan: Plan) -> Synopsis:
         """The synopsis that the method asks for, not fitted yet."""
-        shared: dict[str, Any] = {
-            "epsilon": spending.budget.epsilon,
-            "domain": box_of(spending.rows, None),
-            "negative": self.negative,
-        }
         if plan.location:
-            return UniformGrid(**shared, cells=plan.cells_an_axis)
-        if self.method == "uniform-grid":
-            return UniformGrid(**shared)
-        if self.method == "privtree":
-            return PrivTree(**shared)
-        most = MOST_CELLS if self.method == "auto" else MAX_CELLS_DENSE
-        return AdaptiveGrid(**shared, consistency=self.consistency, max_cells=most)
+            synopsis: Synopsis = UniformGrid(cells=plan.cells_an_axis)
+        elif self.method == "auto":
+            synopsis = AdaptiveGrid(max_cells=MOST_CELLS)
+        else:
+            synopsis = synopsis_of_method(self.method)
+        box = box_of(spending.rows, None)
+        return synopsis.set_params(epsilon=spending.budget.epsilon, domain=box)  # type: ignore[no-any-return]
 
     def _choose_k(self, synopsis: Synopsis, rng: Randomness) -> int:
         counts = counts_of(self.n_clusters)
@@ -332,11 +337,11 @@ class PrivateKMeans(CentroidClusterer):
         return self._publish(clusters, settle(n_rows, row_noise, clusters.counted, clusters.sizes))
 
     def _publish(self, clusters: Clusters, totals: Totals) -> Self:
-        self.cluster_centers_ = self._bounds.unscale(clusters.centers, -1, 1)
+        self.cluster_centers_ = self.box.unscale(clusters.centers, -1, 1)
         self.n_rows_, self.n_rows_within_ = totals.n_rows, totals.within
         self.cluster_weights_, self.size_reach_ = totals.sizes, totals.reach
         self.groups_told_, self.rows_told_ = totals.told, totals.rows_told
-        self.expected_error_ = np.minimum(clusters.errors, 2 * math.sqrt(self._bounds.d))
+        self.expected_error_ = np.minimum(clusters.errors, 2 * math.sqrt(self.box.d))
         self.n_clusters_ = len(clusters.centers)
-        self.n_features_in_ = self._bounds.d
+        self.n_features_in_ = self.box.d
         return self

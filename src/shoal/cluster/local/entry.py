@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
-from shoal.engine.entry import is_spark_frame
+from shoal.engine.entry import by_engine
 from shoal.errors import ConflictingSettings, NotAReport, NotFinite, TooFewRows
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.records import extremes, records_of
@@ -62,13 +62,16 @@ def refuse_too_few(reports: Reports, n_clusters: int) -> None:
 
 
 def refuse_frame(X: object) -> None:
-    """``ConflictingSettings`` if a Spark frame came to be answered."""
-    if is_spark_frame(X):
-        raise ConflictingSettings(
-            "A Spark frame came; answers are drawn by the machine that has the record.",
-            "Report its labels instead: Perturb(model.label_mechanism(epsilon)).fit_transform("
-            'model.predict(frame).select("label")), which is paid for there.',
-        )
+    """``ConflictingSettings`` if a frame of a cluster came to be answered."""
+    by_engine(X, embedded=lambda X: None, distributed=_refuse_answers)
+
+
+def _refuse_answers(table: object) -> None:
+    raise ConflictingSettings(
+        "A Spark frame came; answers are drawn by the machine that has the record.",
+        "Report its labels instead: Perturb(model.label_mechanism(epsilon)).fit_transform("
+        'model.predict(frame).select("label")), which is paid for there.',
+    )
 
 
 def records(X: Any, box: Box | None, d: int) -> Matrix:

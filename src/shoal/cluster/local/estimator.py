@@ -21,10 +21,7 @@ from shoal.cluster.local.entry import (
     refuse_too_few,
 )
 from shoal.cluster.local.evidence import Evidence, evidence_of
-from shoal.cluster.local.methods.dispatch import chosen, method_named
-from shoal.cluster.local.methods.moments import debiased_covariance, noise_variance
-from shoal.cluster.local.methods.outcome import Learnt, Progress, Row, nearest, rising
-from shoal.cluster.local.spark import (
+from shoal.cluster.local.frames import (
     Away,
     FrameReports,
     Gathered,
@@ -32,11 +29,15 @@ from shoal.cluster.local.spark import (
     distances,
     with_columns,
 )
+from shoal.cluster.local.methods.dispatch import chosen, method_named
+from shoal.cluster.local.methods.moments import debiased_covariance, noise_variance
+from shoal.cluster.local.methods.outcome import Learnt, Progress, Row, nearest, rising
 from shoal.cluster.model_folder import save_model
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.engine.entry import is_spark_frame
+from shoal.engine.entry import by_engine
 from shoal.engine.rows import Mapper
+from shoal.engine.table import FrameTable
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import Prior, RandomizedResponse, Reports
 from shoal.mechanisms.local.laplace.prior import laplace_of
@@ -163,10 +164,12 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         column ``label``.
         """
         check_is_fitted(self)
-        if is_spark_frame(X):
-            kernel = NearestCenter(self.cluster_centers_, self.units_)
-            return self._with_columns(X, kernel, ["label"])
-        return self._nearest(records(X, self.domain, self.n_features_in_))
+        kernel = NearestCenter(self.cluster_centers_, self.units_)
+        return by_engine(
+            X,
+            embedded=lambda X: self._nearest(records(X, self.domain, self.n_features_in_)),
+            distributed=lambda table: self._with_columns(table, kernel, ["label"]),
+        )
 
     def transform(self, X: Any) -> Any:
         """The distance of each record to each centre, in ``units_``: for the client alone.
@@ -174,11 +177,13 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         Returns an array; a Spark frame comes back with columns ``distance0``, ``distance1``, ...
         """
         check_is_fitted(self)
-        if is_spark_frame(X):
-            names = [f"distance{i}" for i in range(len(self.cluster_centers_))]
-            return self._with_columns(X, Away(self.cluster_centers_, self.units_), names)
-        own = records(X, self.domain, self.n_features_in_)
-        return np.column_stack(distances(own, self.cluster_centers_, self.units_))
+        kernel = Away(self.cluster_centers_, self.units_)
+        names = [f"distance{i}" for i in range(len(self.cluster_centers_))]
+        return by_engine(
+            X,
+            embedded=self._distances,
+            distributed=lambda table: self._with_columns(table, kernel, names),
+        )
 
     def control(
         self, n: int | None = None, *, at: ArrayLike | None = None, random_state: Seed = None
@@ -331,8 +336,12 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
             return None  # they stay where the reports are
         return self._nearest(own.values) if found.labels is None else found.labels
 
-    def _with_columns(self, frame: Any, kernel: Mapper, names: list[str]) -> Any:
-        return with_columns(frame, self.domain, self.n_features_in_, kernel, names)
+    def _with_columns(self, table: FrameTable, kernel: Mapper, names: list[str]) -> Any:
+        return with_columns(table, self.domain, self.n_features_in_, kernel, names)
+
+    def _distances(self, X: Any) -> Matrix:
+        own = records(X, self.domain, self.n_features_in_)
+        return np.column_stack(distances(own, self.cluster_centers_, self.units_))
 
     def _nearest(self, points: Matrix) -> NDArray[np.int64]:
         return nearest(points, self.cluster_centers_, self.units_)

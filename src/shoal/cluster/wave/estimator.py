@@ -12,11 +12,11 @@ from shoal.cluster.wave.methods.purse import Purse
 from shoal.cluster.wave.noise import NoisyGrid
 from shoal.cluster.wave.settings import AskedCells, Method, Rule, Selector, Settings
 from shoal.cluster.wave.transform import Transform
-from shoal.domain import Box
+from shoal.domain import Box, Schema
 from shoal.engine import Rows
-from shoal.estimator import WAVE_ROW_COUNT_SHARE, Neighbours, Spending, box_of
+from shoal.estimator import WAVE_ROW_COUNT_SHARE, Spending, box_of
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, Unprotected
+from shoal.privacy import Ledger, PureDP, Unprotected
 from shoal.privacy.page import Page
 from shoal.randomness import Randomness, Seed
 from shoal.synopsis import UniformGrid
@@ -73,7 +73,7 @@ class WaveCluster(FittedWave):
     alpha, noise
         The share of the budget for the cells in "privthr" (0.9) and "privthrem" (0.7); "laplace"
         or "geometric" noise on them.
-    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
+    n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
     Attributes
@@ -113,11 +113,14 @@ class WaveCluster(FittedWave):
     CIKM 2015.
     """
 
+    _promises = (PureDP, Unprotected)
+
     def __init__(
         self,
         *,
-        domain: Box | None = None,
+        domain: Box | Schema | None = None,
         epsilon: Any = None,
+        privacy: PureDP | Unprotected | None = None,
         method: Method = "block",
         cells: AskedCells = "auto",
         level: int = 0,
@@ -134,9 +137,6 @@ class WaveCluster(FittedWave):
         connectivity: Connectivity | None = None,
         alpha: float | None = None,
         noise: CellNoise | None = None,
-        neighbours: Neighbours = "add-remove",
-        entity: str | None = None,
-        max_rows_per_person: int | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
@@ -144,6 +144,7 @@ class WaveCluster(FittedWave):
     ) -> None:
         self.domain = domain
         self.epsilon = epsilon
+        self.privacy = privacy
         self.method = method
         self.cells = cells
         self.level = level
@@ -160,9 +161,6 @@ class WaveCluster(FittedWave):
         self.connectivity = connectivity
         self.alpha = alpha
         self.noise = noise
-        self.neighbours = neighbours
-        self.entity = entity
-        self.max_rows_per_person = max_rows_per_person
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger
@@ -193,18 +191,21 @@ class WaveCluster(FittedWave):
         model = cls(
             domain=synopsis.domain,
             epsilon=synopsis.epsilon,
+            privacy=synopsis.privacy,
             cells=released.shape,
-            neighbours=synopsis.neighbours,
-            entity=synopsis.entity,
-            max_rows_per_person=synopsis.max_rows_per_person,
             **settings,
         )
         model.n_rows_, model.guarantee_ = synopsis.n_rows_, synopsis.guarantee_
         noisy, found, keys = clustered(released, Settings.of(model, released.grid.box))
         return model._publish(Transform(released.shape), released.grid, noisy, found, keys)
 
+    @property
+    def is_private(self) -> bool:
+        """Whether it promises anything: plain WaveCluster does not."""
+        return not isinstance(self._promise(), Unprotected)
+
     def _promise(self) -> Any:
-        if self.epsilon is None:
+        if self.epsilon is None and self.privacy is None:
             return Unprotected("WaveCluster without epsilon publishes counts as they are.")
         return super()._promise()
 

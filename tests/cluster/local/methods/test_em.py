@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from shoal.cluster.local import LocalClusterer
+from shoal.cluster.local.frames import Gathered
 from shoal.cluster.local.methods import em
 from shoal.cluster.local.methods.em import Lattice, density_of, lattice_for, learn
-from shoal.cluster.local.spark import Gathered
 from shoal.domain import Box
 from shoal.engine import Block
 from shoal.mechanisms import NDLaplace

@@ -28,11 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfftn, next_fast_len, rfftn
 
+from shoal.cluster.local.frames import total
 from shoal.cluster.local.methods.law import law_of, span_of, step_of
 from shoal.cluster.local.methods.moments import corrected, noise_variance
 from shoal.cluster.local.methods.outcome import Learnt, Progress, Row, nearest
 from shoal.cluster.local.methods.plain import centers_of
-from shoal.cluster.local.spark import total
 from shoal.domain.box import Matrix
 from shoal.mechanisms import NDLaplace
 from shoal.mechanisms.local.laplace.prior import Law, likeliest, likelihood_of, thinned

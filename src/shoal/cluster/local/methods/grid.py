@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.kmeans.weighted import weighted_centers
+from shoal.cluster.local.frames import total
 from shoal.cluster.local.methods.bumps import Bumps, Cells, fits_of
 from shoal.cluster.local.methods.outcome import Learnt, Progress, Row
-from shoal.cluster.local.spark import total
 from shoal.domain.box import Matrix
 from shoal.errors import NotAReport
 from shoal.mechanisms.local.categories.local_grid import LocalGrid

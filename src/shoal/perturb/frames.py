@@ -1,4 +1,4 @@
-"""Reports of a Spark frame: drawn where its rows are, and kept there."""
+"""Reports of a table whose rows stay on a cluster: drawn there, and kept there."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,8 +9,7 @@ from shoal.domain import Box, Categories, Schema
 from shoal.domain.box import Matrix
 from shoal.engine import Block, Rows, rows_of
 from shoal.engine.entry import anywhere
-from shoal.engine.rows import Terms
-from shoal.engine.spark.rows import SparkRows
+from shoal.engine.table import FrameTable
 from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds
 from shoal.mechanisms.local.laplace.remaps import taught
 from shoal.mechanisms.local.reports import Remap, Reports
@@ -21,10 +20,19 @@ __all__ = ["SAMPLE", "check_for_frame", "moved_by_all", "rows_of_frame"]
 SAMPLE = 200_000  # reports that come to this machine
 
 
-def rows_of_frame(X: Any, shape: Shape) -> Rows:
-    """The columns of a Spark frame that are reported. No row is read yet."""
+def rows_of_frame(table: FrameTable, shape: Shape) -> Rows:
+    """The rows of a frame in the columns that are reported. No row is read yet.
+
+    Parameters
+    ----------
+    table
+        The frame.
+    shape
+        What the mechanism reports.
+    """
     moves = isinstance(shape, Cell) or getattr(shape.drawn, "clip", False)
-    return rows_of(X, _domain(X, shape), outside="clip" if moves else "refuse")
+    domain = _domain(table.names, shape)
+    return rows_of(table.frame, domain, outside="clip" if moves else "refuse")
 
 
 def check_for_frame(user: str | None) -> None:
@@ -38,22 +46,24 @@ def check_for_frame(user: str | None) -> None:
 
 
 def moved_by_all(reports: Any, mechanism: Any, remap: Remap, rng: np.random.Generator) -> Any:
-    """The reports of a Spark frame, moved by what a sample of all of them tells.
+    """The reports of a frame, moved by what a sample of all of them tells.
 
     Parameters
     ----------
-    reports, mechanism
-        A frame of reports that Spark keeps, and what drew them.
+    reports
+        A frame of reports that is computed already.
+    mechanism
+        What drew them.
     remap
         Learns what it must from at most 200,000 of the reports, here; then each is moved there.
     rng
         Draws the sample.
     """
-    kept = SparkRows(reports, anywhere(reports.columns), Terms())
-    if not kept.size():
+    rows = rows_of(reports, anywhere(reports.columns))
+    if not rows.size():
         return reports
-    one_by_one = taught(remap, Reports(kept.take(SAMPLE, rng), mechanism))
-    return kept.map(_Moved(one_by_one, mechanism), reports.columns).frame()
+    one_by_one = taught(remap, Reports(rows.take(SAMPLE, rng), mechanism))
+    return rows.map(_Moved(one_by_one, mechanism), reports.columns).frame()
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,11 +78,11 @@ class _Moved:
         return self.remap(Reports(block.numbers, self.mechanism)).values
 
 
-def _domain(X: Any, shape: Shape) -> Box | Schema:
+def _domain(columns: Names, shape: Shape) -> Box | Schema:
     if isinstance(shape, Mixture):
         return _schema(dict(shape.mechanism.columns))
     if isinstance(shape, Category):
-        return _schema({_only(X.columns): shape.mechanism.categories})
+        return _schema({_only(columns): shape.mechanism.categories})
     if isinstance(shape, Cell):
         return shape.drawn.domain
     if not isinstance(shape, Numbers) or shape.box is None:

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize import Policy, TopDownSpecialization, problem_of
-from shoal.anonymize.study import MERGED, studied
+from shoal.anonymize.spark.study import MERGED
+from shoal.anonymize.study import studied
 from shoal.anonymize.table import table_of
 from shoal.engine.spark.table import SparkTable
 from shoal.errors import HierarchyIncomplete, TooManyCombinations

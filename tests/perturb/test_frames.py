@@ -10,7 +10,7 @@ from shoal.errors import ConflictingSettings, TooManyCells
 from shoal.mechanisms import NDLaplace, bayes_remap, clamp
 from shoal.mechanisms.local.laplace.remaps import Then
 from shoal.mechanisms.local.reports import Reports
-from shoal.perturb import Perturb, Streamed, spark_frames
+from shoal.perturb import Perturb, Streamed, frames
 from shoal.privacy import Ledger
 from shoal.randomness import Randomness
 
@@ -47,9 +47,9 @@ def test_a_remap_moves_a_frames_reports_as_it_moves_those_of_an_array(frame, rem
 
 
 def test_a_prior_is_learnt_from_a_sample_of_very_many_reports(frame, monkeypatch):
-    monkeypatch.setattr(spark_frames, "SAMPLE", 50)
+    monkeypatch.setattr(frames, "SAMPLE", 50)
     learnt = []
-    monkeypatch.setattr(spark_frames, "taught", lambda _, reports: learnt.append(reports) or TOWNS)
+    monkeypatch.setattr(frames, "taught", lambda _, reports: learnt.append(reports) or TOWNS)
     moved, _ = drawn(frame, bayes_remap("em"))
     assert len(learnt[0].values) == 50
     assert len(moved) == 300

@@ -1,6 +1,6 @@
-"""Reports in a Spark frame: counted where they are, and a sample of them for what counts not.
+"""Reports in a frame of a cluster: counted there, with a sample here for methods that need one.
 
-Records in a Spark frame: labelled and measured where they are, as a client does its own.
+Records in such a frame: labelled and measured where they are, as a client does its own.
 """
 
 from collections.abc import Callable
@@ -17,15 +17,15 @@ from shoal.data import encode
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.engine import Block, Rows, rows_of
-from shoal.engine.entry import anywhere, is_spark_frame
+from shoal.engine.entry import anywhere, by_engine
 from shoal.engine.rows import Mapper, Tally, Terms
 from shoal.engine.screen import Screen, Sifted
-from shoal.engine.spark.rows import SparkRows
+from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, NotAReport
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import Reports
-from shoal.perturb.spark_frames import SAMPLE
+from shoal.perturb.frames import SAMPLE
 from shoal.privacy import Mechanism
 from shoal.randomness import Randomness, Seed
 
@@ -40,7 +40,6 @@ __all__ = [
 ]
 
 _STEPS = 2**20  # whole numbers add up the same in any order
-_WHOLE = ("tinyint", "smallint", "int", "bigint")
 
 Field = NDArray[np.float64]
 
@@ -72,11 +71,7 @@ class FrameReports:
     simulation: bool = False
 
     def __post_init__(self) -> None:
-        if not is_spark_frame(self.frame):
-            raise NotAReport(
-                f"A {type(self.frame).__name__} came where a Spark frame of reports belongs.",
-                "Wrap arrays in Reports(values, mechanism).",
-            )
+        self._table()
 
     def gathered(self, random_state: Seed = None) -> "Gathered":
         """What a learner needs of them on this machine.
@@ -88,12 +83,12 @@ class FrameReports:
         """
         if isinstance(self.mechanism, LocalGrid):
             return self._cells(self.mechanism)
-        rows = self._rows(anywhere(_columns(self.frame, self.mechanism)))
+        rows = self._rows(anywhere(_columns(self._table(), self.mechanism)))
         sample = rows.take(SAMPLE, Randomness(random_state).compute)
         return Gathered(sample, self.mechanism, simulation=self.simulation, rows=rows)
 
     def _cells(self, grid: LocalGrid) -> "Gathered":
-        column = _only_column(self.frame)
+        column = _only_column(self._table())
         if isinstance(grid.cells, str):  # it waits for the number of reports
             grid = grid.settled(max(1, self._rows(anywhere([column])).size()))
         rows = self._rows(Box(**{column: (0, grid.oracle.codes - 1)}))
@@ -102,6 +97,20 @@ class FrameReports:
 
     def _rows(self, box: Box) -> Rows:
         return rows_of(self.frame, box, outside="refuse")
+
+    def _table(self) -> FrameTable:
+        return by_engine(self.frame, embedded=_refuse_embedded, distributed=_same_table)
+
+
+def _refuse_embedded(X: object) -> FrameTable:
+    raise NotAReport(
+        f"A {type(X).__name__} came where a Spark frame of reports belongs.",
+        "Wrap arrays in Reports(values, mechanism).",
+    )
+
+
+def _same_table(table: FrameTable) -> FrameTable:
+    return table
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -151,20 +160,20 @@ class _InSteps:
         return (np.rint(self.counted(block.numbers) * float(_STEPS)).astype(np.int64),)
 
 
-def _columns(frame: Any, mechanism: Mechanism[Any, Any]) -> tuple[str, ...]:
+def _columns(table: FrameTable, mechanism: Mechanism[Any, Any]) -> tuple[str, ...]:
     box = box_of(mechanism)
-    return tuple(frame.columns) if box is None else box.names
+    return table.names if box is None else box.names
 
 
-def _only_column(frame: Any) -> str:
-    kinds = frame.dtypes
-    if len(kinds) != 1 or kinds[0][1] not in _WHOLE:
+def _only_column(table: FrameTable) -> str:
+    names = table.names
+    if len(names) != 1 or not table.is_whole(names[0]):
         raise DimensionMismatch(
-            f"{len(kinds)} columns came, or no whole numbers, where reports of a LocalGrid are "
+            f"{len(names)} columns came, or no whole numbers, where reports of a LocalGrid are "
             "one column of them.",
             "Choose it and say its kind: frame.selectExpr('CAST(cell AS BIGINT) AS cell').",
         )
-    return str(kinds[0][0])
+    return names[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,32 +211,40 @@ def distances(points: Matrix, centers: Matrix, units: Row) -> list[NDArray[np.fl
     return [np.sqrt(np.square((points - center) / units).sum(1)) for center in centers]
 
 
-def with_columns(frame: Any, box: Box | None, d: int, kernel: Mapper, names: list[str]) -> Any:
+def with_columns(
+    table: FrameTable, box: Box | None, d: int, kernel: Mapper, names: list[str]
+) -> Any:
     """The frame with the columns more that a kernel makes of its records.
 
     Parameters
     ----------
-    frame, box, d
-        Records, moved into the box as `shoal.cluster.local.entry.records` moves them. Without one,
+    table
+        The frame of records.
+    box
+        Records are moved into it as `shoal.cluster.local.entry.records` moves them. Without one,
         all of the frame's columns are the record, and NaN is refused.
-    kernel, names
-        What makes columns of a block of records, and what they are called.
+    d
+        How many columns a record has.
+    kernel
+        Makes columns of a block of records.
+    names
+        What these columns are called.
     """
-    rows = _in_box(frame, box) if box is not None else _anywhere(frame, d)
+    rows = _rows_anywhere(table, d) if box is None else _rows_in_box(table, box)
     return rows.map(kernel, names).like_input()
 
 
-def _in_box(frame: Any, box: Box) -> SparkRows:
-    return SparkRows(frame, box, Terms(), screen=_Moving(box, Terms()))
+def _rows_in_box(table: FrameTable, box: Box) -> Rows:
+    return table.rows(box, screen=_Moving(box, Terms()))
 
 
-def _anywhere(frame: Any, d: int) -> SparkRows:
-    if len(frame.columns) != d:
+def _rows_anywhere(table: FrameTable, d: int) -> Rows:
+    if len(table.names) != d:
         raise DimensionMismatch(
-            f"{len(frame.columns)} columns came; the model has {d}.",
+            f"{len(table.names)} columns came; the model has {d}.",
             "Choose them in the model's order: frame.select(...).",
         )
-    return SparkRows(frame, anywhere(frame.columns), Terms(outside="refuse"))
+    return table.rows(anywhere(table.names), Terms(outside="refuse"))
 
 
 class _Moving(Screen):
