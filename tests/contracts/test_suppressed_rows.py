@@ -15,6 +15,7 @@ import pytest
 
 from shoal.anonymize import run_policy, table
 from shoal.anonymize.release import people, run
+from shoal.engine import duckdb
 from shoal.errors import ShoalError
 from shoal.pages import table as table_pages
 from shoal.randomness import Randomness
@@ -120,10 +121,11 @@ def quick(monkeypatch):
     monkeypatch.setattr(run, "Randomness", lambda: Randomness(7))
     monkeypatch.setattr(people.secrets, "token_hex", lambda n: "0" * 2 * n)  # a register's name
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    monkeypatch.setattr(table, "found_in", remembered)
+    monkeypatch.setattr(table, "query_stream", remembered)
+    monkeypatch.setattr(duckdb, "query_stream", remembered)
 
 
-def remembered(sql, schema, batches, plainly=table.found_in):
+def remembered(sql, schema, batches, plainly=duckdb.query_stream):
     rows = pa.Table.from_batches(batches, schema)
     key = (sql, str(schema), str(rows.to_pydict()))
     if key not in ASKED:

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.anonymize.frequency_table import Frequency, problem_of
+    from shoal.anonymize.frequency_table import Frequency, count_combinations
     from shoal.anonymize.hierarchies import Hierarchy, read_hierarchy, write_arx
     from shoal.anonymize.policy import Policy, read_policy
     from shoal.anonymize.release.result import Finished
@@ -25,7 +25,7 @@ _HOMES = {
     "Policy": "policy",
     "SearchSettings": "specialization",
     "TopDownSpecialization": "specialization",
-    "problem_of": "frequency_table",
+    "count_combinations": "frequency_table",
     "read_hierarchy": "hierarchies",
     "read_policy": "policy",
     "recount": "risk.recount",
@@ -42,7 +42,7 @@ __all__ = [
     "Policy",
     "SearchSettings",
     "TopDownSpecialization",
-    "problem_of",
+    "count_combinations",
     "read_hierarchy",
     "read_policy",
     "recount",

@@ -8,13 +8,15 @@ if TYPE_CHECKING:
     from shoal.anonymize.problem import Outcome
     from shoal.anonymize.release.people import People
     from shoal.anonymize.release.result import Finished, Pages
-    from shoal.anonymize.study import Progress, Studied
+    from shoal.anonymize.search.portfolio import Progress
 
 __all__ = ["release_frame", "run_on_frame", "study_frame"]
 
 
-def study_frame(policy: "Policy", table: Any, cut: Any, progress: "Progress | None") -> "Studied":
-    """The frequency table of a frame, and the release that is found for it.
+def study_frame(
+    policy: "Policy", table: Any, cut: Any, progress: "Progress | None"
+) -> "tuple[Frequency, Outcome]":
+    """Count a frame's combinations, and find the release or apply a cut.
 
     Parameters
     ----------

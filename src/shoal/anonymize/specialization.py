@@ -6,19 +6,18 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from shoal.anonymize.frames import release_frame
-from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.frames import release_frame, study_frame
+from shoal.anonymize.frequency_table import Frequency, count_combinations
 from shoal.anonymize.policy import AnyPolicy, Policy, guarantee_of, policy_of
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.manifest import public_cut
+from shoal.anonymize.release.manifest import occurring, public_cut
 from shoal.anonymize.release.people import Register, not_stated, people_in
-from shoal.anonymize.release.result import occurring
 from shoal.anonymize.release.run import produce
-from shoal.anonymize.study import studied
+from shoal.anonymize.search.portfolio import find_outcome
 from shoal.anonymize.table import AnyTable, Table, table_of
-from shoal.data import source_of
 from shoal.domain import Taxonomy
 from shoal.engine.entry import by_engine
 from shoal.engine.scratch import scratch
@@ -399,8 +398,17 @@ def _nested(taxonomy: Taxonomy) -> dict[str, Any]:
 
 
 def _study(policy: Policy, table: AnyTable, cut: Any = None) -> tuple[Frequency, Outcome]:
-    """Count the table's combinations, and find the release or apply a cut to it."""
-    return studied(policy, table, cut)
+    """Count the table's combinations, and search for a release or apply a cut."""
+    return by_engine(
+        table,
+        embedded=lambda table: _study_here(policy, table, cut),
+        distributed=lambda table: study_frame(policy, table, cut, None),
+    )
+
+
+def _study_here(policy: Policy, table: Table, cut: Any) -> tuple[Frequency, Outcome]:
+    frequency = count_combinations(policy, table)  # 2. values coded by their hierarchies
+    return frequency, find_outcome(policy, frequency, cut)  # 3. from the roots, while rules hold
 
 
 def _public_cut(
@@ -425,8 +433,8 @@ def _release_here(policy: Policy, table: Table, frequency: Frequency, outcome: O
     with scratch() as folder:
         path = folder / "release.parquet"
         produce(policy, table, frequency, outcome, path)
-        source = source_of(str(path))
-        return pa.Table.from_batches(list(source.batches(source.names)))
+        with pq.ParquetFile(path) as file:
+            return file.read()
 
 
 def _in_kind_of(X: Any, released: Any) -> Any:

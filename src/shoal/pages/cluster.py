@@ -7,7 +7,7 @@ from pprint import pformat
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from shoal.estimator import people_of, promise_of
+from shoal.estimator import people_of
 from shoal.pages.page import Line, bounds_text, promise_lines
 from shoal.privacy import ApproxDP
 from shoal.privacy.exact import plain
@@ -21,6 +21,7 @@ __all__ = [
     "estimator_code",
     "exact_promise_lines",
     "learner_code",
+    "names_nobody",
     "no_group_text",
     "release_settings",
     "unit_of",
@@ -87,6 +88,11 @@ def count_text(groups: int) -> str:
     return "1 group" if groups == 1 else f"{groups or 'No'} groups"
 
 
+def names_nobody(model: Any) -> bool:
+    """Whether no column says whose a row is."""
+    return people_of(model.domain)[0] is None
+
+
 def unit_of(model: Any) -> str:
     """What is counted: people where each is known and has one row, else rows."""
     entity, limit = people_of(model.domain)
@@ -120,25 +126,26 @@ def estimator_code(model: Any, first: str, **own: Any) -> str:
     more = "".join(
         f"\n    {name}={value!r}," for name, value in options.items() if value is not None
     )
-    promise, schema = _promise_code(model), _schema_code(model)
+    whose = _schema_code(model)
     return (
-        f"import shoal\n\nbox = {_box_code(model.box)}\n{schema}"
+        f"import shoal\n\nbox = {_box_code(model.box)}\n{whose}"
         f"model = shoal.{type(model).__name__}(\n"
-        f"    {first}{promise}, domain={'schema' if schema else 'box'},{more}\n)\n"
+        f"    {first}{_promise_code(model)}, domain={'schema' if whose else 'box'},{more}\n)\n"
         'model.fit("table.csv").save("model")'
     )
 
 
 def _promise_code(model: Any) -> str:
-    """The parameter that says what is promised: the short one, where it says all."""
-    promised = promise_of(model.epsilon, model.privacy)
-    amounts = [promised.epsilon, *([promised.delta] if isinstance(promised, ApproxDP) else [])]
-    texts = [repr(plain(amount)) for amount in amounts]
-    if promised.neighbours != "add-remove":
-        texts.append(f"neighbours={promised.neighbours!r}")
-    if len(texts) == 1:
-        return f"epsilon={texts[0]}"
-    return f"privacy=shoal.{type(promised).__name__}({', '.join(texts)})"
+    """The parameter that says what is promised."""
+    promise = model._promise()
+    amounts = [repr(plain(promise.epsilon))]
+    if isinstance(promise, ApproxDP):
+        amounts.append(repr(plain(promise.delta)))
+    elif promise.neighbours == "add-remove":
+        return f"epsilon={amounts[0]}"
+    if promise.neighbours != "add-remove":
+        amounts.append(f"neighbours={promise.neighbours!r}")
+    return f"privacy=shoal.{type(promise).__name__}({', '.join(amounts)})"
 
 
 def _schema_code(model: Any) -> str:
@@ -146,8 +153,7 @@ def _schema_code(model: Any) -> str:
     entity, limit = people_of(model.domain)
     if entity is None:
         return ""
-    people = f"entity={entity!r}, max_rows_per_person={limit!r}"
-    return f"schema = shoal.Schema.of_box(box, {people})\n"
+    return f"schema = shoal.Schema.of_box(box, entity={entity!r}, max_rows_per_person={limit!r})\n"
 
 
 def _box_code(box: "Box") -> str:

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from shoal.cluster.kmeans.plan import strength
 from shoal.cluster.totals import whole_shares
-from shoal.estimator import people_of
 from shoal.figures import cell_map, raster_of_cells, raster_of_points
 from shoal.figures.text import number, places, shorten
 from shoal.pages.cluster import (
     count_text,
     estimator_code,
     exact_promise_lines,
+    names_nobody,
     no_group_text,
     release_settings,
     unit_of,
@@ -260,7 +260,7 @@ def _limits(groups: KMeansGroups) -> list[str]:
             f"That there are {groups.k} groups was chosen among {low} to {high} on released "
             f"numbers ({model.choose}), which spends no budget."
         )
-    if people_of(model.domain)[0] is None:
+    if names_nobody(model):
         limits.append("One row is taken as one person. Someone with several has that many times ε.")
     first = _cautions(groups) if any(groups.certain) else [no_group_text(model)]
     return [*first, *limits]

@@ -106,7 +106,7 @@ def _largest(finished: "Finished", q: int) -> tuple[int | None, int]:
 def _lost_by_opening(finished: "Finished", q: int, at: int) -> int:
     """Rows in groups that would break a rule if this label were replaced by those below it."""
     from shoal.anonymize.classes import classes_of
-    from shoal.anonymize.release.lines import violations
+    from shoal.anonymize.search.greedy import violations
 
     problem, release = finished.frequency.problem, finished.produced.release
     gone = release.suppressed | release.starred

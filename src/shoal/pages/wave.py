@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.totals import whole_shares
-from shoal.cluster.wave.fitted import branches, densest
-from shoal.estimator import people_of
+from shoal.cluster.wave.figure import branches, densest_cells
 from shoal.figures import cluster_map
 from shoal.figures.text import number, places
 from shoal.pages.cluster import (
     count_text,
     estimator_code,
     exact_promise_lines,
+    names_nobody,
     no_group_text,
     release_settings,
     unit_of,
@@ -121,7 +121,7 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
         title=title or f"{heading} by {name_list(groups.names)}",
         method="WaveCluster",
         algorithm=model.method,
-        evidence=f"proofs beside the code: {model.method}.proof.md and those it names",
+        evidence="proofs beside the code: methods.proof.md and those it names",
         code=code(model),
     )
     given = {name: leaf for name, leaf in result.settings.items() if leaf.value is not None}
@@ -257,7 +257,7 @@ def _limits(groups: WaveGroups) -> list[str]:
         "People where few others are may be in no group though they belong to one.",
         "Other people in the table would have moved the borders too.",
     ]
-    if people_of(groups.model.domain)[0] is None:
+    if names_nobody(groups.model):
         limits.append("One row is taken as one person. Someone with several has that many times ε.")
     return [CHOSEN if any(groups.certain) else no_group_text(groups.model), *limits]
 
@@ -288,7 +288,7 @@ def _map(groups: WaveGroups, pair: tuple[int, int], first: bool) -> "ClusterMap"
         low=groups.box.low[at],
         high=groups.box.high[at],
         sizes=groups.sizes,
-        centers=densest(model)[:, at],
+        centers=densest_cells(model)[:, at],
         branches=branches(model.tree_, model.cell_labels_) if tree else (),
         title=f"Groups of cells by {names[0]} and {names[1]}{some}",
         of=groups.unit,

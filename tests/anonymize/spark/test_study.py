@@ -6,10 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.anonymize import Policy, TopDownSpecialization, problem_of
-from shoal.anonymize.spark.study import MERGED
-from shoal.anonymize.study import studied
-from shoal.anonymize.table import table_of
+from shoal.anonymize import Policy, TopDownSpecialization, count_combinations
+from shoal.anonymize.search.portfolio import find_outcome
+from shoal.anonymize.spark.study import MERGED, study_frame
 from shoal.engine.spark.table import SparkTable
 from shoal.errors import HierarchyIncomplete, TooManyCombinations
 
@@ -21,6 +20,11 @@ QIDS = [
 LETTER = {"role": "quasi", "hierarchy": {"tree": {"*": {"x": ["a", "b"], "y": ["c", "d"]}}}}
 PREFIX = {"role": "quasi", "hierarchy": {"kind": "prefix", "keep": [3, 2, 1]}}
 EVERYTHING, SOME, NOTHING = 10**7, 5000, 1  # combinations that come to the driver
+
+
+def study_here(asked, table):
+    frequency = count_combinations(asked, table)
+    return frequency, find_outcome(asked, frequency)
 
 
 @pytest.fixture(scope="session")
@@ -50,8 +54,8 @@ def policy(k, suppression):
 def agree(adults, k, suppression, limit):
     table, frame = adults
     asked = policy(k, suppression)
-    _, near = studied(asked, table_of(table))
-    _, far = studied(asked, SparkTable(frame, limit))
+    _, near = study_here(asked, table)
+    _, far = study_frame(asked, SparkTable(frame, limit))
     assert far.cut == near.cut
     assert far.metrics == near.metrics
 
@@ -95,8 +99,8 @@ def small(nulls="own_value", **parts):
 )
 def test_learnt_hierarchies_and_nulls_are_those_of_this_machine(spark, nulls):
     table = letters()
-    near, expected = studied(small(nulls), table_of(table))
-    far, found = studied(small(nulls), SparkTable(spark.createDataFrame(table), 10))
+    near, expected = study_here(small(nulls), table)
+    far, found = study_frame(small(nulls), SparkTable(spark.createDataFrame(table), 10))
     assert found.cut == expected.cut
     assert found.metrics == expected.metrics
     assert far.problem.lost == near.problem.lost
@@ -110,8 +114,8 @@ def test_splits_learnt_on_spark_are_those_of_this_machine(spark, limit):
     pay = {"role": "quasi", "type": "int", "domain": [0, 199_999],
            "hierarchy": {"kind": "binary", "split": "median"}}  # fmt: skip
     asked = small(attributes={"pay": pay})
-    near, expected = studied(asked, table_of(table))
-    far, found = studied(asked, SparkTable(spark.createDataFrame(table), limit))
+    near, expected = study_here(asked, table)
+    far, found = study_frame(asked, SparkTable(spark.createDataFrame(table), limit))
     trees = [of.codec.hierarchies["pay"].taxonomy.nodes for of in (near, far)]
     assert trees[0] == trees[1]
     assert len(trees[0]) > 20
@@ -121,8 +125,8 @@ def test_splits_learnt_on_spark_are_those_of_this_machine(spark, limit):
 
 def test_counting_split_by_split_gives_the_cut_of_this_machine(spark):
     asked = small(privacy={"k": 25, "suppression": 0})
-    near = studied(asked, table_of(letters()))[1]
-    far = studied(asked, SparkTable(spark.createDataFrame(letters()), NOTHING))[1]
+    near = study_here(asked, letters())[1]
+    far = study_frame(asked, SparkTable(spark.createDataFrame(letters()), NOTHING))[1]
     assert far.cut == near.cut
     assert far.metrics == near.metrics
 
@@ -154,21 +158,21 @@ def test_what_needs_all_lines_at_once_is_refused_and_says_what_would_do(spark, p
         table = table.append_column("s", pa.array([f"p{i % 50}" for i in range(200)]))
     rows = SparkTable(spark.createDataFrame(table), 10)
     with pytest.raises(TooManyCombinations, match=what) as error:
-        studied(small(**parts), rows)
+        study_frame(small(**parts), rows)
     assert "collect_limit" in error.value.hint
 
 
 def test_a_frequency_table_beyond_the_limit_is_not_brought_here(spark):
     with pytest.raises(TooManyCombinations, match="10 may come"):
-        problem_of(small(), SparkTable(spark.createDataFrame(letters()), 10))
+        count_combinations(small(), SparkTable(spark.createDataFrame(letters()), 10))
 
 
 def test_values_without_a_leaf_are_told_from_afar_as_they_are_here(spark):
     table = letters().set_column(0, "q", pa.array(["z"] * 7 + ["a"] * 193))
     with pytest.raises(HierarchyIncomplete) as near:
-        studied(small(), table_of(table))
+        study_here(small(), table)
     with pytest.raises(HierarchyIncomplete) as far:
-        studied(small(), SparkTable(spark.createDataFrame(table), 10))
+        study_frame(small(), SparkTable(spark.createDataFrame(table), 10))
     assert str(near.value) == str(far.value)
 
 
@@ -185,6 +189,7 @@ def test_the_same_values_in_other_types_give_the_same_cut(spark, kind):
     asked = Policy.of({"version": 1, "attributes": {"age": ages}, "privacy": {"k": 9}})
     table = pa.table({"age": np.random.default_rng(1).integers(0, 70, 300)})
     frame = spark.createDataFrame(table).selectExpr(f"CAST(age AS {kind}) AS age")
-    near, far = (studied(asked, table_of(rows))[1].cut for rows in (table, frame))
+    near = study_here(asked, table)[1].cut
+    far = study_frame(asked, SparkTable(frame))[1].cut
     assert far == near
     assert len(near.nodes[0]) > 4

@@ -308,7 +308,7 @@ def _rows(policy: "Policy", engines: Engines, progress: Progress) -> Iterator[An
 
 def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool) -> None:
     """All that can be said without a search; nothing is written."""
-    from shoal.anonymize.frequency_table import problem_of
+    from shoal.anonymize.frequency_table import count_combinations
     from shoal.anonymize.release.result import paths_of
     from shoal.anonymize.table import table_of
     from shoal.anonymize.table_check import rarely_shared
@@ -318,7 +318,7 @@ def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool) ->
     with say.progress(1) as progress, _rows(policy, engines, progress) as rows:
         progress.step("Counting rows")
         table = table_of(rows)
-        problem, rare = problem_of(policy, table).problem, rarely_shared(policy, table)
+        problem, rare = count_combinations(policy, table).problem, rarely_shared(policy, table)
     found = {"rows": problem.N, "combinations": len(problem.n), "may_be_left_out": problem.budget}
     counted = (
         f"{problem.N:,} rows in {len(problem.n):,} different combinations; {problem.budget:,} may "
