@@ -10,7 +10,7 @@ from shoal.pages.cluster import (
     unit_of,
     without,
 )
-from shoal.privacy import PureDP, Released, Result
+from shoal.privacy import ApproxDP, PureDP, Released, Result
 
 BOX = Box(age=(0, 110), visits=(0, 20))
 
@@ -34,6 +34,15 @@ def test_settings_that_are_none_are_left_out_of_the_code():
     assert "level=2" in text
     assert "random_state=3" in text
     compile(text, "page", "exec")
+
+
+def test_code_names_the_whole_promise_and_whose_rows_are_where_that_is_said():
+    promise = ApproxDP("0.5", "1e-9", neighbours="replace-one")
+    schema = Schema.of_box(BOX, entity="id", max_rows_per_person=3)
+    text = estimator_code(PrivateKMeans(2, privacy=promise, domain=schema), "2, ")
+    assert "privacy=shoal.ApproxDP('0.5', '0.000000001', neighbours='replace-one')" in text
+    assert "schema = shoal.Schema.of_box(box, entity='id', max_rows_per_person=3)" in text
+    assert "domain=schema" in text
 
 
 def test_the_promise_is_named_after_its_sentence():

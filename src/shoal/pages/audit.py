@@ -112,7 +112,7 @@ def page(audit: Audit) -> VerdictPage:
         What was found.
     """
     level, table = f"alpha {audit.options['alpha']:g}", _table(audit)
-    lines = [
+    lines: list[Line | Table] = [
         Line("Verdict", f"{audit.verdict}: {audit.sentence}"),
         table,
         *labelled("Seen", _evidence(audit)),

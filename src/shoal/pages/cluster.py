@@ -7,7 +7,10 @@ from pprint import pformat
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
+from shoal.estimator import people_of
 from shoal.pages.page import Line, bounds_text, promise_lines
+from shoal.privacy import ApproxDP
+from shoal.privacy.exact import plain
 
 if TYPE_CHECKING:
     from shoal.domain import Box
@@ -64,9 +67,9 @@ def exact_promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
     """
     from shoal.report.promise import promise
 
+    lines = promise_lines(guarantee, **context)
     named = promise(guarantee, **context)
-    exactly = Line("Exactly", f"{named.name}, for {named.protects}.")
-    return [*promise_lines(guarantee, **context), exactly]
+    return [*lines, Line("Exactly", f"{named.name}, for {named.protects}.")]
 
 
 def values_of(guarantee: "Guarantee") -> dict[str, Any]:
@@ -87,18 +90,13 @@ def count_text(groups: int) -> str:
 
 def names_nobody(model: Any) -> bool:
     """Whether no column says whose a row is."""
-    from shoal.estimator import people_of
-
     return people_of(model.domain)[0] is None
 
 
 def unit_of(model: Any) -> str:
     """What is counted: people where each is known and has one row, else rows."""
-    from shoal.estimator import people_of
-
     entity, limit = people_of(model.domain)
-    one_each = entity is not None and limit == 1
-    return "people" if one_each else "rows"
+    return "people" if entity is not None and limit == 1 else "rows"
 
 
 def no_group_text(model: Any) -> str:
@@ -139,9 +137,6 @@ def estimator_code(model: Any, first: str, **own: Any) -> str:
 
 def _promise_code(model: Any) -> str:
     """The parameter that says what is promised."""
-    from shoal.privacy import ApproxDP
-    from shoal.privacy.exact import plain
-
     promise = model._promise()
     amounts = [repr(plain(promise.epsilon))]
     if isinstance(promise, ApproxDP):
@@ -155,8 +150,6 @@ def _promise_code(model: Any) -> str:
 
 def _schema_code(model: Any) -> str:
     """The line that says whose the rows are, where that is known."""
-    from shoal.estimator import people_of
-
     entity, limit = people_of(model.domain)
     if entity is None:
         return ""
@@ -259,9 +252,7 @@ def _read_on_spark(table: str, mechanism: Any, names: Sequence[str]) -> tuple[st
 
 
 def _is_uri(path: str) -> bool:
-    from shoal.engine.spark.files import uri_of
-
-    return uri_of(path) == path
+    return "://" in path or path.startswith("file:")
 
 
 def _columns(mechanism: Any, names: Sequence[str]) -> list[str]:

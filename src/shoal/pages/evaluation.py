@@ -112,7 +112,7 @@ def page(scored: Evaluation) -> VerdictPage:
     name = type(scored.model).__name__
     findings, table = _findings(scored), _table(scored)
     against = f"{scored.on_rows} against {scored.compared_with}."
-    lines = [
+    lines: list[Line | Table] = [
         Line("Scored", f"{name} in {scored.folder} on {against}"),
         table,
         *(Line("Finding", text) for text in findings),

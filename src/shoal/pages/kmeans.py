@@ -139,8 +139,8 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
         figures=maps(groups),
         tables=[table],
         limits=_limits(groups),
-        lines=_lines(groups, counted, table),
         values=_values(groups),
+        lines=_lines(groups, counted, table),
     )
 
 

@@ -245,7 +245,7 @@ def _release(
     engines: Engines,
     say: Output,
     explain: bool,
-    about: tuple[Any, ...],
+    about: tuple[str | None, str | None, Path | None],
     *,
     overwrite: bool,
     earlier: tuple[Path | None, bool] = (None, False),

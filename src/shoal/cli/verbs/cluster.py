@@ -56,7 +56,7 @@ from shoal.pages.page import Line
 if TYPE_CHECKING:
     from shoal.domain import Schema
     from shoal.engine import Rows
-    from shoal.pages.page import Page
+    from shoal.privacy import Result
 
 __all__ = ["cluster"]
 
@@ -116,7 +116,7 @@ def cluster(
         version: 1
         columns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}
     """
-    from shoal.cluster.model_folder import check_replaceable
+    from shoal.cluster.model_folder import check_replaceable, write_model
     from shoal.cluster.totals import told_elsewhere
     from shoal.files import whole_file, whole_folder
 
@@ -149,19 +149,21 @@ def cluster(
         work = work_of("cluster", table, engines.on_spark, seed, options.work)
         check_replaceable(output)
         payment = stack.enter_context(_paying(model, work, ledger))
-        folder = stack.enter_context(whole_folder(output, overwrite))
         progress.step("Checking rows")
+        folder = stack.enter_context(whole_folder(output, overwrite))
         rows = _rows(source, options, progress)
         progress.step("Finding groups")
         with told_elsewhere():  # lines, page and document say so
             model.fit(rows)
         holder_lines = left_out_or_moved(rows)
         progress.step("Writing the page")
+        written = write_model(model, folder)
         page = import_module(chosen.page).page(model, title=title, publisher=publisher)
-        files = [output / name for name in _write(model, page, ledger, folder)]
+        result = page.to_result()
+        files = [output / name for name in _write_page(result, folder, ledger, written)]
         if curator is not None:
             part = stack.enter_context(whole_file(curator, overwrite))
-            write_curator_page(part, page.to_result(), holder_lines, ledger)
+            write_curator_page(part, result, holder_lines, ledger)
     say.result(
         {
             "report": str(files[0]),
@@ -213,6 +215,7 @@ def _paying(model: Any, work: dict[str, Any], ledger: Path | None) -> Iterator[_
 def _rows(source: Any, options: Options, progress: Progress) -> "Rows":
     from shoal.engine import rows_of
 
+    count = counted(progress)
     rows = rows_of(
         source,
         options.box,
@@ -220,20 +223,20 @@ def _rows(source: Any, options: Options, progress: Progress) -> "Rows":
         entity=options.entity,
         max_rows_per_person=options.max_rows_per_person,
     )
-    rows.on_progress(counted(progress))
+    rows.on_progress(count)
     return rows
 
 
-def _write(model: Any, page: "Page", ledger: Path | None, folder: Path) -> list[str]:
-    """Model and page, into a folder that may be published."""
+def _write_page(
+    result: "Result", folder: Path, ledger: Path | None, files: list[dict[str, str]]
+) -> list[str]:
+    """Write the page beside the model's files; the names of all of them, the page first."""
     from shoal import report
-    from shoal.cluster.model_folder import write_model
     from shoal.privacy import Ledger
 
-    files = write_model(model, folder)
     known = None if ledger is None else Ledger(ledger)
-    pages = report.write(report.findings(page.to_result(), ledger=known, files=files), folder)
-    return [page.name for page in pages] + [file["name"] for file in files]
+    pages = report.write(report.findings(result, ledger=known, files=files), folder)
+    return [path.name for path in pages] + [file["name"] for file in files]
 
 
 def _place_lines(files: list[Path], ledger: Path | None) -> list[Line]:

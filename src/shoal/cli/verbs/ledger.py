@@ -16,8 +16,7 @@ from shoal.figures.text import clean
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
+    from shoal.cli.output import Part
     from shoal.privacy import Budget, Guarantee, Ledger
 
 __all__ = ["ledger_app"]
@@ -122,7 +121,7 @@ def _new(path: Path) -> "Ledger":
     return Ledger(path)
 
 
-def _made_lines(path: Path, made: bool) -> list["RenderableType"]:
+def _made_lines(path: Path, made: bool) -> list["Part"]:
     """Said aloud: a name spelt wrongly would be a new ledger too."""
     return [Line("Made", f"a new ledger, {path}: there was none")] if made else []
 
@@ -214,7 +213,7 @@ def _left(limit: "Budget", spent: "Budget | None") -> dict[str, str]:
     return told
 
 
-def _listed(entries: list[dict[str, Any]]) -> list["RenderableType"]:
+def _listed(entries: list[dict[str, Any]]) -> list["Part"]:
     """A table, or on a narrow screen a paragraph an entry: a promise is never cut."""
     from rich.table import Table
     from rich.text import Text
@@ -226,7 +225,10 @@ def _listed(entries: list[dict[str, Any]]) -> list["RenderableType"]:
         for line in entries
     ]
     if console().width < NARROW:
-        return [part for row in rows for part in (*map(Line, HEADS, row), Text())]
+        parts: list[Part] = []
+        for row in rows:
+            parts += [*map(Line, HEADS, row), ""]
+        return parts
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in HEADS:
         table.add_column(name, overflow="fold")
@@ -235,7 +237,7 @@ def _listed(entries: list[dict[str, Any]]) -> list["RenderableType"]:
     return [table, ""]
 
 
-def _account_lines(account: dict[str, list[dict[str, Any]]]) -> list["RenderableType"]:
+def _account_lines(account: dict[str, list[dict[str, Any]]]) -> list["Part"]:
     said = [("In all", each["text"]) for each in account["totals"]]
     said += [
         ("Simulated", f"{each['text']}: by a seed, which protects nobody; counts towards a limit")
