@@ -13,7 +13,7 @@ from shoal.anonymize.frames import release_frame, study_frame
 from shoal.anonymize.frequency_table import Frequency, count_combinations
 from shoal.anonymize.policy import AnyPolicy, Policy, guarantee_of, policy_of
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.manifest import occurring, public_cut
+from shoal.anonymize.release.manifest import public_cut, published_places
 from shoal.anonymize.release.people import Register, not_stated, people_in
 from shoal.anonymize.release.run import produce
 from shoal.anonymize.search.portfolio import find_outcome
@@ -416,7 +416,7 @@ def _public_cut(
 ) -> dict[str, list[str]] | None:
     if outcome.cut is None:
         return None
-    published = occurring(policy, outcome.labels[~outcome.suppressed])
+    published = published_places(policy, outcome.labels[~outcome.suppressed])
     return public_cut(frequency.codec, published)
 
 

@@ -24,7 +24,7 @@ __all__ = [
     "Produced",
     "check_paths",
     "paths_of",
-    "people_place",
+    "people_path",
 ]
 
 
@@ -68,7 +68,7 @@ def paths_of(policy: Policy) -> Paths:
     )
 
 
-def people_place(policy: Policy) -> Path:
+def people_path(policy: Policy) -> Path:
     """Where a policy's run keeps the fingerprints of its people: always on this machine.
 
     Beside the released table; for one that is elsewhere, in the policy's folder. A file system

@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from shoal.anonymize.classes import Classes, Lookup, classes_of
-from shoal.anonymize.codec import Codec, shown
+from shoal.anonymize.codec import Codec, published_cells
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Outcome, Problem
 from shoal.anonymize.release.pseudonyms import keys_of, pseudonyms
-from shoal.anonymize.release.shuffle import shuffled
+from shoal.anonymize.release.shuffle import shuffle_rows
 from shoal.anonymize.search.greedy import violations
 from shoal.anonymize.table import Table
 from shoal.data.column_names import listed
@@ -39,7 +39,7 @@ __all__ = [
     "format_of",
     "parts_of",
     "refuse_unwritable",
-    "released",
+    "release_of",
     "write_release",
 ]
 
@@ -74,7 +74,7 @@ class Release:
         return classes_of(self.labels, self.suppressed)
 
 
-def released(problem: Problem, outcome: Outcome, star: bool) -> Release:
+def release_of(problem: Problem, outcome: Outcome, star: bool) -> Release:
     """The release an outcome stands for; with ``star``, suppressed lines stay as rows of ``*``.
 
     Those rows are a combination of labels like any other, so they stay only if all classes keep
@@ -141,7 +141,7 @@ def parts_of(
     else:
         batches = _from_lines(plan.of_line, frequency.problem.n)
     rows = int(frequency.problem.n[~release.suppressed].sum())
-    yield from ahead(plan.columns.of, shuffled(batches, rows, rng), threads=1)
+    yield from ahead(plan.columns.of, shuffle_rows(batches, rows, rng), threads=1)
 
 
 class Publishing:
@@ -312,7 +312,7 @@ class Published:
             if name in carried:
                 self.by_name[name] = None
             elif name in quasi:
-                cells = shown(policy, name, codec.hierarchies[name])
+                cells = published_cells(policy, name, codec.hierarchies[name])
                 for column, by_place in cells.items():
                     self.by_name[column] = by_place.take(pa.array(places[:, quasi[name]]))
         self.shown_as = self._with_equal_merged()

@@ -18,7 +18,7 @@ from shoal.anonymize.classes import classes_of
 from shoal.anonymize.codec import Values, distinct, published_names, values_of
 from shoal.anonymize.diversity import distances, diversities
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
-from shoal.anonymize.table import AnyTable, Beside, Table, sizes_sql, table_of
+from shoal.anonymize.table import AnyTable, Table, TableWithOwners, sizes_sql, table_of
 from shoal.data.column_names import lacking
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_stream
 from shoal.errors import NotKAnonymous
@@ -165,7 +165,7 @@ def recount(
     Achieved(k=1, classes=2, rows=3, by_person=False, l={}, t={}, share={})
     """
     policy = policy_of(policy)
-    table = table_of(X if owners_path is None else Beside(X, owners_path))
+    table = table_of(X if owners_path is None else TableWithOwners(X, owners_path))
     labels = _label_columns(policy, table.names)
     if owner is None and not by_row:
         owner = _owner(policy, table.names, owners_path is not None)

@@ -35,11 +35,11 @@ __all__ = [
     "Nodes",
     "ScoreName",
     "Shared",
-    "after",
-    "best",
+    "best_candidate",
+    "cut_after",
     "ncp_gains",
-    "resolved",
-    "scored",
+    "resolve_score",
+    "score_candidates",
     "violations",
 ]
 
@@ -79,12 +79,12 @@ class Candidates:
     after: NDArray[np.int64]
 
 
-def resolved(score: str, suppression: float) -> ScoreName:
+def resolve_score(score: str, suppression: float) -> ScoreName:
     """The score that ``auto`` stands for, or the one named.
 
     Examples
     --------
-    >>> resolved("auto", 0), resolved("auto", 0.02), resolved("leteo", 0)
+    >>> resolve_score("auto", 0), resolved("auto", 0.02), resolved("leteo", 0)
     ('sq', 'ncp-rows', 'leteo')
     """
     if score == "auto":
@@ -97,7 +97,7 @@ def resolved(score: str, suppression: float) -> ScoreName:
     )
 
 
-def scored(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -> Floats:
+def score_candidates(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -> Floats:
     """The score of each candidate; the largest is split next.
 
     ``unit`` says in what lost anonymity is counted: ``rows`` (or people), ``k`` of them, or
@@ -106,7 +106,7 @@ def scored(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -> Floats:
     Examples
     --------
     >>> two = Candidates(np.array([6.0, 4.0]), np.zeros(2), np.zeros(2, int), 9, np.array([4, 8]))
-    >>> scored("sq", two, "rows", 2).tolist(), scored("sq", two, "k", 2).round(2).tolist()
+    >>> score_candidates("sq", two, "rows", 2).tolist(), scored("sq", two, "k", 2).round(2).tolist()
     ([1.0, 2.0], [1.71, 2.67])
     """
     if unit not in get_args(LossUnit):
@@ -127,14 +127,14 @@ def _anonymity_lost(of: Candidates, unit: LossUnit, k: int) -> Floats:
     return np.asarray(lost / (k if unit == "k" else 1))
 
 
-def best(scores: Floats, gain: Floats) -> int:
+def best_candidate(scores: Floats, gain: Floats) -> int:
     """The candidate to split: by score, then gain, then order; twelve digits count.
 
     Engines that sum in another order differ in the last digits only, and so agree.
 
     Examples
     --------
-    >>> best(np.array([0.3, 0.1 + 0.2, 0.1]), np.array([1.0, 2.0, 3.0]))
+    >>> best_candidate(np.array([0.3, 0.1 + 0.2, 0.1]), np.array([1.0, 2.0, 3.0]))
     1
     """
     top = scores.max()
@@ -343,7 +343,7 @@ class Greedy(ABC):
     @property
     def cut(self) -> Cut:
         """The cut as it stands."""
-        return after(self._problem, self._splits)
+        return cut_after(self._problem, self._splits)
 
     @property
     def held(self) -> Ints:
@@ -362,8 +362,11 @@ class Greedy(ABC):
     def split_best(self, nodes: Ints) -> None:
         """Split the best of these nodes."""
         candidates = self._candidates(nodes)
-        scores = scored(self._score, candidates, self._unit, self._problem.k) * self._tilt[nodes]
-        self.split(*self._shared.nodes.home(int(nodes[best(scores, candidates.gain)])))
+        scores = (
+            score_candidates(self._score, candidates, self._unit, self._problem.k)
+            * self._tilt[nodes]
+        )
+        self.split(*self._shared.nodes.home(int(nodes[best_candidate(scores, candidates.gain)])))
 
     def _candidates(self, nodes: Ints) -> Candidates:
         counted = self._counted
@@ -375,7 +378,7 @@ class Greedy(ABC):
         return Candidates(gain, bits, counted.lost[nodes], before, least)
 
 
-def after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
+def cut_after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
     """The starting cut with some nodes replaced by their children."""
     nodes = [set(places) for places in problem.top.nodes]
     for q, place in splits:
