@@ -93,7 +93,7 @@ def test_what_cannot_be_used_is_refused_without_a_word_of_it(kind, tmp_path):
     with pytest.raises(InvalidSchema) as caught:
         _read(tmp_path, UNUSABLE[kind])
     assert "CANARY" not in str(caught.value)
-    assert "99" not in caught.value.came.replace(str(tmp_path), "")
+    assert "99" not in caught.value.message.replace(str(tmp_path), "")
 
 
 @pytest.mark.parametrize("text", ['{"CANARY"', "9" * 6_000, "9" * 400, '["\\ud800"]', ""])

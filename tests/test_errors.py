@@ -40,7 +40,7 @@ def test_warnings_are_no_errors_and_are_named_at_the_top():
 def test_every_error_says_what_came_and_what_next_and_travels(name):
     error = CLASSES[name]("What came.", "What to do.")
     again = pickle.loads(pickle.dumps(error))
-    assert (again.came, again.next_step, str(again)) == ("What came.", "What to do.", str(error))
+    assert (again.message, again.hint, str(again)) == ("What came.", "What to do.", str(error))
     assert error.exit_code in (2, 3, 4)
 
 

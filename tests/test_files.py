@@ -161,7 +161,7 @@ def test_an_old_folder_that_cannot_be_removed_is_named_and_the_new_one_stands(ol
     with pytest.raises(CannotWrite, match="is written, but what it replaced") as caught:
         _replaced(old)
     (left,) = set(_names(old.parent)) - {"model"}
-    assert left in caught.value.next_step
+    assert left in caught.value.hint
     assert _names(old) == ["new"]
 
 

@@ -73,7 +73,7 @@
         ├── UnsafeLedgerPlace             a file of two names, or on a network share
         └── LimitMismatch                 a limit given that is not the one stored
 
-A message says what came and what would do; ``next_step`` says what to do about it. Neither ever
+A message says what came and what would do; ``hint`` says what to do about it. Neither ever
 quotes a row.
 
 And one warning, which stops nothing: ``NoGroupsTold``, where what was released cannot be told from
@@ -162,13 +162,13 @@ class ShoalError(Exception):
 
     exit_code = 2
 
-    def __init__(self, came: str, next_step: str) -> None:
-        super().__init__(came, next_step)
-        self.came = came
-        self.next_step = next_step
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message, hint)
+        self.message = message
+        self.hint = hint
 
     def __str__(self) -> str:
-        return f"{self.came}\n{self.next_step}"
+        return f"{self.message}\n{self.hint}"
 
 
 class BadInput(ShoalError, ValueError):

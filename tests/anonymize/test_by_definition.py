@@ -173,7 +173,7 @@ def test_shuffled_rows_give_the_same_release(tmp_path_factory, drawn, random):
         try:
             run_policy(read_policy(folder / "p.yaml"))
         except ShoalError as error:
-            found.append((type(error), error.came))
+            found.append((type(error), error.message))
         else:
             found.append(Counter(tuple(row.values()) for row in read(folder / "out.csv")))
     assert found[0] == found[1]

@@ -11,9 +11,10 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 import shoal
-from shoal import KAnonymity, Taxonomy, TopDownSpecialization
+from shoal import KAnonymity, TopDownSpecialization
 from shoal.anonymize import OutputSettings, Policy, SearchSettings, recount, run_policy
 from shoal.anonymize.policy import Output, Privacy, Search
+from shoal.domain import Taxonomy
 from shoal.errors import InvalidPolicy, InvalidSetting, StartFails, UnlistedColumn
 
 AGES = {"type": "int", "domain": (0, 99), "hierarchy": {"kind": "interval", "width": 10}}

@@ -72,4 +72,4 @@ def test_an_ending_is_told_in_words_and_as_json(capsys):
     assert tell(InvalidSetting("This came.", "Do that."), as_json=True) == 2
     shown = capsys.readouterr()
     assert shown.err == "InvalidSetting: This came.\nDo that.\n"
-    assert json.loads(shown.out)["next_step"] == "Do that."
+    assert json.loads(shown.out)["hint"] == "Do that."

@@ -72,8 +72,8 @@ def test_an_error_is_a_json_document_too_where_json_is_asked_for(run, monkeypatc
     shown = run("version", "--json")
     assert json.loads(shown.stdout) == {
         "error": "BudgetExceeded",
-        "came": "This came.",
-        "next_step": "Do that.",
+        "message": "This came.",
+        "hint": "Do that.",
         "exit_code": 3,
     }
     assert "This came." in shown.stderr

@@ -144,11 +144,11 @@ REFUSED = {
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_what_is_no_table_of_numbers_is_refused_by_name(kind):
-    came, error = REFUSED[kind]
+    given, error = REFUSED[kind]
     with pytest.raises(error) as caught:
-        source_of(came)
-    assert caught.value.came
-    assert caught.value.next_step
+        source_of(given)
+    assert caught.value.message
+    assert caught.value.hint
 
 
 def test_a_name_for_each_column_of_an_array_is_needed():
@@ -231,7 +231,7 @@ def test_any_array_of_numbers_comes_back_in_batches_of_any_size(array, size):
 )
 @example({"": [2**70]})
 @example({"": [2**70, "x"]})
-def test_anything_else_is_taken_or_refused_by_name_never_crashed_on(came):
+def test_anything_else_is_taken_or_refused_by_name_never_crashed_on(given):
     with suppress(BadInput):
-        source = source_of(came)
+        source = source_of(given)
         assert all(batch.num_rows for batch in source.batches(source.names))

@@ -136,7 +136,7 @@ def test_kinds_that_cannot_tell_people_apart_are_refused_by_name(kind):
     with pytest.raises(InvalidSetting, match=r"'id'.*cannot tell people apart") as caught:
         owners(pa.record_batch({"id": NOBODIES[kind]}), "id")
     assert "secret" not in str(caught.value)
-    assert "whole numbers or text" in caught.value.next_step
+    assert "whole numbers or text" in caught.value.hint
 
 
 @given(st.lists(CELLS, min_size=1), st.randoms())

@@ -81,7 +81,7 @@ def test_a_first_line_that_names_no_column_is_not_quoted(kind, tmp_path):
     with pytest.raises(BadInput) as caught:
         list(source_of_path(tmp_path / "t.csv").batches(["a", "b"]))
     assert "CANARY" not in str(caught.value)
-    assert "header" in caught.value.next_step
+    assert "header" in caught.value.hint
 
 
 def test_a_later_file_without_a_header_is_named_and_not_quoted(tmp_path):

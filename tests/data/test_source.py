@@ -37,7 +37,7 @@ def test_names_of_which_none_is_known_may_be_values_and_are_not_quoted():
     with pytest.raises(UnknownColumn, match=r"'visits' of 1 columns .* has 2") as caught:
         picked(["visitors", "CANARY"], ["visits"])
     assert "visitors" not in str(caught.value)
-    assert "header" in caught.value.next_step
+    assert "header" in caught.value.hint
 
 
 def test_a_long_list_of_columns_is_cut_short():

@@ -30,8 +30,8 @@ def _full_disk(*_):
 @pytest.mark.parametrize("form", ["table", "reader", "batches"])
 def test_a_table_written_is_the_table_read(name, form, tmp_path):
     batches = TABLE.to_batches(max_chunksize=2)
-    came = {"table": TABLE, "reader": TABLE.to_reader(2), "batches": iter(batches)}[form]
-    path = write_table(came, tmp_path / name)
+    given = {"table": TABLE, "reader": TABLE.to_reader(2), "batches": iter(batches)}[form]
+    path = write_table(given, tmp_path / name)
     assert _read(path).to_pydict() == TABLE.to_pydict()
     assert _names(tmp_path) == [name]
 

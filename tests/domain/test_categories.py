@@ -111,7 +111,7 @@ INVALID = {
 def test_what_is_no_list_of_values_is_refused(kind):
     with pytest.raises(InvalidDomain) as caught:
         Categories(INVALID[kind])
-    assert caught.value.next_step
+    assert caught.value.hint
 
 
 def test_another_rule_for_other_values_is_refused():

@@ -103,7 +103,7 @@ INVALID_NESTED = {
 def test_what_is_no_tree_is_refused(kind):
     with pytest.raises(InvalidDomain) as caught:
         Taxonomy.nested("any", INVALID_NESTED[kind])
-    assert caught.value.next_step
+    assert caught.value.hint
 
 
 INVALID_PATHS = {
@@ -127,7 +127,7 @@ INVALID_PATHS = {
 def test_rows_that_make_no_tree_are_refused(kind):
     with pytest.raises(InvalidDomain) as caught:
         Taxonomy.paths(INVALID_PATHS[kind])
-    assert caught.value.next_step
+    assert caught.value.hint
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason="the data sets are not here; set SHOAL_DATA")

@@ -65,7 +65,7 @@ def test_a_partition_of_another_width_is_refused_before_a_row_is_read():
 def test_groups_over_other_than_public_columns_are_refused(columns, error):
     with pytest.raises(error) as caught:
         check_columns(columns, SCREEN, ("lat", "lon", "income"))
-    assert caught.value.next_step
+    assert caught.value.hint
 
 
 @pytest.mark.parametrize(

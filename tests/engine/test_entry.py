@@ -101,7 +101,7 @@ def test_what_is_no_table_or_no_domain_is_refused_with_a_next_step(X, domain, er
     with pytest.raises(error) as caught:
         rows_of(X, domain)
     assert isinstance(caught.value, ShoalError)
-    assert caught.value.next_step
+    assert caught.value.hint
 
 
 def test_a_schemas_columns_are_those_of_an_array_in_order():

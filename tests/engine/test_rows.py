@@ -32,4 +32,4 @@ def test_a_block_is_as_long_as_its_rows_and_pickles():
 def test_terms_that_make_no_sense_are_refused_with_a_next_step(terms):
     with pytest.raises(InvalidSetting) as caught:
         Terms(**terms)
-    assert caught.value.next_step
+    assert caught.value.hint

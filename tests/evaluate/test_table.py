@@ -146,7 +146,7 @@ def test_shapes_found_without_centres_are_scored_by_labels():
 
 
 def test_a_learner_from_reports_is_scored_in_its_units_beside_its_own_control():
-    noise = shoal.PlanarLaplace(40.0, bounds=BOX)
+    noise = shoal.mechanisms.PlanarLaplace(40.0, domain=BOX)
     reports = noise.release(X, shoal.Randomness(7).noise)
     learner = shoal.cluster.LocalClusterer(5, mechanism=noise, method="plain", random_state=7)
     model = learner.fit(reports)

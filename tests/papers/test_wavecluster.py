@@ -42,7 +42,7 @@ def _data(monkeypatch):
 def points(name):
     if name in MADE:
         return MADE[name]()
-    table = shoal.load(name)
+    table = shoal.data.load(name)
     return np.column_stack([table["x"], table["y"]])
 
 

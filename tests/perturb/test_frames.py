@@ -15,7 +15,7 @@ from shoal.privacy import Ledger
 from shoal.randomness import Randomness
 
 BOX = Box(x=(0, 4), y=(0, 4))
-LAPLACE = NDLaplace(2.0, bounds=BOX)
+LAPLACE = NDLaplace(2.0, domain=BOX)
 CHAIN = Then(bayes_remap("em"), clamp(Box(x=(1, 3), y=(1, 3))))
 TOWNS = bayes_remap(([[1.0, 1.0], [3.0, 3.0]], [1, 2]), loss="euclidean")
 X = np.random.default_rng(1).choice([[1.0, 1.0], [3.0, 3.0]], 300)
@@ -59,7 +59,7 @@ def test_in_many_columns_reports_are_the_places_to_learn_from(spark):
     box = Box.unit(5)
     table = pa.table(np.random.default_rng(2).random((5, 200)).tolist(), names=list(box.names))
     frame = spark.createDataFrame(table)
-    perturb = Perturb(NDLaplace(9.0, bounds=box), remap=bayes_remap("em"), random_state=7)
+    perturb = Perturb(NDLaplace(9.0, domain=box), remap=bayes_remap("em"), random_state=7)
     moved = np.column_stack(perturb.fit_transform(frame).toArrow().columns)
     assert moved.shape == (200, 5)
     assert np.all((moved >= 0) & (moved <= 1))
@@ -79,7 +79,7 @@ def test_a_frame_without_rows_has_no_reports_to_learn_from(spark):
 
 
 def test_a_lattice_too_fine_is_refused_before_anything_is_spent(frame):
-    perturb = Perturb(NDLaplace(1_000.0, bounds=BOX), remap=bayes_remap("em"), ledger=Ledger())
+    perturb = Perturb(NDLaplace(1_000.0, domain=BOX), remap=bayes_remap("em"), ledger=Ledger())
     with pytest.raises(TooManyCells):
         perturb.fit(frame)
     assert perturb.ledger.totals() == []

@@ -285,5 +285,5 @@ def test_a_scale_of_another_width_is_refused():
 def test_errors_say_what_came_and_what_next():
     with pytest.raises(ShoalError) as caught:
         PureDP(-1)
-    assert caught.value.next_step
-    assert str(caught.value) == f"{caught.value.came}\n{caught.value.next_step}"
+    assert caught.value.hint
+    assert str(caught.value) == f"{caught.value.message}\n{caught.value.hint}"

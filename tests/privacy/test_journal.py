@@ -240,7 +240,7 @@ def test_each_page_of_a_run_is_paid_for(path):
 
 def test_reports_without_a_draft_of_the_run_are_not_drawn_again_unpaid(path):
     box = Box(age=(0, 110))
-    reports = Streamed(NDLaplace("0.1", bounds=box))
+    reports = Streamed(NDLaplace("0.1", domain=box))
     rows = rows_of({"age": [31.0, 47.0]}, box)
 
     def drawn(ledger):

@@ -54,7 +54,7 @@ def test_the_dictionary_is_json_and_names_its_schema():
 def test_a_protected_or_unmarked_value_is_refused_not_dropped(leaf):
     with pytest.raises(ProtectedValue) as caught:
         findings(result(released={"rows": leaf}))
-    assert "'rows'" in caught.value.came
+    assert "'rows'" in caught.value.message
     assert "10000" not in str(caught.value)
 
 

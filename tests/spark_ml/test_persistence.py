@@ -23,14 +23,16 @@ ROWS = pa.table({"age": [21, 22, 23, 64, 65, 66] * 20})
     [
         ("domain", BOX),
         ("domain", Box.geo(latitude=(40, 41), longitude=(2, 3))),
-        ("mechanism", shoal.NDLaplace("0.5", bounds=BOX)),
+        ("mechanism", shoal.NDLaplace("0.5", domain=BOX)),
         ("remap", clamp(BOX)),
         ("remap", snap(BOX, 5)),
         ("remap", bayes_remap("em", loss="euclidean")),
         ("ledger", "rows.ledger"),
         ("epsilon", "0.1"),
         ("method", "lloyd"),
-        ("delta", None),
+        ("domain", shoal.Schema.of_box(BOX, entity="who", max_rows_per_person=2)),
+        ("privacy", shoal.ApproxDP(1, 1e-8, neighbours="replace-one")),
+        ("privacy", None),
         ("n_clusters", np.int64(3)),
     ],
 )

@@ -259,7 +259,7 @@ def read_policy(path: str | Path) -> Policy:
     try:
         content = read_yaml(path)
     except InvalidSchema as error:
-        raise InvalidPolicy(error.came, error.next_step) from None
+        raise InvalidPolicy(error.message, error.hint) from None
     return Policy.of(content, Path(os.path.expanduser(path)).parent)
 
 

@@ -4,7 +4,6 @@ Findings are for whoever holds the rows; a public report leaves them out. Only o
 for the purpose (``constructed``) says nothing about anyone and may be passed on.
 """
 
-import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -90,10 +89,6 @@ class Finding(ABC):
         values["guarantee"] = None if self.guarantee is None else self.guarantee.to_dict()
         plain = {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
         return {"kind": type(self).__name__, **plain}
-
-    def to_json(self) -> str:
-        """The same as text."""
-        return json.dumps(self.to_dict(), indent=2)
 
     def plot(self) -> Figure:
         """The claim, what was certified and what could have been, on one axis."""

@@ -26,15 +26,15 @@ class Ending(NamedTuple):
     """What went wrong, what to do next, and the exit code."""
 
     name: str
-    came: str
-    next_step: str
+    message: str
+    hint: str
     code: int
 
 
 def tell(error: BaseException, as_json: bool) -> int:
     """Say what went wrong: words to standard error, and a document if asked. Never raises."""
     ending = _ending(error)
-    if not ending.came:
+    if not ending.message:
         return ending.code
     with suppress(OSError, CannotWrite):
         if os.environ.get("SHOAL_DEBUG", "") not in ("", "0"):
@@ -42,7 +42,7 @@ def tell(error: BaseException, as_json: bool) -> int:
         put(_words(ending), sys.stderr)
     with suppress(OSError, CannotWrite):
         if as_json:
-            said = {"error": ending.name, "came": ending.came, "next_step": ending.next_step}
+            said = {"error": ending.name, "message": ending.message, "hint": ending.hint}
             put(json.dumps(said | {"exit_code": ending.code}, indent=1, ensure_ascii=False) + "\n")
     return ending.code
 
@@ -60,14 +60,14 @@ def settled(code: int) -> int:
 def _words(ending: Ending) -> str:
     from rich.text import Text
 
-    words = [Text.assemble((f"{ending.name}: ", "bold red"), clean(ending.came))]
-    return in_print(*words, *filter(None, [clean(ending.next_step)]), stderr=True)
+    words = [Text.assemble((f"{ending.name}: ", "bold red"), clean(ending.message))]
+    return in_print(*words, *filter(None, [clean(ending.hint)]), stderr=True)
 
 
 def _ending(error: BaseException) -> Ending:
     match error:
         case ShoalError():
-            return Ending(type(error).__name__, error.came, error.next_step, error.exit_code)
+            return Ending(type(error).__name__, error.message, error.hint, error.exit_code)
         case KeyboardInterrupt():
             return Ending("Stopped", "nothing half-written was left.", "", STOPPED)
         case SystemExit() if error.code == TERMINATED:
@@ -85,8 +85,8 @@ def _wrong_use(error: BaseException) -> Ending:
         return Ending("", "", "", 2)
     context = getattr(error, "ctx", None)
     verb = context.command_path if context else "shoal"
-    came = error.format_message()  # type: ignore[attr-defined]
-    return Ending(type(error).__name__, came, f"Try {verb} --help.", 2)
+    message = error.format_message()  # type: ignore[attr-defined]
+    return Ending(type(error).__name__, message, f"Try {verb} --help.", 2)
 
 
 def _bug(error: BaseException) -> Ending:

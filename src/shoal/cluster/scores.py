@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.cluster.kmeans.nearest import LeastSquares
+from shoal.cluster.kmeans.kernels import LeastSquares
 from shoal.domain import Box
 from shoal.domain.box import as_matrix
 from shoal.engine import rows_of

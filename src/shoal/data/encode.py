@@ -96,7 +96,7 @@ def codes(batch: pa.RecordBatch, categories: Mapping[str, Categories]) -> NDArra
         try:
             row[:] = known.codes(batch.column(at))
         except UnknownCategory as error:
-            raise UnknownCategory(f"Column {name!r}: {error.came}", error.next_step) from None
+            raise UnknownCategory(f"Column {name!r}: {error.message}", error.hint) from None
     return columns.T
 
 

@@ -111,7 +111,7 @@ def _check_same(file: Path, names: Sequence[str], columns: Sequence[str]) -> Non
     try:
         picked(names, columns)
     except UnknownColumn as error:
-        raise UnknownColumn(f"In {file}: {error.came}", error.next_step) from None
+        raise UnknownColumn(f"In {file}: {error.message}", error.hint) from None
 
 
 def _parquet_batches(file: Path, columns: list[str], size: int) -> Iterator[pa.RecordBatch]:

@@ -59,6 +59,33 @@ class Schema:
         return cls._checked(content, "The schema")
 
     @classmethod
+    def of_box(
+        cls, box: Box, *, entity: str | None = None, max_rows_per_person: int | None = None
+    ) -> "Schema":
+        """The schema of a box, which can also say whose each row is.
+
+        Parameters
+        ----------
+        box
+            The bounds of the columns.
+        entity
+            The column that tells people apart.
+        max_rows_per_person
+            How many rows of each person are kept; chosen without the rows.
+
+        Examples
+        --------
+        >>> Schema.of_box(Box(age=(0, 110)), entity="name", max_rows_per_person=5).entity
+        'name'
+        """
+        content: dict[str, Any] = {"version": 1, "columns": box.to_dict()["columns"]}
+        people = {"entity": entity, "max_rows_per_person": max_rows_per_person}
+        content |= {key: value for key, value in people.items() if value is not None}
+        if box.distance_unit == "km":
+            content["geo"] = dict(zip(_GEO_KEYS, box.names, strict=True))
+        return cls.of(content)
+
+    @classmethod
     def _checked(cls, content: Any, what: str) -> "Schema":
         found = findings(content)
         if found:
@@ -226,7 +253,7 @@ def _values(where: str, values: Any) -> Iterator[str]:
     try:
         Categories(values)
     except InvalidDomain as error:
-        yield f"{where}.values: {error.came[0].lower()}{error.came[1:].rstrip('.')}"
+        yield f"{where}.values: {error.message[0].lower()}{error.message[1:].rstrip('.')}"
 
 
 def _geo(geo: Any, columns: Mapping[str, Any]) -> Iterator[str]:

@@ -195,5 +195,5 @@ def _refuse_repeated(labels: Sequence[str], what: str) -> None:
         )
 
 
-def _invalid(came: str, next_step: str) -> InvalidDomain:
-    return InvalidDomain(came, next_step)
+def _invalid(message: str, hint: str) -> InvalidDomain:
+    return InvalidDomain(message, hint)

@@ -87,10 +87,10 @@ def integers_of(parts: Any) -> tuple[Integers, ...]:
 
 def add_checked(totals: tuple[Integers, ...], parts: tuple[Integers, ...]) -> None:
     """Add a block's arrays to the totals, in place; their shapes must be those of every block."""
-    wanted, came = [total.shape for total in totals], [part.shape for part in parts]
-    if wanted != came:
+    wanted, shapes = [total.shape for total in totals], [part.shape for part in parts]
+    if wanted != shapes:
         raise InvalidSetting(
-            f"The kernel's arrays have shapes {came} on a block, and {wanted} on an empty one.",
+            f"The kernel's arrays have shapes {shapes} on a block, and {wanted} on an empty one.",
             "Return the same shapes for every block, whatever its rows.",
         )
     for total, part in zip(totals, parts, strict=True):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InvalidSetting
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg
 from shoal.figures.text import shorten
 
@@ -76,8 +76,7 @@ class Panels(Figure):
 
     def plotly(self) -> Any:
         """The same, one subplot each."""
-        from plotly.subplots import make_subplots
-
+        make_subplots = import_plotly("subplots").make_subplots
         panels = self.data["panels"]
         figure = make_subplots(1, len(panels), subplot_titles=[p["title"] for p in panels])
         for place, panel in enumerate(panels, start=1):

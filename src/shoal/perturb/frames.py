@@ -87,8 +87,8 @@ def _domain(columns: Names, shape: Shape) -> Box | Schema:
         return shape.drawn.domain
     if not isinstance(shape, Numbers) or shape.box is None:
         raise UnknownBounds(
-            "A Spark frame came, and the mechanism has no bounds to name its columns.",
-            "Give it bounds, e.g. NDLaplace(1.0, bounds=Box(age=(0, 110))).",
+            "A Spark frame came, and the mechanism has no domain to name its columns.",
+            "Give it one, e.g. NDLaplace(1.0, domain=Box(age=(0, 110))).",
         )
     return shape.box
 

@@ -56,7 +56,7 @@ def shape_of(mechanism: Any) -> Shape:
     if isinstance(mechanism, type) or not all(hasattr(mechanism, name) for name in needed):
         raise InvalidSetting(
             f"mechanism is a {type(mechanism).__name__}, which randomises no records.",
-            "Give a local mechanism, e.g. NDLaplace(1.0, bounds=Box(age=(0, 110))).",
+            "Give a local mechanism, e.g. NDLaplace(1.0, domain=Box(age=(0, 110))).",
         )
     if isinstance(mechanism, Mixed):
         return Mixture(mechanism)
@@ -81,7 +81,7 @@ class Numbers:
     @property
     def box(self) -> Box | None:
         """The mechanism's public box, if it has one."""
-        box = getattr(self.drawn, "bounds", None) or getattr(self.drawn, "box", None)
+        box = getattr(self.drawn, "domain", None)
         return box if isinstance(box, Box) else None
 
     def read(self, X: Any, columns: Names | None) -> Matrix:
@@ -168,7 +168,7 @@ class Category:
         try:
             return known.codes(column).astype(np.int64)
         except UnknownCategory as error:
-            raise UnknownCategory(f"Column {name!r}: {error.came}", error.next_step) from None
+            raise UnknownCategory(f"Column {name!r}: {error.message}", error.hint) from None
 
 
 @dataclass(frozen=True)
@@ -274,12 +274,12 @@ def _refuse_nonfinite(rows: Matrix, columns: Names) -> None:
     raise NotFinite(
         f"{np.count_nonzero(bad.any(axis=1))} of {len(bad)} rows have values in "
         f"{', '.join(names)} that are NaN or infinite.",
-        "Drop or fill those rows, or give the mechanism bounds and clip=True.",
+        "Drop or fill those rows, or give the mechanism a domain and clip=True.",
     )
 
 
-def _one_column(came: str) -> DimensionMismatch:
+def _one_column(given: str) -> DimensionMismatch:
     return DimensionMismatch(
-        f"{came} came; this mechanism takes one column of categories.",
+        f"{given} came; this mechanism takes one column of categories.",
         "Choose the column, or use Mixed for several.",
     )

@@ -55,7 +55,7 @@ class Streamed:
     >>> import shoal
     >>> from shoal.privacy import Ledger
     >>> box = shoal.Box(age=(0, 110))
-    >>> reports = Streamed(shoal.NDLaplace(0.1, bounds=box))
+    >>> reports = Streamed(shoal.NDLaplace(0.1, domain=box))
     >>> page = Ledger().open(reports.guarantee, by="example")
     >>> rows = shoal.rows_of({"age": [31, 47]}, box)
     >>> drawn = page.release(reports, rows, shoal.Randomness(7).noise, of="reports")
@@ -201,8 +201,8 @@ def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -
         )
     if learns(remap) and shape.box is None:
         raise InvalidSetting(
-            "The remap learns where records lie, and the mechanism has no bounds to look within.",
-            "Give the mechanism bounds, e.g. NDLaplace(1.0, bounds=Box(...)); or give the remap a "
+            "The remap learns where records lie, and the mechanism has no domain to look within.",
+            "Give the mechanism one, e.g. NDLaplace(1.0, domain=Box(...)); or give the remap a "
             "public prior.",
         )
     point = np.zeros((1, width))

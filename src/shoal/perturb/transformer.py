@@ -52,8 +52,8 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     Parameters
     ----------
     mechanism
-        What randomises a row. Its bounds name the columns, which are picked from a data frame by
-        name; without bounds all columns are taken. Settings come from public knowledge: ``fit``
+        What randomises a row. Its domain names the columns, which are picked from a data frame by
+        name; without one all columns are taken. Settings come from public knowledge: ``fit``
         learns nothing from the rows but how many columns there are and what they are called.
     remap
         What follows the reports at no cost: ``clamp(box)``, ``snap(box, nodes)``,
@@ -85,7 +85,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     Examples
     --------
     >>> import shoal
-    >>> noise = shoal.NDLaplace(1.0, bounds=shoal.Box(x=(0, 9), y=(0, 9)))
+    >>> noise = shoal.NDLaplace(1.0, domain=shoal.Box(x=(0, 9), y=(0, 9)))
     >>> perturb = Perturb(noise, user="who", random_state=7)
     >>> rows = {"who": ["ada", "bob", "ada"], "x": [1, 5, 2], "y": [1, 5, 2]}
     >>> import pyarrow as pa
@@ -265,7 +265,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     def _check_units(self, names: Names) -> None:
         """Degrees would be told by the box; without one the columns' names must do."""
         laplace = self.mechanism
-        if isinstance(laplace, NDLaplace) and laplace.bounds is None and laplace.scale is None:
+        if isinstance(laplace, NDLaplace) and laplace.domain is None and laplace.scale is None:
             refuse_degrees(names)
 
     def _check_unchanged(self) -> None:

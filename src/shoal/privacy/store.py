@@ -317,8 +317,8 @@ _BY_CODE: dict[int, Callable[[Path], LedgerError]] = {
 }
 
 
-def _unsafe_place(came: str, next_step: str) -> UnsafeLedgerPlace:
-    return UnsafeLedgerPlace(came, f"Nothing was spent. {next_step}")
+def _unsafe_place(message: str, hint: str) -> UnsafeLedgerPlace:
+    return UnsafeLedgerPlace(message, f"Nothing was spent. {hint}")
 
 
 def _not_writable(path: Path) -> LedgerNotWritable:

@@ -2,10 +2,9 @@
 
 The numbers behind the words: what a promise of epsilon limits, rounded to the careful side.
 
-With E = e^epsilon, p a belief before and x a chance if the person's rows are left out:
+With E = e^epsilon and p a belief before:
 
     belief        p / (p + (1-p) E)  <=  after  <=  p E / (1 - p + p E)       (Bayes)
-    consequence   chance with the rows  <=  min(E x, 1 - (1-x) / E)
     advantage     true positive rate - false positive rate  <=  tanh(epsilon / 2)
 
 Sums run in 50 decimal digits and E is taken one step up, so upper limits are never understated.
@@ -25,7 +24,6 @@ __all__ = [
     "at_most",
     "belief",
     "by_factor",
-    "consequence",
     "decimal",
     "down",
     "hundredths",
@@ -149,19 +147,6 @@ def belief(before: Decimal, epsilon: Fraction) -> Belief:
         rest = 1 - before
         least = before / (before + rest * factor)
         return Belief(least, before * factor / (rest + before * factor))
-
-
-def consequence(without: Decimal, epsilon: Fraction) -> Decimal:
-    """The most a chance of ``without`` becomes when the person's rows are there.
-
-    Examples
-    --------
-    >>> up(hundredths(consequence(Decimal("0.1"), Fraction(1))))
-    '27.2'
-    """
-    with localcontext(Context(prec=_DIGITS)):
-        factor = _factor(epsilon)
-        return min(factor * without, 1 - (1 - without) / factor)
 
 
 def advantage(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Decimal:

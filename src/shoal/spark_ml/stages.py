@@ -148,7 +148,7 @@ class _Labelling(_Kept, HasPredictionCol, Model):  # type: ignore[misc]
 
     def _transform(self, dataset: Any) -> Any:
         name = self.getPredictionCol()
-        rows: Any = rows_of(dataset, self.fitted.domain)
+        rows: Any = rows_of(dataset, self.fitted.box)
         labelled = rows.map(self.fitted._labels(), [name]).like_input()
         return labelled.withMetadata(name, HOLDER)
 

@@ -191,13 +191,13 @@ def test_all_findings_come_at_once():
 
 def test_what_has_several_roots_is_no_hierarchy_and_nothing_of_it_is_said():
     (finding,) = findings_in([["Ada", "34", "flu"], ["Ada", "35", "cold"]])
-    assert finding.came == "it has 2 roots instead of one"
+    assert finding.message == "it has 2 roots instead of one"
 
 
 def test_leaves_of_a_file_that_may_be_rows_are_counted_not_quoted():
     rows = [["Ada", "flu", "2025"], ["Bob", "cold", "2025"], ["Ada", "cold", "2025"]]
     for quoted in (True, False):
-        said = " ".join(finding.came for finding in findings_in(rows, quoted=quoted))
+        said = " ".join(finding.message for finding in findings_in(rows, quoted=quoted))
         assert ("Ada" in said) == quoted
     assert "leaf 1, leaf 3" in said
 
@@ -206,7 +206,7 @@ def test_a_label_under_two_parents_is_ambiguous():
     rows = [["a", "x", "p", "*"], ["b", "x", "q", "*"]]
     found = findings_in(rows)
     assert [type(f) for f in found] == [AmbiguousLabel]
-    assert "'x'" in found[0].came
+    assert "'x'" in found[0].message
 
 
 def test_a_label_on_two_levels_for_different_sets_is_ambiguous():

@@ -285,7 +285,7 @@ def test_shuffled_rows_give_the_same_release(table, seed, tilted):
         try:
             return specialise(problem, rng=np.random.default_rng(3) if tilted else None)
         except (StartFails, TooFewEntities) as error:
-            return error.came
+            return error.message
 
     one, other = release(table), release(shuffled)
     if isinstance(one, str):
@@ -495,4 +495,4 @@ def test_the_refusals_name_counts_and_a_way_out():
         refuse_start(table(), suppressed=3, some_stay=True)
     with pytest.raises(StartFails):
         refuse_start(table(), suppressed=0, some_stay=False)
-    assert "max_level" in start_fails("nothing fits", table()).next_step
+    assert "max_level" in start_fails("nothing fits", table()).hint

@@ -159,7 +159,7 @@ def test_what_needs_all_lines_at_once_is_refused_and_says_what_would_do(spark, p
     rows = SparkTable(spark.createDataFrame(table), 10)
     with pytest.raises(TooManyCombinations, match=what) as error:
         study_frame(small(**parts), rows)
-    assert "collect_limit" in error.value.next_step
+    assert "collect_limit" in error.value.hint
 
 
 def test_a_frequency_table_beyond_the_limit_is_not_brought_here(spark):

@@ -30,7 +30,7 @@ def test_metric_claims_grow_with_the_distance_in_scaled_units():
 
 def test_a_restricted_mechanism_measures_as_its_noise_does():
     box = Box(x=(0, 8), y=(0, 8))
-    made = Restrict(NDLaplace(1.0, bounds=box, scale="box"))
+    made = Restrict(NDLaplace(1.0, domain=box, scale="box"))
     claimed = epsilon_for(made.guarantee, made, ([0, 0], [4, 0]))
     assert claimed == pytest.approx(1 + float(made.guarantee.slack))
 
@@ -71,8 +71,8 @@ def test_an_approximate_claim_brings_its_delta():
         (len, (3, 3, 4)),
         (len, 3),
         (RandomizedResponse(1, 8), (0, 8)),
-        (NDLaplace(1.0, bounds=Box.unit(2)), ([0, 0], [0, 2])),
-        (NDLaplace(1.0, bounds=Box.unit(2)), ([0, 0], [0, 1, 0])),
+        (NDLaplace(1.0, domain=Box.unit(2)), ([0, 0], [0, 2])),
+        (NDLaplace(1.0, domain=Box.unit(2)), ([0, 0], [0, 1, 0])),
         (Geometric(PureDP(1)), (0.5, 1)),
     ],
 )
@@ -83,7 +83,7 @@ def test_equal_or_foreign_inputs_are_refused(mechanism, pair):
 
 def test_the_error_quotes_no_input():
     with pytest.raises(InvalidPair) as refused:
-        check_pair(([0.0], [417.0]), NDLaplace(1.0, bounds=Box.unit(1)))
+        check_pair(([0.0], [417.0]), NDLaplace(1.0, domain=Box.unit(1)))
     assert "417" not in str(refused.value)
 
 

@@ -3,10 +3,10 @@ import json
 import numpy as np
 import pytest
 
-from shoal import Box, Geometric, LocalDP, PrivateKMeans, PureDP, UniformGrid, WaveCluster
+from shoal import Box, LocalDP, PrivateKMeans, PureDP, UniformGrid, WaveCluster
 from shoal.audit import neighbour_attack
 from shoal.errors import DimensionMismatch, InvalidPair, InvalidSetting, TooFewDraws
-from shoal.mechanisms import Piecewise
+from shoal.mechanisms import Geometric, Piecewise
 from shoal.privacy import Protected
 
 ROWS = np.zeros((20, 1))
@@ -59,7 +59,7 @@ def test_another_record_in_its_place_is_a_swap():
 def test_reports_are_judged_by_a_swap():
     found = neighbour_attack(
         lambda rows, rng: lambda asked: np.repeat(rows.sum(), len(asked)), ROWS, 0,
-        replacement=[1.0], mechanism=Piecewise(1, bounds=Box(x=(-1, 1))), models=1_000,
+        replacement=[1.0], mechanism=Piecewise(1, domain=Box(x=(-1, 1))), models=1_000,
         random_state=7,
     )  # fmt: skip
     assert found.guarantee == LocalDP(1)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli.inputs.frame_reports import heard_in_frame
+from shoal.cli.inputs.frame_reports import load_frame_reports
 from shoal.cli.main import app
 from shoal.data import write_table
 from shoal.errors import NotAReport
@@ -46,8 +46,8 @@ def perturbed(output, *words):
 
 
 def learnt(table, *words, name="model"):
-    given = ("--local", "-k", 3, "--seed", 7, "-o", name, "--overwrite", "--json")
-    return json.loads(run("cluster", table, *given, *words).stdout)
+    given = ("-k", 3, "--seed", 7, "-o", name, "--overwrite", "--json")
+    return json.loads(run("learn", table, *given, *words).stdout)
 
 
 def centers(document):
@@ -75,12 +75,12 @@ def test_reports_that_spark_wrote_are_learnt_from_where_they_are(spark):
 
 def test_reports_come_back_as_what_they_are(spark):
     table = perturbed("planar.parquet", "--mechanism", "planar-laplace", "--epsilon", 2, "--clip")
-    found = heard_in_frame(table, spark.read.parquet(os.path.abspath(table)), 7)
+    found = load_frame_reports(table, spark.read.parquet(os.path.abspath(table)), 7)
     assert isinstance(found.reports.mechanism, PlanarLaplace)
     assert (found.total, found.protects, found.box.names) == (2_100, "a row", ("x", "y"))
     assert found.guarantee.simulation
     table = perturbed("cells.parquet", "--mechanism", "local-grid", "--epsilon", 4)
-    found = heard_in_frame(table, spark.read.parquet(os.path.abspath(table)), 7)
+    found = load_frame_reports(table, spark.read.parquet(os.path.abspath(table)), 7)
     assert isinstance(found.reports.mechanism, LocalGrid)
     assert found.total == 2_100
 
@@ -89,7 +89,7 @@ def test_what_is_no_table_of_reports_is_refused(spark):
     def refused(table, words):
         frame = spark.read.csv(os.path.abspath(table), header=True)
         with pytest.raises(NotAReport, match=words):
-            heard_in_frame(table, frame, 7)
+            load_frame_reports(table, frame, 7)
 
     refused("rows.csv", "true rows")
     about = Path(f"{perturbed('one.csv', '--mechanism', 'local-grid', '--epsilon', 4)}.json")

@@ -90,7 +90,7 @@ def test_a_part_of_a_map_is_refused(tmp_path, columns):
     )
     with pytest.raises(InvalidDomain, match="part of a map") as caught:
         build(Settings(Name.nd_laplace, "1", columns, path, None, "auto", False))
-    assert "--columns lat,lon" in caught.value.next_step
+    assert "--columns lat,lon" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", list(Name))
@@ -105,14 +105,14 @@ def test_a_mechanism_is_known_by_its_name(name):
 def test_a_name_misspelt_is_met_with_the_nearest_and_the_list(word, meant):
     with pytest.raises(InvalidSetting) as caught:
         named(word)
-    assert f"Did you mean {meant}?" in caught.value.next_step
-    assert "unary-encoding" in caught.value.next_step
+    assert f"Did you mean {meant}?" in caught.value.hint
+    assert "unary-encoding" in caught.value.hint
 
 
 def test_a_name_like_no_other_is_met_with_the_list():
     with pytest.raises(InvalidSetting, match="There are nd-laplace") as caught:
         named("zzz")
-    assert "Did you mean" not in caught.value.next_step
+    assert "Did you mean" not in caught.value.hint
 
 
 def test_degrees_without_geo_are_refused(tmp_path):
@@ -146,7 +146,7 @@ def test_what_does_not_fit_is_refused(asked, settings, error):
 def test_remaps_are_made_of_the_box():
     box = Box.unit(2)
     assert remap_of(None, box) is None
-    assert remap_of("clamp", box).box == box
+    assert remap_of("clamp", box).domain == box
     assert remap_of("snap:16", box).nodes == (16, 16)
 
 

@@ -26,5 +26,5 @@ def test_what_is_said_to_programs_is_said_to_people():
 def test_a_failure_says_what_it_cost(spent):
     with pytest.raises(BudgetExceeded) as caught, saying_what_is_spent(lambda: spent):
         raise BudgetExceeded("Too much.", "Stop.")
-    assert caught.value.came == "Too much."
-    assert ("as spent" in caught.value.next_step) is spent
+    assert caught.value.message == "Too much."
+    assert ("as spent" in caught.value.hint) is spent

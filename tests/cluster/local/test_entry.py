@@ -11,7 +11,7 @@ from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.randomness import Randomness
 
 BOX = Box(x=(0, 10), y=(0, 10))
-NOISE = NDLaplace(1.0, bounds=BOX)
+NOISE = NDLaplace(1.0, domain=BOX)
 
 
 def test_what_is_known_of_reports_stays_with_them():
@@ -47,7 +47,7 @@ def test_errors_tell_no_value():
 
 def test_another_mechanism_is_named():
     with pytest.raises(NotAReport, match="NDLaplace"):
-        own_reports(Reports(np.zeros((4, 2)), NDLaplace(2.0, bounds=BOX)), NOISE)
+        own_reports(Reports(np.zeros((4, 2)), NDLaplace(2.0, domain=BOX)), NOISE)
 
 
 def test_a_table_that_lacks_a_column_is_told():

@@ -15,19 +15,19 @@ BOX = Box(x=(0, 3), y=(0, 4))
 @pytest.mark.parametrize(
     "mechanism",
     [
-        NDLaplace(1.0, bounds=BOX),
-        Piecewise(1.0, bounds=BOX),
+        NDLaplace(1.0, domain=BOX),
+        Piecewise(1.0, domain=BOX),
         LocalGrid(BOX, epsilon=1.0, cells=4),
         Restrict(NDLaplace(1.0), BOX),
     ],
 )
-def test_bounds_are_found_under_any_name(mechanism):
+def test_every_mechanism_tells_its_bounds(mechanism):
     assert box_of(mechanism) == BOX
 
 
 def test_promises_as_local_ones():
-    assert as_local(Piecewise(2.0, bounds=BOX)) == LocalDP(2)
-    assert as_local(NDLaplace(2.0, bounds=BOX)) == NDLaplace(2.0, bounds=BOX).as_local()
+    assert as_local(Piecewise(2.0, domain=BOX)) == LocalDP(2)
+    assert as_local(NDLaplace(2.0, domain=BOX)) == NDLaplace(2.0, domain=BOX).as_local()
     assert as_local(Restrict(NDLaplace(2.0), BOX)).epsilon >= 10
 
 

@@ -18,8 +18,8 @@ VALUES = np.random.default_rng(0).normal(size=(500, 2)) * [3.0, 1.0]
     [
         (None, NDLaplace(1.0), [1, 1]),
         (None, NDLaplace(1.0, scale=(4, 5)), [4, 5]),
-        (None, Piecewise(1.0, bounds=BOX), [5, 1]),
-        ("box", NDLaplace(1.0, bounds=BOX), [5, 1]),
+        (None, Piecewise(1.0, domain=BOX), [5, 1]),
+        ("box", NDLaplace(1.0, domain=BOX), [5, 1]),
         ((2, 7), NDLaplace(1.0), [2, 7]),
     ],
 )
@@ -42,4 +42,4 @@ def test_a_column_without_spread_counts_by_what_its_noise_might_hide():
 
 def test_a_scale_for_another_width_is_refused():
     with pytest.raises(InvalidDomain):
-        measured((1, 2, 3), Reports(VALUES, NDLaplace(1.0, bounds=BOX)))
+        measured((1, 2, 3), Reports(VALUES, NDLaplace(1.0, domain=BOX)))

@@ -14,7 +14,7 @@ from shoal.randomness import Randomness
 BOX = Box(x=(0, 10), y=(0, 10))
 CENTERS = np.array([[2.0, 2.0], [8.0, 3.0], [5.0, 8.0]])
 ROWS = np.repeat(CENTERS, 700, axis=0)
-LAPLACE = NDLaplace(2.0, bounds=BOX)
+LAPLACE = NDLaplace(2.0, domain=BOX)
 GRID = LocalGrid(BOX, epsilon=3.0, cells=4)
 
 

@@ -27,7 +27,7 @@ CENTERS = np.array([[2.0, 4.0], [8.0, 6.0], [5.0, 16.0]])
 
 
 def learnt(bounds):
-    noise = NDLaplace(3.0, bounds=bounds)
+    noise = NDLaplace(3.0, domain=bounds)
     reports = noise.release(np.repeat(CENTERS, 300, axis=0), Randomness(7).noise)
     return LocalClusterer(3, mechanism=noise, method="plain", random_state=7).fit(reports)
 

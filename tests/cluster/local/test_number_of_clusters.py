@@ -26,12 +26,12 @@ def test_groups_behind_cells_are_counted(k):
 
 @pytest.mark.parametrize("k", [3, 4])
 def test_groups_behind_noisy_places_are_counted(k):
-    noise = NDLaplace(15, bounds=BOX)
+    noise = NDLaplace(15, domain=BOX)
     reports = noise.release(rows(k, 3_000), Randomness(1).noise)
     assert clusters_among(reports, range(2, 7), random_state=1).value == k
 
 
 def test_an_unknown_rule_is_refused():
-    reports = NDLaplace(15, bounds=BOX).release(rows(3, 300), Randomness(1).noise)
+    reports = NDLaplace(15, domain=BOX).release(rows(3, 300), Randomness(1).noise)
     with pytest.raises(InvalidSetting):
         clusters_among(reports, range(2, 6), "eye", random_state=1)

@@ -25,7 +25,7 @@ def _data(monkeypatch):
 
 def shape_set(name: str) -> tuple[np.ndarray, np.ndarray, Box]:
     """Rows, their labels, and bounds that stand in for public ones: the rows' own, 2 % wider."""
-    table = shoal.load(name)
+    table = shoal.data.load(name)
     X = np.column_stack([table["x"], table["y"]])
     margin = 0.02 * np.ptp(X, axis=0)
     box = Box.of(["x", "y"], X.min(axis=0) - margin, X.max(axis=0) + margin)

@@ -28,7 +28,7 @@ try:
     twice.write("FOLDER/twice.parquet")
 except AlreadyExists:
     print("it was there already")
-reports = shoal.Perturb(shoal.NDLaplace(9.0, bounds=box), random_state=7).fit_transform(frame)
+reports = shoal.Perturb(shoal.NDLaplace(9.0, domain=box), random_state=7).fit_transform(frame)
 assert reports.toArrow().equals(reports.toArrow())
 try:
     rows_of(session.sql("SELECT CAST('NaN' AS DOUBLE) AS x, 1 AS y"), box).size()

@@ -58,7 +58,7 @@ def test_columns_are_appended_to_lines_whatever_else_they_hold(frame):
 
 def test_reports_are_drawn_once_and_kept_before_anybody_sees_them(frame):
     rows = rows_of(frame, BOX)
-    reports = Streamed(NDLaplace(1.0, bounds=BOX), keep_order=True)
+    reports = Streamed(NDLaplace(1.0, domain=BOX), keep_order=True)
     drawn = reports.release(rows, Randomness().noise).frame()  # real noise: it differs each time
     first, again = drawn.toArrow(), drawn.toArrow()
     assert first.equals(again)
@@ -68,7 +68,7 @@ def test_reports_are_drawn_once_and_kept_before_anybody_sees_them(frame):
 
 
 def test_shuffled_reports_do_not_show_where_rows_stood(frame):
-    sharp = NDLaplace(1_000.0, bounds=BOX)
+    sharp = NDLaplace(1_000.0, domain=BOX)
     drawn = Streamed(sharp).release(rows_of(frame, BOX), Randomness(7).noise).frame()
     reports = drawn.toArrow()["x"].to_numpy()
     assert drawn.columns == ["x"]

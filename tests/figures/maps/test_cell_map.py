@@ -171,7 +171,7 @@ def test_long_labels_move_the_map_and_thin_out():
 def test_what_makes_no_map_is_a_named_error(changed, error):
     with pytest.raises(error) as caught:
         cell_map(**({"noisy_counts": [[1, 2]]} | BOX | changed))
-    assert caught.value.next_step
+    assert caught.value.hint
 
 
 def test_whole_numbers_may_come_as_floats():

@@ -60,7 +60,7 @@ def hierarchy_for(
     try:
         return _BUILDERS[type(of.hierarchy)](policy, of, values, held)
     except BadInput as error:
-        raise type(error)(f"Column {name!r}: {error.came}", error.next_step) from None
+        raise type(error)(f"Column {name!r}: {error.message}", error.hint) from None
 
 
 def _file(policy: Policy, of: Attribute, *_: Any) -> Hierarchy:

@@ -145,7 +145,7 @@ def _yaml(path: str | Path) -> Any:
     try:
         return read_yaml(path)
     except InvalidSchema as error:
-        raise HierarchyInvalid(error.came, error.next_step) from None
+        raise HierarchyInvalid(error.message, error.hint) from None
 
 
 def _descended(content: Any, above: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
@@ -236,8 +236,8 @@ def write_arx(hierarchy: Hierarchy, path: str | Path, overwrite: bool = False) -
 def refuse(what: str, findings: Sequence[BadInput]) -> None:
     """Raise all findings together, as the error of the first; nothing if there are none."""
     if findings:
-        messages = "; ".join(finding.came for finding in findings)
-        raise type(findings[0])(f"{what}: {messages}.", findings[0].next_step)
+        messages = "; ".join(finding.message for finding in findings)
+        raise type(findings[0])(f"{what}: {messages}.", findings[0].hint)
 
 
 def findings_in(
@@ -252,7 +252,7 @@ def findings_in(
     >>> rows = [["5", "0-4", "*"], ["6", "5-9", "*"], ["6", "5-9", "all"]]
     >>> [type(finding).__name__ for finding in findings_in(rows)]
     ['HierarchyInvalid']
-    >>> [finding.came for finding in findings_in(rows[:2], quoted=False)]
+    >>> [finding.message for finding in findings_in(rows[:2], quoted=False)]
     ['numbers outside their label: leaf 1']
     """
     lengths = Counter(len(row) for row in rows)

@@ -97,7 +97,7 @@ def check_pair(pair: Any, mechanism: Any) -> tuple[Any, Any]:
                 check(value)
         except BadInput as refused:
             raise InvalidPair(
-                f"The {which} input is refused by {type(mechanism).__name__}: {refused.came}",
+                f"The {which} input is refused by {type(mechanism).__name__}: {refused.message}",
                 "Give two inputs from its domain.",
             ) from None
     return first, second

@@ -157,7 +157,7 @@ def _output(value: Any) -> _Output:
     try:
         flat = _flat(value)
     except InvalidSetting as unreadable:
-        return _Output("", unreadable.came.rstrip("."), np.empty(0))
+        return _Output("", unreadable.message.rstrip("."), np.empty(0))
     shape = np.shape(value) if not isinstance(value, Mapping | tuple | list) else (flat.size,)
     return _Output(f"{shape}", _type_of(flat), flat)
 

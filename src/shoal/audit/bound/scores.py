@@ -127,7 +127,7 @@ def _(mechanism: PrivUnit, values: Matrix, x: Any) -> Vector:
     reports, row = _scaled(mechanism, values, x)
     d = row.size
     radius = math.sqrt(d) if mechanism.radius is None else float(mechanism.radius)
-    if mechanism.radius is not None and mechanism.bounds is None:
+    if mechanism.radius is not None and mechanism.domain is None:
         radius = 1.0  # the scale is the ball's own then
     length = float(np.linalg.norm(row))
     along = reports @ (row / length if length else np.eye(d)[0])

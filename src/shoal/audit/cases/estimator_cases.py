@@ -26,6 +26,7 @@ from shoal.engine import Block
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
 from shoal.errors import InvalidSetting
+from shoal.estimator import Spending
 from shoal.privacy import Guarantee, Ledger, PureDP
 from shoal.privacy.page import Page
 from shoal.randomness import Randomness
@@ -117,7 +118,7 @@ _FITS: dict[str, tuple[Any, str]] = {
 
 def _tables(model: Any, pair: str) -> tuple[Table, Table]:
     """The pair's tables, with as many columns as the model's domain has."""
-    without, more = (np.repeat(table, model.domain.d, axis=1) for table in PAIRS[pair])
+    without, more = (np.repeat(table, model.box.d, axis=1) for table in PAIRS[pair])
     return without, more
 
 
@@ -186,14 +187,14 @@ class GateNumbers:
 
     def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
         """One line a fit."""
-        rows, stream = RowsAtHand(table, self.model.domain), Randomness(rng)
+        rows, stream = RowsAtHand(table, self.model.box), Randomness(rng)
         return np.array([told(self._left(rows, stream), self.parts) for _ in range(n)])
 
     def _left(self, rows: RowsAtHand, stream: Randomness) -> list[Any]:
         page = Ledger().open(self.model._promise(), by="audit")
         gate = _Gate(page)
         try:
-            copy.copy(self.model).spend(rows, cast("Page", gate), page.budget, stream)
+            copy.copy(self.model).spend(Spending(rows, cast("Page", gate), page.budget, stream))
         except _Spent:
             return gate.left
         raise InvalidSetting(
@@ -218,7 +219,7 @@ class FittedNumbers:
 
     def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
         """One line a fit."""
-        rows = RowsAtHand(table, self.model.domain)
+        rows = RowsAtHand(table, self.model.box)
         model = clone(self.model).set_params(random_state=rng)  # every fit draws a key from it
         with told_elsewhere():  # tables of a few rows are what an audit is made of
             return np.array([told(list(_pieces(model.fit(rows))), self.parts) for _ in range(n)])

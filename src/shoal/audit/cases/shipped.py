@@ -80,11 +80,11 @@ def _laplace() -> Iterator[tuple[str, Case]]:
     for planar, d in ((PlanarLaplace, 2), (SphericalLaplace, 3)):
         box = Box.of([f"x{i}" for i in range(d)], np.zeros(d), np.full(d, 8.0))
         pair = np.zeros(d), np.full(d, 2 / np.sqrt(d))
-        made = planar(1.0, bounds=box, scale=np.full(d, 2.0))
+        made = planar(1.0, domain=box, scale=np.full(d, 2.0))
         name = f"{'planar' if d == 2 else 'spherical'}-laplace, scaled"
         yield name, scored(made, pair, "a corner and one scaled unit along the diagonal")
     for d, at_least in {2: 0.72, 3: 0.72, 4: 0.42}.items():
-        made = NDLaplace(1 / (2 * np.sqrt(d)), bounds=_cube(d))
+        made = NDLaplace(1 / (2 * np.sqrt(d)), domain=_cube(d))
         more = {"claim": made.as_local(), "at_least": at_least}
         yield f"nd-laplace as local d={d}", scored(made, _opposite(d), "opposite corners", **more)
     made_inside = Restrict(NDLaplace(1.0), _square(30.0))

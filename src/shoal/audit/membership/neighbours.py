@@ -141,7 +141,8 @@ def neighbour_attack(
 
     Examples
     --------
-    >>> from shoal import Geometric, PureDP
+    >>> from shoal import PureDP
+    >>> from shoal.mechanisms import Geometric
     >>> def noisy_size(rows, rng):
     ...     size = Geometric(PureDP(1)).release(np.array([len(rows)]), rng.noise)
     ...     return lambda asked: np.repeat(size.astype(float), len(asked))

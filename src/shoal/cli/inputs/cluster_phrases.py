@@ -36,10 +36,10 @@ def in_words() -> Iterator[None]:
         yield
     except NotFinite as error:
         raise NotFinite(
-            error.came, "Fill those values, remove the rows, or leave them out with --drop."
+            error.message, "Fill those values, remove the rows, or leave them out with --drop."
         ) from None
     except BadInput as error:
-        raise type(error)(_said(error.came), _said(error.next_step)) from None
+        raise type(error)(_said(error.message), _said(error.hint)) from None
 
 
 def _said(words: str) -> str:

@@ -4,37 +4,14 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Any, Literal
 
 from shoal.cli.inputs.table import file_of
 from shoal.cli.output import Progress
 from shoal.errors import ConflictingSettings
 
-__all__ = ["Engine", "Engines", "Master"]
+__all__ = ["Engines"]
 
-PANEL = "Where rows are read"
-Engine = Annotated[
-    Literal["local", "spark"],
-    typer.Option(
-        envvar="SHOAL_ENGINE",
-        help="`spark` leaves rows where they are; tables may be on any path Spark reaches, such "
-        "as hdfs:// or s3a://.",
-        rich_help_panel=PANEL,
-    ),
-]
-Master = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        envvar="SHOAL_MASTER",
-        help="Of the Spark cluster: spark://host:7077, yarn, k8s://..., local[4], or sc://host for "
-        "Spark Connect. Left out, what spark-submit or Spark's settings say, or this machine.",
-        rich_help_panel=PANEL,
-        show_default=False,
-    ),
-]
 # Spark's messages may quote the rows it chokes on, and its own bar would run into ours.
 _SETTINGS = {"spark__log__level": "OFF", "spark__ui__showConsoleProgress": "false"}
 

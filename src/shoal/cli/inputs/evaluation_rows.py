@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from shoal.data import source_of
 from shoal.data.encode import numbers
 from shoal.data.source import picked
+from shoal.domain import Schema
 from shoal.engine.entry import anywhere, by_engine
 from shoal.engine.sample import Sample
 from shoal.engine.table import FrameTable
@@ -31,9 +32,14 @@ class Held:
     n_rows: int
 
 
+def _box(model: Any) -> Any:
+    """The bounds of a model's columns, None where it has none."""
+    return model.domain.box if isinstance(model.domain, Schema) else model.domain
+
+
 def names_of(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
     """The table's columns in the model's order: as asked, else as its box names them."""
-    box, d = model.domain, int(model.n_features_in_)
+    box, d = _box(model), int(model.n_features_in_)
     if columns is None and box is None:
         raise UnknownBounds(
             "The model does not name its columns.", f"Name {d} of the table's with --columns."

@@ -6,17 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 from shoal.cli.inputs.report_file import sidecar_of
-from shoal.cli.inputs.reports import Heard, about_of, differing, read_about
+from shoal.cli.inputs.reports import LoadedReports, differing, origin_of, parse_sidecar
 from shoal.engine.entry import frame_table
 from shoal.engine.table import FrameTable
 from shoal.mechanisms import LocalGrid
 from shoal.perturb.shape import shape_of
 from shoal.randomness import Seed
 
-__all__ = ["heard_in_frame"]
+__all__ = ["load_frame_reports"]
 
 
-def heard_in_frame(table: str, frame: Any, random_state: Seed) -> Heard:
+def load_frame_reports(table: str, frame: Any, random_state: Seed) -> LoadedReports:
     """Reports on a cluster; true rows, and tables that nothing is said about, are refused.
 
     Parameters
@@ -32,20 +32,20 @@ def heard_in_frame(table: str, frame: Any, random_state: Seed) -> Heard:
     from shoal.cluster import FrameReports
 
     rows, path = frame_table(frame), table.rstrip("/")
-    told = read_about(rows.text_at(sidecar_of(path)), table)
-    about = about_of(table, told)
-    _check_same(rows, path, told)
-    columns = shape_of(about.mechanism).names_out(about.box.names)
-    cells = isinstance(about.mechanism, LocalGrid)  # as text in a CSV file
+    sidecar = parse_sidecar(rows.text_at(sidecar_of(path)), table)
+    origin = origin_of(table, sidecar)
+    _check_same(rows, path, sidecar)
+    columns = shape_of(origin.mechanism).names_out(origin.box.names)
+    cells = isinstance(origin.mechanism, LocalGrid)  # as text in a CSV file
     chosen = rows.select(columns, whole=cells)
-    reports = FrameReports(chosen, about.mechanism).gathered(random_state)
-    heard = replace(reports, remap=about.remap)
-    protects = str(told.get("protects", "a row"))
-    return Heard(heard, len(heard), about.guarantee, about.box, protects)
+    reports = FrameReports(chosen, origin.mechanism).gathered(random_state)
+    reports = replace(reports, remap=origin.remap)
+    protects = str(sidecar.get("protects", "a row"))
+    return LoadedReports(reports, len(reports), origin.guarantee, origin.box, protects)
 
 
-def _check_same(frame: FrameTable, path: str, told: Mapping[str, Any]) -> None:
+def _check_same(frame: FrameTable, path: str, sidecar: Mapping[str, Any]) -> None:
     """A folder has the checksum of its files' checksums; a file written on one machine its own."""
-    own = told["file"]["sha256"]
+    own = sidecar["file"]["sha256"]
     if frame.digest(path) not in (own, hashlib.sha256(f"{own}\n".encode()).hexdigest()):
         raise differing(path)

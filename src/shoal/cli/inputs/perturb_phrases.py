@@ -34,12 +34,12 @@ def in_words() -> Iterator[None]:
         yield
     except OutsideDomain as error:
         raise OutsideDomain(
-            error.came, "Widen the bounds by public knowledge, or move such rows with --clip."
+            error.message, "Widen the bounds by public knowledge, or move such rows with --clip."
         ) from None
     except NotFinite as error:
-        raise NotFinite(error.came, "Fill those values, or remove the rows.") from None
+        raise NotFinite(error.message, "Fill those values, or remove the rows.") from None
     except BadInput as error:
-        raise type(error)(_said(error.came), _said(error.next_step)) from None
+        raise type(error)(_said(error.message), _said(error.hint)) from None
 
 
 @contextmanager
@@ -50,7 +50,7 @@ def saying_what_is_spent(spent: Callable[[], bool], resumable: bool = False) -> 
         yield
     except ShoalError as error:
         if spent():
-            raise type(error)(error.came, f"{error.next_step} {said}") from None
+            raise type(error)(error.message, f"{error.hint} {said}") from None
         raise
     except BaseException:  # Ctrl-C, SIGTERM, a bug: how those end is told elsewhere
         if spent():

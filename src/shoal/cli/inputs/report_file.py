@@ -105,5 +105,5 @@ def _named_like(output: Path, draft: "Draft") -> Iterator[None]:
         yield
     except CannotWrite as error:
         made = draft.folder / "output" / output.name
-        came = error.came.replace(str(made), str(output))
-        raise CannotWrite(came, error.next_step) from None
+        message = error.message.replace(str(made), str(output))
+        raise CannotWrite(message, error.hint) from None

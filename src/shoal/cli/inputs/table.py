@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from shoal.cli.output import Progress
 from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBounds
@@ -15,38 +13,7 @@ from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBo
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
 
-__all__ = ["Columns", "Domain", "LedgerFile", "Table", "box_of", "budget_of", "chosen", "counted",
-           "file_of", "is_uri", "listed", "schema_of"]  # fmt: skip
-
-Table = Annotated[
-    str,
-    typer.Argument(
-        metavar="TABLE",
-        help="A CSV or Parquet file, a folder of Parquet files, or `-` for CSV from standard "
-        "input.",
-        show_default=False,
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        envvar="SHOAL_COLUMNS",
-        help="Columns to use, e.g. lat,lon; left out, all that the domain describes.",
-        show_default=False,
-    ),
-]
-Domain = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="SHOAL_DOMAIN",
-        help="YAML file of public bounds and categories.",
-        show_default=False,
-    ),
-]
-LedgerFile = Annotated[
-    Path | None,
-    typer.Option(envvar="SHOAL_LEDGER", help="Ledger to write the promise to.", show_default=False),
-]
+__all__ = ["box_of", "budget_of", "chosen", "counted", "file_of", "is_uri", "listed", "schema_of"]
 
 
 @contextmanager
@@ -116,16 +83,16 @@ def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
 
 def _categories_came(categories: list[str], schema: "Schema") -> InvalidSetting:
     hold = "holds" if len(categories) == 1 else "hold"
-    came = (
+    message = (
         f"{', '.join(map(repr, categories))} {hold} categories; groups are found among numbers, "
         "and no column is left out unasked."
     )
     if not schema.bounds:
         return InvalidSetting(
-            came, "Give a numeric column low and high, e.g. `age: {low: 0, high: 110}`."
+            message, "Give a numeric column low and high, e.g. `age: {low: 0, high: 110}`."
         )
     return InvalidSetting(
-        came,
+        message,
         f"Choose the numeric ones on purpose, --columns {','.join(schema.numbers)}; or give a "
         "domain file without categories.",
     )

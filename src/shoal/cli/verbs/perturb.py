@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.inputs.engine import Engine, Engines, Master
+from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.mechanism import Name, Settings, build, columns_of, named, remap_of
 from shoal.cli.inputs.perturb_phrases import in_words, saying_what_is_spent
 from shoal.cli.inputs.report_file import check_format, place_of, sidecar_of
-from shoal.cli.inputs.resume import has_resumed, is_same_again, resumed_entry, work_of
-from shoal.cli.inputs.table import Columns, Domain, LedgerFile, Table, budget_of, counted
-from shoal.cli.output import Json, Output, Progress, Quiet, Seed
+from shoal.cli.inputs.resume import has_resumed, is_same_again, resumed_lines, work_of
+from shoal.cli.inputs.table import budget_of, counted
+from shoal.cli.options import Columns, Domain, Engine, Json, LedgerFile, Master, Quiet, Seed, Table
+from shoal.cli.output import Output, Progress, ledger_line
 from shoal.errors import InvalidSetting, RunChanged
-from shoal.pages.reports import sidecar, summary
+from shoal.pages.page import Line
+from shoal.pages.reports import report_lines, sidecar
 
 if TYPE_CHECKING:
     from shoal.engine import Rows
@@ -148,8 +150,14 @@ def perturb(
     files = [output, sidecar_of(output)]
     shown: dict[str, Any] = {"output": files[0], "sidecar": files[1], "resumed": task.resumed}
     shown["ledger"] = ledger and str(ledger)
-    told = summary(document, task.guarantee, files, ledger)
-    say.result(shown | document, *resumed_entry(task.resumed), *told)
+    say.result(
+        shown | document,
+        *resumed_lines(task.resumed),
+        *report_lines(document, task.guarantee),
+        Line("Reports", files[0], is_literal=True),
+        Line("About", files[1], is_literal=True),
+        ledger_line(ledger),
+    )
 
 
 class _Task:

@@ -109,11 +109,11 @@ def box_of(mechanism: Any) -> Box | None:
     Examples
     --------
     >>> from shoal.mechanisms import NDLaplace
-    >>> box_of(NDLaplace(1.0, bounds=Box(age=(0, 110)))), box_of(NDLaplace(1.0))
+    >>> box_of(NDLaplace(1.0, domain=Box(age=(0, 110)))), box_of(NDLaplace(1.0))
     (Box(age=(0, 110)), None)
     """
-    named = (getattr(mechanism, name, None) for name in ("bounds", "domain", "box"))
-    return next((box for box in named if isinstance(box, Box)), None)
+    domain = getattr(mechanism, "domain", None)
+    return domain if isinstance(domain, Box) else None
 
 
 def as_local(mechanism: Any) -> LocalDP:

@@ -105,7 +105,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     --------
     >>> from shoal.mechanisms import PlanarLaplace
     >>> rows = np.repeat([[1.0, 1.0], [5.0, 5.0]], 500, axis=0)
-    >>> noise = PlanarLaplace(2.0, bounds=Box(x=(0, 6), y=(0, 6)))
+    >>> noise = PlanarLaplace(2.0, domain=Box(x=(0, 6), y=(0, 6)))
     >>> reports = noise.release(rows, Randomness(7).noise)  # on the clients
     >>> model = LocalClusterer(2, mechanism=noise, random_state=7).fit(reports)
     >>> sorted(model.cluster_centers_.round().tolist())

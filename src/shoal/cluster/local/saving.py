@@ -10,7 +10,7 @@ from shoal import mechanisms
 from shoal.domain import Box
 from shoal.errors import UnreadableModel
 from shoal.mechanisms import Prior
-from shoal.perturb.settings import settings_of
+from shoal.perturb.settings import parameters_of, settings_of
 from shoal.synopsis.folder import box_from
 
 __all__ = ["document", "fill", "mechanism_of", "settings", "tables"]
@@ -63,19 +63,18 @@ def mechanism_of(settings: Mapping[str, Any]) -> Any:
 
     Examples
     --------
-    >>> noise = mechanisms.NDLaplace("0.5", bounds=Box(age=(0, 110)), scale=(10,))
+    >>> noise = mechanisms.NDLaplace("0.5", domain=Box(age=(0, 110)), scale=(10,))
     >>> mechanism_of(settings_of(noise)) == noise
     True
     """
-    told = dict(settings)
-    name = told.pop("class")
+    name = settings["class"]
     if name not in mechanisms.__all__:
         raise UnreadableModel(
             "The model names a mechanism that this version does not have.",
             "Load it with the version of shoal that wrote it.",
         )
-    kept = {key: _alive(value) for key, value in told.items()}
-    return getattr(mechanisms, name)(**kept)
+    parameters = {key: _alive(value) for key, value in parameters_of(settings).items()}
+    return getattr(mechanisms, name)(**parameters)
 
 
 def _alive(value: Any) -> Any:

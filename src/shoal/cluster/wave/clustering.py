@@ -137,7 +137,7 @@ def released_grid(synopsis: Any) -> ReleasedGrid:
         raise InvalidSetting(
             "The synopsis was counted through a view.", "Fit one on the columns themselves."
         )
-    box, kept = synopsis.domain, synopsis.cells_
+    box, kept = synopsis.box, synopsis.cells_
     assert box is not None  # it was fitted
     if len(kept):
         side = kept.high[0] - kept.low[0]

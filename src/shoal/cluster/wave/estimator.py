@@ -1,6 +1,5 @@
 """WaveCluster: clusters of any shape from the cells of a grid, plain and private."""
 
-from fractions import Fraction
 from typing import Any, Literal, Self
 
 from shoal.cluster.noise_sum import NoiseSum
@@ -13,19 +12,17 @@ from shoal.cluster.wave.methods.purse import Purse
 from shoal.cluster.wave.noise import NoisyGrid
 from shoal.cluster.wave.settings import AskedCells, Method, Rule, Selector, Settings
 from shoal.cluster.wave.transform import Transform
-from shoal.domain import Box
+from shoal.domain import Box, Schema
 from shoal.engine import Rows
-from shoal.estimator import Neighbours, box_of, noisy_size
+from shoal.estimator import WAVE_ROW_COUNT_SHARE, Spending, box_of
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, Unprotected
+from shoal.privacy import Ledger, PureDP, Unprotected
 from shoal.privacy.page import Page
 from shoal.randomness import Randomness, Seed
 from shoal.synopsis import UniformGrid
 from shoal.synopsis.uniform_grid import grid_name
 
 __all__ = ["WaveCluster"]
-
-SIZE_SHARE = Fraction(1, 100)  # what the number of rows costs, where it is needed and not public
 
 
 class WaveCluster(FittedWave):
@@ -76,7 +73,7 @@ class WaveCluster(FittedWave):
     alpha, noise
         The share of the budget for the cells in "privthr" (0.9) and "privthrem" (0.7); "laplace"
         or "geometric" noise on them.
-    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
+    n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
     Attributes
@@ -116,11 +113,14 @@ class WaveCluster(FittedWave):
     CIKM 2015.
     """
 
+    _promises = (PureDP, Unprotected)
+
     def __init__(
         self,
         *,
-        domain: Box | None = None,
+        domain: Box | Schema | None = None,
         epsilon: Any = None,
+        privacy: PureDP | Unprotected | None = None,
         method: Method = "block",
         cells: AskedCells = "auto",
         level: int = 0,
@@ -137,9 +137,6 @@ class WaveCluster(FittedWave):
         connectivity: Connectivity | None = None,
         alpha: float | None = None,
         noise: CellNoise | None = None,
-        neighbours: Neighbours = "add-remove",
-        entity: str | None = None,
-        max_rows_per_person: int | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
@@ -147,6 +144,7 @@ class WaveCluster(FittedWave):
     ) -> None:
         self.domain = domain
         self.epsilon = epsilon
+        self.privacy = privacy
         self.method = method
         self.cells = cells
         self.level = level
@@ -163,9 +161,6 @@ class WaveCluster(FittedWave):
         self.connectivity = connectivity
         self.alpha = alpha
         self.noise = noise
-        self.neighbours = neighbours
-        self.entity = entity
-        self.max_rows_per_person = max_rows_per_person
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger
@@ -196,27 +191,31 @@ class WaveCluster(FittedWave):
         model = cls(
             domain=synopsis.domain,
             epsilon=synopsis.epsilon,
+            privacy=synopsis.privacy,
             cells=released.shape,
-            neighbours=synopsis.neighbours,
-            entity=synopsis.entity,
-            max_rows_per_person=synopsis.max_rows_per_person,
             **settings,
         )
         model.n_rows_, model.guarantee_ = synopsis.n_rows_, synopsis.guarantee_
         noisy, found, keys = clustered(released, Settings.of(model, released.grid.box))
         return model._publish(Transform(released.shape), released.grid, noisy, found, keys)
 
+    @property
+    def is_private(self) -> bool:
+        """Whether it promises anything: plain WaveCluster does not."""
+        return not isinstance(self._promise(), Unprotected)
+
     def _promise(self) -> Any:
-        if self.epsilon is None:
+        if self.epsilon is None and self.privacy is None:
             return Unprotected("WaveCluster without epsilon publishes counts as they are.")
         return super()._promise()
 
     def _release_name(self, rows: Rows) -> str:
         return f"shapes on {grid_name(self.cells, box_of(rows, None))}"
 
-    def spend(self, rows: Rows, page: Page, budget: Any, rng: Randomness) -> Self:
+    def spend(self, spending: Spending) -> Self:
         """Do the work of ``fit`` on somebody's page, for this share of its budget."""
-        box = box_of(rows, None)
+        rows, page, budget, rng = spending.rows, spending.page, spending.budget, spending.rng
+        box = spending.box
         settings = Settings.of(self, box)
         self.n_rows_, budget, noise = self._paid_size(settings, rows, page, budget, rng)
         epsilon = 4.0 if settings.method == "plain" else float(budget.epsilon)
@@ -242,6 +241,6 @@ class WaveCluster(FittedWave):
         if settings.method == "plain":
             return max(1, rows.size()), budget, None
         Geometric(budget)  # a budget beyond what noise can keep is refused before a release
-        share = budget * SIZE_SHARE
-        size = noisy_size(rows, page, share, rng.noise)
-        return size, budget * (1 - SIZE_SHARE), NoiseSum.geometric(float(share.epsilon))
+        share = budget * WAVE_ROW_COUNT_SHARE
+        size = Spending(rows, page, share, rng).count_rows()
+        return size, budget * (1 - WAVE_ROW_COUNT_SHARE), NoiseSum.geometric(float(share.epsilon))

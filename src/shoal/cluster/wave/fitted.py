@@ -264,7 +264,7 @@ class FittedWave(PrivateEstimator):
         counted = counted_cells(
             noisy, self.cell_labels_, transform.gain, size=size, smoothed=smooth
         )
-        self._keep_totals(settled(self.n_rows_, rows_noise, counted, self.epsilon is None))
+        self._keep_totals(settled(self.n_rows_, rows_noise, counted, not self.is_private))
         return self
 
     def _keep_totals(self, totals: Totals) -> None:
@@ -277,7 +277,7 @@ class FittedWave(PrivateEstimator):
     def fit(self, X: Any, y: None = None) -> Self:
         """Read the rows, once paid for, and find the clusters of their cells."""
         super().fit(X)
-        if self.epsilon is not None:
+        if self.is_private:
             warn_if_none_is_told(self.groups_told_, self.rows_told_)
         return self
 

@@ -12,25 +12,24 @@ from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
 from shoal.cluster.wave.persistence import PeakTree
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid
-from shoal.privacy.exact import exact_budget, plain
+from shoal.estimator import read_promise, written_promise
 from shoal.synopsis.folder import box_from
 
 __all__ = ["document", "restore", "settings", "tables"]
 
 CELLS, PEAKS, PASSES = "cells.parquet", "peaks.parquet", "passes.parquet"
 _OF_EACH = ("cluster_sizes_", "groups_told_", "size_reach_")
-_OF_ONE_RUN = ("domain", "ledger", "random_state")
+_NOT_WRITTEN = ("epsilon", "privacy", "domain", "ledger", "random_state")
 
 
 def settings(model: Any) -> dict[str, Any]:
     """The parameters as JSON has them, without the domain and what belongs to one run."""
     params = model.get_params(deep=False)
-    kept = {name: value for name, value in params.items() if name not in _OF_ONE_RUN}
+    written = {name: value for name, value in params.items() if name not in _NOT_WRITTEN}
     if not isinstance(model.cells, str):
-        kept["cells"] = [int(m) for m in np.atleast_1d(model.cells)]
-    if model.epsilon is not None:
-        kept["epsilon"] = plain(exact_budget(model.epsilon))
-    return kept
+        written["cells"] = [int(m) for m in np.atleast_1d(model.cells)]
+    promise = {name: value for name, value in written_promise(model).items() if name != "delta"}
+    return dict(sorted((written | promise).items()))
 
 
 def document(model: Any) -> dict[str, Any]:
@@ -80,10 +79,11 @@ def _trees(tree: PeakTree) -> dict[str, pa.Table]:
 
 def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) -> None:
     """Fill an estimator with what was saved."""
-    box, told = box_from(document["domain"]), dict(document["settings"])
-    if isinstance(told["cells"], list):
-        told["cells"] = tuple(told["cells"])
-    model.set_params(**told, domain=box)
+    box = box_from(document["domain"])
+    params = read_promise(document["settings"], box)
+    if isinstance(params["cells"], list):
+        params["cells"] = tuple(params["cells"])
+    model.set_params(**params)
     grid, cells = Grid(box, document["grid"]), tables[CELLS]
     transform = Transform(grid.shape, model.level, model.wavelet)
     dense = cells.num_rows == np.prod(transform.shape_out, dtype=object) and box.d <= 3

@@ -63,7 +63,7 @@ class Settings:
     def of(cls, asked: Any, box: Box) -> "Settings":
         """Those of an estimator whose rows lie in this box."""
         _check_choices(asked)
-        method: Any = "plain" if asked.epsilon is None else asked.method
+        method: Any = asked.method if asked.is_private else "plain"
         cells = _checked_cells(asked, box)
         sparse = box.d > 3 or (not isinstance(cells, str) and math.prod(cells) > MOST_DENSE)
         selector = asked.selector or _default_selector(method, sparse)
@@ -155,7 +155,7 @@ def _default_selector(method: str, sparse: bool) -> Selector:
 
 
 def _check_method(asked: Any) -> None:
-    if asked.epsilon is None and asked.method != "block":
+    if not asked.is_private and asked.method != "block":
         _conflict(f"method={asked.method!r} came without epsilon", "Give it a budget: epsilon=1.0")
     if asked.alpha is not None and asked.method not in _ALPHA:
         _conflict("alpha came without a split budget", 'Use method="privthr" or "privthrem"')
@@ -201,8 +201,8 @@ def _is_haar(asked: Any) -> bool:
     return asked.level == 0 or filter_length(asked.wavelet) == 2
 
 
-def _conflict(came: str, next_step: str) -> None:
-    raise ConflictingSettings(f"{came}.", f"{next_step}.")
+def _conflict(message: str, hint: str) -> None:
+    raise ConflictingSettings(f"{message}.", f"{hint}.")
 
 
 def _number(name: str, value: Any, default: float, above: float) -> float:

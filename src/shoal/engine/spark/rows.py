@@ -28,7 +28,7 @@ from shoal.engine.spark.tasks import CountCells, Nothing, Pass, Problems, SumUp,
 __all__ = ["SparkRows"]
 
 _PAIR = "key bigint, value bigint"
-_WORDS = "name string, came string, next_step string"
+_WORDS = "name string, message string, hint string"
 
 
 class SparkRows:
@@ -196,8 +196,8 @@ class SparkRows:
 def _tell(words: Any) -> None:
     """Raise what a task met, as it would be raised here; of several, the first by its words."""
     with guarded("reading rows"):
-        (first,) = words.sort("name", "came", "next_step").limit(1).toArrow().to_pylist()
-    raise getattr(errors, first["name"])(first["came"], first["next_step"])
+        (first,) = words.sort("name", "message", "hint").limit(1).toArrow().to_pylist()
+    raise getattr(errors, first["name"])(first["message"], first["hint"])
 
 
 def _forget(frame: Any) -> None:

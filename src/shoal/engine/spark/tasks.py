@@ -253,7 +253,7 @@ class Problems:
         try:
             hushed(self.of._added, batches)
         except ShoalError as error:
-            said = {"name": type(error).__name__, "came": error.came, "next_step": error.next_step}
+            said = {"name": type(error).__name__, "message": error.message, "hint": error.hint}
             yield pa.record_batch({name: [text] for name, text in said.items()})
 
 

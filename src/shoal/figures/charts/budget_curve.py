@@ -5,7 +5,7 @@ from math import log
 from typing import Any
 
 from shoal.errors import InvalidSetting
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, at
 from shoal.figures.text import number, shorten
@@ -90,8 +90,7 @@ class BudgetCurve(Figure):
 
     def plotly(self) -> Any:
         """The same, with axes in powers."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         figure = go.Figure()
         for line in self.data["lines"]:
             x, y, error = zip(*line["points"], strict=True)

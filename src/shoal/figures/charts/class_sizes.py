@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.errors import InvalidSetting
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg, at
 from shoal.figures.text import number
 
@@ -74,8 +74,7 @@ class ClassSizes(Figure):
 
     def plotly(self) -> Any:
         """The same as columns."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         bars = go.Bar(x=self.data["names"], y=self.data["shares"])
         return go.Figure(bars).update_layout(title=self.title, yaxis_title="Share of all")
 

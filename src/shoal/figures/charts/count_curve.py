@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shoal.errors import InvalidSetting
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, at, nice_ticks
 from shoal.figures.text import labels, shorten
@@ -84,8 +84,7 @@ class CountCurve(Figure):
 
     def plotly(self) -> Any:
         """The same, to be looked at closely."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         counts, seen = zip(*self.data["points"], strict=True)
         figure = go.Figure(go.Scatter(x=counts, y=seen, mode="lines+markers"))
         figure.add_vline(x=self.data["chosen"], line_dash="dash")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shoal.errors import InvalidSetting
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg, at
 from shoal.figures.text import shorten
 
@@ -67,8 +67,7 @@ class DetailBars(Figure):
 
     def plotly(self) -> Any:
         """The same as bars."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         bars = go.Bar(x=self.data["shares"], y=self.data["names"], orientation="h")
         layout = {"title": self.title, "xaxis_title": self.data["axis"], "xaxis_range": [0, 1]}
         return go.Figure(bars).update_layout(**layout)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.errors import DimensionMismatch
+from shoal.figures.figure import import_plotly
 from shoal.figures.maps.cells import draw_cells, shade_levels
 from shoal.figures.palette import PALETTE, SHADES
 from shoal.figures.panels import Panel, Panels, measured, some, typical_error, typical_errors
@@ -135,8 +136,7 @@ class NoiseMap(Panels):
         svg.text(x + wide + 6, y + 2, f"{number(length)} {self.data['unit']}".strip(), "start")
 
     def _trace(self, panel: Mapping[str, Any]) -> Any:
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         shades = [PALETTE[f"shade-{i}"][0] for i in range(1, SHADES + 1)]
         return go.Heatmap(z=np.array(panel["cells"]).T.tolist(), colorscale=shades, showscale=False)
 
@@ -237,8 +237,7 @@ class NoiseHistogram(Panels):
             svg.text(place, frame.bottom + 24, words, "middle")
 
     def _trace(self, panel: Mapping[str, Any]) -> Any:
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         edges = np.linspace(self.data["low"], self.data["high"], len(panel["shares"]) + 1)
         return go.Bar(x=((edges[1:] + edges[:-1]) / 2).tolist(), y=panel["shares"])
 
@@ -307,8 +306,7 @@ class NoiseBars(Panels):
         svg.path(f"M{at(frame.left)} {frame.bottom}H{at(frame.right)}", "frame")
 
     def _trace(self, panel: Mapping[str, Any]) -> Any:
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         return go.Bar(x=self.data["names"], y=panel["chances"])
 
 

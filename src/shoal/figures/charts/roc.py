@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from shoal.errors import InvalidSetting
 from shoal.figures.arrays import points as as_points
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, at
 from shoal.figures.text import number, shorten
@@ -97,8 +97,7 @@ class RocCurve(Figure):
 
     def plotly(self) -> Any:
         """The same, to be looked at closely."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         figure = go.Figure()
         for line in self.data["lines"]:
             x, y, low, high = zip(*line["points"], strict=True)

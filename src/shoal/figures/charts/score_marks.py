@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shoal.errors import InvalidSetting
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, at, nice_ticks
 from shoal.figures.text import labels, shorten
@@ -64,8 +64,7 @@ class ScoreMarks(Figure):
 
     def plotly(self) -> Any:
         """The same as dots, a trace for each kind of mark."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         figure = go.Figure()
         for kind, words in _KINDS.items():
             seen = [marks.get(kind) for marks in self.data["marks"]]

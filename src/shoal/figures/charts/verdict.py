@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, at, nice_ticks
 from shoal.figures.text import labels, shorten
@@ -74,8 +74,7 @@ class VerdictFigure(Figure):
 
     def plotly(self) -> Any:
         """The same numbers as a bar, with lines at the claim and at the ceiling."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         figure = go.Figure(go.Bar(x=[self.data["found"]], y=["found"], orientation="h"))
         for name, dash in (("claim", "solid"), ("ceiling", "dot")):
             if self.data[name] is not None:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import DimensionMismatch
 from shoal.figures.arrays import box_corners, points, whole_counts
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.maps.cells import Counts, draw_cells, draw_legend, shade_levels
 from shoal.figures.palette import PALETTE, SHADES
 from shoal.figures.svg import Svg, at, nice_ticks
@@ -192,8 +192,7 @@ class CellMap(Figure):
 
     def plotly(self) -> Any:
         """The same as a heat map."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         counts = np.array(self._counts, dtype=float).T
         shades = [PALETTE[f"shade-{i}"][0] for i in range(1, SHADES + 1)]
         across, upwards = self.data["names"]

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import DimensionMismatch
 from shoal.figures.arrays import box_corners, points, whole_counts
+from shoal.figures.figure import import_plotly
 from shoal.figures.maps.cell_map import BOTTOM, HEIGHT, RIGHT, TOP, WIDTH, CellMap
 from shoal.figures.maps.cells import draw_cells
 from shoal.figures.palette import PALETTE
@@ -198,8 +199,7 @@ class ClusterMap(CellMap):
 
     def plotly(self) -> Any:
         """The same as a heat map."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         labels = np.array(self.data["labels"], dtype=float).T
         x, y = (e.tolist() for e in self._bounds())
         across, upwards = self.data["names"]

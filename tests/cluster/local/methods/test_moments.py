@@ -45,7 +45,7 @@ def test_only_those_wanted_are_moved():
 
 
 def test_centres_stay_in_the_box():
-    noise = NDLaplace(0.3, bounds=Box.unit(2))
+    noise = NDLaplace(0.3, domain=Box.unit(2))
     found = learn(
         noise.release(np.full((30, 2), 0.5), Randomness(0).noise), 3, Randomness(0), np.ones(2)
     )

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from shoal.cluster.wave.methods.purse import Purse
 from shoal.domain import Grid
 from shoal.engine import Rows
+from shoal.estimator import Spending
 from shoal.randomness import Randomness
 from shoal.synopsis import AdaptiveGrid
 
@@ -27,7 +28,7 @@ def baseline_counts(
     Chen, Yu, Chirkova, WaveCluster with differential privacy, CIKM 2015.
     """
     synopsis = AdaptiveGrid(epsilon=purse.budget.epsilon, domain=grid.box, negative="zero")
-    synopsis.spend(rows, purse.page, purse.budget, rng, n_rows=n_rows)  # [P1]
+    synopsis.spend(Spending(rows, purse.page, purse.budget, rng, n_rows))  # [P1]
     total = round(float(synopsis.points()[1].sum()))
     drawn = min(total, _MOST_POINTS)
     points = synopsis.sample(drawn, rng.compute)  # [P2]

@@ -35,7 +35,7 @@ class Duchi(Bounded):
     ----------
     epsilon
         The promise of one report, all its columns together; at most 20.
-    bounds
+    domain
         The public box of the rows. ``None``: they lie in [-1, 1] already.
     clip
         Move rows outside to the nearest point of the box instead of refusing them.
@@ -56,7 +56,7 @@ class Duchi(Bounded):
     """
 
     epsilon: Number
-    bounds: Box | None = None
+    domain: Box | None = None
     clip: bool = False
 
     def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:

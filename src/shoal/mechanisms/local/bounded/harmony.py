@@ -33,7 +33,7 @@ class Harmony(Bounded):
     ----------
     epsilon
         The promise of one report, all its columns together; at most 20.
-    bounds
+    domain
         The public box of the rows. ``None``: they lie in [-1, 1] already.
     clip
         Move rows outside to the nearest point of the box instead of refusing them.
@@ -54,7 +54,7 @@ class Harmony(Bounded):
     """
 
     epsilon: Number
-    bounds: Box | None = None
+    domain: Box | None = None
     clip: bool = False
 
     def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:

@@ -124,7 +124,7 @@ def likelihood_of(law: Law, values: Matrix, atoms: Matrix) -> NDArray[np.float32
 
 
 def _lattice(mechanism: NDLaplace, values: Matrix) -> Matrix:
-    box = mechanism.bounds
+    box = mechanism.domain
     corners = [values.min(axis=0), values.max(axis=0)] if box is None else [box.low, box.high]
     low, high = mechanism.space.scaled(np.array(corners))
     nodes = np.ceil((high - low) * 2 * mechanism.rate) + 1
@@ -140,7 +140,7 @@ def _lattice(mechanism: NDLaplace, values: Matrix) -> Matrix:
 
 def _some(mechanism: NDLaplace, values: Matrix) -> Matrix:
     atoms = thinned(values, _SAMPLED_ATOMS)
-    return atoms if mechanism.bounds is None else mechanism.bounds.clip(atoms)
+    return atoms if mechanism.domain is None else mechanism.domain.clip(atoms)
 
 
 def thinned(points: Matrix, most: int = 20_000) -> Matrix:

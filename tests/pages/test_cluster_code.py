@@ -38,9 +38,7 @@ def reported(output, mechanism, *words):
 
 def learnt_again(table, *words):
     """The groups that a run found, those that the code on its page finds, and the code."""
-    told = json.loads(
-        run("cluster", table, "--local", "-k", 3, "--seed", 7, "-o", "found", "--json", *words)
-    )
+    told = json.loads(run("learn", table, "-k", 3, "--seed", 7, "-o", "found", "--json", *words))
     page = json.loads(Path(told["report"]).with_suffix(".json").read_text())
     code = page["settings"]["code"]
     exec(compile(code, "page", "exec"), {})

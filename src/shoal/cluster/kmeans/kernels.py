@@ -1,8 +1,10 @@
-"""Which centre is nearest to a row: the same answer wherever the row stands in its table.
+"""What reads rows, block by block: labels, distances, and sums by cluster and ring.
 
-What labels rows and measures their distance to centres, block by block; workers import it.
+A row gets the same answer wherever it stands in its table. Workers import this module, so it needs
+NumPy alone.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,15 +16,26 @@ from shoal.domain.box import Matrix
 from shoal.engine.rows import Block
 
 __all__ = [
+    "CANDIDATES",
+    "LATTICE",
     "Cube",
     "Distances",
     "Labels",
     "LeastSquares",
     "Nearest",
+    "RingSums",
     "ViewedCube",
+    "clip_radius",
+    "first_ring_within",
+    "ring_numbers",
 ]
 
 LabelArray = NDArray[np.int64]
+Integers = NDArray[np.int64]
+LATTICE = 2**16
+CANDIDATES = 24  # radii from the longest distance down, each 1/sqrt(2) of the one before
+RINGS = 2 * CANDIDATES  # two to a candidate, so that a clip 2^(1/4) above it is an edge too
+_HALF_STEP = math.sqrt(0.5)
 _ROW_STEPS = 2.0**22
 _CENTRE_STEPS = 2.0**21
 _AT_A_TIME = 2_048  # rows whose distances to 40 centres lie in a core's cache
@@ -161,3 +174,88 @@ class LeastSquares:
         scaled = block.numbers / self.units
         squares = np.min([((scaled - each) ** 2).sum(axis=1) for each in self.centers], axis=0)
         return (np.rint(squares * self.steps).astype(np.int64).sum(keepdims=True),)
+
+
+@dataclass(frozen=True, eq=False)
+class RingSums:
+    """For every cluster and ring: rows, the sum of their offsets, and of offsets of length 1.
+
+    Ring q holds rows at distances in (reach 2^(-(q+1)/4), reach 2^(-q/4)] from their centre; the
+    last holds all that are nearer. Whatever radius is drawn later, the sum of offsets cut to it
+    is the first sums of the rings within and radius times the second sums of those beyond.
+
+    Parameters
+    ----------
+    cube, centers
+        Where rows and centres lie in [-1, 1]^d.
+    nearest
+        Labels rows.
+    reach
+        The longest distance there can be.
+    labelled_in
+        Where rows are looked at to be labelled, if not in the cube.
+    """
+
+    cube: Cube
+    centers: Matrix
+    nearest: Nearest
+    reach: float
+    labelled_in: ViewedCube | None = None
+
+    def __call__(self, block: Block) -> tuple[Integers, Integers, Integers]:
+        """Arrays (cluster, ring) and twice (cluster, ring, axis), on the lattice."""
+        columns = self.cube.columns(block.numbers)
+        places = columns if self.labelled_in is None else self.labelled_in.columns(block.numbers)
+        labels = self.nearest.labels(places)  # [P1] by the row and what was released
+        squares = self._to_offsets(columns, labels)
+        keys = labels * RINGS + ring_numbers(squares, self.reach)  # [P2]
+        k, d = self.centers.shape
+        inner, outer = np.empty((d, k * RINGS)), np.empty((d, k * RINGS))
+        scale = LATTICE / np.sqrt(np.maximum(squares, np.finfo(float).tiny))
+        for axis, offsets in enumerate(columns):
+            inner[axis] = _added(keys, offsets * LATTICE, k)  # [P3]
+            outer[axis] = _added(keys, offsets * scale, k)  # [P4]
+        counts = np.bincount(keys, minlength=k * RINGS).astype(np.int64).reshape(k, RINGS)
+        return counts, _by_cluster(inner, k), _by_cluster(outer, k)
+
+    def _to_offsets(self, columns: Matrix, labels: LabelArray) -> Matrix:
+        """Turn rows into offsets from their centres, in place; the squared lengths."""
+        squares = np.zeros(columns.shape[1])
+        for column, middles in zip(columns, self.centers.T, strict=True):  # in one order
+            np.subtract(column, middles.take(labels), out=column)
+            squares += column * column
+        return squares
+
+
+def ring_numbers(squares: Matrix, reach: float) -> Integers:
+    """The ring of each squared distance: floor(4 log2(reach / distance)), from the float's bits.
+
+    Examples
+    --------
+    >>> ring_numbers(np.array([4.0, 1.0, 0.0]), reach=2.0).tolist()
+    [0, 4, 47]
+    """
+    ratio = reach**2 / np.maximum(squares, reach**2 * 2.0**-CANDIDATES)
+    fraction, exponent = np.frexp(ratio)
+    rings = 2 * (exponent.astype(np.int64) - 1) + (fraction >= _HALF_STEP)
+    return np.clip(rings, 0, RINGS - 1)
+
+
+def clip_radius(pick: int, reach: float) -> float:
+    """Where offsets are cut: 2^(1/4) times the candidate."""
+    return float(reach * 2.0 ** (0.25 - pick / 2))
+
+
+def first_ring_within(pick: int) -> int:
+    """The first ring that lies within the clip of a candidate."""
+    return max(0, 2 * pick - 1)
+
+
+def _added(keys: Integers, values: Matrix, k: int) -> Matrix:
+    """Sums by key of values cut to whole numbers, which floats add exactly up to 2^53."""
+    return np.bincount(keys, np.trunc(values, out=values), k * RINGS).astype(np.float64, copy=False)
+
+
+def _by_cluster(sums: Matrix, k: int) -> Integers:
+    """From a line an axis to an array (cluster, ring, axis)."""
+    return np.ascontiguousarray(sums.T).astype(np.int64).reshape(k, RINGS, -1)

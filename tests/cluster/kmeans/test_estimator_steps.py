@@ -1,29 +1,25 @@
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans.refinement import begin, cells_an_axis
-from shoal.cluster.kmeans.settings import CellSettings
-from shoal.cluster.kmeans.work import Work
+from shoal.cluster.kmeans import PrivateKMeans
 from shoal.domain import Box
 from shoal.engine import rows_of
+from shoal.estimator import Spending
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 
 
-def released(d, epsilon, n=4_000, k=3, **asked):
-    """What was released, in order, and the centres."""
+def released(d, epsilon, n=4_000, k=3, **settings):
+    """What was released, in order."""
     X = np.clip(np.random.default_rng(1).normal(0.5, 0.1, (n, d)), 0, 1)
     page = Ledger().open(PureDP(epsilon), by="test")
-    seen, release = [], page.release
-    page.release = lambda *args, of: seen.append(of) or release(*args, of=of)
-    work = Work(rows_of(X, Box.unit(d)), page, Randomness(1), page.budget, n, Fraction(1))
-    _, refinement = begin(work, k, CellSettings(**asked))
-    found = refinement.centers(k)
+    names, release = [], page.release
+    page.release = lambda *args, of: names.append(of) or release(*args, of=of)
+    model = PrivateKMeans(k, epsilon=epsilon, domain=Box.unit(d), n_public=n, **settings)
+    model.spend(Spending(rows_of(X, Box.unit(d)), page, page.budget, Randomness(1)))
     assert page.total().epsilon == PureDP(epsilon).epsilon
-    assert found.centers.shape == (k, d)
-    return seen
+    assert model.cluster_centers_.shape == (k, d)
+    return names
 
 
 GRID = ["coarse cell counts", "fine cell counts"]
@@ -58,8 +54,3 @@ def test_few_rows_refine_fewer_centres_and_are_completed_by_cells():
 @pytest.mark.parametrize("method", ["uniform-grid", "privtree"])
 def test_explicit_cells_take_a_step_too(method):
     assert released(2, 2, method=method)[-2:] == STEP
-
-
-def test_cells_stay_few():
-    assert cells_an_axis(0.1, 12) == 2
-    assert cells_an_axis(1e12, 8) ** 8 <= 100_000

@@ -1,4 +1,4 @@
-"""Move centres to the means of their rows: sums by ring, a radius, one noisy vector a cluster."""
+"""Steps towards noisy means: a radius, then one noisy vector a cluster."""
 
 import math
 from dataclasses import dataclass
@@ -7,17 +7,32 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.cluster.kmeans.nearest import Cube, Nearest, ViewedCube
-from shoal.cluster.kmeans.rings import CANDIDATES, LATTICE, RingSums, clip_radius, within_clip
+from shoal.cluster.kmeans.kernels import (
+    CANDIDATES,
+    LATTICE,
+    Cube,
+    Nearest,
+    RingSums,
+    ViewedCube,
+    clip_radius,
+    first_ring_within,
+)
 from shoal.cluster.noise_sum import NoiseSum
+from shoal.domain import View
 from shoal.domain.box import Matrix
-from shoal.engine import Rows
+from shoal.estimator import Spending
 from shoal.mechanisms import Choices, Exponential, Gaussian, KNorm
 from shoal.privacy import ApproxDP, PureDP
-from shoal.privacy.page import Page
-from shoal.randomness import Randomness
 
-__all__ = ["Means", "Rings", "ball_step", "candidate_radii", "pick_radius", "read_rings"]
+__all__ = [
+    "Means",
+    "Rings",
+    "candidate_radii",
+    "longest_move",
+    "move_to_means",
+    "pick_radius",
+    "read_rings",
+]
 
 Integers = NDArray[np.int64]
 
@@ -41,7 +56,7 @@ class Rings:
 
     def clipped(self, pick: int, unit: int) -> Integers:
         """A vector a cluster: offsets cut to the radius, over it, and ``unit`` for each row."""
-        first = within_clip(pick)
+        first = first_ring_within(pick)
         near, far = self.inner[:, first:].sum(axis=1), self.outer[:, :first].sum(axis=1)
         sums = near / clip_radius(pick, self.reach) + far
         return np.column_stack([np.rint(sums).astype(np.int64), self.counts.sum(axis=1) * unit])
@@ -63,86 +78,87 @@ class Means:
 
 
 def read_rings(
-    rows: Rows,
-    cube: Cube,
-    nearest: Nearest,
+    spending: Spending,
+    centers: Matrix,
+    labelled_by: Nearest | None = None,
+    view: View | None = None,
     *,
-    centers: Matrix | None = None,
-    seen: ViewedCube | None = None,
     reach: float | None = None,
 ) -> Rings:
-    """One pass over the rows.
+    """Add up the rows about each centre, in one pass.
 
     Parameters
     ----------
-    rows, cube
-        Whose rows, and the box they are scaled from.
-    nearest
-        Labels them, by the centres themselves or by how these are seen.
-    centers, seen
-        The centres in [-1, 1]^d and the view, where rows are labelled by a view.
+    spending
+        Whose rows.
+    centers
+        In [-1, 1]^d.
+    labelled_by
+        Where a view shows the centres, if rows are to be labelled in it; else by the centres.
+    view
+        That view.
     reach
         The longest distance there can be; that of two corners if left out.
     """
-    about = nearest.centers if centers is None else Nearest(centers).centers  # on the lattice
+    nearest = Nearest(centers)  # on the lattice
+    about = nearest.centers
     longest = 2 * math.sqrt(about.shape[1]) if reach is None else reach
-    kernel = RingSums(cube, about, nearest, longest, seen)
-    counts, inner, outer = rows.sum(kernel)
+    labelled_in = None if labelled_by is None or view is None else ViewedCube(view)
+    kernel = RingSums(Cube(spending.box), about, labelled_by or nearest, longest, labelled_in)
+    counts, inner, outer = spending.sum(kernel)
     return Rings(about, counts, inner, outer, longest)
 
 
 def pick_radius(
-    rings: Rings,
-    page: Page,
-    budget: PureDP,
-    rng: Randomness,
-    *,
-    guess: float,
-    trust: float = 2.0,
-    of: str,
+    rings: Rings, spending: Spending, *, guess: float, trust: float = 2.0, of: str
 ) -> int:
-    """Draw a radius that holds about half of the rows: the place of the candidate.
+    """Draw a radius that holds about half of the rows.
 
     Parameters
     ----------
-    rings, page, budget, rng
-        Of which pass, where it is paid for, for how much, with which noise.
-    guess, trust
-        A public or released radius; candidates weigh e^-trust less for each time they are twice or
-        half as large.
+    rings
+        What a pass added up.
+    spending
+        What pays for it.
+    guess
+        A public or released radius.
+    trust
+        Candidates weigh e^-trust less for each time they are twice or half as large as the guess.
     of
         What this is, for the ledger.
+
+    Returns
+    -------
+    int
+        The place of the radius among the candidates.
     """
     weights = np.exp(-trust * np.abs(np.log2(candidate_radii(rings.reach) / guess)))
     choices = Choices(rings.scores(), weights.tolist())
-    return page.release(Exponential(budget), choices, rng.noise, of=of)  # [P2]
+    pick: int = spending.release(Exponential(spending.budget), choices, of=of)  # [P2]
+    return pick
 
 
-def ball_step(
-    rings: Rings,
-    pick: int,
-    page: Page,
-    budget: PureDP | ApproxDP,
-    rng: Randomness,
-    *,
-    entry: Fraction = Fraction(1, 2),
-    of: str,
+def move_to_means(
+    rings: Rings, pick: int, spending: Spending, *, entry: Fraction = Fraction(1, 2), of: str
 ) -> Means:
     """Move each centre to the noisy mean of its rows, as far as it stands out of the noise.
 
     Parameters
     ----------
-    rings, pick
-        What a pass added up, and which candidate is the radius.
-    page, budget, rng, of
-        Where it is paid for, for how much, with which noise; what it is, for the ledger. A budget
-        with a delta buys Gaussian noise where that is less.
+    rings
+        What a pass added up.
+    pick
+        Which candidate is the radius.
+    spending
+        What pays for it. A budget with a delta buys Gaussian noise where that is less.
     entry
         What a row adds to its cluster's size, while its offset adds a length of 1 at most.
+    of
+        What this is, for the ledger.
     """
     unit, d = int(LATTICE * entry), rings.centers.shape[1]
-    noise = _noise(budget, longest_move(d, unit), d + 1)  # [P3]
-    noisy = page.release(noise, rings.clipped(pick, unit), rng.noise, of=of)  # [P4] empty ones too
+    noise = _noise(spending.budget, longest_move(d, unit), d + 1)  # [P3]
+    noisy = spending.release(noise, rings.clipped(pick, unit), of=of)  # [P4] empty ones too
     moved = _moved(rings, noisy, noise.deviation(d + 1), clip_radius(pick, rings.reach), unit)
     return Means(*moved, _in_sizes(noise, d + 1).times(1 / unit))
 
@@ -188,12 +204,12 @@ def _moved(
     """Centres moved by the noisy means, shrunk towards where they were (James and Stein)."""
     least = 2 * deviation / unit  # two standard deviations of a size
     counted = noisy[:, -1] / unit
-    felt = np.maximum(counted, least)
-    offsets = radius / LATTICE * noisy[:, :-1] / felt[:, None]
-    variances = offsets.shape[1] * (radius * deviation / LATTICE / felt) ** 2
+    sizes = np.maximum(counted, least)
+    offsets = radius / LATTICE * noisy[:, :-1] / sizes[:, None]
+    variances = offsets.shape[1] * (radius * deviation / LATTICE / sizes) ** 2
     squares = np.maximum((offsets**2).sum(axis=1), np.finfo(float).tiny)
-    kept = np.maximum(0, 1 - variances / squares)
-    moved = np.clip(rings.centers + kept[:, None] * offsets, -1, 1)
-    by_sizes = squares * (deviation / unit / felt) ** 2  # a size that is off stretches the offset
+    shrunk = np.maximum(0, 1 - variances / squares)
+    moved = np.clip(rings.centers + shrunk[:, None] * offsets, -1, 1)
+    by_sizes = squares * (deviation / unit / sizes) ** 2  # a size that is off stretches the offset
     excess = np.where(counted > least, counted - least / 2, 0)
     return moved, counted, excess, np.sqrt(variances + by_sizes)

@@ -4,17 +4,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans.ball import (
-    ball_step,
+from shoal.cluster.kmeans.kernels import CANDIDATES, LATTICE
+from shoal.cluster.kmeans.refine import (
     candidate_radii,
     longest_move,
+    move_to_means,
     pick_radius,
     read_rings,
 )
-from shoal.cluster.kmeans.nearest import Cube, Nearest
-from shoal.cluster.kmeans.rings import CANDIDATES, LATTICE
 from shoal.domain import Box
 from shoal.engine import rows_of
+from shoal.estimator import Spending
 from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.randomness import Randomness
 
@@ -22,24 +22,26 @@ rng = np.random.default_rng(5)
 BOX = Box.of(["x", "y"], [-1, -1], [1, 1])
 
 
+def spending(promise=None, seed=1, X=None, box=BOX):
+    page = Ledger().open(promise or PureDP(1_000_000), by="test")
+    return Spending(
+        rows_of(np.empty((0, box.d)) if X is None else X, box), page, page.budget, Randomness(seed)
+    )
+
+
 def rings(X, centers, box=BOX):
-    return read_rings(rows_of(X, box), Cube(box), Nearest(centers))
-
-
-def page(promise=None):
-    return Ledger().open(promise or PureDP(1_000_000), by="test")
+    return read_rings(spending(X=X, box=box), np.array(centers))
 
 
 def test_a_large_budget_finds_the_median_radius_and_the_means():
     X = np.r_[rng.normal([-0.5, 0], 0.05, (4_000, 2)), rng.normal([0.5, 0], 0.05, (2_000, 2))]
-    found, stream = rings(X, [[-0.4, 0.1], [0.4, 0.1]]), Randomness(1)
-    budget = page().budget
-    pick = pick_radius(found, page(), budget / 2, stream, guess=0.3, of="radius")
+    summed, half = rings(X, [[-0.4, 0.1], [0.4, 0.1]]), spending().share(Fraction(1, 2))
+    pick = pick_radius(summed, half, guess=0.3, of="radius")
     distances = np.linalg.norm(X - [-0.4, 0.1], axis=1)
     distances = np.minimum(distances, np.linalg.norm(X - [0.4, 0.1], axis=1))
-    radius = candidate_radii(found.reach)[pick]
+    radius = candidate_radii(summed.reach)[pick]
     assert 0.25 < np.mean(distances <= radius) < 0.85
-    means = ball_step(found, pick, page(), budget / 2, stream, of="means")
+    means = move_to_means(summed, pick, half, of="means")
     assert np.allclose(means.centers, [[-0.5, 0], [0.5, 0]], atol=0.02)  # the cut keeps some back
     assert means.sizes.round().tolist() == [4_000, 2_000]
     assert np.allclose(means.excess, means.sizes, atol=1)
@@ -72,11 +74,8 @@ def test_a_row_moves_one_vector_by_no_more_than_the_noise_is_for(d, entry):
 
 def test_an_empty_cluster_is_noised_like_any_other_and_stays_near():
     X = np.full((500, 2), -0.5)
-    found = rings(X, [[-0.5, -0.5], [0.9, 0.9]])
-    steps = [
-        ball_step(found, 4, page(PureDP(1)), PureDP(1), Randomness(seed), of="means")
-        for seed in range(200)
-    ]
+    summed = rings(X, [[-0.5, -0.5], [0.9, 0.9]])
+    steps = [move_to_means(summed, 4, spending(PureDP(1), seed), of="means") for seed in range(200)]
     sizes = np.array([means.sizes[1] for means in steps])
     assert len(set(sizes)) == 200
     assert abs(sizes.mean()) < 5 * sizes.std() / np.sqrt(200)  # as it came out: no bias
@@ -88,12 +87,11 @@ def test_an_empty_cluster_is_noised_like_any_other_and_stays_near():
 
 def test_noise_moves_centres_by_what_is_expected():
     X = rng.normal([0.2, 0.1], 0.05, (2_000, 2))
-    found = rings(X, [[0.0, 0.0]])
+    summed = rings(X, [[0.0, 0.0]])
     runs = [
-        ball_step(found, 6, page(PureDP(0.05)), PureDP(0.05), Randomness(seed), of="means")
-        for seed in range(400)
+        move_to_means(summed, 6, spending(PureDP(0.05), seed), of="means") for seed in range(400)
     ]
-    exact = ball_step(found, 6, page(), page().budget, Randomness(1), of="means").centers
+    exact = move_to_means(summed, 6, spending(), of="means").centers
     moved = [np.linalg.norm(run.centers[0] - exact[0]) for run in runs]
     expected = np.mean([run.errors[0] for run in runs])
     assert 0.8 < np.sqrt(np.mean(np.square(moved))) / expected < 1.2
@@ -101,10 +99,10 @@ def test_noise_moves_centres_by_what_is_expected():
 
 def total_of_a_step(columns):
     X, box = rng.uniform(0, 1, (500, columns)), Box.unit(columns)
-    found = rings(X, [[0.0] * columns], box)
-    one = page(ApproxDP(1, 1e-6))
-    ball_step(found, 6, one, one.budget, Randomness(1), of="means")
-    return one.total()
+    summed = rings(X, [[0.0] * columns], box)
+    one = spending(ApproxDP(1, 1e-6))
+    move_to_means(summed, 6, one, of="means")
+    return one.page.total()
 
 
 def test_a_delta_buys_gaussian_noise_in_many_columns():

@@ -1,12 +1,10 @@
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans.hybrid import hybrid, step_pays
-from shoal.cluster.kmeans.work import Work
+from shoal.cluster.kmeans.published import hybrid, step_pays
 from shoal.domain import Box
 from shoal.engine import rows_of
+from shoal.estimator import Spending
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 
@@ -17,14 +15,13 @@ BOX = Box.of(["x", "y"], [-1, -1], [1, 1])
 def test_the_step_is_taken_where_it_pays(epsilon, releases):
     X = np.random.default_rng(1).normal(0, 0.2, (10_000, 2))
     page = Ledger().open(PureDP(epsilon), by="test")
-    seen, release = [], page.release
-    page.release = lambda *args, of: seen.append(of) or release(*args, of=of)
-    left = Fraction(97, 100)
-    work = Work(rows_of(X, BOX), page, Randomness(1), page.budget, 10_000, left)
-    grid, found = hybrid(work, 5)
-    assert len(seen) == releases
-    assert page.total().epsilon == PureDP(epsilon).epsilon * left
-    assert found.centers.shape == (5, 2)
+    names, release = [], page.release
+    page.release = lambda *args, of: names.append(of) or release(*args, of=of)
+    spending = Spending(rows_of(X, BOX), page, page.budget, Randomness(1), 10_000)
+    grid, clusters = hybrid(spending, 5)
+    assert len(names) == releases
+    assert page.total().epsilon == PureDP(epsilon).epsilon
+    assert clusters.centers.shape == (5, 2)
     assert len(grid.cells_)
 
 

@@ -1,5 +1,6 @@
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -9,11 +10,16 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
+from shoal.cli.inputs.reports import LoadedReports
 from shoal.cli.main import app
+from shoal.cli.verbs.learn import control_size
 from shoal.cluster import LocalClusterer
 from shoal.cluster.local import estimator
 from shoal.cluster.local.evidence import Evidence, evidence_of
+from shoal.cluster.local.frames import Gathered
 from shoal.data import write_table
+from shoal.domain import Box
+from shoal.mechanisms import NDLaplace, Reports
 from shoal.privacy import LocalDP
 
 TOWN = "version: 1\ncolumns: {east: {low: 0, high: 20}, north: {low: 0, high: 12}}\n"
@@ -60,8 +66,8 @@ def told_if_many(model, reports, random_state):
     return Evidence(True, {"spread evenly": 9.0}, 1.5, 3.0)
 
 
-def local(table, *words, k="3"):
-    return run("cluster", table, "--local", "-k", k, "--seed", 1, *words)
+def learn(table, *words, k="3"):
+    return run("learn", table, "-k", k, "--seed", 1, *words)
 
 
 def centers(name="model"):
@@ -75,8 +81,8 @@ def learnt(reported):
     """What was said about a model of each of two files, which lie beside them."""
     said = {}
     for table in ("grid.parquet", "laplace.csv"):
-        words = ("--local", "-k", 3, "--seed", 1, "--json", "-o", reported / f"{table}-model")
-        shown = run("cluster", reported / table, *words)
+        words = ("-k", 3, "--seed", 1, "--json", "-o", reported / f"{table}-model")
+        shown = run("learn", reported / table, *words)
         assert shown.exit_code == 0, shown.output
         said[table] = json.loads(shown.stdout)
     return said
@@ -133,7 +139,7 @@ def test_what_is_found_without_data_stands_beside_what_was_found(learnt, table):
 
 
 def test_a_terminal_says_that_nothing_was_spent_and_that_labels_stay(reported):
-    shown = local(reported / "laplace.csv")
+    shown = learn(reported / "laplace.csv")
     said = " ".join(shown.output.split())
     assert "Nothing was spent here" in said
     assert "keep the label" in said
@@ -142,13 +148,13 @@ def test_a_terminal_says_that_nothing_was_spent_and_that_labels_stay(reported):
 
 
 def test_reports_of_a_seed_make_a_marked_page(reported):
-    assert local(reported / "laplace.parquet").exit_code == 0
+    assert learn(reported / "laplace.parquet").exit_code == 0
     assert Path("model/report-simulation.html").exists()
     assert shoal.load_model("model").guarantee_.simulation
 
 
 def test_a_seed_of_the_learner_alone_makes_no_simulation_and_repeats_the_run(learnt, reported):
-    local(reported / "laplace.csv")
+    learn(reported / "laplace.csv")
     first = model_of(learnt["laplace.csv"]) / "centers.csv"
     assert first.read_text() == Path("model/centers.csv").read_text()
     assert not shoal.load_model("model").guarantee_.simulation
@@ -156,17 +162,17 @@ def test_a_seed_of_the_learner_alone_makes_no_simulation_and_repeats_the_run(lea
 
 @pytest.mark.parametrize("table", ["grid.parquet", "laplace.csv"])
 def test_a_range_is_chosen_from_on_the_density(reported, table):
-    shown = local(reported / table, "--json", k="2-6")
+    shown = learn(reported / table, "--json", k="2-6")
     assert json.loads(shown.stdout)["n_clusters"] == 3
 
 
 def test_a_method_may_be_named(reported):
-    shown = local(reported / "laplace.csv", "--method", "moments", "--json")
+    shown = learn(reported / "laplace.csv", "--method", "moments", "--json")
     assert json.loads(shown.stdout)["method"] == "moments"
 
 
 def test_one_column_has_a_page_without_a_map(reported):
-    shown = local(reported / "one.parquet", k="2")
+    shown = learn(reported / "one.parquet", k="2")
     assert shown.exit_code == 0, shown.output
     page = json.loads(Path("model/report.json").read_text())
     assert not [each for each in page["figures"] if each["section"] == "result"]
@@ -181,16 +187,16 @@ def assert_refused(shown, error, *words):
 
 
 def test_rows_are_refused_and_the_way_to_reports_is_said(reported):
-    assert_refused(local(reported / "rows.csv"), "NotAReport", "rows.csv.json", "shoal perturb")
+    assert_refused(learn(reported / "rows.csv"), "NotAReport", "rows.csv.json", "shoal perturb")
 
 
 def test_standard_input_is_refused(reported):
-    assert_refused(local("-"), "NotAReport", "standard input")
+    assert_refused(learn("-"), "NotAReport", "standard input")
 
 
 def test_clamped_reports_are_refused_where_the_law_is_needed(reported):
-    assert_refused(local(reported / "clamped.parquet"), "NotAReport", "--remap", "--method plain")
-    shown = local(reported / "clamped.parquet", "--method", "plain")
+    assert_refused(learn(reported / "clamped.parquet"), "NotAReport", "--remap", "--method plain")
+    shown = learn(reported / "clamped.parquet", "--method", "plain")
     assert shown.exit_code == 0, shown.output
     assert "noise and all" in Path("model/report.html").read_text()
 
@@ -208,33 +214,33 @@ def test_clamped_reports_are_refused_where_the_law_is_needed(reported):
     ],
 )
 def test_what_a_private_fit_needs_is_refused(reported, words):
-    assert_refused(local(reported / "grid.parquet", *words), "InvalidSetting", words[0], "--local")
+    assert_refused(learn(reported / "grid.parquet", *words), "NoSuchOption", words[0])
 
 
 def test_settings_for_other_verbs_in_the_environment_are_left_alone(reported, monkeypatch):
     monkeypatch.setenv("SHOAL_EPSILON", "1")
     monkeypatch.setenv("SHOAL_DOMAIN", "nowhere.yaml")
-    assert local(reported / "laplace.csv", "-q").exit_code == 0
+    assert learn(reported / "laplace.csv", "-q").exit_code == 0
 
 
 def test_an_unknown_method_and_a_missing_k_are_refused(reported):
     assert_refused(
-        local(reported / "grid.parquet", "--method", "wave"), "InvalidSetting", "moments"
+        learn(reported / "grid.parquet", "--method", "wave"), "InvalidSetting", "moments"
     )
-    shown = run("cluster", reported / "grid.parquet", "--local")
+    shown = run("learn", reported / "grid.parquet")
     assert_refused(shown, "InvalidSetting", "-k 5")
 
 
 def test_a_method_that_does_not_fit_the_mechanism_is_refused(reported):
-    assert_refused(local(reported / "laplace.csv", "--method", "grid"), "NotAReport", "LocalGrid")
+    assert_refused(learn(reported / "laplace.csv", "--method", "grid"), "NotAReport", "LocalGrid")
 
 
 def test_an_older_model_is_kept_unless_told_otherwise(learnt, reported):
     folder = model_of(learnt["laplace.csv"])
-    shown = local(reported / "laplace.csv", "-o", folder)
+    shown = learn(reported / "laplace.csv", "-o", folder)
     assert shown.exit_code == 2
     assert "--overwrite" in shown.stderr
-    assert local(reported / "laplace.csv", "-o", folder, "--overwrite", "-q").exit_code == 0
+    assert learn(reported / "laplace.csv", "-o", folder, "--overwrite", "-q").exit_code == 0
 
 
 def test_few_reports_are_said_to_leave_noise(reported):
@@ -242,6 +248,17 @@ def test_few_reports_are_said_to_leave_noise(reported):
     write_table(rows, "few.csv")
     common = ("--domain", reported / "town.yaml", "-q", "-o", "few.parquet")
     run("perturb", "few.csv", "--mechanism", "local-grid", "--epsilon", 1, *common)
-    shown = local("few.parquet", "--json", k="2")
+    shown = learn("few.parquet", "--json", k="2")
     assert json.loads(shown.stdout)["may_be_noise"] is True
     assert "No groups can be told" in Path("model/report.html").read_text()
+
+
+def test_only_reports_on_spark_may_be_too_many_for_a_control(monkeypatch):
+    monkeypatch.setattr("shoal.cli.inputs.reports.MOST_NUMBERS", 1_500)
+    model, box = SimpleNamespace(n_used_=800), Box(x=(0, 10), y=(0, 10), z=(0, 10))
+    mechanism = NDLaplace(3, domain=box)
+    here = Reports(np.zeros((800, 3)), mechanism)
+    there = Gathered(np.zeros((800, 3)), mechanism, rows=SimpleNamespace(size=lambda: 800))
+    for reports, used in ((here, 800), (there, 500)):
+        loaded = LoadedReports(reports, 800, mechanism.guarantee, box, "a row")
+        assert control_size(model, loaded) == used

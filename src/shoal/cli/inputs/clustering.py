@@ -1,7 +1,7 @@
-"""The methods of ``shoal cluster``: each one's estimator, and how its page and summary are told.
+"""The methods of ``shoal cluster``: each one's estimator, and the module that builds its page.
 
-A method is a line of ``METHODS``. Its ``build`` makes the estimator, not fitted yet, of what was
-asked; its ``story`` names the module whose ``result``, ``document`` and ``summary`` tell of it.
+A method is a line of ``METHODS``. Its ``build`` makes the estimator, not fitted yet, from the
+options; its ``page`` names the module whose ``page`` function says what the fitted model released.
 """
 
 import re
@@ -15,16 +15,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from shoal.errors import InvalidSetting
 
 if TYPE_CHECKING:
-    from shoal.domain import Box
+    from shoal.domain import Box, Schema
+    from shoal.privacy import ApproxDP, PureDP
 
-__all__ = ["METHODS", "Asked", "Method", "Waves", "cells_of", "groups_of", "named"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "Options",
+    "WaveOptions",
+    "build_kmeans",
+    "build_wave",
+    "method_named",
+    "parse_cells",
+    "parse_groups",
+]
 
 MOST_CLUSTERS = 10_000
 
 
 @dataclass(frozen=True)
-class Waves:
-    """What was asked of ``--method wave`` alone; None leaves it to the estimator."""
+class WaveOptions:
+    """Options of ``--method wave`` alone; None leaves one to the estimator."""
 
     variant: str | None = None
     cells: str | None = None
@@ -35,16 +46,16 @@ class Waves:
     @property
     def settings(self) -> dict[str, Any]:
         """As the estimator names them."""
-        cells = None if self.cells is None else cells_of(self.cells)
-        told = {"method": self.variant, "cells": cells} | {
+        cells = None if self.cells is None else parse_cells(self.cells)
+        given = {"method": self.variant, "cells": cells} | {
             name: getattr(self, name) for name in ("selector", "level", "wavelet")
         }
-        return {name: value for name, value in told.items() if value is not None}
+        return {name: value for name, value in given.items() if value is not None}
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What was asked for: public settings, read and checked."""
+class Options:
+    """Options of one run: public settings, read and checked."""
 
     method: str
     epsilon: str
@@ -61,16 +72,39 @@ class Asked:
     seed: int | None = None
     title: str | None = None
     publisher: str | None = None
-    waves: Waves = Waves()
+    waves: WaveOptions = WaveOptions()
 
     @property
     def work(self) -> dict[str, Any]:
         """All that decides what is released, and nothing about where and how it is shown."""
         names = ("method", "epsilon", "choose", "delta", "neighbours", "entity", "n_public", "drop")
-        kept = {name: getattr(self, name) for name in (*names, "max_rows_per_person")}
+        named = {name: getattr(self, name) for name in (*names, "max_rows_per_person")}
         groups = None if self.n_clusters is None else list(self.n_clusters)
         own = {"domain": self.box.to_dict(), "groups": groups, "waves": self.waves.settings}
-        return kept | own
+        return named | own
+
+    @property
+    def privacy(self) -> "PureDP | ApproxDP":
+        """The promise asked for, to one row; the domain says how many rows a person has."""
+        from shoal.privacy import ApproxDP, PureDP
+
+        epsilon: Any = self.epsilon
+        if self.delta is None:
+            return PureDP(epsilon, neighbours=self.neighbours)
+        return ApproxDP(epsilon, self.delta, neighbours=self.neighbours)  # type: ignore[arg-type]
+
+    @property
+    def domain(self) -> "Box | Schema":
+        """Public bounds, and whose the rows are where that is said."""
+        from shoal.domain import Schema
+        from shoal.engine.rows import Terms
+
+        if self.entity is None and self.max_rows_per_person is None:
+            return self.box
+        Terms(entity=self.entity, max_rows_per_person=self.max_rows_per_person)
+        return Schema.of_box(
+            self.box, entity=self.entity, max_rows_per_person=self.max_rows_per_person
+        )
 
     @property
     def common(self) -> dict[str, Any]:
@@ -78,11 +112,8 @@ class Asked:
         from shoal.privacy import Ledger
 
         return {
-            "epsilon": self.epsilon,
-            "domain": self.box,
-            "neighbours": self.neighbours,
-            "entity": self.entity,
-            "max_rows_per_person": self.max_rows_per_person,
+            "privacy": self.privacy,
+            "domain": self.domain,
             "n_public": self.n_public,
             "nonfinite": "drop" if self.drop else "refuse",
             "ledger": Ledger(self.ledger),
@@ -93,12 +124,12 @@ class Asked:
 class Method(NamedTuple):
     """One way to cluster."""
 
-    words: str
-    build: Callable[[Asked], Any]
-    story: str
+    description: str
+    build: Callable[[Options], Any]
+    page: str
 
 
-def named(word: str) -> Method:
+def method_named(word: str) -> Method:
     """The method of this name."""
     if word in METHODS:
         return METHODS[word]
@@ -107,7 +138,7 @@ def named(word: str) -> Method:
     raise InvalidSetting("--method names no method.", f"{meant}There are {', '.join(METHODS)}.")
 
 
-def groups_of(words: str | None) -> range | None:
+def parse_groups(words: str | None) -> range | None:
     """How many groups: ``8``, or ``2-12`` to choose among."""
     if words is None:
         return None
@@ -124,7 +155,7 @@ def groups_of(words: str | None) -> range | None:
     return wanted
 
 
-def cells_of(words: str) -> int | tuple[int, ...] | str:
+def parse_cells(words: str) -> int | tuple[int, ...] | str:
     """Cells along each axis: ``64``, ``64,32`` for one number a column, or ``auto``."""
     if words.strip() == "auto":
         return "auto"
@@ -136,42 +167,43 @@ def cells_of(words: str) -> int | tuple[int, ...] | str:
     return each if len(each) > 1 else each[0]
 
 
-def _kmeans(method: str, asked: Asked) -> Any:
+def build_kmeans(method: str, options: Options) -> Any:
+    """A ``PrivateKMeans`` with these options, not fitted yet."""
     from shoal.cluster import PrivateKMeans
 
-    if asked.waves != Waves():
+    if options.waves != WaveOptions():
         raise InvalidSetting(
             "--variant, --cells, --selector, --level and --wavelet are for --method wave.",
             "Leave them out, or add --method wave.",
         )
-    if asked.n_clusters is None:
+    if options.n_clusters is None:
         raise InvalidSetting(
             "-k did not come: how many groups?", "E.g. -k 8, or -k 2-12 to choose among them."
         )
-    one = len(asked.n_clusters) == 1
+    one = len(options.n_clusters) == 1
     return PrivateKMeans(
-        asked.n_clusters[0] if one else asked.n_clusters,
+        options.n_clusters[0] if one else options.n_clusters,
         method=cast("Any", method),
-        delta=asked.delta,
-        choose=cast("Any", asked.choose or "elbow"),
-        **asked.common,
+        choose=cast("Any", options.choose or "elbow"),
+        **options.common,
     )
 
 
-def _wave(asked: Asked) -> Any:
+def build_wave(options: Options) -> Any:
+    """A ``WaveCluster`` with these options, not fitted yet."""
     from shoal.cluster import WaveCluster
 
-    if any(each is not None for each in (asked.n_clusters, asked.choose, asked.delta)):
+    if any(each is not None for each in (options.n_clusters, options.choose, options.delta)):
         raise InvalidSetting(
             "-k, --choose or --delta came; --method wave finds how many groups there are, and its "
             "promise never fails.",
             "Leave them out.",
         )
-    return WaveCluster(**asked.waves.settings, **asked.common)
+    return WaveCluster(**options.waves.settings, **options.common)
 
 
-def _of_kmeans(words: str, method: str) -> Method:
-    return Method(words, partial(_kmeans, method), "shoal.pages.kmeans")
+def _of_kmeans(description: str, method: str) -> Method:
+    return Method(description, partial(build_kmeans, method), "shoal.pages.kmeans")
 
 
 METHODS: dict[str, Method] = {
@@ -184,6 +216,6 @@ METHODS: dict[str, Method] = {
     "lloyd": _of_kmeans("noisy steps of Lloyd's algorithm, a baseline", "lloyd"),
     "hybrid": _of_kmeans("an even grid, then one noisy step, a baseline", "hybrid"),
     "wave": Method(
-        "groups of any shape: cells that stand out and touch", _wave, "shoal.pages.wave"
+        "groups of any shape: cells that stand out and touch", build_wave, "shoal.pages.wave"
     ),
 }

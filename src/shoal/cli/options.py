@@ -1,51 +1,139 @@
-"""What ``shoal cluster`` can be asked for, one name an option."""
+"""Options of the ``shoal`` command: those that verbs share, then those of clustering."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from shoal.cli.inputs.cluster_methods import METHODS
-from shoal.cli.verbs.cluster_local import NAMES as LOCAL
+from shoal.cli.inputs.clustering import METHODS
 
 __all__ = [
     "Cells",
     "Choose",
+    "Columns",
+    "Curator",
     "Delta",
+    "Domain",
     "Drop",
+    "Engine",
     "Entity",
     "Epsilon",
     "Folder",
     "Groups",
+    "Json",
+    "LedgerFile",
     "Level",
-    "Local",
+    "Master",
     "MaxRows",
     "MethodName",
     "Neighbours",
     "Overwrite",
     "PublicNumber",
+    "Publisher",
+    "Quiet",
+    "Seed",
     "Selector",
+    "Table",
+    "Title",
     "Variant",
     "Wavelet",
 ]
 
-_WAVE = "For --method wave"
+_SPARK_PANEL = "Where rows are read"
+_WAVE_PANEL = "For --method wave"
 
+# Of every verb that reads rows or writes a page.
+Table = Annotated[
+    str,
+    typer.Argument(
+        metavar="TABLE",
+        help="A CSV or Parquet file, a folder of Parquet files, or `-` for CSV from standard "
+        "input.",
+        show_default=False,
+    ),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        envvar="SHOAL_COLUMNS",
+        help="Columns to use, e.g. lat,lon; left out, all that the domain describes.",
+        show_default=False,
+    ),
+]
+Domain = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="SHOAL_DOMAIN",
+        help="YAML file of public bounds and categories.",
+        show_default=False,
+    ),
+]
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option(envvar="SHOAL_LEDGER", help="Ledger to write the promise to.", show_default=False),
+]
+Engine = Annotated[
+    Literal["local", "spark"],
+    typer.Option(
+        envvar="SHOAL_ENGINE",
+        help="`spark` leaves rows where they are; tables may be on any path Spark reaches, such "
+        "as hdfs:// or s3a://.",
+        rich_help_panel=_SPARK_PANEL,
+    ),
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        envvar="SHOAL_MASTER",
+        help="Of the Spark cluster: spark://host:7077, yarn, k8s://..., local[4], or sc://host for "
+        "Spark Connect. Left out, what spark-submit or Spark's settings say, or this machine.",
+        rich_help_panel=_SPARK_PANEL,
+        show_default=False,
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option("--json", envvar="SHOAL_JSON", help="Print one JSON document instead of text."),
+]
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", envvar="SHOAL_QUIET", help="Print nothing but errors."),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        envvar="SHOAL_SEED",
+        help="Repeatable noise: a simulation, which protects nobody.",
+        show_default=False,
+    ),
+]
+Title = Annotated[
+    str | None, typer.Option(envvar="SHOAL_TITLE", help="Heading of the page.", show_default=False)
+]
+Publisher = Annotated[
+    str | None,
+    typer.Option(envvar="SHOAL_PUBLISHER", help="Who publishes it.", show_default=False),
+]
+Curator = Annotated[
+    Path | None,
+    typer.Option(
+        "--curator",
+        metavar="FILE",
+        envvar="SHOAL_CURATOR",
+        help="Also write the page for you alone, outside the folder: it adds how many rows were "
+        "left out or moved to the edge.",
+        show_default=False,
+    ),
+]
+
+# Of `shoal cluster`; `shoal learn` shares the first few.
 MethodName = Annotated[
     str,
     typer.Option(
         metavar="NAME",
         envvar="SHOAL_METHOD",
-        help=f"How: {'; '.join(f'{name}, {how.words}' for name, how in METHODS.items())}.",
-    ),
-]
-Local = Annotated[
-    bool,
-    typer.Option(
-        "--local",
-        envvar="SHOAL_LOCAL",
-        help="Learn from reports that `shoal perturb` wrote, and from the file beside them; no "
-        f"budget is spent. --method is then one of {', '.join(LOCAL)}.",
+        help=f"How: {'; '.join(f'{name}, {how.description}' for name, how in METHODS.items())}.",
     ),
 ]
 Groups = Annotated[
@@ -136,7 +224,7 @@ Variant = Annotated[
     typer.Option(
         envvar="SHOAL_VARIANT",
         help="Where the noise goes: block, the default and best, or a published method.",
-        rich_help_panel=_WAVE,
+        rich_help_panel=_WAVE_PANEL,
         show_default=False,
     ),
 ]
@@ -147,7 +235,7 @@ Cells = Annotated[
         envvar="SHOAL_CELLS",
         help="Cells along each axis, e.g. 64, or 64,32; chosen without the rows. Left out, as "
         "many as budget and rows are worth.",
-        rich_help_panel=_WAVE,
+        rich_help_panel=_WAVE_PANEL,
         show_default=False,
     ),
 ]
@@ -156,7 +244,7 @@ Selector = Annotated[
     typer.Option(
         envvar="SHOAL_SELECTOR",
         help="What makes a cell part of a group.",
-        rich_help_panel=_WAVE,
+        rich_help_panel=_WAVE_PANEL,
         show_default=False,
     ),
 ]
@@ -166,7 +254,7 @@ Level = Annotated[
         min=0,
         envvar="SHOAL_LEVEL",
         help="How often the grid is halved.",
-        rich_help_panel=_WAVE,
+        rich_help_panel=_WAVE_PANEL,
         show_default=False,
     ),
 ]
@@ -176,7 +264,7 @@ Wavelet = Annotated[
         metavar="NAME",
         envvar="SHOAL_WAVELET",
         help="By which wavelet of PyWavelets; left out, haar.",
-        rich_help_panel=_WAVE,
+        rich_help_panel=_WAVE_PANEL,
         show_default=False,
     ),
 ]

@@ -4,15 +4,16 @@ import pickle
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans.nearest import Cube, Nearest
-from shoal.cluster.kmeans.rings import (
+from shoal.cluster.kmeans.kernels import (
     CANDIDATES,
     LATTICE,
     RINGS,
+    Cube,
+    Nearest,
     RingSums,
     clip_radius,
-    rings_of,
-    within_clip,
+    first_ring_within,
+    ring_numbers,
 )
 from shoal.domain import Box
 from shoal.engine import rows_of
@@ -35,17 +36,17 @@ def test_rings_are_quarters_of_octaves():
     reach = 3.0
     distances = rng.uniform(1e-3, 3, 10_000)
     wanted = np.clip(np.floor(4 * np.log2(reach / distances)), 0, RINGS - 1)
-    assert np.mean(rings_of(distances**2, reach) == wanted) > 0.999
+    assert np.mean(ring_numbers(distances**2, reach) == wanted) > 0.999
 
 
 def test_a_distance_beyond_the_reach_and_none_at_all_have_rings_too():
-    assert rings_of(np.array([100.0, 0.0]), 2.0).tolist() == [0, RINGS - 1]
+    assert ring_numbers(np.array([100.0, 0.0]), 2.0).tolist() == [0, RINGS - 1]
 
 
 @pytest.mark.parametrize("pick", [0, 1, 5, CANDIDATES - 1])
 def test_rings_from_the_first_within_lie_inside_the_clip_and_others_outside(pick):
     reach, distances = 2.0, np.geomspace(1e-5, 2, 5_000)
-    inside = rings_of(distances**2, reach) >= within_clip(pick)
+    inside = ring_numbers(distances**2, reach) >= first_ring_within(pick)
     assert np.array_equal(inside, distances <= clip_radius(pick, reach) * (1 + 1e-12))
 
 
