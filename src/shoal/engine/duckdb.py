@@ -55,8 +55,8 @@ def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen)
     with scratch() as folder:
         path = folder / "sizes.parquet"
         query_to_file(sql, schema, batches, path)
-        found = pq.read_table(path)
-    return labelled(found, columns, screen)
+        counted = pq.read_table(path)
+    return labelled(counted, columns, screen)
 
 
 def coded_schema(columns: Sequence[str], screen: Screen) -> pa.Schema:
@@ -80,10 +80,10 @@ def coded(block: Block, columns: Sequence[str], screen: Screen) -> pa.RecordBatc
     )
 
 
-def labelled(found: pa.Table, columns: Sequence[str], screen: Screen) -> pa.Table:
+def labelled(counted: pa.Table, columns: Sequence[str], screen: Screen) -> pa.Table:
     """Groups of codes with their own names and labels again, and ``n``."""
-    labels = [_labels(found[f"c{i}"], name, screen) for i, name in enumerate(columns)]
-    return pa.table([*labels, found["n"]], names=[*columns, "n"])
+    labels = [_labels(counted[f"c{i}"], name, screen) for i, name in enumerate(columns)]
+    return pa.table([*labels, counted["n"]], names=[*columns, "n"])
 
 
 def _labels(column: pa.ChunkedArray, name: str, screen: Screen) -> pa.ChunkedArray | pa.Array:

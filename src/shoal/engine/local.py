@@ -65,7 +65,7 @@ class LocalRows:
         self._block_rows = block_rows
         self._size: int | None = None  # unknown until a first full pass has admitted every row
         self.seen: Tally | None = None
-        self._kept: tuple[Source, people.Kept] | None = None
+        self._kept: tuple[Source, people.KeptRows] | None = None
         self._progress: Callable[[int], None] = _ignore
 
     def on_progress(self, callback: Callable[[int], None]) -> None:
@@ -152,7 +152,7 @@ class LocalRows:
         yield from self.each(lambda block: block)
 
     def _pass(
-        self, source: Source, sift: Screen | people.Kept, work: Callable[[Sifted], Result]
+        self, source: Source, sift: Screen | people.KeptRows, work: Callable[[Sifted], Result]
     ) -> Generator[Result, None, Tally]:
         def step(batch: pa.RecordBatch) -> tuple[Tally, list[Result]]:
             sifted = sift(batch)
@@ -172,19 +172,19 @@ class LocalRows:
         """The pass over the source of rows of which each person keeps some."""
         self.seen = yield from self._pass(self._source, self._screen, work)
 
-    def _limit(self) -> tuple[Source, people.Kept] | None:
+    def _limit(self) -> tuple[Source, people.KeptRows] | None:
         """The rows that stay when each person keeps so many, as a source of their own."""
         if self.terms.max_rows_per_person is None:
             return None
         held = ExitStack()
         weakref.finalize(self, held.close)
         folder = held.enter_context(scratch())
-        kept = people.Kept(len(self._screen.numbers), len(self._screen.categories))
-        schema = people.keyed_schema(kept.numbers, kept.codes)
+        sift = people.KeptRows(len(self._screen.numbers), len(self._screen.categories))
+        schema = people.keyed_schema(sift.numbers, sift.codes)
         batches = self._first_pass(partial(people.keyed, schema))
         path = folder / "kept.parquet"
         people.keep(batches, schema, self.terms.max_rows_per_person, self._key, path)
-        self._kept = source_of(path), kept
+        self._kept = source_of(path), sift
         return self._kept
 
 

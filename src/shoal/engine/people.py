@@ -25,7 +25,7 @@ from shoal.engine.rows import Block, Tally
 from shoal.engine.scratch import private_file
 from shoal.engine.screen import Sifted
 
-__all__ = ["Kept", "keep", "keyed", "keyed_schema", "place_in_run"]
+__all__ = ["KeptRows", "keep", "keyed", "keyed_schema", "place_in_run"]
 
 _BLOCK = 65_536
 
@@ -46,7 +46,7 @@ def keyed(schema: pa.Schema, sifted: Sifted) -> pa.RecordBatch:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptRows:
     """Read blocks back from the file ``keep`` wrote."""
 
     numbers: int

@@ -16,14 +16,14 @@ Result = TypeVar("Result")
 
 def thread_count() -> int:
     """Threads to use: ``SHOAL_THREADS``, or as many as the machine has cores."""
-    asked = os.environ.get("SHOAL_THREADS", "")
-    if not asked:
+    given = os.environ.get("SHOAL_THREADS", "")
+    if not given:
         return os.cpu_count() or 1
-    if not asked.isdecimal() or int(asked) < 1:
+    if not given.isdecimal() or int(given) < 1:
         raise InvalidSetting(
             "SHOAL_THREADS is no whole number from 1 up.", "Unset it, or set e.g. SHOAL_THREADS=2."
         )
-    return int(asked)
+    return int(given)
 
 
 def ahead(work: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:

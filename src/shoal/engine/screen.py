@@ -76,10 +76,10 @@ class Screen:
         if moved is not None:
             tally += moved
         else:
-            kept, odd = self._closer_look(numbers)
+            admitted, odd = self._closer_look(numbers)
             tally += odd
-            numbers, codes = numbers[kept], codes[kept]
-            entity = None if entity is None else entity.filter(pa.array(kept))
+            numbers, codes = numbers[admitted], codes[admitted]
+            entity = None if entity is None else entity.filter(pa.array(admitted))
         return Sifted(Block(numbers, codes), tally, entity)
 
     def refuses(self, tally: Tally) -> bool:
@@ -139,16 +139,16 @@ class Screen:
         bad_rows = np.logical_or.reduce(bad, axis=1)
         beyond = ((numbers < box.low) | (numbers > box.high)) & ~bad_rows[:, None]
         beyond_rows = np.logical_or.reduce(beyond, axis=1)
-        kept = ~(bad_rows | beyond_rows) if self.terms.outside == "drop" else ~bad_rows
+        admitted = ~(bad_rows | beyond_rows) if self.terms.outside == "drop" else ~bad_rows
         np.clip(numbers, box.low, box.high, out=numbers)
         odd = Tally(
-            kept=-int(np.count_nonzero(~kept)),
+            kept=-int(np.count_nonzero(~admitted)),
             nonfinite=int(np.count_nonzero(bad_rows)),
             outside=int(np.count_nonzero(beyond_rows)),
             nonfinite_columns=self._named(bad),
             outside_columns=self._named(beyond),
         )
-        return kept, odd
+        return admitted, odd
 
     @cached_property
     def box(self) -> Box:

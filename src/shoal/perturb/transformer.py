@@ -180,14 +180,14 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     def _remembered(self, shape: Shape, value: Any, people: list[bytes]) -> Matrix:
         """The report of each row's person, drawn for those who have none."""
         with self._memo.open(self._collection(shape)) as notes:
-            kept = notes.find(dict.fromkeys(people))
-            first = {who: at for at, who in reversed([*enumerate(people)]) if who not in kept}
+            known = notes.find(dict.fromkeys(people))
+            first = {who: at for at, who in reversed([*enumerate(people)]) if who not in known}
             if first:
                 drawn = self._draw(shape, shape.some(value, list(first.values())))
                 new = dict(zip(first, (line.tobytes() for line in drawn), strict=True))
                 notes.add(new)
-                kept |= new
-        lines = np.frombuffer(b"".join(kept[who] for who in people))
+                known |= new
+        lines = np.frombuffer(b"".join(known[who] for who in people))
         return lines.reshape(len(people), -1)
 
     def _draw(self, shape: Shape, value: Any, times: int = 1) -> Matrix:

@@ -9,7 +9,7 @@ from shoal.cluster import PrivateKMeans
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import Rows, rows_of
 from shoal.engine.entry import is_spark_frame
-from shoal.engine.people import Kept
+from shoal.engine.people import KeptRows
 from shoal.engine.spark.rows import SparkRows
 from shoal.errors import (
     ClusterFailed,
@@ -139,7 +139,7 @@ def test_a_pass_that_fails_leaves_no_size_of_rows_that_do_not_stay(spark, monkey
     whole = SparkRows._pass
 
     def failing(self, frame, sift, work):
-        if isinstance(sift, Kept):
+        if isinstance(sift, KeptRows):
             raise ClusterFailed("The cluster is gone.", "Try again.")
         return whole(self, frame, sift, work)
 

@@ -81,19 +81,18 @@ def test_a_sample_is_repeatable_and_no_larger_than_asked(spark):
     assert table.sample(["a.b"], 10, seed=7).equals(drawn)
 
 
-def halves(blocks):
-    for block in blocks:
-        half = [value // 2 for value in block.column(0).to_pylist()]
-        yield pa.record_batch({"half": half, "n": [1] * len(half)})
-
-
-def refusing(blocks):
-    raise ValueError(f"no good: {next(iter(blocks)).to_pydict()}")
-
-
 def test_what_tasks_make_of_blocks_is_added_up_and_their_words_withheld(spark):
     table = SparkTable(spark.range(0, 6, 1, 2).toDF("x"))
     schema = pa.schema([("half", pa.int64()), ("n", pa.int64())])
+
+    def halves(blocks):  # workers have no tests to import
+        for block in blocks:
+            half = [value // 2 for value in block.column(0).to_pylist()]
+            yield pa.record_batch({"half": half, "n": [1] * len(half)})
+
+    def refusing(blocks):
+        raise ValueError(f"no good: {next(iter(blocks)).to_pydict()}")
+
     with table.added_up(halves, schema) as lines:
         found = lines.query("SELECT c0, c1 FROM rows ORDER BY c0", ["half", "n"])
     assert found.to_pydict() == {"c0": [0, 1, 2], "c1": [2, 2, 2]}

@@ -22,7 +22,7 @@ from shoal.anonymize.release.manifest import cut_of
 from shoal.anonymize.search.lazy_frontier import specialise_remotely
 from shoal.anonymize.search.portfolio import Progress, apply_cut, find_outcome
 from shoal.anonymize.spark.lines import SparkLines, code_combinations, rows_in
-from shoal.engine.spark.table import Kept, SparkTable, keeping, too_many
+from shoal.engine.spark.table import PersistedFrame, SparkTable, persisting, too_many
 
 __all__ = ["MERGED", "Study", "study_frame"]
 
@@ -81,10 +81,10 @@ def _check_remote_search(policy: Policy, by_person: bool, lines: int, limit: int
             raise too_many(lines, limit, f"{what} would need all of them there")
 
 
-def _search_remotely(policy: Policy, combinations: Kept, most: int, cut: Any) -> Study:
+def _search_remotely(policy: Policy, combinations: PersistedFrame, most: int, cut: Any) -> Study:
     columns = _columns(policy, combinations)
     codec = codec_of(policy, columns)
-    with keeping(code_combinations(combinations.frame, codec)) as lines:
+    with persisting(code_combinations(combinations.frame, codec)) as lines:
         everything = int(next(iter(columns.values())).n.sum())
         problem = problem_without_lines(policy, codec, everything - rows_in(lines.frame))
         distant = SparkLines(lines.frame, problem)
@@ -103,7 +103,7 @@ def _search_remotely(policy: Policy, combinations: Kept, most: int, cut: Any) ->
     return Frequency(problem, codec, None), replace(outcome, curator_notes=notes)
 
 
-def _columns(policy: Policy, combinations: Kept) -> dict[str, Column]:
+def _columns(policy: Policy, combinations: PersistedFrame) -> dict[str, Column]:
     """The distinct values of each quasi-identifier and their rows, in one job."""
     names = policy.names("quasi")
     cells = [f"c{q}" for q in range(len(names))]

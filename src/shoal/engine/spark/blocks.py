@@ -28,7 +28,7 @@ Maker = Callable[[Sifted, int], pa.RecordBatch]
 class Each:
     """What ``make`` makes of every block of a partition, given the block's number in it."""
 
-    sift: Screen | people.Kept
+    sift: Screen | people.KeptRows
     make: Maker
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

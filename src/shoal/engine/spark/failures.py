@@ -132,17 +132,17 @@ def _is_sparks(error: Exception) -> bool:
 
 
 def _named(error: Exception, what: str) -> Exception:
-    words = str(error)
-    lacking = _NO_MODULE.search(words)
+    message = str(error)
+    lacking = _NO_MODULE.search(message)
     if lacking:
         return WorkerIncomplete(
             f"A worker of the cluster has no Python package {lacking[1]!r}.",
             "Install shoal with pyarrow wherever the cluster's Python runs, and point "
             "PYSPARK_PYTHON, or spark.pyspark.python, at it.",
         )
-    for sign, (kind, told) in _SIGNS.items():
-        if sign in words:
-            return kind(*told)
+    for sign, (kind, texts) in _SIGNS.items():
+        if sign in message:
+            return kind(*texts)
     return ClusterFailed(
         f"Spark gave up {what} ({type(error).__name__}). Its message is withheld: it could quote "
         "a row.",

@@ -105,8 +105,8 @@ def digest_of(session: Any, uri: str) -> str:
     """A hash of the hashes of a folder's files, one line each, in their order."""
     files = session.read.format("binaryFile").load(uri)
     with guarded("hashing what was written"):
-        found = files.selectExpr("sha2(content, 256) AS hash").toArrow()["hash"].to_pylist()
-    return hashlib.sha256("".join(f"{one}\n" for one in sorted(found)).encode()).hexdigest()
+        hashes = files.selectExpr("sha2(content, 256) AS hash").toArrow()["hash"].to_pylist()
+    return hashlib.sha256("".join(f"{one}\n" for one in sorted(hashes)).encode()).hexdigest()
 
 
 def files_of(session: Any) -> Files:

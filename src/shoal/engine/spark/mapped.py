@@ -9,7 +9,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.engine.mapped import check_names, columns_of, made
-from shoal.engine.people import Kept
+from shoal.engine.people import KeptRows
 from shoal.engine.rows import Block, Drawing, Mapper, kernel_at
 from shoal.engine.screen import Screen
 from shoal.engine.spark.blocks import Appended, Each, Made, packed, unpacked
@@ -38,7 +38,7 @@ class SparkMapped:
         Draws a place for each line, if lines are to come out in random order.
     """
 
-    admitted: Callable[[], tuple[Any, Screen | Kept]]
+    admitted: Callable[[], tuple[Any, Screen | KeptRows]]
     kernel: Mapper
     names: tuple[str, ...]
     empty: Block
@@ -60,10 +60,10 @@ class SparkMapped:
         """
         if self.order is not None:
             keyed = _Ordered(self.kernel, self.order)
-            lines = _kept(self._lines(keyed, (*self.names, _ORDER)))
+            lines = _checkpointed(self._lines(keyed, (*self.names, _ORDER)))
             return lines.sort(_ORDER).drop(_ORDER)
         lines = self._lines(self.kernel, self.names)
-        return _kept(lines) if isinstance(self.kernel, Drawing) else lines
+        return _checkpointed(lines) if isinstance(self.kernel, Drawing) else lines
 
     def like_input(self, squeeze: bool = False) -> Any:
         """The frame the rows came in, with these columns after its own, squeezed or not."""
@@ -149,7 +149,7 @@ class _Ordered:
         return both
 
 
-def _kept(lines: Any) -> Any:
+def _checkpointed(lines: Any) -> Any:
     """Computed now, and never again: where lines are drawn, another time would draw others."""
     session = lines.sparkSession
     with guarded("keeping what was drawn"):

@@ -48,9 +48,12 @@ def _polled(session: Any, tell: Tell) -> Iterator[None]:
 @contextmanager
 def _connected(session: Any, tell: Tell) -> Iterator[None]:
     def handle(stages: Any, **_: Any) -> None:
-        told = list(stages or ())
-        if told:
-            tell(sum(one.num_completed_tasks for one in told), sum(one.num_tasks for one in told))
+        running = list(stages or ())
+        if running:
+            tell(
+                sum(one.num_completed_tasks for one in running),
+                sum(one.num_tasks for one in running),
+            )
 
     session.registerProgressHandler(handle)
     try:

@@ -28,7 +28,7 @@ from shoal.engine.spark.tasks import CountCells, Nothing, Pass, Problems, SumUp,
 __all__ = ["SparkRows"]
 
 _PAIR = "key bigint, value bigint"
-_WORDS = "name string, message string, hint string"
+_ERROR = "name string, message string, hint string"
 
 
 class SparkRows:
@@ -66,7 +66,7 @@ class SparkRows:
         self._key = key or secrets.token_hex(16)
         self._size: int | None = None  # unknown until a first full pass has admitted every row
         self.seen: Tally | None = None
-        self._kept: tuple[Any, people.Kept] | None = None
+        self._kept: tuple[Any, people.KeptRows] | None = None
         self._progress: Callable[[int], None] = _ignore
         self._frame = frame
         check_alive(frame)
@@ -113,9 +113,9 @@ class SparkRows:
         counted = ddl(schema.append(pa.field("n", pa.int64())))
         groups = over(frame, sift.columns, task, counted)
         with guarded("counting groups"):
-            found = groups.groupBy(*schema.names).sum("n").toArrow()
-        found = found.rename_columns([*schema.names, "n"])
-        ordered = found.sort_by([(name, "ascending") for name in schema.names])
+            counts = groups.groupBy(*schema.names).sum("n").toArrow()
+        counts = counts.rename_columns([*schema.names, "n"])
+        ordered = counts.sort_by([(name, "ascending") for name in schema.names])
         return labelled(ordered, columns, self._screen)
 
     def map(self, kernel: Mapper, names: Iterable[str]) -> SparkMapped:
@@ -145,19 +145,19 @@ class SparkRows:
         self._size = totals.tally(self._screen.numbers).kept  # of rows that stay, of no others
         return totals
 
-    def _admitted(self) -> tuple[Any, Screen | people.Kept]:
+    def _admitted(self) -> tuple[Any, Screen | people.KeptRows]:
         """The frame to read once every row was admitted, and what sifts it."""
         self.size()
         return self._kept or (self._frame, self._screen)
 
-    def _pass(self, frame: Any, sift: Screen | people.Kept, work: Work) -> Totals:
+    def _pass(self, frame: Any, sift: Screen | people.KeptRows, work: Work) -> Totals:
         check_alive(frame)
         task = Pass(self._screen, sift, work)
         with guarded("reading rows"):
             pairs = over(frame, sift.columns, task, _PAIR)
             totals = Totals(pairs.groupBy("key").sum("value").toArrow())
         if totals.problem:
-            _tell(over(frame, sift.columns, Problems(task), _WORDS))
+            _tell(over(frame, sift.columns, Problems(task), _ERROR))
         tally = totals.tally(self._screen.numbers)
         self._screen.check(tally)
         self._progress(tally.read)
@@ -165,7 +165,7 @@ class SparkRows:
             self.seen = tally
         return totals
 
-    def _limit(self) -> tuple[Any, people.Kept] | None:
+    def _limit(self) -> tuple[Any, people.KeptRows] | None:
         """The rows that stay when each person keeps so many, as a frame that Spark keeps.
 
         A person's rows meet in one partition, where the embedded engine's own choice is made. A
@@ -174,8 +174,8 @@ class SparkRows:
         if self.terms.max_rows_per_person is None:
             return None
         self._pass(self._frame, self._screen, Nothing())
-        kept = people.Kept(len(self._screen.numbers), len(self._screen.categories))
-        schema = people.keyed_schema(kept.numbers, kept.codes)
+        sift = people.KeptRows(len(self._screen.numbers), len(self._screen.categories))
+        schema = people.keyed_schema(sift.numbers, sift.codes)
         keyed = over(
             self._frame, self._screen.columns, Each(self._screen, Keyed(schema)), ddl(schema)
         )
@@ -183,7 +183,7 @@ class SparkRows:
         content = ddl(pa.schema(list(schema)[:-1]))
         frame = keyed.repartition("entity").mapInArrow(keep, content).persist()
         weakref.finalize(self, _forget, frame)
-        self._kept = frame, kept
+        self._kept = frame, sift
         return self._kept
 
     def _check_schema(self) -> None:
@@ -193,10 +193,10 @@ class SparkRows:
         self._screen(empty_batch(self._frame, columns))
 
 
-def _tell(words: Any) -> None:
+def _tell(errors_met: Any) -> None:
     """Raise what a task met, as it would be raised here; of several, the first by its words."""
     with guarded("reading rows"):
-        (first,) = words.sort("name", "message", "hint").limit(1).toArrow().to_pylist()
+        (first,) = errors_met.sort("name", "message", "hint").limit(1).toArrow().to_pylist()
     raise getattr(errors, first["name"])(first["message"], first["hint"])
 
 

@@ -186,5 +186,5 @@ def _version(program: str) -> int | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    said = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)
-    return None if said is None else int(said[1])
+    version = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)
+    return None if version is None else int(version[1])

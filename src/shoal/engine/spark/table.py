@@ -27,9 +27,9 @@ from shoal.errors import InvalidSetting, TooManyCombinations
 __all__ = [
     "COLLECT_LIMIT",
     "Each",
-    "Kept",
+    "PersistedFrame",
     "SparkTable",
-    "keeping",
+    "persisting",
     "too_many",
 ]
 
@@ -41,7 +41,7 @@ Kernel = Callable[[pa.RecordBatch], pa.RecordBatch]
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class PersistedFrame:
     """A frame that Spark keeps once it is computed."""
 
     frame: Any = field(repr=False)
@@ -144,7 +144,7 @@ class SparkTable:
             return self.session.sql(f"WITH rows AS (SELECT * FROM {name}) {sql}").toArrow()
 
     @contextmanager
-    def grouped(self, columns: Sequence[str], owner: str | None = None) -> Iterator[Kept]:
+    def grouped(self, columns: Sequence[str], owner: str | None = None) -> Iterator[PersistedFrame]:
         """The distinct combinations with their rows, ``n``, kept by Spark while the block lasts.
 
         The rows are read once, here.
@@ -152,16 +152,18 @@ class SparkTable:
         cells = ", ".join(plain_names(columns, owner))
         with guarded("counting rows"), _named_view(self.view(columns, owner)) as name:
             counted = f"SELECT {cells}, {COUNTED} GROUP BY ALL"
-            found = self.session.sql(f"WITH rows AS (SELECT * FROM {name}) {counted}")
-            with keeping(found) as lines:
+            groups = self.session.sql(f"WITH rows AS (SELECT * FROM {name}) {counted}")
+            with persisting(groups) as lines:
                 yield lines
 
     def counts(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
         """The distinct combinations with their rows, ``n``, on this machine."""
-        with self.grouped(columns, owner) as found:
-            if found.lines > self.collect_limit:
-                raise too_many(found.lines, self.collect_limit, "They are needed all at once")
-            return found.table()
+        with self.grouped(columns, owner) as combinations:
+            if combinations.lines > self.collect_limit:
+                raise too_many(
+                    combinations.lines, self.collect_limit, "They are needed all at once"
+                )
+            return combinations.table()
 
     def collected(self, columns: Sequence[str], owner: str | None = None) -> pa.Table | None:
         """The result of ``counts``, so that rows are read once; None if it is too large."""
@@ -209,8 +211,8 @@ class SparkTable:
         *keys, n = schema.names
         with guarded("adding up what tasks made"):
             lines = over(self.frame, self.names, _OverBlocks(task), ddl(schema))
-            with keeping(lines.groupBy(*keys).sum(n).toDF(*schema.names)) as kept:
-                yield SparkTable(kept.frame)
+            with persisting(lines.groupBy(*keys).sum(n).toDF(*schema.names)) as sums:
+                yield SparkTable(sums.frame)
 
     def text_at(self, path: str) -> str | None:
         """The text of a small file that the session can read; None if there is none."""
@@ -270,11 +272,11 @@ class _OverBlocks:
 
 
 @contextmanager
-def keeping(frame: Any) -> Iterator[Kept]:
+def persisting(frame: Any) -> Iterator[PersistedFrame]:
     """Have Spark keep a frame while the block lasts, in memory or on disk."""
     frame = frame.persist()
     try:
-        yield Kept(frame)
+        yield PersistedFrame(frame)
     finally:
         frame.unpersist()
 

@@ -18,7 +18,7 @@ from shoal.domain import Partition
 from shoal.engine.checks import add_checked, integers_of
 from shoal.engine.counting import CellsOf, SparseTotal
 from shoal.engine.local import BLOCK_ROWS
-from shoal.engine.people import Kept
+from shoal.engine.people import KeptRows
 from shoal.engine.rows import Block, Integers, Kernel, Tally
 from shoal.engine.screen import Screen
 from shoal.engine.spark.failures import guarded
@@ -205,8 +205,8 @@ class _Sparse:
         self._total.add(self._cells(block))
 
     def pairs(self) -> Pairs:
-        found = self._total.result(self._size)
-        return found.keys, found.counts
+        cells = self._total.result(self._size)
+        return cells.keys, cells.counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,7 +218,7 @@ class Pass:
     """
 
     screen: Screen
-    sift: Screen | Kept
+    sift: Screen | KeptRows
     work: Work
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -238,8 +238,8 @@ class Pass:
             total += sifted.tally
             if not self.screen.refuses(total):  # what is refused is counted, and not computed with
                 adding.add(sifted.block)
-        told, added = tally_pairs(total, self.screen.numbers), adding.pairs()
-        return np.concatenate([told[0], added[0]]), np.concatenate([told[1], added[1]])
+        tally, added = tally_pairs(total, self.screen.numbers), adding.pairs()
+        return np.concatenate([tally[0], added[0]]), np.concatenate([tally[1], added[1]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,8 +253,8 @@ class Problems:
         try:
             hushed(self.of._added, batches)
         except ShoalError as error:
-            said = {"name": type(error).__name__, "message": error.message, "hint": error.hint}
-            yield pa.record_batch({name: [text] for name, text in said.items()})
+            columns = {"name": type(error).__name__, "message": error.message, "hint": error.hint}
+            yield pa.record_batch({name: [text] for name, text in columns.items()})
 
 
 def over(frame: Any, columns: Sequence[str], task: Task, schema: Any) -> Any:
