@@ -128,8 +128,10 @@ class Codec:
     ----------
     policy
         Where the spellings of nulls are.
-    hierarchies, values
-        By column, in the policy's order.
+    hierarchies
+        Of each quasi-identifier, in the policy's order.
+    values
+        Of each sensitive column with rules, in the policy's order.
     """
 
     policy: Policy

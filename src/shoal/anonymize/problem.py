@@ -76,8 +76,10 @@ class SensitiveColumn:
         ``taxonomy``. Values that do not occur may have numbers too.
     size
         How many numbers there are.
-    l, t
-        The rules, each may be None.
+    l
+        How varied values must be in a class, or None.
+    t
+        How close their distribution must be to the whole table's, or None.
     taxonomy
         For ``hierarchical`` only.
     """
@@ -211,17 +213,21 @@ class Metrics:
 
     Parameters
     ----------
-    ncp, ncp_by_qid
+    ncp
         Normalised certainty penalty in [0, 1]: the mean over rows of the cost of their labels, a
-        suppressed row costing 1; over QIDs the mean weighted by ``weights``, and each alone.
+        suppressed row costing 1; over QIDs the mean weighted by ``weights``.
+    ncp_by_qid
+        The same for each QID alone.
     dm
         Discernibility: the sum of squared class sizes, plus N for each suppressed row.
     aecs
         Published rows over (classes times k); 1 is the least possible without entities.
     entropy
         Bits by which a published row tells its class: sum of (n_c / N) log2(N / n_c).
-    classes, smallest
-        How many classes, and the size of the smallest, in people if there are entities.
+    classes
+        How many classes there are.
+    smallest
+        The size of the smallest class, in people if there are entities.
     suppressed
         Rows that are not published.
     """

@@ -66,9 +66,11 @@ class PackedTexts:
 
     Parameters
     ----------
-    file, columns
-        A Parquet file and some of its columns. Others than text, or too many distinct texts,
-        raise ``TooManyTexts``.
+    file
+        A Parquet file.
+    columns
+        Some of its columns. Others than text, or too many distinct texts, raise
+        ``TooManyTexts``.
 
     Examples
     --------

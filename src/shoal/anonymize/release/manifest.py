@@ -63,8 +63,14 @@ def manifest_of(
 
     Parameters
     ----------
-    policy, codec, outcome, achieved
-        What was asked, found, and counted in the written file.
+    policy
+        What was promised.
+    codec
+        The hierarchies of the table.
+    outcome
+        What the search returned.
+    achieved
+        What was counted in the written file.
     occurring
         For each column the places of the labels that are in the release.
     starred
@@ -193,8 +199,10 @@ def write_mapping(policy: Policy, codec: Codec, occurring: dict[str, set[int]], 
 
     Parameters
     ----------
-    policy, codec
-        What was asked, with global recoding.
+    policy
+        What was promised, with global recoding.
+    codec
+        The hierarchies of the table.
     occurring
         For each column the places of the labels that are in the release.
     path

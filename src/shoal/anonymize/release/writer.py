@@ -58,8 +58,10 @@ class Release:
     ----------
     labels
         int32 (F, d): places of nodes; the roots for a starred line, nothing for a suppressed one.
-    suppressed, starred
-        bool (F,): lines that are not published, or published under ``*`` alone.
+    suppressed
+        bool (F,): lines that are not published.
+    starred
+        bool (F,): lines that are published under ``*`` alone.
     cut
         The cut all other lines share; ``None`` with local recoding.
     """
@@ -127,8 +129,12 @@ def parts_of(
 
     Parameters
     ----------
-    policy, table, frequency
-        What ``count_combinations`` was given, and gave.
+    policy
+        Which columns are published, and how.
+    table
+        The table to release.
+    frequency
+        Its distinct combinations.
     release
         What becomes of each line.
     rng
@@ -149,8 +155,14 @@ class Publishing:
 
     Parameters
     ----------
-    policy, names, frequency, release
-        What is asked, the table's columns, its lines, and what becomes of each.
+    policy
+        Which columns are published, and how.
+    names
+        The table's columns.
+    frequency
+        Its distinct combinations.
+    release
+        What becomes of each line.
     """
 
     def __init__(

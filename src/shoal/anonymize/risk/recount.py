@@ -98,10 +98,14 @@ class Achieved:
     ----------
     k
         People, or rows, in the smallest class; 0 for a table without rows.
-    l, t
-        For each sensitive column with that rule the least l of a class, the greatest distance.
-    classes, rows
-        How many there are.
+    classes
+        How many classes there are.
+    rows
+        How many rows there are.
+    l
+        For each sensitive column with an l rule the least l of a class.
+    t
+        For each sensitive column with a t rule the greatest distance of a class.
     by_person
         Whether people were counted; if not, each row was taken for a person of its own.
     share

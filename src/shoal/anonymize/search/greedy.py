@@ -68,8 +68,10 @@ class Candidates:
         Entropy each adds, in bits times N; zeros unless the score is in ``ASK_FOR_BITS``.
     lost
         Rows each would suppress.
-    before, after
-        The smallest class now, and after each split; zeros unless in ``ASK_FOR_SIZES``.
+    before
+        The smallest class now; 0 unless the score is in ``ASK_FOR_SIZES``.
+    after
+        The smallest class after each split; zeros unless the score is in ``ASK_FOR_SIZES``.
     """
 
     gain: Floats
@@ -178,8 +180,10 @@ class Gains:
 
     Parameters
     ----------
-    problem, score
-        What is searched and by which score; ``label-gain`` needs ``problem.target``.
+    problem
+        The frequency table and the rules.
+    score
+        The score gains are counted for; ``label-gain`` needs ``problem.target``.
     """
 
     def __init__(self, problem: Problem, score: ScoreName) -> None:
@@ -311,10 +315,16 @@ class Greedy(ABC):
 
     Parameters
     ----------
-    shared, score, unit
-        What is searched, by which score, and in what lost anonymity is counted.
-    counted, gaining
-        Kept up to date by ``split``.
+    shared
+        The problem, and how its lines are counted.
+    score
+        What makes a split the best.
+    unit
+        In what lost anonymity is counted.
+    counted
+        What each split would do; ``split`` keeps it up to date.
+    gaining
+        What each split would gain; ``split`` keeps it up to date.
     rng
         If given, the score of each node is multiplied by :math:`e^{0.6 z}`, z normal.
     """

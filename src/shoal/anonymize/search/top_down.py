@@ -89,8 +89,14 @@ class Run(Greedy):
 
     Parameters
     ----------
-    shared, score, unit, rng
-        What is searched, by which score, and how it is tilted.
+    shared
+        The problem, and how its lines are counted.
+    score
+        What makes a split the best.
+    unit
+        In what lost anonymity is counted.
+    rng
+        If given, tilts the score of each node.
     known
         bool (nodes of all QIDs,): which nodes may be split, if the lines do not tell what lies
         below the others.

@@ -68,9 +68,13 @@ class SparkRun:
 
     Parameters
     ----------
-    policy, table
-        What is released, under which policy.
-    pages, overwrite
+    policy
+        What is promised, and where things go.
+    table
+        The table to release.
+    pages
+        As for ``run_policy``.
+    overwrite
         As for ``run_policy``.
     people
         What is known of the people of earlier releases.
