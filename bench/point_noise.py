@@ -15,6 +15,7 @@ from clustering.shapes import Compared, compared
 from measure import show, write
 
 from shoal import NDLaplace, Perturb, WaveCluster
+from shoal.cluster.wave import Percentile
 from shoal.domain import Box
 from shoal.evaluate import cluster_dissimilarity
 from shoal.mechanisms import Piecewise
@@ -39,8 +40,7 @@ def _common(each: Compared) -> dict[str, Any]:
         "domain": each.shape.box,
         "cells": each.cells,
         "level": 1,
-        "p": each.p,
-        "selector": "percentile",
+        "selector": Percentile(each.p),
         "min_cells": 1,
     }
 

@@ -17,9 +17,9 @@ print(sorted(m for m in sys.modules if m.startswith("shoal.") and "spark" in m))
 WORKS = {
     "kmeans": "shoal.PrivateKMeans(2, epsilon=1, domain=box).fit(rows).predict(rows)",
     "wave": "shoal.WaveCluster(epsilon=1, domain=box).fit(rows).predict(rows)",
-    "perturb": "shoal.Perturb(shoal.NDLaplace(1.0, bounds=box)).fit_transform(rows)",
+    "perturb": "shoal.Perturb(shoal.NDLaplace(1.0, domain=box)).fit_transform(rows)",
     "local": """
-noise = shoal.NDLaplace(4.0, bounds=box)
+noise = shoal.NDLaplace(4.0, domain=box)
 model = shoal.LocalClusterer(2, mechanism=noise, method="plain")
 model.fit(noise.release(rows, shoal.Randomness(1).noise)).predict(rows)
 """,

@@ -5,8 +5,8 @@ import pytest
 
 from shoal.anonymize.risk.reidentification import Risk
 from shoal.audit import AttributeInference, Linkage, Links, MembershipInference, ceiling_of
-from shoal.audit.membership.result import Setting, inferred
-from shoal.audit.membership.roc import Played
+from shoal.audit.membership.result import Setting, combine_games
+from shoal.audit.membership.roc import GameScores
 from shoal.pages.attack import FOR_YOU, linkage_page, membership_page, too_few_records
 from shoal.privacy import PureDP
 from shoal.report import verdict_page
@@ -14,9 +14,9 @@ from shoal.report import verdict_page
 
 def membership(promise=None, games=6) -> MembershipInference:
     rng = np.random.default_rng(0)
-    played = [Played(rng.normal(1, 1, 60), rng.normal(0, 1, 60), 0.5) for _ in range(games)]
+    played = [GameScores(rng.normal(1, 1, 60), rng.normal(0, 1, 60), 0.5) for _ in range(games)]
     ceiling = ceiling_of(promise, "own coin")
-    return inferred(played, ceiling, Setting("likelihood ratios", "own coin"), promise)
+    return combine_games(played, ceiling, Setting("likelihood ratios", "own coin"), promise)
 
 
 def linked(candidates, k=5, guessed=None):

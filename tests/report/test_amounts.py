@@ -13,13 +13,13 @@ from shoal.report.amounts import (
     advantage,
     belief,
     decimal,
-    down,
     hundredths,
     in_100,
     odds,
     one_in,
     remaining,
-    up,
+    round_down,
+    round_up,
 )
 
 TABLE = {
@@ -57,8 +57,10 @@ def test_the_printed_values_are_those_of_the_table(epsilon):
     factor, beliefs, gap, swapped = TABLE[epsilon]
     e = Fraction(epsilon)
     assert odds(e) == factor
-    assert [up(hundredths(belief(p, e).most)) for p in CHANCES] == beliefs.split()
-    assert Decimal(up(advantage(e))).quantize(Decimal(".001"), "ROUND_CEILING") == Decimal(gap)
+    assert [round_up(hundredths(belief(p, e).most)) for p in CHANCES] == beliefs.split()
+    assert Decimal(round_up(advantage(e))).quantize(Decimal(".001"), "ROUND_CEILING") == Decimal(
+        gap
+    )
     assert odds(2 * e) == swapped
 
 
@@ -69,10 +71,10 @@ chances = st.decimals("0.001", "0.999", places=3)
 @given(budgets, chances)
 def test_upper_limits_are_rounded_up_and_lower_ones_down(epsilon, before):
     after = belief(before, epsilon)
-    assert Decimal(up(after.most)) >= after.most
-    assert Decimal(down(after.least)) <= after.least
+    assert Decimal(round_up(after.most)) >= after.most
+    assert Decimal(round_down(after.least)) <= after.least
     assert after.least <= before <= after.most
-    assert Decimal(up(after.most)) <= after.most * Decimal("1.01")
+    assert Decimal(round_up(after.most)) <= after.most * Decimal("1.01")
 
 
 @given(budgets, st.floats(0.001, 0.999))

@@ -10,7 +10,13 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.release.pseudonyms import keys_of
 from shoal.anonymize.table import AnyTable
-from shoal.data.column_names import check_header, lacking, listed, no_header, places
+from shoal.data.column_names import (
+    check_header,
+    column_positions,
+    listed,
+    missing_columns_error,
+    missing_header_error,
+)
 from shoal.engine.duckdb import OWNER
 from shoal.errors import (
     EntityMissing,
@@ -37,12 +43,12 @@ def check_columns(policy: Policy, table: AnyTable, counted: Sequence[str]) -> No
     """
     roles = list(policy.attributes)
     if not {*roles} <= {*table.names}:
-        raise lacking(roles, table.names, f"of the policy's {len(roles)} columns")
+        raise missing_columns_error(roles, table.names, f"of the policy's {len(roles)} columns")
     unlisted = [name for name in table.names if name not in roles]
     if unlisted:
         raise UnlistedColumn(
             f"Of the table's {len(table.names)} columns {len(unlisted)} have no role: "
-            f"{places(unlisted, table.names)}.",
+            f"{column_positions(unlisted, table.names)}.",
             "Give each one under `attributes`: identifier, quasi, sensitive or other. Names are "
             "not shown here: without a header line they would be a person's values.",
         )
@@ -65,8 +71,10 @@ def check_names(table: AnyTable, what: str) -> None:
     ]
     for name, same, ticked in zip(table.names, counts[::2], counts[1::2], strict=True):
         if same and not ticked:
-            at = places([name], table.names)
-            raise no_header(what, f"{at} of {len(table.names)} is also a value further down")
+            at = column_positions([name], table.names)
+            raise missing_header_error(
+                what, f"{at} of {len(table.names)} is also a value further down"
+            )
 
 
 def check_countable(table: AnyTable, columns: Sequence[str]) -> None:

@@ -18,7 +18,7 @@ from shoal.errors import InvalidDomain, InvalidSchema, UnknownBounds
 
 __all__ = [
     "Schema",
-    "findings",
+    "schema_problems",
 ]
 
 _KEYS = ("version", "columns", "entity", "max_rows_per_person", "geo")
@@ -87,11 +87,11 @@ class Schema:
 
     @classmethod
     def _checked(cls, content: Any, what: str) -> "Schema":
-        found = findings(content)
-        if found:
-            counted = "1 problem" if len(found) == 1 else f"{len(found)} problems"
+        problems = schema_problems(content)
+        if problems:
+            counted = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
             raise InvalidSchema(
-                f"{what} has {counted}:\n" + "\n".join(f"- {one}" for one in found),
+                f"{what} has {counted}:\n" + "\n".join(f"- {one}" for one in problems),
                 "Mend them; docs: `version: 1` and `columns: {age: {low: 0, high: 110}, "
                 "sex: {values: [F, M]}}`.",
             )
@@ -157,7 +157,7 @@ class Schema:
         }
 
 
-def findings(content: Any) -> list[str]:
+def schema_problems(content: Any) -> list[str]:
     """One sentence a problem; an empty list for a good schema."""
     if not isinstance(content, Mapping):
         return ["it is no mapping of keys; start with `version: 1` and `columns:`"]
@@ -172,10 +172,10 @@ def _shape(content: Mapping[str, Any]) -> Iterator[str]:
         _model().model_validate(content)
     except ValidationError as error:
         for problem in error.errors(include_url=False, include_context=False):
-            yield _said(problem, content)
+            yield _describe_problem(problem, content)
 
 
-def _said(problem: Any, content: Mapping[str, Any]) -> str:
+def _describe_problem(problem: Any, content: Mapping[str, Any]) -> str:
     at = [str(step) for step in problem["loc"] if step != "[key]"]
     where = ".".join(at)
     if problem["type"] == "extra_forbidden":

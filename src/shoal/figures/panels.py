@@ -22,8 +22,8 @@ __all__ = [
     "WIDTH",
     "Panel",
     "Panels",
-    "measured",
-    "some",
+    "at_least_one",
+    "panel_numbers",
     "typical_error",
     "typical_errors",
 ]
@@ -88,14 +88,14 @@ class Panels(Figure):
         """The same picture as one of plotly's traces."""
 
 
-def some(panels: Mapping[str, Any]) -> Mapping[str, Any]:
+def at_least_one(panels: Mapping[str, Any]) -> Mapping[str, Any]:
     """At least one panel, or an error that says so."""
     if panels:
         return panels
     raise InvalidSetting("No panel came to draw.", 'E.g. {"epsilon 1": reports}.')
 
 
-def measured(title: str, error: float, **numbers: Any) -> dict[str, Any]:
+def panel_numbers(title: str, error: float, **numbers: Any) -> dict[str, Any]:
     """A panel's numbers, with its error as the note."""
     return {"title": title, "note": f"typical error {error:.3g}", "error": error, **numbers}
 

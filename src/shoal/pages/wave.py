@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.totals import whole_shares
-from shoal.cluster.wave.fitted import branches, densest
+from shoal.cluster.wave.figure import branches, densest_cells
 from shoal.figures import cluster_map
 from shoal.figures.text import number, places
 from shoal.pages.cluster import (
@@ -121,7 +121,7 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
         title=title or f"{heading} by {name_list(groups.names)}",
         method="WaveCluster",
         algorithm=model.method,
-        evidence=f"proofs beside the code: {model.method}.proof.md and those it names",
+        evidence="proofs beside the code: methods.proof.md and those it names",
         code=code(model),
     )
     given = {name: leaf for name, leaf in result.settings.items() if leaf.value is not None}
@@ -288,7 +288,7 @@ def _map(groups: WaveGroups, pair: tuple[int, int], first: bool) -> "ClusterMap"
         low=groups.box.low[at],
         high=groups.box.high[at],
         sizes=groups.sizes,
-        centers=densest(model)[:, at],
+        centers=densest_cells(model)[:, at],
         branches=branches(model.tree_, model.cell_labels_) if tree else (),
         title=f"Groups of cells by {names[0]} and {names[1]}{some}",
         of=groups.unit,

@@ -11,11 +11,11 @@ from shoal.engine import Block, Rows, rows_of
 from shoal.engine.entry import anywhere
 from shoal.engine.table import FrameTable
 from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds
-from shoal.mechanisms.local.laplace.remaps import taught
+from shoal.mechanisms.local.laplace.remaps import with_learnt_prior
 from shoal.mechanisms.local.reports import Remap, Reports
 from shoal.perturb.shape import Category, Cell, Mixture, Names, Numbers, Shape
 
-__all__ = ["SAMPLE", "check_for_frame", "moved_by_all", "rows_of_frame"]
+__all__ = ["SAMPLE", "check_for_frame", "remap_frame", "rows_of_frame"]
 
 SAMPLE = 200_000  # reports that come to this machine
 
@@ -45,7 +45,7 @@ def check_for_frame(user: str | None) -> None:
         )
 
 
-def moved_by_all(reports: Any, mechanism: Any, remap: Remap, rng: np.random.Generator) -> Any:
+def remap_frame(reports: Any, mechanism: Any, remap: Remap, rng: np.random.Generator) -> Any:
     """The reports of a frame, moved by what a sample of all of them tells.
 
     Parameters
@@ -62,7 +62,7 @@ def moved_by_all(reports: Any, mechanism: Any, remap: Remap, rng: np.random.Gene
     rows = rows_of(reports, anywhere(reports.columns))
     if not rows.size():
         return reports
-    one_by_one = taught(remap, Reports(rows.take(SAMPLE, rng), mechanism))
+    one_by_one = with_learnt_prior(remap, Reports(rows.take(SAMPLE, rng), mechanism))
     return rows.map(_Moved(one_by_one, mechanism), reports.columns).frame()
 
 

@@ -62,13 +62,13 @@ def parameters_of(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    said = next((say for kinds, say in _SAID if isinstance(value, kinds)), None)
-    if said is not None:
-        return said(value)
+    convert = next((each for kinds, each in _CONVERTERS if isinstance(value, kinds)), None)
+    if convert is not None:
+        return convert(value)
     return settings_of(value) if is_dataclass(value) else str(value)
 
 
-_SAID: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+_CONVERTERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (float, lambda value: int(value) if value.is_integer() else float(value)),  # 1.0 is 1
     (str | bool | int | None, lambda value: value),
     (Fraction, plain),

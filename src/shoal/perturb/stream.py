@@ -17,7 +17,7 @@ from shoal.domain import Box
 from shoal.engine import Block, Rows
 from shoal.engine.rows import Mapped
 from shoal.errors import ConflictingSettings, InvalidSetting, RepeatedStream
-from shoal.mechanisms.local.laplace.remaps import learns
+from shoal.mechanisms.local.laplace.remaps import needs_all_reports
 from shoal.mechanisms.local.reports import Remap, Reports, as_reports
 from shoal.perturb.draft import Draft
 from shoal.perturb.shape import Mixture, Names, Numbers, Shape, shape_of
@@ -179,7 +179,7 @@ def reports_name(columns: int) -> str:
 
 
 def _refuse_learning(remap: Remap | None) -> None:
-    if learns(remap):
+    if needs_all_reports(remap):
         raise ConflictingSettings(
             "The remap learns from all reports together, and these are drawn block by block.",
             "Remap what was drawn, or give it a public prior: bayes_remap((atoms, weights)).",
@@ -199,7 +199,7 @@ def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -
         raise InvalidSetting(
             "A remap came with reports of categories or cells.", "Remaps move numbers only."
         )
-    if learns(remap) and shape.box is None:
+    if needs_all_reports(remap) and shape.box is None:
         raise InvalidSetting(
             "The remap learns where records lie, and the mechanism has no domain to look within.",
             "Give the mechanism one, e.g. NDLaplace(1.0, domain=Box(...)); or give the remap a "

@@ -19,15 +19,15 @@ from shoal.engine.entry import by_engine
 from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn
 from shoal.mechanisms import NDLaplace
-from shoal.mechanisms.local.laplace.remaps import learns
+from shoal.mechanisms.local.laplace.remaps import needs_all_reports
 from shoal.mechanisms.local.reports import Remap, Reports
 from shoal.mechanisms.local.scaling import refuse_degrees
-from shoal.perturb.frames import check_for_frame, moved_by_all, rows_of_frame
+from shoal.perturb.frames import check_for_frame, remap_frame, rows_of_frame
 from shoal.perturb.memo import Memo
 from shoal.perturb.settings import settings_of
 from shoal.perturb.shape import Names, Shape, shape_of
 from shoal.perturb.stream import Streamed, check_remap, reports_name
-from shoal.perturb.tables import check_token, frame_of, like, names_of, tokens_of
+from shoal.perturb.tables import check_token, frame_like, frame_of, names_of, tokens_of
 from shoal.privacy import Budget, Guarantee, Ledger, Unprotected
 from shoal.privacy.page import Page
 from shoal.randomness import Randomness, Seed
@@ -166,7 +166,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         columns = dict(zip(shape.names_out(rows.names), shape.columns(reports), strict=True))
         if (kind := self._chosen_output()) != "default":
             return frame_of(columns, kind)  # scikit-learn would give columns X's own index
-        return like(X, columns) if rows.framed else np.column_stack(list(columns.values()))
+        return frame_like(X, columns) if rows.framed else np.column_stack(list(columns.values()))
 
     def _reports(self, shape: Shape, rows: "_Rows") -> Matrix:
         if not rows.n:
@@ -180,14 +180,14 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     def _remembered(self, shape: Shape, value: Any, people: list[bytes]) -> Matrix:
         """The report of each row's person, drawn for those who have none."""
         with self._memo.open(self._collection(shape)) as notes:
-            known = notes.find(dict.fromkeys(people))
-            first = {who: at for at, who in reversed([*enumerate(people)]) if who not in known}
+            reports = notes.find(dict.fromkeys(people))
+            first = {who: at for at, who in reversed([*enumerate(people)]) if who not in reports}
             if first:
                 drawn = self._draw(shape, shape.some(value, list(first.values())))
                 new = dict(zip(first, (line.tobytes() for line in drawn), strict=True))
                 notes.add(new)
-                known |= new
-        lines = np.frombuffer(b"".join(known[who] for who in people))
+                reports |= new
+        lines = np.frombuffer(b"".join(reports[who] for who in people))
         return lines.reshape(len(people), -1)
 
     def _draw(self, shape: Shape, value: Any, times: int = 1) -> Matrix:
@@ -234,13 +234,13 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     def _report_there(self, table: FrameTable, shape: Shape) -> Any:
         """A frame of reports: one promise, one entry, drawn by the workers before it is seen."""
         check_for_frame(self.user)
-        by_itself = None if learns(self.remap) else self.remap
+        by_itself = None if needs_all_reports(self.remap) else self.remap
         reports = Streamed(self.mechanism, by_itself, keep_order=True)
         page = self._open(reports.guarantee)
         rows = rows_of_frame(table, shape)
         drawn = page.release(reports, rows, self._noise, of="reports").frame()
-        if learns(self.remap):
-            return moved_by_all(drawn, self.mechanism, self.remap, self._compute)
+        if needs_all_reports(self.remap):
+            return remap_frame(drawn, self.mechanism, self.remap, self._compute)
         return drawn
 
     def _check_columns(self, X: Any, fitting: bool, framed: bool) -> None:

@@ -12,6 +12,7 @@ from shoal.anonymize import TopDownSpecialization
 from shoal.anonymize.policy import Policy, guarantee_of, policy_of
 from shoal.anonymize.problem import Metrics
 from shoal.cluster.local.saving import mechanism_of
+from shoal.cluster.wave.saving import options_from_json, options_to_json
 from shoal.documents import json_of
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting, UnreadableModel
@@ -22,6 +23,7 @@ from shoal.perturb.settings import parameters_of
 from shoal.privacy import Ledger
 from shoal.privacy import guarantee_of as privacy_of
 from shoal.privacy.exact import exact_budget, plain
+from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
 from shoal.synopsis.folder import box_from, read_part, write_part
 
 __all__ = ["alive", "ledger_of", "load_cut", "save_cut", "told"]
@@ -122,6 +124,19 @@ def _remap_alive(said: dict[str, Any]) -> Any:
     return _REMAPS[said["class"]](**parameters | parts)
 
 
+def _method_told(method: Any) -> Any:
+    if isinstance(method, Synopsis):
+        return {"class": type(method).__name__, **method._settings_of_cells()}
+    return options_to_json(method)
+
+
+def _method_alive(said: Any) -> Any:
+    if not isinstance(said, dict) or "class" not in said:
+        return options_from_json(said)
+    kind = {"AdaptiveGrid": AdaptiveGrid, "PrivTree": PrivTree, "UniformGrid": UniformGrid}
+    return kind[said["class"]](**{name: of for name, of in said.items() if name != "class"})
+
+
 def _domain_alive(said: dict[str, Any]) -> Box | Schema:
     """A schema is told from a box by its version."""
     return Schema.of(said) if "version" in said else box_from(said)
@@ -153,5 +168,7 @@ _WAYS = {
     "policy": _Way(lambda policy: _policy_told(policy_of(policy)), _policy_alive),
     "mechanism": _Way(settings_of, mechanism_of),
     "remap": _Way(settings_of, _remap_alive),
+    "method": _Way(_method_told, _method_alive),
+    "selector": _Way(options_to_json, options_from_json),
     "epsilon": _BUDGET,
 }

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from shoal.audit.bound.pairs import (
+    are_equal,
     check_pair,
+    check_row_pair,
     delta_of,
-    described,
+    describe_pair,
     epsilon_for,
     epsilon_of,
-    same,
-    told_of_rows,
 )
 from shoal.domain import Box
 from shoal.errors import InvalidPair, InvalidSetting
@@ -89,17 +89,17 @@ def test_the_error_quotes_no_input():
 
 def test_different_inputs_of_any_kind_pass():
     assert check_pair((1, 2), len) == (1, 2)
-    assert not same({"a": 1}, {"b": 1})
-    assert not same(object(), object())
-    assert not same([[1], [2, 3]], [[1], [2, 4]])
+    assert not are_equal({"a": 1}, {"b": 1})
+    assert not are_equal(object(), object())
+    assert not are_equal([[1], [2, 3]], [[1], [2, 4]])
 
 
 def test_inputs_of_others_are_not_kept():
-    assert described((417, 418), constructed=False) == "given by the caller, not kept"
-    assert described((417, 418), constructed=True) == "417 against 418"
-    assert described((417, 418), constructed="two ends") == "two ends"
+    assert describe_pair((417, 418), constructed=False) == "given by the caller, not kept"
+    assert describe_pair((417, 418), constructed=True) == "417 against 418"
+    assert describe_pair((417, 418), constructed="two ends") == "two ends"
     long = np.arange(500)
-    assert described((long, long), constructed=True) == "a ndarray against a ndarray"
+    assert describe_pair((long, long), constructed=True) == "a ndarray against a ndarray"
 
 
 def test_a_claim_in_other_units_than_the_mechanism_s_keeps_its_own():
@@ -128,13 +128,13 @@ def test_a_promise_about_replaced_rows_compares_tables_of_one_size():
     table, replaced = np.zeros((3, 2)), np.ones((3, 2))
     promise = PureDP(1, neighbours="replace-one")
     with pytest.raises(InvalidPair, match="3 and 2 rows"):
-        told_of_rows(promise, (table, table[:2]))
-    assert told_of_rows(promise, (table, replaced)) == ()
+        check_row_pair(promise, (table, table[:2]))
+    assert check_row_pair(promise, (table, replaced)) == ()
 
 
 def test_a_replaced_row_under_an_add_remove_promise_is_noted():
     table = np.zeros((3, 2))
-    assert "2 epsilon" in told_of_rows(PureDP(1), (table, table + 1))[0]
-    assert told_of_rows(PureDP(1), (table, table[:2])) == ()
-    assert told_of_rows(PureDP(1), (3, 4)) == told_of_rows(1.0, (table, table + 1)) == ()
-    assert told_of_rows(LocalDP(1), (table, table + 1)) == ()
+    assert "2 epsilon" in check_row_pair(PureDP(1), (table, table + 1))[0]
+    assert check_row_pair(PureDP(1), (table, table[:2])) == ()
+    assert check_row_pair(PureDP(1), (3, 4)) == check_row_pair(1.0, (table, table + 1)) == ()
+    assert check_row_pair(LocalDP(1), (table, table + 1)) == ()

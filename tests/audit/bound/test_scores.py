@@ -10,7 +10,7 @@ import pytest
 
 from shoal.audit.bound.sample import samples_of
 from shoal.audit.bound.scores import exact_score
-from shoal.audit.draws import drawn
+from shoal.audit.draws import draw_outputs
 from shoal.domain import Box, Categories
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import (
@@ -69,7 +69,9 @@ LAWS = {
 
 @pytest.mark.parametrize(("mechanism", "pair"), LAWS.values(), ids=LAWS)
 def test_the_law_is_the_one_drawn_from(mechanism, pair):
-    outputs = [drawn(mechanism, x, DRAWS, Randomness(seed).noise) for seed, x in enumerate(pair)]
+    outputs = [
+        draw_outputs(mechanism, x, DRAWS, Randomness(seed).noise) for seed, x in enumerate(pair)
+    ]
     score = exact_score(mechanism, pair)
     first, second = (score(side.values) for side in samples_of(*outputs))
     for ratios in (np.exp(-first), np.exp(second)):

@@ -16,7 +16,7 @@ from shoal.cli.verbs.learn import control_size
 from shoal.cluster import LocalClusterer
 from shoal.cluster.local import estimator
 from shoal.cluster.local.evidence import Evidence, evidence_of
-from shoal.cluster.local.frames import Gathered
+from shoal.cluster.local.frames import GatheredReports
 from shoal.data import write_table
 from shoal.domain import Box
 from shoal.mechanisms import NDLaplace, Reports
@@ -258,7 +258,7 @@ def test_only_reports_on_spark_may_be_too_many_for_a_control(monkeypatch):
     model, box = SimpleNamespace(n_used_=800), Box(x=(0, 10), y=(0, 10), z=(0, 10))
     mechanism = NDLaplace(3, domain=box)
     here = Reports(np.zeros((800, 3)), mechanism)
-    there = Gathered(np.zeros((800, 3)), mechanism, rows=SimpleNamespace(size=lambda: 800))
+    there = GatheredReports(np.zeros((800, 3)), mechanism, rows=SimpleNamespace(size=lambda: 800))
     for reports, used in ((here, 800), (there, 500)):
         loaded = LoadedReports(reports, 800, mechanism.guarantee, box, "a row")
         assert control_size(model, loaded) == used

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.cluster.local import LocalClusterer
-from shoal.cluster.local.frames import FrameReports, total
+from shoal.cluster.local.frames import FrameReports, sum_over_reports
 from shoal.domain import Box
 from shoal.errors import DimensionMismatch, NotAReport, OutsideDomain, UnknownColumn
 from shoal.mechanisms import LocalGrid, NDLaplace
@@ -59,10 +59,10 @@ def test_other_methods_learn_from_a_sample_and_sums_are_of_all(frame_of, monkeyp
     monkeypatch.setattr("shoal.cluster.local.frames.SAMPLE", 900)
     reports = LAPLACE.release(ROWS, Randomness(7).noise)
     far = FrameReports(frame_of(x=reports.values[:, 0], y=reports.values[:, 1]), LAPLACE)
-    gathered = far.gathered(random_state=7)
+    gathered = far.gather(random_state=7)
     assert gathered.values.shape == (900, 2)
     assert len(gathered) == len(ROWS)
-    sums = total(gathered, lambda values: values.sum(axis=0))
+    sums = sum_over_reports(gathered, lambda values: values.sum(axis=0))
     np.testing.assert_allclose(sums, reports.values.sum(axis=0), rtol=1e-6)
     model = LocalClusterer(3, mechanism=LAPLACE, method="moments", random_state=7).fit(far)
     assert (model.n_reports_, model.n_used_) == (len(ROWS), 900)
@@ -74,11 +74,11 @@ def test_what_is_no_frame_of_these_reports_is_refused(frame_of):
         FrameReports([[1.0, 2.0]], LAPLACE)
     wide = frame_of(cell=[1, 2], weight=[1, 1])
     with pytest.raises(DimensionMismatch, match="2 columns came"):
-        FrameReports(wide, GRID).gathered()
+        FrameReports(wide, GRID).gather()
     with pytest.raises(UnknownColumn, match="'x'"):
-        FrameReports(wide, LAPLACE).gathered()
+        FrameReports(wide, LAPLACE).gather()
     with pytest.raises(OutsideDomain, match="1 of 2"):
-        len(FrameReports(frame_of(cell=[1, GRID.oracle.codes]), GRID).gathered())
+        len(FrameReports(frame_of(cell=[1, GRID.oracle.codes]), GRID).gather())
     with pytest.raises(NotAReport, match="another NDLaplace"):
         LocalClusterer(1, mechanism=NDLaplace(1.0)).fit(
             FrameReports(frame_of(x=[1.0, 2.0], y=[1.0, 2.0]), LAPLACE)

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.cluster.local import LocalClusterer
-from shoal.cluster.local.frames import Away, NearestCenter
+from shoal.cluster.local.frames import CenterDistances, NearestCenter
 from shoal.domain import Box
 from shoal.engine.rows import Block
 from shoal.errors import (
@@ -49,7 +49,7 @@ def test_kernels_label_and_measure_blocks(model):
     block = Block(points, np.empty((2, 0), dtype=np.int32))
     (labels,) = NearestCenter(model.cluster_centers_, model.units_)(block)
     assert labels.tolist() == model.predict(points).tolist()
-    away = np.column_stack(Away(model.cluster_centers_, model.units_)(block))
+    away = np.column_stack(CenterDistances(model.cluster_centers_, model.units_)(block))
     assert away.argmin(axis=1).tolist() == labels.tolist()
 
 

@@ -8,6 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import shoal
 from shoal.cluster import WaveCluster
+from shoal.cluster.wave import Percentile
 from shoal.domain import Box, Schema
 from shoal.errors import BudgetExceeded, ConflictingSettings, DimensionMismatch, NotFinite
 from shoal.privacy import Ledger, PureDP, Unprotected
@@ -32,7 +33,7 @@ def private(**settings) -> WaveCluster:
 
 
 def test_without_epsilon_it_is_plain_wavecluster():
-    model = WaveCluster(domain=UNIT, cells=33, level=1, p=0.4).fit(BLOBS)
+    model = WaveCluster(domain=UNIT, cells=33, level=1, selector=Percentile(0.4)).fit(BLOBS)
     counts, *_ = np.histogram2d(*BLOBS.T, bins=33, range=[[0, 1], [0, 1]])
     blocks = np.zeros((34, 34))
     blocks[:33, :33] = counts
@@ -201,7 +202,7 @@ def test_synopses_of_unequal_cells_and_rules_that_need_counts_are_refused():
         WaveCluster.from_synopsis(uneven)
     even = UniformGrid(epsilon=1, domain=UNIT, cells=8, random_state=2).fit(BLOBS)
     with pytest.raises(ConflictingSettings):
-        WaveCluster.from_synopsis(even, selector="percentile", rule="posterior")
+        WaveCluster.from_synopsis(even, selector=Percentile(rule="posterior"))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import shoal
 from shoal.cluster import WaveCluster
+from shoal.cluster.wave import Percentile
 from shoal.domain import Box
 from shoal.evaluate import cluster_dissimilarity
 
@@ -83,4 +84,4 @@ def test_noise_on_blocks_is_nearer_to_the_truth_than_noise_on_cells():
         return np.mean([cluster_dissimilarity(truth, labels) for labels in found])
 
     assert apart(selector="percentile") < apart(method="privthr")
-    assert apart(selector="percentile", rule="posterior", context=True) < 0.2
+    assert apart(selector=Percentile(rule="posterior", context=True)) < 0.2

@@ -19,7 +19,7 @@ from shoal.anonymize.codec import Values, distinct, published_names, values_of
 from shoal.anonymize.diversity import distances, diversities
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.table import AnyTable, Table, TableWithOwners, sizes_sql, table_of
-from shoal.data.column_names import lacking
+from shoal.data.column_names import missing_columns_error
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_stream
 from shoal.errors import NotKAnonymous
 
@@ -236,7 +236,7 @@ def _label_columns(policy: Policy, names: Sequence[str]) -> list[str]:
         labels += published if set(published) <= set(names) else [name]
     wanted = [*labels, *policy.names("sensitive")]
     if not {*wanted} <= {*names}:
-        raise lacking(wanted, names, "of what the policy calls quasi or sensitive")
+        raise missing_columns_error(wanted, names, "of what the policy calls quasi or sensitive")
     return labels
 
 

@@ -20,6 +20,7 @@ from shoal.audit.case import Case
 from shoal.audit.draws import Batched
 from shoal.cluster import PrivateKMeans, WaveCluster
 from shoal.cluster.totals import told_elsewhere
+from shoal.cluster.wave import Percentile
 from shoal.data import source_of
 from shoal.domain import Box, Grid, SparseCounts
 from shoal.engine import Block
@@ -111,7 +112,7 @@ _FITS: dict[str, tuple[Any, str]] = {
     "WaveCluster, percentile": (_wave(selector="percentile"), "one row more at the maximum"),
     "WaveCluster, density": (_wave(selector="density"), "one row alone in a corner"),
     "WaveCluster, mass": (_wave(selector="mass"), "one row on a cell's border"),
-    "WaveCluster, posterior": (_wave(selector="percentile", rule="posterior"), "one row twice"),
+    "WaveCluster, posterior": (_wave(selector=Percentile(rule="posterior")), "one row twice"),
     **{name: (_GATES[name][0], _GATES[name][2]) for name in _GATES if name not in _GRIDS_OF_CELLS},
 }
 
@@ -188,7 +189,7 @@ class GateNumbers:
     def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
         """One line a fit."""
         rows, stream = RowsAtHand(table, self.model.box), Randomness(rng)
-        return np.array([told(self._left(rows, stream), self.parts) for _ in range(n)])
+        return np.array([fixed_width_line(self._left(rows, stream), self.parts) for _ in range(n)])
 
     def _left(self, rows: RowsAtHand, stream: Randomness) -> list[Any]:
         page = Ledger().open(self.model._promise(), by="audit")
@@ -222,7 +223,9 @@ class FittedNumbers:
         rows = RowsAtHand(table, self.model.box)
         model = clone(self.model).set_params(random_state=rng)  # every fit draws a key from it
         with told_elsewhere():  # tables of a few rows are what an audit is made of
-            return np.array([told(list(_pieces(model.fit(rows))), self.parts) for _ in range(n)])
+            return np.array(
+                [fixed_width_line(list(_pieces(model.fit(rows))), self.parts) for _ in range(n)]
+            )
 
 
 class _Spent(Exception):
@@ -246,7 +249,7 @@ class _Gate:
         return out
 
 
-def told(pieces: list[Any], parts: int) -> Numbers:
+def fixed_width_line(pieces: list[Any], parts: int) -> Numbers:
     """A line of fixed width: of each part its length, sum, first and last numbers."""
     line = np.full((parts, 2 + 2 * _ENDS), _NOTHING)
     for place, piece in zip(line, pieces[:parts], strict=False):

@@ -38,7 +38,7 @@ def load_frame_reports(table: str, frame: Any, random_state: Seed) -> LoadedRepo
     columns = shape_of(origin.mechanism).names_out(origin.box.names)
     cells = isinstance(origin.mechanism, LocalGrid)  # as text in a CSV file
     chosen = rows.select(columns, whole=cells)
-    reports = FrameReports(chosen, origin.mechanism).gathered(random_state)
+    reports = FrameReports(chosen, origin.mechanism).gather(random_state)
     reports = replace(reports, remap=origin.remap)
     protects = str(sidecar.get("protects", "a row"))
     return LoadedReports(reports, len(reports), origin.guarantee, origin.box, protects)

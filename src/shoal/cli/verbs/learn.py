@@ -168,20 +168,20 @@ def _load(table: str, frame: Any, rng: "Randomness", progress: Progress) -> "Loa
 
 def _choose_number(loaded: "LoadedReports", n_clusters: range, choose: Any, rng: Any) -> int:
     """How many groups: as given, or chosen on the density."""
-    from shoal.cluster.local.number_of_clusters import clusters_among
+    from shoal.cluster.local.number_of_clusters import choose_number
 
     if len(n_clusters) == 1:
         return n_clusters[0]
-    return clusters_among(loaded.reports, n_clusters, choose, random_state=rng.seed()).value
+    return choose_number(loaded.reports, n_clusters, choose, random_state=rng.seed()).value
 
 
 def control_size(model: Any, loaded: "LoadedReports") -> int:
     """Reports of the control: as many as were used; of those on Spark, as many as fit here."""
     from shoal.cli.inputs.reports import MOST_NUMBERS
-    from shoal.cluster.local.frames import Gathered
+    from shoal.cluster.local.frames import GatheredReports
 
     used = int(model.n_used_)
-    on_spark = isinstance(loaded.reports, Gathered)
+    on_spark = isinstance(loaded.reports, GatheredReports)
     return min(used, MOST_NUMBERS // loaded.box.d) if on_spark else used
 
 

@@ -304,7 +304,7 @@ class _Task:
         from shoal.mechanisms import LocalGrid
 
         if isinstance(self.mechanism, LocalGrid):
-            self.mechanism = self.mechanism.settled(max(1, people))
+            self.mechanism = self.mechanism.with_cells_for(max(1, people))
 
     def _release(self, rows: "Rows", page: "Page") -> "Drawn":
         """Where rows and noise meet: one promise, one entry in the ledger."""

@@ -12,26 +12,32 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.local import saving
-from shoal.cluster.local.entry import (
-    as_local,
-    box_of,
-    own_reports,
-    records,
-    refuse_frame,
-    refuse_too_few,
-)
 from shoal.cluster.local.evidence import Evidence, evidence_of
 from shoal.cluster.local.frames import (
-    Away,
+    CenterDistances,
     FrameReports,
-    Gathered,
+    GatheredReports,
     NearestCenter,
     distances,
     with_columns,
 )
-from shoal.cluster.local.methods.dispatch import chosen, method_named
+from shoal.cluster.local.inputs import (
+    box_of,
+    check_reports,
+    local_guarantee,
+    records,
+    refuse_frame,
+    refuse_too_few,
+)
+from shoal.cluster.local.methods.dispatch import choose_method, method_by_name
 from shoal.cluster.local.methods.moments import debiased_covariance, noise_variance
-from shoal.cluster.local.methods.outcome import Learnt, Progress, Row, nearest, rising
+from shoal.cluster.local.methods.result import (
+    LearningResult,
+    Progress,
+    Row,
+    increasing_progress,
+    nearest,
+)
 from shoal.cluster.model_folder import save_model
 from shoal.domain import Box
 from shoal.domain.box import Matrix
@@ -49,7 +55,7 @@ from shoal.randomness import Randomness, Seed
 
 __all__ = [
     "LocalClusterer",
-    "measured",
+    "distance_units",
 ]
 
 
@@ -136,21 +142,21 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     def fit(self, reports: Reports | FrameReports, y: None = None) -> Self:
         """Learn from reports of ``mechanism``; rows, bare arrays and bare frames are refused."""
         if isinstance(reports, FrameReports):
-            reports = reports.gathered(self.random_state)
-        k, own = self._clusters(), own_reports(reports, self.mechanism, self.method == "plain")
+            reports = reports.gather(self.random_state)
+        k, own = self._clusters(), check_reports(reports, self.mechanism, self.method == "plain")
         refuse_too_few(own, k)
-        name = chosen(own, k) if self.method == "auto" else self.method
-        learn = method_named(name)
-        self.units_ = measured(self.scale, own)
+        name = choose_method(own, k) if self.method == "auto" else self.method
+        learn = method_by_name(name)
+        self.units_ = distance_units(self.scale, own)
         rng = Randomness(self.random_state)
-        progress = rising(self.progress)
-        found = learn(own, k, rng, self.units_, lambda share: progress(0.9 * share))  # [P1]
-        self.cluster_centers_ = found.centers
-        self.density_ = Prior(found.points, found.weights)
-        self.report_labels_ = self._report_labels(own, found)
+        progress = increasing_progress(self.progress)
+        result = learn(own, k, rng, self.units_, lambda share: progress(0.9 * share))  # [P1]
+        self.cluster_centers_ = result.centers
+        self.density_ = Prior(result.points, result.weights)
+        self.report_labels_ = self._report_labels(own, result)
         self.method_, self.n_reports_ = name, len(own)
-        self.n_used_ = len(own) if found.counted else len(own.values)
-        self.n_features_in_ = found.centers.shape[1]
+        self.n_used_ = len(own) if result.counted else len(own.values)
+        self.n_features_in_ = result.centers.shape[1]
         self.guarantee_: Guarantee = own.guarantee  # [P1] nothing else was spent
         progress(1.0)
         return self
@@ -177,7 +183,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         Returns an array; a Spark frame comes back with columns ``distance0``, ``distance1``, ...
         """
         check_is_fitted(self)
-        kernel = Away(self.cluster_centers_, self.units_)
+        kernel = CenterDistances(self.cluster_centers_, self.units_)
         names = [f"distance{i}" for i in range(len(self.cluster_centers_))]
         return by_engine(
             X,
@@ -231,9 +237,9 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
             counted: none of them is on this machine.
         """
         if isinstance(reports, FrameReports):
-            reports = reports.gathered(self.random_state)
-        own = own_reports(reports, self.mechanism, self.method == "plain")
-        if isinstance(own, Gathered) and not len(own.values):
+            reports = reports.gather(self.random_state)
+        own = check_reports(reports, self.mechanism, self.method == "plain")
+        if isinstance(own, GatheredReports) and not len(own.values):
             return None
         return evidence_of(self, Reports(own.values, own.mechanism, own.remap), random_state)
 
@@ -251,7 +257,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         """What a client has been promised once it sent both a report and a label."""
         label = self.label_mechanism(epsilon).guarantee  # [P3]
         seeded = hasattr(self, "guarantee_") and self.guarantee_.simulation
-        return as_local(self.mechanism).simulated(seeded) + label  # [P3]
+        return local_guarantee(self.mechanism).simulated(seeded) + label  # [P3]
 
     def answer(
         self,
@@ -296,8 +302,12 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     def to_result(self) -> Result:
         """What a page shows: settings, which are public, and what was learnt from reports."""
         check_is_fitted(self)
-        told = {"n_clusters": self.n_clusters, "mechanism": self.mechanism, "method": self.method_}
-        settings = {name: Public(value) for name, value in told.items()}
+        public = {
+            "n_clusters": self.n_clusters,
+            "mechanism": self.mechanism,
+            "method": self.method_,
+        }
+        settings = {name: Public(value) for name, value in public.items()}
         names = ("cluster_centers_", "density_", "n_reports_", "n_used_", "units_")
         released = {name: Released(getattr(self, name)) for name in names}
         return Result("clusters of reports", self.guarantee_, settings, released)
@@ -331,10 +341,10 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
             raise InvalidSetting("n_clusters is no whole number from 1 up.", "E.g. n_clusters=5.")
         return k
 
-    def _report_labels(self, own: Reports, found: Learnt) -> NDArray[np.int64] | None:
-        if isinstance(own, Gathered):
+    def _report_labels(self, own: Reports, result: LearningResult) -> NDArray[np.int64] | None:
+        if isinstance(own, GatheredReports):
             return None  # they stay where the reports are
-        return self._nearest(own.values) if found.labels is None else found.labels
+        return self._nearest(own.values) if result.labels is None else result.labels
 
     def _with_columns(self, table: FrameTable, kernel: Mapper, names: list[str]) -> Any:
         return with_columns(table, self.domain, self.n_features_in_, kernel, names)
@@ -362,7 +372,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.density_.weights @ self.density_.atoms)
 
 
-def measured(scale: Any, reports: Reports) -> Row:
+def distance_units(scale: Any, reports: Reports) -> Row:
     """How much of each column, in raw units, counts as one unit of distance.
 
     Parameters
@@ -390,5 +400,5 @@ def _spread(reports: Reports) -> Row:
     """
     mechanism, (n, d) = laplace_of(reports), reports.values.shape
     least = noise_variance(mechanism, d) * np.sqrt(2 * (d + 4) / ((d + 1) * n))
-    found = np.diag(debiased_covariance(reports)) / mechanism.space.units(d) ** 2
-    return np.asarray(np.sqrt(np.maximum(found, least)) * mechanism.space.units(d))
+    variances = np.diag(debiased_covariance(reports)) / mechanism.space.units(d) ** 2
+    return np.asarray(np.sqrt(np.maximum(variances, least)) * mechanism.space.units(d))

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.cluster.local.entry import box_of
-from shoal.cluster.local.methods.outcome import Row, nearest
+from shoal.cluster.local.inputs import box_of
+from shoal.cluster.local.methods.result import Row, nearest
 from shoal.data import encode
 from shoal.domain import Box
 from shoal.domain.box import Matrix
@@ -30,12 +30,12 @@ from shoal.privacy import Mechanism
 from shoal.randomness import Randomness, Seed
 
 __all__ = [
-    "Away",
+    "CenterDistances",
     "FrameReports",
-    "Gathered",
+    "GatheredReports",
     "NearestCenter",
     "distances",
-    "total",
+    "sum_over_reports",
     "with_columns",
 ]
 
@@ -73,7 +73,7 @@ class FrameReports:
     def __post_init__(self) -> None:
         self._table()
 
-    def gathered(self, random_state: Seed = None) -> "Gathered":
+    def gather(self, random_state: Seed = None) -> "GatheredReports":
         """What a learner needs of them on this machine.
 
         Parameters
@@ -85,15 +85,15 @@ class FrameReports:
             return self._cells(self.mechanism)
         rows = self._rows(anywhere(_columns(self._table(), self.mechanism)))
         sample = rows.take(SAMPLE, Randomness(random_state).compute)
-        return Gathered(sample, self.mechanism, simulation=self.simulation, rows=rows)
+        return GatheredReports(sample, self.mechanism, simulation=self.simulation, rows=rows)
 
-    def _cells(self, grid: LocalGrid) -> "Gathered":
+    def _cells(self, grid: LocalGrid) -> "GatheredReports":
         column = _only_column(self._table())
         if isinstance(grid.cells, str):  # it waits for the number of reports
-            grid = grid.settled(max(1, self._rows(anywhere([column])).size()))
+            grid = grid.with_cells_for(max(1, self._rows(anywhere([column])).size()))
         rows = self._rows(Box(**{column: (0, grid.oracle.codes - 1)}))
         none = np.empty(0, dtype=np.int64)
-        return Gathered(none, grid, simulation=self.simulation, rows=rows)
+        return GatheredReports(none, grid, simulation=self.simulation, rows=rows)
 
     def _rows(self, box: Box) -> Rows:
         return rows_of(self.frame, box, outside="refuse")
@@ -114,7 +114,7 @@ def _same_table(table: FrameTable) -> FrameTable:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Gathered(Reports):
+class GatheredReports(Reports):
     """Some of a frame's reports, and the way to sums over all of them. Its length is of all.
 
     Parameters
@@ -129,7 +129,7 @@ class Gathered(Reports):
         return self.rows.size()
 
 
-def total(reports: Reports, counted: Callable[[Matrix], NDArray[Any]]) -> Field:
+def sum_over_reports(reports: Reports, counted: Callable[[Matrix], NDArray[Any]]) -> Field:
     """What ``counted`` makes of reports, added up over all of them; of those in a frame in one job.
 
     Parameters
@@ -141,10 +141,10 @@ def total(reports: Reports, counted: Callable[[Matrix], NDArray[Any]]) -> Field:
     --------
     >>> from shoal.mechanisms import NDLaplace
     >>> reports = Reports(np.array([[0.5, 2.0], [1.0, 1.5]]), NDLaplace(1.0))
-    >>> total(reports, lambda values: values.sum(axis=0)).tolist()
+    >>> sum_over_reports(reports, lambda values: values.sum(axis=0)).tolist()
     [1.5, 3.5]
     """
-    if not isinstance(reports, Gathered):
+    if not isinstance(reports, GatheredReports):
         return np.asarray(counted(reports.values), dtype=np.float64)
     (steps,) = reports.rows.sum(_InSteps(counted))
     return np.asarray(steps / _STEPS)
@@ -189,7 +189,7 @@ class NearestCenter:
 
 
 @dataclass(frozen=True, eq=False)
-class Away:
+class CenterDistances:
     """Kernel: the distance of each record to each centre, in ``units``."""
 
     centers: Matrix
@@ -221,7 +221,7 @@ def with_columns(
     table
         The frame of records.
     box
-        Records are moved into it as `shoal.cluster.local.entry.records` moves them. Without one,
+        Records are moved into it as `shoal.cluster.local.inputs.records` moves them. Without one,
         all of the frame's columns are the record, and NaN is refused.
     d
         How many columns a record has.

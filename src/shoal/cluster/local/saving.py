@@ -21,11 +21,11 @@ CENTERS, DENSITY = "centers.csv", "density.parquet"
 def document(model: Any) -> dict[str, Any]:
     """Settings and what was released beside the tables."""
     scale = model.scale
-    told = {"n_clusters": int(model.n_clusters), "method": model.method}
-    told["scale"] = scale if scale is None or isinstance(scale, str) else list(map(float, scale))
+    flat = {"n_clusters": int(model.n_clusters), "method": model.method}
+    flat["scale"] = scale if scale is None or isinstance(scale, str) else list(map(float, scale))
     released = {name: getattr(model, name) for name in ("method_", "n_reports_", "n_used_")}
     return {
-        "settings": told | {"mechanism": settings_of(model.mechanism)},
+        "settings": flat | {"mechanism": settings_of(model.mechanism)},
         "released": released | {"units_": model.units_.tolist()},
     }
 
@@ -42,8 +42,8 @@ def tables(model: Any) -> dict[str, pa.Table]:
 
 def settings(document: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of the estimator again."""
-    told = dict(document["settings"])
-    return told | {"mechanism": mechanism_of(told["mechanism"])}
+    flat = dict(document["settings"])
+    return flat | {"mechanism": mechanism_of(flat["mechanism"])}
 
 
 def fill(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) -> None:
@@ -59,7 +59,7 @@ def fill(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) -> 
 
 
 def mechanism_of(settings: Mapping[str, Any]) -> Any:
-    """The mechanism that ``settings_of`` told of.
+    """Make the mechanism that ``settings_of`` described.
 
     Examples
     --------

@@ -116,8 +116,8 @@ def _numbers(scale: Scale, domain: Box | None) -> tuple[float, ...]:
 
 def refuse_degrees(names: Iterable[str]) -> None:
     """Epsilon per degree hides less to the east than to the north: nobody means that."""
-    words = {word for name in names for word in re.split(r"[^a-z]+", name.lower())}
-    if words & _LATITUDES and words & _LONGITUDES:
+    parts = {word for name in names for word in re.split(r"[^a-z]+", name.lower())}
+    if parts & _LATITUDES and parts & _LONGITUDES:
         raise InvalidDomain(
             "There is a latitude and a longitude in degrees, so epsilon would be per degree.",
             "Use Box.geo(latitude=..., longitude=...) and epsilon per kilometre; give other "

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster.local import LocalClusterer
-from shoal.cluster.local.frames import Gathered
+from shoal.cluster.local.frames import GatheredReports
 from shoal.cluster.local.methods import em
 from shoal.cluster.local.methods.em import Lattice, density_of, lattice_for, learn
 from shoal.domain import Box
@@ -83,7 +83,7 @@ class Many:
 def test_a_learner_says_whether_all_reports_of_a_frame_were_counted(wide, counted):
     noise = NDLaplace(2.0, domain=Box(x=(0, wide), y=(0, wide)))
     here = reports(30, noise)
-    far = Gathered(here.values, noise, rows=Many(here.values))
+    far = GatheredReports(here.values, noise, rows=Many(here.values))
     assert learn(far, 2, Randomness(0), np.ones(2)).counted is counted
     model = LocalClusterer(2, mechanism=noise, method="em", random_state=0).fit(far)
     assert model.n_used_ == (3 if counted else 1) * len(here)
@@ -93,7 +93,7 @@ def test_a_learner_says_whether_all_reports_of_a_frame_were_counted(wide, counte
 def test_many_reports_of_a_frame_are_counted_though_few_were_drawn(monkeypatch):
     few = reports(1)
     assert density_of(few, Randomness(0)).lattice is None
-    far = Gathered(few.values, NOISE, rows=Many(few.values))
+    far = GatheredReports(few.values, NOISE, rows=Many(few.values))
     monkeypatch.setattr(Many, "size", lambda self: 10**6)
     assert density_of(far, Randomness(0)).lattice is not None
 

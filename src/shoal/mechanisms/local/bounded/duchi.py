@@ -99,10 +99,10 @@ class DuchiLaw:
         parts, missing = [], n
         while missing > 0:
             tries = fair_bits((d, int(missing / share * 1.02) + 16), rng)
-            kept = _lead(tries) != 0
-            tied = np.flatnonzero(~kept)
-            kept[tied] = self._keep_tie.flip(tied.size, rng)  # [P2]
-            parts.append(np.compress(kept, tries, axis=1)[:, :missing])
+            accepted = _lead(tries) != 0
+            tied = np.flatnonzero(~accepted)
+            accepted[tied] = self._keep_tie.flip(tied.size, rng)  # [P2]
+            parts.append(np.compress(accepted, tries, axis=1)[:, :missing])
             missing -= parts[-1].shape[1]
         return np.concatenate(parts, axis=1)
 

@@ -50,11 +50,11 @@ class Prior:
             raise InvalidSetting(
                 "Weights must not be negative, nor all zero.", "Give shares, e.g. [0.2, 0.8]."
             )
-        kept = shares > 0
-        object.__setattr__(self, "atoms", points[kept])
+        positive = shares > 0
+        object.__setattr__(self, "atoms", points[positive])
         total = float(shares.sum())
         whole = 1.0 if abs(total - 1) < 1e-12 else total  # what sums to 1 comes back as it was
-        object.__setattr__(self, "weights", shares[kept] / whole)
+        object.__setattr__(self, "weights", shares[positive] / whole)
 
 
 def laplace_of(reports: object) -> NDLaplace:

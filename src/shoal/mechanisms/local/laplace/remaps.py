@@ -156,21 +156,22 @@ def bayes_remap(
     return BayesRemap(Prior(*prior), loss)
 
 
-def learns(remap: Remap | None) -> TypeGuard[Remap]:
+def needs_all_reports(remap: Remap | None) -> TypeGuard[Remap]:
     """Whether it must see all reports to move one, as ``bayes_remap("em")`` does.
 
-    >>> learns(bayes_remap(([[0.0], [1.0]], [1, 1]))), learns(bayes_remap("em"))
+    >>> prior = [[0.0], [1.0]], [1, 1]
+    >>> needs_all_reports(bayes_remap(prior)), needs_all_reports(bayes_remap("em"))
     (False, True)
     """
     if isinstance(remap, Then):
-        return learns(remap.first) or learns(remap.second)
+        return needs_all_reports(remap.first) or needs_all_reports(remap.second)
     return isinstance(remap, BayesRemap) and isinstance(remap.prior, str)
 
 
-def taught(remap: Remap, reports: Reports) -> Remap:
+def with_learnt_prior(remap: Remap, reports: Reports) -> Remap:
     """A remap that moves reports one by one, once these have taught it what it must learn."""
     if isinstance(remap, Then):  # only the first sees reports as they were drawn
-        return Then(taught(remap.first, reports), remap.second)
+        return Then(with_learnt_prior(remap.first, reports), remap.second)
     if isinstance(remap, BayesRemap) and isinstance(remap.prior, str):
         return replace(remap, prior=em_prior(reports))
     return remap

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from shoal.cluster.local.methods import outcome
-from shoal.cluster.local.methods.outcome import nearest
+from shoal.cluster.local.methods import result
+from shoal.cluster.local.methods.result import nearest
 from shoal.mechanisms.local.laplace.prior import thinned
 
 
@@ -16,7 +16,7 @@ def test_nearest_counts_in_units():
 def test_blocks_do_not_show(monkeypatch):
     points, centers = np.random.default_rng(0).normal(size=(100, 2)), np.eye(2)
     whole = nearest(points, centers, np.ones(2))
-    monkeypatch.setattr(outcome, "_BLOCK", 7)
+    monkeypatch.setattr(result, "_BLOCK", 7)
     assert np.array_equal(nearest(points, centers, np.ones(2)), whole)
 
 

@@ -5,11 +5,11 @@ import pytest
 from scipy import stats
 
 from shoal.cluster import WaveCluster
-from shoal.cluster.wave.methods.purse import Purse
-from shoal.cluster.wave.methods.sparse import coarsened, sparse_noise
+from shoal.cluster.wave import Percentile
+from shoal.cluster.wave.methods import count_blocks, release_sparse
 from shoal.domain import Box, Grid, SparseCounts
 from shoal.engine import rows_of
-from shoal.estimator import false_cell_level
+from shoal.estimator import Spending, false_cell_level
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
@@ -21,7 +21,8 @@ DRAWS = 1500
 
 def released(seed: int) -> SparseCounts:
     page = Ledger.of(None).open(PureDP(1), by="test")
-    return sparse_noise(COUNTS, ROWS, Purse(page, page.budget, Randomness(seed).noise))
+    nobody = rows_of(np.zeros((0, 1)), Box.unit(1))  # the counts are given
+    return release_sparse(Spending(nobody, page, page.budget, Randomness(seed), ROWS), COUNTS)
 
 
 def test_as_many_cells_stand_out_as_on_the_full_grid():
@@ -47,7 +48,7 @@ def test_what_stands_out_is_sorted_and_above_the_level():
 def test_blocks_of_listed_cells_are_those_of_the_full_grid(level):
     X = np.random.default_rng(2).random((500, 3))
     grid = Grid(Box.unit(3), (7, 9, 5))
-    sparse = coarsened(rows_of(X, grid.box), grid, level)
+    sparse = count_blocks(rows_of(X, grid.box), grid, level)
     dense = rows_of(X, grid.box).count(grid).reshape(grid.shape)
     for axis, side in enumerate(grid.shape):
         dense = np.add.reduceat(dense, np.arange(0, side, 2**level), axis=axis)
@@ -81,7 +82,7 @@ def test_points_in_cells_that_were_not_kept_belong_to_nothing():
 
 def test_plain_clusters_of_many_columns_are_the_percentiles():
     X, _ = six_blobs(4)
-    model = WaveCluster(domain=Box.unit(4), cells=8, p=0.3).fit(X)
+    model = WaveCluster(domain=Box.unit(4), cells=8, selector=Percentile(0.3)).fit(X)
     counts = np.unique(Grid(Box.unit(4), 8).keys(X), return_counts=True)[1]
     assert model.threshold_ == np.quantile(counts, 0.3)
 

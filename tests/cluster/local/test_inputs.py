@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.local.entry import own_reports, records
+from shoal.cluster.local.inputs import check_reports, records
 from shoal.domain import Box
 from shoal.errors import DimensionMismatch, NotAReport, NotFinite, UnknownColumn
 from shoal.mechanisms import NDLaplace, RandomizedResponse, Reports, clamp
@@ -16,38 +16,38 @@ NOISE = NDLaplace(1.0, domain=BOX)
 
 def test_what_is_known_of_reports_stays_with_them():
     seeded = NOISE.release(np.ones((3, 2)), Randomness(1).noise)
-    own = own_reports(seeded, NOISE)
+    own = check_reports(seeded, NOISE)
     assert own.simulation
     assert np.array_equal(own.values, seeded.values)
-    assert own_reports(clamp(BOX)(seeded), NOISE, remapped=True).remap is not None
+    assert check_reports(clamp(BOX)(seeded), NOISE, remapped=True).remap is not None
 
 
 def test_cells_may_be_left_to_the_number_of_reports():
     grid = LocalGrid(BOX, epsilon=1.0)
-    assert len(own_reports(grid.release(np.ones((50, 2)), Randomness(1).noise), grid)) == 50
+    assert len(check_reports(grid.release(np.ones((50, 2)), Randomness(1).noise), grid)) == 50
 
 
 def test_the_width_may_come_from_the_scale():
     noise = NDLaplace(1.0, scale=(1, 2, 3))
     with pytest.raises(DimensionMismatch):
-        own_reports(Reports(np.zeros((4, 2)), noise), noise)
+        check_reports(Reports(np.zeros((4, 2)), noise), noise)
 
 
 def test_reports_of_categories_have_no_place_here():
     answers = RandomizedResponse(1.0, 3)
     with pytest.raises(DimensionMismatch):
-        own_reports(answers.release([0, 1], Randomness(1).noise), answers, remapped=True)
+        check_reports(answers.release([0, 1], Randomness(1).noise), answers, remapped=True)
 
 
 def test_errors_tell_no_value():
     with pytest.raises(NotFinite) as refused:
-        own_reports(Reports(np.array([[7.25, np.nan]]), NOISE), NOISE)
+        check_reports(Reports(np.array([[7.25, np.nan]]), NOISE), NOISE)
     assert "7.25" not in str(refused.value)
 
 
 def test_another_mechanism_is_named():
     with pytest.raises(NotAReport, match="NDLaplace"):
-        own_reports(Reports(np.zeros((4, 2)), NDLaplace(2.0, domain=BOX)), NOISE)
+        check_reports(Reports(np.zeros((4, 2)), NDLaplace(2.0, domain=BOX)), NOISE)
 
 
 def test_a_table_that_lacks_a_column_is_told():

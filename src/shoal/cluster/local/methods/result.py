@@ -11,14 +11,22 @@ from shoal.mechanisms.local.laplace.prior import thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
 
-__all__ = ["Learn", "Learnt", "Progress", "Row", "nearest", "rising", "thinned"]
+__all__ = [
+    "Learn",
+    "LearningResult",
+    "Progress",
+    "Row",
+    "increasing_progress",
+    "nearest",
+    "thinned",
+]
 
 Row = NDArray[np.float64]
 _BLOCK = 2**15  # so that ten million reports need little more memory than they have
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class LearningResult:
     """Centres, the density they were found in, and the labels of the reports.
 
     Attributes
@@ -37,7 +45,7 @@ class Learnt:
 
     Examples
     --------
-    >>> Learnt(np.zeros((1, 2)), np.zeros((3, 2)), np.full(3, 1 / 3)).labels is None
+    >>> LearningResult(np.zeros((1, 2)), np.zeros((3, 2)), np.full(3, 1 / 3)).labels is None
     True
     """
 
@@ -51,16 +59,16 @@ class Learnt:
 # learn(reports, n_clusters, rng, units, progress): ``units`` is how much of each column, in raw
 # units, counts as one unit of distance; ``progress`` hears which share of the work is done.
 Progress = Callable[[float], None] | None
-Learn = Callable[[Reports, int, Randomness, Row, Progress], Learnt]
+Learn = Callable[[Reports, int, Randomness, Row, Progress], LearningResult]
 
 
-def rising(progress: Progress) -> Callable[[float], None]:
+def increasing_progress(progress: Progress) -> Callable[[float], None]:
     """Hears shares as they grow, never the same again: some methods pass over reports twice.
 
     Examples
     --------
     >>> heard = []
-    >>> tell = rising(heard.append)
+    >>> tell = increasing_progress(heard.append)
     >>> for share in (0.5, 1.0, 0.5):
     ...     tell(share)
     >>> heard

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.wave import WaveCluster
+from shoal.cluster.wave import PrivQT, PrivTHR, PrivTHREM, WaveCluster
 from shoal.domain import Box
 from shoal.privacy import PureDP
 
@@ -34,11 +34,11 @@ def test_two_clear_blobs_are_found_by_every_method_that_settles(method):
     assert centre[2] == -1
 
 
-@pytest.mark.parametrize("method", ["privqt", "privthr", "privthrem"])
+@pytest.mark.parametrize("method", [PrivQT, PrivTHR, PrivTHREM])
 def test_laplace_noise_is_on_steps_of_a_thousandth_and_geometric_on_rows(method):
     def counts(noise):
         return (
-            WaveCluster(domain=BOX, epsilon=1, method=method, cells=16, noise=noise, random_state=3)
+            WaveCluster(domain=BOX, epsilon=1, method=method(noise=noise), cells=16, random_state=3)
             .fit(blobs())
             .noisy_counts_
         )
@@ -66,7 +66,7 @@ def test_the_baseline_clusters_points_that_are_nobody():
 
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
 def test_synthetic_points_stay_few_when_noise_asks_for_more_than_memory_holds(monkeypatch):
-    monkeypatch.setattr("shoal.cluster.wave.methods.baseline._MOST_POINTS", 1000)
+    monkeypatch.setattr("shoal.cluster.wave.methods._MOST_POINTS", 1000)
     model = WaveCluster(
         domain=Box.unit(2), epsilon=1e-6, method="baseline", cells=8, random_state=1
     ).fit(np.zeros((0, 2)))

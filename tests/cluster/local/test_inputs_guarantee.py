@@ -2,7 +2,7 @@
 
 import pytest
 
-from shoal.cluster.local.entry import as_local, box_of
+from shoal.cluster.local.inputs import box_of, local_guarantee
 from shoal.domain import Box
 from shoal.errors import UnknownBounds
 from shoal.mechanisms import NDLaplace, Piecewise, Restrict
@@ -26,11 +26,11 @@ def test_every_mechanism_tells_its_bounds(mechanism):
 
 
 def test_promises_as_local_ones():
-    assert as_local(Piecewise(2.0, domain=BOX)) == LocalDP(2)
-    assert as_local(NDLaplace(2.0, domain=BOX)) == NDLaplace(2.0, domain=BOX).as_local()
-    assert as_local(Restrict(NDLaplace(2.0), BOX)).epsilon >= 10
+    assert local_guarantee(Piecewise(2.0, domain=BOX)) == LocalDP(2)
+    assert local_guarantee(NDLaplace(2.0, domain=BOX)) == NDLaplace(2.0, domain=BOX).as_local()
+    assert local_guarantee(Restrict(NDLaplace(2.0), BOX)).epsilon >= 10
 
 
 def test_without_bounds_there_is_no_local_promise():
     with pytest.raises(UnknownBounds):
-        as_local(NDLaplace(1.0))
+        local_guarantee(NDLaplace(1.0))

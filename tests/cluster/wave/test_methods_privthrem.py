@@ -5,9 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.methods.privthrem import STEPS, privthrem, threshold_scores
-from shoal.cluster.wave.methods.purse import Purse
+from shoal.cluster.wave.methods import STEPS, PrivTHREM, threshold_scores
 from shoal.cluster.wave.transform import Transform
+from shoal.domain import Box
+from shoal.engine import rows_of
+from shoal.estimator import Spending
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 
@@ -31,7 +33,7 @@ def neighbours(rng: np.random.Generator, transform: Transform):
 
 
 def on_lattice(counts: np.ndarray, transform: Transform) -> np.ndarray:
-    from shoal.cluster.wave.methods.privthrem import _on_lattice
+    from shoal.cluster.wave.methods import _on_lattice
 
     return _on_lattice(transform(counts), transform.unit)
 
@@ -82,9 +84,10 @@ def test_small_positive_coefficients_stay_positive_on_the_lattice():
 def test_the_threshold_comes_near_the_quantile_when_the_budget_allows():
     counts = np.random.default_rng(2).poisson(50, (16, 16))
     page = Ledger.of(None).open(PureDP(200), by="test")
-    purse = Purse(page, page.budget, Randomness(3).noise)
-    grid, level = privthrem(
-        counts, Transform((16, 16), 1), Fraction(1, 2), Fraction(1, 2), "laplace", purse
-    )
-    assert level == pytest.approx(np.quantile(grid.values, 0.5), rel=0.03)
+    nobody = rows_of(np.zeros((0, 2)), Box.unit(2))  # the counts are given
+    spending = Spending(nobody, page, page.budget, Randomness(3))
+    method, transform = PrivTHREM(alpha=Fraction(1, 2)), Transform((16, 16), 1)
+    noisy = method.release(spending, counts, transform)
+    level = method.release_threshold(spending, counts, transform, noisy, Fraction(1, 2))
+    assert level == pytest.approx(np.quantile(noisy.values, 0.5), rel=0.03)
     assert page.total().epsilon == 200

@@ -19,17 +19,17 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 from scipy.special import ndtr
 
-from shoal.cluster.local.methods.outcome import Progress
+from shoal.cluster.local.methods.result import Progress
 from shoal.domain.box import Matrix
 
 __all__ = [
-    "Bumps",
     "Cells",
-    "fits_of",
-    "fitted",
+    "GaussianGroups",
+    "fit_from_many_starts",
+    "fit_groups",
     "greedy_start",
-    "placed_anew",
-    "spare_places",
+    "move_groups",
+    "unexplained_places",
 ]
 
 Row = NDArray[np.float64]
@@ -83,7 +83,7 @@ class Cells:
 
 
 @dataclass(frozen=True, eq=False)
-class Bumps:
+class GaussianGroups:
     """Groups: where, how wide (logarithm of the deviation), how many people; and the misfit.
 
     ``cost`` is minus twice the logarithm of the posterior, up to a constant.
@@ -98,10 +98,10 @@ class Bumps:
         """How many people each cell has."""
         return np.asarray(self.sizes @ _outer(_factors(self.centers, self.widths, cells)[0]))
 
-    def without(self, group: int) -> "Bumps":
+    def without(self, group: int) -> "GaussianGroups":
         """All groups but one, as they are; the misfit is not known."""
         stay = np.arange(len(self.sizes)) != group
-        return Bumps(self.centers[stay], self.widths[stay], self.sizes[stay], math.nan)
+        return GaussianGroups(self.centers[stay], self.widths[stay], self.sizes[stay], math.nan)
 
     def moments(self, cells: Cells) -> Matrix:
         """The sum of the places of those in each cell, as the groups have them."""
@@ -155,11 +155,11 @@ def greedy_start(
         taken = np.unravel_index(chosen, shape)
         masses = _outer([each[at] for each, at in zip(along, taken, strict=True)])
         rest = cells.counts - _least_squares(masses @ masses.T, masses @ cells.counts) @ masses
-    found = np.column_stack([places[at] for places, at in zip(tried, taken, strict=True)])
-    return found + rng.normal(size=found.shape) * 0.15 * cells.sides
+    starts = np.column_stack([places[at] for places, at in zip(tried, taken, strict=True)])
+    return starts + rng.normal(size=starts.shape) * 0.15 * cells.sides
 
 
-def fitted(cells: Cells, centers: Matrix) -> Bumps:
+def fit_groups(cells: Cells, centers: Matrix) -> GaussianGroups:
     """The best groups near these places, by damped Gauss-Newton steps."""
     problem = _Problem(cells, len(centers))
     low = np.array([each[0] for each in cells.edges])
@@ -190,7 +190,7 @@ class _Problem:
         even = np.full((k, k), 1 / k)
         self.on_widths = (np.eye(k) - even) / _WIDTH_SPREAD**2 + even / k / _USUAL_SPREAD**2
 
-    def at(self, centers: Matrix, widths: Row) -> Bumps:
+    def at(self, centers: Matrix, widths: Row) -> GaussianGroups:
         """The best sizes for groups of these places and widths."""
         masses = _outer(_factors(centers, widths, self.cells)[0])
         noise = self.cells.deviation**2
@@ -201,11 +201,13 @@ class _Problem:
         rest = (self.cells.counts - sizes @ masses) / self.cells.deviation
         far = widths - self.usual
         prior = sizes @ self.on_sizes @ sizes - 2 * self.pull * sizes.sum()
-        return Bumps(
+        return GaussianGroups(
             centers, widths, sizes, float(rest @ rest + prior + far @ self.on_widths @ far)
         )
 
-    def step(self, now: Bumps, damping: float, low: Row, high: Row) -> tuple[Bumps | None, float]:
+    def step(
+        self, now: GaussianGroups, damping: float, low: Row, high: Row
+    ) -> tuple[GaussianGroups | None, float]:
         """The first of ever shorter steps that helps, and the damping it took."""
         bend, slope = self._expansion(now)
         most = np.diag(bend)
@@ -218,14 +220,14 @@ class _Problem:
             damping *= 5
         return None, damping
 
-    def _moved(self, now: Bumps, move: Row) -> tuple[Matrix, Row]:
+    def _moved(self, now: GaussianGroups, move: Row) -> tuple[Matrix, Row]:
         k, d = now.centers.shape
         far = 2.5 * self.cells.usual_width
         shift = np.clip(move[: k * d].reshape(d, k).T, -far, far)
         widths = now.widths + np.clip(move[k * d : k * d + k], -0.7, 0.7)
         return now.centers + shift, np.clip(widths, self.narrowest, self.widest)
 
-    def _expansion(self, now: Bumps) -> tuple[Matrix, Row]:
+    def _expansion(self, now: GaussianGroups) -> tuple[Matrix, Row]:
         """Second and first derivatives of half the cost, in places, widths and sizes."""
         k, d = now.centers.shape
         masses, by_center, by_width = _factors(now.centers, now.widths, self.cells)
@@ -297,9 +299,9 @@ def _least_squares(bend: Matrix, slope: Row) -> Row:
     return np.asarray(nnls(root.T, np.linalg.solve(root, slope))[0])
 
 
-def fits_of(
+def fit_from_many_starts(
     cells: Cells, k: int, rng: np.random.Generator, progress: Progress = None
-) -> list[Bumps]:
+) -> list[GaussianGroups]:
     """Fits of ``k`` groups to the counts, good and bad.
 
     Parameters
@@ -313,29 +315,33 @@ def fits_of(
     for start in range(_STARTS):
         width = _TRIED_WIDTHS[start % len(_TRIED_WIDTHS)] * cells.usual_width
         heat = _HEATS[start % len(_HEATS)]
-        fits.append(fitted(cells, greedy_start(cells, k, width, heat, rng)))
+        fits.append(fit_groups(cells, greedy_start(cells, k, width, heat, rng)))
         if progress is not None:
             progress((start + 1) / (_STARTS + 1))
     for _ in range(_MOST_MOVES):
         best = min(fits, key=_cost)
-        moved = placed_anew(cells, best, rng)
+        moved = move_groups(cells, best, rng)
         fits += moved
         if min(map(_cost, moved)) > best.cost - 1:
             break
     return fits
 
 
-def placed_anew(cells: Cells, fit: Bumps, rng: np.random.Generator) -> list[Bumps]:
+def move_groups(
+    cells: Cells, fit: GaussianGroups, rng: np.random.Generator
+) -> list[GaussianGroups]:
     """For each group a fit with it taken out, and put where the others leave most unexplained."""
-    found = []
+    fits = []
     for group in range(len(fit.centers)):
         others = fit.without(group)
-        new = spare_places(cells, others, 1, rng)
-        found.append(fitted(cells, np.vstack([others.centers, new])))
-    return found
+        new = unexplained_places(cells, others, 1, rng)
+        fits.append(fit_groups(cells, np.vstack([others.centers, new])))
+    return fits
 
 
-def spare_places(cells: Cells, fit: Bumps, more: int, rng: np.random.Generator) -> Matrix:
+def unexplained_places(
+    cells: Cells, fit: GaussianGroups, more: int, rng: np.random.Generator
+) -> Matrix:
     """Where further groups would be, most likely: the places that a fit explains least.
 
     Parameters
@@ -351,5 +357,5 @@ def spare_places(cells: Cells, fit: Bumps, more: int, rng: np.random.Generator) 
     return greedy_start(rest, more, math.exp(fit.widths.mean()), 1.0, rng)
 
 
-def _cost(fit: Bumps) -> float:
+def _cost(fit: GaussianGroups) -> float:
     return fit.cost

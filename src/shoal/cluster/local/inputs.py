@@ -20,16 +20,16 @@ from shoal.perturb.tables import numbers_of
 from shoal.privacy import LocalDP, MetricDP
 
 __all__ = [
-    "as_local",
     "box_of",
-    "own_reports",
+    "check_reports",
+    "local_guarantee",
     "records",
     "refuse_frame",
     "refuse_too_few",
 ]
 
 
-def own_reports(reports: object, mechanism: Any, remapped: bool = False) -> Reports:
+def check_reports(reports: object, mechanism: Any, remapped: bool = False) -> Reports:
     """Reports that this mechanism made, checked: rows and bare arrays are refused.
 
     Parameters
@@ -42,7 +42,7 @@ def own_reports(reports: object, mechanism: Any, remapped: bool = False) -> Repo
     """
     own = as_reports(reports) if remapped else as_raw_reports(reports)
     if isinstance(mechanism, LocalGrid) and len(own):
-        mechanism = mechanism.settled(len(own))
+        mechanism = mechanism.with_cells_for(len(own))
     if settings_of(own.mechanism) != settings_of(mechanism):  # 1 and 1.0 are one epsilon
         raise NotAReport(
             f"These reports were made by another {type(own.mechanism).__name__} than the "
@@ -116,7 +116,7 @@ def box_of(mechanism: Any) -> Box | None:
     return domain if isinstance(domain, Box) else None
 
 
-def as_local(mechanism: Any) -> LocalDP:
+def local_guarantee(mechanism: Any) -> LocalDP:
     """Its promise for any two records of its box; ``UnknownBounds`` where it has none."""
     guarantee, box = mechanism.guarantee, box_of(mechanism)
     if isinstance(guarantee, LocalDP):

@@ -5,19 +5,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shoal.cluster.local.methods.bumps import (
-    Bumps,
+from shoal.cluster.local.methods.gaussian_groups import (
     Cells,
+    GaussianGroups,
     _factors,
     _outer,
     _Problem,
-    fitted,
+    fit_groups,
     greedy_start,
 )
 
 EDGES = (np.linspace(-1, 1, 13), np.linspace(-1, 1, 9))
 CENTERS = np.array([[-0.5, -0.4], [0.5, 0.3]])
-TRUE = Bumps(CENTERS, np.log([0.1, 0.15]), np.array([6_000.0, 4_000.0]), 0.0)
+TRUE = GaussianGroups(CENTERS, np.log([0.1, 0.15]), np.array([6_000.0, 4_000.0]), 0.0)
 
 
 def cells(noise: float = 0.0, seed: int = 0) -> Cells:
@@ -27,7 +27,7 @@ def cells(noise: float = 0.0, seed: int = 0) -> Cells:
 
 
 def test_masses_sum_to_the_sizes_whatever_lies_beyond_the_walls():
-    near = Bumps(np.array([[0.99, 0.99]]), np.log([0.3]), np.array([100.0]), 0.0)
+    near = GaussianGroups(np.array([[0.99, 0.99]]), np.log([0.3]), np.array([100.0]), 0.0)
     assert np.isclose(near.masses(cells()).sum(), 100)
 
 
@@ -35,7 +35,7 @@ def test_masses_are_those_of_drawn_points():
     rng = np.random.default_rng(0)
     points = CENTERS[0] + 0.1 * rng.normal(size=(200_000, 2))
     drawn = np.histogram2d(*np.clip(points, -1, 1).T, bins=EDGES)[0].ravel()
-    one = Bumps(CENTERS[:1], np.log([0.1]), np.array([200_000.0]), 0.0)
+    one = GaussianGroups(CENTERS[:1], np.log([0.1]), np.array([200_000.0]), 0.0)
     assert np.abs(one.masses(cells()) - drawn).max() < 5.5 * np.sqrt(drawn.max())
 
 
@@ -74,7 +74,7 @@ def test_the_expansion_is_the_slope_of_the_cost():
 def test_a_fit_finds_groups_behind_noise():
     noisy = cells(noise=60.0)
     starts = [greedy_start(noisy, 2, 0.1, 1.0, np.random.default_rng(s)) for s in range(3)]
-    best = min((fitted(noisy, start) for start in starts), key=lambda fit: fit.cost)
+    best = min((fit_groups(noisy, start) for start in starts), key=lambda fit: fit.cost)
     order = np.argsort(best.centers[:, 0])
     np.testing.assert_allclose(best.centers[order], CENTERS, atol=0.04)
     np.testing.assert_allclose(best.sizes[order], TRUE.sizes, rtol=0.2)
@@ -84,11 +84,11 @@ def test_a_fit_never_gets_worse():
     noisy = cells(noise=200.0)
     start = np.random.default_rng(1).uniform(-1, 1, (4, 2))
     problem = _Problem(noisy, 4)
-    assert fitted(noisy, start).cost <= problem.at(start, np.full(4, problem.usual)).cost
+    assert fit_groups(noisy, start).cost <= problem.at(start, np.full(4, problem.usual)).cost
 
 
 def test_a_group_on_a_corner_of_cells_is_started_there():
-    corner = Bumps(np.array([[0.0, 0.25]]), np.log([0.05]), np.array([10_000.0]), 0.0)
+    corner = GaussianGroups(np.array([[0.0, 0.25]]), np.log([0.05]), np.array([10_000.0]), 0.0)
     shared = replace(cells(), counts=corner.masses(cells()))
     start = greedy_start(shared, 1, 0.05, 1e-3, np.random.default_rng(0))
     assert np.all(np.abs(start - corner.centers) < 0.3 * shared.sides)
@@ -112,7 +112,7 @@ def test_a_greedy_start_takes_the_peaks():
 @pytest.mark.parametrize("k", [1, 3])
 def test_counts_of_any_kind_are_fitted(counts, k):
     some = Cells(EDGES, counts, 100.0, 10_000)
-    fit = fitted(some, greedy_start(some, k, 0.1, 1.0, np.random.default_rng(0)))
+    fit = fit_groups(some, greedy_start(some, k, 0.1, 1.0, np.random.default_rng(0)))
     assert np.all(np.isfinite(fit.centers))
     assert np.all(fit.sizes >= 0)
 

@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.components import components, half_offsets, listed_components, sifted
+from shoal.cluster.wave.segmentation import (
+    components,
+    drop_small,
+    half_offsets,
+    listed_components,
+)
 
 
 @pytest.mark.parametrize("connectivity", ["full", "faces"])
@@ -26,7 +31,7 @@ def test_no_cells_make_no_groups():
 
 def test_small_groups_go_and_the_rest_is_numbered_in_order():
     labels = np.array([0, 1, 1, -1, 2, 2, 3])
-    assert sifted(labels, 2).tolist() == [-1, 0, 0, -1, 1, 1, -1]
+    assert drop_small(labels, 2).tolist() == [-1, 0, 0, -1, 1, 1, -1]
 
 
 def test_half_of_the_neighbours_are_offsets():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from shoal.cluster.wave.persistence import PeakTree, Smoothed, smoothed, smoothing_error
+from shoal.cluster.wave.segmentation import PeakTree, SmoothGrid, smooth_grid, smoothing_error
 
 
 def swept(heights: np.ndarray, floor: float, z: float, variance: float, shrink: float) -> int:
@@ -38,7 +38,7 @@ def swept(heights: np.ndarray, floor: float, z: float, variance: float, shrink: 
 def test_it_finds_as_many_clusters_as_a_sweep(seed, z):
     rng = np.random.default_rng(seed)
     heights = ndimage.gaussian_filter(rng.normal(0, 6, (24, 24)), 1.2)
-    grid = Smoothed(heights, noise_variance=0.02, shrink=0.05)
+    grid = SmoothGrid(heights, noise_variance=0.02, shrink=0.05)
     tree = PeakTree.of(grid, floor=-0.5)
     labels = tree.labels(z)
     assert labels.max() + 1 == tree.n_clusters(z) == swept(heights, -0.5, z, 0.02, 0.05)
@@ -53,14 +53,14 @@ def two_hills(depth: float) -> np.ndarray:
 
 def test_two_hills_part_where_the_valley_is_deep_enough():
     deep, shallow = (
-        PeakTree.of(smoothed(two_hills(depth), 1.0, 1.0), 5.0) for depth in (0.0, 0.97)
+        PeakTree.of(smooth_grid(two_hills(depth), 1.0, 1.0), 5.0) for depth in (0.0, 0.97)
     )
     assert deep.labels(3.0).max() == 1
     assert shallow.labels(3.0).max() == 0
 
 
 def test_the_cells_of_a_hill_climb_to_its_own_peak():
-    labels = PeakTree.of(smoothed(two_hills(0.0), 1.0, 1.0), 5.0).labels(3.0)
+    labels = PeakTree.of(smooth_grid(two_hills(0.0), 1.0, 1.0), 5.0).labels(3.0)
     inside = labels[:, 30]
     assert set(inside[inside >= 0][:15]) == {0}
     assert set(inside[inside >= 0][-15:]) == {1}
@@ -68,7 +68,7 @@ def test_the_cells_of_a_hill_climb_to_its_own_peak():
 
 def test_every_cut_can_be_read_off_one_tree():
     rng = np.random.default_rng(0)
-    tree = PeakTree.of(smoothed(rng.poisson(3, (40, 40)), 1.0, 1.0), 0.0)
+    tree = PeakTree.of(smooth_grid(rng.poisson(3, (40, 40)), 1.0, 1.0), 0.0)
     counts = [tree.n_clusters(z) for z in (0, 1, 2, 3, 99)]
     assert counts == sorted(counts, reverse=True)
     assert counts[0] == tree.peaks.size
@@ -76,7 +76,7 @@ def test_every_cut_can_be_read_off_one_tree():
 
 
 def test_a_higher_floor_leaves_the_tree_that_would_be_made_there():
-    grid = smoothed(np.random.default_rng(3).poisson(3, (40, 40)), 1.0, 1.0)
+    grid = smooth_grid(np.random.default_rng(3).poisson(3, (40, 40)), 1.0, 1.0)
     made, left = PeakTree.of(grid, 2.5), PeakTree.of(grid, 0.0).above(2.5, grid)
     for z in (0.5, 1.0, 2.0):
         assert (made.labels(z) == left.labels(z)).all()
@@ -84,13 +84,13 @@ def test_a_higher_floor_leaves_the_tree_that_would_be_made_there():
 
 
 def test_nothing_above_the_floor_makes_no_cluster():
-    tree = PeakTree.of(smoothed(np.zeros((6, 6)), 1.0, 1.0), 1.0)
+    tree = PeakTree.of(smooth_grid(np.zeros((6, 6)), 1.0, 1.0), 1.0)
     assert tree.labels(3.0).max() == -1
     assert tree.n_clusters(3.0) == 0
 
 
 def test_ties_do_not_depend_on_the_machine():
-    flat = PeakTree.of(Smoothed(np.ones((5, 5)), 0.0, 1.0), 0.0)
+    flat = PeakTree.of(SmoothGrid(np.ones((5, 5)), 0.0, 1.0), 0.0)
     assert flat.labels(3.0, min_cells=1).max() == 0
 
 
@@ -100,15 +100,15 @@ def test_one_and_three_axes_work_alike():
     cube = np.zeros((12, 12, 12))
     cube[2, 2, 2] = cube[9, 9, 9] = 3000
     for grid in (line, cube):
-        tree = PeakTree.of(smoothed(grid, 1.0, 1.0), 0.5)
+        tree = PeakTree.of(smooth_grid(grid, 1.0, 1.0), 0.5)
         assert tree.labels(3.0, min_cells=3).max() == 1
 
 
 def test_smoothing_keeps_rows_and_says_what_is_left_of_the_noise():
     noise = np.random.default_rng(1).normal(0, 2, (300, 300))
-    scale = smoothed(noise, 4.0, 1.0)
+    scale = smooth_grid(noise, 4.0, 1.0)
     assert scale.noise_variance == pytest.approx(scale.heights[8:-8, 8:-8].var(), rel=0.03)
-    assert smoothed(noise, 4.0, 0.0).heights is not None
+    assert smooth_grid(noise, 4.0, 0.0).heights is not None
 
 
 def test_the_estimated_error_prefers_more_smoothing_of_more_noise():

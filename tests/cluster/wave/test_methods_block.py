@@ -3,10 +3,12 @@ import math
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.methods.block import block_noise
-from shoal.cluster.wave.methods.purse import Purse
+from shoal.cluster.wave.methods import Block
 from shoal.cluster.wave.noise import NoiseLaw
 from shoal.cluster.wave.transform import Transform
+from shoal.domain import Box
+from shoal.engine import rows_of
+from shoal.estimator import Spending
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 
@@ -15,8 +17,9 @@ NOBODY = np.zeros((96, 96), dtype=np.int64)
 
 def released(transform: Transform, counts: np.ndarray = NOBODY, epsilon: float = 1.0):
     page = Ledger.of(None).open(PureDP(epsilon), by="test")
-    grid = block_noise(counts, transform, Purse(page, page.budget, Randomness(4).noise))
-    return grid, page.total()
+    nobody = rows_of(np.zeros((0, 2)), Box.unit(2))  # the counts are given
+    spending = Spending(nobody, page, page.budget, Randomness(4))
+    return Block().release(spending, counts, transform), page.total()
 
 
 @pytest.mark.parametrize("wavelet", ["haar", "db2", "sym4", "bior2.2"])
