@@ -35,7 +35,14 @@ from anonymize import _of_adult
 from shoal.anonymize import Policy, run_policy
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.problem import Cut, Outcome
-from shoal.anonymize.search.greedy import Candidates, Gains, Nodes, after, best, scored
+from shoal.anonymize.search.greedy import (
+    Candidates,
+    Gains,
+    Nodes,
+    best_candidate,
+    cut_after,
+    score_candidates,
+)
 from shoal.anonymize.search.portfolio import portfolio
 from shoal.anonymize.spark.study import study_frame
 from shoal.engine.spark.table import SparkTable
@@ -170,12 +177,12 @@ def _candidate_by_candidate(frame: Any, problem: Any, cuts: list[Cut]) -> dict[s
     splits: list[tuple[int, int]] = []
     live = set(np.flatnonzero(nodes.inner).tolist())
     while True:
-        cut = after(problem, splits)
+        cut = cut_after(problem, splits)
         on = {int(nodes.first[q]) + p for q, places in enumerate(cut.nodes) for p in places}
         now = _smallest(frame, problem, cut)
         least = {}
         for node in sorted(on & live):
-            least[node] = _smallest(frame, problem, after(problem, [*splits, nodes.home(node)]))
+            least[node] = _smallest(frame, problem, cut_after(problem, [*splits, nodes.home(node)]))
             if least[node] < problem.k:
                 live.remove(node)
         valid = sorted(on & live)
@@ -184,7 +191,11 @@ def _candidate_by_candidate(frame: Any, problem: Any, cuts: list[Cut]) -> dict[s
             return {"steps": len(splits)}
         smallest, zero = np.array([least[node] for node in valid]), np.zeros(len(valid), int)
         of = Candidates(gains[valid], zero.astype(float), zero, now, smallest)
-        splits.append(nodes.home(valid[best(scored("sq", of, "rows", problem.k), of.gain)]))
+        splits.append(
+            nodes.home(
+                valid[best_candidate(score_candidates("sq", of, "rows", problem.k), of.gain)]
+            )
+        )
 
 
 def _smallest(frame: Any, problem: Any, cut: Cut) -> int:

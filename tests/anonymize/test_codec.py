@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize import Policy, count_combinations
-from shoal.anonymize.codec import NOTHING, distinct, nulls_in, published_names, shown
+from shoal.anonymize.codec import NOTHING, distinct, nulls_in, published_cells, published_names
 from shoal.anonymize.hierarchies import binary, from_nested
 from shoal.errors import InvalidPolicy
 
@@ -113,17 +113,17 @@ def policy(intervals, nulls="own_value"):
     ],
 )
 def test_nodes_are_shown_as_asked(intervals, nulls, wanted):
-    found = shown(policy(intervals, nulls), "age", AGES)
+    found = published_cells(policy(intervals, nulls), "age", AGES)
     assert {name: column.to_pylist() for name, column in found.items()} == wanted
     assert set(found) == set(published_names(policy(intervals, nulls), "age"))
 
 
 def test_bounds_of_other_numbers_are_half_open():
-    found = shown(policy("bounds"), "age", binary((0.0, 1.0), whole=False, min_width=0.5))
+    found = published_cells(policy("bounds"), "age", binary((0.0, 1.0), whole=False, min_width=0.5))
     assert found["age_high"].to_pylist() == [1.0, 0.5, 1.0]
 
 
 def test_what_is_no_interval_keeps_its_label():
     tree = from_nested({"*": ["F", "M"]})
-    assert shown(policy("bounds"), "sex", tree)["sex"].to_pylist() == ["*", "F", "M"]
+    assert published_cells(policy("bounds"), "sex", tree)["sex"].to_pylist() == ["*", "F", "M"]
     assert published_names(policy("bounds"), "sex") == ("sex",)

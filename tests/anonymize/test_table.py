@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.anonymize import table
-from shoal.anonymize.table import Beside, Packed, Table, TooManyTexts
+from shoal.anonymize.table import PackedTexts, Table, TableWithOwners, TooManyTexts
 from shoal.engine.duckdb import OWNER
 
 COUNT = "SELECT c0, count(*) AS n FROM rows GROUP BY ALL ORDER BY c0"
@@ -64,7 +64,7 @@ def test_owners_beside_a_table_come_row_by_row(tmp_path):
     owners = pa.table({OWNER: [str(i) for i in range(10)]})
     pq.write_table(owners, tmp_path / "owners.parquet", row_group_size=3)
     rows = pa.Table.from_batches(pa.table({"x": list(range(10))}).to_batches(max_chunksize=4))
-    beside = Beside(rows, tmp_path / "owners.parquet")
+    beside = TableWithOwners(rows, tmp_path / "owners.parquet")
     pairs = [
         pair
         for batch in beside.batches(["x"], 4)
@@ -89,7 +89,7 @@ def test_words_lead_back_to_the_rows(tmp_path_factory, rows, group):
     columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
     names = [f"n{i}" for i in range(25)]
     pq.write_table(pa.table(columns, names), file, row_group_size=group)
-    made = Packed(file, names)
+    made = PackedTexts(file, names)
     words = pa.Table.from_batches(list(made.batches()))
     again = zip(*(column.to_pylist() for column in made.unpack(words)), strict=True)
     assert list(again) == rows
@@ -103,7 +103,7 @@ def test_texts_that_come_later_than_there_is_room_for_are_grouped_as_they_are(tm
     texts = ["x"] * 10 + [f"{i}" for i in range(500)] * 2
     pq.write_table(pa.table({"a": texts}), file, row_group_size=10)
     with pytest.raises(TooManyTexts):
-        list(Packed(file, ["a"]).batches())
+        list(PackedTexts(file, ["a"]).batches())
     found = Table(str(file)).sizes(["a"])
     assert found.to_pydict() == {"people": [2, 10], "classes": [500, 1], "rows": [1000, 10]}
 
@@ -112,8 +112,8 @@ def test_other_columns_than_text_are_grouped_as_they_are(tmp_path, monkeypatch):
     file = tmp_path / "t.parquet"
     pq.write_table(pa.table({"a": [1, 2, 1], "b": ["u", "v", "u"]}), file)
     with pytest.raises(TooManyTexts):
-        Packed(file, ["a", "b"])
+        PackedTexts(file, ["a", "b"])
     assert Table(str(file)).sizes(["a", "b"])["classes"].to_pylist() == [1, 1]
     monkeypatch.setattr(table, "_MOST_TEXTS", 1)
     with pytest.raises(TooManyTexts):
-        list(Packed(file, ["b"]).batches())
+        list(PackedTexts(file, ["b"]).batches())

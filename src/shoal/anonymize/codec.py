@@ -31,8 +31,8 @@ __all__ = [
     "Values",
     "distinct",
     "nulls_in",
+    "published_cells",
     "published_names",
-    "shown",
     "values_of",
 ]
 
@@ -128,8 +128,10 @@ class Codec:
     ----------
     policy
         Where the spellings of nulls are.
-    hierarchies, values
-        By column, in the policy's order.
+    hierarchies
+        Of each quasi-identifier, in the policy's order.
+    values
+        Of each sensitive column with rules, in the policy's order.
     """
 
     policy: Policy
@@ -196,7 +198,7 @@ def published_names(policy: Policy, name: str) -> tuple[str, ...]:
     return (name,)
 
 
-def shown(policy: Policy, name: str, hierarchy: Hierarchy) -> Shown:
+def published_cells(policy: Policy, name: str, hierarchy: Hierarchy) -> Shown:
     """What each node of a column's hierarchy is published as, by place.
 
     Bounds of whole numbers are the least and the greatest of them; others are half open.
@@ -207,7 +209,7 @@ def shown(policy: Policy, name: str, hierarchy: Hierarchy) -> Shown:
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 2}, "output": {"intervals": "bounds"},
     ...     "attributes": {"age": {"role": "quasi", "type": "int", "domain": [0, 3],
     ...                            "hierarchy": {"kind": "binary"}}}})
-    >>> cells = shown(policy, "age", binary((0, 3), whole=True, min_width=2))
+    >>> cells = published_cells(policy, "age", binary((0, 3), whole=True, min_width=2))
     >>> cells["age_low"].to_pylist(), cells["age_high"].to_pylist()
     ([0, 0, 2], [3, 1, 3])
     """

@@ -74,7 +74,11 @@ def run_on_frame(
         A kept cut, as labels, instead of a search.
     people
         What is known of the people of earlier releases.
-    pages, overwrite, progress
+    pages
+        As for ``run_policy``.
+    overwrite
+        As for ``run_policy``.
+    progress
         As for ``run_policy``.
     """
     from shoal.anonymize.spark.run import SparkRun

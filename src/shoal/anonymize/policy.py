@@ -21,7 +21,7 @@ from pydantic import (
     ValidationError,
 )
 
-from shoal.anonymize.policy_check import meaning, message
+from shoal.anonymize.policy_check import check_meaning, describe_problem
 from shoal.documents import read_yaml
 from shoal.errors import InvalidDomain, InvalidPolicy, InvalidSetting
 from shoal.privacy import KAnonymity
@@ -233,10 +233,12 @@ class Policy(_Strict):
             policy = cls.model_validate(content)
         except ValidationError as error:
             problems = error.errors(include_url=False, include_context=False)
-            findings = list(dict.fromkeys(message(problem, content) for problem in problems))
+            findings = list(
+                dict.fromkeys(describe_problem(problem, content) for problem in problems)
+            )
             raise _refused(findings, content) from None
         policy._folder = Path(folder)
-        settings, wrong = meaning(policy)
+        settings, wrong = check_meaning(policy)
         if wrong:
             raise _refused(wrong, content)
         if settings:

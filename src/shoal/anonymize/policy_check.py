@@ -11,7 +11,7 @@ from shoal.domain.written import plain, text
 if TYPE_CHECKING:
     from shoal.anonymize.policy import Attribute, Policy
 
-__all__ = ["days", "meaning", "message", "nearest"]
+__all__ = ["check_meaning", "days", "describe_problem", "nearest"]
 
 _KEYS: dict[str, tuple[str, ...]] = {
     "": ("version", "input", "attributes", "privacy", "search", "output"),
@@ -43,7 +43,7 @@ _ONLY = {
 _PERIODS = ("day", "month", "quarter", "year", "decade")
 
 
-def message(problem: Any, content: Mapping[str, Any]) -> str:
+def describe_problem(problem: Any, content: Mapping[str, Any]) -> str:
     """A finding of pydantic's in one sentence, with the nearest spelling of an unknown key."""
     steps = [str(step) for step in problem["loc"] if step != "[key]"]
     shown = ".".join(step for step in steps if step not in _KEYS or not step.endswith("Spec"))
@@ -93,7 +93,7 @@ def _section(steps: Sequence[str]) -> str:
     return next((step for step in reversed(above) if step in _KEYS), "")
 
 
-def meaning(policy: "Policy") -> tuple[list[str], list[str]]:
+def check_meaning(policy: "Policy") -> tuple[list[str], list[str]]:
     """What no single key shows: numbers out of range, and parts that do not fit together."""
     settings = list(_settings(policy))
     wrong = [f for name, of in policy.attributes.items() for f in _attribute(name, of)]

@@ -1,19 +1,9 @@
 """What a search for a k-anonymous table is given, and what it gives back.
 
-A search never sees rows of people's tables, only the *frequency table*: one **line** for each
-distinct combination of quasi-identifiers (QIDs), of sensitive values and, when people have
-several rows, of the person. There are F lines and d QIDs. Words used throughout:
-
-- *code*: the number of a leaf of a taxonomy; *place*: the number of a node in
-  ``taxonomy.nodes`` (0 is the root). A code is not a place: ``Tree.leaf`` leads across.
-- *row*: a row of the table; line i stands for ``n[i]`` of them. N = ``n.sum()``.
-- *class*: the live lines whose labels agree on every QID.
-- *suppressed*: not published; a line is suppressed whole, and counts ``n[i]`` rows.
-
-What is held against k is people if ``entities`` is given, else rows. What is held against the
-suppression budget, and every measure of loss, is always rows. Nothing here prints its lines.
-
-A problem from codes already in memory.
+A search never sees rows of people's tables, only the frequency table; its words are those of
+``shoal.anonymize``. What is held against k is people if ``entities`` is given, else rows. What is
+held against the suppression budget, and every measure of loss, is always rows. Nothing here
+prints its lines.
 """
 
 import math
@@ -86,8 +76,10 @@ class SensitiveColumn:
         ``taxonomy``. Values that do not occur may have numbers too.
     size
         How many numbers there are.
-    l, t
-        The rules, each may be None.
+    l
+        How varied values must be in a class, or None.
+    t
+        How close their distribution must be to the whole table's, or None.
     taxonomy
         For ``hierarchical`` only.
     """
@@ -126,10 +118,13 @@ class Problem:
 
     Parameters
     ----------
-    names, taxonomies, weights, costs
-        One entry a QID, in the policy's order (which settles ties). A null that is a value of its
-        own is a leaf of the taxonomy, right below the root, and its code is like any other.
-        ``costs``: float64 (nodes,) each, by place, the normalised certainty penalty (ncp) of
+    names
+        The QIDs, in the policy's order, which decides ties.
+    taxonomies
+        Of each QID. A null that is a value of its own is a leaf right below the root, and its
+        code is like any other.
+    costs
+        Of each QID float64 (nodes,): by place, the normalised certainty penalty (ncp) of
         publishing that node: see ``shoal.anonymize.tree``. Never larger for a child than for
         its parent, except that a leaf published as ``*`` costs 1.
     codes
@@ -141,6 +136,8 @@ class Problem:
         At least so many people (or rows) a class.
     suppression
         Share of the N + ``lost`` rows that may stay unpublished.
+    weights
+        Of each QID in the mean over QIDs; all 1 if empty.
     lost
         Rows that were suppressed before the search; they count against the budget.
     start
@@ -216,17 +213,21 @@ class Metrics:
 
     Parameters
     ----------
-    ncp, ncp_by_qid
+    ncp
         Normalised certainty penalty in [0, 1]: the mean over rows of the cost of their labels, a
-        suppressed row costing 1; over QIDs the mean weighted by ``weights``, and each alone.
+        suppressed row costing 1; over QIDs the mean weighted by ``weights``.
+    ncp_by_qid
+        The same for each QID alone.
     dm
         Discernibility: the sum of squared class sizes, plus N for each suppressed row.
     aecs
         Published rows over (classes times k); 1 is the least possible without entities.
     entropy
         Bits by which a published row tells its class: sum of (n_c / N) log2(N / n_c).
-    classes, smallest
-        How many classes, and the size of the smallest, in people if there are entities.
+    classes
+        How many classes there are.
+    smallest
+        The size of the smallest class, in people if there are entities.
     suppressed
         Rows that are not published.
     """

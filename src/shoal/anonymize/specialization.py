@@ -1,4 +1,20 @@
-"""k-anonymous tables as an estimator: fit finds the cut, transform publishes under it."""
+"""k-anonymous tables as an estimator: fit finds the cut, transform publishes under it.
+
+``fit_transform`` takes these steps; their numbers stand beside the lines below.
+
+1. Parameters become a policy, which is checked: columns, promise, search and output.
+2. The table is checked against it and read once; each value is coded as a leaf of its hierarchy,
+   and distinct combinations are counted (``frequency_table``).
+3. All rows start at the roots, and the node with the best score is split while every class keeps
+   k, l and t (``search.top_down``); of several searches the best outcome is taken
+   (``search.portfolio``). Local recoding labels each class on its own (``local_recoding``).
+4. The cut, the loss and the guarantee become attributes.
+5. People are compared with those of earlier releases (``release.people``).
+6. Each row is written under the labels of its class, in random order, to a private file
+   (``release.writer``).
+7. The file is counted again, by the definitions of k, l and t; if it keeps them it is returned
+   (``risk.recount``).
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +29,7 @@ from shoal.anonymize.frames import release_frame, study_frame
 from shoal.anonymize.frequency_table import Frequency, count_combinations
 from shoal.anonymize.policy import AnyPolicy, Policy, guarantee_of, policy_of
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.manifest import occurring, public_cut
+from shoal.anonymize.release.manifest import public_cut, published_places
 from shoal.anonymize.release.people import Register, not_stated, people_in
 from shoal.anonymize.release.run import produce
 from shoal.anonymize.search.portfolio import find_outcome
@@ -416,7 +432,7 @@ def _public_cut(
 ) -> dict[str, list[str]] | None:
     if outcome.cut is None:
         return None
-    published = occurring(policy, outcome.labels[~outcome.suppressed])
+    published = published_places(policy, outcome.labels[~outcome.suppressed])
     return public_cut(frequency.codec, published)
 
 

@@ -31,9 +31,9 @@ __all__ = [
     "COUNTED",
     "OWNER",
     "AnyTable",
-    "Beside",
-    "Packed",
+    "PackedTexts",
     "Table",
+    "TableWithOwners",
     "TooManyTexts",
     "sizes_sql",
     "table_of",
@@ -61,21 +61,23 @@ def text_batches(file: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]
             yield batch.select(list(columns))
 
 
-class Packed:
+class PackedTexts:
     """The rows of a file as words ``k0, k1, ...``; ``unpack`` leads back to columns.
 
     Parameters
     ----------
-    file, columns
-        A Parquet file and some of its columns. Others than text, or too many distinct texts,
-        raise ``TooManyTexts``.
+    file
+        A Parquet file.
+    columns
+        Some of its columns. Others than text, or too many distinct texts, raise
+        ``TooManyTexts``.
 
     Examples
     --------
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "t.parquet"
     >>> pq.write_table(pa.table({"a": ["x", None, "x"], "b": ["u", "u", "v"]}), file)
-    >>> packed = Packed(file, ["a", "b"])
+    >>> packed = PackedTexts(file, ["a", "b"])
     >>> words = pa.Table.from_batches(list(packed.batches()))
     >>> [column.to_pylist() for column in packed.unpack(words)]
     [['x', None, 'x'], ['u', 'u', 'v']]
@@ -155,7 +157,7 @@ def _dealt(bits: Sequence[int]) -> list[list[int]]:
     return packs
 
 
-class Beside:
+class TableWithOwners:
     """A table and, row by row in the same order, whose each row is: a file of its own.
 
     The column of names is called ``owner``.
@@ -206,7 +208,7 @@ class Table:
     """
 
     def __init__(self, X: Any) -> None:
-        self._source: Source = X if isinstance(X, Beside) else source_of(X)
+        self._source: Source = X if isinstance(X, TableWithOwners) else source_of(X)
         self.names = self._source.names
 
     def counts(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
@@ -266,17 +268,17 @@ class Table:
         with without_quoted_rows(str(file)):
             yield from text_batches(file, columns)
 
-    def _packed(self, columns: Sequence[str], owner: str | None) -> Packed | None:
+    def _packed(self, columns: Sequence[str], owner: str | None) -> PackedTexts | None:
         file = self._file
         if file is None or owner is not None:
             return None
         try:
-            return Packed(file, columns)
+            return PackedTexts(file, columns)
         except TooManyTexts:
             return None
 
     @staticmethod
-    def _run(sql: str, packed: Packed) -> pa.Table:
+    def _run(sql: str, packed: PackedTexts) -> pa.Table:
         return query_stream(sql, packed.schema, packed.batches())
 
     @property

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymize.hierarchies import NULL, binary, from_nested, from_paths, prefix
-from shoal.anonymize.hierarchies.hierarchy import grown
+from shoal.anonymize.hierarchies.hierarchy import grow_taxonomy
 from shoal.domain import Taxonomy
 
 PLACES = from_nested({"any": {"north": {"hills": ["a", "b"], "plain": ["c"]}, "south": ["f", "g"]}})
@@ -28,7 +28,7 @@ def label_columns(draw):
 
 @given(label_columns())
 def test_a_tree_grown_from_levels_is_the_one_grown_from_paths(columns):
-    tree, levels, order = grown(columns)
+    tree, levels, order = grow_taxonomy(columns)
     rows = [list(row) for row in zip(*columns, strict=True)]
     assert tree.leaves == tuple(columns[0][order])
     by_paths = Taxonomy.paths([rows[i] for i in order])
@@ -38,7 +38,7 @@ def test_a_tree_grown_from_levels_is_the_one_grown_from_paths(columns):
 
 @given(label_columns())
 def test_a_level_places_leaves_together_that_share_its_label(columns):
-    tree, levels, order = grown(columns)
+    tree, levels, order = grow_taxonomy(columns)
     for places, column in zip(levels, columns, strict=True):
         for code, place in enumerate(places):
             node = tree.nodes[place]

@@ -10,7 +10,7 @@ from shoal.anonymize.hierarchies.hierarchy import (
     TextLeaves,
     as_text,
     days_in,
-    masked,
+    mask_text,
     numbers_in,
 )
 
@@ -64,7 +64,7 @@ def test_a_day_outside_the_learnt_periods_has_no_leaf_but_a_declared_domain_take
 
 
 def test_text_is_cut_short_by_characters_not_bytes():
-    assert masked(pa.array(["Zürich", "Zü", "Bern"]), 2).to_pylist() == ["Zü*", "Zü", "Be*"]
+    assert mask_text(pa.array(["Zürich", "Zü", "Bern"]), 2).to_pylist() == ["Zü*", "Zü", "Be*"]
 
 
 def test_what_cannot_be_written_down_is_no_text():

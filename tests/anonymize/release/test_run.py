@@ -364,7 +364,7 @@ def test_a_file_that_breaks_the_promise_gets_no_name(tmp_path, monkeypatch):
         nobody = np.zeros(len(problem.n), dtype=bool)
         return Release(np.stack(leaves, axis=1), nobody, nobody, None)
 
-    monkeypatch.setattr(run, "released", as_they_are)
+    monkeypatch.setattr(run, "release_of", as_they_are)
     with pytest.raises(NotKAnonymous, match="k is 1"):
         run_policy(policy(tmp_path), people())
     assert list(tmp_path.iterdir()) == []
@@ -374,7 +374,7 @@ def test_a_file_with_a_row_missing_gets_no_name(tmp_path, monkeypatch):
     real = writer.shuffled
     monkeypatch.setattr(
         writer,
-        "shuffled",
+        "shuffle_rows",
         lambda batches, rows, rng: (b.slice(1) for b in real(batches, rows, rng)),
     )
     with pytest.raises(NotKAnonymous, match="rows"):

@@ -6,19 +6,21 @@ import pytest
 from scipy.stats import chisquare
 
 from shoal.anonymize.release import shuffle
-from shoal.anonymize.release.shuffle import shuffled
+from shoal.anonymize.release.shuffle import shuffle_rows
 from shoal.randomness import Randomness
 
 
 def out(batches, rows, seed):
-    return [x for b in shuffled(batches, rows, Randomness(seed).noise) for x in b["x"].to_pylist()]
+    return [
+        x for b in shuffle_rows(batches, rows, Randomness(seed).noise) for x in b["x"].to_pylist()
+    ]
 
 
 @pytest.mark.parametrize("pile_bytes", [1 << 20, 1000])
 def test_the_same_rows_come_out_in_another_order(monkeypatch, pile_bytes):
     monkeypatch.setattr(shuffle, "_PILE_BYTES", pile_bytes)
     table = pa.table({"x": np.arange(5000), "y": [f"{i}" for i in range(5000)]})
-    parts = list(shuffled(table.to_batches(max_chunksize=700), 5000, Randomness(1).noise))
+    parts = list(shuffle_rows(table.to_batches(max_chunksize=700), 5000, Randomness(1).noise))
     again = pa.Table.from_batches(parts)
     assert again["y"].to_pylist() == [str(x) for x in again["x"].to_pylist()]
     assert sorted(again["x"].to_pylist()) == list(range(5000))
@@ -44,7 +46,7 @@ def test_piles_are_private_and_leave_nothing(monkeypatch, tmp_path):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
     batches = pa.table({"x": np.arange(5000)}).to_batches()
-    coming = shuffled(batches, 5000, Randomness(1).noise)
+    coming = shuffle_rows(batches, 5000, Randomness(1).noise)
     next(coming)
     (folder,) = tmp_path.iterdir()
     assert folder.stat().st_mode & 0o077 == 0

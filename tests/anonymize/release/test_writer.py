@@ -12,7 +12,7 @@ from shoal.anonymize.release.writer import (
     Published,
     format_of,
     parts_of,
-    released,
+    release_of,
     write_release,
 )
 from shoal.anonymize.search.portfolio import search
@@ -35,7 +35,7 @@ def parts(columns, recoding="global", **privacy):
     })  # fmt: skip
     table = Table({name: ROWS[name] for name in attributes})
     frequency = count_combinations(policy, table)
-    release = released(frequency.problem, search(policy, frequency.problem), star=False)
+    release = release_of(frequency.problem, search(policy, frequency.problem), star=False)
     return (
         list(parts_of(policy, table, frequency, release, Randomness(1).noise)),
         release,

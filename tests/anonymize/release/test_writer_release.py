@@ -4,7 +4,7 @@ import numpy as np
 
 from shoal.anonymize.classes import classes_of, metrics_of
 from shoal.anonymize.problem import Cut, Outcome, problem_of
-from shoal.anonymize.release.writer import released
+from shoal.anonymize.release.writer import release_of
 from shoal.anonymize.search.greedy import violations
 from shoal.domain import Taxonomy
 
@@ -24,7 +24,7 @@ def test_classes_below_k_are_found():
 
 
 def test_suppressed_lines_are_starred_if_they_pass_together():
-    starred = released(PROBLEM, outcome([False, True, True]), star=True)
+    starred = release_of(PROBLEM, outcome([False, True, True]), star=True)
     assert starred.labels[:, 0].tolist() == [1, 0, 0]
     assert starred.starred.tolist() == [False, True, True]
     assert not starred.suppressed.any()
@@ -32,11 +32,11 @@ def test_suppressed_lines_are_starred_if_they_pass_together():
 
 def test_suppressed_lines_that_do_not_pass_are_dropped():
     strict = replace(PROBLEM, k=5)
-    dropped = released(strict, outcome([False, True, True]), star=True)
+    dropped = release_of(strict, outcome([False, True, True]), star=True)
     assert dropped.suppressed.tolist() == [False, True, True]
     assert not dropped.starred.any()
 
 
 def test_without_stars_nothing_changes():
-    dropped = released(PROBLEM, outcome([False, True, True]), star=False)
+    dropped = release_of(PROBLEM, outcome([False, True, True]), star=False)
     assert dropped.suppressed.tolist() == [False, True, True]

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.anonymize.hierarchies.hierarchy import Hierarchy, TextLeaves, grown
+from shoal.anonymize.hierarchies.hierarchy import Hierarchy, TextLeaves, grow_taxonomy
 from shoal.data.column_names import listed
 from shoal.documents import read_yaml
 from shoal.domain.written import text
@@ -115,7 +115,7 @@ def from_paths(
 def _from_paths(rows: Sequence[Sequence[str]], what: str, opaque: bool, quoted: bool) -> Hierarchy:
     refuse(what, findings_in(rows, opaque, quoted))
     columns = [np.array(column, dtype=object) for column in zip(*rows, strict=True)]
-    taxonomy, levels, _ = grown(columns)
+    taxonomy, levels, _ = grow_taxonomy(columns)
     written = sum(len(set(column)) for column in columns)
     chains = written - len(taxonomy.nodes)
     notes = (f"contracted, as a single label was below each: {chains}",) if chains else ()

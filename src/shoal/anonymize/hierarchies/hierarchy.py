@@ -29,8 +29,8 @@ __all__ = [
     "TextLeaves",
     "as_text",
     "days_in",
-    "grown",
-    "masked",
+    "grow_taxonomy",
+    "mask_text",
     "numbers_in",
 ]
 
@@ -146,7 +146,9 @@ class Hierarchy:
         return np.where(is_null, np.nan, low[tree.low]), np.where(is_null, np.nan, high[last])
 
 
-def grown(columns: Sequence[Labels]) -> tuple[Taxonomy, NDArray[np.int32], NDArray[np.int64]]:
+def grow_taxonomy(
+    columns: Sequence[Labels],
+) -> tuple[Taxonomy, NDArray[np.int32], NDArray[np.int64]]:
     """The tree of labelled levels, leaves first and root last, each label standing for one node.
 
     Returns the taxonomy, the levels as places (in the order of codes) and, for each code, where
@@ -155,7 +157,7 @@ def grown(columns: Sequence[Labels]) -> tuple[Taxonomy, NDArray[np.int32], NDArr
     Examples
     --------
     >>> columns = [["1", "3", "2"], ["1-2", "3-4", "1-2"], ["*", "*", "*"]]
-    >>> tree, levels, order = grown([np.array(c, dtype=object) for c in columns])
+    >>> tree, levels, order = grow_taxonomy([np.array(c, dtype=object) for c in columns])
     >>> tree.leaves, [node.label for node in tree.nodes], order.tolist()
     (('1', '2', '3'), ['*', '1-2', '1', '2', '3'], [0, 2, 1])
     """
@@ -226,7 +228,7 @@ class TextLeaves:
         """The code of each cell."""
         cells = pc.utf8_trim_whitespace(as_text(column))
         if self.length is not None:
-            return _codes(pc.index_in(masked(cells, self.length), self._exact))
+            return _codes(pc.index_in(mask_text(cells, self.length), self._exact))
         codes = pc.index_in(cells, self._exact)
         if codes.null_count:
             codes = pc.coalesce(
@@ -315,7 +317,7 @@ def as_text(column: Any) -> Any:
     return written
 
 
-def masked(cells: Any, length: int) -> Any:
+def mask_text(cells: Any, length: int) -> Any:
     """The first characters of each text, and a ``*`` where more follow."""
     more = pc.greater(pc.utf8_length(cells), length)
     return pc.if_else(

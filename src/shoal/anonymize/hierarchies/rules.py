@@ -23,8 +23,8 @@ from shoal.anonymize.hierarchies.hierarchy import (
     TextLeaves,
     as_text,
     days_in,
-    grown,
-    masked,
+    grow_taxonomy,
+    mask_text,
 )
 from shoal.errors import HierarchyInvalid, InvalidPolicy
 
@@ -272,7 +272,7 @@ def _of_breaks(levels: Sequence[Breaks], whole: bool, learnt: bool = False) -> H
         labels = np.array(_labels(breaks, whole), dtype=object)
         columns.append(labels[np.searchsorted(breaks, low, side="right") - 1])
     columns.append(np.full(len(low), "*", dtype=object))
-    taxonomy, places, _ = grown(columns)
+    taxonomy, places, _ = grow_taxonomy(columns)
     leaves = NumberLeaves(levels[0], whole)
     return Hierarchy(taxonomy, places, leaves, Edges(low, high, whole), learnt)
 
@@ -369,7 +369,7 @@ def dates(
     days = [finest.first(leaf) for leaf in leaves]
     columns = [_day_labels(days, PERIODS[level], domain is not None) for level in levels]
     columns.append(np.full(len(leaves), "*", dtype=object))
-    taxonomy, places, _ = grown(columns)
+    taxonomy, places, _ = grow_taxonomy(columns)
     known = np.array(leaves, dtype=np.int64)
     leaf_of = DateLeaves(known, finest.number, clip=domain is not None)
     return Hierarchy(taxonomy, places, leaf_of, learnt=domain is None)
@@ -409,10 +409,10 @@ def prefix(values: Any, keep: Sequence[int]) -> Hierarchy:
             "Was the column cut short before? Use a hierarchy file, or remove those values.",
             reason="ambiguous label",
         )
-    leaves = pc.unique(masked(cells, keep[0])).sort()
+    leaves = pc.unique(mask_text(cells, keep[0])).sort()
     columns = [np.array(_cut(leaves, length), dtype=object) for length in keep]
     columns.append(np.full(len(leaves), "*", dtype=object))
-    taxonomy, levels, _ = grown(columns)
+    taxonomy, levels, _ = grow_taxonomy(columns)
     return Hierarchy(taxonomy, levels, TextLeaves(taxonomy.leaves, keep[0]), learnt=True)
 
 

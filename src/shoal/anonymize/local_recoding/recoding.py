@@ -19,7 +19,7 @@ from shoal.anonymize.local_recoding.cheapest_cell import (
     number_of_paths,
 )
 from shoal.anonymize.local_recoding.grouping import Grouping
-from shoal.anonymize.local_recoding.improvement import improved
+from shoal.anonymize.local_recoding.improvement import improve
 from shoal.anonymize.local_recoding.leftovers import place_leftovers
 from shoal.anonymize.local_recoding.peel import peel
 from shoal.anonymize.local_recoding.roll_up import roll_up
@@ -92,7 +92,7 @@ def recode(
     candidates = list(_searches(units, rng, how, progress or _silent))
     best = min(candidates, key=lambda candidates: candidates.grouping.loss)
     units.publish_only(np.flatnonzero(best.grouping.classes >= 0))
-    outcome = _outcome(improved(best.grouping), best.method, len(candidates))
+    outcome = _outcome(improve(best.grouping), best.method, len(candidates))
     _refuse_broken(problem, outcome)
     return outcome
 

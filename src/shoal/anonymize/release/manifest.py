@@ -21,7 +21,7 @@ from shoal.anonymize.hierarchies.rules import covering
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import KEPT_CUT, Cut, Outcome
 from shoal.anonymize.risk.recount import Achieved
-from shoal.anonymize.search.greedy import resolved
+from shoal.anonymize.search.greedy import resolve_score
 from shoal.anonymize.tree import Tree
 from shoal.documents import json_of
 from shoal.errors import InvalidPolicy
@@ -32,9 +32,9 @@ __all__ = [
     "cut_of",
     "manifest_of",
     "no_kept_cut",
-    "occurring",
     "policy_hash",
     "public_cut",
+    "published_places",
     "read_manifest",
     "write_mapping",
 ]
@@ -63,8 +63,14 @@ def manifest_of(
 
     Parameters
     ----------
-    policy, codec, outcome, achieved
-        What was asked, found, and counted in the written file.
+    policy
+        What was promised.
+    codec
+        The hierarchies of the table.
+    outcome
+        What the search returned.
+    achieved
+        What was counted in the written file.
     occurring
         For each column the places of the labels that are in the release.
     starred
@@ -171,7 +177,7 @@ def _score_name(policy: Policy, outcome: Outcome) -> str:
         return KEPT_CUT
     if policy.search.recoding == "local":
         return f"local: {policy.search.local}"
-    return resolved(policy.search.score, policy.privacy.suppression)
+    return resolve_score(policy.search.score, policy.privacy.suppression)
 
 
 def _rules(policy: Policy, letter: str, reached: dict[str, float]) -> dict[str, Any]:
@@ -193,8 +199,10 @@ def write_mapping(policy: Policy, codec: Codec, occurring: dict[str, set[int]], 
 
     Parameters
     ----------
-    policy, codec
-        What was asked, with global recoding.
+    policy
+        What was promised, with global recoding.
+    codec
+        The hierarchies of the table.
     occurring
         For each column the places of the labels that are in the release.
     path
@@ -211,7 +219,7 @@ def write_mapping(policy: Policy, codec: Codec, occurring: dict[str, set[int]], 
                 writer.writerows((name, leaf, at) for leaf, at in _pairs(policy, tree, cut[name]))
 
 
-def occurring(policy: Policy, labels: NDArray[np.int32]) -> dict[str, set[int]]:
+def published_places(policy: Policy, labels: NDArray[np.int32]) -> dict[str, set[int]]:
     """For each quasi-identifier the places among these labels."""
     return {n: set(np.unique(labels[:, q]).tolist()) for q, n in enumerate(policy.names("quasi"))}
 

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.release.manifest import no_kept_cut
-from shoal.anonymize.release.result import people_place
+from shoal.anonymize.release.result import people_path
 from shoal.anonymize.table import AnyTable
 from shoal.documents import json_of
 from shoal.engine.scratch import private_file
@@ -273,7 +273,7 @@ def _place_of_new(policy: Policy, overwrite: bool) -> Iterator[Path | None]:
     if policy.privacy.entity is None or policy.search.recoding == "local":
         yield None
         return
-    place = people_place(policy)
+    place = people_path(policy)
     if not overwrite or not os.path.lexists(place):
         yield place
         return
@@ -313,9 +313,9 @@ def _register_path(policy: Policy, earlier: _Earlier) -> Path:
     """The register: where the policy says; else beside manifest, release or policy."""
     name = str(earlier.register)
     if policy.output.people is not None:
-        places = [people_place(policy)]
+        places = [people_path(policy)]
     else:
-        folders = [earlier.folder, people_place(policy).parent, policy.path("")]
+        folders = [earlier.folder, people_path(policy).parent, policy.path("")]
         places = [folder / name for folder in folders if folder is not None]
     for place in places:
         if place.exists():

@@ -29,8 +29,10 @@ def pseudonyms(name: str, values: Any, key: bytes) -> pa.Array:
 
     Parameters
     ----------
-    name, values
-        The column and its values as text, e.g. from ``shoal.data.encode.owners``.
+    name
+        The column.
+    values
+        Its values as text, e.g. from ``shoal.data.encode.owners``.
     key
         At least 32 random bytes.
 

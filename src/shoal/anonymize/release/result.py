@@ -24,7 +24,7 @@ __all__ = [
     "Produced",
     "check_paths",
     "paths_of",
-    "people_place",
+    "people_path",
 ]
 
 
@@ -68,7 +68,7 @@ def paths_of(policy: Policy) -> Paths:
     )
 
 
-def people_place(policy: Policy) -> Path:
+def people_path(policy: Policy) -> Path:
     """Where a policy's run keeps the fingerprints of its people: always on this machine.
 
     Beside the released table; for one that is elsewhere, in the policy's folder. A file system
@@ -106,12 +106,18 @@ def check_paths(
 
     Parameters
     ----------
-    policy, source
-        What is run, on which table: a path, or anything else.
-    with_pages, overwrite
-        Whether pages are written, too, and whether older files may be replaced.
-    people, is_kept
-        Where fingerprints of people go, if anywhere, and whether some lie there to be added to.
+    policy
+        What is run.
+    source
+        The table: a path, or anything else.
+    with_pages
+        Whether pages are written, too.
+    overwrite
+        Whether older files may be replaced.
+    people
+        Where fingerprints of people go, if anywhere.
+    is_kept
+        Whether some lie there to be added to.
     """
     paths = replace(paths_of(policy), people=people)
     names = [paths.table, paths.mapping, paths.manifest, *(paths.pages if with_pages else ())]

@@ -15,7 +15,7 @@ from shoal.anonymize.problem import Outcome
 from shoal.anonymize.release.manifest import (
     AnyManifest,
     manifest_of,
-    occurring,
+    published_places,
     read_manifest,
     write_mapping,
 )
@@ -28,7 +28,7 @@ from shoal.anonymize.release.result import (
     check_paths,
     paths_of,
 )
-from shoal.anonymize.release.writer import format_of, parts_of, released, write_release
+from shoal.anonymize.release.writer import format_of, parts_of, release_of, write_release
 from shoal.anonymize.risk.recount import recount, refuse_broken
 from shoal.anonymize.search.portfolio import Progress, find_outcome
 from shoal.anonymize.table import Table
@@ -127,7 +127,7 @@ def _run_here(
         written = folder / f"release{format_of(paths.table)}"
         produced = produce(policy, table, frequency, outcome, written)
         release = produced.release
-        labels = occurring(policy, release.labels[~release.suppressed])
+        labels = published_places(policy, release.labels[~release.suppressed])
         public = manifest_of(
             policy,
             frequency.codec,
@@ -162,7 +162,7 @@ def produce(
     ``path`` lies in a private folder: until the check is done it is nobody else's.
     """
     problem = frequency.problem
-    release = released(problem, outcome, policy.output.suppressed == "star")
+    release = release_of(problem, outcome, policy.output.suppressed == "star")
     owners_path = path.parent / "owners.parquet"
     parts = parts_of(policy, table, frequency, release, Randomness().noise)  # [P4]
     write_release(parts, private_file(path), private_file(owners_path))

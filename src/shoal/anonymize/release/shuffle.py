@@ -11,14 +11,14 @@ import pyarrow as pa
 from shoal.engine.scratch import private_file, scratch
 from shoal.randomness import NoiseStream
 
-__all__ = ["shuffled"]
+__all__ = ["shuffle_rows"]
 
 _PILE_BYTES = 64 << 20
 _MOST_PILES = 256
 _BATCH_ROWS = 1 << 18
 
 
-def shuffled(
+def shuffle_rows(
     batches: Iterable[pa.RecordBatch], rows: int, rng: NoiseStream
 ) -> Iterator[pa.RecordBatch]:
     """The rows of all batches in random order, every order as likely.
@@ -39,7 +39,7 @@ def shuffled(
     --------
     >>> from shoal.randomness import Randomness
     >>> batch = pa.record_batch({"x": [1, 2, 3, 4, 5]})
-    >>> [b["x"].to_pylist() for b in shuffled([batch], 5, Randomness(7).noise)]
+    >>> [b["x"].to_pylist() for b in shuffle_rows([batch], 5, Randomness(7).noise)]
     [[5, 4, 1, 3, 2]]
     """
     coming = iter(batches)

@@ -14,12 +14,12 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from shoal.anonymize.classes import Classes, Lookup, classes_of
-from shoal.anonymize.codec import Codec, shown
+from shoal.anonymize.codec import Codec, published_cells
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Outcome, Problem
 from shoal.anonymize.release.pseudonyms import keys_of, pseudonyms
-from shoal.anonymize.release.shuffle import shuffled
+from shoal.anonymize.release.shuffle import shuffle_rows
 from shoal.anonymize.search.greedy import violations
 from shoal.anonymize.table import Table
 from shoal.data.column_names import listed
@@ -39,7 +39,7 @@ __all__ = [
     "format_of",
     "parts_of",
     "refuse_unwritable",
-    "released",
+    "release_of",
     "write_release",
 ]
 
@@ -58,8 +58,10 @@ class Release:
     ----------
     labels
         int32 (F, d): places of nodes; the roots for a starred line, nothing for a suppressed one.
-    suppressed, starred
-        bool (F,): lines that are not published, or published under ``*`` alone.
+    suppressed
+        bool (F,): lines that are not published.
+    starred
+        bool (F,): lines that are published under ``*`` alone.
     cut
         The cut all other lines share; ``None`` with local recoding.
     """
@@ -74,7 +76,7 @@ class Release:
         return classes_of(self.labels, self.suppressed)
 
 
-def released(problem: Problem, outcome: Outcome, star: bool) -> Release:
+def release_of(problem: Problem, outcome: Outcome, star: bool) -> Release:
     """The release an outcome stands for; with ``star``, suppressed lines stay as rows of ``*``.
 
     Those rows are a combination of labels like any other, so they stay only if all classes keep
@@ -127,8 +129,12 @@ def parts_of(
 
     Parameters
     ----------
-    policy, table, frequency
-        What ``count_combinations`` was given, and gave.
+    policy
+        Which columns are published, and how.
+    table
+        The table to release.
+    frequency
+        Its distinct combinations.
     release
         What becomes of each line.
     rng
@@ -141,7 +147,7 @@ def parts_of(
     else:
         batches = _from_lines(plan.of_line, frequency.problem.n)
     rows = int(frequency.problem.n[~release.suppressed].sum())
-    yield from ahead(plan.columns.of, shuffled(batches, rows, rng), threads=1)
+    yield from ahead(plan.columns.of, shuffle_rows(batches, rows, rng), threads=1)
 
 
 class Publishing:
@@ -149,8 +155,14 @@ class Publishing:
 
     Parameters
     ----------
-    policy, names, frequency, release
-        What is asked, the table's columns, its lines, and what becomes of each.
+    policy
+        Which columns are published, and how.
+    names
+        The table's columns.
+    frequency
+        Its distinct combinations.
+    release
+        What becomes of each line.
     """
 
     def __init__(
@@ -312,7 +324,7 @@ class Published:
             if name in carried:
                 self.by_name[name] = None
             elif name in quasi:
-                cells = shown(policy, name, codec.hierarchies[name])
+                cells = published_cells(policy, name, codec.hierarchies[name])
                 for column, by_place in cells.items():
                     self.by_name[column] = by_place.take(pa.array(places[:, quasi[name]]))
         self.shown_as = self._with_equal_merged()

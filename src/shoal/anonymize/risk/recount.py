@@ -18,7 +18,7 @@ from shoal.anonymize.classes import classes_of
 from shoal.anonymize.codec import Values, distinct, published_names, values_of
 from shoal.anonymize.diversity import distances, diversities
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
-from shoal.anonymize.table import AnyTable, Beside, Table, sizes_sql, table_of
+from shoal.anonymize.table import AnyTable, Table, TableWithOwners, sizes_sql, table_of
 from shoal.data.column_names import missing_columns_error
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_stream
 from shoal.errors import NotKAnonymous
@@ -98,10 +98,14 @@ class Achieved:
     ----------
     k
         People, or rows, in the smallest class; 0 for a table without rows.
-    l, t
-        For each sensitive column with that rule the least l of a class, the greatest distance.
-    classes, rows
-        How many there are.
+    classes
+        How many classes there are.
+    rows
+        How many rows there are.
+    l
+        For each sensitive column with an l rule the least l of a class.
+    t
+        For each sensitive column with a t rule the greatest distance of a class.
     by_person
         Whether people were counted; if not, each row was taken for a person of its own.
     share
@@ -165,7 +169,7 @@ def recount(
     Achieved(k=1, classes=2, rows=3, by_person=False, l={}, t={}, share={})
     """
     policy = policy_of(policy)
-    table = table_of(X if owners_path is None else Beside(X, owners_path))
+    table = table_of(X if owners_path is None else TableWithOwners(X, owners_path))
     labels = _label_columns(policy, table.names)
     if owner is None and not by_row:
         owner = _owner(policy, table.names, owners_path is not None)

@@ -97,8 +97,10 @@ def cells(owner: Ints, rank: NDArray[np.int32], fanout: Ints) -> Cells:
 
     Parameters
     ----------
-    owner, rank
-        For each line its class, and the child below which it lies.
+    owner
+        For each line its class.
+    rank
+        For each line the child below which it lies.
     fanout
         For each class how many children there are. A child with no line may be left out.
 
@@ -149,8 +151,10 @@ class Frontier:
     ----------
     shared
         What the runs share.
-    bits, sizes
-        Whether the score asks for entropy, and for the smallest class after each split.
+    bits
+        Whether the score asks for entropy.
+    sizes
+        Whether the score asks for the smallest class after each split.
     """
 
     def __init__(self, shared: Shared, bits: bool, sizes: bool) -> None:
@@ -288,8 +292,10 @@ def smallest_after(first: Ints, smallest: Ints, least: Ints, candidates: Ints) -
     ----------
     first
         Where the nodes of each QID begin.
-    smallest, least
-        For each node the smallest class published under it, and the smallest child that stays.
+    smallest
+        For each node the smallest class published under it.
+    least
+        For each node the smallest child that stays.
     candidates
         Nodes.
     """
@@ -305,8 +311,10 @@ def bits_gained(rows: Ints, first: Ints, per_bit: float) -> Ints:
 
     Parameters
     ----------
-    rows, first
-        Rows of the cells of all classes, one class after another, and where each begins.
+    rows
+        Rows of the cells of all classes, one class after another.
+    first
+        Where the cells of each class begin.
     per_bit
         Units of a bit.
     """

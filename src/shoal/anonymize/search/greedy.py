@@ -35,11 +35,11 @@ __all__ = [
     "Nodes",
     "ScoreName",
     "Shared",
-    "after",
-    "best",
+    "best_candidate",
+    "cut_after",
     "ncp_gains",
-    "resolved",
-    "scored",
+    "resolve_score",
+    "score_candidates",
     "violations",
 ]
 
@@ -68,8 +68,10 @@ class Candidates:
         Entropy each adds, in bits times N; zeros unless the score is in ``ASK_FOR_BITS``.
     lost
         Rows each would suppress.
-    before, after
-        The smallest class now, and after each split; zeros unless in ``ASK_FOR_SIZES``.
+    before
+        The smallest class now; 0 unless the score is in ``ASK_FOR_SIZES``.
+    after
+        The smallest class after each split; zeros unless the score is in ``ASK_FOR_SIZES``.
     """
 
     gain: Floats
@@ -79,12 +81,12 @@ class Candidates:
     after: NDArray[np.int64]
 
 
-def resolved(score: str, suppression: float) -> ScoreName:
+def resolve_score(score: str, suppression: float) -> ScoreName:
     """The score that ``auto`` stands for, or the one named.
 
     Examples
     --------
-    >>> resolved("auto", 0), resolved("auto", 0.02), resolved("leteo", 0)
+    >>> resolve_score("auto", 0), resolved("auto", 0.02), resolved("leteo", 0)
     ('sq', 'ncp-rows', 'leteo')
     """
     if score == "auto":
@@ -97,7 +99,7 @@ def resolved(score: str, suppression: float) -> ScoreName:
     )
 
 
-def scored(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -> Floats:
+def score_candidates(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -> Floats:
     """The score of each candidate; the largest is split next.
 
     ``unit`` says in what lost anonymity is counted: ``rows`` (or people), ``k`` of them, or
@@ -106,7 +108,7 @@ def scored(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -> Floats:
     Examples
     --------
     >>> two = Candidates(np.array([6.0, 4.0]), np.zeros(2), np.zeros(2, int), 9, np.array([4, 8]))
-    >>> scored("sq", two, "rows", 2).tolist(), scored("sq", two, "k", 2).round(2).tolist()
+    >>> score_candidates("sq", two, "rows", 2).tolist(), scored("sq", two, "k", 2).round(2).tolist()
     ([1.0, 2.0], [1.71, 2.67])
     """
     if unit not in get_args(LossUnit):
@@ -127,14 +129,14 @@ def _anonymity_lost(of: Candidates, unit: LossUnit, k: int) -> Floats:
     return np.asarray(lost / (k if unit == "k" else 1))
 
 
-def best(scores: Floats, gain: Floats) -> int:
+def best_candidate(scores: Floats, gain: Floats) -> int:
     """The candidate to split: by score, then gain, then order; twelve digits count.
 
     Engines that sum in another order differ in the last digits only, and so agree.
 
     Examples
     --------
-    >>> best(np.array([0.3, 0.1 + 0.2, 0.1]), np.array([1.0, 2.0, 3.0]))
+    >>> best_candidate(np.array([0.3, 0.1 + 0.2, 0.1]), np.array([1.0, 2.0, 3.0]))
     1
     """
     top = scores.max()
@@ -178,8 +180,10 @@ class Gains:
 
     Parameters
     ----------
-    problem, score
-        What is searched and by which score; ``label-gain`` needs ``problem.target``.
+    problem
+        The frequency table and the rules.
+    score
+        The score gains are counted for; ``label-gain`` needs ``problem.target``.
     """
 
     def __init__(self, problem: Problem, score: ScoreName) -> None:
@@ -311,10 +315,16 @@ class Greedy(ABC):
 
     Parameters
     ----------
-    shared, score, unit
-        What is searched, by which score, and in what lost anonymity is counted.
-    counted, gaining
-        Kept up to date by ``split``.
+    shared
+        The problem, and how its lines are counted.
+    score
+        What makes a split the best.
+    unit
+        In what lost anonymity is counted.
+    counted
+        What each split would do; ``split`` keeps it up to date.
+    gaining
+        What each split would gain; ``split`` keeps it up to date.
     rng
         If given, the score of each node is multiplied by :math:`e^{0.6 z}`, z normal.
     """
@@ -343,7 +353,7 @@ class Greedy(ABC):
     @property
     def cut(self) -> Cut:
         """The cut as it stands."""
-        return after(self._problem, self._splits)
+        return cut_after(self._problem, self._splits)
 
     @property
     def held(self) -> Ints:
@@ -362,8 +372,11 @@ class Greedy(ABC):
     def split_best(self, nodes: Ints) -> None:
         """Split the best of these nodes."""
         candidates = self._candidates(nodes)
-        scores = scored(self._score, candidates, self._unit, self._problem.k) * self._tilt[nodes]
-        self.split(*self._shared.nodes.home(int(nodes[best(scores, candidates.gain)])))
+        scores = (
+            score_candidates(self._score, candidates, self._unit, self._problem.k)
+            * self._tilt[nodes]
+        )
+        self.split(*self._shared.nodes.home(int(nodes[best_candidate(scores, candidates.gain)])))
 
     def _candidates(self, nodes: Ints) -> Candidates:
         counted = self._counted
@@ -375,7 +388,7 @@ class Greedy(ABC):
         return Candidates(gain, bits, counted.lost[nodes], before, least)
 
 
-def after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
+def cut_after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
     """The starting cut with some nodes replaced by their children."""
     nodes = [set(places) for places in problem.top.nodes]
     for q, place in splits:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.problem import Cut, Outcome, Problem
-from shoal.anonymize.search.greedy import LossUnit, Nodes, ScoreName, Shared, resolved
+from shoal.anonymize.search.greedy import LossUnit, Nodes, ScoreName, Shared, resolve_score
 from shoal.anonymize.search.remote import Distant, Remote
 from shoal.anonymize.search.top_down import Run
 from shoal.anonymize.tree import Tree
@@ -56,7 +56,7 @@ def specialise_remotely(
         The outcome, and the merged lines it speaks of.
     """
     return _LazySearch(
-        problem, lines, most, resolved(score, problem.suppression), loss_unit
+        problem, lines, most, resolve_score(score, problem.suppression), loss_unit
     ).search()
 
 

@@ -21,7 +21,7 @@ from shoal.anonymize.search.greedy import (
     LossUnit,
     ScoreName,
     Shared,
-    resolved,
+    resolve_score,
     violations,
 )
 from shoal.anonymize.search.top_down import Run
@@ -133,7 +133,7 @@ def portfolio(
     (3, 6)
     """
     _check(objective, restarts)
-    plan = list(_plan(resolved(score, problem.suppression), restarts))
+    plan = list(_plan(resolve_score(score, problem.suppression), restarts))
     runs = plan if restarts is not None else plan[: _affordable(problem)]
     shared, rng = Shared(problem), Randomness(seed).compute
     best: Outcome | None = None

@@ -253,8 +253,10 @@ class Remote(Greedy):
         The problem, its lines being the classes of the starting cut.
     lines
         Where the lines are: asked once at the start, and once for each split.
-    score, unit
-        How to choose.
+    score
+        What makes a split the best.
+    unit
+        In what lost anonymity is counted.
     closed
         bool (nodes of all QIDs,): nodes that were found invalid before.
     """

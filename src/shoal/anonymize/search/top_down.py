@@ -22,8 +22,8 @@ from shoal.anonymize.search.greedy import (
     LossUnit,
     ScoreName,
     Shared,
-    after,
-    resolved,
+    cut_after,
+    resolve_score,
 )
 from shoal.errors import StartFails, TooFewRows
 
@@ -81,7 +81,7 @@ def specialise(
     >>> [ages.nodes[place].label for place in outcome.cut.nodes[0]], outcome.metrics.smallest
     (['18', '19', 'old'], 3)
     """
-    return Run(Shared(problem), resolved(score, problem.suppression), loss_unit, rng).search()
+    return Run(Shared(problem), resolve_score(score, problem.suppression), loss_unit, rng).search()
 
 
 class Run(Greedy):
@@ -89,8 +89,14 @@ class Run(Greedy):
 
     Parameters
     ----------
-    shared, score, unit, rng
-        What is searched, by which score, and how it is tilted.
+    shared
+        The problem, and how its lines are counted.
+    score
+        What makes a split the best.
+    unit
+        In what lost anonymity is counted.
+    rng
+        If given, tilts the score of each node.
     known
         bool (nodes of all QIDs,): which nodes may be split, if the lines do not tell what lies
         below the others.
@@ -190,7 +196,7 @@ class Run(Greedy):
     def _last_valid(self) -> tuple[Cut, NDArray[np.bool_]]:
         """The last cut whose classes keep t against what is published, and what it suppresses."""
         for splits in range(len(self._splits), -1, -1):
-            cut = after(self._problem, self._splits[:splits])
+            cut = cut_after(self._problem, self._splits[:splits])
             suppressed = (self._gone_at >= 0) & (self._gone_at <= splits)
             if not self._shared.rules.closeness:
                 return cut, suppressed

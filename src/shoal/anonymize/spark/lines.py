@@ -13,7 +13,7 @@ from shoal.anonymize.search.remote import Children, Codes, Divide, Merge, Merged
 from shoal.engine.spark.failures import guarded
 from shoal.engine.spark.table import Each
 
-__all__ = ["SparkLines", "coded", "rows_in"]
+__all__ = ["SparkLines", "code_combinations", "rows_in"]
 
 Ints = NDArray[np.int64]
 
@@ -24,7 +24,7 @@ class SparkLines:
     Parameters
     ----------
     frame
-        The lines, as ``coded`` makes them.
+        The lines, as ``code_combinations`` makes them.
     problem
         What is asked of them; its own lines do not matter.
     """
@@ -47,7 +47,7 @@ class SparkLines:
         return divide.unpacked(*_summed(self._frame, _Dividing(divide), "dividing classes"))
 
 
-def coded(frame: Any, codec: Codec) -> Any:
+def code_combinations(frame: Any, codec: Codec) -> Any:
     """Distinct combinations c0, c1, ..., n as codes; lines with a null that is no leaf go."""
     return frame.mapInArrow(Each(_Coding(codec)), _schema(len(codec.hierarchies)))
 

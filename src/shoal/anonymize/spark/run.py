@@ -10,10 +10,10 @@ from typing import Any
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.manifest import manifest_of, occurring, write_mapping
+from shoal.anonymize.release.manifest import manifest_of, published_places, write_mapping
 from shoal.anonymize.release.people import People, keep_people
 from shoal.anonymize.release.result import Finished, Pages, Paths, Produced
-from shoal.anonymize.release.writer import Release, format_of, released
+from shoal.anonymize.release.writer import Release, format_of, release_of
 from shoal.anonymize.risk.recount import Achieved, recount, refuse_broken
 from shoal.anonymize.search.portfolio import Progress
 from shoal.anonymize.spark.frame import SPARK_OWNER, in_own_order, released_frame
@@ -53,7 +53,7 @@ def release_on_spark(
 
     It is checkpointed on the executors: what is returned is what was counted.
     """
-    release = released(frequency.problem, outcome, policy.output.suppressed == "star")
+    release = release_of(frequency.problem, outcome, policy.output.suppressed == "star")
     with guarded("releasing rows"):
         frame = released_frame(policy, table, frequency, release).localCheckpoint()
     known = SparkTable(frame, table.collect_limit)
@@ -68,9 +68,13 @@ class SparkRun:
 
     Parameters
     ----------
-    policy, table
-        What is released, under which policy.
-    pages, overwrite
+    policy
+        What is promised, and where things go.
+    table
+        The table to release.
+    pages
+        As for ``run_policy``.
+    overwrite
         As for ``run_policy``.
     people
         What is known of the people of earlier releases.
@@ -96,11 +100,11 @@ class SparkRun:
         policy = self._policy
         frequency, outcome = study_frame(policy, self._table, cut, progress)
         people = self._people.joined_by(self._table)
-        release = released(frequency.problem, outcome, policy.output.suppressed == "star")
+        release = release_of(frequency.problem, outcome, policy.output.suppressed == "star")
         with self._private_folder() as folder:
             written, achieved = self._written(frequency, release, folder)
             produced = Produced(achieved, release, int(frequency.problem.n[release.starred].sum()))
-            labels = occurring(policy, release.labels[~release.suppressed])
+            labels = published_places(policy, release.labels[~release.suppressed])
             public = manifest_of(
                 policy,
                 frequency.codec,

@@ -21,7 +21,7 @@ from shoal.anonymize.problem import Outcome
 from shoal.anonymize.release.manifest import cut_of
 from shoal.anonymize.search.lazy_frontier import specialise_remotely
 from shoal.anonymize.search.portfolio import Progress, apply_cut, find_outcome
-from shoal.anonymize.spark.lines import SparkLines, coded, rows_in
+from shoal.anonymize.spark.lines import SparkLines, code_combinations, rows_in
 from shoal.engine.spark.table import PersistedFrame, SparkTable, persisting, too_many
 
 __all__ = ["MERGED", "Study", "study_frame"]
@@ -84,7 +84,7 @@ def _check_remote_search(policy: Policy, by_person: bool, lines: int, limit: int
 def _search_remotely(policy: Policy, combinations: PersistedFrame, most: int, cut: Any) -> Study:
     columns = _columns(policy, combinations)
     codec = codec_of(policy, columns)
-    with persisting(coded(combinations.frame, codec)) as lines:
+    with persisting(code_combinations(combinations.frame, codec)) as lines:
         everything = int(next(iter(columns.values())).n.sum())
         problem = problem_without_lines(policy, codec, everything - rows_in(lines.frame))
         distant = SparkLines(lines.frame, problem)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.anonymize.classes import classes_of
-from shoal.anonymize.codec import Codec, distinct, shown
+from shoal.anonymize.codec import Codec, distinct, published_cells
 from shoal.anonymize.frequency_table import count_combinations
 from shoal.anonymize.hierarchies.hierarchy import as_text
 from shoal.anonymize.policy import Policy
@@ -104,7 +104,7 @@ class Matcher:
     def _places(self, released: Any, name: str) -> Codes:
         """The node behind each label of a column, the highest of those written alike."""
         hierarchy = self.codec.hierarchies[name]
-        published = shown(self.codec.policy, name, hierarchy)
+        published = published_cells(self.codec.policy, name, hierarchy)
         nodes = zip(*(as_text(cells).to_pylist() for cells in published.values()), strict=True)
         place = {labels: at for at, labels in reversed(list(enumerate(nodes)))}
         columns = columns_of(released, list(published))
