@@ -400,9 +400,9 @@ def test_a_register_lies_on_this_machine(tmp_path):
     with pytest.raises(InvalidPolicy, match="local path"):
         released(tmp_path, names(0, 40), output={"people": "hdfs://names/people"})
     far = policy(tmp_path, "hdfs://names/far/out.parquet")
-    assert people.people_place(far) == tmp_path / "out.people.curator"
+    assert people.people_path(far) == tmp_path / "out.people.curator"
     near = policy(tmp_path, f"file://{tmp_path}/near/out.csv.gz")
-    assert people.people_place(near) == tmp_path / "near" / "out.people.curator"
+    assert people.people_path(near) == tmp_path / "near" / "out.people.curator"
 
 
 def test_a_register_travels_through_its_file(tmp_path):

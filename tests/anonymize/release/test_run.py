@@ -371,7 +371,7 @@ def test_a_file_that_breaks_the_promise_gets_no_name(tmp_path, monkeypatch):
 
 
 def test_a_file_with_a_row_missing_gets_no_name(tmp_path, monkeypatch):
-    real = writer.shuffled
+    real = writer.shuffle_rows
     monkeypatch.setattr(
         writer,
         "shuffle_rows",
@@ -393,13 +393,13 @@ sys.path.insert(0, {str(Path(__file__).parent)!r})
 from pathlib import Path
 from shoal.anonymize import Policy, run_policy
 from shoal.anonymize.release import writer
-real = writer.shuffled
+real = writer.shuffle_rows
 def slow(*args):
     for batch in real(*args):
         yield batch
         print("writing", flush=True)
         time.sleep(60)
-writer.shuffled = slow
+writer.shuffle_rows = slow
 out = Path({str(tmp_path / "out")!r})
 tree = {{"*": {{"x": ["a", "b"], "y": ["c", "d"]}}}}
 columns = {{"q": {{"role": "quasi", "hierarchy": {{"tree": tree}}}}}}
