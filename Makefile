@@ -17,7 +17,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $(READY)
 
 $(FULL): $(READY)
-	$(INSTALL) '.[dev,docs,spark,attack]'
+	$(INSTALL) '.[dev,docs,spark,attack,plotly]'
 	@touch $(FULL)
 
 demo: $(READY) ## the main job on built-in data; leaves shoal-demo/report.html

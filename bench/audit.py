@@ -23,7 +23,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not wai
 
 from measure import RESULTS, show
 
-from shoal.audit import Case, estimators, shipped, twins
+from shoal.audit import Case, estimators, shipped
+from shoal.audit.twins import twins
 
 KEPT = Path(__file__).parent / "data" / "audit.jsonl"
 KINDS: dict[str, Mapping[str, Case]] = {

@@ -49,7 +49,7 @@ def blobs(k: int, d: int, deviation: float, seed: int) -> np.ndarray:
     return make_blobs(5_000, d, centers=k, **settings)[0]
 
 
-def synopsis_of(X: np.ndarray, epsilon: float) -> shoal.Synopsis:
+def synopsis_of(X: np.ndarray, epsilon: float) -> shoal.synopsis.Synopsis:
     low, high = np.floor(X.min(axis=0)), np.ceil(X.max(axis=0))
     box = shoal.Box.of([f"x{i}" for i in range(X.shape[1])], low, high)
     return shoal.AdaptiveGrid(epsilon=epsilon, domain=box, random_state=1).fit(X)
@@ -114,7 +114,7 @@ def made_up() -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 def shapes() -> Iterator[tuple[np.ndarray, np.ndarray]]:
     for name in SHAPES if os.environ.get("SHOAL_DATA") else ():
-        table = shoal.load(name)
+        table = shoal.data.load(name)
         X = np.column_stack([table[column].to_numpy() for column in table.column_names[:2]])
         X = (X - X.mean(axis=0)) / X.std(axis=0)
         yield X, np.unique(table["label"].to_numpy(), return_inverse=True)[1]

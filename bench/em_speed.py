@@ -9,7 +9,7 @@ from shoal.cluster.local.methods.em import density_of
 from shoal.mechanisms.local.laplace.prior import likeliest, likelihood_of
 
 BOX = Box(x=(-1, 1), y=(-1, 1))
-NOISE = NDLaplace(12.25, bounds=BOX)  # a lattice of step 1/(2 epsilon) has 50 x 50 nodes
+NOISE = NDLaplace(12.25, domain=BOX)  # a lattice of step 1/(2 epsilon) has 50 x 50 nodes
 ROUNDS = 100
 BY_HAND = 10_000  # reports: 100 MB of likelihoods, so it runs anywhere
 

@@ -31,6 +31,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin_min
 
 from shoal.cluster import PrivateKMeans
+from shoal.domain import Schema
 
 KEPT = Path(__file__).parent / "data" / "kmeans.jsonl"
 LARGE = 500_000
@@ -89,14 +90,12 @@ def _lines(
 
 
 def _fit(family: Family, raw: Rows, method: str, epsilon: float, seed: int) -> Any:
-    settings, table = OURS.get(method, {}), raw
+    settings, table, domain = OURS.get(method, {}), raw, family.box
     if method == TEN_ROWS:
         named = dict(zip(family.box.names, raw.T, strict=True))
         table = pa.table(named | {"user": stored(family.name, "user")[:, 0].astype(int)})
-        settings = {"entity": "user", "max_rows_per_person": 10}
-    model = PrivateKMeans(
-        family.k, epsilon=epsilon, domain=family.box, random_state=seed, **settings
-    )
+        domain = Schema.of_box(family.box, entity="user", max_rows_per_person=10)
+    model = PrivateKMeans(family.k, epsilon=epsilon, domain=domain, random_state=seed, **settings)
     start = time.process_time()
     model.fit(table)
     seconds = time.process_time() - start

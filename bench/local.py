@@ -48,7 +48,7 @@ def nd_laplace(d: int) -> dict[str, object]:
     """Nanoseconds a row, and ratios, for d columns."""
     rng, seeded = Randomness().noise, Randomness(1).noise
     box = Box.unit(d)
-    mechanism, raw = NDLaplace(1.0, bounds=box), NDLaplace(1.0, bounds=box, lattice=None)
+    mechanism, raw = NDLaplace(1.0, domain=box), NDLaplace(1.0, domain=box, lattice=None)
     rows = Randomness(0).compute.random((ROWS, d))
     table, few = rows.copy(), rows[:LOOPED]
     taken = seconds_of(

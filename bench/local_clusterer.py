@@ -43,7 +43,7 @@ class Setting:
 
 def columns(name: str, *wanted: str | int) -> Callable[[], np.ndarray]:
     def read() -> np.ndarray:
-        table = shoal.load(name)
+        table = shoal.data.load(name)
         return np.column_stack([np.asarray(table[each], dtype=float) for each in wanted])
 
     return read
@@ -93,7 +93,7 @@ def scores(model: LocalClusterer, rows: np.ndarray, best: KMeans) -> tuple[float
 def drawn(setting: Setting, epsilon: float) -> dict[str, list[tuple[float, float]]]:
     rows = boxed(setting.rows())
     best = plain(rows, setting.k)
-    noise = NDLaplace(epsilon, bounds=cube(rows.shape[1]))
+    noise = NDLaplace(epsilon, domain=cube(rows.shape[1]))
     found: dict[str, list[tuple[float, float]]] = {}
     for draw in range(DRAWS):
         reports = noise.release(rows, Randomness(draw).noise)
@@ -135,7 +135,7 @@ def report_labels(
     rows = columns(name, *wanted)()
     truth = plain((rows - rows.mean(axis=0)) / rows.std(axis=0), k).labels_
     box = Box.of(list(wanted), rows.min(axis=0), rows.max(axis=0))
-    noise = NDLaplace(epsilon, bounds=box)
+    noise = NDLaplace(epsilon, domain=box)
     values = []
     for draw in range(draws):
         reports = noise.release(rows, Randomness(draw).noise)

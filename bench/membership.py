@@ -64,7 +64,7 @@ class PiecewiseAColumn:
 
     def _column(self, i: int) -> Piecewise:
         one = shoal.Box.of([self.box.names[i]], self.box.low[[i]], self.box.high[[i]])
-        return Piecewise(self.epsilon, bounds=one)
+        return Piecewise(self.epsilon, domain=one)
 
 
 def rows_of(name: str) -> np.ndarray:

@@ -14,17 +14,19 @@ import numpy as np
 from clustering.shapes import Compared, compared
 from measure import show, write
 
-from shoal import NDLaplace, Perturb, Piecewise, WaveCluster
+from shoal import NDLaplace, Perturb, WaveCluster
+from shoal.cluster.wave import Percentile
 from shoal.domain import Box
 from shoal.evaluate import cluster_dissimilarity
+from shoal.mechanisms import Piecewise
 
 EPSILONS = (1, 2, 4, 8, 16)
 REPORTS: dict[str, Callable[[float, Box], Any]] = {
     # Within a box no two records are more than its diagonal apart, 2 sqrt(d) half-sides.
     "Laplace": lambda epsilon, box: NDLaplace(
-        epsilon / (2 * math.sqrt(box.d)), scale="box", bounds=box
+        epsilon / (2 * math.sqrt(box.d)), scale="box", domain=box
     ),
-    "Piecewise": lambda epsilon, box: Piecewise(epsilon, bounds=box),
+    "Piecewise": lambda epsilon, box: Piecewise(epsilon, domain=box),
 }
 
 
@@ -38,8 +40,7 @@ def _common(each: Compared) -> dict[str, Any]:
         "domain": each.shape.box,
         "cells": each.cells,
         "level": 1,
-        "p": each.p,
-        "selector": "percentile",
+        "selector": Percentile(each.p),
         "min_cells": 1,
     }
 

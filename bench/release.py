@@ -106,7 +106,7 @@ def _grouped(table: str, path: Path, _: float) -> dict[str, Any]:
 def _released(table: str, path: Path, suppression: float) -> dict[str, Any]:
     import shoal.report.render  # noqa: F401 - imports are not what is measured
     from shoal.anonymize import Policy, run_policy
-    from shoal.pages.table import Told, pages
+    from shoal.pages.table import page, page_files
 
     with tempfile.TemporaryDirectory() as folder:
         policy = Policy.of(
@@ -120,7 +120,9 @@ def _released(table: str, path: Path, suppression: float) -> dict[str, Any]:
             folder,
         )
         start = time.process_time()
-        done = run_policy(policy, str(path), pages=lambda finished: pages(finished, Told()))
+        done = run_policy(
+            policy, str(path), pages=lambda finished: page_files(finished, page(finished))
+        )
         cpu = time.process_time() - start
     lines = len(done.frequency.problem.n)
     return {"cpu s": cpu, "lines": lines, "ncp": round(done.outcome.metrics.ncp, 4)}

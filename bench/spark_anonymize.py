@@ -35,10 +35,9 @@ from anonymize import _of_adult
 from shoal.anonymize import Policy, run_policy
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.problem import Cut, Outcome
-from shoal.anonymize.search.gains import Candidates, Gains, Nodes, best, scored
-from shoal.anonymize.search.greedy import after
+from shoal.anonymize.search.greedy import Candidates, Gains, Nodes, after, best, scored
 from shoal.anonymize.search.portfolio import portfolio
-from shoal.anonymize.study import studied
+from shoal.anonymize.spark.study import study_frame
 from shoal.engine.spark.table import SparkTable
 
 HERE = Path(__file__).parent / "data"
@@ -120,7 +119,7 @@ def _grouped(frame: Any) -> dict[str, Any]:
 
 
 def _fitted(frame: Any) -> dict[str, Any]:
-    return _told(*studied(_policy(frame, "."), SparkTable(frame)))
+    return _told(*study_frame(_policy(frame, "."), SparkTable(frame)))
 
 
 def _released(frame: Any) -> dict[str, Any]:

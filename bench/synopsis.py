@@ -30,7 +30,7 @@ KINDS = {
 }
 
 
-def made(kind: str, X: Rows, seed: int) -> shoal.Synopsis:
+def made(kind: str, X: Rows, seed: int) -> shoal.synopsis.Synopsis:
     cls, settings = KINDS[kind]
     domain = cube(X.shape[1])
     return cls(epsilon=1, domain=domain, random_state=seed, **settings).fit(X)

@@ -19,12 +19,14 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not wai
 import numpy as np
 from clustering.shapes import HELD_OUT, KNOWN, Compared, Shape, compared, shape
 from measure import cpu_seconds, show, write
+from sklearn.base import clone
 from sklearn.cluster import DBSCAN, HDBSCAN
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from shoal.cluster import WaveCluster
-from shoal.cluster.wave.persistence import PeakTree, smoothed
+from shoal.cluster.wave import Percentile
+from shoal.cluster.wave.segmentation import PeakTree, smooth_grid
 from shoal.domain import Box
 from shoal.evaluate import cluster_dissimilarity
 
@@ -34,15 +36,15 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     "PrivQT": {"method": "privqt"},
     "PrivTHR": {"method": "privthr"},
     "PrivTHREM": {"method": "privthrem"},
-    "block": {"selector": "percentile"},
-    "block, posterior": {"selector": "percentile", "rule": "posterior"},
-    "block, context": {"selector": "percentile", "rule": "posterior", "context": True},
+    "block": {},
+    "block, posterior": {"selector__rule": "posterior"},
+    "block, context": {"selector__rule": "posterior", "selector__context": True},
 }
 SELECTORS: dict[str, dict[str, Any]] = {
     "auto": {},
     "persistence": {"selector": "persistence"},
     "percentile": {"selector": "percentile"},
-    "context": {"selector": "percentile", "rule": "posterior", "context": True},
+    "context": {"selector": Percentile(rule="posterior", context=True)},
     "density": {"selector": "density"},
     "mass": {"selector": "mass"},
 }
@@ -54,19 +56,21 @@ def published(draws: int) -> list[dict[str, Any]]:
     sets = compared()
     return [
         {"epsilon": epsilon, "method": name}
-        | _means({each.shape.name: _apart(each, epsilon, asked, draws) for each in sets})
+        | _means({each.shape.name: _apart(each, epsilon, settings, draws) for each in sets})
         for epsilon in (0.25, 0.5, 1, 2)
-        for name, asked in PUBLISHED.items()
+        for name, settings in PUBLISHED.items()
     ]
 
 
-def _apart(each: Compared, epsilon: float, asked: dict[str, Any], draws: int) -> list[float]:
+def _apart(each: Compared, epsilon: float, settings: dict[str, Any], draws: int) -> list[float]:
     rows, box = each.shape.rows, each.shape.box
-    common = {"domain": box, "cells": each.cells, "level": 1, "p": each.p, "min_cells": 1}
-    true = WaveCluster(**common).fit(rows).cell_labels_
-    common |= asked | {"epsilon": epsilon, "n_public": len(rows)}
-    found = (WaveCluster(**common, random_state=i).fit(rows).cell_labels_ for i in range(draws))
-    return [cluster_dissimilarity(true, labels) for labels in found]
+    plain = WaveCluster(
+        domain=box, cells=each.cells, level=1, selector=Percentile(each.p), min_cells=1
+    )
+    true = plain.fit(rows).cell_labels_
+    private = clone(plain).set_params(epsilon=epsilon, n_public=len(rows), **settings)
+    models = (private.set_params(random_state=i).fit(rows) for i in range(draws))
+    return [cluster_dissimilarity(true, model.cell_labels_) for model in models]
 
 
 def truth(draws: int) -> list[dict[str, Any]]:
@@ -164,7 +168,7 @@ def _peaks() -> dict[str, Any]:
     grid = rng.poisson(3, (256, 256)) + rng.geometric(0.6, (256, 256))
 
     def persistence() -> None:
-        PeakTree.of(smoothed(grid, 2.0, 1.0), 0.5).labels(3.0, 3)
+        PeakTree.of(smooth_grid(grid, 2.0, 1.0), 0.5).labels(3.0, 3)
 
     return {
         "task": "peaks and passes of 256 x 256 cells",

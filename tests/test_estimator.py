@@ -2,15 +2,24 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.domain import Box
+from shoal.cluster import PrivateKMeans
+from shoal.domain import Box, Schema
 from shoal.engine import rows_of
-from shoal.errors import InvalidBudget, InvalidSetting, UnknownBounds, UnreadableTable
-from shoal.estimator import noisy_size
-from shoal.privacy import Ledger, PureDP
+from shoal.errors import (
+    ConflictingSettings,
+    InvalidBudget,
+    InvalidDomain,
+    InvalidSetting,
+    UnknownBounds,
+    UnreadableTable,
+)
+from shoal.estimator import Spending, read_promise, written_promise
+from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import UniformGrid
 
 BOX = Box.unit(2)
+REPLACED = PureDP(1, neighbours="replace-one")
 X = np.random.default_rng(0).random((300, 2))
 
 
@@ -35,9 +44,9 @@ def test_a_budget_that_is_none_is_refused(epsilon):
 
 def test_the_number_of_rows_is_noisy_unless_it_is_public():
     told = [
-        UniformGrid(epsilon=1, domain=BOX, random_state=seed, **public).fit(X).n_rows_
+        UniformGrid(**{"epsilon": 1, "domain": BOX, "random_state": seed} | public).fit(X).n_rows_
         for seed in range(5)
-        for public in ({}, {"n_public": 250}, {"neighbours": "replace-one"})
+        for public in ({}, {"n_public": 250}, {"epsilon": None, "privacy": REPLACED})
     ]
     noisy, public, constant = told[::3], told[1::3], told[2::3]
     assert len(set(noisy)) > 1
@@ -52,9 +61,7 @@ def test_where_values_decide_whether_a_row_stays_their_number_is_not_public(term
     """Replacing a row by one that is dropped changes the number of rows kept."""
     rows = rows_of(X, BOX, **terms)
     found = {
-        UniformGrid(epsilon=1, domain=BOX, neighbours="replace-one", random_state=seed)
-        .fit(rows)
-        .n_rows_
+        UniformGrid(privacy=REPLACED, domain=BOX, random_state=seed).fit(rows).n_rows_
         for seed in range(5)
     }
     assert found != {300}
@@ -62,10 +69,10 @@ def test_where_values_decide_whether_a_row_stays_their_number_is_not_public(term
 
 def test_a_person_with_many_rows_makes_their_number_private():
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "who": np.arange(300) // 3})
-    shared = {"epsilon": 1, "domain": BOX, "entity": "who", "max_rows_per_person": 2}
-    for neighbours in ("add-remove", "replace-one"):
+    domain = Schema.of_box(BOX, entity="who", max_rows_per_person=2)
+    for privacy in (PureDP(1), REPLACED):
         sizes = {
-            UniformGrid(**shared, neighbours=neighbours, random_state=s).fit(table).n_rows_
+            UniformGrid(privacy=privacy, domain=domain, random_state=s).fit(table).n_rows_
             for s in range(5)
         }
         assert len(sizes) > 1
@@ -77,7 +84,8 @@ def test_rows_limited_elsewhere_need_the_promise_that_covers_them():
     rows = rows_of(table, BOX, entity="who", max_rows_per_person=2)
     with pytest.raises(InvalidSetting, match="rows a person"):
         UniformGrid(epsilon=1, domain=BOX).fit(rows)
-    fitted = UniformGrid(epsilon=1, domain=BOX, entity="who", max_rows_per_person=2).fit(rows)
+    domain = Schema.of_box(BOX, entity="who", max_rows_per_person=2)
+    fitted = UniformGrid(epsilon=1, domain=domain).fit(rows)
     assert fitted.guarantee_ == PureDP(1, rows=2)
 
 
@@ -85,4 +93,45 @@ def test_a_noisy_number_of_rows_is_at_least_one():
     rows = rows_of(np.empty((0, 2)), BOX)
     for seed in range(10):
         page = Ledger().open(PureDP(1), by="test")
-        assert noisy_size(rows, page, page.budget, Randomness(seed).noise) >= 1
+        assert Spending(rows, page, page.budget, Randomness(seed)).count_rows() >= 1
+
+
+def test_a_promise_is_said_once():
+    for given in ({}, {"epsilon": 1, "privacy": PureDP(1)}):
+        with pytest.raises((InvalidBudget, ConflictingSettings)):
+            UniformGrid(domain=BOX, **given).fit(X)
+    with pytest.raises(InvalidSetting, match="PureDP"):
+        UniformGrid(domain=BOX, privacy=ApproxDP(1, 1e-6)).fit(X)
+
+
+def test_the_schema_fills_the_rows_of_the_promise_and_contradicts_no_other():
+    table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "who": np.arange(300) // 3})
+    domain = Schema.of_box(BOX, entity="who", max_rows_per_person=2)
+    for privacy in (PureDP(1), PureDP(1, rows=2)):
+        fitted = UniformGrid(privacy=privacy, domain=domain).fit(table)
+        assert fitted.guarantee_ == PureDP(1, rows=2)
+    for rows, place in ((3, domain), (2, BOX)):
+        with pytest.raises(ConflictingSettings, match="rows a person"):
+            UniformGrid(privacy=PureDP(1, rows=rows), domain=place).fit(table)
+
+
+def test_a_schema_of_numbers_serves_as_a_box_and_one_of_categories_does_not():
+    assert UniformGrid(epsilon=1, domain=Schema.of_box(BOX), random_state=1).fit(X).box == BOX
+    mixed = Schema.of(
+        {"version": 1, "columns": {"x0": {"low": 0, "high": 1}, "x1": {"values": ["a", "b"]}}}
+    )
+    with pytest.raises(InvalidDomain, match="numbers"):
+        UniformGrid(epsilon=1, domain=mixed).fit(X)
+
+
+def test_what_is_written_of_a_promise_is_read_back():
+    people = Schema.of_box(BOX, entity="who", max_rows_per_person=2)
+    for given in (
+        {"epsilon": "1/3", "domain": BOX},
+        {"privacy": PureDP(2, neighbours="replace-one"), "domain": people},
+        {"privacy": ApproxDP(1, 1e-8), "domain": BOX},
+    ):
+        model = PrivateKMeans(2, **given)
+        again = PrivateKMeans(2, **read_promise(written_promise(model), BOX))
+        assert again._promise() == model._promise()
+        assert again.domain == model.domain

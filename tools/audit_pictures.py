@@ -5,7 +5,8 @@ python tools/audit_pictures.py
 
 from pathlib import Path
 
-from shoal.audit import shipped, twins
+from shoal.audit import shipped
+from shoal.audit.twins import twins
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 CASES = {

@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 
 import shoal
 from shoal.figures import Figure, true_cell_map
-from shoal.pages.kmeans import PARTS, Groups, maps
+from shoal.pages.kmeans import MAP_PARTS, KMeansGroups, maps
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 BOX = shoal.Box(sessions_per_week=(0, 30), minutes_per_session=(0, 120))
@@ -26,14 +26,15 @@ def main() -> None:
         _keep(name, figure)
     for epsilon in BUDGETS:
         model = shoal.PrivateKMeans(4, epsilon=epsilon, domain=BOX, random_state=1)
-        (figure,) = maps(Groups(model.fit(STUDENTS)))
+        (figure,) = maps(KMeansGroups(model.fit(STUDENTS)))
         title = f"Private k-means at epsilon {epsilon}"
         _keep(f"cluster-{epsilon}", replace(figure, title=title))
 
 
 def true_pictures() -> dict[str, Figure]:
     """Those of true counts, by file name: labelled so, for comparison."""
-    counts = shoal.rows_of(STUDENTS, BOX).count(shoal.Grid(BOX, PARTS)).reshape(PARTS, PARTS)
+    cells = shoal.domain.Grid(BOX, MAP_PARTS)
+    counts = shoal.rows_of(STUDENTS, BOX).count(cells).reshape(MAP_PARTS, MAP_PARTS)
     draw = partial(true_cell_map, counts, names=BOX.names, low=BOX.low, high=BOX.high)
     plain = draw(title="Plain k-means on true counts of made-up students", centers=_plain())
     return {"cluster-true": draw(title="Made-up students, true counts"), "cluster-plain": plain}

@@ -24,7 +24,7 @@ Error = Callable[[int, float], float]
 def nd_laplace(d: int, epsilon: float) -> float:
     """Noise whose metric promise on the box comes to LocalDP(epsilon)."""
     box = shoal.Box.of([f"x{i}" for i in range(d)], np.full(d, -1.0), np.full(d, 1.0))
-    noise = shoal.NDLaplace(Fraction(epsilon) / Fraction(box.diameter), bounds=box)
+    noise = shoal.NDLaplace(Fraction(epsilon) / Fraction(box.diameter), domain=box)
     assert math.isclose(noise.guarantee.as_local(box).epsilon, epsilon, rel_tol=1e-5)
     return d * (d + 1) / noise.rate**2  # the mean square of a Gamma(d) radius
 
@@ -36,19 +36,19 @@ def laplace_split(d: int, epsilon: float) -> float:
 
 def piecewise_split(d: int, epsilon: float) -> float:
     """Piecewise on each column at epsilon / d."""
-    return d * _of(shoal.Piecewise(epsilon / d), 1)
+    return d * _of(shoal.mechanisms.Piecewise(epsilon / d), 1)
 
 
 def staircase_split(d: int, epsilon: float) -> float:
     """Staircase on each column at epsilon / d."""
-    return d * _of(shoal.Staircase(epsilon / d), 1)
+    return d * _of(shoal.mechanisms.Staircase(epsilon / d), 1)
 
 
-def _of(mechanism: shoal.Piecewise, d: int) -> float:
+def _of(mechanism: shoal.mechanisms.Piecewise, d: int) -> float:
     return float(mechanism.variance(np.full(d, math.sqrt(1 / 3))).sum())
 
 
-def _whole(make: Callable[[float], shoal.Piecewise]) -> Error:
+def _whole(make: Callable[[float], shoal.mechanisms.Piecewise]) -> Error:
     return lambda d, epsilon: _of(make(epsilon), d)
 
 
@@ -57,11 +57,11 @@ NUMERIC: dict[str, Error] = {
     "Staircase, split": staircase_split,
     "`NDLaplace`": nd_laplace,
     "Piecewise, split": piecewise_split,
-    "`Piecewise`": _whole(shoal.Piecewise),
-    "`Hybrid`": _whole(shoal.Hybrid),
-    "`Harmony`": _whole(shoal.Harmony),
-    "`Duchi`": _whole(shoal.Duchi),
-    "`PrivUnit`": _whole(shoal.PrivUnit),
+    "`Piecewise`": _whole(shoal.mechanisms.Piecewise),
+    "`Hybrid`": _whole(shoal.mechanisms.Hybrid),
+    "`Harmony`": _whole(shoal.mechanisms.Harmony),
+    "`Duchi`": _whole(shoal.mechanisms.Duchi),
+    "`PrivUnit`": _whole(shoal.mechanisms.PrivUnit),
 }
 COLUMNS, BUDGETS = (1, 2, 7, 10), (1, 5)
 LISTS = [(k, epsilon) for k in (2, 4, 16, 64, 256) for epsilon in (1, 3)]
@@ -85,9 +85,12 @@ def category_table(people: int = 10_000) -> str:
     """Standard error of a rare category's share, in points of 100."""
     lines = []
     for k, epsilon in LISTS:
-        both = shoal.RandomizedResponse(epsilon, k), shoal.UnaryEncoding(epsilon, k)
+        both = (
+            shoal.mechanisms.RandomizedResponse(epsilon, k),
+            shoal.mechanisms.UnaryEncoding(epsilon, k),
+        )
         errors = [100 * math.sqrt(mechanism.variance() / people) for mechanism in both]
-        chosen = type(shoal.frequency_oracle(epsilon, k)).__name__
+        chosen = type(shoal.mechanisms.frequency_oracle(epsilon, k)).__name__
         lines.append([f"{k}, {epsilon}", *_marked(errors), f"`{chosen}`"])
     head = ["values, epsilon", "`RandomizedResponse`", "`UnaryEncoding`", "`frequency_oracle`"]
     return _table(head, lines)

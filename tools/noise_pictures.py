@@ -36,13 +36,13 @@ def laplace() -> Figure:
     """A place on a plane, epsilon per kilometre."""
     budgets = ("0.5", "1", "2")
     return noise_map(
-        drawn(shoal.PlanarLaplace, (0, 0), budgets),
+        drawn(shoal.mechanisms.PlanarLaplace, (0, 0), budgets),
         truth=(0, 0),
         reach=10.3,
         unit="km",
         title="Planar Laplace noise around one place",
         finding="Reports crowd around the true place and thin out evenly in all directions.",
-        rings={f"epsilon {e}": _rings(shoal.PlanarLaplace(e)) for e in budgets},
+        rings={f"epsilon {e}": _rings(shoal.mechanisms.PlanarLaplace(e)) for e in budgets},
     )
 
 
@@ -50,7 +50,9 @@ def restrict() -> Figure:
     """The same, drawn again until inside a box."""
     box = shoal.Box(x=(-5, 5), y=(-5, 5))
     return noise_map(
-        drawn(lambda e: shoal.Restrict(shoal.NDLaplace(e), box), (-3, -3), ("1", "2", "4")),
+        drawn(
+            lambda e: shoal.mechanisms.Restrict(shoal.NDLaplace(e), box), (-3, -3), ("1", "2", "4")
+        ),
         truth=(-3, -3),
         reach=5.6,
         middle=(0, 0),
@@ -63,12 +65,12 @@ def restrict() -> Figure:
 def remaps() -> Figure:
     """One set of reports after each of the three remaps."""
     box = shoal.Box(x=(-5, 5), y=(-5, 5))
-    mechanism = shoal.PlanarLaplace(1, bounds=box)
+    mechanism = shoal.mechanisms.PlanarLaplace(1, domain=box)
     reports = mechanism.release([(-3, 1)] * DRAWS, shoal.Randomness(1).noise)
     after = {
-        "clamp": shoal.clamp(box),
-        "snap, 11 nodes": shoal.snap(box, nodes=11),
-        "Bayes remap": shoal.bayes_remap(_two_towns()),
+        "clamp": shoal.mechanisms.clamp(box),
+        "snap, 11 nodes": shoal.mechanisms.snap(box, nodes=11),
+        "Bayes remap": shoal.mechanisms.bayes_remap(_two_towns()),
     }
     return noise_map(
         {name: remap(reports).values for name, remap in after.items()},
@@ -93,7 +95,7 @@ def _two_towns() -> tuple[np.ndarray, np.ndarray]:
 def piecewise() -> Figure:
     """One number."""
     return _one_number(
-        drawn(shoal.Piecewise, [0.4]),
+        drawn(shoal.mechanisms.Piecewise, [0.4]),
         low=-8.4,
         high=8.4,
         title="Piecewise: reports of 0.4",
@@ -104,7 +106,7 @@ def piecewise() -> Figure:
 def hybrid() -> Figure:
     """One number."""
     return _one_number(
-        drawn(shoal.Hybrid, [0.4]),
+        drawn(shoal.mechanisms.Hybrid, [0.4]),
         low=-5,
         high=5,
         title="Hybrid: reports of 0.4",
@@ -115,7 +117,7 @@ def hybrid() -> Figure:
 def staircase() -> Figure:
     """One number."""
     return _one_number(
-        drawn(shoal.Staircase, [0.4]),
+        drawn(shoal.mechanisms.Staircase, [0.4]),
         low=-9.6,
         high=10.4,
         title="Staircase: reports of 0.4",
@@ -126,7 +128,7 @@ def staircase() -> Figure:
 def square_wave() -> Figure:
     """One number."""
     return _one_number(
-        drawn(shoal.SquareWave, [0.4]),
+        drawn(shoal.mechanisms.SquareWave, [0.4]),
         low=-0.45,
         high=1.45,
         name="Report of a value from 0 to 1",
@@ -140,7 +142,7 @@ def mixed() -> Figure:
 
     def age(epsilon: str) -> Any:
         columns = {"age": (0.0, 110.0), "sex": shoal.Categories(["F", "M"])}
-        return shoal.Mixed(epsilon, columns).mechanisms["age"]
+        return shoal.mechanisms.Mixed(epsilon, columns).mechanisms["age"]
 
     return noise_histogram(
         drawn(age, [40.0], ("1", "2", "8")),
@@ -156,7 +158,7 @@ def mixed() -> Figure:
 def priv_unit() -> Figure:
     """Two numbers in a ball."""
     return noise_map(
-        drawn(shoal.PrivUnit, (0.8, 0.6), ("2", "4", "8")),
+        drawn(shoal.mechanisms.PrivUnit, (0.8, 0.6), ("2", "4", "8")),
         truth=(0.8, 0.6),
         reach=4.4,
         middle=(0, 0),
@@ -242,7 +244,7 @@ def _at_budgets(chances: Callable[[float], np.ndarray]) -> dict[str, np.ndarray]
 _one_number = partial(noise_histogram, truth=0.4, name="Report of a value from -1 to 1")
 
 
-def _rings(mechanism: shoal.PlanarLaplace) -> tuple[float, float]:
+def _rings(mechanism: shoal.mechanisms.PlanarLaplace) -> tuple[float, float]:
     return mechanism.error_quantile(0.5), mechanism.error_quantile(0.95)
 
 

@@ -17,12 +17,14 @@ PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 def cells() -> None:
     """The made-up students of the guide, at three budgets."""
     box = shoal.Box(sessions_per_week=(0, 30), minutes_per_session=(0, 120))
-    grid = shoal.Grid(box, 24)
+    grid = shoal.domain.Grid(box, 24)
     counts = shoal.rows_of(shoal.students(10_000, seed=1), box).count(grid)
     for epsilon in ("0.1", "1", "5"):
         page = shoal.Ledger().open(shoal.PureDP(epsilon), by="documentation")
         noise = shoal.Randomness(1).noise
-        noisy = page.release(shoal.Geometric(page.budget), counts, noise, of="cell counts")
+        noisy = page.release(
+            shoal.mechanisms.Geometric(page.budget), counts, noise, of="cell counts"
+        )
         figure = cell_map(
             noisy.reshape(grid.shape),
             names=["Sessions a week", "Minutes a session"],
@@ -45,7 +47,7 @@ def check_ins() -> None:
     once = {"entity": "user", "max_rows_per_person": 1}
     rows = shoal.rows_of(data, NEW_YORK, outside="refuse", **once)
     for epsilon in ("0.25", "1", "4"):
-        reports = _reported(shoal.PlanarLaplace(epsilon, bounds=NEW_YORK), rows)
+        reports = _reported(shoal.mechanisms.PlanarLaplace(epsilon, domain=NEW_YORK), rows)
         _map(f"reports-{epsilon}", f"Reports at epsilon {epsilon} per km", reports.values)
         if epsilon == "1":
             prior = em_prior(reports)
@@ -53,7 +55,7 @@ def check_ins() -> None:
             _map("reports-estimated", "Density estimated from them", prior.atoms, people)
 
 
-def _reported(mechanism: shoal.PlanarLaplace, rows: Rows) -> shoal.Reports:
+def _reported(mechanism: shoal.mechanisms.PlanarLaplace, rows: Rows) -> shoal.Reports:
     page = shoal.Ledger().open(mechanism.guarantee, by="documentation")
     drawn = page.release(Streamed(mechanism), rows, shoal.Randomness().noise, of="reports")
     values = [np.column_stack(batch.columns) for batch in drawn.batches()]

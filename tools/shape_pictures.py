@@ -43,7 +43,7 @@ def main() -> None:
 def _points(name: str) -> np.ndarray:
     if name == "moons":
         return make_moons(10_000, noise=0.05, random_state=0)[0]
-    table = shoal.load(name)
+    table = shoal.data.load(name)
     return np.column_stack([table["x"], table["y"]])
 
 

@@ -12,7 +12,7 @@ import shoal
 import shoal.figures
 from shoal.anonymize import problem_of, read_policy, run_policy
 from shoal.anonymize.risk.reidentification import leaf_sizes
-from shoal.pages.table import Told, result
+from shoal.pages.table import page
 
 DOCS = Path(__file__).parents[1] / "docs"
 OULAD = Path(os.environ.get("SHOAL_DATA", "../shared/data")) / "education/oulad_student_info.csv"
@@ -35,7 +35,7 @@ def _draw(name: str, table: Any) -> None:
     before = shoal.figures.class_sizes(sizes, k=policy.privacy.k, of=of, title=title)
     with tempfile.TemporaryDirectory() as folder:
         policy._folder = Path(folder)
-        after = result(run_policy(policy, table), Told()).released["figures"].value
+        after = page(run_policy(policy, table)).figures
     for part, figure in zip(("before", "after", "kept"), (before, *after), strict=True):
         (DOCS / "pictures" / f"table-{name}-{part}.svg").write_text(figure.svg())
 

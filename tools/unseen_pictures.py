@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 
 import shoal
-from shoal.cli.inputs.reports import Heard
 from shoal.evaluate import score, score_picture
 from shoal.figures import Figure, cell_map, true_cell_map
-from shoal.pages.local import Groups, maps
+from shoal.pages.local import LocalGroups, maps
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 TOWN = shoal.Box(east_km=(0, 20), north_km=(0, 12))
@@ -33,7 +32,7 @@ def main() -> None:
     for name, figure in true_pictures().items():
         _keep(name, figure)
     grid = shoal.LocalGrid(TOWN, epsilon=1, n_expected=PEOPLE, n_clusters=4)
-    noise = shoal.PlanarLaplace(1, bounds=TOWN)
+    noise = shoal.mechanisms.PlanarLaplace(1, domain=TOWN)
     for name, mechanism, words in (
         ("grid", grid, "reports of a cell, LocalDP, epsilon 1"),
         ("laplace", noise, "places with noise, epsilon 1 per km"),
@@ -51,10 +50,10 @@ def true_pictures() -> dict[str, Figure]:
     return {"unseen-true": _counted(riders(), "Made-up riders, true places", true_cell_map)}
 
 
-def _groups(reports: shoal.Reports, k: int) -> Groups:
+def _groups(reports: shoal.Reports, k: int) -> LocalGroups:
     model = shoal.LocalClusterer(k, mechanism=reports.mechanism, random_state=1).fit(reports)
-    heard = Heard(reports, len(reports), reports.mechanism.guarantee, TOWN, "a person")
-    return Groups(model, model.control(random_state=1), heard)
+    control, guarantee = model.control(random_state=1), reports.mechanism.guarantee
+    return LocalGroups(model, control, TOWN, guarantee, len(reports), "a person")
 
 
 def _scores(rows: np.ndarray) -> Figure:

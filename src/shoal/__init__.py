@@ -1,5 +1,9 @@
 """Find and publish the groups in data about people, and say what each person was promised.
 
+What most work begins with is here; everything else lies in the package it belongs to:
+``shoal.mechanisms``, ``shoal.domain``, ``shoal.data``, ``shoal.synopsis``, ``shoal.cluster``,
+``shoal.anonymize``, ``shoal.evaluate``, ``shoal.audit``.
+
 >>> import shoal
 >>> shoal.PureDP(1).epsilon
 Fraction(1, 1)
@@ -8,167 +12,60 @@ Fraction(1, 1)
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from shoal import audit, errors, evaluate
-    from shoal.anonymize import Policy, TopDownSpecialization
-    from shoal.cluster import LocalClusterer, PrivateKMeans, WaveCluster, choose, load_model
-    from shoal.data import blobs, load, students
-    from shoal.domain import Box, Categories, Grid, Schema, SparseCounts, Taxonomy
-    from shoal.engine import rows_of
-    from shoal.mechanisms import (
-        Choices,
-        Duchi,
-        Exponential,
-        Gaussian,
-        Geometric,
-        Harmony,
-        Hybrid,
-        Intervals,
-        KNorm,
-        LocalGrid,
-        Mixed,
-        NDLaplace,
-        Piecewise,
-        PlanarLaplace,
-        PrivUnit,
-        RandomizedResponse,
-        Reports,
-        Restrict,
-        SphericalLaplace,
-        SquareWave,
-        Staircase,
-        UnaryEncoding,
-        bayes_remap,
-        clamp,
-        frequency_oracle,
-        snap,
-    )
-    from shoal.perturb import Memo, Perturb
-    from shoal.privacy import ApproxDP, KAnonymity, Ledger, LocalDP, MetricDP, PureDP, Unprotected
-    from shoal.randomness import Randomness
-    from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
+if TYPE_CHECKING:  # what _HOMES says, for type checkers and editors; a test holds the two together
+    from shoal import audit as audit
+    from shoal import errors as errors
+    from shoal import evaluate as evaluate
+    from shoal import mechanisms as mechanisms
+    from shoal.anonymize import Policy as Policy
+    from shoal.anonymize import TopDownSpecialization as TopDownSpecialization
+    from shoal.cluster import LocalClusterer as LocalClusterer
+    from shoal.cluster import PrivateKMeans as PrivateKMeans
+    from shoal.cluster import WaveCluster as WaveCluster
+    from shoal.cluster import choose as choose
+    from shoal.cluster import load_model as load_model
+    from shoal.data import students as students
+    from shoal.domain import Box as Box
+    from shoal.domain import Categories as Categories
+    from shoal.domain import Schema as Schema
+    from shoal.engine import rows_of as rows_of
+    from shoal.mechanisms import LocalGrid as LocalGrid
+    from shoal.mechanisms import NDLaplace as NDLaplace
+    from shoal.mechanisms import Reports as Reports
+    from shoal.perturb import Perturb as Perturb
+    from shoal.privacy import ApproxDP as ApproxDP
+    from shoal.privacy import KAnonymity as KAnonymity
+    from shoal.privacy import Ledger as Ledger
+    from shoal.privacy import LocalDP as LocalDP
+    from shoal.privacy import MetricDP as MetricDP
+    from shoal.privacy import PureDP as PureDP
+    from shoal.privacy import Unprotected as Unprotected
+    from shoal.randomness import Randomness as Randomness
+    from shoal.synopsis import AdaptiveGrid as AdaptiveGrid
+    from shoal.synopsis import PrivTree as PrivTree
+    from shoal.synopsis import UniformGrid as UniformGrid
 
-_MODULES = (
-    "anonymize",
-    "audit",
-    "data",
-    "domain",
-    "engine",
-    "errors",
-    "evaluate",
-    "mechanisms",
-    "privacy",
-    "randomness",
-    "synopsis",
-)
+_MODULES = ("audit", "errors", "evaluate", "mechanisms")
 _HOMES = {
     "anonymize": ("Policy", "TopDownSpecialization"),
     "cluster": ("LocalClusterer", "PrivateKMeans", "WaveCluster", "choose", "load_model"),
-    "data": ("blobs", "load", "students"),
-    "domain": ("Box", "Categories", "Grid", "Schema", "SparseCounts", "Taxonomy"),
+    "data": ("students",),
+    "domain": ("Box", "Categories", "Schema"),
     "engine": ("rows_of",),
-    "mechanisms": (
-        "Choices",
-        "Duchi",
-        "Exponential",
-        "Gaussian",
-        "Geometric",
-        "Harmony",
-        "Hybrid",
-        "Intervals",
-        "KNorm",
-        "LocalGrid",
-        "Mixed",
-        "NDLaplace",
-        "Piecewise",
-        "PlanarLaplace",
-        "PrivUnit",
-        "RandomizedResponse",
-        "Reports",
-        "Restrict",
-        "SphericalLaplace",
-        "SquareWave",
-        "Staircase",
-        "UnaryEncoding",
-        "bayes_remap",
-        "clamp",
-        "frequency_oracle",
-        "snap",
-    ),
-    "perturb": ("Memo", "Perturb"),
+    "mechanisms": ("LocalGrid", "NDLaplace", "Reports"),
+    "perturb": ("Perturb",),
     "privacy": ("ApproxDP", "KAnonymity", "Ledger", "LocalDP", "MetricDP", "PureDP", "Unprotected"),
     "randomness": ("Randomness",),
-    "synopsis": ("AdaptiveGrid", "PrivTree", "Synopsis", "UniformGrid"),
+    "synopsis": ("AdaptiveGrid", "PrivTree", "UniformGrid"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "AdaptiveGrid",
-    "ApproxDP",
-    "Box",
-    "Categories",
-    "Choices",
-    "Duchi",
-    "Exponential",
-    "Gaussian",
-    "Geometric",
-    "Grid",
-    "Harmony",
-    "Hybrid",
-    "Intervals",
-    "KAnonymity",
-    "KNorm",
-    "Ledger",
-    "LocalClusterer",
-    "LocalDP",
-    "LocalGrid",
-    "Memo",
-    "MetricDP",
-    "Mixed",
-    "NDLaplace",
-    "Perturb",
-    "Piecewise",
-    "PlanarLaplace",
-    "Policy",
-    "PrivTree",
-    "PrivUnit",
-    "PrivateKMeans",
-    "PureDP",
-    "RandomizedResponse",
-    "Randomness",
-    "Reports",
-    "Restrict",
-    "Schema",
-    "SparseCounts",
-    "SphericalLaplace",
-    "SquareWave",
-    "Staircase",
-    "Synopsis",
-    "Taxonomy",
-    "TopDownSpecialization",
-    "UnaryEncoding",
-    "UniformGrid",
-    "Unprotected",
-    "WaveCluster",
-    "audit",
-    "bayes_remap",
-    "blobs",
-    "choose",
-    "clamp",
-    "errors",
-    "evaluate",
-    "frequency_oracle",
-    "load",
-    "load_model",
-    "rows_of",
-    "snap",
-    "students",
-]
+__all__ = list(_HOME_OF) + list(_MODULES)
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first asked for, so that ``import shoal`` is instant."""
-    if name in _MODULES:
+    """Import a public name when it is first used, so that ``import shoal`` is instant."""
+    if name in _MODULES or name in _HOMES:
         return import_module(f"shoal.{name}")
     if name in _HOME_OF:
         return getattr(import_module(f"shoal.{_HOME_OF[name]}"), name)

@@ -77,7 +77,9 @@ def read_yaml(path: str | Path) -> Any:
     try:
         content = yaml.load(text, Loader=_strict_loader())
     except yaml.YAMLError as error:
-        raise InvalidDomain(f"{path} is no YAML{_said(error)}.", _MEND, reason="file") from None
+        raise InvalidDomain(
+            f"{path} is no YAML{_problem_text(error)}.", _MEND, reason="file"
+        ) from None
     except _NO_VALUE:
         raise InvalidDomain(
             f"{path} is no YAML: a number, a date or a truth value in it is none.",
@@ -92,13 +94,13 @@ def read_yaml(path: str | Path) -> Any:
     return content
 
 
-def _said(error: Any) -> str:
+def _problem_text(error: Any) -> str:
     """Where a file is wrong and in which way, in words that are not the file's."""
     where = getattr(error, "problem_mark", None)
     line = f" (line {where.line + 1})" if where else ""
     problem = getattr(error, "problem", None) or "it is not text"
-    found = _OWN_WORDS.match(problem)
-    return f"{line}: {found[0].strip() if found and found[0] else 'it is not text'}"
+    match = _OWN_WORDS.match(problem)
+    return f"{line}: {match[0].strip() if match and match[0] else 'it is not text'}"
 
 
 def _too_deep() -> str:
@@ -163,15 +165,15 @@ def _strict_loader() -> Any:
             raise yaml.composer.ComposerError(None, None, problem, mark)
 
         def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-            seen = set()
+            keys = set()
             for name, _ in node.value:
                 key = "<<" if name.tag == _MERGE else self.construct_object(name, deep=True)
-                if isinstance(key, Hashable) and key in seen:
+                if isinstance(key, Hashable) and key in keys:
                     raise yaml.constructor.ConstructorError(
                         None, None, "a key is given twice", name.start_mark
                     )
                 if isinstance(key, Hashable):  # else refused by the library
-                    seen.add(key)
+                    keys.add(key)
             return super().construct_mapping(node, deep)
 
     return StrictLoader

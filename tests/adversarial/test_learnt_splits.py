@@ -12,7 +12,7 @@ import pytest
 
 from shoal.anonymize import run_policy
 from shoal.anonymize.hierarchies import rules
-from shoal.pages import table as story
+from shoal.pages import table as table_pages
 
 OUTLIER = 987_653
 K = 3
@@ -49,7 +49,7 @@ def policy(folder, kind="int", parts=None, **search):
 
 def found(folder, own, given, rows):
     """The salaries of single people that stand in some public file."""
-    run_policy(given, rows, pages=lambda done: story.pages(done, story.Told()))
+    run_policy(given, rows, pages=lambda done: table_pages.page_files(done, table_pages.page(done)))
     files = [path for path in folder.iterdir() if "curator" not in path.name]
     assert len(files) == 4 + (given["search"].get("recoding") != "local")
     hashes = r"[0-9a-f]{64}|(?<=\d),(?=\d{3})"  # and commas of thousands

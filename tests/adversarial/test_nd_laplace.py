@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from shoal import Box, NDLaplace, Randomness, clamp
+from shoal import Box, NDLaplace, Randomness
 from shoal.audit import lower_bound_of
 from shoal.audit.twins import twins
 from shoal.audit.twins.floats import low_bits
+from shoal.mechanisms import clamp
 
 DRAWS = 100_000
 

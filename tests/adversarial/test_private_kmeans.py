@@ -12,12 +12,12 @@ from sklearn.base import clone
 from shoal.audit import lower_bound_of
 from shoal.audit.twins import twins
 from shoal.cluster import PrivateKMeans
-from shoal.cluster.kmeans.ball import longest_move, read_rings
-from shoal.cluster.kmeans.lloyd import ClusterSums
-from shoal.cluster.kmeans.nearest import Cube, Nearest
-from shoal.cluster.kmeans.rings import LATTICE
+from shoal.cluster.kmeans.kernels import LATTICE, Cube, Nearest
+from shoal.cluster.kmeans.published import ClusterSums
+from shoal.cluster.kmeans.refine import longest_move, read_rings
 from shoal.domain import Box
 from shoal.engine import rows_of
+from shoal.estimator import Spending
 from shoal.mechanisms import Choices, Exponential, Geometric, KNorm
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
@@ -45,7 +45,8 @@ pairs = pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS)
 
 
 def rings(X, box=BOX, centers=CENTERS):
-    return read_rings(rows_of(X, box), Cube(box), Nearest(centers))
+    spending = Spending(rows_of(X, box), None, PureDP(1), Randomness(1))
+    return read_rings(spending, np.array(centers))
 
 
 def vectors(pair, pick):

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from shoal import Box, NDLaplace, Randomness, Restrict
+from shoal import Box, NDLaplace, Randomness
 from shoal.audit import lower_bound_of
 from shoal.audit.twins import twins
+from shoal.mechanisms import Restrict
 
 DRAWS = 150_000
 

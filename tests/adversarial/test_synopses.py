@@ -11,7 +11,7 @@ import shoal
 from shoal.audit import lower_bound_of
 from shoal.audit.cases.estimator_cases import RowsAtHand
 from shoal.domain import Box, Grid, SparseCounts
-from shoal.estimator import Counter, noisy_size
+from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
 from shoal.mechanisms.central.tree_splits import TreeSplits
 from shoal.privacy import Ledger, PureDP
@@ -70,24 +70,24 @@ def test_a_cell_of_many_and_one_row_more_certify_no_more_than_epsilon(make):
 
 
 def test_a_twin_that_noises_occupied_cells_alone_is_caught(monkeypatch):
-    def occupied_only(self, cells, budget, *, of, most_false):
+    def occupied_only(self, cells, *, of, most_false):
         counts = self.rows.count(cells, sparse=True)
-        noisy = self.page.release(Geometric(budget), counts.counts, self.rng.noise, of=of)
+        noisy = self.page.release(Geometric(self.budget), counts.counts, self.rng.noise, of=of)
         return SparseCounts(counts.keys, noisy, counts.size)
 
-    monkeypatch.setattr(Counter, "noisy_sparse", occupied_only)
+    monkeypatch.setattr(Spending, "count_sparse", occupied_only)
     assert audited_cells(GRIDS["sparse"]()).verdict == "violated"
 
 
 def test_a_twin_that_splits_by_true_counts_is_caught(monkeypatch):
     """Parts chosen by the rows themselves: their number tells the count."""
-    seen, noisy = [], Counter.noisy
+    seen, count = [], Spending.count
 
-    def looking(self, cells, budget, *, of):
-        seen.append(self.exact(cells))
-        return noisy(self, cells, budget, of=of)
+    def looking(self, cells, *, of):
+        seen.append(self.exact_counts(cells))
+        return count(self, cells, of=of)
 
-    monkeypatch.setattr(Counter, "noisy", looking)
+    monkeypatch.setattr(Spending, "count", looking)
     monkeypatch.setattr(shoal.AdaptiveGrid, "_parts", lambda *_: np.where(seen[-1] > 0, 8, 1))
     assert audited_cells(GRIDS["adaptive"]()).verdict == "violated"
 
@@ -100,7 +100,7 @@ def test_a_twin_that_spends_three_times_what_it_says_is_caught():
 def test_the_number_of_rows_certifies_no_more_than_epsilon_and_an_exact_one_is_caught():
     def noisy(rows, seed):
         page = Ledger().open(PureDP(1), by="test")
-        return min(noisy_size(rows, page, page.budget, Randomness(seed).noise), 9)
+        return min(Spending(rows, page, page.budget, Randomness(seed)).count_rows(), 9)
 
     assert audited(noisy, NOBODY, ONE_EACH[:1]).verdict == "consistent"
     assert audited(lambda rows, _: rows.size(), NOBODY, ONE_EACH[:1]).verdict == "violated"
@@ -111,8 +111,8 @@ def test_a_twin_that_lists_counted_cells_before_drawn_ones_is_caught():
 
     def first_key(rows, seed, as_drawn):
         page = Ledger().open(PureDP(1), by="test")
-        counter = Counter(rows, page, Randomness(seed), n_rows=9)
-        keys = counter.noisy_sparse(grid, page.budget, of="cell counts", most_false=99).keys
+        spending = Spending(rows, page, page.budget, Randomness(seed), n_rows=9)
+        keys = spending.count_sparse(grid, of="cell counts", most_false=99).keys
         if as_drawn:
             counted = np.isin(keys, rows.count(grid, sparse=True).keys)
             keys = keys[np.argsort(~counted, kind="stable")]

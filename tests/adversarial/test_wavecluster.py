@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,11 +15,11 @@ from shoal.audit.twins.thresholds import (
     mirrored_sensitivity,
     one_row_in_the_middle,
 )
-from shoal.cluster.wave.methods.privthrem import threshold_scores
-from shoal.cluster.wave.methods.purse import Purse
-from shoal.cluster.wave.methods.sparse import sparse_noise
+from shoal.cluster.wave.methods import release_sparse, threshold_scores
 from shoal.cluster.wave.transform import Transform
-from shoal.domain import SparseCounts
+from shoal.domain import Box, SparseCounts
+from shoal.engine import rows_of
+from shoal.estimator import Spending
 from shoal.mechanisms import Exponential
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
@@ -110,7 +111,9 @@ def first_key(out: SparseCounts) -> int:
 
 def sparse(counts, rng):
     page = Ledger.of(None).open(PureDP(1), by="test")
-    return sparse_noise(counts, 16, Purse(page, page.budget, rng))
+    nobody = rows_of(np.zeros((0, 1)), Box.unit(1))  # the counts are given
+    spending = Spending(nobody, page, page.budget, SimpleNamespace(noise=rng), n_rows=16)
+    return release_sparse(spending, counts)
 
 
 def test_sparse_cells_in_key_order_certify_no_more_than_epsilon():

@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.anonymize import Policy, problem_of
+from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.codec import NOTHING, distinct, nulls_in, published_names, shown
 from shoal.anonymize.hierarchies import binary, from_nested
 from shoal.errors import InvalidPolicy
@@ -29,7 +29,7 @@ def codec(rows, **sensitive):
         "version": 1, "privacy": {"k": 2}, "input": {"null_values": ["NA"]},
         "attributes": {"q": QUASI, "s": {"role": "sensitive", **sensitive}},
     })  # fmt: skip
-    return problem_of(policy, rows).codec
+    return count_combinations(policy, rows).codec
 
 
 def test_cells_of_any_rows_become_codes():

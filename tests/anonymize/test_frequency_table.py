@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.anonymize import Policy, problem_of
+from shoal.anonymize import Policy, count_combinations
 from shoal.errors import (
     EntityMissing,
     HierarchyInvalid,
@@ -37,7 +37,7 @@ def test_lines_are_the_distinct_combinations_with_their_rows(rows, seed):
     letters, ages, values = zip(*rows, strict=True)
     table = pa.table({"q": letters, "age": ages, "s": pa.array(values, pa.string())})
     wanted = policy({"q": LETTER, "age": AGE, "s": {"role": "sensitive", "t": {"value": 0.5}}})
-    problem = problem_of(wanted, table).problem
+    problem = count_combinations(wanted, table).problem
     code = dict(zip("abcd", range(4), strict=True))
     size = Counter((code[q], min(max(a, 0), 15) // 4, v) for q, a, v in rows)
     names = [*sorted({v for v in values if v}), None]
@@ -50,13 +50,13 @@ def test_lines_are_the_distinct_combinations_with_their_rows(rows, seed):
     }
     assert found == size
     again = np.random.default_rng(seed).permutation(len(rows))
-    shuffled = problem_of(wanted, table.take(pa.array(again))).problem
+    shuffled = count_combinations(wanted, table.take(pa.array(again))).problem
     assert (shuffled.codes == problem.codes).all()
     assert (shuffled.n == problem.n).all()
 
 
 def test_spellings_of_one_value_are_one_line():
-    problem = problem_of(policy({"q": LETTER}), {"q": ["a", " a", "a ", "b"]}).problem
+    problem = count_combinations(policy({"q": LETTER}), {"q": ["a", " a", "a ", "b"]}).problem
     assert problem.n.tolist() == [3, 1]
 
 
@@ -66,7 +66,7 @@ def test_nulls_are_a_leaf_of_their_own(nulls):
         "version": 1, "attributes": {"q": LETTER}, "privacy": {"k": 2, "nulls": nulls},
         "input": {"null_values": ["", "NA"]},
     })  # fmt: skip
-    problem = problem_of(wanted, {"q": ["a", None, "NA", "", "b"]}).problem
+    problem = count_combinations(wanted, {"q": ["a", None, "NA", "", "b"]}).problem
     assert problem.codes[:, 0].tolist() == [0, 1, 4]
     assert problem.n.tolist() == [1, 1, 3]
     assert problem.costs[0][-1] == (1.0 if nulls == "as_root" else 0.0)
@@ -75,7 +75,9 @@ def test_nulls_are_a_leaf_of_their_own(nulls):
 
 def test_nulls_to_be_suppressed_are_counted_and_left_out():
     table = {"q": ["a", None, "b", "a"], "r": [None, None, "a", "b"]}
-    problem = problem_of(policy({"q": LETTER, "r": LETTER}, nulls="suppress"), table).problem
+    problem = count_combinations(
+        policy({"q": LETTER, "r": LETTER}, nulls="suppress"), table
+    ).problem
     assert problem.lost == 2
     assert problem.N == 4
     assert len(problem.n) == 2
@@ -84,7 +86,7 @@ def test_nulls_to_be_suppressed_are_counted_and_left_out():
 def test_people_with_one_row_each_are_counted_as_rows():
     attributes = {"id": {"role": "identifier"}, "q": LETTER}
     table = {"id": [1, 2, 3], "q": ["a", "a", "b"]}
-    problem = problem_of(policy(attributes, entity="id"), table).problem
+    problem = count_combinations(policy(attributes, entity="id"), table).problem
     assert problem.entities is None
     assert problem.n.tolist() == [2, 1]
 
@@ -92,7 +94,7 @@ def test_people_with_one_row_each_are_counted_as_rows():
 def test_people_with_several_rows_are_told_apart():
     attributes = {"id": {"role": "identifier"}, "q": LETTER}
     table = {"id": ["p", "p", "p", "r"], "q": ["a", "a", "b", "a"]}
-    problem, _, owners = problem_of(policy(attributes, entity="id"), table)
+    problem, _, owners = count_combinations(policy(attributes, entity="id"), table)
     lines = zip(
         problem.codes[:, 0].tolist(), problem.entities.tolist(), problem.n.tolist(), strict=True
     )
@@ -103,12 +105,14 @@ def test_people_with_several_rows_are_told_apart():
 def test_a_row_that_belongs_to_nobody_is_refused():
     attributes = {"id": {"role": "identifier"}, "q": LETTER}
     with pytest.raises(EntityMissing, match="1 of 2"):
-        problem_of(policy(attributes, entity="id"), {"id": ["p", None], "q": ["a", "b"]})
+        count_combinations(policy(attributes, entity="id"), {"id": ["p", None], "q": ["a", "b"]})
 
 
 def test_values_without_a_leaf_are_counted_in_all_columns_and_not_quoted():
     with pytest.raises(UnknownCategory, check=lambda error: error.reason == "no leaf") as caught:
-        problem_of(policy({"q": LETTER, "age": AGE}), {"q": ["secret", "a"], "age": ["x9", "3"]})
+        count_combinations(
+            policy({"q": LETTER, "age": AGE}), {"q": ["secret", "a"], "age": ["x9", "3"]}
+        )
     assert "'q' (1 rows), 'age' (1 rows)" in str(caught.value)
     assert "secret" not in str(caught.value)
     assert "x9" not in str(caught.value)
@@ -121,8 +125,8 @@ def test_sensitive_values_outside_the_declared_order_are_refused():
               "t": {"kind": "ordered", "value": 0.9}},
     })  # fmt: skip
     with pytest.raises(UnknownCategory, match="'s'", check=lambda error: error.reason == "no leaf"):
-        problem_of(wanted, {"q": ["a", "b"], "s": ["low", "middle"]})
-    problem = problem_of(wanted, {"q": ["a", "b", "c"], "s": ["high", "low", None]}).problem
+        count_combinations(wanted, {"q": ["a", "b"], "s": ["low", "middle"]})
+    problem = count_combinations(wanted, {"q": ["a", "b", "c"], "s": ["high", "low", None]}).problem
     assert problem.sensitive[0].codes.tolist() == [1, 0, -1]
 
 
@@ -131,7 +135,7 @@ def test_sensitive_numbers_are_ordered_by_size():
         "q": LETTER,
         "s": {"role": "sensitive", "type": "int", "t": {"kind": "ordered", "value": 0.5}},
     })  # fmt: skip
-    problem = problem_of(wanted, {"q": ["a", "b", "c"], "s": ["100", "9", "9.0"]}).problem
+    problem = count_combinations(wanted, {"q": ["a", "b", "c"], "s": ["100", "9", "9.0"]}).problem
     assert problem.sensitive[0].codes.tolist() == [1, 0, 0]
     assert problem.sensitive[0].size == 2
 
@@ -139,22 +143,24 @@ def test_sensitive_numbers_are_ordered_by_size():
 def test_more_diversity_than_there_are_values_is_refused():
     wanted = policy({"q": LETTER, "s": {"role": "sensitive", "l": {"value": 3}}})
     with pytest.raises(InvalidSetting, match="has 2 in all"):
-        problem_of(wanted, {"q": ["a", "b"], "s": ["u", "v"]})
+        count_combinations(wanted, {"q": ["a", "b"], "s": ["u", "v"]})
 
 
 def test_max_level_is_where_the_search_begins():
     limited = {**LETTER, "max_level": 1}
-    problem = problem_of(policy({"q": limited, "r": LETTER}), {"q": ["a"], "r": ["c"]}).problem
+    problem = count_combinations(
+        policy({"q": limited, "r": LETTER}), {"q": ["a"], "r": ["c"]}
+    ).problem
     labels = [problem.taxonomies[0].nodes[p].label for p in problem.start.nodes[0]]
     assert labels == ["x", "y"]
     assert problem.start.nodes[1] == (0,)
     with pytest.raises(InvalidPolicy, match="levels 0 to 2"):
-        problem_of(policy({"q": {**LETTER, "max_level": 3}}), {"q": ["a"]})
+        count_combinations(policy({"q": {**LETTER, "max_level": 3}}), {"q": ["a"]})
 
 
 def test_an_empty_table_has_too_few_people():
     with pytest.raises(TooFewRows, check=lambda error: error.reason == "people"):
-        problem_of(policy({"q": LETTER}), pa.table({"q": pa.array([], pa.string())}))
+        count_combinations(policy({"q": LETTER}), pa.table({"q": pa.array([], pa.string())}))
 
 
 def test_medians_and_prefixes_are_learnt_from_the_rows():
@@ -163,7 +169,7 @@ def test_medians_and_prefixes_are_learnt_from_the_rows():
         "code": {"role": "quasi", "hierarchy": {"kind": "prefix", "keep": [2, 1]}},
     }
     table = {"age": [1, 2, 2, 9], "code": ["11", "12", "21", "21"]}
-    problem, codec, _ = problem_of(policy(attributes), table)
+    problem, codec, _ = count_combinations(policy(attributes), table)
     assert all(tree.learnt for tree in codec.hierarchies.values())
     assert problem.taxonomies[1].leaves == ("11", "12", "21")
 
@@ -173,7 +179,7 @@ def test_an_empty_column_has_nothing_to_learn_from():
     with pytest.raises(
         HierarchyInvalid, match="empty", check=lambda error: error.reason == "no values"
     ):
-        problem_of(policy(attributes), {"code": pa.array([None, None], pa.string())})
+        count_combinations(policy(attributes), {"code": pa.array([None, None], pa.string())})
 
 
 def test_the_class_column_of_label_gain_splits_lines():
@@ -181,6 +187,6 @@ def test_the_class_column_of_label_gain_splits_lines():
         "version": 1, "attributes": {"q": LETTER, "y": {"role": "other", "force": True}},
         "privacy": {"k": 2}, "search": {"score": "label-gain", "target": "y"},
     })  # fmt: skip
-    problem = problem_of(wanted, {"q": ["a", "a", "a"], "y": ["1", "2", "1"]}).problem
+    problem = count_combinations(wanted, {"q": ["a", "a", "a"], "y": ["1", "2", "1"]}).problem
     assert sorted(problem.n.tolist()) == [1, 2]
     assert len(set(problem.target.tolist())) == 2

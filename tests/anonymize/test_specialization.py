@@ -8,10 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid
 
 import shoal
-from shoal import KAnonymity, Taxonomy, TopDownSpecialization
-from shoal.anonymize import recount, run_policy
+from shoal import KAnonymity, TopDownSpecialization
+from shoal.anonymize import OutputSettings, Policy, SearchSettings, recount, run_policy
+from shoal.anonymize.policy import Output, Privacy, Search
+from shoal.domain import Taxonomy
 from shoal.errors import InvalidPolicy, InvalidSetting, StartFails
 
 AGES = {"type": "int", "domain": (0, 99), "hierarchy": {"kind": "interval", "width": 10}}
@@ -26,9 +29,10 @@ def people(n=300, seed=1):
     })  # fmt: skip
 
 
-def model(**how):
-    given = {"k": 5, "hierarchies": {"age": AGES, "sex": SEX}, "other": ["visits"], "restarts": 2}
-    return TopDownSpecialization(**{**given, **how})
+def model(recoding="global", **how):
+    given = {"k": 5, "hierarchies": {"age": AGES, "sex": SEX}, "other": ["visits"]}
+    settings = SearchSettings(restarts=2, recoding=recoding)
+    return TopDownSpecialization(**{**given, "search": settings, **how})
 
 
 @pytest.mark.parametrize("recoding", ["global", "local"])
@@ -92,6 +96,56 @@ def test_nothing_fitted_has_a_row_per_person():
 def test_it_is_cloned_and_seeded():
     first, second = model(random_state=3).fit(people()), clone(model(random_state=3)).fit(people())
     assert first.cut_ == second.cut_
+
+
+def test_settings_of_a_group_are_set_one_by_one():
+    one, other = model(), model()
+    one.set_params(search__recoding="local", output__nulls="suppress", k=4)
+    assert one.get_params()["search__recoding"] == "local"
+    assert clone(one).to_policy().search.recoding == "local"
+    assert clone(one).to_policy().privacy.nulls == "suppress"
+    assert other.search.recoding == TopDownSpecialization().search.recoding == "global"
+    one.set_params(search=SearchSettings(), search__restarts=0)
+    assert (one.search.recoding, one.search.restarts) == ("global", 0)
+    for wrong in ({"search__depth": 1}, {"nothing__x": 1}, {"nothing": 1}):
+        with pytest.raises(ValueError, match=r"Settings|group|Invalid"):
+            one.set_params(**wrong)
+    with pytest.raises(InvalidSetting, match="SearchSettings"):
+        model(search={"score": "ncp"}).fit(people())
+
+
+def test_a_grid_of_settings_is_searched():
+    grid = ParameterGrid({"search__score": ["sq", "ncp"], "output__intervals": ["label", "bounds"]})
+    columns = [clone(model()).set_params(**one).fit_transform(people()).shape[1] for one in grid]
+    assert columns == [3, 3, 4, 4]
+
+
+def test_every_setting_has_its_place_in_the_policy():
+    output = {"nulls": "as_root", "suppressed": "star", "intervals": "bounds"}
+    search = {"score": "label-gain", "objective": "dm", "recoding": "local", "local": "peel",
+              "loss_unit": "k", "target": "visits", "restarts": 3}  # fmt: skip
+    asked = model(
+        search=SearchSettings(**search), output=OutputSettings(**output), suppression=0.1,
+        random_state=7,
+    ).to_policy()  # fmt: skip
+    assert asked.search.model_dump() == {**search, "seed": 7}
+    assert asked.output.model_dump(include={"suppressed", "intervals"}) == {
+        name: output[name] for name in ("suppressed", "intervals")
+    }
+    assert asked.privacy.model_dump() == {
+        "k": 5, "suppression": 0.1, "entity": None, "nulls": "as_root"
+    }  # fmt: skip
+    assert TopDownSpecialization(policy=asked).to_policy() == asked
+    assert Policy.of(asked.model_dump(mode="json", exclude_unset=True)) == asked
+
+
+def test_settings_have_the_defaults_of_a_policy():
+    assert model().search.get_params().keys() | {"seed"} == set(Search.model_fields)
+    for name, value in SearchSettings().get_params().items():
+        assert Search.model_fields[name].default == value
+    for name, value in OutputSettings().get_params().items():
+        part = Privacy if name == "nulls" else Output
+        assert part.model_fields[name].default == value
 
 
 CONTENT = {

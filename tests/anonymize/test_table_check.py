@@ -2,7 +2,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.anonymize import Policy, problem_of
+from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.table import Table, table_of
 from shoal.anonymize.table_check import check_names, rarely_shared
 from shoal.engine.spark.table import SparkTable
@@ -27,12 +27,12 @@ def test_a_column_without_a_role_is_an_error():
         match="2 columns 1 have no role: the 2nd",
         check=lambda error: error.reason == "unlisted column",
     ):
-        problem_of(policy({"q": QUASI}), {"q": ["a", "b"], "age": [1, 2]})
+        count_combinations(policy({"q": QUASI}), {"q": ["a", "b"], "age": [1, 2]})
 
 
 def test_a_column_that_is_not_there_gets_the_nearest_spelling():
     with pytest.raises(UnknownColumn, match="Did you mean 'gender'"):
-        problem_of(policy({"gendre": QUASI}), {"gender": ["a", "b"]})
+        count_combinations(policy({"gendre": QUASI}), {"gender": ["a", "b"]})
 
 
 @pytest.mark.parametrize(
@@ -46,8 +46,8 @@ def test_a_column_that_is_not_there_gets_the_nearest_spelling():
 def test_a_column_that_looks_identifying_is_refused_unless_forced(values, what):
     table = {"q": ["a", "b"] * 5, "o": values}
     with pytest.raises(LooksIdentifying, match=rf"'o' \({what}\)"):
-        problem_of(policy({"q": QUASI, "o": {"role": "other"}}), table)
-    problem_of(policy({"q": QUASI, "o": {"role": "other", "force": True}}), table)
+        count_combinations(policy({"q": QUASI, "o": {"role": "other"}}), table)
+    count_combinations(policy({"q": QUASI, "o": {"role": "other", "force": True}}), table)
 
 
 LISTS = pa.table({"q": ["a", "b"] * 5, "o": pa.array([[1], [2]] * 5)})
@@ -57,10 +57,10 @@ SENSITIVE = {"role": "sensitive", "l": {"kind": "distinct", "value": 2}}
 def assert_lists_are_refused(table):
     for entry in (QUASI, SENSITIVE):
         with pytest.raises(InvalidPolicy, match="'o' of the columns to be counted") as error:
-            problem_of(policy({"q": QUASI, "o": entry}), table)
+            count_combinations(policy({"q": QUASI, "o": entry}), table)
         assert "1" not in str(error.value)
     carried = policy({"q": QUASI, "o": {"role": "other", "force": True}})
-    assert problem_of(carried, table).problem.N == 10
+    assert count_combinations(carried, table).problem.N == 10
 
 
 def test_a_column_of_lists_is_refused_by_name_where_its_values_are_counted():
@@ -79,28 +79,28 @@ def test_on_spark_lists_are_refused_by_the_schema_alone(spark, monkeypatch):
         patched.setattr(SparkTable, "query", None)
         patched.setattr(SparkTable, "grouped", None)
         with pytest.raises(InvalidPolicy, match="'o'"):
-            problem_of(policy({"q": QUASI, "o": SENSITIVE}), frame)
+            count_combinations(policy({"q": QUASI, "o": SENSITIVE}), frame)
     maps = frame.selectExpr("q", "map('a', 1) AS o")  # Spark itself cannot group by these
     with pytest.raises(InvalidPolicy, match="'o'"):
-        problem_of(policy({"q": QUASI, "o": QUASI}), maps)
+        count_combinations(policy({"q": QUASI, "o": QUASI}), maps)
 
 
 def test_a_stream_that_flows_past_once_is_counted_still():
     stream = LISTS.select(["q"]).to_reader()
-    assert problem_of(policy({"q": QUASI}), stream).problem.N == 10
+    assert count_combinations(policy({"q": QUASI}), stream).problem.N == 10
 
 
 def test_whose_a_row_is_is_not_published_unless_forced():
     table = {"q": ["a", "b"] * 6, "who": ["u", "v", "w"] * 4}  # too few values to look unique
     with pytest.raises(LooksIdentifying, match="'who'"):
-        problem_of(policy({"q": QUASI, "who": {"role": "other"}}, entity="who"), table)
+        count_combinations(policy({"q": QUASI, "who": {"role": "other"}}, entity="who"), table)
     forced = {"role": "other", "force": True}
-    problem_of(policy({"q": QUASI, "who": forced}, entity="who"), table)
+    count_combinations(policy({"q": QUASI, "who": forced}, entity="who"), table)
 
 
 def test_few_values_and_nulls_do_not_look_identifying():
     table = {"q": ["a", "b"] * 5, "o": ["x"] * 4 + ["y"] * 4 + ["", None]}
-    found = problem_of(policy({"q": QUASI, "o": {"role": "other"}}), table)
+    found = count_combinations(policy({"q": QUASI, "o": {"role": "other"}}), table)
     assert found.problem.N == 10
 
 
@@ -108,7 +108,7 @@ def test_a_key_is_asked_for_before_any_row_is_read(monkeypatch):
     monkeypatch.delenv("RELEASE_KEY")
     unreadable = {"q": ["no leaf"], "id": ["p"]}
     with pytest.raises(KeyMissing):
-        problem_of(policy({"q": QUASI, "id": TOKEN}), unreadable)
+        count_combinations(policy({"q": QUASI, "id": TOKEN}), unreadable)
 
 
 def test_a_pseudonym_on_several_rows_needs_people_to_be_counted():
@@ -116,21 +116,21 @@ def test_a_pseudonym_on_several_rows_needs_people_to_be_counted():
     with pytest.raises(
         InvalidPolicy, match="entity: id", check=lambda error: error.reason == "entity required"
     ):
-        problem_of(policy({"id": TOKEN, "q": QUASI}), table)
-    assert problem_of(policy({"id": TOKEN, "q": QUASI}, entity="id"), table).problem.N == 3
+        count_combinations(policy({"id": TOKEN, "q": QUASI}), table)
+    assert count_combinations(policy({"id": TOKEN, "q": QUASI}, entity="id"), table).problem.N == 3
 
 
 def test_a_pseudonym_on_rows_that_differ_links_them():
     table = {"id": ["p", "p", "r"], "q": ["a", "b", "b"]}
     with pytest.raises(InvalidPolicy, check=lambda error: error.reason == "linked rows"):
-        problem_of(policy({"id": TOKEN, "q": QUASI}, entity="id"), table)
+        count_combinations(policy({"id": TOKEN, "q": QUASI}, entity="id"), table)
     dropped = {"id": {"role": "identifier"}, "q": QUASI}
-    assert problem_of(policy(dropped, entity="id"), table).problem.entities is not None
+    assert count_combinations(policy(dropped, entity="id"), table).problem.entities is not None
 
 
 def test_a_pseudonym_that_is_unique_needs_no_entity():
     table = {"id": ["p", "o", "r"], "q": ["a", "b", "b"]}
-    assert problem_of(policy({"id": TOKEN, "q": QUASI}), table).problem.N == 3
+    assert count_combinations(policy({"id": TOKEN, "q": QUASI}), table).problem.N == 3
 
 
 TWO_A_VALUE = {"q": ["a", "b"] * 30, "o": [f"v{i // 2}" for i in range(60)]}

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shoal.audit.draws import Batched, Failure, drawn, draws_by_itself, takes_stream
+from shoal.audit.draws import Batched, Failure, draw_outputs, draws_by_itself, takes_stream
 from shoal.domain import Categories, SparseCounts
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import (
@@ -19,7 +19,7 @@ from shoal.randomness import Randomness
 
 
 def outputs(mechanism, x, n=5, seed=1):
-    return drawn(mechanism, x, n, Randomness(seed).noise)
+    return draw_outputs(mechanism, x, n, Randomness(seed).noise)
 
 
 def test_a_mechanism_for_records_gets_copies_of_the_record_in_one_release():
@@ -100,7 +100,7 @@ def test_a_batch_of_another_length_is_refused(short):
 
 def test_progress_is_told_while_outputs_are_drawn_one_by_one():
     told = []
-    drawn(lambda x: x, 1, 100, Randomness(1).noise, lambda what, share: told.append(share))
+    draw_outputs(lambda x: x, 1, 100, Randomness(1).noise, lambda what, share: told.append(share))
     assert told == sorted(told)
     assert len(told) == 20
 

@@ -16,9 +16,9 @@ def found():
 
 
 def test_it_comes_back_from_json_as_it_was(found):
-    assert finding_of(json.loads(found.to_json())) == found
+    assert finding_of(json.loads(json.dumps(found.to_dict()))) == found
     metric = lower_bound(NDLaplace(1.0), ([0.0], [1.0]), draws=2_000, random_state=3)
-    assert finding_of(json.loads(metric.to_json())) == metric
+    assert finding_of(json.loads(json.dumps(metric.to_dict()))) == metric
     measured = Measured.judge(1.2, 1.0, (), instrument="ledger", alpha=0.01, draws=1)
     assert finding_of(measured.to_dict()) == measured
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from shoal.cli.output import check_page, write_page
+from shoal.cli.output import Output, check_page, show_verdicts, write_page
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
+from shoal.pages.page import Line, VerdictPage
 from shoal.report import Verdicts
 
 
@@ -16,14 +17,14 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def a_page():
-    return Verdicts(title="A title", lead="", heading="H", sub="", says=["a"], says_not=["b"],
+VERDICTS = Verdicts(title="A title", lead="", heading="H", sub="", says=["a"], says_not=["b"],
                     constructed=True)  # fmt: skip
+PAGE = VerdictPage(lines=[Line("Verdict", "good")], values={"a": "ä"}, verdicts=VERDICTS)
 
 
-def written(name, *, overwrite=False, for_the_holder=False):
+def written(name, *, overwrite=False, private=False):
     path = Path(name)
-    write_page(path, overwrite, document={"a": "ä"}, page=a_page, for_the_holder=for_the_holder)
+    write_page(PAGE, path, PAGE.values, overwrite=overwrite, private=private)
     return path
 
 
@@ -35,7 +36,7 @@ def test_the_ending_says_what_is_written():
 @pytest.mark.parametrize("name", ["x.json", "x.html"])
 def test_what_is_for_the_holder_only_its_owner_can_read(name):
     assert stat.S_IMODE(written(name).stat().st_mode) != 0o600
-    again = written(name, overwrite=True, for_the_holder=True)
+    again = written(name, overwrite=True, private=True)
     assert stat.S_IMODE(again.stat().st_mode) == 0o600
 
 
@@ -71,10 +72,16 @@ def test_a_missing_folder_is_named():
         written("missing/x.html")
 
 
-def test_a_page_that_fails_leaves_nothing(folder):
-    def fails():
-        raise ZeroDivisionError
-
+def test_a_page_that_fails_leaves_nothing(folder, monkeypatch):
+    monkeypatch.setattr("shoal.report.verdict_page", lambda verdicts: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        write_page(Path("x.html"), False, document={}, page=fails, for_the_holder=True)
+        written("x.html")
     assert os.listdir(folder) == []
+
+
+def test_what_is_printed_names_the_file_and_says_so_in_json(capsys):
+    show_verdicts(PAGE, Output(), Path("x.json"), overwrite=False, private=False)
+    assert capsys.readouterr().out.split() == ["Verdict", "good", "File", "x.json"]
+    assert json.loads(Path("x.json").read_text())["file"] == "x.json"
+    show_verdicts(PAGE, Output(json=True), None, overwrite=False, private=False)
+    assert json.loads(capsys.readouterr().out) == {"a": "ä", "file": None}

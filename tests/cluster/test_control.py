@@ -45,8 +45,8 @@ def test_a_model_from_a_folder_will_do(tmp_path):
 
 def test_people_with_several_rows_are_people_of_their_own():
     rows = {"x": X[:, 0], "y": X[:, 1], "rider": np.arange(800) % 200}
-    settings = {"epsilon": 2, "domain": BOX, "random_state": 1}
-    model = shoal.PrivateKMeans(2, entity="rider", max_rows_per_person=4, **settings).fit(rows)
+    domain = shoal.Schema.of_box(BOX, entity="rider", max_rows_per_person=4)
+    model = shoal.PrivateKMeans(2, epsilon=2, domain=domain, random_state=1).fit(rows)
     assert without_data(model).guarantee_ == model.guarantee_
 
 
@@ -58,7 +58,7 @@ def test_shapes_without_data_are_one_at_most():
 
 
 def test_a_learner_from_reports_runs_its_own_control():
-    noise = shoal.PlanarLaplace(2.0, bounds=BOX)
+    noise = shoal.mechanisms.PlanarLaplace(2.0, domain=BOX)
     reports = noise.release(X, shoal.Randomness(7).noise)
     model = shoal.cluster.LocalClusterer(2, mechanism=noise, method="plain", random_state=1)
     nothing = without_data(model.fit(reports), random_state=3)

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal.privacy import Ledger
-from shoal.privacy.journal import unpacked
+from shoal.privacy.journal import unpack_arrays
 
 # One process imports everything and forks for each run: a start takes milliseconds, not a second.
 STARTER = """
@@ -280,7 +280,7 @@ def test_the_journal_holds_released_values_and_no_key_seed_or_row(runs):
         runs_of = [row[1] for row in db.execute("PRAGMA table_info(runs)")]
     assert columns == ["run", "number", "part", "what", "content"]
     assert runs_of == ["name", "work", "at", "by", "compute_seed"]  # no promise rests on the last
-    contents = [unpacked(row[4]) for row in released(runs.folder / "a.ledger")]
+    contents = [unpack_arrays(row[4]) for row in released(runs.folder / "a.ledger")]
     assert [len(arrays) for arrays in contents] == [1, 1]
     assert contents[0][0].shape == (1,)  # the noisy number of rows
     assert 0 < abs(int(contents[0][0][0]) - ROWS) < 2_000

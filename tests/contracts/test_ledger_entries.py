@@ -41,13 +41,13 @@ def test_an_entry_names_the_release_whatever_the_rows(name, table):
 @pytest.mark.parametrize("table", [FEW, MANY], ids=["one row", "400 rows"])
 def test_an_entry_of_reports_says_of_how_many_columns(table):
     ledger = Ledger()
-    Perturb(NDLaplace(1.0, bounds=BOX), ledger=ledger, random_state=1).fit_transform(table)
+    Perturb(NDLaplace(1.0, domain=BOX), ledger=ledger, random_state=1).fit_transform(table)
     assert ledger.entries()["what"].to_pylist() == ["reports of 2 columns"]
 
 
 def test_an_entry_of_answered_labels_says_among_how_many_groups():
     ledger = Ledger()
-    mechanism = NDLaplace(4.0, bounds=BOX)
+    mechanism = NDLaplace(4.0, domain=BOX)
     reports = mechanism.release(MANY, Randomness(1).noise)
     model = LocalClusterer(3, mechanism=mechanism, random_state=1).fit(reports)
     model.answer(FEW, 1, ledger=ledger, random_state=1)

@@ -366,9 +366,9 @@ VERBS = {
             ),
         ),
         (
-            "cluster --local",
+            "learn",
             ("reports",),
-            lambda at: ["cluster", at.reports, "--local", "-k", 2, "-o", at.out],
+            lambda at: ["learn", at.reports, "-k", 2, "-o", at.out],
         ),
         (
             "cluster over a model",

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from shoal.cluster import PrivateKMeans
 from shoal.cluster.kmeans.settings import METHODS
-from shoal.domain import Box
+from shoal.domain import Box, Schema
 from shoal.errors import NotFinite
 from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.synopsis import Synopsis
@@ -29,15 +29,15 @@ def rows_in(n, d):
 def test_what_mechanisms_receive_is_the_promise_to_the_last_fraction(method, d):
     table = {f"x{i}": column for i, column in enumerate(rows_in(200, d).T)}
     table = pa.table({**table, "who": np.arange(200) // 3})
-    person = {"entity": "who", "max_rows_per_person": 2}
+    box = Box.unit(d)
+    person = {"domain": Schema.of_box(box, entity="who", max_rows_per_person=2)}
     for epsilon, neighbours in (("1", "add-remove"), ("1/3", "replace-one"), ("20", "add-remove")):
         for extra in ({}, {"n_public": 150}, person):
             ledger = Ledger()
-            shared = {"neighbours": neighbours, "ledger": ledger, "random_state": 1, **extra}
-            fitted = PrivateKMeans(
-                3, epsilon=epsilon, domain=Box.unit(d), method=method, **shared
-            ).fit(table)
-            rows = extra.get("max_rows_per_person", 1)
+            privacy = PureDP(epsilon, neighbours=neighbours)
+            shared = {"domain": box, "ledger": ledger, "random_state": 1, **extra}
+            fitted = PrivateKMeans(3, privacy=privacy, method=method, **shared).fit(table)
+            rows = 2 if extra is person else 1
             promise = PureDP(Fraction(epsilon), neighbours=neighbours, rows=rows)
             assert fitted.guarantee_ == promise.simulated()
             assert ledger.totals() == [promise.simulated()]
@@ -55,7 +55,7 @@ def test_shares_sum_to_the_promise_in_any_number_of_columns(d):
 def test_a_delta_is_promised_and_kept(d):
     ledger = Ledger()
     settings = {"domain": Box.unit(d), "ledger": ledger, "random_state": 1}
-    fitted = PrivateKMeans(3, epsilon=4, delta=1e-6, **settings).fit(rows_in(2_000, d))
+    fitted = PrivateKMeans(3, privacy=ApproxDP(4, 1e-6), **settings).fit(rows_in(2_000, d))
     promise = ApproxDP(4, 1e-6)
     assert fitted.guarantee_.epsilon == promise.epsilon
     assert fitted.guarantee_.delta <= promise.delta

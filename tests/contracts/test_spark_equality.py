@@ -139,7 +139,7 @@ def test_the_holder_gets_the_frame_back_with_labels(frame):
 
 
 def test_reports_have_the_law_and_a_seed_repeats_them(frame):
-    noise = shoal.NDLaplace(20.0, bounds=PLANE, clip=True)
+    noise = shoal.NDLaplace(20.0, domain=PLANE, clip=True)
 
     def reports():
         perturb = shoal.Perturb(noise, random_state=3).fit(frame)

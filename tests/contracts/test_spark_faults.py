@@ -89,7 +89,7 @@ def test_an_executor_killed_in_the_middle_changes_neither_centres_nor_ledger(spa
 
 
 def released(rows, path):
-    ledger, reports = Ledger(), Streamed(NDLaplace(5.0, bounds=BOX), keep_order=True)
+    ledger, reports = Ledger(), Streamed(NDLaplace(5.0, domain=BOX), keep_order=True)
     page = ledger.open(reports.guarantee, by="test")
     page.release(reports, rows, Randomness(7).noise, of="reports").write(path)
     assert len(ledger.entries()) == 1

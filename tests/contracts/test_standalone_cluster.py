@@ -118,7 +118,7 @@ model = shoal.PrivateKMeans(4, epsilon=1, domain=box, ledger=ledger, random_stat
 told["centers"] = model.fit(troubled("k-means")).cluster_centers_.tolist()
 told["entries"] = [len(ledger.entries())]
 
-ledger, reports = Ledger(), Streamed(shoal.NDLaplace(5.0, bounds=box))
+ledger, reports = Ledger(), Streamed(shoal.NDLaplace(5.0, domain=box))
 page = ledger.open(reports.guarantee, by="test")
 drawn = page.release(reports, rows_of(troubled("reports"), box), shoal.Randomness(7).noise, of="x")
 drawn.write(str(folder / "reports.parquet"))

@@ -15,8 +15,9 @@ import pytest
 
 from shoal.anonymize import run_policy, table
 from shoal.anonymize.release import people, run
+from shoal.engine import duckdb
 from shoal.errors import ShoalError
-from shoal.pages import table as story
+from shoal.pages import table as table_pages
 from shoal.randomness import Randomness
 
 TOWN = {"tree": {"*": {"north": ["Ahl", "Boll"], "south": ["Calw", "Dorf"]}}}
@@ -101,11 +102,13 @@ def table_of(columns, rows, varied):
 
 def public(folder, policy, table):
     """The published rows, and every public byte."""
-    done = run_policy(policy, table, pages=lambda done: story.pages(done, story.Told()))
+    done = run_policy(
+        policy, table, pages=lambda done: table_pages.page_files(done, table_pages.page(done))
+    )
     files = {
         file.name: file.read_bytes() for file in folder.iterdir() if "curator" not in file.name
     }
-    files["stdout"] = json.dumps(story.document(done, {"table": "out.csv"})).encode()
+    files["stdout"] = json.dumps(table_pages.page(done).values).encode()
     rows = tuple(sorted(files["out.csv"].splitlines()))
     for file in folder.iterdir():
         file.unlink()
@@ -118,10 +121,11 @@ def quick(monkeypatch):
     monkeypatch.setattr(run, "Randomness", lambda: Randomness(7))
     monkeypatch.setattr(people.secrets, "token_hex", lambda n: "0" * 2 * n)  # a register's name
     monkeypatch.setattr(os, "fsync", lambda _: None)
-    monkeypatch.setattr(table, "found_in", remembered)
+    monkeypatch.setattr(table, "query_stream", remembered)
+    monkeypatch.setattr(duckdb, "query_stream", remembered)
 
 
-def remembered(sql, schema, batches, plainly=table.found_in):
+def remembered(sql, schema, batches, plainly=duckdb.query_stream):
     rows = pa.Table.from_batches(batches, schema)
     key = (sql, str(schema), str(rows.to_pydict()))
     if key not in ASKED:

@@ -7,8 +7,9 @@ import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.domain import Box, View
+from shoal.domain import Box, Schema, View
 from shoal.engine import rows_of
+from shoal.estimator import Spending
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 
@@ -30,8 +31,8 @@ def rows_in(n, d):
 
 def test_every_synopsis_is_here():
     public = {n for n in shoal.__all__ if isinstance(kind := getattr(shoal, n), type)
-              and issubclass(kind, shoal.Synopsis)}  # fmt: skip
-    assert public - {"Synopsis"} == {kind.__name__ for kind, _ in KINDS.values()}
+              and issubclass(kind, shoal.synopsis.Synopsis)}  # fmt: skip
+    assert public == {kind.__name__ for kind, _ in KINDS.values()}
 
 
 @every
@@ -39,14 +40,16 @@ def test_every_synopsis_is_here():
 def test_what_mechanisms_receive_is_the_promise_to_the_last_fraction(kind, settings, d):
     table = {f"x{i}": column for i, column in enumerate(rows_in(200, d).T)}
     table = pa.table({**table, "who": np.arange(200) // 3})
-    person = {"entity": "who", "max_rows_per_person": 2}
+    box = Box.unit(d)
+    person = {"domain": Schema.of_box(box, entity="who", max_rows_per_person=2)}
     epsilon = ("1", "0.1", "1/3")[d % 3]
     for neighbours in ("add-remove", "replace-one"):
         for extra in ({}, {"n_public": 150}, person):
             ledger = Ledger()
-            shared = {"neighbours": neighbours, "ledger": ledger, "random_state": 1, **extra}
-            fitted = kind(epsilon=epsilon, domain=Box.unit(d), **settings, **shared).fit(table)
-            rows = extra.get("max_rows_per_person", 1)
+            privacy = PureDP(epsilon, neighbours=neighbours)
+            shared = {"domain": box, "ledger": ledger, "random_state": 1, **extra}
+            fitted = kind(privacy=privacy, **settings, **shared).fit(table)
+            rows = 2 if extra is person else 1
             promise = PureDP(Fraction(epsilon), neighbours=neighbours, rows=rows).simulated()
             assert fitted.guarantee_ == promise
             assert ledger.totals() == [promise]
@@ -59,7 +62,8 @@ def test_inside_another_method_a_synopsis_spends_its_share_and_no_more(kind, set
     for extra in ({}, {"n_rows": 280}, {"n_rows": 280, "view": view}):
         page = Ledger().open(PureDP(1), by="test")
         synopsis = kind(epsilon=1, domain=domain, **settings)
-        synopsis.spend(rows_of(X, domain), page, page.budget / 3, Randomness(1), **extra)
+        rows = rows_of(X, domain)
+        synopsis.spend(Spending(rows, page, page.budget / 3, Randomness(1), **extra))
         assert page.total().epsilon == Fraction(1, 3)
         assert synopsis.n_rows_ == extra.get("n_rows", synopsis.n_rows_)
 

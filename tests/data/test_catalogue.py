@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from shoal.data.catalogue import FILES, load, names, typed
+from shoal.data.catalogue import FILES, load, names, with_number_columns
 from shoal.errors import DatasetUnavailable
 
 DATA = Path(os.environ.get("SHOAL_DATA", "../shared/data"))
@@ -149,9 +149,9 @@ def test_a_typo_gets_the_nearest_name():
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_column_is_whole_numbers_numbers_or_text(kind):
     cells, expected = KINDS[kind]
-    assert typed(pa.table({"a": cells})).to_pydict() == {"a": expected}
+    assert with_number_columns(pa.table({"a": cells})).to_pydict() == {"a": expected}
 
 
 def test_other_columns_stay_as_they_are():
     table = pa.table({"a": [1.5], "b": pa.array([True])})
-    assert typed(table) == table
+    assert with_number_columns(table) == table

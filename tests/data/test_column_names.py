@@ -1,6 +1,11 @@
 import pytest
 
-from shoal.data.column_names import check_header, lacking, near, places
+from shoal.data.column_names import (
+    check_header,
+    closest_name,
+    column_positions,
+    missing_columns_error,
+)
 from shoal.data.source import picked
 from shoal.errors import UnknownColumn, UnreadableTable
 
@@ -52,16 +57,16 @@ OTHERS = [("age", "sage"), ("sex", "six"), ("name", "Anna"), ("year2019", "year2
 
 @pytest.mark.parametrize(("asked", "there"), SLIPS)
 def test_a_slip_of_the_pen_is_pointed_out(asked, there):
-    assert near(asked, ["CANARY", there]) == [there]
+    assert closest_name(asked, ["CANARY", there]) == [there]
 
 
 @pytest.mark.parametrize(("asked", "there"), OTHERS)
 def test_a_name_that_is_merely_alike_is_not_said(asked, there):
-    assert near(asked, ["CANARY", there]) == []
+    assert closest_name(asked, ["CANARY", there]) == []
 
 
 def test_what_is_asked_for_is_said_and_what_is_there_is_counted():
-    error = lacking(["age", "visits", "sex"], ["age", "CANARY Roe", "34", "flu"])
+    error = missing_columns_error(["age", "visits", "sex"], ["age", "CANARY Roe", "34", "flu"])
     assert isinstance(error, UnknownColumn)
     message = "'visits', 'sex' of 3 columns asked for are not in the table, which has 4."
     assert error.message == message
@@ -75,8 +80,8 @@ def test_thousands_of_names_are_compared_in_a_moment():
 
 
 def test_places_are_said_in_order():
-    assert places(["a"], "abc") == "the 1st"
-    assert places(list("abc"), "abc") == "the 1st, 2nd and 3rd"
-    assert places([f"{i}" for i in range(9, 20)], [f"{i}" for i in range(30)]) == (
+    assert column_positions(["a"], "abc") == "the 1st"
+    assert column_positions(list("abc"), "abc") == "the 1st, 2nd and 3rd"
+    assert column_positions([f"{i}" for i in range(9, 20)], [f"{i}" for i in range(30)]) == (
         "the 10th, 11th, 12th, 13th, 14th and 6 more"
     )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shoal.data.encode import codes, floats_of, is_missing, numbers, oddities, owners
+from shoal.data.encode import codes, floats_of, is_missing, numbers, odd_cell_kinds, owners
 from shoal.domain import Categories
 from shoal.errors import InvalidSetting, NotNumeric, UnknownCategory, UnknownColumn
 
@@ -173,7 +173,7 @@ def test_what_is_no_number_is_named_wherever_it_stands(cell, place):
     cells = ["1.5", "inf", "NA"]
     cells.insert(place, cell)
     column = pa.array(cells)
-    assert oddities(column) == [ODD[cell]]
+    assert odd_cell_kinds(column) == [ODD[cell]]
     assert np.isnan(floats_of(column)[place])
 
 
@@ -181,5 +181,5 @@ def test_what_is_no_number_is_named_wherever_it_stands(cell, place):
 def test_marks_for_missing_values_are_no_text(cell):
     column = pa.array([cell], pa.string())
     assert is_missing(column).to_pylist() == [True]
-    assert oddities(column) == []
+    assert odd_cell_kinds(column) == []
     assert np.isnan(floats_of(column)[0])

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from scipy.stats import binom
 
-from shoal.audit import estimators, shipped, twins
+from shoal.audit import estimators, shipped
+from shoal.audit.twins import twins
 
 TOOL = Path(__file__).parents[2] / "tools" / "audit_table.py"
 _spec = importlib.util.spec_from_file_location("audit_table", TOOL)

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from shoal import mechanisms
+
 TOOL = Path(__file__).parents[2] / "tools" / "error_table.py"
 _spec = importlib.util.spec_from_file_location("error_table", TOOL)
 error_table = importlib.util.module_from_spec(_spec)
@@ -35,7 +37,7 @@ def test_the_page_shows_what_the_code_computes_now():
 
 def test_averaging_at_one_point_is_averaging_over_the_box():
     rows = np.random.default_rng(1).uniform(-1, 1, (20_000, 3))
-    for make in (error_table.shoal.Piecewise, error_table.shoal.Hybrid, error_table.shoal.PrivUnit):
+    for make in (mechanisms.Piecewise, mechanisms.Hybrid, mechanisms.PrivUnit):
         mean = make(3).variance(rows).sum(axis=1).mean()
         assert error_table._of(make(3), 3) == pytest.approx(mean, rel=0.01)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.domain import Box, Categories, Schema
-from shoal.domain.schema import findings
+from shoal.domain.schema import schema_problems
 from shoal.errors import InvalidDomain, UnknownBounds
 
 FULL = """
@@ -116,7 +116,7 @@ def _column(**keys):
 
 
 def test_a_good_schema_has_no_findings():
-    assert findings(GOOD) == []
+    assert schema_problems(GOOD) == []
 
 
 BAD = {
@@ -166,7 +166,7 @@ BAD = {
 @pytest.mark.parametrize("kind", BAD)
 def test_a_problem_is_said_in_the_writers_own_keys(kind):
     content, expected = BAD[kind]
-    assert any(expected in one for one in findings(content)), findings(content)
+    assert any(expected in one for one in schema_problems(content)), schema_problems(content)
 
 
 def test_all_problems_are_found_at_once():
@@ -175,7 +175,7 @@ def test_all_problems_are_found_at_once():
         "columns": {"age": {"low": 5, "high": 1}, "sex": {"valeus": ["F"]}, "x": {"low": "a"}},
         "entiti": "id",
     }
-    found = " ".join(findings(content))
+    found = " ".join(schema_problems(content))
     for key in ("version", "columns.age", "columns.sex.valeus", "columns.x.low", "entiti"):
         assert key in found
 
@@ -190,9 +190,9 @@ def _geo(latitude, longitude, **more):
 
 
 def test_geo_takes_two_numeric_columns_on_earth():
-    assert findings(_geo((40, 41), (-74, -73), sex={"values": ["F"]})) == []
-    assert "no third" in findings(_geo((40, 41), (-74, -73), age=AGE))[0]
-    assert "latitude" in findings(_geo((40, 91), (-74, -73)))[0]
+    assert schema_problems(_geo((40, 41), (-74, -73), sex={"values": ["F"]})) == []
+    assert "no third" in schema_problems(_geo((40, 41), (-74, -73), age=AGE))[0]
+    assert "latitude" in schema_problems(_geo((40, 91), (-74, -73)))[0]
 
 
 JSON = st.recursive(
@@ -216,6 +216,6 @@ CONTENT = st.fixed_dictionaries(
 
 @given(CONTENT | JSON)
 def test_any_content_is_found_wanting_or_makes_a_schema(content):
-    if not findings(content):
+    if not schema_problems(content):
         schema = Schema.of(content)
         assert Schema.of(schema.to_dict()) == schema

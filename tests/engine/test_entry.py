@@ -4,7 +4,7 @@ import pytest
 
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import rows_of
-from shoal.engine.entry import anywhere
+from shoal.engine.entry import anywhere, by_engine, frame_table
 from shoal.errors import (
     DimensionMismatch,
     InvalidDomain,
@@ -120,3 +120,21 @@ def test_no_number_that_occurs_is_moved_or_refused():
     far = np.array([[-1e299], [0.0], [1e-300], [1e299]])
     rows = rows_of({"x": far[:, 0]}, anywhere(["x"]), outside="refuse")
     np.testing.assert_array_equal(np.sort(rows.take(4, np.random.default_rng(1)), axis=0), far)
+
+
+def test_tables_of_this_machine_are_handed_on_as_they_came():
+    for table in ([[1.0]], pd.DataFrame({"x": [1]}), "rows.csv", None):
+        assert by_engine(table, embedded=lambda X: X, distributed=None) is table
+
+
+def test_a_frame_is_handed_on_behind_the_verbs_of_a_table(spark):
+    frame = spark.range(3).toDF("x")
+    table = by_engine(frame, embedded=None, distributed=lambda table: table)
+    assert (table.frame is frame, table.names) == (True, ("x",))
+    assert by_engine(table, embedded=None, distributed=lambda table: table) is table
+    assert frame_table(table) is table
+
+
+def test_what_is_no_frame_is_refused_where_a_frame_belongs():
+    with pytest.raises(InvalidSetting, match="A list came where a Spark DataFrame belongs"):
+        frame_table([[1.0]])

@@ -8,6 +8,7 @@ from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.engine.local import LocalRows
 from shoal.errors import AlreadyExists, DuplicateColumn, InvalidSetting, NotFinite, UnreadableTable
+from shoal.randomness import Randomness
 
 BOX = Box.unit(2)
 X = np.random.default_rng(3).random((100, 2))
@@ -96,3 +97,22 @@ def test_a_kernel_that_makes_other_rows_or_columns_is_refused(kernel):
 def test_names_that_are_missing_or_doubled_are_refused(names):
     with pytest.raises(DuplicateColumn):
         rows_of(X, BOX).map(doubled, names)
+
+
+def test_rows_of_an_array_come_back_as_an_array_with_a_line_each():
+    lines = rows_of(X, BOX).map(doubled, ["a", "b"]).like_input()
+    np.testing.assert_array_equal(lines, X * 2)
+    one = rows_of(X, BOX).map(lambda block: [np.arange(len(block))], ["place"])
+    assert one.like_input().shape == (100, 1)
+    places = one.like_input(squeeze=True)
+    assert places.dtype == np.int64
+    places[0] = 7  # whoever holds labels may change them
+    assert rows_of(np.empty((0, 2)), BOX).map(doubled, ["a", "b"]).like_input().shape == (0, 2)
+
+
+def test_all_lines_at_once_are_an_arrow_table_in_order_or_shuffled():
+    mapped = rows_of(X, BOX).map(doubled, ["a", "b"])
+    np.testing.assert_array_equal(mapped.frame()["a"].to_numpy(), X[:, 0] * 2)
+    mixed = mapped.shuffled(Randomness(7).noise).frame()
+    assert not mixed.equals(mapped.frame())
+    assert mixed.sort_by("a").equals(mapped.frame().sort_by("a"))

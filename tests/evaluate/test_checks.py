@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.errors import DimensionMismatch, NotFinite, NotNumeric
-from shoal.evaluate.checks import labels_of, points_of, two_labellings, two_sets
+from shoal.evaluate.checks import labels_of, points_of, two_labellings, two_point_sets
 
 
 def test_labels_are_whole_numbers_in_one_line():
@@ -29,6 +29,6 @@ def test_points_that_are_nowhere_are_refused_without_quoting_them(nowhere):
 
 def test_centres_of_another_width_or_none_are_refused():
     with pytest.raises(DimensionMismatch):
-        two_sets([[0.0, 1.0]], [[0.0]])
+        two_point_sets([[0.0, 1.0]], [[0.0]])
     with pytest.raises(DimensionMismatch, match="at least one"):
-        two_sets(np.empty((0, 2)), [[0.0, 1.0]])
+        two_point_sets(np.empty((0, 2)), [[0.0, 1.0]])

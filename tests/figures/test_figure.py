@@ -1,8 +1,9 @@
 import json
+import sys
 
 import pytest
 
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, MissingPart
 from shoal.figures import Dots, cell_map, dots, figure_of
 
 
@@ -22,3 +23,13 @@ def test_a_figure_is_drawn_again_from_its_json():
 def test_an_unknown_kind_of_figure_is_refused():
     with pytest.raises(InvalidSetting):
         figure_of({"kind": "pie", "title": "t", "alt": "a", "data": {}})
+
+
+def test_without_plotly_the_extra_is_named_and_pictures_are_drawn_all_the_same(monkeypatch):
+    for module in ("plotly", "plotly.graph_objects", "plotly.subplots"):
+        monkeypatch.setitem(sys.modules, module, None)
+    figure = dots(10, 24)
+    assert figure.svg().startswith("<svg")
+    with pytest.raises(MissingPart, match="plotly") as caught:
+        figure.plotly()
+    assert "shoal[plotly]" in str(caught.value)

@@ -2,11 +2,12 @@ import json
 import shlex
 
 import pytest
-from rich.console import Console
 
-from shoal.audit import LowerBound, Measured, twins
+from shoal.audit import LowerBound, Measured
 from shoal.audit.case import Case
-from shoal.pages.audit import Told, document, names, names_document, page, summary
+from shoal.audit.twins import twins
+from shoal.cli.output import in_print
+from shoal.pages.audit import Audit, case_list, page
 
 
 def bound(epsilon=0.5, claim=1.0, verdict="consistent", **more):
@@ -15,28 +16,20 @@ def bound(epsilon=0.5, claim=1.0, verdict="consistent", **more):
     return LowerBound(epsilon=epsilon, claim=claim, verdict=verdict, **settings)
 
 
-def told(found, name="something", asked=None, **more):
-    given = {"epsilon": None, "delta": None, "draws": None, "alpha": 0.01} | (asked or {})
-    return Told(name, found, given, 7, **more)
+def audit(findings, name="something", options=None, **more):
+    given = {"epsilon": None, "delta": None, "draws": None, "alpha": 0.01} | (options or {})
+    return Audit(name, findings, given, 7, **more)
 
 
 def one(finding, **more):
-    return told({"it": finding}, **more)
-
-
-def shown(parts):
-    console = Console(width=100, markup=False)
-    with console.capture() as text:
-        for part in parts:
-            console.print(part)
-    return text.get()
+    return audit({"it": finding}, **more)
 
 
 def test_the_worst_verdict_is_the_verdict():
     order = ("violated", "broken", "no claim", "consistent")
     for first in range(4):
         found = {each: bound(verdict=each) for each in reversed(order[first:])}
-        assert told(found).verdict == order[first]
+        assert audit(found).verdict == order[first]
 
 
 @pytest.mark.parametrize(
@@ -50,24 +43,24 @@ def test_the_worst_verdict_is_the_verdict():
     ],
 )
 def test_one_finding_is_a_sentence(finding, words):
-    assert words in one(finding).in_words
+    assert words in one(finding).sentence
 
 
 def test_numbers_that_differ_are_told_apart():
-    told_ = one(bound(1.0004, verdict="violated")).in_words
-    assert told_ == "1.0004 was found where 1 is claimed."
+    text = one(bound(1.0004, verdict="violated")).sentence
+    assert text == "1.0004 was found where 1 is claimed."
 
 
 def test_many_findings_are_counted():
     found = {"a": bound(), "b": bound(2, verdict="violated"), "c": bound(verdict="broken")}
-    assert told(found).faults == ["b", "c"]
-    assert told(found).in_words.startswith("2 of 3 audits")
-    assert told({"a": bound(), "b": bound()}).in_words.startswith("None of 2 audits")
+    assert audit(found).faults == ["b", "c"]
+    assert audit(found).sentence.startswith("2 of 3 audits")
+    assert audit({"a": bound(), "b": bound()}).sentence.startswith("None of 2 audits")
 
 
 def test_the_terminal_shows_every_finding_and_what_gave_faults_away():
     found = {"first": bound(), "second": bound(2, verdict="violated", event="value 9")}
-    words = shown(summary(told(found)))
+    words = in_print(*page(audit(found)).lines)
     for part in ("violated", "first", "second", "second: event: value 9", "alpha 0.01", "seed 7"):
         assert part in words
     assert "for you alone" not in words
@@ -77,20 +70,20 @@ def test_a_sum_or_a_sensitivity_has_neither_draws_nor_a_ceiling():
     twin = twins["split the wrong way round, d = 10"]
     found = twin.run()
     assert isinstance(found, Measured)
-    (row,) = page(told({"split": found})).tables[0]["rows"]
+    (row,) = page(audit({"split": found})).verdicts.tables[0]["rows"]
     assert row[1:] == ["violated", "1", "1.21", "", ""]
 
 
 def test_inputs_that_may_be_somebodys_are_said_to_be():
     hidden = one(bound(constructed=False))
     assert not hidden.constructed
-    assert "for you alone" in shown(summary(hidden))
-    assert document(hidden)["for_the_holder_alone"] is True
-    assert page(hidden).constructed is False
+    assert "for you alone" in in_print(*page(hidden).lines)
+    assert page(hidden).values["for_the_holder_alone"] is True
+    assert page(hidden).verdicts.constructed is False
 
 
 def test_one_finding_on_somebodys_inputs_marks_all():
-    assert not told({"a": bound(), "b": bound(constructed=False)}).constructed
+    assert not audit({"a": bound(), "b": bound(constructed=False)}).constructed
 
 
 @pytest.mark.parametrize(
@@ -98,11 +91,11 @@ def test_one_finding_on_somebodys_inputs_marks_all():
     [
         (one(bound()), "shoal audit something --alpha 0.01 --seed 7"),
         (
-            one(bound(), name="Duchi with ties, d = 2", asked={"epsilon": "2", "draws": 1000}),
+            one(bound(), name="Duchi with ties, d = 2", options={"epsilon": "2", "draws": 1000}),
             "shoal audit 'Duchi with ties, d = 2' --epsilon 2 --draws 1000 --alpha 0.01 --seed 7",
         ),
         (
-            one(bound(), python="mine:f", pair="[0, 1]", asked={"delta": 0.1}),
+            one(bound(), python="mine:f", pair="[0, 1]", options={"delta": 0.1}),
             "shoal audit --python mine:f --pair '[0, 1]' --made-up --delta 0.1 --alpha 0.01 "
             "--seed 7",
         ),
@@ -119,19 +112,19 @@ def test_the_command_does_the_same_again_and_keeps_nobodys_inputs(made, words):
 
 def test_the_document_is_plain_json():
     found = {name: twins[name].run(draws=4_000) for name in ("memo per value", "box from the rows")}
-    values = document(told(found))
+    values = page(audit(found)).values
     assert json.loads(json.dumps(values)) == values
 
 
 def test_a_page_opens_the_few_or_the_first_faults():
-    few = page(told({"a": bound(), "b": bound()}))
+    few = page(audit({"a": bound(), "b": bound()})).verdicts
     assert [detail.open for detail in few.details] == [True, True]
     many = {str(i): bound(verdict="violated" if i > 3 else "consistent") for i in range(10)}
-    assert [d.name for d in page(told(many)).details if d.open] == ["4", "5", "6"]
+    assert [d.name for d in page(audit(many)).verdicts.details if d.open] == ["4", "5", "6"]
 
 
 def test_every_finding_has_its_figure_and_its_words():
-    made = page(told({"a": bound(notes=("something odd",))}))
+    made = page(audit({"a": bound(notes=("something odd",))})).verdicts
     (detail,) = made.details
     assert len(detail.figures) == 1
     assert "note: something odd" in detail.lines
@@ -141,11 +134,11 @@ def test_every_finding_has_its_figure_and_its_words():
 def test_a_kind_is_named_once_in_the_list():
     case = Case(None, (0, 1), 1.0, about="values 0 and 1")
     known = {"mechanisms": {"a": case, "b": case}, "twins": {"c": case}}
-    lines = [str(line).removeprefix(kind) for line, kind in
-             zip(names(known), ("mechanisms", "", "twins"), strict=True)]  # fmt: skip
-    assert [line.strip() for line in lines] == ["a", "b", "c"]
-    assert names_document(known)["twins"] == {"c": "values 0 and 1"}
+    listed = case_list(known)
+    labels = [(line.label, line.text) for line in listed.lines]
+    assert labels == [("mechanisms", "a"), ("", "b"), ("twins", "c")]
+    assert listed.values["twins"] == {"c": "values 0 and 1"}
 
 
 def test_a_list_of_nothing_is_nothing():
-    assert names({"mechanisms": {}}) == []
+    assert case_list({"mechanisms": {}}).lines == []

@@ -1,52 +1,49 @@
 import pytest
 
-from shoal.cli.inputs.cluster_methods import Asked
-from shoal.cli.output import in_print
-from shoal.cluster import PrivateKMeans
-from shoal.domain import Box
-from shoal.pages.cluster import code, label, listed, promised, unit_of, without
-from shoal.privacy import PureDP
+from shoal.cluster import PrivateKMeans, WaveCluster
+from shoal.domain import Box, Schema
+from shoal.pages.cluster import (
+    count_text,
+    estimator_code,
+    exact_promise_lines,
+    release_settings,
+    unit_of,
+    without,
+)
+from shoal.privacy import PureDP, Released, Result
 
 BOX = Box(age=(0, 110), visits=(0, 20))
 
 
-@pytest.mark.parametrize(
-    ("names", "said"),
-    [(["a"], "a"), (["a", "b"], "a and b"), (["a", "b", "c"], "a, b and c"),
-     (list("abcde"), "a, b and 3 more columns")],
-)  # fmt: skip
-def test_names_are_listed_as_in_a_sentence(names, said):
-    assert listed(names) == said
+@pytest.mark.parametrize(("k", "text"), [(0, "No groups"), (1, "1 group"), (2, "2 groups")])
+def test_groups_are_counted_as_in_a_sentence(k, text):
+    assert count_text(k) == text
 
 
 def test_a_publisher_is_named_only_if_there_is_one():
-    assert "publisher" not in label(Asked("wave", "1", BOX), PureDP(1))
-    named = label(Asked("wave", "1", BOX, publisher="The town"), PureDP(1), title="Groups")
-    assert (named["publisher"], named["title"]) == ("The town", "Groups")
-
-
-def test_many_bounds_are_cut():
-    box = Box.of(list("abcdef"), [0] * 6, [1] * 6)
-    assert label(Asked("wave", "1", box), PureDP(1))["bounds"].endswith("d 0 to 1 and 2 more")
+    assert "publisher" not in release_settings(BOX, PureDP(1), None)
+    shown = release_settings(BOX, PureDP(1), "The town", title="Groups")
+    assert (shown["publisher"], shown["title"]) == ("The town", "Groups")
 
 
 def test_settings_that_are_none_are_left_out_of_the_code():
-    text = code(Asked("wave", "0.5", BOX, seed=3), "WaveCluster", "", cells=None, level=2)
+    model = WaveCluster(epsilon="0.5", domain=BOX, random_state=3)
+    text = estimator_code(model, "", cells=None, level=2)
+    assert "shoal.WaveCluster(" in text
     assert "cells" not in text
     assert "level=2" in text
     assert "random_state=3" in text
     compile(text, "page", "exec")
 
 
-def test_a_simulation_is_said_to_promise_nothing():
-    seeded = PureDP(1, simulation=True)
-    assert "Promised Nothing" in " ".join(in_print(*promised(seeded)).split())
-    assert "Nothing" not in in_print(*promised(PureDP(1)))
+def test_the_promise_is_named_after_its_sentence():
+    *_, last = exact_promise_lines(PureDP(1))
+    assert (last.label, last.text) == ("Exactly", "ε = 1, pure differential privacy, for one row.")
 
 
 def test_people_are_counted_only_where_each_is_known_and_has_one_row():
-    def model(**whose):
-        return PrivateKMeans(2, epsilon=1, domain=Box.unit(2), **whose)
+    def model(**people):
+        return PrivateKMeans(2, epsilon=1, domain=Schema.of_box(Box.unit(2), **people))
 
     assert unit_of(model()) == "rows"
     assert unit_of(model(entity="id", max_rows_per_person=4)) == "rows"
@@ -54,4 +51,5 @@ def test_people_are_counted_only_where_each_is_known_and_has_one_row():
 
 
 def test_values_may_be_left_out():
-    assert without({"a": 1, "b": 2, "c": 3}, "a", "c") == {"b": 2}
+    result = Result("x", PureDP(1), released={name: Released(name) for name in "abc"})
+    assert list(without(result, "a", "c").released) == ["b"]

@@ -1,5 +1,4 @@
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +7,7 @@ from typer.testing import CliRunner
 from shoal.cli.main import app
 from shoal.domain import Box, Grid
 from shoal.mechanisms import Geometric
-from shoal.pages.demo import Release, document, result, summary
+from shoal.pages.demo import Release, page
 from shoal.privacy import Ledger, PureDP
 from shoal.report import findings, render
 
@@ -25,7 +24,7 @@ def a_release(epsilon=1, simulation=False):
 @pytest.mark.parametrize("simulation", [False, True])
 @pytest.mark.parametrize("epsilon", [1, "0.25", "1/3"])
 def test_the_code_on_the_page_runs_and_keeps_the_promise(epsilon, simulation):
-    code = result(a_release(epsilon, simulation)).settings["code"].value
+    code = page(a_release(epsilon, simulation)).settings["code"]
     names = {}
     exec(code, names)
     assert names["noisy_counts"].sum() == pytest.approx(10_000, abs=2_000)
@@ -47,28 +46,28 @@ def test_the_code_of_a_simulation_makes_the_very_same_counts(seed, tmp_path):
 def test_a_total_that_noise_drowns_is_not_told():
     counts = np.full(GRID.shape, -43_469_256)
     drowned = Release(GRID, Geometric(PureDP("1e-9")), counts, PureDP("1e-9"), Ledger())
-    words = json.dumps([leaf.value for name, leaf in result(drowned).released.items()
-                        if name != "figures"])  # fmt: skip
+    made = page(drowned)
+    released = made.to_result().released.items()
+    words = json.dumps([leaf.value for name, leaf in released if name != "figures"])
     assert "cannot be told" in words
     assert "-39" not in words
-    shown = " ".join(str(line) for line in summary(drowned, [Path("a")], Path("b")))
-    assert "cannot be told at this epsilon" in " ".join(shown.split())
-    assert document(drowned, [Path("a")])["people_about"] == 0
+    assert "cannot be told at this epsilon" in " ".join(line.text for line in made.lines)
+    assert made.values["people_about"] == 0
 
 
 def test_words_say_that_noise_chose_the_areas():
-    made = result(a_release(1)).released
-    assert "chosen by their noisy counts" in made["tables"].value[0]["note"]
-    listed = made["tables"].value[0]["rows"]
-    described = made["figures"].value[0].alt
+    made = page(a_release(1))
+    assert "chosen by their noisy counts" in made.tables[0].note
+    listed = made.tables[0].rows
+    described = made.figures[0].alt
     assert described.count(" sessions a week of ") == len(listed)
     assert all(f"{row[1]} sessions a week of {row[2]} minutes" in described for row in listed)
 
 
 def test_a_map_without_people_makes_a_page_too():
     empty = Release(GRID, Geometric(PureDP(1)), np.zeros(GRID.shape, int), PureDP(1), Ledger())
-    released = result(empty).released
-    assert released["tables"].value[0]["rows"] == []
-    assert "No area stands clear" in released["tables"].value[0]["note"]
-    assert "No area stands clear" in released["figures"].value[0].alt
-    assert "No area stands clear" in render(findings(result(empty)))
+    made = page(empty)
+    assert made.tables[0].rows == []
+    assert "No area stands clear" in made.tables[0].note
+    assert "No area stands clear" in made.figures[0].alt
+    assert "No area stands clear" in render(findings(made.to_result()))

@@ -3,9 +3,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from shoal.cli.inputs.evaluation_rows import Held
 from shoal.evaluate import score
-from shoal.pages.evaluation import WORDS, Told, document, page
+from shoal.pages.evaluation import SCORE_NAMES, Evaluation, page
 from shoal.privacy import PureDP
 from shoal.report import verdict_page
 
@@ -14,9 +13,9 @@ ROWS = TRUE[:, None] + np.linspace(0, 0.3, 100)[:, None]
 MODEL = SimpleNamespace(guarantee_=PureDP(1), n_clusters_=2, n_features_in_=1)
 
 
-def told(found, control=None):
-    held = Held(MODEL, ROWS, TRUE, 100)
-    return Told(Path("model"), held, "group", 1, score(found, ROWS, against=TRUE, control=control))
+def scored(labels, control=None):
+    table = score(labels, ROWS, against=TRUE, control=control)
+    return Evaluation(Path("model"), MODEL, table, 100, 100, "group", 1)
 
 
 def test_every_score_has_words():
@@ -27,30 +26,29 @@ def test_every_score_has_words():
             return np.abs(rows - self.cluster_centers_.T).argmin(axis=1)
 
     named = score(Centred(), ROWS, against=TRUE).column("score").to_pylist()
-    assert set(named) == set(WORDS)
+    assert set(named) == set(SCORE_NAMES)
 
 
 def test_a_model_without_centres_is_judged_by_its_labels():
-    assert told(TRUE).main["score"] == "ami"
+    assert scored(TRUE).main["score"] == "ami"
 
 
 def test_it_is_no_better_only_if_the_control_says_so():
     poor = np.arange(100) % 2
     nearly = np.where(np.arange(100) == 3, 1, TRUE)
-    assert told(poor, nearly).is_no_better
-    assert not told(nearly, poor).is_no_better
-    assert not told(poor).is_no_better
+    assert scored(poor, nearly).is_no_better
+    assert not scored(nearly, poor).is_no_better
+    assert not scored(poor).is_no_better
 
 
 def test_the_page_is_for_the_holder_and_promises_nothing():
-    text = verdict_page(page(told(TRUE, np.arange(100) % 2)))
+    text = verdict_page(page(scored(TRUE, np.arange(100) % 2)).verdicts)
     assert "CURATOR ONLY" in text
     assert "nobody can tell" not in text
-    assert all(WORDS[name] in text for name in ("ami", "ari", "silhouette"))
+    assert all(SCORE_NAMES[name] in text for name in ("ami", "ari", "silhouette"))
 
 
 def test_the_document_says_what_was_compared():
-    said = document(told(TRUE))
-    assert said["compared_with"] == "the groups in column 'group'"
-    assert said["no_better_than_without_data"] is False
-    assert said["file"] is None
+    values = page(scored(TRUE)).values
+    assert values["compared_with"] == "the groups in column 'group'"
+    assert values["no_better_than_without_data"] is False

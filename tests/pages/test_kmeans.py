@@ -1,22 +1,20 @@
 import json
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.cli.inputs.cluster_methods import METHODS, Asked
+from shoal.cli.inputs.clustering import METHODS, Options
 from shoal.cli.output import in_print
 from shoal.cluster.totals import NOBODY_TOLD
 from shoal.data import write_table
 from shoal.domain import Box
-from shoal.pages.kmeans import WEAK, Groups, document, result, same_code, summary
+from shoal.pages.kmeans import WEAK, code, page
 from shoal.privacy import Ledger
 from shoal.report import findings, render
 
 BOX = Box(age=(0, 110), visits=(0, 20))
-FILES = [Path("model/report.html"), Path("model/model.json")]
 
 
 def rows(d=2, n=2_000):
@@ -24,84 +22,86 @@ def rows(d=2, n=2_000):
     return 0.3 + 0.4 * (np.arange(n) % 2)[:, None] + rng.normal(0, 0.03, (n, d))
 
 
-def told(box=BOX, X=None, **settings):
-    asked = Asked("kmeans", settings.pop("epsilon", "1"), box, settings.pop("k", range(2, 3)),
-                  seed=1, **settings)  # fmt: skip
+def fitted(box=BOX, X=None, **settings):
+    given = {"epsilon": "1", "n_clusters": range(2, 3), "seed": 1} | settings
     X = box.unscale(rows(box.d)) if X is None else X
-    return METHODS["kmeans"].build(asked).fit(X), asked
+    return METHODS["kmeans"].build(Options("kmeans", box=box, **given)).fit(X)
+
+
+def made(box=BOX, X=None, title=None, publisher=None, **settings):
+    return page(fitted(box, X, **settings), title=title, publisher=publisher)
 
 
 def test_the_page_has_words_for_everything_on_the_label():
-    label = findings(result(*told()), ledger=Ledger())["label"]
+    label = findings(made().to_result(), ledger=Ledger())["label"]
     assert not [field["name"] for field in label if field["value"] == "not stated"]
 
 
 def test_the_page_shows_map_table_facts_and_what_noise_costs():
-    page = findings(result(*told()))
-    assert page["kind"] == "private k-means"
-    assert [figure["kind"] for figure in page["figures"][2:]] == ["cell_map"]
-    (table,) = page["result"]["tables"]
+    shown = findings(made().to_result())
+    assert shown["kind"] == "private k-means"
+    assert [figure["kind"] for figure in shown["figures"][2:]] == ["cell_map"]
+    (table,) = shown["result"]["tables"]
     assert table["columns"] == ["Group", "age", "visits", "Rows, about"]
     assert len(table["rows"]) == 2
-    assert page["errors"]
-    assert page["settings"]["algorithm"] == "auto"
-    assert "synopsis_" not in page["result"]["values"]  # it would name a ledger's path
+    assert shown["errors"]
+    assert shown["settings"]["algorithm"] == "auto"
+    assert "synopsis_" not in shown["result"]["values"]  # it would name a ledger's path
 
 
 def test_the_page_is_plain_json():
-    page = findings(result(*told()), ledger=Ledger())
-    assert json.loads(json.dumps(page)) == page
+    shown = findings(made().to_result(), ledger=Ledger())
+    assert json.loads(json.dumps(shown)) == shown
 
 
 def test_titles_and_names_from_outside_are_escaped():
     hostile = '</script><b onload="x">'
     box = Box.of([hostile, "=1+1"], [0, 0], [1, 1])
-    page = render(findings(result(*told(box, title=hostile, publisher=hostile))))
-    assert "<b onload" not in page
-    assert "</script>" not in page
+    text = render(findings(made(box, title=hostile, publisher=hostile).to_result()))
+    assert "<b onload" not in text
+    assert "</script>" not in text
 
 
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
 def test_that_no_group_can_be_told_is_said_first_on_terminal_page_and_in_json():
-    few = told(X=BOX.unscale(rows(n=40)), epsilon="0.05")
-    page = findings(result(*few))
-    assert page["errors"][0] == NOBODY_TOLD
-    assert page["result"]["summary"].startswith(NOBODY_TOLD)
-    assert page["settings"]["title"] == "No groups can be told by age and visits"
-    assert page["result"]["values"]["groups_told_"] == [False, False]
-    assert all(row[-1].endswith("(not told)") for row in page["result"]["tables"][0]["rows"])
-    shown = " ".join(in_print(*summary(*few, FILES)).split())
-    assert "No groups can be told" in shown
-    assert "in 2 groups" not in shown
-    assert "Group " not in shown  # centres of noise are no news; they are in the folder
-    document_ = document(*few, FILES)
-    assert document_["groups_told"] == 0
-    assert document_["rows_told"] is False
-    assert len(document_["groups"]) == 2  # paid for, and kept
+    few = made(X=BOX.unscale(rows(n=40)), epsilon="0.05")
+    shown = findings(few.to_result())
+    assert shown["errors"][0] == NOBODY_TOLD
+    assert shown["result"]["summary"].startswith(NOBODY_TOLD)
+    assert shown["settings"]["title"] == "No groups can be told by age and visits"
+    assert shown["result"]["values"]["groups_told_"] == [False, False]
+    assert all(row[-1].endswith("(not told)") for row in shown["result"]["tables"][0]["rows"])
+    text = " ".join(in_print(*few.lines).split())
+    assert "No groups can be told" in text
+    assert "in 2 groups" not in text
+    assert "Group " not in text  # centres of noise are no news; they are in the folder
+    assert few.values["groups_told"] == 0
+    assert few.values["rows_told"] is False
+    assert len(few.values["groups"]) == 2  # paid for, and kept
 
 
 def test_few_rows_for_the_noise_are_told_before_other_errors():
     wide = Box.of([f"c{i}" for i in range(60)], [0] * 60, [1] * 60)
-    few = told(wide, X=rows(60, n=380))
-    assert all(few[0].groups_told_)
-    assert findings(result(*few))["errors"][0] == WEAK
-    assert WEAK not in findings(result(*told()))["errors"]
+    few = made(wide, X=rows(60, n=380))
+    assert few.values["groups_told"] == 2
+    assert findings(few.to_result())["errors"][0] == WEAK
+    assert WEAK not in findings(made().to_result())["errors"]
 
 
 def test_many_columns_are_cut_where_they_are_listed_and_kept_where_they_are_counted():
     box = Box.of([f"c{i}" for i in range(20)], [0] * 20, [1] * 20)
-    model, asked = told(box)
-    (table,) = findings(result(model, asked))["result"]["tables"]
-    assert len(table["columns"]) == 14
-    assert "other 8 columns are in centers.csv" in table["note"]
-    assert len(document(model, asked, FILES)["groups"][0]["center"]) == 20
-    assert "c19" not in in_print(*summary(model, asked, FILES))
+    shown = made(box)
+    (table,) = shown.tables
+    assert len(table.columns) == 14
+    assert "other 8 columns are in centers.csv" in table.note
+    assert len(shown.values["groups"][0]["center"]) == 20
+    assert "c19" not in in_print(*shown.lines)
 
 
 def test_a_simulation_promises_nothing():
-    words = " ".join(in_print(*summary(*told(), FILES)).split())
-    assert "Promised Nothing. With real noise:" in words
-    assert document(*told(), FILES)["simulation"] is True
+    shown = made()
+    assert "Promised Nothing. With real noise:" in " ".join(in_print(*shown.lines).split())
+    assert shown.values["simulation"] is True
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ def test_the_code_on_the_page_does_the_same(settings, tmp_path, monkeypatch):
     box = settings.pop("box", BOX)
     X = dict(zip(box.names, box.unscale(rows()).T, strict=True))
     write_table(pa.table(X), "table.csv")
-    model, asked = told(box, X="table.csv", **settings)
-    exec(same_code(asked, Groups(model)), {})
+    model = fitted(box, X="table.csv", **settings)
+    exec(code(model, 2), {})
     again = shoal.load_model("model")
     np.testing.assert_array_equal(again.cluster_centers_, model.cluster_centers_)
     assert again.guarantee_ == model.guarantee_

@@ -4,22 +4,22 @@ import numpy as np
 import pytest
 
 from shoal.cluster import PrivateKMeans
-from shoal.domain import Box
-from shoal.pages.kmeans import Groups, _with_noise
+from shoal.domain import Box, Schema
+from shoal.pages.kmeans import KMeansGroups, _with_noise
 from shoal.privacy import PureDP
 
 BOX = Box(age=(0, 110), visits=(0, 20))
 
 
-def groups(n_rows=1_000, **settings):
-    model = PrivateKMeans(2, epsilon=1, domain=BOX, **settings)
+def groups(n_rows=1_000, **people):
+    model = PrivateKMeans(2, epsilon=1, domain=Schema.of_box(BOX, **people))
     model.cluster_centers_ = np.array([[30.0, 4.0], [70.0, 14.0]])
     model.expected_error_ = np.array([0.1, 0.2])
     model.cluster_weights_ = np.array([600.4, n_rows - 600.4])
     model.n_rows_, model.n_rows_within_ = n_rows, 35
     model.groups_told_ = np.array([True, n_rows > 700])
-    model.guarantee_ = PureDP(1, rows=settings.get("max_rows_per_person") or 1)
-    return Groups(model)
+    model.guarantee_ = PureDP(1, rows=people.get("max_rows_per_person") or 1)
+    return KMeansGroups(model)
 
 
 def test_noise_is_told_in_each_columns_own_units():
@@ -27,7 +27,7 @@ def test_noise_is_told_in_each_columns_own_units():
     share = 0.1 / math.sqrt(2) / 2
     assert groups().relative[0] == pytest.approx(share)
     np.testing.assert_allclose(groups().reach[0], [110 * share, 20 * share])
-    assert groups().in_words(0) == ["30.0 ± 3.9", "4.00 ± 0.71"]
+    assert groups().center_text(0) == ["30.0 ± 3.9", "4.00 ± 0.71"]
 
 
 def test_whole_numbers_of_groups_add_up_to_the_headline():
@@ -36,12 +36,12 @@ def test_whole_numbers_of_groups_add_up_to_the_headline():
 
 
 def test_a_group_that_may_be_nobody_is_marked():
-    assert [groups(690).counted(i) for i in (0, 1)] == ["600", "90 (not told)"]
+    assert [groups(690).size_text(i) for i in (0, 1)] == ["600", "90 (not told)"]
 
 
 def test_few_people_a_group_are_called_weak():
-    assert not groups(1_000).weak
-    assert groups(20).weak
+    assert not groups(1_000).is_weak
+    assert groups(20).is_weak
 
 
 def test_people_are_counted_only_where_each_is_known_and_has_one_row():

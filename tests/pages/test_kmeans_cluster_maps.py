@@ -3,7 +3,7 @@ import pytest
 
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box
-from shoal.pages.kmeans import Groups, maps
+from shoal.pages.kmeans import KMeansGroups, maps
 
 
 def fitted(d, n=3_000, k=3, box=None, **settings):
@@ -12,7 +12,7 @@ def fitted(d, n=3_000, k=3, box=None, **settings):
     X = middles[np.arange(n) % k] + rng.normal(0, 0.05, (n, d))
     cube = Box.of([f"c{i}" for i in range(d)], [-1] * d, [1] * d)
     model = PrivateKMeans(k, epsilon=1, domain=box or cube, random_state=1, **settings)
-    return Groups(model.fit(X if box is None else box.unscale(X, -1, 1)))
+    return KMeansGroups(model.fit(X if box is None else box.unscale(X, -1, 1)))
 
 
 def test_two_columns_make_one_map_of_the_released_cells():

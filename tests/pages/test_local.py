@@ -1,22 +1,22 @@
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from shoal.cli.inputs.reports import Heard
-from shoal.cli.verbs.cluster_local import _users
 from shoal.cluster import LocalClusterer
 from shoal.cluster.local.evidence import Evidence
-from shoal.cluster.local.spark import Gathered
 from shoal.domain import Box
 from shoal.mechanisms import LocalGrid, NDLaplace
-from shoal.pages.local import NONE_TOLD, NOT_TRIED, PLAIN, Asked, Groups, document, maps, result
+from shoal.pages.local import NO_GROUPS, NOT_TRIED, PLAIN, LocalGroups, maps, page
 from shoal.privacy import LocalDP
 from shoal.randomness import Randomness
 
 BOX = Box(x=(0, 10), y=(0, 10), z=(0, 10))
 PLACES = np.array([[2.0, 2.0, 5.0], [8.0, 7.0, 5.0]])
-ASKED = Asked("reports.parquet", "auto", range(2, 3))
+
+
+def shown(groups, n_clusters=(2,)):
+    return page(groups, table="reports.parquet", n_clusters=n_clusters)
 
 
 def groups(mechanism, box, n=800, method="auto", total=None):
@@ -24,13 +24,13 @@ def groups(mechanism, box, n=800, method="auto", total=None):
     reports = mechanism.release(box.clip(rows), Randomness(1).noise)
     made = reports.mechanism
     model = LocalClusterer(2, mechanism=made, method=method, random_state=1).fit(reports)
-    heard = Heard(reports, total or n, made.guarantee, box, "a person, told by 'who'")
-    return Groups(model, model.control(random_state=1), heard)
+    control = model.control(random_state=1)
+    return LocalGroups(model, control, box, made.guarantee, total or n, "a person, told by 'who'")
 
 
 @pytest.fixture(scope="module")
 def placed():
-    return groups(NDLaplace(3, bounds=BOX), BOX)
+    return groups(NDLaplace(3, domain=BOX), BOX)
 
 
 def test_sizes_are_shares_of_the_density(placed):
@@ -44,27 +44,25 @@ def test_centres_without_data_leave_much_more_inertia(placed):
 
 
 def test_the_same_centres_agree_and_leave_the_same(placed):
-    same = Groups(placed.model, placed.model, placed.heard)
+    same = replace(placed, control=placed.model)
     assert same.agreement == pytest.approx(1)
     assert same.ratio == pytest.approx(1)
 
 
-@pytest.mark.parametrize("told", [True, False, None])
-def test_the_verdict_is_said_first_on_the_page_and_in_the_document(placed, told):
-    evidence = None if told is None else Evidence(told, {"spread evenly": 1.0}, 2.0, 1.5)
-    shown = Groups(placed.model, placed.control, placed.heard, evidence)
-    page = result(shown, ASKED)
-    errors, title = page.released["errors"].value, page.settings["title"].value
-    first = {False: NONE_TOLD, None: NOT_TRIED}.get(told)
-    assert (errors[0] == first) if first else NONE_TOLD not in errors
-    assert title.startswith("No groups can be told" if told is False else "2 groups")
-    document_ = document(shown, [Path("model/report.html")])
-    assert document_["may_be_noise"] is (None if told is None else not told)
+@pytest.mark.parametrize("certain", [True, False, None])
+def test_the_verdict_is_said_first_on_the_page_and_in_the_document(placed, certain):
+    evidence = None if certain is None else Evidence(certain, {"spread evenly": 1.0}, 2.0, 1.5)
+    made = shown(replace(placed, evidence=evidence))
+    first = {False: NO_GROUPS, None: NOT_TRIED}.get(certain)
+    assert (made.limits[0] == first) if first else NO_GROUPS not in made.limits
+    title = made.settings["title"]
+    assert title.startswith("No groups can be told" if certain is False else "2 groups")
+    assert made.values["may_be_noise"] is (None if certain is None else not certain)
 
 
 def test_what_is_counted_are_people_only_where_each_reported_once(placed):
     assert placed.unit == "people"
-    assert far(placed, 9_000).unit == "reports"
+    assert replace(placed, protects="a row").unit == "reports"
 
 
 def test_maps_are_of_the_two_pairs_that_differ_most_found_and_without_data(placed):
@@ -75,68 +73,43 @@ def test_maps_are_of_the_two_pairs_that_differ_most_found_and_without_data(place
 
 
 def test_what_a_page_says_depends_on_how_it_was_learnt(placed):
-    plain = groups(NDLaplace(3, bounds=BOX), BOX, method="plain", total=5_000)
-    said = result(plain, ASKED).released["errors"].value
-    assert PLAIN in said
-    assert any("drawn at random" in line for line in said)
-    told = document(plain, [Path("model/report.html")])
-    assert (told["reports"], told["reports_used"]) == (5_000, 800)
-    assert PLAIN not in result(placed, ASKED).released["errors"].value
+    plain = groups(NDLaplace(3, domain=BOX), BOX, method="plain", total=5_000)
+    made = shown(plain)
+    assert PLAIN in made.limits
+    assert any("drawn at random" in line for line in made.limits)
+    assert (made.values["reports"], made.values["reports_used"]) == (5_000, 800)
+    assert PLAIN not in shown(placed).limits
 
 
 def test_a_choice_among_numbers_is_told(placed):
-    asked = Asked("reports.parquet", "auto", range(2, 7))
-    said = " ".join(result(placed, asked).released["errors"].value)
-    assert "chosen among 2 to 6" in said
-    assert "Each person was reported once." in said
+    limits = " ".join(shown(placed, range(2, 7)).limits)
+    assert "chosen among 2 to 6" in limits
+    assert "Each person was reported once." in limits
 
 
 def test_a_grid_s_promise_is_the_reports_own():
     box = BOX.select(["x", "y"])
-    told = result(groups(LocalGrid(box, epsilon=4, cells=6), box, 400), ASKED)
-    assert told.guarantee == LocalDP(4)
-    assert "nothing was spent" in told.settings["releases"].value
+    result = shown(groups(LocalGrid(box, epsilon=4, cells=6), box, 400)).to_result()
+    assert result.guarantee == LocalDP(4)
+    assert "nothing was spent" in result.settings["releases"].value
 
 
-def far(here, size):
-    """The groups as if their reports were some of those on Spark."""
-
-    class Many:
-        def size(self):
-            return size
-
-    reports = Gathered(here.heard.reports.values, here.model.mechanism, rows=Many())
-    heard = Heard(reports, size, here.heard.guarantee, here.box, "a row")
-    return Groups(here.model, here.control, heard)
-
-
-def test_a_page_says_from_how_many_reports_on_spark_was_learnt(placed, monkeypatch):
-    there = far(placed, 9_000)
-    said = " ".join(result(there, ASKED).released["errors"].value)
-    assert "800 reports, drawn at random" in said
+def test_a_page_says_from_how_many_reports_was_learnt(placed, monkeypatch):
+    there = replace(placed, total=9_000, protects="a row")
+    assert "800 reports, drawn at random" in " ".join(shown(there).limits)
     monkeypatch.setattr(placed.model, "n_used_", 9_000)
-    said = " ".join(result(there, ASKED).released["errors"].value)
-    assert "drawn at random" not in said
-    assert document(there, [Path("model/report.html")])["reports_used"] == 9_000
+    made = shown(there)
+    assert "drawn at random" not in " ".join(made.limits)
+    assert made.values["reports_used"] == 9_000
 
 
 def test_a_control_of_fewer_reports_is_told(placed, monkeypatch):
-    def told():
-        page = result(placed, ASKED).released
-        return " ".join(page["errors"].value), page["tables"].value[1]["note"]
-
-    errors, note = told()
-    assert "as many as one machine holds" not in errors
-    assert "the same number of reports" in note
+    made = shown(placed)
+    assert "as many as one machine holds" not in " ".join(made.limits)
+    assert "the same number of reports" in made.tables[1].note
     monkeypatch.setattr(placed.model, "n_used_", 9_000)
-    errors, note = told()
-    assert "tried with 800 reports, as many as one machine holds; with all 9,000" in errors
-    assert "The same learner, 800 reports, and" in note
-    nothing = document(placed, [Path("model/report.html")])["without_data"]
-    assert nothing["reports"] == 800
-
-
-def test_only_reports_on_spark_may_be_too_many_for_a_control(placed, monkeypatch):
-    monkeypatch.setattr("shoal.cli.inputs.reports.MOST_NUMBERS", 1_500)
-    assert _users(placed.model, placed.heard) == 800
-    assert _users(placed.model, far(placed, 800).heard) == 500
+    made = shown(placed)
+    limits = " ".join(made.limits)
+    assert "tried with 800 reports, as many as one machine holds; with all 9,000" in limits
+    assert "The same learner, 800 reports, and" in made.tables[1].note
+    assert made.values["without_data"]["reports"] == 800

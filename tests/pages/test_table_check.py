@@ -4,7 +4,7 @@ import pytest
 
 from shoal.anonymize import Policy, recount
 from shoal.cli.output import in_print
-from shoal.pages.table_check import document, summary
+from shoal.pages.table import check_summary
 
 POLICY = {
     "version": 1, "privacy": {"k": 2, "entity": "who"},
@@ -20,19 +20,19 @@ POLICY = {
 def measured():
     policy = Policy.of(POLICY)
     achieved = recount({"sex": ["F", "F", "M"], "ill": ["flu", "cold", "flu"]}, policy)
-    return policy, achieved, achieved.broken(policy)
+    return check_summary(policy, achieved, achieved.broken(policy))
 
 
 def test_a_script_reads_what_was_asked_and_what_was_reached(measured):
-    told = json.loads(json.dumps(document(*measured)))
-    assert told["k"] == {"asked": 2, "reached": 1}
-    assert told["kept"] is False
-    assert len(told["broken"]) == 2
-    assert told["counted"] == "rows"
+    values = json.loads(json.dumps(measured.values))
+    assert values["k"] == {"asked": 2, "reached": 1}
+    assert values["kept"] is False
+    assert len(values["broken"]) == 2
+    assert values["counted"] == "rows"
 
 
 def test_words_name_what_is_broken_and_that_rows_were_counted(measured):
-    words = " ".join(in_print(*summary(*measured)).split())
+    words = " ".join(in_print(*measured.lines).split())
     assert "Broken" in words
     assert "1 rows in the smallest of 2 groups" in words
     assert "does not say whose a row is" in words

@@ -1,22 +1,20 @@
 import json
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import shoal
-from shoal.cli.inputs.cluster_methods import METHODS, Asked, Waves
+from shoal.cli.inputs.clustering import METHODS, Options, WaveOptions
 from shoal.cli.output import in_print
 from shoal.cluster.totals import NOBODY_TOLD
 from shoal.data import write_table
 from shoal.domain import Box
-from shoal.pages.wave import CHOSEN, MOST_LISTED, document, result, same_code, summary
+from shoal.pages.wave import CHOSEN, PAGE_GROUPS, code, page
 from shoal.privacy import Ledger
 from shoal.report import findings, render
 
 BOX = Box(age=(0, 110), visits=(0, 20))
-FILES = [Path("model/report.html"), Path("model/model.json")]
 
 
 def rows(n=4_000):
@@ -24,69 +22,72 @@ def rows(n=4_000):
     return 0.25 + 0.5 * (np.arange(n) % 2)[:, None] + rng.normal(0, 0.03, (n, 2))
 
 
-def told(box=BOX, X=None, waves=None, **settings):
-    asked = Asked("wave", settings.pop("epsilon", "1"), box, seed=1, waves=waves or Waves(),
-                  **settings)  # fmt: skip
+def fitted(box=BOX, X=None, waves=None, **settings):
+    given = {"epsilon": "1", "seed": 1, "waves": waves or WaveOptions()} | settings
     X = box.unscale(rows()) if X is None else X
-    return METHODS["wave"].build(asked).fit(X), asked
+    return METHODS["wave"].build(Options("wave", box=box, **given)).fit(X)
+
+
+def made(box=BOX, X=None, waves=None, title=None, publisher=None):
+    return page(fitted(box, X, waves), title=title, publisher=publisher)
 
 
 def test_the_page_has_words_for_everything_on_the_label():
-    label = findings(result(*told()), ledger=Ledger())["label"]
+    label = findings(made().to_result(), ledger=Ledger())["label"]
     assert not [field["name"] for field in label if field["value"] == "not stated"]
 
 
 def test_the_page_shows_map_tree_sizes_and_boxes():
-    page = findings(result(*told()))
-    assert page["kind"] == "wave cluster"
-    (figure,) = page["figures"][2:]
+    shown = findings(made().to_result())
+    assert shown["kind"] == "wave cluster"
+    (figure,) = shown["figures"][2:]
     assert figure["kind"] == "cluster_map"
     assert figure["data"]["branches"]
-    (table,) = page["result"]["tables"]
+    (table,) = shown["result"]["tables"]
     assert table["columns"] == ["Group", "age", "visits", "Cells", "Rows, about"]
     assert len(table["rows"]) == 2
-    assert page["errors"][0] == CHOSEN
-    assert page["settings"]["algorithm"] == "block"
-    values = page["result"]["values"]
+    assert shown["errors"][0] == CHOSEN
+    assert shown["settings"]["algorithm"] == "block"
+    values = shown["result"]["values"]
     assert set(values) >= {"cluster_sizes_", "boxes_", "threshold_"}
     assert not set(values) & {"tree_", "cell_labels_", "noisy_counts_"}  # files of their own
 
 
 def test_the_page_is_plain_json():
-    page = findings(result(*told()), ledger=Ledger())
-    assert json.loads(json.dumps(page)) == page
+    shown = findings(made().to_result(), ledger=Ledger())
+    assert json.loads(json.dumps(shown)) == shown
 
 
 def test_titles_and_names_from_outside_are_escaped():
     hostile = '</script><b onload="x">'
     box = Box.of([hostile, "=1+1"], [0, 0], [1, 1])
-    page = render(findings(result(*told(box, title=hostile, publisher=hostile))))
-    assert "<b onload" not in page
-    assert "</script>" not in page
+    text = render(findings(made(box, title=hostile, publisher=hostile).to_result()))
+    assert "<b onload" not in text
+    assert "</script>" not in text
 
 
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")
 def test_that_nothing_stands_out_is_said_everywhere():
-    none = told(X=np.zeros((0, 2)), waves=Waves(cells="8"))
-    page = findings(result(*none))
-    assert page["errors"][0] == NOBODY_TOLD
-    assert page["result"]["tables"] == []
-    assert "No groups can be told" in " ".join(in_print(*summary(*none, FILES)).split())
-    assert document(*none, FILES)["groups"] == []
+    none = made(X=np.zeros((0, 2)), waves=WaveOptions(cells="8"))
+    shown = findings(none.to_result())
+    assert shown["errors"][0] == NOBODY_TOLD
+    assert shown["result"]["tables"] == []
+    assert "No groups can be told" in " ".join(in_print(*none.lines).split())
+    assert none.values["groups"] == []
 
 
 def test_many_groups_are_cut_where_they_are_listed_and_kept_where_they_are_counted():
     middles = (np.stack(np.meshgrid(np.arange(7), np.arange(7)), -1).reshape(-1, 2) + 0.5) / 7
-    many = told(X=BOX.unscale(np.repeat(middles, 300, axis=0)), waves=Waves(cells="35"))
-    (table,) = findings(result(*many))["result"]["tables"]
-    assert len(table["rows"]) == MOST_LISTED
-    assert "other 9 groups are in cells.parquet" in table["note"]
-    assert document(*many, FILES)["n_clusters"] == 49
-    assert "and 37 more" in in_print(*summary(*many, FILES))
+    many = made(X=BOX.unscale(np.repeat(middles, 300, axis=0)), waves=WaveOptions(cells="35"))
+    (table,) = many.tables
+    assert len(table.rows) == PAGE_GROUPS
+    assert "other 9 groups are in cells.parquet" in table.note
+    assert many.values["n_clusters"] == 49
+    assert "and 37 more" in in_print(*many.lines)
 
 
 def test_json_has_the_box_and_the_noise_of_each_group():
-    shown = document(*told(), FILES)
+    shown = made().values
     assert shown["simulation"] is True
     assert len(shown["groups"]) == shown["n_clusters"] == 2
     group = shown["groups"][0]
@@ -99,16 +100,16 @@ def test_json_has_the_box_and_the_noise_of_each_group():
     "settings",
     [
         {},
-        {"waves": Waves("privthr", "32", "percentile", 1, "db2")},
-        {"waves": Waves(cells="20,30"), "neighbours": "replace-one", "drop": True},
+        {"waves": WaveOptions("privthr", "32", "percentile", 1, "db2")},
+        {"waves": WaveOptions(cells="20,30"), "neighbours": "replace-one", "drop": True},
     ],
     ids=["default", "published", "cells"],
 )
 def test_the_code_on_the_page_does_the_same(settings, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_table(pa.table(dict(zip(BOX.names, BOX.unscale(rows()).T, strict=True))), "table.csv")
-    model, asked = told(X="table.csv", **settings)
-    exec(same_code(asked, model), {})
+    model = fitted(X="table.csv", **settings)
+    exec(code(model), {})
     again = shoal.load_model("model")
     np.testing.assert_array_equal(again.cell_labels_, model.cell_labels_)
     np.testing.assert_array_equal(again.noisy_counts_, model.noisy_counts_)

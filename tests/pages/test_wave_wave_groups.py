@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster import WaveCluster
-from shoal.domain import Box
+from shoal.domain import Box, Schema
 from shoal.pages.wave import WaveGroups
 
 BOX = Box(age=(0, 110), visits=(0, 20))
@@ -43,7 +43,7 @@ def test_on_sparse_grids_the_rest_is_what_is_left_of_the_rows():
     groups = WaveGroups(model)
     assert groups.k >= 1
     assert groups.outside == model.n_rows_ - sum(groups.sizes) >= 0
-    assert groups.counted(0).startswith(f"{groups.sizes[0]:,} ± ")
+    assert groups.size_text(0).startswith(f"{groups.sizes[0]:,} ± ")
 
 
 def test_boxes_are_told_to_the_width_of_a_cell():
@@ -57,6 +57,7 @@ def test_boxes_are_told_to_the_width_of_a_cell():
 @pytest.mark.parametrize(("rows", "unit"), [(None, "rows"), (3, "rows"), (1, "people")])
 def test_people_are_counted_only_where_each_is_known_and_has_one_row(rows, unit):
     X = {"age": np.full(90, 40.0), "visits": np.full(90, 4.0), "id": np.arange(90) // 3}
-    who = {} if rows is None else {"entity": "id", "max_rows_per_person": rows}
-    model = WaveCluster(domain=BOX, epsilon=1, cells=8, random_state=1, **who).fit(X)
+    people = {} if rows is None else {"entity": "id", "max_rows_per_person": rows}
+    domain = Schema.of_box(BOX, **people)
+    model = WaveCluster(domain=domain, epsilon=1, cells=8, random_state=1).fit(X)
     assert WaveGroups(model).unit == unit

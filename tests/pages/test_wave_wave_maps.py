@@ -3,7 +3,7 @@ import pytest
 
 from shoal.cluster import WaveCluster
 from shoal.domain import Box
-from shoal.pages.wave import MAPS, MOST_SIDE, WaveGroups, maps
+from shoal.pages.wave import MAP_SIDE, MAPS, WaveGroups, maps
 
 
 def fitted(box, cells=16, n=6_000, **settings):
@@ -79,5 +79,5 @@ def test_grids_of_more_cells_than_memory_are_drawn_in_fewer_parts():
     model = WaveCluster(domain=box, epsilon=1, cells=2**20, min_cells=1, random_state=1).fit(rows)
     (drawn,) = maps(WaveGroups(model))
     labels = np.array(drawn.data["labels"])
-    assert max(labels.shape) <= MOST_SIDE
+    assert max(labels.shape) <= MAP_SIDE
     assert (np.argwhere(labels >= 0) / labels.shape).tolist() == [[0.25, 0.75], [0.75, 0.25]]

@@ -28,7 +28,7 @@ def _data(monkeypatch):
 
 
 def columns(name, *wanted):
-    table = shoal.load(name)
+    table = shoal.data.load(name)
     rows = np.column_stack([np.asarray(table[each], dtype=float) for each in wanted])
     spread = (rows - rows.mean(axis=0)) / rows.std(axis=0)
     return rows, Box.of(list(wanted), rows.min(axis=0), rows.max(axis=0)), spread
@@ -37,7 +37,7 @@ def columns(name, *wanted):
 def agreement(name, wanted, k, epsilon, method, draws):
     rows, box, spread = columns(name, *wanted)
     truth = KMeans(k, n_init=10, random_state=0).fit(spread).labels_
-    noise = NDLaplace(epsilon, bounds=box)
+    noise = NDLaplace(epsilon, domain=box)
     scores = []
     for draw in range(draws):
         reports = noise.release(rows, Randomness(draw).noise)

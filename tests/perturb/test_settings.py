@@ -7,8 +7,18 @@ import pytest
 
 from shoal.domain import Box, Categories
 from shoal.errors import InvalidSetting
-from shoal.mechanisms import Mixed, NDLaplace, Restrict, bayes_remap, clamp, snap
+from shoal.mechanisms import (
+    LocalGrid,
+    Mixed,
+    NDLaplace,
+    Piecewise,
+    Restrict,
+    bayes_remap,
+    clamp,
+    snap,
+)
 from shoal.perturb import settings_of
+from shoal.perturb.settings import parameters_of
 
 BOX = Box(age=(0, 110), visits=(0, 20.123456789))
 
@@ -43,8 +53,27 @@ def test_numbers_are_told_exactly(radius):
     assert told == radius
 
 
+@pytest.mark.parametrize(
+    ("thing", "key"),
+    [
+        (NDLaplace(1.0, domain=BOX), "bounds"),
+        (Piecewise(1.0, domain=BOX), "bounds"),
+        (LocalGrid(BOX, epsilon=1.0, cells=4), "domain"),
+        (Restrict(NDLaplace(1.0), BOX), "box"),
+        (clamp(BOX), "box"),
+        (snap(BOX, 3), "box"),
+    ],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_files_keep_the_key_they_always_had(thing, key):
+    settings = settings_of(thing)
+    assert settings[key] == BOX.to_dict()
+    assert parameters_of(settings)["domain"] == BOX.to_dict()
+    assert {"class", "bounds", "box"}.isdisjoint(parameters_of(settings))
+
+
 def test_bounds_are_told_to_the_last_digit():
-    told = settings_of(NDLaplace(1.0, scale=(10, 2), bounds=BOX))
+    told = settings_of(NDLaplace(1.0, scale=(10, 2), domain=BOX))
     assert told["bounds"]["columns"]["visits"]["high"] == 20.123456789
     assert told["scale"] == [10.0, 2.0]
 

@@ -25,7 +25,7 @@ TABLE = pd.DataFrame({"age": [31.0, 47.0], "town": ["Ulm", "Aachen"]})
     ("mechanism", "names"),
     [
         (NDLaplace(1.0), None),
-        (NDLaplace(1.0, bounds=BOX), ("age",)),
+        (NDLaplace(1.0, domain=BOX), ("age",)),
         (Restrict(NDLaplace(1.0), BOX), ("age",)),
         (RandomizedResponse(1.0, TOWNS), None),
         (MIXED, ("age", "town")),

@@ -20,8 +20,8 @@ from shoal.privacy import Ledger
 from shoal.randomness import Randomness
 
 BOX = Box(x=(0, 9), y=(0, 9))
-LAPLACE = NDLaplace(1.0, bounds=BOX)
-SHARP = NDLaplace(1000.0, bounds=BOX)
+LAPLACE = NDLaplace(1.0, domain=BOX)
+SHARP = NDLaplace(1000.0, domain=BOX)
 IN_ORDER = Streamed(LAPLACE, keep_order=True)
 ROWS = np.random.default_rng(0).uniform(0, 9, (1_000, 2))
 
@@ -106,8 +106,8 @@ def test_odd_rows_are_met_before_anything_is_written():
 @pytest.mark.parametrize(
     ("reports", "error"),
     [
-        (Streamed(NDLaplace(1.0, bounds=Box.unit(3))), DimensionMismatch),
-        (Streamed(NDLaplace(1.0, bounds=Box(x=(0, 1), y=(0, 1)))), OutsideDomain),
+        (Streamed(NDLaplace(1.0, domain=Box.unit(3))), DimensionMismatch),
+        (Streamed(NDLaplace(1.0, domain=Box(x=(0, 1), y=(0, 1)))), OutsideDomain),
         (Streamed(LAPLACE, snap(Box.unit(3), 4)), DimensionMismatch),
     ],
 )

@@ -7,14 +7,14 @@ from shoal.mechanisms import NDLaplace, RandomizedResponse, bayes_remap, clamp
 from shoal.perturb.shape import shape_of
 from shoal.perturb.stream import check_remap
 
-LAPLACE = NDLaplace(1.0, bounds=Box(x=(5, 9), y=(5, 9)))
+LAPLACE = NDLaplace(1.0, domain=Box(x=(5, 9), y=(5, 9)))
 
 
 def check(remap, mechanism=LAPLACE, width=2):
     check_remap(remap, mechanism, shape_of(mechanism), width)
 
 
-@pytest.mark.parametrize("remap", [None, clamp(LAPLACE.bounds), bayes_remap()])
+@pytest.mark.parametrize("remap", [None, clamp(LAPLACE.domain), bayes_remap()])
 def test_a_remap_that_fits_passes(remap):
     check(remap)
 
@@ -34,7 +34,7 @@ def test_one_that_does_not_raises(remap, error):
 
 
 def test_learning_where_records_lie_needs_bounds():
-    with pytest.raises(InvalidSetting, match="no bounds"):
+    with pytest.raises(InvalidSetting, match="no domain"):
         check(bayes_remap("em"), NDLaplace(1.0))
     check(bayes_remap(([[0.0, 0.0], [1.0, 1.0]], [1, 3])), NDLaplace(1.0))
 

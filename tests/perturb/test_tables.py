@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.errors import DimensionMismatch, EntityMissing, InvalidSetting, NotNumeric
-from shoal.perturb.tables import like, names_of, numbers_of, tokens_of
+from shoal.perturb.tables import frame_like, names_of, numbers_of, tokens_of
 
 COLUMNS = {"age": [31.0, 47.0], "who": ["a", "b"]}
 FRAMES = [pd.DataFrame(COLUMNS, index=[7, 9]), pl.DataFrame(COLUMNS), pa.table(COLUMNS)]
@@ -20,7 +20,7 @@ def test_a_frame_tells_its_columns_and_gives_them_as_numbers(frame):
 
 @frames
 def test_a_frame_comes_back_as_its_own_kind(frame):
-    made = like(frame, {"noisy": np.array([1.5, 2.5])})
+    made = frame_like(frame, {"noisy": np.array([1.5, 2.5])})
     assert type(made) is type(frame)
     assert names_of(made) == ("noisy",)
     assert numbers_of(made, ("noisy",)).ravel().tolist() == [1.5, 2.5]

@@ -50,7 +50,7 @@ from shoal.perturb import Memo, Perturb
 from shoal.privacy import Ledger, LocalDP, MetricDP
 
 BOX = Box(x=(0, 9), y=(0, 9))
-LAPLACE = NDLaplace(1.0, bounds=BOX)
+LAPLACE = NDLaplace(1.0, domain=BOX)
 PEOPLE = {"who": ["ada", "bob", "ada", "cyd"], "x": [1.0, 5, 2, 8], "y": [1.0, 5, 2, 8]}
 KINDS = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
 kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
@@ -119,7 +119,7 @@ def test_an_array_comes_back_as_an_array():
 
 def test_columns_are_picked_by_name_whatever_their_order():
     frame = pd.DataFrame({"far": [99.0], "y": [9.0], "x": [0.0]})
-    sharp = NDLaplace(1000.0, bounds=BOX)
+    sharp = NDLaplace(1000.0, domain=BOX)
     reports = Perturb(sharp).fit(frame).transform(frame[["y", "x"]])
     assert reports.round(0).to_dict("list") == {"x": [0.0], "y": [9.0]}
 
@@ -142,7 +142,7 @@ def test_set_output_has_the_last_word(make, asked):
 
 def test_it_runs_in_a_pipeline():
     double = FunctionTransformer(lambda X: X * 2, feature_names_out="one-to-one")
-    pipeline = make_pipeline(double, Perturb(NDLaplace(1000.0, bounds=BOX)))
+    pipeline = make_pipeline(double, Perturb(NDLaplace(1000.0, domain=BOX)))
     reports = pipeline.fit_transform(np.array([[1.0, 2.0]]))
     assert reports.round(0).tolist() == [[2.0, 4.0]]
     assert pipeline.get_feature_names_out(["a", "b"]).tolist() == ["x", "y"]
@@ -198,7 +198,7 @@ def test_a_second_fit_forgets_nobody():
 def test_another_mechanism_is_another_collection():
     perturb = Perturb(LAPLACE, user="who")
     first = values(perturb.fit_transform(pd.DataFrame(PEOPLE)))
-    perturb.set_params(mechanism=NDLaplace(2.0, bounds=BOX))
+    perturb.set_params(mechanism=NDLaplace(2.0, domain=BOX))
     assert not same_reports(values(perturb.fit_transform(pd.DataFrame(PEOPLE))), first)
     assert perturb.ledger_.totals()[0].epsilon == 3
 
@@ -307,7 +307,7 @@ def test_no_rows_of_an_array_give_an_empty_array():
 
 @pytest.mark.parametrize("remap", [clamp(BOX), snap(BOX, 4), bayes_remap()], ids=repr)
 def test_a_remap_follows_the_reports_and_costs_nothing(remap):
-    perturb = Perturb(NDLaplace(0.5, bounds=BOX), remap=remap, user="who", random_state=3)
+    perturb = Perturb(NDLaplace(0.5, domain=BOX), remap=remap, user="who", random_state=3)
     reports = perturb.fit_transform(pd.DataFrame(PEOPLE))
     assert BOX.contains(values(reports)).all()
     assert values(perturb.transform(pd.DataFrame(PEOPLE))).tolist() == values(reports).tolist()
@@ -337,7 +337,7 @@ def test_a_remap_never_receives_rows():
 @pytest.mark.parametrize(
     "change",
     [
-        {"mechanism": NDLaplace(9.0, bounds=BOX)},
+        {"mechanism": NDLaplace(9.0, domain=BOX)},
         {"remap": np.asarray},
         {"user": None},
         {"memo": "fresh"},
@@ -356,7 +356,7 @@ def test_what_was_set_after_fit_is_refused_until_it_is_fitted(change):
 def test_a_remap_that_learns_needs_bounds_before_anything_is_spent():
     ledger = Ledger()
     spread = np.random.default_rng(0).normal(0, 1e4, (50, 2))
-    with pytest.raises(InvalidSetting, match="no bounds"):
+    with pytest.raises(InvalidSetting, match="no domain"):
         Perturb(NDLaplace(1.0), remap=bayes_remap("em"), ledger=ledger).fit_transform(spread)
     assert ledger.totals() == []
 
@@ -433,11 +433,11 @@ def test_raw_floats_may_be_simulated():
     [
         PlanarLaplace(1.0),
         Restrict(NDLaplace(5.0), BOX),
-        Piecewise(1.0, bounds=BOX),
-        Duchi(1.0, bounds=BOX),
-        Hybrid(1.0, bounds=BOX),
-        Harmony(1.0, bounds=BOX),
-        PrivUnit(1.0, bounds=BOX),
+        Piecewise(1.0, domain=BOX),
+        Duchi(1.0, domain=BOX),
+        Hybrid(1.0, domain=BOX),
+        Harmony(1.0, domain=BOX),
+        PrivUnit(1.0, domain=BOX),
     ],
     ids=lambda mechanism: type(mechanism).__name__,
 )
@@ -474,7 +474,7 @@ def test_cells_that_wait_for_the_number_of_people_are_refused_and_take_no_remap(
 
 
 @pytest.mark.parametrize(
-    "mechanism", [SquareWave(1.0, Box(x=(0, 9))), Staircase(1.0, bounds=Box(x=(0, 9)))]
+    "mechanism", [SquareWave(1.0, Box(x=(0, 9))), Staircase(1.0, domain=Box(x=(0, 9)))]
 )
 def test_mechanisms_on_one_number_take_their_column(mechanism):
     assert Perturb(mechanism).fit_transform(pd.DataFrame(PEOPLE)).columns.tolist() == ["x"]

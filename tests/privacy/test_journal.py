@@ -15,7 +15,7 @@ from shoal.errors import BudgetExceeded, InvalidSetting, PromiseExceeded, RunCha
 from shoal.mechanisms import Choices, Exponential, Geometric, NDLaplace, TreeCounts, TreeSplits
 from shoal.perturb import Streamed
 from shoal.privacy import Ledger, PureDP
-from shoal.privacy.journal import packed, unpacked
+from shoal.privacy.journal import pack_arrays, unpack_arrays
 from shoal.randomness import Randomness
 
 WORK = {"table": "students", "k": 4}
@@ -240,7 +240,7 @@ def test_each_page_of_a_run_is_paid_for(path):
 
 def test_reports_without_a_draft_of_the_run_are_not_drawn_again_unpaid(path):
     box = Box(age=(0, 110))
-    reports = Streamed(NDLaplace("0.1", bounds=box))
+    reports = Streamed(NDLaplace("0.1", domain=box))
     rows = rows_of({"age": [31.0, 47.0]}, box)
 
     def drawn(ledger):
@@ -333,7 +333,7 @@ def test_a_large_value_is_kept_in_several_parts(path, monkeypatch):
     ],
 )
 def test_arrays_come_back_as_they_were(arrays):
-    again = unpacked(packed(arrays))
+    again = unpack_arrays(pack_arrays(arrays))
     assert [(a.dtype, a.shape, a.tolist()) for a in again] == [
         (a.dtype, a.shape, a.tolist()) for a in arrays
     ]

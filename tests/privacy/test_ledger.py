@@ -389,7 +389,8 @@ def test_eight_processes_never_exceed_a_limit_and_lose_nothing(tmp_path):
 
 _SPENDER = """
 import sys
-from shoal import Geometric, Ledger, PureDP, Randomness
+from shoal import Ledger, PureDP, Randomness
+from shoal.mechanisms import Geometric
 ledger = Ledger(sys.argv[1])
 while True:
     page = ledger.open(PureDP("0.001"), by="test")

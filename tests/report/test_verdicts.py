@@ -12,7 +12,7 @@ HOSTILE = [
     "{{ 7 * 7 }}",
     "x" * 10_000,
 ]
-FIGURE = verdict_figure(verdict="violated", found=1.31, claim=1.0, ceiling=9.7, title="Audit",
+FIGURE = verdict_figure(verdict="violated", measured=1.31, claim=1.0, ceiling=9.7, title="Audit",
                         unit="epsilon")  # fmt: skip
 
 

@@ -27,7 +27,7 @@ labels = PipelineModel.load(sys.argv[1]).transform(frame).toPandas()["prediction
 near = shoal.PrivateKMeans(3, epsilon=1, domain=box, random_state=1).fit(X)
 assert np.array_equal(labels, near.predict(X))
 
-noise = shoal.NDLaplace(3.0, bounds=box)
+noise = shoal.NDLaplace(3.0, domain=box)
 reports = spark_ml.Perturb(mechanism=noise).transform(frame).toPandas()
 assert list(reports.columns) == ["x", "y"]
 assert reports.shape == X.shape

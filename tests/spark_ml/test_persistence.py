@@ -7,11 +7,13 @@ import pytest
 import shoal
 from shoal.anonymize import TopDownSpecialization
 from shoal.anonymize.policy import policy_of
+from shoal.cluster.wave import Persistence, PrivTHR
 from shoal.domain import Box
 from shoal.errors import InvalidSetting, NewPeopleNotStated, UnreadableModel
 from shoal.mechanisms import bayes_remap, clamp, snap
 from shoal.privacy import Ledger
 from shoal.spark_ml.persistence import alive, ledger_of, load_cut, save_cut, told
+from shoal.synopsis import UniformGrid
 
 BOX = Box(x=(0, 1), y=(0, 1))
 AGES = {"type": "int", "domain": (0, 99), "hierarchy": {"kind": "interval", "width": 10}}
@@ -23,14 +25,19 @@ ROWS = pa.table({"age": [21, 22, 23, 64, 65, 66] * 20})
     [
         ("domain", BOX),
         ("domain", Box.geo(latitude=(40, 41), longitude=(2, 3))),
-        ("mechanism", shoal.NDLaplace("0.5", bounds=BOX)),
+        ("mechanism", shoal.NDLaplace("0.5", domain=BOX)),
         ("remap", clamp(BOX)),
         ("remap", snap(BOX, 5)),
         ("remap", bayes_remap("em", loss="euclidean")),
         ("ledger", "rows.ledger"),
         ("epsilon", "0.1"),
         ("method", "lloyd"),
-        ("delta", None),
+        ("method", PrivTHR(0.5, noise="geometric")),
+        ("selector", "mass"),
+        ("selector", Persistence(2)),
+        ("domain", shoal.Schema.of_box(BOX, entity="who", max_rows_per_person=2)),
+        ("privacy", shoal.ApproxDP(1, 1e-8, neighbours="replace-one")),
+        ("privacy", None),
         ("n_clusters", np.int64(3)),
     ],
 )
@@ -70,6 +77,13 @@ def test_a_cut_is_kept_with_its_policy(tmp_path):
 def test_ledgers_and_policies_may_be_named_by_their_files(tmp_path):
     assert ledger_of(None) is None
     assert ledger_of(tmp_path / "rows.ledger").path == tmp_path / "rows.ledger"
-    policy = TopDownSpecialization(k=3, hierarchies={"age": AGES})._policy()
+    policy = TopDownSpecialization(k=3, hierarchies={"age": AGES}).to_policy()
     assert policy_of(policy) is policy
     assert policy_of(told("policy", policy)["content"]).privacy.k == 3
+
+
+def test_a_synopsis_that_is_the_method_comes_back_from_json():
+    method = UniformGrid(cells=(4, 5), negative="zero")
+    again = alive("method", json.loads(json.dumps(told("method", method))))
+    assert isinstance(again, UniformGrid)
+    assert (list(again.cells), again.negative) == ([4, 5], "zero")

@@ -127,7 +127,7 @@ def test_a_table_is_specialised_and_later_rows_keep_the_cut(spark, tmp_path):
 
 
 def test_reports_say_what_was_promised_and_every_transform_is_paid(frame, tmp_path):
-    noise, ledger = shoal.NDLaplace("20", bounds=BOX, clip=True), tmp_path / "rows.ledger"
+    noise, ledger = shoal.NDLaplace("20", domain=BOX, clip=True), tmp_path / "rows.ledger"
     stage = spark_ml.Perturb(
         mechanism=noise, remap=shoal.mechanisms.clamp(BOX), ledger=str(ledger), random_state=7
     )

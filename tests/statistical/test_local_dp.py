@@ -218,5 +218,5 @@ def test_raw_units_are_scaled_and_scaled_back():
     box = Box(age=(0, 110), visits=(-5, 20))
     x = np.array([30.0, 4.0])
     for mechanism in UNBIASED:
-        values = mechanism(2.0, bounds=box).release(copies(x, 50_000), Randomness(10).noise).values
+        values = mechanism(2.0, domain=box).release(copies(x, 50_000), Randomness(10).noise).values
         assert off_by(values, x) < limit(2 * len(UNBIASED))

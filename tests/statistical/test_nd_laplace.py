@@ -22,7 +22,7 @@ MANY = 200_000
 
 def noise(d: int, n: int = MANY, seed: int = 1) -> np.ndarray:
     box = Box.of([f"x{i}" for i in range(d)], np.full(d, -1.0), np.ones(d))
-    return NDLaplace(EPSILON, bounds=box).release(np.zeros((n, d)), Randomness(seed).noise).values
+    return NDLaplace(EPSILON, domain=box).release(np.zeros((n, d)), Randomness(seed).noise).values
 
 
 @pytest.mark.parametrize("d", DIMENSIONS)

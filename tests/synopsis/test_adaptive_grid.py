@@ -11,7 +11,7 @@ from shoal.mechanisms import Geometric
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import AdaptiveGrid
-from shoal.synopsis.adaptive_grid import settled, total_parts, within
+from shoal.synopsis.adaptive_grid import consistent_counts, total_parts, within
 
 rng = np.random.default_rng(2)
 
@@ -44,16 +44,16 @@ def test_parts_follow_the_printed_rule(d, consistency, monkeypatch):
 
 def recorded(monkeypatch):
     """The partitions counted and their noisy counts, in order."""
-    from shoal.estimator import Counter
+    from shoal.estimator import Spending
 
-    seen, noisy = [], Counter.noisy
+    releases, count = [], Spending.count
 
-    def recording(self, cells, budget, *, of):
-        seen.append((cells, noisy(self, cells, budget, of=of)))
-        return seen[-1][1]
+    def recording(self, cells, *, of):
+        releases.append((cells, count(self, cells, of=of)))
+        return releases[-1][1]
 
-    monkeypatch.setattr(Counter, "noisy", recording)
-    return seen
+    monkeypatch.setattr(Spending, "count", recording)
+    return releases
 
 
 def test_the_printed_method_keeps_every_positive_count_as_drawn():
@@ -78,7 +78,7 @@ def test_lowering_the_largest_again_and_again(parts, d, most):
 def test_settled_counts_are_the_least_squares_solution():
     """One coarse count and its parts, all of equal variance: solved as a linear system."""
     coarse, fine, inside = np.array([40, 7]), rng.integers(-3, 20, 9), np.array([4, 5])
-    found = settled(coarse, fine, inside)
+    found = consistent_counts(coarse, fine, inside)
     for start, n, v in ((0, 4, 40), (4, 5, 7)):
         design = np.vstack([np.eye(n), np.ones(n)])
         observed = np.r_[fine[start : start + n], v]
@@ -90,7 +90,7 @@ def test_settling_lowers_the_variance_as_told(monkeypatch):
     inside = np.tile([1, 3, 8], 4000)
     noise, stream = Geometric(PureDP(1)), Randomness(3).noise
     coarse = noise.release(np.zeros(inside.size, int), stream)
-    errors = settled(coarse, noise.release(np.zeros(inside.sum(), int), stream), inside)
+    errors = consistent_counts(coarse, noise.release(np.zeros(inside.sum(), int), stream), inside)
     n = np.repeat(inside, inside)
     for parts in (1, 3, 8):  # 4,000 draws or more: 6 standard errors of a variance are 0.25
         told = noise.variance * parts / (parts + 1)

@@ -9,16 +9,18 @@ from sklearn.exceptions import NotFittedError
 from shoal.domain import Box, View
 from shoal.engine import rows_of
 from shoal.errors import AlreadyExists, UnreadableModel, UnreadableTable
+from shoal.estimator import Spending
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
 
 BOX = Box(age=(0, 110), visits=(0, 20))
 X = np.random.default_rng(1).normal([40, 5], [9, 2], (2000, 2))
+REPLACED = PureDP("1/3", neighbours="replace-one")
 KINDS = {
     "uniform": UniformGrid(epsilon=0.3, domain=BOX, cells=[7, np.int64(9)], random_state=3),
     "sparse": UniformGrid(epsilon=1, domain=BOX, cells=2000, sparse=True, random_state=3),
-    "adaptive": AdaptiveGrid(epsilon="1/3", domain=BOX, neighbours="replace-one", random_state=3),
+    "adaptive": AdaptiveGrid(privacy=REPLACED, domain=BOX, random_state=3),
     "tree": PrivTree(epsilon=1, domain=BOX, n_public=2000, random_state=3),
 }
 
@@ -65,7 +67,7 @@ def test_a_view_comes_back(tmp_path):
     view = View(BOX, np.linalg.qr([[3.0], [1.0]]).Q, center=[-0.2, -0.5], width=0.5)
     grid = UniformGrid(epsilon=1, domain=BOX)
     page = Ledger().open(PureDP(1), by="test")
-    grid.spend(rows_of(X, BOX), page, page.budget, Randomness(1), view=view)
+    grid.spend(Spending(rows_of(X, BOX), page, page.budget, Randomness(1), view=view))
     grid.guarantee_ = page.total()
     again = Synopsis.load(grid.save(tmp_path / "kept"))
     np.testing.assert_array_equal(again.view_.apply(X), view.apply(X))

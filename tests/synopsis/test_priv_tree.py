@@ -6,7 +6,7 @@ import pytest
 from shoal.domain import Box, View
 from shoal.engine import rows_of
 from shoal.errors import NotFinite
-from shoal.estimator import Counter
+from shoal.estimator import Spending
 from shoal.mechanisms.central.tree_splits import Splits
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
@@ -21,18 +21,18 @@ def blob(n, d, at=0.3):
     return np.clip(rng.normal(at, 0.05, (n, d)), 0, 1)
 
 
-def counter_of(X):
+def spending_of(X):
     rows = rows_of(X, Box.unit(X.shape[1]))
     page = Ledger().open(PureDP(1), by="test")
-    return Counter(rows, page, Randomness(1), n_rows=len(X))
+    return Spending(rows, page, page.budget, Randomness(1), n_rows=len(X))
 
 
 def test_counts_read_ahead_are_those_of_the_nodes():
     X = blob(3000, 2)
-    counter = counter_of(X)
+    spending = spending_of(X)
     passes = []
-    counter.rows.on_progress(passes.append)
-    counts_of, splits, boxes = CountsAhead(counter, 20), Splits(2), [UNIT]
+    spending.rows.on_progress(passes.append)
+    counts_of, splits, boxes = CountsAhead(spending, 20), Splits(2), [UNIT]
     for depth in range(13):
         counts = counts_of(splits)
         expected = [
@@ -89,7 +89,8 @@ def test_a_tree_over_a_view():
     view = View(Box.unit(9), np.linalg.qr(rng.normal(size=(9, 3))).Q, center=-0.4)
     tree = PrivTree(epsilon=1, domain=Box.unit(9))
     page = Ledger().open(PureDP(1), by="test")
-    tree.spend(rows_of(X, Box.unit(9)), page, page.budget, Randomness(1), view=view)
+    rows = rows_of(X, Box.unit(9))
+    tree.spend(Spending(rows, page, page.budget, Randomness(1), view=view))
     centers, weights = tree.points()
     seen = view.apply(X).mean(axis=0)
     assert np.average(centers, axis=0, weights=weights) == pytest.approx(seen, abs=0.1)

@@ -4,22 +4,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.anonymize.frequency_table import Frequency, problem_of
+    from shoal.anonymize.frequency_table import Frequency, count_combinations
     from shoal.anonymize.hierarchies import Hierarchy, read_hierarchy, write_arx
     from shoal.anonymize.policy import Policy, read_policy
     from shoal.anonymize.release.result import Finished
     from shoal.anonymize.release.run import run_policy
     from shoal.anonymize.risk.recount import Achieved, recount
-    from shoal.anonymize.specialization import TopDownSpecialization
+    from shoal.anonymize.specialization import (
+        OutputSettings,
+        SearchSettings,
+        TopDownSpecialization,
+    )
 
 _HOMES = {
     "Achieved": "risk.recount",
     "Finished": "release.run",
     "Frequency": "frequency_table",
     "Hierarchy": "hierarchies",
+    "OutputSettings": "specialization",
     "Policy": "policy",
+    "SearchSettings": "specialization",
     "TopDownSpecialization": "specialization",
-    "problem_of": "frequency_table",
+    "count_combinations": "frequency_table",
     "read_hierarchy": "hierarchies",
     "read_policy": "policy",
     "recount": "risk.recount",
@@ -32,9 +38,11 @@ __all__ = [
     "Finished",
     "Frequency",
     "Hierarchy",
+    "OutputSettings",
     "Policy",
+    "SearchSettings",
     "TopDownSpecialization",
-    "problem_of",
+    "count_combinations",
     "read_hierarchy",
     "read_policy",
     "recount",

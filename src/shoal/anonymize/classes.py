@@ -45,9 +45,9 @@ def classes_of(labels: NDArray[np.int32], suppressed: NDArray[np.bool_] | None =
     """
     live = np.ones(len(labels), dtype=bool) if suppressed is None else ~suppressed
     ids = np.full(len(labels), -1, dtype=np.int64)
-    kept = labels[live]
-    packed, radix = np.zeros(len(kept), dtype=np.int64), 1
-    for column in kept.T:  # packed into one number, no hash: a collision would feign a class
+    live_labels = labels[live]
+    packed, radix = np.zeros(len(live_labels), dtype=np.int64), 1
+    for column in live_labels.T:  # packed into one number, no hash: a collision would feign a class
         size = int(column.max(initial=0)) + 1
         if radix * size > _RADIX:
             packed, radix = _compressed(packed)
@@ -159,7 +159,7 @@ class Lookup:
         unknown = np.zeros(len(packed), dtype=bool)
         for at, (column, size) in enumerate(zip(columns, self._sizes, strict=True)):
             if at in self._ranks:
-                packed, strange = _found(self._ranks[at], packed)
+                packed, strange = _ranks_of(self._ranks[at], packed)
                 unknown |= strange
             if column.size and (column.min() < 0 or column.max() >= size):
                 unknown |= (column < 0) | (column >= size)
@@ -177,14 +177,14 @@ class Lookup:
         if self._table is not None:
             places = self._table[packed]
         else:
-            at, strange = _found(self._packed, packed)
+            at, strange = _ranks_of(self._packed, packed)
             places = self._order[at]
             places[strange] = -1
         places[unknown] = -1
         return places
 
 
-def _found(known: Ints, numbers: Ints) -> tuple[Ints, NDArray[np.bool_]]:
+def _ranks_of(known: Ints, numbers: Ints) -> tuple[Ints, NDArray[np.bool_]]:
     """The rank of each number among known ones, and which are none of them."""
     at = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
     return at, known[at] != numbers

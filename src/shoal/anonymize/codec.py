@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.hierarchies import Hierarchy
 from shoal.anonymize.hierarchies.build import hierarchy_for
-from shoal.anonymize.hierarchies.leaves import TextLeaves, as_text, days_in, numbers_in
+from shoal.anonymize.hierarchies.hierarchy import TextLeaves, as_text, days_in, numbers_in
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Closeness, Diversity
 from shoal.domain import Taxonomy
@@ -50,8 +50,8 @@ class Distinct(NamedTuple):
 
     def lookup(self, of_values: NDArray[np.int32], null: int) -> NDArray[np.int32]:
         """A number for each row, given one for each value and one for nulls."""
-        found: NDArray[np.int32] = np.append(of_values, np.int32(null))[self.at]
-        return found
+        numbers: NDArray[np.int32] = np.append(of_values, np.int32(null))[self.at]
+        return numbers
 
 
 def distinct(column: Any, null_values: Sequence[str]) -> Distinct:
@@ -172,18 +172,18 @@ def _listed(policy: Policy, name: str, taken: Distinct) -> list[str]:
         return [plain(text(value)) for value in of.order]
     occurring = np.zeros(len(taken.values), dtype=bool)
     occurring[taken.at[taken.at >= 0]] = True
-    found = pc.unique(plain_column(as_text(taken.values.filter(pa.array(occurring)))))
-    return [found[i].as_py() for i in _by_size(of.type, found)]
+    texts = pc.unique(plain_column(as_text(taken.values.filter(pa.array(occurring)))))
+    return [texts[i].as_py() for i in _by_size(of.type, texts)]
 
 
-def _by_size(kind: str, found: Any) -> Sequence[int]:
+def _by_size(kind: str, texts: Any) -> Sequence[int]:
     """Where each value of a column comes in its order."""
-    written = found.to_pylist()
+    written = texts.to_pylist()
     if kind == "date":
-        days = days_in(found)
+        days = days_in(texts)
         return sorted(range(len(days)), key=lambda i: (str(days[i] or ""), written[i]))
     if kind in ("int", "float"):
-        numbers = numbers_in(found)
+        numbers = numbers_in(texts)
         return np.lexsort((written, numbers)).tolist() if written else []
     return sorted(range(len(written)), key=written.__getitem__)
 

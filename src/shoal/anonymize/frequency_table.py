@@ -28,13 +28,13 @@ from shoal.errors import (
 __all__ = [
     "Column",
     "Frequency",
-    "asked_columns",
+    "check_table",
     "codec_of",
+    "columns_with_rules",
+    "count_combinations",
+    "counted_columns",
     "frequency_of",
-    "problem_of",
-    "ruled",
-    "screened",
-    "without_lines",
+    "problem_without_lines",
 ]
 
 Ints = NDArray[np.int64]
@@ -69,7 +69,7 @@ class _Lines(NamedTuple):
     lost: int
 
 
-def problem_of(policy: Policy, X: Any) -> Frequency:
+def count_combinations(policy: Policy, X: Any) -> Frequency:
     """The frequency table of a table under a policy, and the codec that made it.
 
     Memory grows with the number of distinct combinations, not with the rows.
@@ -85,45 +85,45 @@ def problem_of(policy: Policy, X: Any) -> Frequency:
     --------
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 2}, "attributes": {
     ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}}})
-    >>> problem, codec, _ = problem_of(policy, {"sex": ["M", "F", "M"]})
+    >>> problem, codec, _ = count_combinations(policy, {"sex": ["M", "F", "M"]})
     >>> problem.codes.tolist(), problem.n.tolist()
     ([[0], [1]], [1, 2])
     """
     table = table_of(X)
-    by_person = screened(policy, table)
-    named = asked_columns(policy)
-    found = table.counts(list(named.values()), policy.privacy.entity if by_person else None)
-    return frequency_of(policy, found, by_person)
+    by_person = check_table(policy, table)
+    named = counted_columns(policy)
+    counted = table.counts(list(named.values()), policy.privacy.entity if by_person else None)
+    return frequency_of(policy, counted, by_person)
 
 
-def screened(policy: Policy, table: AnyTable) -> bool:
+def check_table(policy: Policy, table: AnyTable) -> bool:
     """Refuse a table that is not what the policy says; whether people have to be told apart."""
-    check_columns(policy, table, list(asked_columns(policy).values()))
+    check_columns(policy, table, list(counted_columns(policy).values()))
     return check_people(policy, table)
 
 
-def asked_columns(policy: Policy) -> dict[str, str]:
+def counted_columns(policy: Policy) -> dict[str, str]:
     """The table's columns a search needs, by the names they have in it."""
-    named = {name: name for name in (*policy.names("quasi"), *ruled(policy))}
+    named = {name: name for name in (*policy.names("quasi"), *columns_with_rules(policy))}
     if policy.search.target is not None:
         named[_TARGET] = policy.search.target
     return named
 
 
-def frequency_of(policy: Policy, found: pa.Table, by_person: bool) -> Frequency:
+def frequency_of(policy: Policy, counted: pa.Table, by_person: bool) -> Frequency:
     """The frequency table from the distinct combinations of cells as they stand."""
-    named = asked_columns(policy)
-    found = found.rename_columns([*named, *found.column_names[len(named) :]])
-    n = found["n"].to_numpy().astype(np.int64)
-    people = _numbered(found[OWNER]) if by_person else None
+    named = counted_columns(policy)
+    counted = counted.rename_columns([*named, *counted.column_names[len(named) :]])
+    n = counted["n"].to_numpy().astype(np.int64)
+    people = _numbered(counted[OWNER]) if by_person else None
     owner = None if people is None else people.at.astype(np.int64)
-    columns = {name: Column(found[name], n, owner) for name in named}
+    columns = {name: Column(counted[name], n, owner) for name in named}
     codec = codec_of(policy, columns)
-    extra = [distinct(found[_TARGET], ()).at] if policy.search.target else []
+    extra = [distinct(counted[_TARGET], ()).at] if policy.search.target else []
     extra += [] if people is None else [people.at]
     numbers = [
-        *(codec.leaves(name, found[name]) for name in codec.hierarchies),
-        *(codec.numbers(name, found[name]) for name in codec.values),
+        *(codec.leaves(name, counted[name]) for name in codec.hierarchies),
+        *(codec.numbers(name, counted[name]) for name in codec.values),
     ]
     lines = _lines([*numbers, *extra], n, len(codec.hierarchies))
     problem = _problem(policy, codec, lines, by_person)
@@ -131,13 +131,13 @@ def frequency_of(policy: Policy, found: pa.Table, by_person: bool) -> Frequency:
     return Frequency(problem, codec, None if people is None else people.values)
 
 
-def without_lines(policy: Policy, codec: Codec, lost: int) -> Problem:
+def problem_without_lines(policy: Policy, codec: Codec, lost: int) -> Problem:
     """A problem whose lines are elsewhere; ``lost`` rows of them were left out for a null."""
     none = _Lines(np.empty((0, len(codec.hierarchies)), np.int32), np.empty(0, np.int64), lost)
     return _problem(policy, codec, none, False)
 
 
-def ruled(policy: Policy) -> tuple[str, ...]:
+def columns_with_rules(policy: Policy) -> tuple[str, ...]:
     """The sensitive columns that have an l or a t."""
     columns = policy.attributes
     return tuple(n for n in policy.names("sensitive") if columns[n].l or columns[n].t)
@@ -155,7 +155,7 @@ def codec_of(policy: Policy, columns: Mapping[str, Column]) -> Codec:
         hierarchies[name] = tree.with_null() if has_null else tree
     values = {
         name: values_of(policy, name, distinct(columns[name].cells, policy.input.null_values))
-        for name in ruled(policy)
+        for name in columns_with_rules(policy)
     }
     _refuse_too_diverse(values)
     codec = Codec(policy, hierarchies, values)
@@ -217,9 +217,9 @@ def _numbered(owners: Any) -> Distinct:
 def _lines(numbers: Sequence[NDArray[np.int32]], n: Ints, quasi: int) -> _Lines:
     """Lines with equal numbers made one, in the order of their numbers."""
     matrix = np.stack(numbers, axis=1)
-    kept = (matrix[:, :quasi] >= 0).all(axis=1)
-    lost = int(n[~kept].sum())
-    matrix, n = matrix[kept], n[kept]
+    complete = (matrix[:, :quasi] >= 0).all(axis=1)
+    lost = int(n[~complete].sum())
+    matrix, n = matrix[complete], n[complete]
     ids, size = classes_of(matrix - NOTHING)  # from 0 up
     codes = np.empty((size, matrix.shape[1]), dtype=np.int32)
     codes[ids] = matrix

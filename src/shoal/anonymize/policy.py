@@ -21,7 +21,7 @@ from pydantic import (
     ValidationError,
 )
 
-from shoal.anonymize.policy_check import meaning, said
+from shoal.anonymize.policy_check import meaning, message
 from shoal.documents import read_yaml
 from shoal.errors import InvalidDomain, InvalidPolicy, InvalidSetting
 from shoal.privacy import KAnonymity
@@ -233,8 +233,8 @@ class Policy(_Strict):
             policy = cls.model_validate(content)
         except ValidationError as error:
             problems = error.errors(include_url=False, include_context=False)
-            found = list(dict.fromkeys(said(problem, content) for problem in problems))
-            raise _refused(found, content) from None
+            findings = list(dict.fromkeys(message(problem, content) for problem in problems))
+            raise _refused(findings, content) from None
         policy._folder = Path(folder)
         settings, wrong = meaning(policy)
         if wrong:

@@ -11,7 +11,7 @@ from shoal.domain.written import plain, text
 if TYPE_CHECKING:
     from shoal.anonymize.policy import Attribute, Policy
 
-__all__ = ["days", "meaning", "nearest", "said"]
+__all__ = ["days", "meaning", "message", "nearest"]
 
 _KEYS: dict[str, tuple[str, ...]] = {
     "": ("version", "input", "attributes", "privacy", "search", "output"),
@@ -43,7 +43,7 @@ _ONLY = {
 _PERIODS = ("day", "month", "quarter", "year", "decade")
 
 
-def said(problem: Any, content: Mapping[str, Any]) -> str:
+def message(problem: Any, content: Mapping[str, Any]) -> str:
     """A finding of pydantic's in one sentence, with the nearest spelling of an unknown key."""
     steps = [str(step) for step in problem["loc"] if step != "[key]"]
     shown = ".".join(step for step in steps if step not in _KEYS or not step.endswith("Spec"))
@@ -73,7 +73,7 @@ def _unknown_key(steps: Sequence[str], shown: str) -> str:
     return f"{above} has a key that is no key here; there are {', '.join(keys)}"
 
 
-def nearest(word: str, words: Sequence[str]) -> str:
+def nearest(word: str, known: Sequence[str]) -> str:
     """The words' nearest spelling, or all of them if none is near.
 
     Examples
@@ -81,8 +81,8 @@ def nearest(word: str, words: Sequence[str]) -> str:
     >>> nearest("wieght", ["weight", "role"]), nearest("x", ["weight", "role"])
     ("; did you mean 'weight'?", '; there are weight, role')
     """
-    near = difflib.get_close_matches(word, words, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(words)}"
+    near = difflib.get_close_matches(word, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
 
 
 def _section(steps: Sequence[str]) -> str:

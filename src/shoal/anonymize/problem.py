@@ -29,7 +29,7 @@ from shoal.anonymize.tree import Tree, counted_costs
 from shoal.domain import Taxonomy
 
 __all__ = [
-    "KEPT",
+    "KEPT_CUT",
     "Closeness",
     "Cut",
     "Diversity",
@@ -40,7 +40,7 @@ __all__ = [
     "problem_of",
 ]
 
-KEPT = "kept cut"  # the method of an outcome that was not searched for
+KEPT_CUT = "kept cut"  # the method of an outcome that was not searched for
 
 
 @dataclass(frozen=True)
@@ -278,7 +278,7 @@ class Outcome:
 
 
 def problem_of(
-    taxonomies: Mapping[str, Taxonomy], codes: ArrayLike, *, k: int, **asked: Any
+    taxonomies: Mapping[str, Taxonomy], codes: ArrayLike, *, k: int, **settings: Any
 ) -> Problem:
     """Group equal rows into lines; nodes cost by the leaves that occur below them.
 
@@ -288,8 +288,10 @@ def problem_of(
         By name of the QID, in the order that settles ties.
     codes
         (rows, d): the leaf codes of each row.
-    k, asked
-        What is asked, as in ``Problem``. What has an entry a line there (``sensitive``,
+    k
+        At least so many people (or rows) a class.
+    **settings
+        Further fields of ``Problem``. What has an entry a line there (``sensitive``,
         ``entities``, ``target``) has one a row here, and rows are not grouped then.
 
     Examples
@@ -301,9 +303,9 @@ def problem_of(
     """
     lines = np.asarray(codes, dtype=np.int32)
     n = np.ones(len(lines), dtype=np.int64)
-    if not asked.keys() & {"sensitive", "entities", "target"}:
+    if not settings.keys() & {"sensitive", "entities", "target"}:
         lines, n = np.unique(lines, axis=0, return_counts=True)
     trees = tuple(taxonomies.values())
     occurring = [np.bincount(lines[:, q], minlength=t.size) > 0 for q, t in enumerate(trees)]
-    costs = tuple(counted_costs(t, seen) for t, seen in zip(trees, occurring, strict=True))
-    return Problem(tuple(taxonomies), trees, costs, lines, n, k, **asked)
+    costs = tuple(counted_costs(t, occurs) for t, occurs in zip(trees, occurring, strict=True))
+    return Problem(tuple(taxonomies), trees, costs, lines, n, k, **settings)

@@ -1,31 +1,125 @@
 """k-anonymous tables as an estimator: fit finds the cut, transform publishes under it."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.frames import release_frame, study_frame
+from shoal.anonymize.frequency_table import Frequency, count_combinations
 from shoal.anonymize.policy import AnyPolicy, Policy, guarantee_of, policy_of
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.manifest import public_cut
+from shoal.anonymize.release.manifest import occurring, public_cut
 from shoal.anonymize.release.people import Register, not_stated, people_in
-from shoal.anonymize.release.result import occurring
 from shoal.anonymize.release.run import produce
-from shoal.anonymize.spark.run import release_on_spark
-from shoal.anonymize.study import Studied, studied
-from shoal.anonymize.table import AnyTable, table_of
-from shoal.data import source_of
+from shoal.anonymize.search.portfolio import find_outcome
+from shoal.anonymize.table import AnyTable, Table, table_of
 from shoal.domain import Taxonomy
+from shoal.engine.entry import by_engine
 from shoal.engine.scratch import scratch
-from shoal.engine.spark.table import SparkTable
 from shoal.errors import InvalidPolicy, InvalidSetting
 
-__all__ = ["TopDownSpecialization"]
+__all__ = ["OutputSettings", "SearchSettings", "TopDownSpecialization"]
 
 Columns = Mapping[str, Any] | Iterable[str]
+
+
+class _Settings:
+    """Settings that belong together, given to an estimator as one parameter.
+
+    They are frozen, so that one object may be the default of all estimators.
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the settings by name.
+
+        Parameters
+        ----------
+        deep
+            Without effect, since no setting has settings of its own.
+        """
+        return dict(vars(self))
+
+    def set_params(self, **params: Any) -> Self:
+        """Return a copy in which these settings are changed.
+
+        Parameters
+        ----------
+        **params
+            Settings by name.
+        """
+        unknown = [name for name in params if name not in vars(self)]
+        if unknown:
+            raise InvalidSetting(
+                f"{type(self).__name__} has no setting {unknown[0]!r}.",
+                f"It has {', '.join(vars(self))}.",
+            )
+        return type(self)(**vars(self) | params)
+
+
+@dataclass(frozen=True)
+class SearchSettings(_Settings):
+    """How the release is searched for; the part ``search`` of a policy.
+
+    Parameters
+    ----------
+    score
+        What makes a split the best: ``auto``, ``leteo``, ``ncp``, ``sq``, ``ncp-rows``,
+        ``ncp-bits`` or ``label-gain``.
+    objective
+        What makes one of several releases the best: least ``ncp``, ``dm`` or ``aecs``, or most
+        ``entropy``.
+    recoding
+        ``global``: all rows share one cut. ``local``: labels differ from class to class, which
+        loses far less and leaves no cut for later rows.
+    local
+        How local recoding groups rows: ``auto``, ``cheapest-cell``, ``roll-up`` or ``peel``.
+    loss_unit
+        In what lost anonymity is counted: ``rows``, ``k`` or ``bits``.
+    target
+        The class column of the score ``label-gain``.
+    restarts
+        How many searches with tilted scores to make besides the plain ones; None makes 32, and
+        fewer on a large table.
+
+    Examples
+    --------
+    >>> SearchSettings(recoding="local").set_params(local="peel").get_params()["local"]
+    'peel'
+    """
+
+    score: str = "auto"
+    objective: str = "ncp"
+    recoding: Literal["global", "local"] = "global"
+    local: str = "auto"
+    loss_unit: str = "rows"
+    target: str | None = None
+    restarts: int | None = None
+
+
+@dataclass(frozen=True)
+class OutputSettings(_Settings):
+    """How the released table shows missing values, suppressed rows and intervals.
+
+    Parameters
+    ----------
+    nulls
+        Missing quasi-identifiers: ``own_value`` publishes them as a value like others,
+        ``as_root`` under the most general label, and ``suppress`` leaves their rows out.
+    suppressed
+        Suppressed rows: ``drop`` leaves them out, ``star`` publishes them under ``*`` alone where
+        the promise allows it.
+    intervals
+        Intervals of numbers: ``label``, ``bounds`` (two columns) or ``midpoint``.
+    """
+
+    nulls: Literal["own_value", "suppress", "as_root"] = "own_value"
+    suppressed: Literal["drop", "star"] = "drop"
+    intervals: Literal["label", "bounds", "midpoint"] = "label"
 
 
 class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -46,21 +140,26 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
     hierarchies
         For each quasi-identifier a ``Taxonomy``, the path of an ARX file, or what a policy file
         has under ``hierarchy``; or, with the key ``hierarchy`` in it, a column's whole entry.
-    sensitive, identifiers, other
-        The remaining columns: names, or names with a policy's entry, such as
-        ``{"income": {"l": {"value": 3}}}``. Every column of the table needs a place.
+    sensitive
+        Columns that are published as they are and that nobody should learn of a person: names,
+        or names with a policy's entry, such as ``{"income": {"l": {"value": 3}}}``.
+    identifiers
+        Columns that name people and are dropped, or become pseudonyms if their entry says so.
+    other
+        Columns that are published as they are. Every column of the table needs a role.
     entity
         The column that says whose a row is, if people may have several.
     suppression
         Share of the rows that may be left out.
-    nulls
-        ``own_value``, ``suppress`` or ``as_root``.
-    score, objective, recoding, restarts, random_state
-        How to search: see ``Policy``. ``recoding="local"`` loses far less and has no cut to keep.
-    suppressed, intervals
-        ``drop`` or ``star``; ``label``, ``bounds`` or ``midpoint``.
+    search
+        How to search; ``search__score`` and the like can be set one by one.
+    output
+        How missing values, suppressed rows and intervals are published.
     policy
         A ``Policy`` that says all of this instead; or its content, or the path of its file.
+    random_state
+        The seed of the searches with tilted scores. The order of the released rows is always
+        drawn by the operating system.
 
     Attributes
     ----------
@@ -69,7 +168,9 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
     guarantee_
         What holds for what ``transform`` returns.
     metrics_
-        How much the release of ``fit`` keeps.
+        How much detail the release of ``fit`` keeps.
+    policy_
+        The policy that was followed.
 
     Examples
     --------
@@ -79,6 +180,8 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
     >>> released = model.fit_transform(table)
     >>> sorted(set(released["age"].to_pylist())), model.guarantee_.k
     (['[20, 30)', '[60, 70)'], 3)
+    >>> model.set_params(search__recoding="local").fit(table).cut_ is None
+    True
 
     References
     ----------
@@ -95,13 +198,8 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         other: Columns = (),
         entity: str | None = None,
         suppression: float = 0.02,
-        nulls: Literal["own_value", "suppress", "as_root"] = "own_value",
-        score: str = "auto",
-        objective: str = "ncp",
-        recoding: Literal["global", "local"] = "global",
-        restarts: int | None = None,
-        suppressed: Literal["drop", "star"] = "drop",
-        intervals: Literal["label", "bounds", "midpoint"] = "label",
+        search: SearchSettings = SearchSettings(),  # noqa: B008 - frozen
+        output: OutputSettings = OutputSettings(),  # noqa: B008 - frozen
         policy: AnyPolicy | None = None,
         random_state: int = 1,
     ) -> None:
@@ -112,13 +210,8 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         self.other = other
         self.entity = entity
         self.suppression = suppression
-        self.nulls = nulls
-        self.score = score
-        self.objective = objective
-        self.recoding = recoding
-        self.restarts = restarts
-        self.suppressed = suppressed
-        self.intervals = intervals
+        self.search = search
+        self.output = output
         self.policy = policy
         self.random_state = random_state
 
@@ -133,16 +226,55 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
             state.pop(name, None)
         return state
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by name, those of a group as ``search__score``.
+
+        Parameters
+        ----------
+        **params
+            Parameters by name. A group is frozen, so it is replaced and not changed in place.
+        """
+        whole = {name: value for name, value in params.items() if "__" not in name}
+        super().set_params(**whole)
+        for name, value in params.items():
+            group, _, setting = name.partition("__")
+            if setting:
+                super().set_params(**{group: self._group(group).set_params(**{setting: value})})
+        return self
+
     def fit(self, X: Any, y: None = None) -> Self:
-        """Find the cut under which the table may be published."""
-        self._search(table_of(X))
+        """Find the cut under which the table may be published.
+
+        Parameters
+        ----------
+        X
+            The table: a data frame, an Arrow table, a path or a Spark frame.
+        y
+            Not used.
+        """
+        self._find_release(table_of(X))
         return self
 
     def fit_transform(self, X: Any, y: None = None, **params: Any) -> Any:
-        """Find a release and return it: the kind of table that came, rows in random order."""
+        """Find a release of the table and return it.
+
+        Parameters
+        ----------
+        X
+            The table: a data frame, an Arrow table, a path or a Spark frame.
+        y
+            Not used.
+        **params
+            Not used.
+
+        Returns
+        -------
+        table
+            The kind of table that was given, Arrow for a path; its rows in random order.
+        """
         table = table_of(X)
-        frequency, outcome = self._search(table)
-        return self._released(X, table, frequency, outcome, new_people=False)
+        frequency, outcome = self._find_release(table)
+        return self._publish(X, table, frequency, outcome, new_people=False)
 
     def transform(self, X: Any, new_people: bool = False) -> Any:
         """Publish rows under the cut found by ``fit``, and count again.
@@ -165,19 +297,29 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
                 "Local recoding has no cut that could be kept.", "Use fit_transform."
             )
         table = table_of(X)
-        frequency, outcome = studied(self.policy_, table, self.cut_)
-        return self._released(X, table, frequency, outcome, new_people)
+        frequency, outcome = _study(self.policy_, table, self.cut_)
+        return self._publish(X, table, frequency, outcome, new_people)
 
-    def _released(
+    def _find_release(self, table: AnyTable) -> tuple[Frequency, Outcome]:
+        policy = self.to_policy()  # 1. which column is what, and what is promised
+        frequency, outcome = _study(policy, table)  # 2. and 3. count, then specialise
+        self._has_released, self._register = False, None
+        self.policy_ = policy  # 4. what may be known of the release before it is made
+        self.cut_ = _public_cut(policy, frequency, outcome)
+        self.metrics_ = outcome.metrics
+        self.guarantee_ = guarantee_of(policy)
+        return frequency, outcome
+
+    def _publish(
         self, X: Any, table: AnyTable, frequency: Frequency, outcome: Outcome, new_people: bool
     ) -> Any:
-        register = self._register_after(table, new_people)
-        released = _as_came(X, _release(self.policy_, table, frequency, outcome))
+        register = self._register_with(table, new_people)  # 5. nobody is released twice
+        released = _release(self.policy_, table, frequency, outcome)  # 6. and 7. recode, recount
         self._register, self._has_released = register, True
-        return released
+        return _in_kind_of(X, released)
 
-    def _register_after(self, table: AnyTable, new_people: bool) -> Register | None:
-        """The people of all releases, this one's among them; None if they are not told apart."""
+    def _register_with(self, table: AnyTable, new_people: bool) -> Register | None:
+        """The people of all releases and of this one; None if people are not told apart."""
         entity, register = self.policy_.privacy.entity, self._register
         is_known = register is not None and register.complete
         if self._has_released and not is_known and not new_people:
@@ -187,17 +329,8 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         register = register or Register.new(entity, complete=not self._has_released)
         return register.with_people(people_in(table, entity))
 
-    def _search(self, table: AnyTable) -> Studied:
-        policy = self._policy()
-        frequency, outcome = studied(policy, table)
-        self._has_released, self._register = False, None
-        self.policy_ = policy
-        self.cut_ = _labels(policy, frequency, outcome)
-        self.metrics_ = outcome.metrics
-        self.guarantee_ = guarantee_of(policy)
-        return frequency, outcome
-
-    def _policy(self) -> Policy:
+    def to_policy(self) -> Policy:
+        """The policy these parameters stand for, checked; ``policy`` itself if it was given."""
         if self.policy is not None:
             policy = policy_of(self.policy)
             if self.k not in (None, policy.privacy.k) or self.hierarchies:
@@ -210,26 +343,27 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
                 "k or the hierarchies are missing; k has no default.",
                 "E.g. TopDownSpecialization(k=10, hierarchies={'age': ...}), or pass a policy.",
             )
+        output = self._group("output").get_params()
+        privacy = {"k": self.k, "suppression": self.suppression, "entity": self.entity}
         return Policy.of(
             {
                 "version": 1,
                 "attributes": self._attributes(self.hierarchies),
-                "privacy": {
-                    "k": self.k,
-                    "suppression": self.suppression,
-                    "entity": self.entity,
-                    "nulls": self.nulls,
-                },
-                "search": {
-                    "score": self.score,
-                    "objective": self.objective,
-                    "recoding": self.recoding,
-                    "restarts": self.restarts,
-                    "seed": self.random_state,
-                },
-                "output": {"suppressed": self.suppressed, "intervals": self.intervals},
+                "privacy": {**privacy, "nulls": output.pop("nulls")},
+                "search": {**self._group("search").get_params(), "seed": self.random_state},
+                "output": output,
             }
         )
+
+    def _group(self, name: str) -> _Settings:
+        """A parameter that holds settings; another kind of value raises."""
+        group = getattr(self, name, None)
+        if not isinstance(group, _Settings):
+            raise InvalidSetting(
+                f"{name!r} is no group of settings.",
+                "Groups are search=SearchSettings(...) and output=OutputSettings(...).",
+            )
+        return group
 
     def _attributes(self, hierarchies: Mapping[str, Any]) -> dict[str, Any]:
         roles = {"sensitive": self.sensitive, "identifier": self.identifiers, "other": self.other}
@@ -263,26 +397,48 @@ def _nested(taxonomy: Taxonomy) -> dict[str, Any]:
     return {taxonomy.nodes[0].label: below[0]}
 
 
-def _labels(policy: Policy, frequency: Frequency, outcome: Outcome) -> dict[str, list[str]] | None:
+def _study(policy: Policy, table: AnyTable, cut: Any = None) -> tuple[Frequency, Outcome]:
+    """Count the table's combinations, and search for a release or apply a cut."""
+    return by_engine(
+        table,
+        embedded=lambda table: _study_here(policy, table, cut),
+        distributed=lambda table: study_frame(policy, table, cut, None),
+    )
+
+
+def _study_here(policy: Policy, table: Table, cut: Any) -> tuple[Frequency, Outcome]:
+    frequency = count_combinations(policy, table)  # 2. values coded by their hierarchies
+    return frequency, find_outcome(policy, frequency, cut)  # 3. from the roots, while rules hold
+
+
+def _public_cut(
+    policy: Policy, frequency: Frequency, outcome: Outcome
+) -> dict[str, list[str]] | None:
     if outcome.cut is None:
         return None
-    found = occurring(policy, outcome.labels[~outcome.suppressed])
-    return public_cut(frequency.codec, found)
+    published = occurring(policy, outcome.labels[~outcome.suppressed])
+    return public_cut(frequency.codec, published)
 
 
 def _release(policy: Policy, table: AnyTable, frequency: Frequency, outcome: Outcome) -> Any:
     """Through a private file, so that what is returned is what was counted again."""
-    if isinstance(table, SparkTable):
-        return release_on_spark(policy, table, frequency, outcome)
+    return by_engine(
+        table,
+        embedded=lambda table: _release_here(policy, table, frequency, outcome),
+        distributed=lambda table: release_frame(policy, table, frequency, outcome),
+    )
+
+
+def _release_here(policy: Policy, table: Table, frequency: Frequency, outcome: Outcome) -> Any:
     with scratch() as folder:
         path = folder / "release.parquet"
         produce(policy, table, frequency, outcome, path)
-        source = source_of(str(path))
-        return pa.Table.from_batches(list(source.batches(source.names)))
+        with pq.ParquetFile(path) as file:
+            return file.read()
 
 
-def _as_came(X: Any, released: Any) -> Any:
-    """The release as the kind of data frame that came; as an Arrow table for anything else."""
+def _in_kind_of(X: Any, released: Any) -> Any:
+    """The release as the kind of data frame that X is; as an Arrow table for anything else."""
     import narwhals as nw
 
     if not isinstance(released, pa.Table) or isinstance(X, pa.Table):

@@ -6,7 +6,7 @@ A file stores few distinct texts once and numbers them; grouping those numbers, 
 to a word, takes half the time of grouping the texts. Nothing is hashed: unpacking is exact.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from glob import has_magic
 from itertools import chain
@@ -22,11 +22,10 @@ from numpy.typing import NDArray
 from shoal.data import Source, source_of
 from shoal.data.files import ParquetSource
 from shoal.data.memory import ReaderSource
-from shoal.data.source import BATCH_ROWS, quiet
-from shoal.engine.duckdb import COUNTED, OWNER, plain_names, plainly_named, query_to_file
-from shoal.engine.entry import is_spark_frame
-from shoal.engine.scratch import scratch
-from shoal.engine.spark.table import SparkTable
+from shoal.data.source import BATCH_ROWS, without_quoted_rows
+from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_columns, query_stream
+from shoal.engine.entry import by_engine
+from shoal.engine.table import FrameTable
 
 __all__ = [
     "COUNTED",
@@ -36,7 +35,6 @@ __all__ = [
     "Packed",
     "Table",
     "TooManyTexts",
-    "found_in",
     "sizes_sql",
     "table_of",
     "text_batches",
@@ -92,8 +90,8 @@ class Packed:
         self._rows = chain([first], self._rows)
         # Room for twice the texts seen first, for a few more and for nulls.
         self._bits = [(2 * len(c.dictionary) + 8).bit_length() for c in first.columns]
-        self._words = _dealt(self._bits)
-        self.names = [f"k{i}" for i in range(len(self._words))]
+        self._packs = _dealt(self._bits)
+        self.names = [f"k{i}" for i in range(len(self._packs))]
 
     @property
     def schema(self) -> pa.Schema:
@@ -103,14 +101,14 @@ class Packed:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """The only pass over the file."""
         for batch in self._rows:
-            words = [pa.array(self._word(batch, members)) for members in self._words]
-            yield pa.record_batch(words, schema=self.schema)
+            packed = [pa.array(self._word(batch, members)) for members in self._packs]
+            yield pa.record_batch(packed, schema=self.schema)
 
-    def unpack(self, found: pa.Table) -> list[Any]:
+    def unpack(self, counted: pa.Table) -> list[Any]:
         """The columns behind some words, as numbered texts."""
         columns: dict[int, Any] = {}
-        for name, members in zip(self.names, self._words, strict=True):
-            word = found[name].to_numpy().copy()
+        for name, members in zip(self.names, self._packs, strict=True):
+            word = counted[name].to_numpy().copy()
             for at in reversed(members):
                 number = (word & ((1 << self._bits[at]) - 1)).astype(np.int32) - 1
                 word >>= self._bits[at]
@@ -146,15 +144,15 @@ class Packed:
 
 def _dealt(bits: Sequence[int]) -> list[list[int]]:
     """Which columns share a word, in their order."""
-    words: list[list[int]] = [[]]
+    packs: list[list[int]] = [[]]
     room = _WORD
     for at, needed in enumerate(bits):
         if needed > room:
-            words.append([])
+            packs.append([])
             room = _WORD
-        words[-1].append(at)
+        packs[-1].append(at)
         room -= needed
-    return words
+    return packs
 
 
 class Beside:
@@ -169,11 +167,11 @@ class Beside:
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """A new pass over these columns, with the owners beside them."""
-        kept = [name for name in columns if name != OWNER]
+        own = [name for name in columns if name != OWNER]
         with pq.ParquetFile(self._owners) as parquet:
             names = _slices(parquet.iter_batches(size))
-            for batch in self._source.batches(kept or self._source.names[:1], size):
-                arrays = {name: batch.column(name) for name in kept}
+            for batch in self._source.batches(own or self._source.names[:1], size):
+                arrays = {name: batch.column(name) for name in own}
                 arrays[OWNER] = names(batch.num_rows)
                 yield pa.record_batch(arrays)
 
@@ -217,11 +215,10 @@ class Table:
         if packed is not None:
             with suppress(TooManyTexts):
                 named = ", ".join(packed.names)
-                found = self._run(f"SELECT {named}, {COUNTED} GROUP BY ALL", packed)
+                counted = self._run(f"SELECT {named}, {COUNTED} GROUP BY ALL", packed)
                 names = [*plain_names(columns, None), "n"]
-                return pa.table([*packed.unpack(found), found["n"]], names)
-        named = ", ".join(plain_names(columns, owner))
-        return self.query(f"SELECT {named}, {COUNTED} GROUP BY ALL", columns, owner)
+                return pa.table([*packed.unpack(counted), counted["n"]], names)
+        return self.query(f"SELECT *, {COUNTED} GROUP BY ALL", columns, owner)
 
     def sizes(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
         """How many combinations have so many people: ``people``, ``classes`` and their ``rows``.
@@ -241,14 +238,9 @@ class Table:
         """
         file = self._file
         if file is not None and owner is None and not has_magic(str(file)):
-            return found_in(_within(file, columns, sql), _NO_STREAM, ())
+            return query_stream(_within(file, columns, sql), _NO_STREAM, ())
         wanted = [*columns, *([owner] if owner and owner not in columns else [])]
-        batches = (plainly_named(batch, columns, owner) for batch in self._source.batches(wanted))
-        first = next(batches, None)
-        if first is None:
-            nothing = [pa.nulls(0, pa.string())] * (len(columns) + (owner is not None))
-            first = pa.record_batch(nothing, names=plain_names(columns, owner))
-        return found_in(sql, first.schema, chain([first], batches))
+        return query_columns(sql, self._source.batches(wanted), columns, owner)
 
     def nested(self, columns: Sequence[str]) -> list[str]:
         """Which of these columns hold lists or structures; a stream that flows past tells none."""
@@ -258,13 +250,20 @@ class Table:
         fields = [] if first is None else first.schema
         return [field.name for field in fields if pa.types.is_nested(field.type)]
 
+    def owners(self, entity: str) -> Any:
+        """The different people of the table, as text."""
+        return self.counts([], entity)[OWNER]
+
+    def collected(self, columns: Sequence[str], owner: str | None = None) -> None:
+        """None: a query of the rows themselves costs no more than one of their counts."""
+
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The rows, a batch at a time; text of a Parquet file comes as numbered values."""
         file = self._file
         if file is None:
             yield from self._source.batches(columns)
             return
-        with quiet(str(file)):
+        with without_quoted_rows(str(file)):
             yield from text_batches(file, columns)
 
     def _packed(self, columns: Sequence[str], owner: str | None) -> Packed | None:
@@ -278,7 +277,7 @@ class Table:
 
     @staticmethod
     def _run(sql: str, packed: Packed) -> pa.Table:
-        return found_in(sql, packed.schema, packed.batches())
+        return query_stream(sql, packed.schema, packed.batches())
 
     @property
     def _file(self) -> Path | None:
@@ -287,23 +286,20 @@ class Table:
         return source.files[0] if alone and isinstance(source, ParquetSource) else None
 
 
-AnyTable = Table | SparkTable
+AnyTable = Table | FrameTable
 
 
 def table_of(X: Any) -> AnyTable:
-    """A table to count: on Spark if a Spark frame came, else on this machine."""
-    if isinstance(X, Table | SparkTable):
-        return X
-    return SparkTable(X) if is_spark_frame(X) else Table(X)
+    """A table to count, where its rows are; one that is a table already stays as it is."""
+    return by_engine(X, embedded=_table_here, distributed=_same_table)
 
 
-def found_in(sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> pa.Table:
-    """What a query makes of a stream, through a file of its own; text as numbered values."""
-    with scratch() as folder:
-        path = folder / "found.parquet"
-        query_to_file(sql, schema, batches, path)
-        texts = [f.name for f in pq.read_schema(path) if pa.types.is_string(f.type)]
-        return pq.read_table(path, read_dictionary=texts)
+def _table_here(X: Any) -> AnyTable:
+    return X if isinstance(X, Table) else Table(X)
+
+
+def _same_table(table: FrameTable) -> AnyTable:
+    return table
 
 
 def sizes_sql(named: Sequence[str], owner: str | None) -> str:

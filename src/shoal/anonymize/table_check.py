@@ -10,14 +10,20 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.release.pseudonyms import keys_of
 from shoal.anonymize.table import AnyTable
-from shoal.data.column_names import check_header, lacking, listed, no_header, places
+from shoal.data.column_names import (
+    check_header,
+    column_positions,
+    listed,
+    missing_columns_error,
+    missing_header_error,
+)
 from shoal.engine.duckdb import OWNER
 from shoal.errors import EntityMissing, InvalidPolicy, LooksIdentifying
 
 __all__ = ["check_columns", "check_countable", "check_names", "check_people", "check_tokens",
            "rarely_shared"]  # fmt: skip
 
-_WORDS = 4  # so many in most cells make free text
+_FREE_TEXT_WORDS = 4  # so many in most cells make free text
 _RARE = 0.1  # share of rows that a column published as it is may find
 _MOMENT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}"
 
@@ -30,12 +36,12 @@ def check_columns(policy: Policy, table: AnyTable, counted: Sequence[str]) -> No
     """
     roles = list(policy.attributes)
     if not {*roles} <= {*table.names}:
-        raise lacking(roles, table.names, f"of the policy's {len(roles)} columns")
+        raise missing_columns_error(roles, table.names, f"of the policy's {len(roles)} columns")
     unlisted = [name for name in table.names if name not in roles]
     if unlisted:
         raise InvalidPolicy(
             f"Of the table's {len(table.names)} columns {len(unlisted)} have no role: "
-            f"{places(unlisted, table.names)}.",
+            f"{column_positions(unlisted, table.names)}.",
             "Give each one under `attributes`: identifier, quasi, sensitive or other. Names are "
             "not shown here: without a header line they would be a person's values.",
             reason="unlisted column",
@@ -53,14 +59,16 @@ def check_names(table: AnyTable, what: str) -> None:
     """
     check_header(table.names, what)
     parts = [part for i, name in enumerate(table.names) for part in _recurrence(i, name)]
-    found = [
+    counts = [
         c[0].as_py()
         for c in table.query(f"SELECT {', '.join(parts)} FROM rows", table.names).columns
     ]
-    for name, same, ticked in zip(table.names, found[::2], found[1::2], strict=True):
+    for name, same, ticked in zip(table.names, counts[::2], counts[1::2], strict=True):
         if same and not ticked:
-            at = places([name], table.names)
-            raise no_header(what, f"{at} of {len(table.names)} is also a value further down")
+            at = column_positions([name], table.names)
+            raise missing_header_error(
+                what, f"{at} of {len(table.names)} is also a value further down"
+            )
 
 
 def check_countable(table: AnyTable, columns: Sequence[str]) -> None:
@@ -129,21 +137,21 @@ def _check_others(policy: Policy, table: AnyTable) -> None:
     if not names:
         return
     parts = [part for i in range(len(names)) for part in _suspicions(i, policy.input.null_values)]
-    found = [
+    counts = [
         c[0].as_py() for c in table.query(f"SELECT {', '.join(parts)} FROM rows", names).columns
     ]
     entity = policy.privacy.entity
-    looks = [f"{entity!r} (it says whose a row is)"] if entity in names else []
+    suspects = [f"{entity!r} (it says whose a row is)"] if entity in names else []
     for name, (known, different, wordy, moments) in zip(
-        names, zip(*[iter(found)] * 4, strict=True), strict=True
+        names, zip(*[iter(counts)] * 4, strict=True), strict=True
     ):
         for many, what in ((different, "mostly unique"), (wordy, "free text"), (moments, "times")):
             if known and many > known / 2:
-                looks.append(f"{name!r} ({what})")
+                suspects.append(f"{name!r} ({what})")
                 break
-    if looks:
+    if suspects:
         raise LooksIdentifying(
-            f"Published as they are, {', '.join(looks)} may tell people apart.",
+            f"Published as they are, {', '.join(suspects)} may tell people apart.",
             "Make them quasi or identifier, or say `force: true` if that is no danger.",
         )
 
@@ -186,7 +194,7 @@ def _suspicions(i: int, null_values: Sequence[str]) -> list[str]:
     return [
         f"count({cell})",
         f"count(DISTINCT {cell})",
-        f"count(*) FILTER (WHERE {blanks} >= {_WORDS - 1})",
+        f"count(*) FILTER (WHERE {blanks} >= {_FREE_TEXT_WORDS - 1})",
         f"count(*) FILTER (WHERE regexp_replace({cell}, '{_MOMENT}', '') <> {cell})",
     ]
 
@@ -218,5 +226,5 @@ def _literal(text: str) -> str:
     ("concat(chr(92), 'N')", "concat('NA')", "''")
     """
     parts = [part for part in re.split(r"([\\'])", text) if part]
-    said = [f"chr({ord(part)})" if part in "\\'" else f"'{part}'" for part in parts]
-    return f"concat({', '.join(said)})" if said else "''"
+    pieces = [f"chr({ord(part)})" if part in "\\'" else f"'{part}'" for part in parts]
+    return f"concat({', '.join(pieces)})" if pieces else "''"

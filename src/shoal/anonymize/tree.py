@@ -107,8 +107,8 @@ class Tree:
     def below(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> Places:
         """The child of each node on the way to a leaf below it; a leaf is its own child."""
         depth = np.minimum(self.depth[places] + 1, len(self.ancestors) - 1)
-        found: Places = self.ancestors[depth, codes]
-        return found
+        children: Places = self.ancestors[depth, codes]
+        return children
 
     def sums(self, of_leaves: ArrayLike) -> NDArray[np.float64]:
         """For each node the sum over its leaves of a number given by leaf code."""

@@ -1,6 +1,7 @@
 """The adversary: certified lower bounds on epsilon, broken twins, attacks on what was released.
 
-What an audit needs beyond NumPy is imported where it is used.
+What an audit needs beyond NumPy is imported where it is used. Mechanisms that are broken on
+purpose lie in ``shoal.audit.twins``, which nothing here loads.
 """
 
 from importlib import import_module
@@ -18,7 +19,6 @@ from shoal.audit.membership.inference import membership_inference
 from shoal.audit.membership.lira import lira
 from shoal.audit.membership.neighbours import NeighbourAttack, neighbour_attack
 from shoal.audit.membership.result import MembershipInference
-from shoal.audit.twins import twins
 
 if TYPE_CHECKING:
     from shoal.audit.tables.attributes import AttributeInference, attribute_inference
@@ -52,7 +52,6 @@ __all__ = [
     "neighbour_attack",
     "reconstruction",
     "shipped",
-    "twins",
 ]
 
 _LATER = {  # attacks on tables: whoever audits noise needs no Arrow

@@ -154,14 +154,14 @@ def ledger_sum(case: Case, draws: int, alpha: float, random_state: Seed) -> Find
     """
     handed, promise = float(case.mechanism(draws, Randomness(random_state).noise)), _claim(case)
     faults = (f"{handed:.4g} of {promise:.4g} were handed out",) if handed < promise else ()
-    return Measured.judge(handed, promise, faults, **_told(case, draws, alpha, random_state))
+    return Measured.judge(handed, promise, faults, **_facts(case, draws, alpha, random_state))
 
 
 def brute_force(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
     """The largest sensitivity found, against the one stated."""
-    found = float(case.mechanism(draws, Randomness(random_state).noise))
+    largest = float(case.mechanism(draws, Randomness(random_state).noise))
     stated = _claim(case) * (1 + 1e-9)  # float64 sums
-    return Measured.judge(found, stated, (), **_told(case, draws, alpha, random_state))
+    return Measured.judge(largest, stated, (), **_facts(case, draws, alpha, random_state))
 
 
 def law(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
@@ -177,7 +177,7 @@ def law(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
     steps = np.arange(values.size + 1) / values.size
     farthest = float(max(np.max(steps[1:] - below), np.max(below - steps[:-1])))
     allowed = float(kstwo.isf(alpha, values.size))
-    return Measured.judge(farthest, allowed, (), **_told(case, draws, alpha, random_state))
+    return Measured.judge(farthest, allowed, (), **_facts(case, draws, alpha, random_state))
 
 
 def _claim(case: Case) -> float:
@@ -187,9 +187,9 @@ def _claim(case: Case) -> float:
     return claim
 
 
-def _told(case: Case, draws: int, alpha: float, random_state: Seed) -> dict[str, Any]:
-    told = {"instrument": case.instrument, "alpha": alpha, "draws": draws}
-    return {**told, "seed": seed_of(random_state), "pair": case.about, "constructed": True}
+def _facts(case: Case, draws: int, alpha: float, random_state: Seed) -> dict[str, Any]:
+    facts = {"instrument": case.instrument, "alpha": alpha, "draws": draws}
+    return {**facts, "seed": seed_of(random_state), "pair": case.about, "constructed": True}
 
 
 measures: dict[str, Callable[[Case, int, float, Seed], Finding]] = {

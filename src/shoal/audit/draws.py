@@ -13,7 +13,7 @@ from shoal.mechanisms import Gaussian, Geometric, KNorm, LocalGrid, Mixed, NDLap
 from shoal.mechanisms.local.bounded.base import Bounded
 from shoal.mechanisms.local.categories.base import Categorical
 
-__all__ = ["Batched", "Failure", "Progress", "drawn", "draws_by_itself", "half_of"]
+__all__ = ["Batched", "Failure", "Progress", "draw_outputs", "draws_by_itself", "half_progress"]
 
 Call = Callable[[Any, Any], Any]
 Draw = Callable[[Any, int, np.random.Generator], Any]
@@ -48,7 +48,7 @@ class Failure:
     name: str
 
 
-def drawn(
+def draw_outputs(
     mechanism: Any, x: Any, n: int, rng: np.random.Generator, progress: Progress | None = None
 ) -> Any:
     """``n`` independent outputs on the input ``x``: one array of them, or a list.
@@ -60,7 +60,7 @@ def drawn(
     if isinstance(mechanism, Batched):
         return _all_of(_tried(mechanism.draw, _own(x), n, rng), n)
     if _takes_copies(mechanism, x):
-        return mechanism.release(copies(x, n), rng)
+        return mechanism.release(copies_of(x, n), rng)
     return _one_by_one(_call_of(mechanism), x, n, rng, progress)
 
 
@@ -69,7 +69,7 @@ def draws_by_itself(mechanism: Any) -> bool:
     return not isinstance(mechanism, Batched) and not takes_stream(_function_of(mechanism))
 
 
-def half_of(progress: Progress | None, start: float) -> Progress | None:
+def half_progress(progress: Progress | None, start: float) -> Progress | None:
     """Progress of one of two halves of a task, told as that of the whole."""
     return None if progress is None else lambda what, share: progress(what, start + share / 2)
 
@@ -92,10 +92,10 @@ def _takes_copies(mechanism: Any, x: Any) -> bool:
     return isinstance(mechanism, records)
 
 
-def copies(x: Any, n: int) -> Any:
+def copies_of(x: Any, n: int) -> Any:
     """A table of n people who all hold this record."""
     if isinstance(x, Mapping):
-        return {name: copies(value, n) for name, value in x.items()}
+        return {name: copies_of(value, n) for name, value in x.items()}
     row = np.asarray(x)
     return np.broadcast_to(row, (n, *row.shape)).copy()
 

@@ -4,7 +4,6 @@ Findings are for whoever holds the rows; a public report leaves them out. Only o
 for the purpose (``constructed``) says nothing about anyone and may be passed on.
 """
 
-import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -19,14 +18,16 @@ from shoal.privacy import Guarantee
 from shoal.privacy.guarantees import guarantee_of
 from shoal.randomness import Seed
 
-__all__ = ["Finding", "LowerBound", "Measured", "finding_of", "judged", "seed_of"]
+__all__ = ["Finding", "LowerBound", "Measured", "finding_of", "seed_of", "verdict_of"]
 
 
-def judged(value: float, claim: float | None, faults: tuple[str, ...] = ()) -> str:
+def verdict_of(value: float, claim: float | None, faults: tuple[str, ...] = ()) -> str:
     """The verdict: a violation is a proof, a fault is no promise kept, the rest proves nothing.
 
-    >>> judged(1.3, 1.0), judged(0.9, 1.0), judged(0.9, None), judged(0.0, 1.0, ("constant",))
-    ('violated', 'consistent', 'no claim', 'broken')
+    >>> verdict_of(1.3, 1.0), verdict_of(0.9, 1.0), verdict_of(0.9, None)
+    ('violated', 'consistent', 'no claim')
+    >>> verdict_of(0.0, 1.0, ("constant",))
+    'broken'
     """
     if claim is not None and value > claim:
         return "violated"
@@ -91,10 +92,6 @@ class Finding(ABC):
         plain = {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
         return {"kind": type(self).__name__, **plain}
 
-    def to_json(self) -> str:
-        """The same as text."""
-        return json.dumps(self.to_dict(), indent=2)
-
     def plot(self) -> Figure:
         """The claim, what was certified and what could have been, on one axis."""
         from shoal.figures import verdict_figure
@@ -104,7 +101,7 @@ class Finding(ABC):
     def _drawn(self) -> dict[str, Any]:
         return {
             "verdict": self.verdict,
-            "found": self.value,
+            "measured": self.value,
             "claim": self.claim,
             "title": f"Audit: {self.verdict}",
             "unit": self.instrument,
@@ -159,8 +156,8 @@ class LowerBound(Finding):
     def _lines(self) -> list[str]:
         head, *rest = super()._lines()
         often, seldom, of = self.counts
-        seen = f"event: {self.event}: {often:,} against {seldom:,} of {of:,}"
-        return [f"{head}, at most {self.ceiling:.2f} could show", seen, *rest]
+        event = f"event: {self.event}: {often:,} against {seldom:,} of {of:,}"
+        return [f"{head}, at most {self.ceiling:.2f} could show", event, *rest]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +181,7 @@ class Measured(Finding):
     def judge(cls, statistic: float, claim: float, faults: tuple[str, ...], **rest: Any) -> Self:
         """With the verdict that follows; what is no number is no evidence for anything."""
         faults = (*faults, "NaN") if math.isnan(statistic) else faults
-        verdict = judged(statistic, claim, faults)
+        verdict = verdict_of(statistic, claim, faults)
         return cls(statistic=statistic, claim=claim, verdict=verdict, notes=faults, **rest)
 
 
@@ -197,5 +194,5 @@ def finding_of(values: Mapping[str, Any]) -> Finding:
         raise InvalidSetting("This is no finding of an audit.", "Hand back what to_dict() gave.")
     promise = rest.get("guarantee")
     rest["guarantee"] = None if promise is None else guarantee_of(promise)
-    found: Finding = kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in rest.items()})
-    return found
+    finding: Finding = kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in rest.items()})
+    return finding

@@ -9,54 +9,40 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
-
-from shoal.cli.output import entry, in_print, put
+from shoal.cli.output import in_print, put
 from shoal.errors import AlreadyExists, InvalidSetting
+from shoal.pages.page import Line
 
 if TYPE_CHECKING:
     from shoal.engine import Rows
     from shoal.privacy import Result
 
-__all__ = ["Curator", "check_curator_page", "curator_page", "left_out_or_moved", "tell_holder"]
-
-Curator = Annotated[
-    Path | None,
-    typer.Option(
-        "--curator",
-        metavar="FILE",
-        envvar="SHOAL_CURATOR",
-        help="Also write the page for you alone, outside the folder: it adds how many rows were "
-        "left out or moved to the edge.",
-        show_default=False,
-    ),
-]
+__all__ = ["check_curator_page", "left_out_or_moved", "tell_holder", "write_curator_page"]
 
 
 def left_out_or_moved(rows: "Rows") -> list[str]:
     """What became of rows that were not taken as they came, in sentences; none if all were."""
-    seen = rows.seen
-    if seen is None:
+    tally = rows.seen
+    if tally is None:
         return []
-    beyond = seen.kept - rows.size()
+    beyond = tally.kept - rows.size()
     counts = {
-        f"{seen.nonfinite:,} lack a number, or have text for one, and were left out": (
-            seen.nonfinite
+        f"{tally.nonfinite:,} lack a number, or have text for one, and were left out": (
+            tally.nonfinite
         ),
-        f"{seen.outside:,} lie outside the bounds and were moved to the edge": seen.outside,
+        f"{tally.outside:,} lie outside the bounds and were moved to the edge": tally.outside,
         f"{beyond:,} are more than a person keeps and were left out": beyond,
     }
-    told = [words for words, count in counts.items() if count]
-    return [f"Of {seen.read:,} rows {words}." for words in told]
+    return [f"Of {tally.read:,} rows {text}." for text, count in counts.items() if count]
 
 
 def tell_holder(lines: list[str], *, quiet: bool) -> None:
     """Say it on standard error, if that is a terminal: what is kept in files may be passed on."""
     if lines and not quiet and sys.stderr.isatty():
-        words = " ".join([*lines, "This is for you alone: it is in no file that may be published."])
-        put(in_print(entry("Yours", words), stderr=True), sys.stderr)
+        alone = "This is for you alone: it is in no file that may be published."
+        put(in_print(Line("Yours", " ".join([*lines, alone])), stderr=True), sys.stderr)
 
 
 def check_curator_page(
@@ -95,12 +81,26 @@ def check_curator_page(
         raise AlreadyExists(f"{page} exists already.", "Choose another name, or add --overwrite.")
 
 
-def curator_page(result: "Result", lines: list[str], **told: Any) -> str:
-    """The page of a result with what the holder alone may know."""
-    from shoal.privacy import Protected
+def write_curator_page(part: Path, result: "Result", lines: list[str], ledger: Path | None) -> None:
+    """Write the page of a result with what the holder alone may know.
+
+    Parameters
+    ----------
+    part
+        The file, which nobody else can read then.
+    result
+        What was released.
+    lines
+        What became of rows that were not taken as they came.
+    ledger
+        Where promises about the table are added up.
+    """
+    from shoal.engine.scratch import private_file
+    from shoal.privacy import Ledger, Protected
     from shoal.report import findings, render
 
-    said = lines or ["Every row was taken as it came: none was left out or moved to the edge."]
-    return render(
-        findings(replace(result, protected={"lines": Protected(said)}), "curator", **told)
-    )
+    texts = lines or ["Every row was taken as it came: none was left out or moved to the edge."]
+    full = replace(result, protected={"lines": Protected(texts)})
+    known = None if ledger is None else Ledger(ledger)
+    page = render(findings(full, "curator", ledger=known))
+    private_file(part).write_text(page, encoding="utf-8", newline="\n")

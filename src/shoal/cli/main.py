@@ -27,6 +27,7 @@ from shoal.cli.verbs.audit import audit
 from shoal.cli.verbs.cluster import cluster
 from shoal.cli.verbs.demo import demo
 from shoal.cli.verbs.evaluate import evaluate
+from shoal.cli.verbs.learn import learn
 from shoal.cli.verbs.ledger import ledger_app
 from shoal.cli.verbs.perturb import perturb
 from shoal.cli.verbs.version import version
@@ -69,6 +70,7 @@ app.command()(demo)
 app.command()(cluster)
 app.command()(evaluate)
 app.command()(perturb)
+app.command()(learn)
 app.add_typer(anonymize_app, name="anonymize")
 app.command()(audit)
 app.add_typer(attack_app, name="attack")

@@ -1,93 +1,98 @@
-"""How every verb speaks: text for people, one JSON document for scripts, progress for terminals.
+"""Output of every verb: text for people, one JSON document for scripts, progress for terminals.
 
 Results go to standard output; errors and progress go to standard error, and progress only to a
-terminal. Words from files are cleaned of control characters, which could rewrite a screen.
-
-Where verdicts are kept: a page or a document, checked before the work and written after it.
+terminal. Text from files is cleaned of control characters, which could rewrite a screen. The lines
+and tables of a ``pages.Page`` are rendered here; verdicts are written to a page or a document.
 """
 
 import json
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
-
-import typer
+from typing import TYPE_CHECKING, Any, TextIO
 
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
 from shoal.figures.text import clean
+from shoal.pages.page import Line, Table
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.text import Text
 
-    from shoal.report import Verdicts
+    from shoal.pages.page import VerdictPage
+
+    Part = Line | Table | RenderableType
 
 __all__ = [
-    "Json",
     "Output",
     "Progress",
-    "Publisher",
-    "Quiet",
-    "Seed",
-    "Title",
     "check_page",
     "console",
-    "entry",
     "in_print",
+    "ledger_line",
     "mute",
     "put",
+    "renderable",
+    "show_verdicts",
     "unwritten",
     "write_page",
 ]
 
-_LABEL = 10
-
-Json = Annotated[
-    bool,
-    typer.Option("--json", envvar="SHOAL_JSON", help="Print one JSON document instead of text."),
-]
-Quiet = Annotated[
-    bool,
-    typer.Option("--quiet", "-q", envvar="SHOAL_QUIET", help="Print nothing but errors."),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(
-        envvar="SHOAL_SEED",
-        help="Repeatable noise: a simulation, which protects nobody.",
-        show_default=False,
-    ),
-]
-Title = Annotated[
-    str | None, typer.Option(envvar="SHOAL_TITLE", help="Heading of the page.", show_default=False)
-]
-Publisher = Annotated[
-    str | None,
-    typer.Option(envvar="SHOAL_PUBLISHER", help="Who publishes it.", show_default=False),
-]
+LABEL_WIDTH = 10
 
 
 def console(stderr: bool = False) -> "Console":
-    """A console that leaves words as they are: no markup, no guessed colours."""
+    """A console that prints text as it is: no markup, no guessed colours."""
     from rich.console import Console
 
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
 
 
-def in_print(*parts: "RenderableType", stderr: bool = False) -> str:
-    """What a console prints of these parts, with its colours; words run on, tables fit."""
+def in_print(*parts: "Part", stderr: bool = False) -> str:
+    """What a console prints of these parts, with its colours; text runs on, tables fit."""
     from rich.text import Text
 
     out = console(stderr)
-    with out.capture() as shown:
-        for part in parts:
+    with out.capture() as captured:
+        for part in map(renderable, parts):
             out.print(part, soft_wrap=isinstance(part, str | Text))
-    return shown.get()
+    return captured.get()
+
+
+def renderable(part: "Part") -> "RenderableType":
+    """A line or a table of a page as rich shows it; anything else as it is."""
+    if isinstance(part, Line):
+        return _line_text(part)
+    return _terminal_table(part) if isinstance(part, Table) else part
+
+
+def _line_text(line: Line) -> "Text":
+    """A label and its sentence, folded beside it unless it is there to be copied."""
+    from rich.text import Text
+
+    width = sys.maxsize if line.is_literal else min(console().width, 100) - LABEL_WIDTH
+    folded = textwrap.wrap(clean(line.text), max(width, 20)) or [""]
+    text = Text(line.label.ljust(LABEL_WIDTH), style="bold")
+    return text.append(Text(f"\n{' ' * LABEL_WIDTH}".join(folded), style="not bold"))
+
+
+def _terminal_table(table: Table) -> "RenderableType":
+    """A table for terminals; marked rows stand under the sentences and go by their number."""
+    from rich.table import Table as RichTable
+
+    indent = [" " * (LABEL_WIDTH - 2)] if table.marked else []
+    left = {"", table.columns[0], *table.left}
+    shown = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in (*("" for _ in indent), *map(clean, table.columns)):
+        shown.add_column(name, justify="left" if name in left else "right", overflow="fold")
+    for first, *cells in table.rows:
+        number = first.removeprefix(f"{table.columns[0]} ") if table.marked else first
+        shown.add_row(*indent, number, *cells)
+    return shown
 
 
 def put(text: str, stream: TextIO | None = None) -> None:
@@ -123,17 +128,10 @@ def mute(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def entry(label: str, words: str, wrap: bool = True) -> "Text":
-    """A labelled paragraph: ``Found     About 10,012 students, ...``, folded beside its label.
-
-    Not folded without ``wrap``: a path or a command is there to be copied.
-    """
-    from rich.text import Text
-
-    width = min(console().width, 100) - _LABEL if wrap else sys.maxsize
-    lines = textwrap.wrap(clean(words), max(width, 20)) or [""]
-    text = Text(label.ljust(_LABEL), style="bold")
-    return text.append(Text(f"\n{' ' * _LABEL}".join(lines), style="not bold"))
+def ledger_line(ledger: Path | None) -> Line:
+    """Where promises about a table are added up."""
+    nowhere = "nowhere; --ledger FILE adds up what is promised about a table"
+    return Line("Ledger", nowhere if ledger is None else str(ledger), is_literal=True)
 
 
 @dataclass(frozen=True)
@@ -143,15 +141,15 @@ class Output:
     json: bool = False
     quiet: bool = False
 
-    def result(self, document: Mapping[str, Any], *text: "RenderableType") -> None:
-        """The outcome: the document with ``--json``, else the text, or nothing if quiet.
+    def result(self, values: Mapping[str, Any], *parts: "Part") -> None:
+        """The outcome: the values with ``--json``, else the lines and tables, or nothing if quiet.
 
         Plain text is printed as it is, so that a path stays in one piece.
         """
         if self.json:
-            put(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+            put(json.dumps(values, indent=1, ensure_ascii=False) + "\n")
         elif not self.quiet:
-            put(in_print(*text))
+            put(in_print(*parts))
 
     @contextmanager
     def progress(self, steps: int) -> Iterator["Progress"]:
@@ -174,13 +172,13 @@ class Progress:
     bar: Any = None
     task: Any = None
 
-    def step(self, words: str) -> None:
+    def step(self, name: str) -> None:
         """Begin the next step."""
         if self.bar is not None:
             begun = bool(self.bar.tasks[0].description)
-            self.bar.update(self.task, description=words, completed=self._done + begun)
+            self.bar.update(self.task, description=name, completed=self._done + begun)
 
-    def part(self, words: str, share: float) -> None:
+    def part(self, name: str, share: float) -> None:
         """How far the step under way is, from 0 to 1, and what it is at."""
         if self.bar is not None:
             self.bar.update(self.task, completed=self._done + min(share, 0.99))
@@ -204,23 +202,48 @@ def check_page(output: Path | None, overwrite: bool, example: str) -> None:
         raise AlreadyExists(f"{output} exists already.", "Choose another name, or add --overwrite.")
 
 
-def write_page(
-    output: Path,
-    overwrite: bool,
-    *,
-    document: Mapping[str, Any],
-    page: Callable[[], "Verdicts"],
-    for_the_holder: bool,
+def show_verdicts(
+    page: "VerdictPage", say: Output, output: Path | None, *, overwrite: bool, private: bool
 ) -> None:
-    """Write the page or the document, whole or not at all.
+    """Write the page or its values, whole or not at all, if a file is named; and print them.
 
     Parameters
     ----------
-    output, overwrite
-        The file; its ending says which of the two is wanted.
-    document, page
-        Values for JSON; what makes the page.
-    for_the_holder
+    page
+        What was found.
+    say
+        Where it is printed.
+    output
+        The file, if one is wanted; its ending says whether it holds the page or the values.
+    overwrite
+        Whether an older file may be replaced.
+    private
+        Whether only its owner may read the file.
+    """
+    values = {**page.values, "file": None if output is None else str(output)}
+    if output is None:
+        say.result(values, *page.lines)
+        return
+    write_page(page, output, values, overwrite=overwrite, private=private)
+    say.result(values, *page.lines, Line("File", str(output), is_literal=True))
+
+
+def write_page(
+    page: "VerdictPage", output: Path, values: Mapping[str, Any], *, overwrite: bool, private: bool
+) -> None:
+    """Write the page or its values, whole or not at all.
+
+    Parameters
+    ----------
+    page
+        Content of an HTML file.
+    output
+        The file; its ending says whether page or values are wanted.
+    values
+        Content of a JSON file.
+    overwrite
+        Whether an older file may be replaced.
+    private
         Whether only its owner may read the file.
     """
     from shoal.engine.scratch import private_file
@@ -228,8 +251,8 @@ def write_page(
     from shoal.report import verdict_page
 
     as_json = output.suffix == ".json"
-    text = json.dumps(document, indent=1, ensure_ascii=False) + "\n" if as_json else ""
+    text = json.dumps(values, indent=1, ensure_ascii=False) + "\n" if as_json else ""
     with whole_file(output, overwrite) as part:
-        if for_the_holder:
+        if private:
             private_file(part)
-        part.write_text(text or verdict_page(page()), encoding="utf-8", newline="\n")
+        part.write_text(text or verdict_page(page.verdicts), encoding="utf-8", newline="\n")

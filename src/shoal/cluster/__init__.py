@@ -8,12 +8,12 @@ if TYPE_CHECKING:
     from shoal.cluster.control import without_data
     from shoal.cluster.kmeans.estimator import PrivateKMeans
     from shoal.cluster.local import LocalClusterer
-    from shoal.cluster.local.spark import FrameReports
+    from shoal.cluster.local.frames import FrameReports
     from shoal.cluster.model_folder import load_model
     from shoal.cluster.wave import WaveCluster
 
 _HOME_OF = {
-    "FrameReports": "local.spark",
+    "FrameReports": "local.frames",
     "LocalClusterer": "local",
     "PrivateKMeans": "kmeans.estimator",
     "WaveCluster": "wave",

@@ -7,7 +7,7 @@ import pyarrow as pa
 from sklearn.base import clone
 
 from shoal.cluster.totals import told_elsewhere
-from shoal.errors import UnknownBounds
+from shoal.estimator import people_of
 
 __all__ = ["without_data"]
 
@@ -38,13 +38,11 @@ def without_data(model: Any, *, random_state: int = 0) -> Any:
     """
     if hasattr(model, "control"):
         return model.control(random_state=random_state)
-    box = model.domain
-    if box is None:
-        raise UnknownBounds("The model has no box to lie in the middle of.", "Give it a domain.")
+    box = model.box
     n = max(int(model.n_rows_ or 0), 1)
     middle = dict(zip(box.names, (box.low + box.high) / 2, strict=True))
     people = pa.table({name: np.full(n, place) for name, place in middle.items()})
-    entity = getattr(model, "entity", None)
+    entity, _ = people_of(model.domain)
     if entity is not None:
         people = people.append_column(entity, pa.array(np.arange(n)))
     with told_elsewhere():  # that nothing can be told is what it is for

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from shoal.data import whole_folder
 from shoal.documents import json_of
+from shoal.domain import Box, Schema
 from shoal.errors import AlreadyExists, UnreadableModel
 from shoal.privacy import guarantee_of
 from shoal.synopsis.folder import read_part, write_part
@@ -64,7 +65,7 @@ def write_model(model: Savable, folder: Path) -> list[dict[str, str]]:
         "schema": SCHEMA,
         "class": type(model).__name__,
         **model._document(),
-        "domain": None if model.domain is None else model.domain.to_dict(),
+        "domain": _written_domain(model.domain),
         "guarantee": model.guarantee_.to_dict(),
         "simulation": model.guarantee_.simulation,
         "versions": {name: version(name) for name in _PARTS},
@@ -113,6 +114,12 @@ def check_replaceable(folder: str | Path) -> None:
         raise AlreadyExists(
             f"{place} holds {len(others)} files that belong to no model.", "Choose another folder."
         )
+
+
+def _written_domain(domain: Box | Schema | None) -> dict[str, Any] | None:
+    """Bounds alone: whose the rows are stands among the settings."""
+    box = domain.box if isinstance(domain, Schema) else domain
+    return None if box is None else box.to_dict()
 
 
 def _is_named(file: Any) -> bool:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.cluster.kmeans.nearest import LeastSquares
+from shoal.cluster.kmeans.kernels import LeastSquares
 from shoal.domain import Box
 from shoal.domain.box import as_matrix
 from shoal.engine import rows_of
-from shoal.engine.spark.table import SparkTable
+from shoal.engine.entry import frame_table
 from shoal.evaluate.agreement import agreement_of_counts
 
 __all__ = ["inertia", "label_agreement", "normalised_inertia"]
@@ -77,7 +77,7 @@ def label_agreement(frame: Any, first: str, second: str) -> dict[str, float]:
     first, second
         Its columns of labels, of any kind; nulls are a group of their own.
     """
-    pairs = SparkTable(frame).counts([first, second])
+    pairs = frame_table(frame).counts([first, second])
     lines, columns = (_numbered(pairs[name].to_pylist()) for name in ("c0", "c1"))
     counts = np.zeros((lines.max(initial=-1) + 1, columns.max(initial=-1) + 1), dtype=np.int64)
     np.add.at(counts, (lines, columns), pairs["n"].to_numpy())

@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shoal.data.encode import floats_of, is_missing, oddities
+from shoal.data.encode import floats_of, is_missing, odd_cell_kinds
 from shoal.data.files import source_of_path
-from shoal.data.source import quiet
+from shoal.data.source import without_quoted_rows
 from shoal.errors import DatasetUnavailable
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
     "File",
     "load",
     "names",
-    "typed",
+    "with_number_columns",
 ]
 
 _BUNDLED = ("breast_cancer", "diabetes", "digits", "iris", "wine")
@@ -231,8 +231,8 @@ def _find(file: File) -> Path | None:
 
 
 def _verified(name: str, file: File) -> Path:
-    found = _find(file)
-    if found is None:
+    path = _find(file)
+    if path is None:
         folder = os.environ.get("SHOAL_DATA")
         where = f"{folder} does not hold it" if folder else "SHOAL_DATA is not set"
         raise DatasetUnavailable(
@@ -240,22 +240,22 @@ def _verified(name: str, file: File) -> Path:
             f"Put {Path(file.path).name} into a folder and set SHOAL_DATA to that folder.",
             reason="not found",
         )
-    with quiet(str(found)), found.open("rb") as content:
+    with without_quoted_rows(str(path)), path.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     if digest != file.sha256:
         raise DatasetUnavailable(
-            f"{found} is not the file shoal was tested with: its SHA-256 differs.",
+            f"{path} is not the file shoal was tested with: its SHA-256 differs.",
             "Fetch it again, or read your version by its path instead of by name.",
             reason="changed",
         )
-    return found
+    return path
 
 
 def _read(path: Path) -> pa.Table:
     if "_hierarchy_" in path.name:
         return _read_hierarchy(path)
     source = source_of_path(path)
-    return typed(pa.Table.from_batches(source.batches(source.names)))
+    return with_number_columns(pa.Table.from_batches(source.batches(source.names)))
 
 
 def _read_hierarchy(path: Path) -> pa.Table:
@@ -265,14 +265,14 @@ def _read_hierarchy(path: Path) -> pa.Table:
     return pa.table(columns, names=[f"level{i}" for i in range(len(columns))])
 
 
-def typed(table: pa.Table) -> pa.Table:
+def with_number_columns(table: pa.Table) -> pa.Table:
     """The table with each column of text as whole numbers or numbers, if all its cells are.
 
     For tables that are public: one cell decides how its whole column is read.
 
     Examples
     --------
-    >>> typed(pa.table({"age": ["31", "NA"], "plz": ["01219", "70173"]})).to_pydict()
+    >>> with_number_columns(pa.table({"age": ["31", "NA"], "plz": ["01219", "70173"]})).to_pydict()
     {'age': [31, None], 'plz': ['01219', '70173']}
     """
     columns = [_typed(column.combine_chunks()) for column in table.columns]
@@ -280,7 +280,7 @@ def typed(table: pa.Table) -> pa.Table:
 
 
 def _typed(column: pa.Array) -> pa.Array:
-    if not pa.types.is_string(column.type) or oddities(column):
+    if not pa.types.is_string(column.type) or odd_cell_kinds(column):
         return column
     try:
         cells = pc.ascii_trim_whitespace(column)

@@ -12,7 +12,14 @@ from collections.abc import Sequence
 
 from shoal.errors import UnknownColumn, UnreadableTable
 
-__all__ = ["check_header", "lacking", "listed", "near", "no_header", "places"]
+__all__ = [
+    "check_header",
+    "closest_name",
+    "column_positions",
+    "listed",
+    "missing_columns_error",
+    "missing_header_error",
+]
 
 _LONGEST = 200  # characters; questions of a survey are names too
 _SLIPS = {5: 1, 9: 2}  # from so many letters, so many may differ
@@ -52,10 +59,10 @@ def check_header(names: Sequence[str], what: str = "The table") -> None:
     for at, name in enumerate(names):
         kind = next((kind for kind, form in _NO_NAMES.items() if re.fullmatch(form, name)), None)
         if kind:
-            raise no_header(what, f"the {_ordinal(at)} of {len(names)} {kind}")
+            raise missing_header_error(what, f"the {_ordinal(at)} of {len(names)} {kind}")
 
 
-def no_header(what: str, why: str) -> UnreadableTable:
+def missing_header_error(what: str, why: str) -> UnreadableTable:
     """The error for a table whose first line is somebody's."""
     return UnreadableTable(
         f"{what} does not seem to begin with names of columns: {why}.",
@@ -65,12 +72,14 @@ def no_header(what: str, why: str) -> UnreadableTable:
     )
 
 
-def lacking(asked: Sequence[str], names: Sequence[str], of: str = "") -> UnknownColumn:
+def missing_columns_error(
+    wanted: Sequence[str], names: Sequence[str], of: str = ""
+) -> UnknownColumn:
     """The error for columns that a table does not have.
 
     Parameters
     ----------
-    asked
+    wanted
         All that were asked for; those the table lacks are named.
     names
         The table's.
@@ -79,24 +88,24 @@ def lacking(asked: Sequence[str], names: Sequence[str], of: str = "") -> Unknown
 
     Examples
     --------
-    >>> print(lacking(["age", "Visits"], ["age", "visits", "Ada Roe"]))
+    >>> print(missing_columns_error(["age", "Visits"], ["age", "visits", "Ada Roe"]))
     'Visits' of 2 columns asked for is not in the table, which has 3.
     Did you mean 'visits'? Capitals and blanks count.
     """
-    absent = [name for name in asked if name not in names]
-    whose = of or f"of {len(asked)} columns asked for"
+    absent = [name for name in wanted if name not in names]
+    whose = of or f"of {len(wanted)} columns asked for"
     are = "is" if len(absent) == 1 else "are"
-    meant = [found for name in absent[:_LOOKED_AT] for found in near(name, names, asked)]
+    meant = [close for name in absent[:_LOOKED_AT] for close in closest_name(name, names, wanted)]
     hint = f"Did you mean {listed([*dict.fromkeys(meant)])}? {_LETTERS}"
     if not meant:
-        missing = "Is its header line missing? " if len(absent) == len(asked) else ""
+        missing = "Is its header line missing? " if len(absent) == len(wanted) else ""
         hint = f"{missing}{_SEE} {_LETTERS}"
     return UnknownColumn(
         f"{listed(absent)} {whose} {are} not in the table, which has {len(names)}.", hint
     )
 
 
-def near(name: str, names: Sequence[str], asked: Sequence[str] = ()) -> list[str]:
+def closest_name(name: str, names: Sequence[str], wanted: Sequence[str] = ()) -> list[str]:
     """A name of the table that is the one asked for but for a slip; at most one, often none.
 
     Capitals, blanks and signs may differ; of a longer name a letter or two. Digits may not: one
@@ -104,10 +113,12 @@ def near(name: str, names: Sequence[str], asked: Sequence[str] = ()) -> list[str
 
     Examples
     --------
-    >>> near("postcode", ["Post Code", "age"]), near("visits", ["visist"]), near("sex", ["six"])
-    (['Post Code'], ['visist'], [])
+    >>> closest_name("postcode", ["Post Code", "age"]), closest_name("sex", ["six"])
+    (['Post Code'], [])
+    >>> closest_name("visits", ["visist"])
+    ['visist']
     """
-    taken = {*asked}
+    taken = {*wanted}
     others = [each for each in names if each not in taken and abs(len(each) - len(name)) <= 4]
     plain = _letters(name)
     same = [each for each in others if plain and _letters(each) == plain]
@@ -116,7 +127,7 @@ def near(name: str, names: Sequence[str], asked: Sequence[str] = ()) -> list[str
     return [each for each in same + close if _digits(each) == _digits(name)][:1]
 
 
-def listed(words: Sequence[str], most: int = 5) -> str:
+def listed(names: Sequence[str], most: int = 5) -> str:
     """Names in a sentence, the first few of many.
 
     Examples
@@ -124,16 +135,16 @@ def listed(words: Sequence[str], most: int = 5) -> str:
     >>> listed(["age"]), listed("abcdefg")
     ("'age'", "'a', 'b', 'c', 'd', 'e' and 2 more")
     """
-    shown = ", ".join(repr(word) for word in words[:most])
-    return shown if len(words) <= most else f"{shown} and {len(words) - most} more"
+    shown = ", ".join(repr(word) for word in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-def places(some: Sequence[str], names: Sequence[str], most: int = 5) -> str:
+def column_positions(some: Sequence[str], names: Sequence[str], most: int = 5) -> str:
     """Where columns stand, in place of what they are called.
 
     Examples
     --------
-    >>> places(["c", "d"], "abcd")
+    >>> column_positions(["c", "d"], "abcd")
     'the 3rd and 4th'
     """
     at = [_ordinal(names.index(name)) for name in some]

@@ -21,7 +21,7 @@ __all__ = [
     "floats_of",
     "is_missing",
     "numbers",
-    "oddities",
+    "odd_cell_kinds",
     "owners",
 ]
 
@@ -73,9 +73,9 @@ def numbers(
         column = _decoded(batch.column(at))
         if _is_number(column.type) or _is_text(column.type):
             row[:] = _floats(column)
-        found = _wrong(column, row, text)
-        if found:
-            wrong[name] = found
+        odd = _wrong(column, row, text)
+        if odd:
+            wrong[name] = odd
     if wrong:
         raise _not_numeric(wrong, len(names))
     return rows.T
@@ -141,16 +141,16 @@ def _wrong(column: pa.Array, floats: NDArray[np.float64], text: str) -> list[str
     kind = column.type
     if _is_text(kind):
         suspect = text == "refuse" and bool(np.isnan(floats).any())
-        return oddities(column) if suspect else []
+        return odd_cell_kinds(column) if suspect else []
     if _is_number(kind):
         return []
     return ["nested values" if pa.types.is_nested(kind) else str(kind)]
 
 
-def _not_numeric(wrong: Mapping[str, list[str]], asked: int) -> NotNumeric:
-    said = [f"{name!r} ({', '.join(kinds)})" for name, kinds in wrong.items()]
+def _not_numeric(wrong: Mapping[str, list[str]], n_columns: int) -> NotNumeric:
+    columns = [f"{name!r} ({', '.join(kinds)})" for name, kinds in wrong.items()]
     return NotNumeric(
-        f"{', '.join(said[:5])} of {asked} columns are not numbers throughout.",
+        f"{', '.join(columns[:5])} of {n_columns} columns are not numbers throughout.",
         "Write numbers like 1234.5, or describe what is none as categories: "
         "`sex: {values: [F, M]}` in a schema.",
     )
@@ -190,20 +190,20 @@ def is_missing(column: pa.Array) -> pa.Array:
     return pc.is_in(pc.ascii_trim_whitespace(column), pa.array([*MISSING, None]))
 
 
-def oddities(column: pa.Array) -> list[str]:
+def odd_cell_kinds(column: pa.Array) -> list[str]:
     """What kinds of cells there are that are neither numbers nor missing; none is quoted.
 
     Examples
     --------
-    >>> oddities(pa.array(["31", "1,5", "NA", "05"]))
+    >>> odd_cell_kinds(pa.array(["31", "1,5", "NA", "05"]))
     ['zeros in front', 'decimal commas or thousands separators']
     """
     cells = pc.ascii_trim_whitespace(column)
     fine = pc.or_(is_missing(cells), pc.match_substring_regex(cells, f"{_NUMBER}|{_INFINITE}"))
-    left, found = cells.filter(pc.invert(fine)), []
+    left, kinds = cells.filter(pc.invert(fine)), []
     for kind, pattern in _ODDITIES.items():
         alike = pc.match_substring_regex(left, pattern)
         if pc.any(alike).as_py():
-            found.append(kind)
+            kinds.append(kind)
         left = left.filter(pc.invert(alike))
-    return found
+    return kinds

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from shoal.data.source import BATCH_ROWS, Source, picked, quiet, unique
+from shoal.data.source import BATCH_ROWS, Source, picked, unique, without_quoted_rows
 from shoal.errors import UnknownColumn, UnreadableTable
 
 __all__ = ["CSVSource", "ParquetSource", "files_at", "source_of_path"]
@@ -52,11 +52,11 @@ def files_at(path: str | Path) -> list[tuple[str, int, int]]:
 
     Whoever finds the three unchanged takes the rows to be the same.
     """
-    with quiet(str(path)):
-        found = [file.resolve() for file in _files(Path(os.path.expanduser(path)))]
-        facts = [file.stat() for file in found]
+    with without_quoted_rows(str(path)):
+        files = [file.resolve() for file in _files(Path(os.path.expanduser(path)))]
+        facts = [file.stat() for file in files]
     return [
-        (str(file), fact.st_size, fact.st_mtime_ns) for file, fact in zip(found, facts, strict=True)
+        (str(file), fact.st_size, fact.st_mtime_ns) for file, fact in zip(files, facts, strict=True)
     ]
 
 
@@ -79,7 +79,7 @@ class ParquetSource:
 
     @staticmethod
     def _names_of(file: Path) -> list[str]:
-        with quiet(str(file)), pq.ParquetFile(file) as parquet:
+        with without_quoted_rows(str(file)), pq.ParquetFile(file) as parquet:
             return list(parquet.schema_arrow.names)
 
 
@@ -117,7 +117,7 @@ def _check_same(file: Path, names: Sequence[str], columns: Sequence[str]) -> Non
 def _parquet_batches(file: Path, columns: list[str], size: int) -> Iterator[pa.RecordBatch]:
     # Buffered and without pre-buffering: a row group may be as large as the file. One thread: it
     # decodes some 30 million rows a second, and the kernel beside it needs the other core.
-    with quiet(str(file)):
+    with without_quoted_rows(str(file)):
         parquet = pq.ParquetFile(file, buffer_size=_BLOCK_BYTES, pre_buffer=False)
     with parquet:
         batches = parquet.iter_batches(size, columns=columns, use_threads=False)
@@ -135,14 +135,14 @@ def _csv_batches(file: Path, header: _Header, columns: list[str]) -> Iterator[pa
             column_types=dict.fromkeys(columns, pa.string()), include_columns=columns
         ),
     }
-    with quiet(str(file)):
+    with without_quoted_rows(str(file)):
         reader = pa_csv.open_csv(file, **how)
     yield from _nonempty(reader, str(file))
 
 
 def _nonempty(batches: Iterator[pa.RecordBatch], what: str) -> Iterator[pa.RecordBatch]:
     while True:
-        with quiet(what):
+        with without_quoted_rows(what):
             batch = next(batches, None)
         if batch is None:
             return
@@ -154,19 +154,19 @@ def _files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if path.is_dir():
-        found = sorted(file for s in _PARQUET_SUFFIXES for file in path.rglob(f"*{s}"))
-        found = [file for file in found if not file.name.startswith((".", "_"))]
+        files = sorted(file for s in _PARQUET_SUFFIXES for file in path.rglob(f"*{s}"))
+        files = [file for file in files if not file.name.startswith((".", "_"))]
     else:
-        found = sorted(Path(name) for name in glob.glob(str(path), recursive=True))
-    if not found:
+        files = sorted(Path(name) for name in glob.glob(str(path), recursive=True))
+    if not files:
         kind = "holds no Parquet file" if path.is_dir() else "does not exist"
         raise UnreadableTable(f"{path} {kind}.", "Check the path; globs like data/*.csv work too.")
-    if not all(file.is_file() for file in found):
+    if not all(file.is_file() for file in files):
         raise UnreadableTable(
             f"{path} names a folder, a pipe or a device where a file belongs.",
             "Tables are read more than once: save it as a file, or pass CSV as `-` to the command.",
         )
-    return found
+    return files
 
 
 def _suffix(file: Path) -> str:
@@ -176,7 +176,7 @@ def _suffix(file: Path) -> str:
 
 def _header(file: Path) -> _Header:
     """The delimiter is the likeliest of comma, semicolon, tab and bar."""
-    with quiet(str(file)), _open_text(file) as lines:
+    with without_quoted_rows(str(file)), _open_text(file) as lines:
         first = next(iter(lines), "")
         delimiter = max(",;\t|", key=_QUOTED.sub("", first).count)
         # Quoted names may hold line breaks; the reader goes on to the next line for those.

@@ -8,7 +8,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.data.column_names import listed
-from shoal.data.source import BATCH_ROWS, picked, quiet, unique
+from shoal.data.source import BATCH_ROWS, picked, unique, without_quoted_rows
 from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
 
 __all__ = [
@@ -174,7 +174,7 @@ def _reader(relation: Any, size: int) -> pa.RecordBatchReader:
 
 def _quietly(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
     while True:
-        with quiet("The stream of batches"):
+        with without_quoted_rows("The stream of batches"):
             try:
                 batch = reader.read_next_batch()
             except StopIteration:

@@ -9,10 +9,10 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from shoal.data.column_names import lacking, listed
+from shoal.data.column_names import listed, missing_columns_error
 from shoal.errors import DimensionMismatch, DuplicateColumn, UnreadableTable
 
-__all__ = ["BATCH_ROWS", "Source", "listed", "picked", "quiet", "unique"]
+__all__ = ["BATCH_ROWS", "Source", "listed", "picked", "unique", "without_quoted_rows"]
 
 BATCH_ROWS = 262_144
 _FAILED_READS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
@@ -55,7 +55,7 @@ def picked(names: Sequence[str], columns: Sequence[str]) -> list[int]:
     """Where these columns are among a table's names; what is asked for and not there is named."""
     _check_asked(columns)
     if not {*columns} <= {*names}:
-        raise lacking(columns, names)
+        raise missing_columns_error(columns, names)
     return [names.index(name) for name in columns]
 
 
@@ -68,7 +68,7 @@ def _check_asked(columns: Sequence[str]) -> None:
 
 
 @contextmanager
-def quiet(what: str) -> Iterator[None]:
+def without_quoted_rows(what: str) -> Iterator[None]:
     """Name a failed read without the library's own words: those quote the rows they choke on."""
     try:
         yield

@@ -152,8 +152,8 @@ class SparseCounts:
     @classmethod
     def of(cls, keys: ArrayLike, size: int) -> Self:
         """Count how often each key occurs."""
-        found, counts = np.unique(_integers(keys, "keys"), return_counts=True)
-        return cls(found, counts, size)
+        distinct, counts = np.unique(_integers(keys, "keys"), return_counts=True)
+        return cls(distinct, counts, size)
 
 
 def steps_along(column: Matrix, low: float, high: float, cells: int) -> Matrix:

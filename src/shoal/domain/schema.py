@@ -18,7 +18,7 @@ from shoal.errors import InvalidDomain, UnknownBounds
 
 __all__ = [
     "Schema",
-    "findings",
+    "schema_problems",
 ]
 
 _KEYS = ("version", "columns", "entity", "max_rows_per_person", "geo")
@@ -59,12 +59,39 @@ class Schema:
         return cls._checked(content, "The schema")
 
     @classmethod
+    def of_box(
+        cls, box: Box, *, entity: str | None = None, max_rows_per_person: int | None = None
+    ) -> "Schema":
+        """The schema of a box, which can also say whose each row is.
+
+        Parameters
+        ----------
+        box
+            The bounds of the columns.
+        entity
+            The column that tells people apart.
+        max_rows_per_person
+            How many rows of each person are kept; chosen without the rows.
+
+        Examples
+        --------
+        >>> Schema.of_box(Box(age=(0, 110)), entity="name", max_rows_per_person=5).entity
+        'name'
+        """
+        content: dict[str, Any] = {"version": 1, "columns": box.to_dict()["columns"]}
+        people = {"entity": entity, "max_rows_per_person": max_rows_per_person}
+        content |= {key: value for key, value in people.items() if value is not None}
+        if box.distance_unit == "km":
+            content["geo"] = dict(zip(_GEO_KEYS, box.names, strict=True))
+        return cls.of(content)
+
+    @classmethod
     def _checked(cls, content: Any, what: str) -> "Schema":
-        found = findings(content)
-        if found:
-            counted = "1 problem" if len(found) == 1 else f"{len(found)} problems"
+        problems = schema_problems(content)
+        if problems:
+            counted = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
             raise InvalidDomain(
-                f"{what} has {counted}:\n" + "\n".join(f"- {one}" for one in found),
+                f"{what} has {counted}:\n" + "\n".join(f"- {one}" for one in problems),
                 "Mend them; docs: `version: 1` and `columns: {age: {low: 0, high: 110}, "
                 "sex: {values: [F, M]}}`.",
                 reason="file",
@@ -131,7 +158,7 @@ class Schema:
         }
 
 
-def findings(content: Any) -> list[str]:
+def schema_problems(content: Any) -> list[str]:
     """One sentence a problem; an empty list for a good schema."""
     if not isinstance(content, Mapping):
         return ["it is no mapping of keys; start with `version: 1` and `columns:`"]
@@ -146,10 +173,10 @@ def _shape(content: Mapping[str, Any]) -> Iterator[str]:
         _model().model_validate(content)
     except ValidationError as error:
         for problem in error.errors(include_url=False, include_context=False):
-            yield _said(problem, content)
+            yield _describe_problem(problem, content)
 
 
-def _said(problem: Any, content: Mapping[str, Any]) -> str:
+def _describe_problem(problem: Any, content: Mapping[str, Any]) -> str:
     at = [str(step) for step in problem["loc"] if step != "[key]"]
     where = ".".join(at)
     if problem["type"] == "extra_forbidden":

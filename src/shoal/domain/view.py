@@ -56,14 +56,14 @@ class View:
     def __init__(
         self, domain: Box, axes: ArrayLike, center: ArrayLike = 0.0, width: float = 1.0
     ) -> None:
-        looks = np.asarray(axes, dtype=np.float64)
+        directions = np.asarray(axes, dtype=np.float64)
         middle = np.broadcast_to(np.asarray(center, dtype=np.float64), (domain.d,))
-        _check(domain, looks, middle, width)
+        _check(domain, directions, middle, width)
         object.__setattr__(self, "domain", domain)
-        object.__setattr__(self, "axes", _rounded(looks))
+        object.__setattr__(self, "axes", _rounded(directions))
         object.__setattr__(self, "center", _rounded(np.clip(middle, -1, 1)))
         object.__setattr__(self, "width", float(width))
-        p = looks.shape[1]
+        p = directions.shape[1]
         object.__setattr__(
             self, "box", Box.of([f"y{i}" for i in range(p)], -np.ones(p), np.ones(p))
         )
@@ -73,9 +73,9 @@ class View:
         offset = _rounded(self.domain.scale(self.domain.clip(X), -1, 1)) - self.center
         # Entries reach 2, columns of Q have length 1: partial sums are multiples of 2^-46
         # below 2^6, as 2 sqrt(d) <= 2^5. So each is a float64 and exact.
-        seen: Matrix = offset @ self.axes
-        seen /= self.width
-        return np.clip(seen, -1, 1, out=seen)
+        coordinates: Matrix = offset @ self.axes
+        coordinates /= self.width
+        return np.clip(coordinates, -1, 1, out=coordinates)
 
     def embed(self, Y: ArrayLike) -> Matrix:
         """The nearest point of the domain that is seen here."""

@@ -1,4 +1,16 @@
-"""Rows behind a handful of verbs: the only way methods see people's data."""
+"""Rows behind a handful of verbs: the only way methods see people's data.
+
+The words of this package:
+
+- *rows*: what a method reads, behind the verbs of ``Rows``. *Terms* say which rows are admitted,
+  and a *screen* admits them.
+- *block*: some admitted rows as arrays. A *kernel* computes something of one, wherever it is.
+- *mapped*: the table that a kernel makes of rows, not made yet.
+- *embedded*: rows that this process reads, from memory or files.
+- *distributed*: rows that stay on a Spark cluster.
+- *frame*: a table of a cluster. ``by_engine`` hands it on as a ``FrameTable``; nothing else tells
+  the two kinds apart.
+"""
 
 from shoal.engine.entry import rows_of
 from shoal.engine.rows import Block, Rows

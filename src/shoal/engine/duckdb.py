@@ -7,6 +7,7 @@ DuckDB over a stream of batches, within a memory limit: what does not fit goes t
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -32,6 +33,8 @@ __all__ = [
     "labelled",
     "plain_names",
     "plainly_named",
+    "query_columns",
+    "query_stream",
     "query_to_file",
 ]
 
@@ -163,6 +166,49 @@ def query_to_file(
             f"Sorting or grouping on disk failed ({type(error).__name__}).",
             f"Make room in the temporary folder ({gettempdir()}), or set TMPDIR to another.",
         ) from None
+
+
+def query_stream(sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> pa.Table:
+    """Return what ``sql`` makes of a stream, there named ``rows``; text as numbered values.
+
+    Parameters
+    ----------
+    sql
+        A query, whose answer fits into memory.
+    schema
+        Of the batches.
+    batches
+        The rows.
+    """
+    with scratch() as folder:
+        path = folder / "result.parquet"
+        query_to_file(sql, schema, batches, path)
+        texts = [f.name for f in pq.read_schema(path) if pa.types.is_string(f.type)]
+        return pq.read_table(path, read_dictionary=texts)
+
+
+def query_columns(
+    sql: str, batches: Iterable[pa.RecordBatch], columns: Sequence[str], owner: str | None
+) -> pa.Table:
+    """Return what ``sql`` makes of some columns of a stream, named as ``plain_names`` names them.
+
+    Parameters
+    ----------
+    sql
+        A query, whose answer fits into memory.
+    batches
+        The rows, with these columns and perhaps others.
+    columns
+        The columns that are c0, c1, ... in the query.
+    owner
+        The column that says whose a row is, in the query ``owner`` and text.
+    """
+    named = (plainly_named(batch, columns, owner) for batch in batches)
+    first = next(named, None)
+    if first is None:
+        nothing = [pa.nulls(0, pa.string())] * (len(columns) + (owner is not None))
+        first = pa.record_batch(nothing, names=plain_names(columns, owner))
+    return query_stream(sql, first.schema, chain([first], named))
 
 
 @contextmanager

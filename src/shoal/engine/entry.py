@@ -3,8 +3,8 @@
 A box for numbers that may lie anywhere: reports, and rows that are only measured.
 """
 
-from collections.abc import Iterable
-from typing import Any, Literal
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from shoal.data import source_of
 from shoal.data.source import picked
@@ -14,12 +14,18 @@ from shoal.engine.rows import Rows, Terms
 from shoal.engine.screen import Screen
 from shoal.errors import InvalidDomain, InvalidSetting, setting
 
+if TYPE_CHECKING:
+    from shoal.engine.spark.table import SparkTable
+
 __all__ = [
     "anywhere",
+    "by_engine",
+    "frame_table",
     "is_spark_frame",
     "rows_of",
 ]
 
+T = TypeVar("T")
 _FAR = 1e300  # nothing is out there, and differences do not overflow
 
 
@@ -81,16 +87,53 @@ def rows_of(
     return LocalRows(source, domain, terms, key=selection_key)
 
 
+def by_engine(
+    X: Any, *, embedded: Callable[[Any], T], distributed: Callable[["SparkTable"], T]
+) -> T:
+    """Do with a table what suits where its rows are: the one place that tells engines apart.
+
+    Parameters
+    ----------
+    X
+        A table of any kind.
+    embedded
+        Called with ``X`` if its rows can come to this machine.
+    distributed
+        Called with a ``FrameTable`` if they stay on a cluster.
+
+    Examples
+    --------
+    >>> by_engine([[1.0, 2.0]], embedded=len, distributed=lambda table: len(table.names))
+    1
+    """
+    is_distributed = is_spark_frame(X) or _has_type_from(X, "shoal.engine.spark.table")
+    return distributed(frame_table(X)) if is_distributed else embedded(X)
+
+
+def frame_table(X: Any) -> "SparkTable":
+    """A frame behind the verbs of ``FrameTable``; ``InvalidSetting`` for any other table."""
+    from shoal.engine.spark.table import SparkTable  # loaded for a frame alone
+
+    return X if isinstance(X, SparkTable) else SparkTable(X)
+
+
 def is_spark_frame(X: object) -> bool:
-    """Whether it is a Spark frame, classic or of Spark Connect; told without importing Spark.
+    """Whether it is a Spark frame, classic or of Spark Connect, found without importing Spark.
+
+    For ``shoal.engine`` alone: others hand what they do on each engine to ``by_engine``.
 
     Examples
     --------
     >>> is_spark_frame([[1.0, 2.0]])
     False
     """
-    kinds = [kind for kind in type(X).__mro__ if kind.__name__ == "DataFrame"]
-    return any(kind.__module__.startswith("pyspark.sql.") for kind in kinds)
+    return _has_type_from(X, "pyspark.sql.", name="DataFrame")
+
+
+def _has_type_from(X: object, modules: str, name: str = "") -> bool:
+    """Whether a type of the object, of this name, comes from modules whose names begin so."""
+    kinds = [kind for kind in type(X).__mro__ if not name or kind.__name__ == name]
+    return any(kind.__module__.startswith(modules) for kind in kinds)
 
 
 def _terms(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.errors import InvalidSetting, setting
+from shoal.randomness import NoiseStream
 
 __all__ = [
     "Block",
@@ -129,6 +130,27 @@ class Mapped(Protocol):
 
     def write(self, path: str | Path, overwrite: bool = False) -> Path:
         """Make it and write it, whole or not at all, to .csv, .csv.gz or .parquet."""
+
+    def frame(self) -> Any:
+        """Make all of it: an Arrow table, or a frame where the rows are in one."""
+
+    def like_input(self, squeeze: bool = False) -> Any:
+        """A line for each row, in the form the rows came in.
+
+        Parameters
+        ----------
+        squeeze
+            Return one column as an array of one dimension.
+
+        Returns
+        -------
+        array or frame
+            An array with a line for each row and a column for each name; of rows in a frame, that
+            frame with these columns after its own.
+        """
+
+    def shuffled(self, noise: NoiseStream) -> "Mapped":
+        """The same lines in random order: where a row stood in a table tells of it too."""
 
 
 @runtime_checkable

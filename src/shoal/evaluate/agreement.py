@@ -41,12 +41,12 @@ __all__ = [
 Normalise = Literal["true", "both"]
 
 
-def ami(true: ArrayLike, found: ArrayLike) -> float:
+def ami(true: ArrayLike, predicted: ArrayLike) -> float:
     """Adjusted mutual information: 1 if the groups are the same, about 0 if labels are chance.
 
     Parameters
     ----------
-    true, found
+    true, predicted
         A label for each row.
 
     Examples
@@ -58,15 +58,15 @@ def ami(true: ArrayLike, found: ArrayLike) -> float:
     ----------
     Vinh, Epps, Bailey, Information theoretic measures for clusterings comparison, JMLR 2010.
     """
-    return _agreement(adjusted_mutual_info_score, true, found)
+    return _agreement(adjusted_mutual_info_score, true, predicted)
 
 
-def ari(true: ArrayLike, found: ArrayLike) -> float:
+def ari(true: ArrayLike, predicted: ArrayLike) -> float:
     """Adjusted Rand index: pairs of rows that both sides put together or apart, less chance.
 
     Parameters
     ----------
-    true, found
+    true, predicted
         A label for each row.
 
     Examples
@@ -78,15 +78,15 @@ def ari(true: ArrayLike, found: ArrayLike) -> float:
     ----------
     Hubert, Arabie, Comparing partitions, Journal of Classification 1985.
     """
-    return _agreement(adjusted_rand_score, true, found)
+    return _agreement(adjusted_rand_score, true, predicted)
 
 
-def nmi(true: ArrayLike, found: ArrayLike) -> float:
+def nmi(true: ArrayLike, predicted: ArrayLike) -> float:
     """Mutual information over the mean of both entropies: not corrected, so chance is above 0.
 
     Parameters
     ----------
-    true, found
+    true, predicted
         A label for each row.
 
     Examples
@@ -94,15 +94,15 @@ def nmi(true: ArrayLike, found: ArrayLike) -> float:
     >>> round(nmi([0, 0, 1, 1], [0, 0, 1, 2]), 2)
     0.8
     """
-    return _agreement(normalized_mutual_info_score, true, found)
+    return _agreement(normalized_mutual_info_score, true, predicted)
 
 
-def rand_index(true: ArrayLike, found: ArrayLike) -> float:
+def rand_index(true: ArrayLike, predicted: ArrayLike) -> float:
     """The share of pairs of rows that both sides put together, or both apart.
 
     Parameters
     ----------
-    true, found
+    true, predicted
         A label for each row.
 
     Examples
@@ -114,15 +114,15 @@ def rand_index(true: ArrayLike, found: ArrayLike) -> float:
     ----------
     Rand, Objective criteria for the evaluation of clustering methods, JASA 1971.
     """
-    return _agreement(rand_score, true, found)
+    return _agreement(rand_score, true, predicted)
 
 
-def fowlkes_mallows(true: ArrayLike, found: ArrayLike) -> float:
+def fowlkes_mallows(true: ArrayLike, predicted: ArrayLike) -> float:
     """The geometric mean of precision and recall over pairs of rows put together.
 
     Parameters
     ----------
-    true, found
+    true, predicted
         A label for each row.
 
     Examples
@@ -134,11 +134,11 @@ def fowlkes_mallows(true: ArrayLike, found: ArrayLike) -> float:
     ----------
     Fowlkes, Mallows, A method for comparing two hierarchical clusterings, JASA 1983.
     """
-    return _agreement(fowlkes_mallows_score, true, found)
+    return _agreement(fowlkes_mallows_score, true, predicted)
 
 
-def _agreement(score: Callable[..., float], true: ArrayLike, found: ArrayLike) -> float:
-    A, B = two_labellings(true, found)
+def _agreement(score: Callable[..., float], true: ArrayLike, predicted: ArrayLike) -> float:
+    A, B = two_labellings(true, predicted)
     return float(score(A, B)) if len(A) > 1 else math.nan
 
 
@@ -208,7 +208,9 @@ def _entropy(shares: NDArray[np.float64]) -> float:
     return abs(float(some @ np.log(some))) if len(some) > 1 else 0.0
 
 
-def cell_dissimilarity(true: ArrayLike, found: ArrayLike, normalise: Normalise = "true") -> float:
+def cell_dissimilarity(
+    true: ArrayLike, predicted: ArrayLike, normalise: Normalise = "true"
+) -> float:
     """Cells in a cluster on one side only, over the cells of true clusters.
 
     Neither symmetric nor bounded by 1, unless divided by the cells of both sides. It reads the
@@ -216,7 +218,7 @@ def cell_dissimilarity(true: ArrayLike, found: ArrayLike, normalise: Normalise =
 
     Parameters
     ----------
-    true, found
+    true, predicted
         A label for each cell; -1 is none.
     normalise
         Divide by the cells of "true" clusters, or of "both" sides' clusters.
@@ -226,13 +228,13 @@ def cell_dissimilarity(true: ArrayLike, found: ArrayLike, normalise: Normalise =
     >>> cell_dissimilarity([0, 0, 1, -1], [0, 0, -1, 1])
     0.6666666666666666
     """
-    A, B = _labels(true, found)
+    A, B = _labels(true, predicted)
     apart = int(np.count_nonzero((A >= 0) != (B >= 0)))
     return _over(apart, A, B, normalise)
 
 
 def cluster_dissimilarity(
-    true: ArrayLike, found: ArrayLike, normalise: Normalise = "true"
+    true: ArrayLike, predicted: ArrayLike, normalise: Normalise = "true"
 ) -> float:
     """Cells by which matched clusters differ, over the cells of true clusters.
 
@@ -242,7 +244,7 @@ def cluster_dissimilarity(
 
     Parameters
     ----------
-    true, found, normalise
+    true, predicted, normalise
         As in ``cell_dissimilarity``.
 
     Examples
@@ -256,7 +258,7 @@ def cluster_dissimilarity(
     ----------
     Chen, Yu, Chirkova, WaveCluster with differential privacy, CIKM 2015, who charge the true side.
     """
-    A, B = _labels(true, found)
+    A, B = _labels(true, predicted)
     cost = _costs(A, B)
     apart = cost[linear_sum_assignment(cost)].sum()
     return _over(int(apart), A, B, normalise)
@@ -300,12 +302,12 @@ def _over(apart: int, A: Labels, B: Labels, normalise: Normalise) -> float:
     return float(apart / whole)
 
 
-def _labels(true: ArrayLike, found: ArrayLike) -> tuple[Labels, Labels]:
+def _labels(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels, Labels]:
     """Both flat, clusters numbered from 0 without gaps, -1 for none."""
-    A, B = two_labellings(true, found)
+    A, B = two_labellings(true, predicted)
     return _numbered(A), _numbered(B)
 
 
 def _numbered(labels: Labels) -> Labels:
-    found, places = np.unique(np.maximum(labels, -1), return_inverse=True)
-    return places.astype(np.int64) - int(found.size > 0 and found[0] == -1)
+    distinct, places = np.unique(np.maximum(labels, -1), return_inverse=True)
+    return places.astype(np.int64) - int(distinct.size > 0 and distinct[0] == -1)

@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 
 from shoal.domain.box import Matrix
 from shoal.errors import TooFewRows
-from shoal.evaluate.checks import points_of, same_length, two_sets
+from shoal.evaluate.checks import check_same_length, points_of, two_point_sets
 
 __all__ = [
     "CenterErrors",
@@ -30,7 +30,7 @@ _BLOCK = 65_536
 _RUNS = 10
 
 
-def centroid_index(true: ArrayLike, found: ArrayLike) -> int:
+def centroid_index(true: ArrayLike, estimated: ArrayLike) -> int:
     """How many clusters are wrongly placed: 0 if each side's centres have one partner each.
 
     Each centre points at the nearest of the other side; those nobody points at are orphans. The
@@ -39,7 +39,7 @@ def centroid_index(true: ArrayLike, found: ArrayLike) -> int:
 
     Parameters
     ----------
-    true, found
+    true, estimated
         Centres, one line each.
 
     Examples
@@ -53,7 +53,7 @@ def centroid_index(true: ArrayLike, found: ArrayLike) -> int:
     ----------
     Fränti, Rezaei, Zhao, Centroid index: cluster level similarity measure, Pattern Recogn. 2014.
     """
-    distances = cdist(*two_sets(true, found))
+    distances = cdist(*two_point_sets(true, estimated))
     return max(_orphans(distances), _orphans(distances.T))
 
 
@@ -95,12 +95,12 @@ class CenterErrors:
         return float(self.relative.mean())
 
 
-def center_errors(true: ArrayLike, found: ArrayLike) -> CenterErrors:
+def center_errors(true: ArrayLike, estimated: ArrayLike) -> CenterErrors:
     """By how much centres are off, after the best matching.
 
     Parameters
     ----------
-    true, found
+    true, estimated
         Centres, one line each; as many on both sides or not.
 
     Examples
@@ -109,7 +109,7 @@ def center_errors(true: ArrayLike, found: ArrayLike) -> CenterErrors:
     >>> errors.aee, errors.relative_aee, errors.missing, errors.spurious
     (1.5, 0.1875, (), (2,))
     """
-    A, B = two_sets(true, found)
+    A, B = two_point_sets(true, estimated)
     distances = cdist(A, B)
     rows, columns = linear_sum_assignment(distances)
     off = distances[rows, columns]
@@ -151,7 +151,7 @@ def mean_displacement(rows: ArrayLike, reports: ArrayLike) -> float:
     """
     X = points_of(rows)
     Z = points_of(reports, X.shape[1])
-    same_length(X, Z, "reports")
+    check_same_length(X, Z, "reports")
     return float(np.sqrt(((X - Z) ** 2).sum(axis=1)).mean()) if len(X) else math.nan
 
 
@@ -196,7 +196,7 @@ def normalised_inertia(
     >>> normalised_inertia([[0.0], [2.0], [8.0], [10.0]], [[2.0], [8.0]])
     2.0
     """
-    X, C = two_sets(rows, centers)
+    X, C = two_point_sets(rows, centers)
     best = plain_centers(X, len(C), random_state=random_state) if plain is None else plain
     own, least = inertia(X, C), inertia(X, best)
     if least > 0:
@@ -225,7 +225,7 @@ def plain_centers(rows: ArrayLike, n_clusters: int, *, random_state: int = 0) ->
     different = np.unique(X, axis=0)
     if len(different) <= n_clusters:
         return different
-    found: Matrix = (
+    centers: Matrix = (
         KMeans(n_clusters, n_init=_RUNS, random_state=random_state).fit(X).cluster_centers_
     )
-    return found
+    return centers

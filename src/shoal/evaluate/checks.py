@@ -6,7 +6,14 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.domain.box import Matrix, as_matrix
 from shoal.errors import DimensionMismatch, NotFinite, NotNumeric
 
-__all__ = ["Labels", "labels_of", "points_of", "same_length", "two_labellings", "two_sets"]
+__all__ = [
+    "Labels",
+    "check_same_length",
+    "labels_of",
+    "points_of",
+    "two_labellings",
+    "two_point_sets",
+]
 
 Labels = NDArray[np.int64]
 
@@ -25,14 +32,14 @@ def labels_of(labels: ArrayLike) -> Labels:
     return values.ravel().astype(np.int64)
 
 
-def two_labellings(true: ArrayLike, found: ArrayLike) -> tuple[Labels, Labels]:
+def two_labellings(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels, Labels]:
     """Two labellings of the same things."""
-    if np.shape(true) != np.shape(found):
+    if np.shape(true) != np.shape(predicted):
         raise DimensionMismatch(
-            f"Labels of shapes {np.shape(true)} and {np.shape(found)} came.",
+            f"Labels of shapes {np.shape(true)} and {np.shape(predicted)} came.",
             "Label the same rows or cells twice.",
         )
-    return labels_of(true), labels_of(found)
+    return labels_of(true), labels_of(predicted)
 
 
 def points_of(points: ArrayLike, d: int | None = None) -> Matrix:
@@ -43,10 +50,10 @@ def points_of(points: ArrayLike, d: int | None = None) -> Matrix:
     return matrix
 
 
-def two_sets(true: ArrayLike, found: ArrayLike) -> tuple[Matrix, Matrix]:
+def two_point_sets(true: ArrayLike, estimated: ArrayLike) -> tuple[Matrix, Matrix]:
     """Two sets of points of one width, each with a point in it."""
     A = points_of(true)
-    B = points_of(found, A.shape[1])
+    B = points_of(estimated, A.shape[1])
     if not len(A) or not len(B):
         raise DimensionMismatch(
             f"{len(A)} and {len(B)} centres came.", "Give at least one centre on either side."
@@ -54,7 +61,7 @@ def two_sets(true: ArrayLike, found: ArrayLike) -> tuple[Matrix, Matrix]:
     return A, B
 
 
-def same_length(points: Matrix, others: NDArray[np.generic], of: str) -> None:
+def check_same_length(points: Matrix, others: NDArray[np.generic], of: str) -> None:
     """Refuse lists that do not belong to each other."""
     if len(points) != len(others):
         raise DimensionMismatch(

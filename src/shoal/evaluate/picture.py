@@ -7,7 +7,7 @@ from shoal.figures import ScoreMarks, score_marks
 
 __all__ = ["score_picture"]
 
-_WORDS = {
+_TITLES = {
     "ami": "AMI",
     "ari": "ARI",
     "nmi": "NMI",
@@ -39,7 +39,7 @@ def score_picture(
     """
     known = {"score", "value", "plain", "control", "shuffled"} <= {*table.column_names}
     lines = table.to_pylist() if known else []
-    drawn = {_WORDS[line["score"]]: line for line in lines if line["score"] in _WORDS}
+    drawn = {_TITLES[line["score"]]: line for line in lines if line["score"] in _TITLES}
     marks = {
         name: {mark: line[mark] for mark in ("value", "plain", "control", "shuffled")}
         for name, line in drawn.items()

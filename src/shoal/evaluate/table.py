@@ -17,19 +17,19 @@ from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting
 from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, nmi, rand_index
 from shoal.evaluate.centers import center_errors, centroid_index, normalised_inertia, plain_centers
-from shoal.evaluate.checks import Labels, labels_of, points_of, same_length
+from shoal.evaluate.checks import Labels, check_same_length, labels_of, points_of
 from shoal.evaluate.separation import calinski_harabasz, davies_bouldin, silhouette
 
 __all__ = [
     "NO_BETTER",
-    "Ground",
-    "Side",
+    "Clustering",
+    "ScoredRows",
     "score",
 ]
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class Clustering:
     """The label of each row and, if it has any, centres in the ground's units."""
 
     labels: Labels
@@ -41,13 +41,13 @@ class Side:
         inside = self.labels[self.labels >= 0]
         return len(np.unique(inside)) if self.centers is None else len(self.centers)
 
-    def shuffled(self, random_state: int) -> "Side":
+    def shuffled(self, random_state: int) -> "Clustering":
         """As many rows in each cluster, but any rows."""
-        return Side(np.random.default_rng(random_state).permutation(self.labels))
+        return Clustering(np.random.default_rng(random_state).permutation(self.labels))
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class ScoredRows:
     """The rows, if they came, as they are and in the units in which clusters were sought."""
 
     rows: Matrix | None
@@ -55,7 +55,7 @@ class Ground:
     scale: Callable[[Any], Matrix]
 
     @classmethod
-    def of(cls, rows: Any, model: Any) -> "Ground":
+    def of(cls, rows: Any, model: Any) -> "ScoredRows":
         """In the model's units: its own, half sides of its box, or the rows' if it has neither."""
         scale = _scale_of(model)
         if rows is None:
@@ -63,27 +63,28 @@ class Ground:
         plain = points_of(rows)
         return cls(plain, scale(plain), scale)
 
-    def side(self, of: Any) -> Side:
+    def clustering(self, of: Any) -> Clustering:
         """Labels as they came, or those a fitted model gives the rows."""
         if not hasattr(of, "predict"):
-            return self._checked(Side(labels_of(of)))
+            return self._checked(Clustering(labels_of(of)))
         if self.rows is None:
             raise InvalidSetting("A model came without rows to label.", "Give rows=X.")
         centers = getattr(of, "cluster_centers_", None)
         scaled = None if centers is None else self.scale(np.asarray(centers))
-        return self._checked(Side(labels_of(of.predict(self.rows)), scaled))
+        return self._checked(Clustering(labels_of(of.predict(self.rows)), scaled))
 
-    def reference(self, against: Any, count: int, random_state: int) -> Side:
+    def reference(self, against: Any, count: int, random_state: int) -> Clustering:
         """What is compared with: labels, a model, or k-means on the rows with as many clusters."""
         if against is not None:
-            side = self.side(against)
-            return Side(side.labels, self._means(side.labels)) if side.centers is None else side
+            given = self.clustering(against)
+            has_centers = given.centers is not None
+            return given if has_centers else Clustering(given.labels, self._means(given.labels))
         if self.scaled is None:
             raise InvalidSetting(
                 "Nothing came to compare with.", "Give rows=X, or against=labels of the plain way."
             )
         centers = plain_centers(self.scaled, max(count, 1), random_state=random_state)
-        return Side(_nearest(self.scaled, centers), centers)
+        return Clustering(_nearest(self.scaled, centers), centers)
 
     def _means(self, labels: Labels) -> Matrix | None:
         """The middle of each cluster."""
@@ -92,10 +93,10 @@ class Ground:
             return None
         return np.array([self.scaled[labels == name].mean(axis=0) for name in names])
 
-    def _checked(self, side: Side) -> Side:
+    def _checked(self, clustering: Clustering) -> Clustering:
         if self.rows is not None:
-            same_length(self.rows, side.labels, "labels")
-        return side
+            check_same_length(self.rows, clustering.labels, "labels")
+        return clustering
 
 
 def _scale_of(model: Any) -> Callable[[Any], Matrix]:
@@ -111,7 +112,7 @@ def _nearest(rows: Matrix, centers: Matrix) -> Labels:
     return np.asarray(distances.argmin(axis=0), dtype=np.int64)
 
 
-Measure = Callable[[Side], float]
+Measure = Callable[[Clustering], float]
 NO_BETTER = "no better than without data"
 _COMPARED = 5_000  # rows, all with all, for each side
 HIGH = 0.7  # of scores that end at 1: a control above it leaves little to show
@@ -130,7 +131,7 @@ SCHEMA = pa.schema(
 
 
 def score(
-    found: Any,
+    result: Any,
     rows: ArrayLike | None = None,
     *,
     against: Any = None,
@@ -147,7 +148,7 @@ def score(
 
     Parameters
     ----------
-    found
+    result
         A label for each row, or a fitted model with ``predict``. Centres are scored in the
         model's units: its ``units_``, or half sides of its box.
     rows
@@ -176,12 +177,14 @@ def score(
     >>> table.select(["score", "value", "control", "closed"]).to_pylist()[1]
     {'score': 'ari', 'value': 0.166..., 'control': -0.25, 'closed': 0.333...}
     """
-    ground = Ground.of(rows, found)
-    own = ground.side(found)
-    plain = ground.reference(against, own.count, random_state)
-    without = tuple(ground.side(one) for one in _several(control))
-    sides = _Sides(own, plain, without, own.shuffled(random_state))
-    lines = [sides.line(measure) for measure in _measures(ground, sides, random_state)]
+    scored_rows = ScoredRows.of(rows, result)
+    own = scored_rows.clustering(result)
+    plain = scored_rows.reference(against, own.count, random_state)
+    without = tuple(scored_rows.clustering(one) for one in _several(control))
+    comparison = _Comparison(own, plain, without, own.shuffled(random_state))
+    lines = [
+        comparison.line(measure) for measure in _measures(scored_rows, comparison, random_state)
+    ]
     return pa.Table.from_pylist(lines, schema=SCHEMA)
 
 
@@ -197,17 +200,17 @@ class _Score:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sides:
+class _Comparison:
     """What is scored, what it is held against, and the two that know nothing."""
 
-    found: Side
-    plain: Side
-    controls: tuple[Side, ...]
-    shuffled: Side
+    result: Clustering
+    plain: Clustering
+    controls: tuple[Clustering, ...]
+    shuffled: Clustering
 
     def line(self, score: _Score) -> dict[str, Any]:
         """One line of the table."""
-        value, plain = _number(score.of(self.found)), _number(score.of(self.plain))
+        value, plain = _number(score.of(self.result)), _number(score.of(self.plain))
         controls = self._of_controls(score)
         control = fmean(controls) if controls else None
         shuffled = _number(score.of(self.shuffled)) if score.of_labels else None
@@ -237,18 +240,24 @@ def _several(control: Any) -> list[Any]:
     return list(control) if many else [control]
 
 
-def _measures(ground: Ground, sides: _Sides, random_state: int) -> Iterator[_Score]:
-    plain, X = sides.plain, ground.scaled
+def _measures(
+    scored_rows: ScoredRows, comparison: _Comparison, random_state: int
+) -> Iterator[_Score]:
+    plain, X = comparison.plain, scored_rows.scaled
     for name, agreement in _AGREEMENTS.items():
         yield _Score(name, "higher", _agreeing(agreement, plain), ends_at_1=True)
     if X is None:
         return
     drawn = {"most": _COMPARED, "random_state": random_state}
-    yield _Score("silhouette", "higher", lambda side: silhouette(X, side.labels, **drawn))
-    yield _Score("calinski_harabasz", "higher", lambda side: calinski_harabasz(X, side.labels))
-    yield _Score("davies_bouldin", "lower", lambda side: davies_bouldin(X, side.labels))
-    if sides.found.centers is not None and plain.centers is not None:
-        yield from _of_centers(X, plain.centers, sides.found.count != plain.count)
+    yield _Score(
+        "silhouette", "higher", lambda clustering: silhouette(X, clustering.labels, **drawn)
+    )
+    yield _Score(
+        "calinski_harabasz", "higher", lambda clustering: calinski_harabasz(X, clustering.labels)
+    )
+    yield _Score("davies_bouldin", "lower", lambda clustering: davies_bouldin(X, clustering.labels))
+    if comparison.result.centers is not None and plain.centers is not None:
+        yield from _of_centers(X, plain.centers, comparison.result.count != plain.count)
 
 
 def _of_centers(X: Any, plain: Any, of_other_numbers: bool) -> Iterator[_Score]:
@@ -267,12 +276,12 @@ def _of_centers(X: Any, plain: Any, of_other_numbers: bool) -> Iterator[_Score]:
         yield _Score(name, "lower", _of_its_centers(measure), of_labels=False)
 
 
-def _agreeing(agreement: Callable[..., float], plain: Side) -> Measure:
-    return lambda side: agreement(plain.labels, side.labels)
+def _agreeing(agreement: Callable[..., float], plain: Clustering) -> Measure:
+    return lambda clustering: agreement(plain.labels, clustering.labels)
 
 
 def _of_its_centers(measure: Callable[[Any], float]) -> Measure:
-    return lambda side: measure(side.centers)
+    return lambda clustering: measure(clustering.centers)
 
 
 _AGREEMENTS = {

@@ -3,11 +3,12 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, ClassVar
 
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, MissingPart
 
-__all__ = ["Figure"]
+__all__ = ["Figure", "import_plotly"]
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,31 @@ class Figure(ABC):
 
     @abstractmethod
     def plotly(self) -> Any:
-        """The same numbers as an interactive ``plotly`` figure."""
+        """The same numbers as an interactive figure; needs the extra ``shoal[plotly]``."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; ``shoal.figures.figure_of`` draws the picture again from them."""
         values = {"title": self.title, "alt": self.alt, "data": dict(self.data), "note": self.note}
         return {"kind": self.kind, **values}
+
+
+def import_plotly(module: str = "graph_objects") -> Any:
+    """Import a module of plotly.
+
+    Parameters
+    ----------
+    module
+        Its name within plotly.
+
+    Raises
+    ------
+    MissingPart
+        Plotly is not installed: it is large, and no page needs it, so it is an extra.
+    """
+    try:
+        return import_module(f"plotly.{module}")
+    except ImportError:
+        raise MissingPart(
+            "An interactive figure needs plotly, which is not installed.",
+            "Install it: pip install 'shoal[plotly]'. The same picture as SVG is svg().",
+        ) from None

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.errors import InvalidSetting
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg
 from shoal.figures.text import shorten
 
@@ -22,8 +22,8 @@ __all__ = [
     "WIDTH",
     "Panel",
     "Panels",
-    "measured",
-    "some",
+    "at_least_one",
+    "panel_numbers",
     "typical_error",
     "typical_errors",
 ]
@@ -76,8 +76,7 @@ class Panels(Figure):
 
     def plotly(self) -> Any:
         """The same, one subplot each."""
-        from plotly.subplots import make_subplots
-
+        make_subplots = import_plotly("subplots").make_subplots
         panels = self.data["panels"]
         figure = make_subplots(1, len(panels), subplot_titles=[p["title"] for p in panels])
         for place, panel in enumerate(panels, start=1):
@@ -89,14 +88,14 @@ class Panels(Figure):
         """The same picture as one of plotly's traces."""
 
 
-def some(panels: Mapping[str, Any]) -> Mapping[str, Any]:
+def at_least_one(panels: Mapping[str, Any]) -> Mapping[str, Any]:
     """At least one panel, or an error that says so."""
     if panels:
         return panels
     raise InvalidSetting("No panel came to draw.", 'E.g. {"epsilon 1": reports}.')
 
 
-def measured(title: str, error: float, **numbers: Any) -> dict[str, Any]:
+def panel_numbers(title: str, error: float, **numbers: Any) -> dict[str, Any]:
     """A panel's numbers, with its error as the note."""
     return {"title": title, "note": f"typical error {error:.3g}", "error": error, **numbers}
 

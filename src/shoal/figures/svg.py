@@ -10,10 +10,10 @@ from html import escape
 from importlib.resources import files
 from math import ceil, floor, log10
 
-from shoal.figures.palette import literal
+from shoal.figures.palette import light_colours
 from shoal.figures.text import clean
 
-__all__ = ["Svg", "at", "figure_style", "mark_svg", "nice_ticks"]
+__all__ = ["Svg", "figure_style", "mark_svg", "nice_ticks", "px"]
 
 _MARKS = (  # disc, square, triangle, diamond, pentagon, star; about 25 wide, centred on 0 0
     "M-12 0a12 12 0 1 0 24 0a12 12 0 1 0 -24 0z",
@@ -31,33 +31,33 @@ class Svg:
     """Shapes in a view box, with a title and a description for screen readers."""
 
     def __init__(self, width: float, height: float, title: str, alt: str) -> None:
-        self._size = f"0 0 {at(width)} {at(height)}"
+        self._size = f"0 0 {px(width)} {px(height)}"
         self._title, self._alt = title, alt
         self._parts: list[str] = []
 
     def path(self, d: str, css: str, width: float | None = None) -> None:
         """One path; ``width`` is its stroke's, where the class does not say."""
-        stroke = "" if width is None else f' stroke-width="{at(width)}"'
+        stroke = "" if width is None else f' stroke-width="{px(width)}"'
         self._parts.append(f'<path class="{css}"{stroke} d="{d}"/>')
 
-    def text(self, x: float, y: float, words: str, css: str, upwards: bool = False) -> None:
+    def text(self, x: float, y: float, text: str, css: str, upwards: bool = False) -> None:
         """Words at a point; ``upwards`` turns them, for the title of a vertical axis."""
         place = (
-            f'transform="translate({at(x)} {at(y)}) rotate(-90)"'
+            f'transform="translate({px(x)} {px(y)}) rotate(-90)"'
             if upwards
-            else f'x="{at(x)}" y="{at(y)}"'
+            else f'x="{px(x)}" y="{px(y)}"'
         )
-        self._parts.append(f'<text class="{css}" {place}>{_escaped(words)}</text>')
+        self._parts.append(f'<text class="{css}" {place}>{_escaped(text)}</text>')
 
     def mark(self, x: float, y: float, number: int) -> None:
         """A numbered mark: six colours and shapes in turn, then again; the number decides."""
-        self._parts.append(_mark(number, f'transform="translate({at(x)} {at(y)})"'))
+        self._parts.append(_mark(number, f'transform="translate({px(x)} {px(y)})"'))
 
     def render(self, page: bool) -> str:
         """The whole element, as part of a page or as a file of its own."""
-        words = f"{self._title}\x1f{self._alt}".encode()
-        name = "f" + hashlib.blake2b(words, digest_size=4).hexdigest()
-        own = "" if page else f"<style>{literal(_CARD + figure_style())}</style>"
+        content = f"{self._title}\x1f{self._alt}".encode()
+        name = "f" + hashlib.blake2b(content, digest_size=4).hexdigest()
+        own = "" if page else f"<style>{light_colours(_CARD + figure_style())}</style>"
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="fig" viewBox="{self._size}" '
             f'role="img" aria-labelledby="{name}t {name}d">'
@@ -72,12 +72,12 @@ def figure_style() -> str:
     return files(__package__).joinpath("figure.css").read_text(encoding="utf-8")
 
 
-def at(value: float) -> str:
+def px(value: float) -> str:
     """A coordinate to 0.1, as short as it can be written.
 
     Examples
     --------
-    >>> at(12.0), at(0.25), at(-0.04)
+    >>> px(12.0), px(0.25), px(-0.04)
     ('12', '0.2', '0')
     """
     shown = f"{value:.1f}".removesuffix(".0")
@@ -111,5 +111,5 @@ def _mark(number: int, place: str = "") -> str:
     return f'<g class="mark s{series + 1}" {place}>{inside}</g>'
 
 
-def _escaped(words: str) -> str:
-    return escape(clean(words), quote=True)
+def _escaped(text: str) -> str:
+    return escape(clean(text), quote=True)

@@ -11,7 +11,7 @@ from math import floor, log10
 __all__ = ["clean", "labels", "number", "places", "shorten"]
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-_KEPT = {"\n", "\t", "\u00ad", "\u200c", "\u200d"}  # line ends; soft hyphen; joiners of scripts
+_ALLOWED = {"\n", "\t", "\u00ad", "\u200c", "\u200d"}  # line ends; soft hyphen; joiners of scripts
 
 
 def clean(text: str) -> str:
@@ -25,7 +25,7 @@ def clean(text: str) -> str:
     if text.isprintable():  # also says: no character of the unseen kinds
         return text
     return "".join(
-        "\ufffd" if unicodedata.category(c) in _UNSEEN and c not in _KEPT else c for c in text
+        "\ufffd" if unicodedata.category(c) in _UNSEEN and c not in _ALLOWED else c for c in text
     )
 
 
@@ -37,8 +37,8 @@ def shorten(text: str, at: int) -> str:
     >>> shorten("minutes a session", 10)
     'minutes a…'
     """
-    words = clean(text)
-    return words if len(words) <= at else words[: at - 1].rstrip() + "…"
+    shown = clean(text)
+    return shown if len(shown) <= at else shown[: at - 1].rstrip() + "…"
 
 
 def number(value: float, decimals: int | None = None) -> str:

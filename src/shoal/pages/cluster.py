@@ -1,138 +1,276 @@
-"""What every way to cluster says alike: its label, its promise, and the code that does the same."""
+"""What pages of clusterings share: settings, units, sentences, and code that does the same."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from pprint import pformat
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.inputs.cluster_methods import Asked
-from shoal.cli.output import entry
+from shoal.pages.page import Line, bounds_text, promise_lines
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from shoal.domain import Box
-    from shoal.privacy import Guarantee
+    from shoal.privacy import Guarantee, Result
 
 __all__ = [
-    "bounds_of",
-    "code",
-    "ending",
-    "label",
-    "listed",
-    "none_told",
-    "outcome",
-    "promised",
+    "count_text",
+    "estimator_code",
+    "exact_promise_lines",
+    "learner_code",
+    "names_nobody",
+    "no_group_text",
+    "release_settings",
     "unit_of",
+    "values_of",
     "without",
 ]
 
 
-def label(asked: Asked, guarantee: "Guarantee", **own: str) -> dict[str, str]:
-    """Settings a page has a place for: those all share, and a method's own."""
+def release_settings(
+    box: "Box", guarantee: "Guarantee", publisher: str | None, **own: str
+) -> dict[str, str]:
+    """Settings a page has a place for: those that private clusterings share, and a method's own.
+
+    Parameters
+    ----------
+    box
+        Public bounds.
+    guarantee
+        What was promised.
+    publisher
+        Who publishes it, if that is to be said.
+    **own
+        The method's: title, method, code and so on.
+    """
     source = "from a seed" if guarantee.simulation else "cryptographic source"
     shared = {
         "holder": "the holder of the table, and nobody else",
-        "bounds": f"public, fixed beforehand: {bounds_of(asked.box)}",
+        "bounds": f"public, fixed beforehand: {bounds_text(box)}",
         "noise": f"on whole numbers, {source}",
     }
-    named = {"publisher": asked.publisher} if asked.publisher else {}
-    return own | shared | named
+    return own | shared | ({"publisher": publisher} if publisher else {})
 
 
-def promised(guarantee: "Guarantee", **context: Any) -> list["Text"]:
-    """The promise as a terminal shows it; a simulation says that it keeps none."""
-    from shoal.report.promise import SIMULATION, promise
+def exact_promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
+    """The promise in a sentence, and by its name.
 
-    words = promise(guarantee, **context)
-    said = [entry("Promised", words.lead)]
-    if guarantee.simulation:
-        said = [
-            entry("Note", SIMULATION),
-            entry("Promised", f"Nothing. With real noise: {words.lead}"),
-        ]
-    return [*said, entry("Exactly", f"{words.name}, for {words.protects}.")]
+    Parameters
+    ----------
+    guarantee
+        What was promised.
+    **context
+        As of ``report.promise``.
+    """
+    from shoal.report.promise import promise
 
-
-def ending(asked: Asked, files: Sequence[Path]) -> list["Text"]:
-    """Where it is, what counts it, and what next."""
-    kept = "nowhere; --ledger FILE adds up what is promised about a table"
-    folder = files[0].parent
-    return [
-        entry("Page", str(files[0]), wrap=False),
-        entry("Ledger", kept if asked.ledger is None else str(asked.ledger), wrap=False),
-        entry("Next", f'shoal.load_model("{folder}").predict(rows) labels rows, for their holder.'),
-    ]
+    named = promise(guarantee, **context)
+    exactly = Line("Exactly", f"{named.name}, for {named.protects}.")
+    return [*promise_lines(guarantee, **context), exactly]
 
 
-def outcome(asked: Asked, files: Sequence[Path], guarantee: "Guarantee") -> dict[str, Any]:
-    """What ``--json`` prints of any method: where it is, and what was promised."""
-    return {
-        "report": str(files[0]),
-        "files": [str(file) for file in files],
-        "ledger": asked.ledger and str(asked.ledger),
-        "guarantee": guarantee.to_dict(),
-        "simulation": guarantee.simulation,
-    }
+def values_of(guarantee: "Guarantee") -> dict[str, Any]:
+    """What ``--json`` prints of every release: what was promised."""
+    return {"guarantee": guarantee.to_dict(), "simulation": guarantee.simulation}
 
 
-def code(asked: Asked, estimator: str, first: str, **own: Any) -> str:
-    """Python that does the same with a table of one's own; settings that are None are left out."""
-    options = own | {
-        "neighbours": None if asked.neighbours == "add-remove" else asked.neighbours,
-        "entity": asked.entity,
-        "max_rows_per_person": asked.max_rows_per_person,
-        "n_public": asked.n_public,
-        "nonfinite": "drop" if asked.drop else None,
-        "random_state": asked.seed,
-    }
-    more = "".join(
-        f"\n    {name}={value!r}," for name, value in options.items() if value is not None
-    )
-    return (
-        f"import shoal\n\nbox = {_box(asked.box)}\nmodel = shoal.{estimator}(\n"
-        f"    {first}epsilon={asked.epsilon!r}, domain=box,{more}\n)\n"
-        'model.fit("table.csv").save("model")'
-    )
+def without(result: "Result", *names: str) -> "Result":
+    """A result without some released values, which are files of their own."""
+    released = {name: leaf for name, leaf in result.released.items() if name not in names}
+    return replace(result, released=released)
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """Names in a sentence; how many more there are, if many."""
-    if len(names) > most:
-        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more columns"
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+def count_text(groups: int) -> str:
+    """How many groups, in a sentence."""
+    return "1 group" if groups == 1 else f"{groups or 'No'} groups"
+
+
+def names_nobody(model: Any) -> bool:
+    """Whether no column says whose a row is."""
+    from shoal.estimator import people_of
+
+    return people_of(model.domain)[0] is None
 
 
 def unit_of(model: Any) -> str:
     """What is counted: people where each is known and has one row, else rows."""
-    one_each = model.entity is not None and model.max_rows_per_person == 1
+    from shoal.estimator import people_of
+
+    entity, limit = people_of(model.domain)
+    one_each = entity is not None and limit == 1
     return "people" if one_each else "rows"
 
 
-def none_told(model: Any) -> str:
+def no_group_text(model: Any) -> str:
     """The verdict on a release of which no group can be told from nobody."""
     from shoal.cluster.totals import NO_GROUP_TOLD, NOBODY_TOLD
 
     return NO_GROUP_TOLD if model.rows_told_ else NOBODY_TOLD
 
 
-def without(values: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """All values but some."""
-    return {key: value for key, value in values.items() if key not in names}
+def estimator_code(model: Any, first: str, **own: Any) -> str:
+    """Python that fits the same estimator to a table of one's own.
+
+    Parameters
+    ----------
+    model
+        A private estimator; settings of it that are as by default are left out.
+    first
+        Positional arguments, with a comma after them.
+    **own
+        The method's own settings; those that are None are left out.
+    """
+    options = own | {
+        "n_public": model.n_public,
+        "nonfinite": "drop" if model.nonfinite == "drop" else None,
+        "random_state": model.random_state,
+    }
+    more = "".join(
+        f"\n    {name}={value!r}," for name, value in options.items() if value is not None
+    )
+    whose = _schema_code(model)
+    return (
+        f"import shoal\n\nbox = {_box_code(model.box)}\n{whose}"
+        f"model = shoal.{type(model).__name__}(\n"
+        f"    {first}{_promise_code(model)}, domain={'schema' if whose else 'box'},{more}\n)\n"
+        'model.fit("table.csv").save("model")'
+    )
 
 
-def bounds_of(box: "Box") -> str:
-    """The public bounds of the first columns."""
-    from shoal.figures.text import number
+def _promise_code(model: Any) -> str:
+    """The parameter that says what is promised."""
+    from shoal.privacy import ApproxDP
+    from shoal.privacy.exact import plain
 
-    sides = zip(box.names, box.low, box.high, strict=True)
-    each = [f"{name} {number(low)} to {number(high)}" for name, low, high in sides]
-    return ", ".join(each[:4]) + (f" and {len(each) - 4} more" if len(each) > 4 else "")
+    promise = model._promise()
+    amounts = [repr(plain(promise.epsilon))]
+    if isinstance(promise, ApproxDP):
+        amounts.append(repr(plain(promise.delta)))
+    elif promise.neighbours == "add-remove":
+        return f"epsilon={amounts[0]}"
+    if promise.neighbours != "add-remove":
+        amounts.append(f"neighbours={promise.neighbours!r}")
+    return f"privacy=shoal.{type(promise).__name__}({', '.join(amounts)})"
 
 
-def _box(box: "Box") -> str:
+def _schema_code(model: Any) -> str:
+    """The line that says whose the rows are, where that is known."""
+    from shoal.estimator import people_of
+
+    entity, limit = people_of(model.domain)
+    if entity is None:
+        return ""
+    return f"schema = shoal.Schema.of_box(box, entity={entity!r}, max_rows_per_person={limit!r})\n"
+
+
+def _box_code(box: "Box") -> str:
     names, low, high = list(box.names), box.low.tolist(), box.high.tolist()
     if box.distance_unit != "km":
         return f"shoal.Box.of({names!r},\n                   {low!r}, {high!r})"
     ends = zip(names, low, high, strict=True)
     sides = ", ".join(f"{name!r}: ({first!r}, {last!r})" for name, first, last in ends)
     return f"shoal.Box.geo(**{{{sides}}})"
+
+
+def learner_code(
+    model: Any,
+    table: str,
+    names: Sequence[str],
+    *,
+    control_reports: int,
+    seed: int | None,
+    on_spark: bool,
+) -> str:
+    """Python that learns the same from the same reports.
+
+    The lines run as they stand, in the folder of the reports if that is on this machine.
+
+    Parameters
+    ----------
+    model
+        A fitted ``LocalClusterer``.
+    table
+        Where the reports are.
+    names
+        Columns of the records.
+    control_reports
+        How many reported the middle of the box in the control.
+    seed
+        Of the learner.
+    on_spark
+        Whether Spark reads the reports.
+    """
+    mechanism = model.mechanism
+    imports, read = (_read_on_spark if on_spark else _read_here)(table, mechanism, names)
+    seeded = "" if seed is None else f", random_state={seed}"
+    settings = _mechanism_settings(mechanism)
+    return (
+        f"{imports}import shoal\nfrom shoal.cluster.local.saving import mechanism_of\n\n"
+        f"mechanism = mechanism_of(\n{settings}\n)\n{read}"
+        f"model = shoal.LocalClusterer(\n"
+        f"    {len(model.cluster_centers_)}, mechanism=mechanism, method={model.method_!r}{seeded}"
+        '\n)\nmodel.fit(reports).save("model")\n'
+        f"model.control({control_reports})  # the same without data"
+    )
+
+
+def _mechanism_settings(mechanism: Any) -> str:
+    """What made the reports, to the last digit."""
+    from shoal.perturb.settings import settings_of
+
+    return indent(pformat(settings_of(mechanism), width=76, sort_dicts=False), "    ")
+
+
+def _read_here(table: str, mechanism: Any, names: Sequence[str]) -> tuple[str, str]:
+    """Imports and lines that read a file; its folder is nobody else's."""
+    name = Path(table).name
+    columns = _columns(mechanism, names)
+    values = f"np.column_stack([table[name] for name in {columns}])"
+    if _is_cell(mechanism):
+        values = f"table[{columns[0]!r}].to_numpy()"
+    module, read = "pyarrow.parquet", "read_table"
+    if name.endswith((".csv", ".csv.gz")):
+        module, read = "pyarrow.csv", "read_csv"
+    return (
+        f"import numpy as np\nfrom {module} import {read}\n",
+        f"table = {read}({name!r})\nreports = shoal.Reports({values}, mechanism)\n",
+    )
+
+
+def _read_on_spark(table: str, mechanism: Any, names: Sequence[str]) -> tuple[str, str]:
+    """Imports and lines that read what Spark has; text of a CSV file is read as numbers there."""
+    from shoal.engine.spark.schema import quoted
+
+    where, imports = repr(table), ""
+    if not _is_uri(table):
+        where, imports = f'"file://" + os.path.abspath({Path(table).name!r})', "import os\n"
+    kind = "BIGINT" if _is_cell(mechanism) else "DOUBLE"
+    columns = [
+        f"CAST({name} AS {kind}) AS {name}" for name in map(quoted, _columns(mechanism, names))
+    ]
+    text = table.rstrip("/").endswith((".csv", ".csv.gz"))
+    read = f"csv({where}, header=True)" if text else f"parquet({where})"
+    return (
+        f"{imports}from pyspark.sql import SparkSession\n",
+        "spark = SparkSession.builder.getOrCreate()\n"
+        f"frame = spark.read.{read}.selectExpr(\n    *{columns}\n)\n"
+        "reports = shoal.cluster.FrameReports(frame, mechanism)\n",
+    )
+
+
+def _is_uri(path: str) -> bool:
+    from shoal.engine.spark.files import uri_of
+
+    return uri_of(path) == path
+
+
+def _columns(mechanism: Any, names: Sequence[str]) -> list[str]:
+    from shoal.perturb.shape import shape_of
+
+    return list(shape_of(mechanism).names_out(tuple(names)))
+
+
+def _is_cell(mechanism: Any) -> bool:
+    from shoal.mechanisms import LocalGrid
+
+    return isinstance(mechanism, LocalGrid)

@@ -1,32 +1,22 @@
-"""The demo in words: what its page says and what it prints, all from released numbers.
-
-What the demo released, and how far its noise reaches: from noisy counts and promise alone.
-"""
+"""The page of the demo: noisy counts of made-up students, and how far their noise reaches."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.output import entry
+from shoal.pages.page import Fact, Line, Page, Table, promise_lines
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from rich.text import Text
 
     from shoal.domain import Grid
     from shoal.figures import Area, Figure
     from shoal.mechanisms import Geometric
-    from shoal.privacy import Guarantee, Ledger, Result
+    from shoal.privacy import Guarantee, Ledger
 
-__all__ = [
-    "Release",
-    "document",
-    "result",
-    "summary",
-]
+__all__ = ["Release", "page"]
 
 AREAS = 4
 _SIDE = 3  # of an area, in cells
@@ -111,11 +101,33 @@ def _growth(t: float, step: float) -> float:
     return 2 * math.log(-math.expm1(-step)) - sum(sides)
 
 
-def result(release: Release) -> "Result":
-    """The release as a page wants it: words and settings public, the rest released."""
-    from shoal.privacy import Public, Released, Result
+def page(release: Release) -> Page:
+    """What the demo released.
 
-    settings = {
+    Parameters
+    ----------
+    release
+        It.
+    """
+    from shoal.privacy import Released, Result
+
+    people = {"people_about": Released(release.people)}
+    return Page(
+        result=Result("cell counts", release.guarantee, released=people),
+        settings=_settings(release),
+        summary=_summary_sentence(release),
+        facts=_facts(release),
+        figures=[_map(release)],
+        tables=[_table(release)],
+        limits=_limits(release),
+        lines=[*promise_lines(release.guarantee), Line("Found", _counted(release))],
+        values=_values(release),
+    )
+
+
+def _settings(release: Release) -> dict[str, Any]:
+    source = "from a seed" if release.guarantee.simulation else "cryptographic source"
+    return {
         "title": "How often and how long students study online",
         "publisher": "shoal demo, on made-up students",
         "method": "Noisy counts on a public grid",
@@ -123,68 +135,29 @@ def result(release: Release) -> "Result":
         "source": "synthetic",
         "holder": "nobody: the students are made up",
         "bounds": "public, fixed beforehand: 0 to 30 sessions, 0 to 120 minutes",
-        "noise": f"two-sided geometric, whole numbers, {_noise_source(release)}",
+        "noise": f"two-sided geometric, whole numbers, {source}",
         "evidence": "proof beside the code: geometric.proof.md",
         "cells": " x ".join(map(str, release.grid.shape)),
         "code": _code(release),
     } | ({} if release.seed is None else {"seed": release.seed})
-    released = {
-        "summary": _summary_sentence(release),
-        "facts": _facts(release),
-        "figures": [_map(release)],
-        "tables": [_table(release)],
-        "errors": _errors(release),
-        "people_about": release.people,
-    }
-    return Result(
-        "cell counts",
-        release.guarantee,
-        {name: Public(value) for name, value in settings.items()},
-        {name: Released(value) for name, value in released.items()},
-    )
 
 
-def document(release: Release, files: Sequence[Path]) -> dict[str, Any]:
+def _values(release: Release) -> dict[str, Any]:
     """What ``--json`` prints; every ``within_95_in_100`` of areas holds for all of them at once."""
-    places = ("sessions_per_week", "minutes_per_session")
+    columns = ("sessions_per_week", "minutes_per_session")
     within = release.off_in_any_area()
     areas = [
         {"people_about": area.noisy_count, "within_95_in_100": within}
-        | {name: [area.low[i], area.high[i]] for i, name in enumerate(places)}
+        | {name: [area.low[i], area.high[i]] for i, name in enumerate(columns)}
         for area in release.areas
     ]
     return {
-        "report": str(files[0]),
-        "files": [str(file) for file in files],
         "guarantee": release.guarantee.to_dict(),
         "simulation": release.guarantee.simulation,
         "people_about": release.people,
         "within_95_in_100": release.off_in_total(),
         "dense_areas": areas,
     }
-
-
-def summary(release: Release, files: Sequence[Path], ledger: Path) -> list["Text"]:
-    """What a terminal shows: promised, found, where, and what next."""
-    from shoal.report.promise import SIMULATION, promise
-
-    lead = promise(release.guarantee).lead
-    if release.guarantee.simulation:
-        said = [entry("Note", SIMULATION), entry("Promised", f"Nothing. With real noise: {lead}")]
-    else:
-        said = [entry("Promised", lead)]
-    return [
-        *said,
-        entry("Found", _found(release)),
-        entry("Page", str(files[0]), wrap=False),
-        entry("Next", "Open the page in a browser; it needs no connection. Or try"),
-        entry("", f"shoal ledger show {ledger}", wrap=False),
-        entry("", "shoal demo --epsilon 0.1 -o rough", wrap=False),
-    ]
-
-
-def _noise_source(release: Release) -> str:
-    return "from a seed" if release.guarantee.simulation else "cryptographic source"
 
 
 def _code(release: Release) -> str:
@@ -206,7 +179,7 @@ def _summary_sentence(release: Release) -> str:
     )
 
 
-def _found(release: Release) -> str:
+def _counted(release: Release) -> str:
     off = release.off_in_total()
     many = f"About {release.people:,} students, give or take {off:,}."
     if not release.tells_people:
@@ -217,16 +190,16 @@ def _found(release: Release) -> str:
     return f"{many} {where}"
 
 
-def _facts(release: Release) -> list[dict[str, str]]:
+def _facts(release: Release) -> list[Fact]:
     across, upwards = release.grid.shape
     many = f"{release.people:,}" if release.tells_people else "cannot be told"
+    off = f"off by at most {release.off_in_total():,} in 95 of 100 releases"
     return [
-        {"name": "Students, about", "value": many}
-        | {"detail": f"off by at most {release.off_in_total():,} in 95 of 100 releases"},
-        {"name": "Cells", "value": f"{across} x {upwards}"}
-        | {"detail": "one session by four minutes, fixed beforehand"},
-        {"name": "Noise in one cell", "value": f"± {release.off_in_a_cell():,}"}
-        | {"detail": "at most this in 95 of 100 cells"},
+        Fact("Students, about", many, off),
+        Fact("Cells", f"{across} x {upwards}", "one session by four minutes, fixed beforehand"),
+        Fact(
+            "Noise in one cell", f"± {release.off_in_a_cell():,}", "at most this in 95 of 100 cells"
+        ),
     ]
 
 
@@ -241,19 +214,19 @@ def _map(release: Release) -> "Figure":
         low=release.grid.box.low,
         high=release.grid.box.high,
         title=f"Where students are: noisy counts of cells{numbered}",
-        finding=_finding(areas),
+        finding=_description(areas),
         centers=[area.middle for area in areas] or None,
     )
 
 
-def _finding(areas: Sequence["Area"]) -> str:
+def _description(areas: Sequence["Area"]) -> str:
     if not areas:
         return NOTHING_CLEAR
     each = [f"{_span(area, 0)} sessions a week of {_span(area, 1)} minutes" for area in areas]
     return f"Densest by noisy counts: {'; '.join(each)}."
 
 
-def _table(release: Release) -> dict[str, Any]:
+def _table(release: Release) -> Table:
     rows = [
         [f"Area {i}", _span(area, 0), _span(area, 1), f"{area.noisy_count:,}"]
         for i, area in enumerate(release.areas, start=1)
@@ -266,12 +239,10 @@ def _table(release: Release) -> dict[str, Any]:
         else f"{NOTHING_CLEAR} The noise of some block of 3 x 3 cells may reach {off:,}."
     )
     columns = ["Area", *AXES, "Students, about"]
-    return {"title": "Densest areas", "columns": columns, "rows": rows, "marked": True} | {
-        "note": clear
-    }
+    return Table("Densest areas", columns, rows, marked=True, note=clear)
 
 
-def _errors(release: Release) -> list[str]:
+def _limits(release: Release) -> list[str]:
     cell, total = release.off_in_a_cell(), release.off_in_total()
     return [
         f"One cell is off by at most {cell:,} in 95 of 100 cells.",

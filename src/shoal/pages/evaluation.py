@@ -1,23 +1,21 @@
-"""Scores in words: what a terminal shows, what scripts read, and a page for the holder."""
+"""The page of a model's scores, for the holder of the rows."""
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.inputs.evaluation_rows import Held
-from shoal.cli.output import entry, write_page
 from shoal.evaluate.table import NO_BETTER
 from shoal.figures.text import number
+from shoal.pages.page import Line, Table, VerdictPage
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from rich.console import RenderableType
 
     from shoal.report import Verdicts
 
-__all__ = ["Told", "document", "summary", "write"]
+__all__ = ["Evaluation", "page"]
 
-WORDS = {
+SCORE_NAMES = {
     "ami": "AMI",
     "ari": "ARI",
     "nmi": "NMI",
@@ -33,7 +31,7 @@ WORDS = {
     "missing_centers": "Centres missing",
     "spurious_centers": "Centres too many",
 }
-HEADS = ("Score", "Found", "Plain", "Without data", "Shuffled", "Closed", "Better")
+COLUMNS = ("Score", "Found", "Plain", "Without data", "Shuffled", "Closed", "Better")
 FOR_YOU = (
     "Read off the rows: for you who hold them. The promise does not cover these numbers; do not "
     "pass them on."
@@ -43,24 +41,44 @@ IN_VAIN = "These groups are no better than some that the same method finds witho
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
-    """What was scored, on which rows, beside how many controls."""
+class Evaluation:
+    """Scores of a model, on which rows, beside how many controls.
+
+    Parameters
+    ----------
+    folder
+        Of the model.
+    model
+        It.
+    table
+        The scores, one a line.
+    rows
+        How many rows there are.
+    rows_scored
+        How many of them were scored on.
+    labels
+        The column that holds the right groups; None if plain k-means gave them.
+    controls
+        How often the method was run without data.
+    """
 
     folder: Path
-    held: Held
+    model: Any
+    table: "pa.Table"
+    rows: int
+    rows_scored: int
     labels: str | None
     controls: int
-    table: "pa.Table"
 
     @property
-    def lines(self) -> list[dict[str, Any]]:
+    def scores(self) -> list[dict[str, Any]]:
         """The scores, one a line."""
         return list(self.table.to_pylist())
 
     @property
     def main(self) -> dict[str, Any]:
         """What a model is judged by: inertia if it has centres, else agreement of labels."""
-        by_name = {line["score"]: line for line in self.lines}
+        by_name = {line["score"]: line for line in self.scores}
         return by_name.get("normalised_inertia", by_name["ami"])
 
     @property
@@ -69,113 +87,109 @@ class Told:
         return bool(self.main["note"] == NO_BETTER)
 
     @property
-    def compared(self) -> str:
+    def compared_with(self) -> str:
         """What the groups were held against."""
         if self.labels is not None:
             return f"the groups in column '{self.labels}'"
         return "plain k-means on the rows"
 
     @property
-    def scored_on(self) -> str:
-        """How many rows."""
-        n, total = len(self.held.rows), self.held.n_rows
-        return f"{n:,} rows" if n == total else f"{n:,} of {total:,} rows"
+    def on_rows(self) -> str:
+        """On how many rows, of how many."""
+        if self.rows_scored == self.rows:
+            return f"{self.rows:,} rows"
+        return f"{self.rows_scored:,} of {self.rows:,} rows"
 
 
-def document(told: Told, output: Path | None = None) -> dict[str, Any]:
-    """What ``--json`` prints and a .json file holds."""
-    return {
-        "model": str(told.folder),
-        "class": type(told.held.model).__name__,
-        "guarantee": told.held.model.guarantee_.to_dict(),
-        "for_the_holder_alone": True,
-        "compared_with": told.compared,
-        "rows": told.held.n_rows,
-        "rows_scored": len(told.held.rows),
-        "controls": told.controls,
-        "no_better_than_without_data": told.is_no_better,
-        "scores": told.lines,
-        "file": None if output is None else str(output),
-    }
+def page(scored: Evaluation) -> VerdictPage:
+    """The scores, what they say, and whose they are; no promise covers any of it.
 
-
-def summary(told: Told, output: Path | None = None) -> list["RenderableType"]:
-    """What a terminal shows: the scores, what they say, and whose they are."""
-    against = f"{told.scored_on} against {told.compared}."
-    return [
-        entry("Scored", f"{type(told.held.model).__name__} in {told.folder} on {against}"),
-        _printed(told),
-        *(entry("Finding", words) for words in _findings(told)),
-        entry("For you", FOR_YOU),
-        *([] if output is None else [entry("File", str(output), wrap=False)]),
+    Parameters
+    ----------
+    scored
+        The scores.
+    """
+    name = type(scored.model).__name__
+    findings, table = _findings(scored), _table(scored)
+    against = f"{scored.on_rows} against {scored.compared_with}."
+    lines = [
+        Line("Scored", f"{name} in {scored.folder} on {against}"),
+        table,
+        *(Line("Finding", text) for text in findings),
+        Line("For you", FOR_YOU),
     ]
+    values = {
+        "model": str(scored.folder),
+        "class": name,
+        "guarantee": scored.model.guarantee_.to_dict(),
+        "for_the_holder_alone": True,
+        "compared_with": scored.compared_with,
+        "rows": scored.rows,
+        "rows_scored": scored.rows_scored,
+        "controls": scored.controls,
+        "no_better_than_without_data": scored.is_no_better,
+        "scores": scored.scores,
+    }
+    return VerdictPage(lines=lines, values=values, verdicts=_verdicts(scored, table, findings))
 
 
-def write(told: Told, output: Path, overwrite: bool) -> None:
-    """A page or a document, whole or not at all, that only its owner can read."""
-    write_page(
-        output,
-        overwrite,
-        document=document(told, output),
-        page=lambda: page(told),
-        for_the_holder=True,
-    )
-
-
-def page(told: Told) -> "Verdicts":
-    """The scores for the holder; no promise stands on this page, since none covers it."""
+def _verdicts(scored: Evaluation, table: Table, findings: list[str]) -> "Verdicts":
     from shoal.evaluate import score_picture
     from shoal.report import Detail, Verdicts
 
-    rows = [[_words(line), *_cells(line), line["better"]] for line in told.lines]
-    table = {"title": "Scores", "columns": list(HEADS), "rows": rows, "marked": False}
-    said = _findings(told)
+    title, figures = "Scores, and what is reached without data", (score_picture(scored.table),)
     return Verdicts(
-        title=f"How good the groups of {told.folder.name} are",
-        lead=" ".join(said),
+        title=f"How good the groups of {scored.folder.name} are",
+        lead=" ".join(findings),
         heading="Scores",
-        sub=f"{type(told.held.model).__name__}, scored on {told.scored_on} against "
-        f"{told.compared}.",
-        tables=[table | {"note": _how_to_read(told)}],
-        details=[Detail("Scores, and what is reached without data", "the closer to plain the "
-                        "better", (score_picture(told.table),), said, open=True)],
+        sub=f"{type(scored.model).__name__}, scored on {scored.on_rows} against "
+        f"{scored.compared_with}.",
+        tables=[table.to_dict()],
+        details=[Detail(title, "the closer to plain the better", figures, findings, open=True)],
         reading="Each score beside the plain answer, runs without data and shuffled labels.",
-        says=("How near the released groups come to those of the rows.",
-              "How much of that the same method reaches without any data."),
+        says=(
+            "How near the released groups come to those of the rows.",
+            "How much of that the same method reaches without any data.",
+        ),
         says_not=(FOR_YOU, OWN_PAGE),
         constructed=False,
-    )  # fmt: skip
-
-
-def _findings(told: Told) -> list[str]:
-    """What the scores say in a sentence or two."""
-    main, agreement = told.main, told.lines[0]
-    if main["closed"] is None:
-        return [f"No control was run, or it says nothing: {main['note']}."]
-    if told.is_no_better:
-        return [IN_VAIN]
-    closed = f"{100 * main['closed']:.0f} % of the gap between no data and plain is closed"
-    said = [f"{closed}, by {_named(main)}."]
-    if agreement["note"]:
-        said.append(f"{_words(agreement)} {agreement['note']}.")
-    return said
-
-
-def _how_to_read(told: Told) -> str:
-    return (
-        "Without data: the same method when everybody lies in the middle of the box, mean of "
-        f"{told.controls}. Shuffled: the same labels dealt out at random. Closed: how much of the "
-        "gap between without data and plain is closed. Centres are off in the model's units, and "
-        "over the way to the next centre."
     )
 
 
-def _named(line: dict[str, Any]) -> str:
-    return "inertia" if line["score"] == "normalised_inertia" else _words(line)
+def _table(scored: Evaluation) -> Table:
+    rows = [[_score_name(line), *_cells(line), line["better"]] for line in scored.scores]
+    return Table("Scores", COLUMNS, rows, note=_how_to_read(scored), left=("Better",))
 
 
-def _words(line: dict[str, Any]) -> str:
-    return WORDS[line["score"]]
+def _findings(scored: Evaluation) -> list[str]:
+    """What the scores say in a sentence or two."""
+    main, agreement = scored.main, scored.scores[0]
+    if main["closed"] is None:
+        return [f"No control was run, or it says nothing: {main['note']}."]
+    if scored.is_no_better:
+        return [IN_VAIN]
+    closed = f"{100 * main['closed']:.0f} % of the gap between no data and plain is closed"
+    findings = [f"{closed}, by {_main_name(main)}."]
+    if agreement["note"]:
+        findings.append(f"{_score_name(agreement)} {agreement['note']}.")
+    return findings
+
+
+def _how_to_read(scored: Evaluation) -> str:
+    return (
+        "Without data: the same method when everybody lies in the middle of the box, mean of "
+        f"{scored.controls}. Shuffled: the same labels dealt out at random. Closed: how much of "
+        "the gap between without data and plain is closed. Centres are off in the model's units, "
+        "and over the way to the next centre."
+    )
+
+
+def _main_name(line: dict[str, Any]) -> str:
+    return "inertia" if line["score"] == "normalised_inertia" else _score_name(line)
+
+
+def _score_name(line: dict[str, Any]) -> str:
+    return SCORE_NAMES[line["score"]]
 
 
 def _cells(line: dict[str, Any]) -> list[str]:
@@ -186,15 +200,3 @@ def _cells(line: dict[str, Any]) -> list[str]:
 
 def _short(score: float) -> str:
     return number(score, 0 if abs(score) >= 100 else 3)
-
-
-def _printed(told: Told) -> "RenderableType":
-    """The scores as a table for terminals."""
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in HEADS:
-        table.add_column(name, justify="left" if name in ("Score", "Better") else "right")
-    for line in told.lines:
-        table.add_row(_words(line), *_cells(line), line["better"])
-    return table

@@ -1,47 +1,35 @@
-"""Clusters learnt from reports in words: their page and what a terminal shows, all from reports.
-
-The groups learnt from reports, as pages and terminals tell of them, beside those of no data.
-
-Maps of what was learnt from reports, and beside them of what is learnt without data.
-"""
+"""The page of groups learnt from reports, beside what the same learner finds without data."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.inputs.reports import Heard
-from shoal.cli.output import entry
-from shoal.pages.cluster import bounds_of, listed, promised, without
-from shoal.pages.kmeans import PARTS, pairs
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.totals import whole_shares
+from shoal.evaluate import ami, normalised_inertia
+from shoal.figures import cell_map, raster_of_points
+from shoal.figures.text import number, places
+from shoal.mechanisms import LocalGrid
+from shoal.pages.cluster import count_text, exact_promise_lines, learner_code, values_of, without
+from shoal.pages.kmeans import MAP_PARTS, pairs
+from shoal.pages.page import Fact, Line, Page, Table, bounds_text, name_list
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from rich.console import RenderableType
-
     from shoal.cluster.local.evidence import Evidence
+    from shoal.domain import Box
     from shoal.figures import CellMap
-    from shoal.privacy import Result
+    from shoal.privacy import Guarantee
 
-__all__ = [
-    "Asked",
-    "Groups",
-    "document",
-    "maps",
-    "result",
-    "summary",
-]
-
-_POINTS = 20_000  # drawn of the density, to compare by
-_LARGEST_RATIO = 2.0
+__all__ = ["LocalGroups", "maps", "page"]
 
 EVIDENCE = (
     "proofs beside the code: shoal/cluster/local/estimator.proof.md and that of the mechanism"
 )
 NOTHING_SPENT = "nothing was spent here: the promise is the reports' own"
-NONE_TOLD = (
+NO_GROUPS = (
     "No groups can be told: centres learnt from one half of the reports fit the other half no "
     "better than what the same learner finds where there are no groups. Collect more reports, look "
     "for fewer groups, or take a larger epsilon."
@@ -59,12 +47,15 @@ PLAIN = (
     "These are centres of the reports, noise and all: the law of the noise was not used. They are "
     "drawn apart by it."
 )
-_IN_LINE = 8  # columns that fit a line of a terminal
-
+LINE_COLUMNS = 8  # columns that fit a line of a terminal
+PAGE_COLUMNS = 12  # columns that fit a page
+_POINTS = 20_000  # drawn of the density, to compare by
+_LARGEST_RATIO = 2.0
 _PAIRS = 2  # of columns, each drawn twice
 
 
-class Groups:
+@dataclass(frozen=True, eq=False)
+class LocalGroups:
     """Centres and about how many belong to each; and what the same learner finds without data.
 
     All of it is computed from reports, so it is as public as they are. Group i is label i - 1 of
@@ -72,49 +63,65 @@ class Groups:
 
     Parameters
     ----------
-    model, control
-        What was learnt, and the same where everybody reports the middle of the box.
-    heard, evidence
-        The reports it was learnt from, and whether they tell of groups; None if that was not tried.
+    model
+        A fitted ``LocalClusterer``.
+    control
+        The same where everybody reports the middle of the box.
+    box
+        Public bounds of the records.
+    guarantee
+        The reports' promise.
+    total
+        How many reports there are.
+    protects
+        What one report is about: "a row", or a person.
+    evidence
+        Whether the reports tell of groups; None if that was not tried.
     """
 
-    def __init__(
-        self, model: Any, control: Any, heard: Heard, evidence: "Evidence | None" = None
-    ) -> None:
-        self.model, self.control, self.heard = model, control, heard
-        self.evidence = evidence
-        self.names: tuple[str, ...] = heard.box.names
-        self.box = heard.box
-        self.centers: NDArray[np.float64] = model.cluster_centers_
-        self.k = len(self.centers)
+    model: Any
+    control: Any
+    box: "Box"
+    guarantee: "Guarantee"
+    total: int
+    protects: str = "a row"
+    evidence: "Evidence | None" = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the records."""
+        return self.box.names
+
+    @property
+    def centers(self) -> NDArray[np.float64]:
+        """A row for each group."""
+        centers: NDArray[np.float64] = self.model.cluster_centers_
+        return centers
+
+    @property
+    def k(self) -> int:
+        """How many groups there are."""
+        return len(self.centers)
 
     @cached_property
     def sizes(self) -> list[int]:
         """About how many reports belong to each group: its share of the density; all add up."""
-        import numpy as np
-
-        from shoal.cluster.totals import whole_shares
-
         density = self.model.density_
         labels = self.model.predict(density.atoms)
         shares = np.bincount(labels, weights=density.weights, minlength=self.k)
-        return whole_shares(shares * (self.heard.total / shares.sum()), self.heard.total)
+        return whole_shares(shares * (self.total / shares.sum()), self.total)
 
     @cached_property
     def agreement(self) -> float:
         """How far labels by the control's centres agree with those by the centres found (AMI)."""
-        from shoal.evaluate import ami
-
-        return float(ami(self.model.predict(self._drawn), self.control.predict(self._drawn)))
+        return float(ami(self.model.predict(self._points), self.control.predict(self._points)))
 
     @cached_property
     def ratio(self) -> float:
         """The inertia that the control's centres leave on the density, over that of those found."""
-        from shoal.evaluate import normalised_inertia
-
         units = self.model.units_
         centers = self.control.cluster_centers_ / units
-        return float(normalised_inertia(self._drawn / units, centers, self.centers / units))
+        return float(normalised_inertia(self._points / units, centers, self.centers / units))
 
     @property
     def used(self) -> int:
@@ -122,14 +129,14 @@ class Groups:
         return int(self.model.n_used_)
 
     @property
-    def without(self) -> int:
+    def control_reports(self) -> int:
         """How many reported the middle of the box in the control."""
         return int(self.control.n_reports_)
 
     @property
     def unit(self) -> str:
         """What is counted: people where each was reported once, else reports."""
-        return "reports" if self.heard.protects == "a row" else "people"
+        return "reports" if self.protects == "a row" else "people"
 
     @property
     def may_be_noise(self) -> bool | None:
@@ -140,7 +147,6 @@ class Groups:
     def needed(self) -> int | None:
         """How many people the rule of thumb asks for, where there is one, to be twice plain's."""
         from shoal.cluster import LocalClusterer
-        from shoal.mechanisms import LocalGrid
 
         mechanism = self.model.mechanism
         if not isinstance(mechanism, LocalGrid) or self.box.d > 4:
@@ -150,75 +156,102 @@ class Groups:
         )
 
     @cached_property
-    def _drawn(self) -> "NDArray[np.float64]":
+    def _points(self) -> NDArray[np.float64]:
         """Points of the density, drawn by weight; always the same ones."""
-        import numpy as np
-
         density = self.model.density_
         chances = density.weights / density.weights.sum()
         at = np.random.default_rng(0).choice(len(density.atoms), _POINTS, p=chances)
         return np.asarray(density.atoms[at])
 
 
-@dataclass(frozen=True)
-class Asked:
-    """What was asked of ``shoal cluster --local``."""
+def page(
+    groups: LocalGroups,
+    *,
+    table: str,
+    n_clusters: Sequence[int],
+    choose: str = "elbow",
+    seed: int | None = None,
+    on_spark: bool = False,
+    title: str | None = None,
+    publisher: str | None = None,
+) -> Page:
+    """What was learnt from reports.
 
-    table: str
-    method: str
-    n_clusters: range
-    choose: str = "elbow"
-    seed: int | None = None
-    title: str | None = None
-    publisher: str | None = None
-
-
-def result(groups: Groups, asked: Asked) -> "Result":
-    """What was learnt as a page wants it."""
-    from shoal.pages.local_code import code
-    from shoal.privacy import Public, Released, Result
-
-    fitted = groups.model.to_result()
-    released = {
-        "summary": f"{_found(groups)} Only reports were read, and each carries noise of its own.",
-        "facts": _facts(groups),
-        "figures": maps(groups),
-        "tables": [_table(groups), _table_without_data(groups)],
-        "errors": _errors(groups, asked),
-    }
-    settings = _settings(groups, asked) | {"code": code(groups, asked.table, asked.seed)}
-    return Result(
-        fitted.kind,
-        groups.heard.guarantee,
-        {name: Public(value) for name, value in settings.items()},
-        {
-            **without(fitted.released, "density_"),  # a file of its own
-            **{name: Released(value) for name, value in released.items()},
-        },
+    Parameters
+    ----------
+    groups
+        It.
+    table
+        Where the reports are.
+    n_clusters
+        How many groups were looked for; several to choose among.
+    choose
+        By which rule.
+    seed
+        Of the learner.
+    on_spark
+        Whether Spark read the reports.
+    title
+        Of the page; None names groups and columns.
+    publisher
+        Who publishes it.
+    """
+    code = learner_code(
+        groups.model,
+        table,
+        groups.names,
+        control_reports=groups.control_reports,
+        seed=seed,
+        on_spark=on_spark,
+    )
+    found, centers = _found(groups), _table(groups)
+    settings = _settings(groups, title, publisher) | {"code": code}
+    fitted = without(groups.model.to_result(), "density_")  # a file of its own
+    return Page(
+        result=replace(fitted, guarantee=groups.guarantee, settings={}),
+        settings=settings,
+        summary=f"{found} Only reports were read, and each carries noise of its own.",
+        facts=_facts(groups),
+        figures=maps(groups),
+        tables=[centers, _table_without_data(groups)],
+        limits=_limits(groups, n_clusters, choose),
+        lines=_lines(groups, found, centers),
+        values=_values(groups),
     )
 
 
-def document(groups: Groups, files: Sequence[Path]) -> dict[str, Any]:
+def _lines(groups: LocalGroups, found: str, centers: Table) -> list[Line | Table]:
+    """What a terminal shows: promised, found, and what is found without data."""
+    return [
+        *exact_promise_lines(groups.guarantee, by_holder=True),
+        Line("Spent", f"{NOTHING_SPENT[0].upper()}{NOTHING_SPENT[1:]}."),
+        Line("Found", found),
+        *(Line("", text) for text in _verdict(groups)),
+        *([centers] if len(groups.names) <= LINE_COLUMNS else []),
+        Line("No data", _without_data(groups)),
+        Line("Clients", CLIENTS),
+    ]
+
+
+def _values(groups: LocalGroups) -> dict[str, Any]:
     """What ``--json`` prints."""
-    named = [dict(zip(groups.names, center, strict=True)) for center in groups.centers.tolist()]
-    nothing = groups.control.cluster_centers_.tolist()
-    return {
-        "report": str(files[0]),
-        "files": [str(file) for file in files],
-        "guarantee": groups.heard.guarantee.to_dict(),
-        "simulation": groups.heard.guarantee.simulation,
+    named, nothing = (
+        [dict(zip(groups.names, center, strict=True)) for center in centers.tolist()]
+        for centers in (groups.centers, groups.control.cluster_centers_)
+    )
+    return values_of(groups.guarantee) | {
         "spent": None,
         "method": groups.model.method_,
         "n_clusters": groups.k,
-        "reports": groups.heard.total,
+        "reports": groups.total,
         "reports_used": groups.used,
         "groups": [
             {"center": center, "reports_about": size}
             for center, size in zip(named, groups.sizes, strict=True)
         ],
         "without_data": {
-            "reports": groups.without,
-            "centers": [dict(zip(groups.names, center, strict=True)) for center in nothing],
+            "reports": groups.control_reports,
+            "centers": nothing,
             "agreement": groups.agreement,
             "inertia_ratio": groups.ratio,
         },
@@ -227,88 +260,66 @@ def document(groups: Groups, files: Sequence[Path]) -> dict[str, Any]:
     }
 
 
-def summary(groups: Groups, asked: Asked, files: Sequence[Path]) -> list["RenderableType"]:
-    """What a terminal shows: promised, found, what is found without data, and what next."""
-    folder = files[0].parent
-    return [
-        *promised(groups.heard.guarantee, by_holder=True),
-        entry("Spent", f"{NOTHING_SPENT[0].upper()}{NOTHING_SPENT[1:]}."),
-        entry("Found", _found(groups)),
-        *[entry("", words) for words in _verdict(groups)],
-        *([_printed(groups)] if len(groups.names) <= _IN_LINE else []),
-        entry("No data", _nothing(groups)),
-        entry("Page", str(files[0]), wrap=False),
-        entry("Clients", CLIENTS),
-        entry("Next", f'shoal.load_model("{folder}").predict(record) labels one, on its client.'),
-    ]
-
-
-def _settings(groups: Groups, asked: Asked) -> dict[str, Any]:
+def _settings(groups: LocalGroups, title: str | None, publisher: str | None) -> dict[str, Any]:
     """Settings a page has a place for, and those it lists."""
-    heard, model = groups.heard, groups.model
-    source = "from a seed" if heard.guarantee.simulation else "from a cryptographic source"
-    named = {"publisher": asked.publisher} if asked.publisher else {}
+    source = "from a seed" if groups.guarantee.simulation else "from a cryptographic source"
+    named = {"publisher": publisher} if publisher else {}
     return named | {
-        "title": asked.title or f"{_headed(groups)} by {listed(groups.names)}",
+        "title": title or f"{_heading(groups)} by {name_list(groups.names)}",
         "method": "Learnt from reports",
         "holder": "whoever made the reports; what learnt this read reports alone",
-        "bounds": f"public, fixed beforehand: {bounds_of(groups.box)}",
+        "bounds": f"public, fixed beforehand: {bounds_text(groups.box)}",
         "noise": f"in every report, {source}; none was added here",
         "releases": NOTHING_SPENT,
         "evidence": EVIDENCE,
         "context": {"by_holder": True, "dimensions": groups.box.d},
-        "mechanism": model.mechanism,
-        "algorithm": model.method_,
-        "protects": heard.protects,
+        "mechanism": groups.model.mechanism,
+        "algorithm": groups.model.method_,
+        "protects": groups.protects,
         "n_clusters": groups.k,
     }
 
 
-def _headed(groups: Groups) -> str:
-    return "No groups can be told" if groups.may_be_noise else _count(groups)
+def _heading(groups: LocalGroups) -> str:
+    return "No groups can be told" if groups.may_be_noise else count_text(groups.k)
 
 
-def _found(groups: Groups) -> str:
-    heard = groups.heard
-    used = f"{groups.used:,} of " if groups.used < heard.total else ""
-    return f"{_headed(groups)}, learnt from {used}{heard.total:,} reports."
+def _found(groups: LocalGroups) -> str:
+    used = f"{groups.used:,} of " if groups.used < groups.total else ""
+    return f"{_heading(groups)}, learnt from {used}{groups.total:,} reports."
 
 
-def _count(groups: Groups) -> str:
-    return "1 group" if groups.k == 1 else f"{groups.k} groups"
-
-
-def _facts(groups: Groups) -> list[dict[str, str]]:
+def _facts(groups: LocalGroups) -> list[Fact]:
     made_by = type(groups.model.mechanism).__name__
+    alike = "of labels (AMI): near 1, labels would come out alike by chance"
     return [
-        {"name": "Reports", "value": f"{groups.heard.total:,}", "detail": f"of {made_by}, counted"},
-        {"name": "Groups", "value": str(groups.k), "detail": "centres, numbered on the map"},
-        {"name": "Agreement without data", "value": f"{max(groups.agreement, 0):.2f}"}
-        | {"detail": "of labels (AMI): near 1, labels would come out alike by chance"},
+        Fact("Reports", f"{groups.total:,}", f"of {made_by}, counted"),
+        Fact("Groups", str(groups.k), "centres, numbered on the map"),
+        Fact("Agreement without data", f"{max(groups.agreement, 0):.2f}", alike),
     ]
 
 
-def _verdict(groups: Groups) -> list[str]:
+def _verdict(groups: LocalGroups) -> list[str]:
     """What must be known before anything else, if there is such a thing."""
     if groups.may_be_noise is None:
         return [NOT_TRIED]
-    return [NONE_TOLD] if groups.may_be_noise else []
+    return [NO_GROUPS] if groups.may_be_noise else []
 
 
-def _tried(groups: Groups) -> list[str]:
+def _trial(groups: LocalGroups) -> list[str]:
     """What the verdict rests on."""
     if groups.evidence is None or not groups.evidence.margins:
         return []
     each = groups.evidence.margins.items()
-    listed_ = ", ".join(f"{margin:.1f} ({name})" for name, margin in each)
+    margins = ", ".join(f"{margin:.1f} ({name})" for name, margin in each)
     return [
         "Centres learnt from one half of the reports were tried on the other half, beside centres "
-        f"learnt from people without groups: they fit better by {listed_} deviations of those; "
+        f"learnt from people without groups: they fit better by {margins} deviations of those; "
         f"{groups.evidence.needed:.1f} of each are asked for."
     ]
 
 
-def _nothing(groups: Groups) -> str:
+def _without_data(groups: LocalGroups) -> str:
     """The control in a sentence."""
     return (
         "Had everybody reported the middle of the box, the same learner would have found centres "
@@ -317,122 +328,102 @@ def _nothing(groups: Groups) -> str:
     )
 
 
-def _fewer(groups: Groups) -> str:
+def _fewer(groups: LocalGroups) -> str:
     """What is said if not everybody could be played through."""
-    if groups.without >= groups.used:
+    if groups.control_reports >= groups.used:
         return ""
     return (
-        f" That was tried with {groups.without:,} reports, as many as one machine holds; with all "
-        f"{groups.used:,} there would be less noise."
+        f" That was tried with {groups.control_reports:,} reports, as many as one machine holds; "
+        f"with all {groups.used:,} there would be less noise."
     )
 
 
-def _errors(groups: Groups, asked: Asked) -> list[str]:
-    heard, model = groups.heard, groups.model
-    said = [*_verdict(groups), *_tried(groups), _nothing(groups)]
+def _limits(groups: LocalGroups, n_clusters: Sequence[int], choose: str) -> list[str]:
+    """What the groups do not say, and how far they may be off."""
+    limits = [*_verdict(groups), *_trial(groups), _without_data(groups)]
     if groups.agreement > 0.7:
-        said.append(
+        limits.append(
             "Labels by centres that never saw data agree so well with these that a score of labels "
             "says little here; look at inertia."
         )
-    if model.method_ == "plain":
-        said.append(PLAIN)
-    if groups.used < heard.total:
-        said.append(
-            f"{groups.used:,} reports, drawn at random, were learnt from; all {heard.total:,} "
+    if groups.model.method_ == "plain":
+        limits.append(PLAIN)
+    if groups.used < groups.total:
+        limits.append(
+            f"{groups.used:,} reports, drawn at random, were learnt from; all {groups.total:,} "
             "would be too many for the memory of one machine."
         )
-    if len(asked.n_clusters) > 1:
-        low, high = asked.n_clusters[0], asked.n_clusters[-1]
-        said.append(
-            f"That there are {groups.k} groups was chosen among {low} to {high} on the density "
-            f"learnt from the reports ({asked.choose}), which spends nothing."
+    if len(n_clusters) > 1:
+        limits.append(
+            f"That there are {groups.k} groups was chosen among {n_clusters[0]} to "
+            f"{n_clusters[-1]} on the density learnt from the reports ({choose}), which spends "
+            "nothing."
         )
-    return [*said, *_people_needed(groups), CLIENTS, _per_report(groups)]
+    return [*limits, *_people_needed(groups), CLIENTS, _per_report(groups)]
 
 
-def _people_needed(groups: Groups) -> list[str]:
+def _people_needed(groups: LocalGroups) -> list[str]:
     if groups.needed is None:
         return []
     return [
-        f"By a rule of thumb {groups.needed:,} reports find {_count(groups)} in {groups.box.d} "
-        "columns at this epsilon with an inertia at most twice that of plain k-means, if they are "
-        "round, apart and of similar size."
+        f"By a rule of thumb {groups.needed:,} reports find {count_text(groups.k)} in "
+        f"{groups.box.d} columns at this epsilon with an inertia at most twice that of plain "
+        "k-means, if they are round, apart and of similar size."
     ]
 
 
-def _per_report(groups: Groups) -> str:
-    if groups.heard.protects == "a row":
+def _per_report(groups: LocalGroups) -> str:
+    if groups.protects == "a row":
         return "One report is taken as one person. Whoever sent several has that many times ε."
     return "Each person was reported once."
 
 
-def _table(groups: Groups) -> dict[str, Any]:
+def _table(groups: LocalGroups) -> Table:
     rows = [
-        [f"Group {i}", *_shown(groups, center), f"{size:,}"]
+        [f"Group {i}", *_center_text(groups, center), f"{size:,}"]
         for i, (center, size) in enumerate(zip(groups.centers, groups.sizes, strict=True), 1)
     ]
-    columns = ["Group", *groups.names[:12], f"{groups.unit.capitalize()}, about"]
+    columns = ["Group", *groups.names[:PAGE_COLUMNS], f"{groups.unit.capitalize()}, about"]
     note = "Sizes are shares of the density times the number of reports."
-    if len(groups.names) > 12:
-        note += f" The other {len(groups.names) - 12} columns are in centers.csv."
-    told = {"title": "Centres of the groups", "columns": columns, "rows": rows}
-    return told | {"marked": True, "note": note}
+    if len(groups.names) > PAGE_COLUMNS:
+        note += f" The other {len(groups.names) - PAGE_COLUMNS} columns are in centers.csv."
+    return Table("Centres of the groups", columns, rows, marked=True, note=note)
 
 
-def _table_without_data(groups: Groups) -> dict[str, Any]:
+def _table_without_data(groups: LocalGroups) -> Table:
     centers = groups.control.cluster_centers_
-    rows = [[f"Centre {i}", *_shown(groups, center)] for i, center in enumerate(centers, 1)]
-    many = "the same number of" if groups.without >= groups.used else f"{groups.without:,}"
+    rows = [[f"Centre {i}", *_center_text(groups, center)] for i, center in enumerate(centers, 1)]
+    many = "the same number of"
+    if groups.control_reports < groups.used:
+        many = f"{groups.control_reports:,}"
     note = (
         f"The same learner, {many} reports, and everybody in the middle of the box: "
         "what noise alone looks like. It reads nobody's report."
     )
-    columns = ["Centre", *groups.names[:12]]
-    told = {"title": "Found without data", "columns": columns, "rows": rows}
-    return told | {"marked": False, "note": note}
+    return Table("Found without data", ["Centre", *groups.names[:PAGE_COLUMNS]], rows, note=note)
 
 
-def _shown(groups: Groups, center: Any) -> list[str]:
+def _center_text(groups: LocalGroups, center: Any) -> list[str]:
     """The numbers of a centre, to a thousandth of each column's range."""
-    from shoal.figures.text import number, places
-
     sides = groups.box.high - groups.box.low
-    each = zip(center[:12], sides, strict=False)
+    each = zip(center[:PAGE_COLUMNS], sides, strict=False)
     return [number(float(value), places(float(side)) + 2) for value, side in each]
 
 
-def _printed(groups: Groups) -> "RenderableType":
-    """The centres as a table for terminals."""
-    from rich.table import Table
-
-    from shoal.figures.text import clean
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("", "Group", *map(clean, groups.names), f"{groups.unit.capitalize()}, about"):
-        at_left = name in ("", "Group")
-        table.add_column(name, justify="left" if at_left else "right", overflow="fold")
-    for i, size in enumerate(groups.sizes):
-        table.add_row(" " * 8, str(i + 1), *_shown(groups, groups.centers[i]), f"{size:,}")
-    return table
-
-
-def maps(groups: Groups) -> list["CellMap"]:
+def maps(groups: LocalGroups) -> list["CellMap"]:
     """For each pair of columns what was found, then what the same learner finds without data."""
     drawn = []
     for pair in pairs(groups.box, groups.centers)[:_PAIRS]:
         across, upwards = (groups.names[i] for i in pair)
-        words = f"by {across} and {upwards}"
-        found = f"Groups {words}: learnt from reports, centres numbered"
-        nothing = f"Without data {words}: everybody reports the middle of the box"
-        drawn.append(_map(groups, groups.model, list(pair), found))
+        columns = f"by {across} and {upwards}"
+        learnt = f"Groups {columns}: learnt from reports, centres numbered"
+        nothing = f"Without data {columns}: everybody reports the middle of the box"
+        drawn.append(_map(groups, groups.model, list(pair), learnt))
         drawn.append(_map(groups, groups.control, list(pair), nothing))
     return drawn
 
 
-def _map(groups: Groups, model: Any, at: list[int], title: str) -> "CellMap":
-    from shoal.figures import cell_map
-
+def _map(groups: LocalGroups, model: Any, at: list[int], title: str) -> "CellMap":
     box = groups.box
     return cell_map(
         _counts(groups, model, at),
@@ -445,28 +436,20 @@ def _map(groups: Groups, model: Any, at: list[int], title: str) -> "CellMap":
     )
 
 
-def _counts(groups: Groups, model: Any, at: list[int]) -> "NDArray[np.int64]":
+def _counts(groups: LocalGroups, model: Any, at: list[int]) -> NDArray[np.int64]:
     """The density on a grid of two columns."""
-    import numpy as np
-
-    from shoal.figures import raster_of_points
-
     box, density = groups.box, model.density_
     within = np.stack([box.low[at], box.high[at]])
-    people = density.weights * groups.heard.total
+    people = density.weights * groups.total
     parts = _parts(model, at)
     return raster_of_points(density.atoms[:, at], people, within=within, parts=parts)
 
 
 def _parts(model: Any, at: list[int]) -> int:
     """A grid on which each cell, or each so many nodes of a lattice, has a place: no stripes."""
-    import numpy as np
-
-    from shoal.mechanisms import LocalGrid
-
     if isinstance(model.mechanism, LocalGrid):
         sides = [model.mechanism.grid.shape[i] for i in at]
     else:
         sides = [len(np.unique(model.density_.atoms[:, i].round(9))) for i in at]
     side = max(min(sides), 2)
-    return -(-side // -(-side // PARTS))
+    return -(-side // -(-side // MAP_PARTS))

@@ -1,20 +1,16 @@
 """What is written beside reports, and what a terminal shows of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from shoal.cli.inputs.mechanism import columns_of
-from shoal.cli.output import entry
+from shoal.pages.page import Line, promise_lines
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from shoal.domain import Box, Schema
     from shoal.privacy import Guarantee
 
-__all__ = ["sidecar", "summary"]
+__all__ = ["report_lines", "sidecar"]
 
 _ORDERS = {
     "shuffled": "random; nothing shows where a row stood in the table.",
@@ -34,6 +30,7 @@ def sidecar(
     file: Mapping[str, str],
 ) -> dict[str, Any]:
     """Everything public about the reports in a file: what made them, and what was promised."""
+    from shoal.domain import Box
     from shoal.perturb import settings_of
     from shoal.privacy import MetricDP
 
@@ -48,7 +45,7 @@ def sidecar(
         "as_local": implied,
         "simulation": guarantee.simulation,
         "protects": "a row" if user is None else f"a person, told by {user!r}",
-        "columns": list(columns_of(domain)),
+        "columns": list(domain.names if isinstance(domain, Box) else domain.columns),
         "domain": domain.to_dict(),
         "rows": rows,
         "order": "kept" if keep_order else "shuffled",
@@ -57,33 +54,29 @@ def sidecar(
     }
 
 
-def summary(
-    document: dict[str, Any], guarantee: "Guarantee", files: Sequence[str], ledger: Path | None
-) -> list["Text"]:
-    """What a terminal shows: promised, to whom, where it is."""
-    from shoal.report.promise import SIMULATION, promise
+def report_lines(sidecar: Mapping[str, Any], guarantee: "Guarantee") -> list[Line]:
+    """What a terminal shows: promised, to whom, of which rows, in which order.
 
-    words = promise(guarantee, by_holder=True)
-    lead = words.lead
-    if guarantee.simulation:
-        said = [entry("Note", SIMULATION), entry("Promised", f"Nothing. With real noise: {lead}")]
-    else:
-        said = [entry("Promised", lead)]
-    kept = "nowhere; --ledger FILE adds up what is promised about a table"
+    Parameters
+    ----------
+    sidecar
+        As written beside the reports.
+    guarantee
+        Their promise.
+    """
+    from shoal.report.promise import promise
+
+    name = promise(guarantee, by_holder=True).name
+    exactly = f"{name}, for {sidecar['protects']}. {_more_rows(sidecar)}"
     return [
-        *said,
-        entry(
-            "Exactly", f"{words.name}, for {document['protects']}. {_more_rows(document)}".strip()
-        ),
-        entry("Reported", f"{document['rows']:,} rows of {', '.join(document['columns'])}."),
-        entry("Order", _ORDERS[document["order"]]),
-        entry("Reports", files[0], wrap=False),
-        entry("About", files[1], wrap=False),
-        entry("Ledger", kept if ledger is None else str(ledger), wrap=False),
+        *promise_lines(guarantee, by_holder=True),
+        Line("Exactly", exactly),
+        Line("Reported", f"{sidecar['rows']:,} rows of {', '.join(sidecar['columns'])}."),
+        Line("Order", _ORDERS[sidecar["order"]]),
     ]
 
 
-def _more_rows(document: dict[str, Any]) -> str:
-    if document["protects"] != "a row":
+def _more_rows(sidecar: Mapping[str, Any]) -> str:
+    if sidecar["protects"] != "a row":
         return "One row of each was reported."
     return "Whoever has k rows has k times this; --user COLUMN reports each person once."

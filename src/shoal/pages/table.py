@@ -1,22 +1,41 @@
-"""A released table in words: what its pages say and what a run prints."""
+"""The page of a released table, and what a check of one says."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shoal.cli.output import entry
+from shoal.anonymize.policy import guarantee_of
+from shoal.anonymize.risk.reidentification import (
+    Risk,
+    entropy_before,
+    leaf_sizes,
+    population_of,
+    suppressed_values,
+)
+from shoal.figures import class_sizes, detail_bars
+from shoal.pages.page import Fact, Line, Page, Summary, Table, labelled
+from shoal.privacy import Protected, Released, Result
+from shoal.report import findings, promise, texts
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
+    from shoal.anonymize.policy import Policy
     from shoal.anonymize.release.result import Finished
-    from shoal.anonymize.risk.reidentification import Population, Risk
+    from shoal.anonymize.risk.recount import Achieved
+    from shoal.anonymize.risk.reidentification import Population
     from shoal.figures import Figure
-    from shoal.privacy import Result
 
-__all__ = ["Told", "chance", "document", "pages", "rare_lines", "result", "risk_lines", "summary"]
+__all__ = [
+    "TableContext",
+    "chance",
+    "check_summary",
+    "page",
+    "page_files",
+    "rare_lines",
+    "risk_lines",
+]
 
 EVIDENCE = "counted again in the file as written; run.proof.md and those it names"
 _RELEASES = {
@@ -30,8 +49,20 @@ _SHOWN = 3  # labels of a column on the page
 _HIT = 12  # values on the curator's page
 
 
-class Told(NamedTuple):
-    """What a page is told besides the run itself."""
+class TableContext(NamedTuple):
+    """What a page is given besides the run itself.
+
+    Parameters
+    ----------
+    title
+        Of the page; None names the table.
+    publisher
+        Who publishes it.
+    population
+        A table of the population, for the journalist's chance.
+    rare
+        Columns published as they are, with the share of rows whose value few share.
+    """
 
     title: str | None = None
     publisher: str | None = None
@@ -39,59 +70,112 @@ class Told(NamedTuple):
     rare: Mapping[str, float] = {}
 
 
-def pages(finished: "Finished", told: Told) -> dict[Path, str]:
-    """The public page, its numbers, and the page for the holder of the rows, by path."""
-    from shoal.report import findings, texts
+def page(finished: "Finished", context: TableContext | None = None) -> Page:
+    """What a finished release of a table says.
 
-    found, paths = result(finished, told), finished.paths
-    files = [{"name": paths.table.name, "sha256": finished.manifest["table_sha256"]}]
-    public = texts(findings(found, files=files), paths.report)
-    return {**public, **texts(findings(found, "curator", files=files), paths.curator)}
-
-
-def result(finished: "Finished", told: Told) -> "Result":
-    """The release as a page wants it, each value marked by who may see it."""
-    from shoal.anonymize.policy import guarantee_of
-    from shoal.privacy import Protected, Public, Released, Result
-
-    population = _population(finished, told)
-    return Result(
+    Parameters
+    ----------
+    finished
+        The run.
+    context
+        Title, publisher, and what is known besides.
+    """
+    context = context or TableContext()
+    population = _population(finished, context)
+    risk, k = _risk(finished, population), finished.policy.privacy.k
+    outsider = risk_lines(risk, k, _unit(finished), population)
+    result = Result(
         "k-anonymous table",
         guarantee_of(finished.policy),
-        {name: Public(value) for name, value in _settings(finished, told).items()},
-        {name: Released(value) for name, value in _released(finished, population).items()},
-        {name: Protected(value) for name, value in _protected(finished, told, population).items()},
+        released={
+            "outsider": Released(outsider),
+            "metrics": Released(finished.manifest["metrics"]),
+        },
+        protected={
+            name: Protected(value)
+            for name, value in _protected(finished, context, population).items()
+        },
+    )
+    return Page(
+        result=result,
+        settings=_settings(finished, context),
+        summary=_outcome(finished),
+        facts=_facts(finished),
+        figures=_figures(finished),
+        tables=[_column_table(finished)],
+        limits=[*_costs(finished), *finished.manifest["notes"]],
+        lines=_lines(finished),
+        values={"manifest": finished.manifest, "risk": asdict(_risk(finished))},
     )
 
 
-def document(finished: "Finished", files: Mapping[str, str]) -> dict[str, Any]:
-    """What ``--json`` prints: the manifest, the risk after the release, and where things are."""
-    from dataclasses import asdict
+def page_files(finished: "Finished", page: Page) -> dict[Path, str]:
+    """The public page, its numbers, and the page for the holder of the rows, by path."""
+    result, paths = page.to_result(), finished.paths
+    files = [{"name": paths.table.name, "sha256": finished.manifest["table_sha256"]}]
+    public = texts(findings(result, files=files), paths.report)
+    return {**public, **texts(findings(result, "curator", files=files), paths.curator)}
 
-    return {
-        "manifest": finished.manifest,
-        "risk": asdict(_risk(finished)),
-        "files": dict(files),
+
+def check_summary(policy: "Policy", achieved: "Achieved", broken: list[str]) -> Summary:
+    """What ``shoal anonymize check`` says: the promises a table keeps, as counted in it.
+
+    Parameters
+    ----------
+    policy
+        What was promised.
+    achieved
+        What was counted.
+    broken
+        Promises that do not hold.
+    """
+    k, of = policy.privacy.k, "people" if achieved.by_person else "rows"
+    risk = Risk.of(achieved.sizes, k)
+    values = {
+        "kept": not broken,
+        "broken": broken,
+        "k": {"asked": k, "reached": achieved.k},
+        "l": achieved.l,
+        "t": achieved.t,
+        "greatest_share": achieved.share,
+        "rows": achieved.rows,
+        "classes": achieved.classes,
+        "counted": of,
+        "risk": asdict(risk),
     }
+    lines = _check_lines(achieved, broken, of) + labelled("Risk", risk_lines(risk, k, of, None))
+    if policy.privacy.entity is not None and not achieved.by_person:
+        note = "The table does not say whose a row is: rows were counted, not people."
+        lines.append(Line("Note", note))
+    return Summary(lines=lines, values=values)
 
 
-def summary(finished: "Finished", files: Mapping[str, str]) -> list["Text"]:
-    """What a terminal shows: promised, reached, what it costs, where it is."""
-    from shoal.anonymize.policy import guarantee_of
-    from shoal.report.promise import promise
-
-    words = promise(guarantee_of(finished.policy), **_context(finished))
+def _check_lines(achieved: "Achieved", broken: list[str], of: str) -> list[Line]:
+    holds = "Every promise of the policy holds in this table."
     return [
-        entry("Promised", words.lead),
-        *(entry("", line) for line in words.more),
-        entry("Not", words.fails[0]),
-        entry("Found", _found(finished)),
-        *(entry("Cost" if i == 0 else "", line) for i, line in enumerate(_costs(finished))),
-        *(entry(name.capitalize(), path, wrap=False) for name, path in files.items()),
+        Line("Broken", f"{'; '.join(broken)}.") if broken else Line("Kept", holds),
+        Line("k", f"{achieved.k:,} {of} in the smallest of {achieved.classes:,} groups."),
+        *(Line("l", f"{name}: {reached:.4g}") for name, reached in achieved.l.items()),
+        *(Line("t", f"{name}: {distance:.4g}") for name, distance in achieved.t.items()),
+        *(
+            Line("Worst", f"In some group {100 * share:.3g} in 100 {of} share one {name}.")
+            for name, share in achieved.share.items()
+        ),
     ]
 
 
-def risk_lines(risk: "Risk", k: int, of: str, population: "Population | None") -> list[str]:
+def _lines(finished: "Finished") -> list[Line]:
+    """What a terminal shows: promised, reached, what it costs."""
+    promised = promise(guarantee_of(finished.policy), **_promise_context(finished))
+    return [
+        *labelled("Promised", [promised.lead, *promised.more]),
+        Line("Not", promised.fails[0]),
+        Line("Found", _outcome(finished)),
+        *labelled("Cost", _costs(finished)),
+    ]
+
+
+def risk_lines(risk: Risk, k: int, of: str, population: "Population | None") -> list[str]:
     """The three who look for someone, a sentence each."""
     known = "Without a population table this is the prosecutor's chance."
     if population is not None:
@@ -133,28 +217,29 @@ def rare_lines(rare: Mapping[str, float], k: int) -> list[str]:
     ]
 
 
-def _settings(finished: "Finished", told: Told) -> dict[str, Any]:
+def _settings(finished: "Finished", context: TableContext) -> dict[str, Any]:
     policy, manifest = finished.policy, finished.manifest
     learnt = manifest["learnt"]
     bounds = f"learnt from the rows: {', '.join(learnt)}" if learnt else "none learnt from rows"
     settings = {
-        "title": told.title or f"A table in which {policy.privacy.k} people share each combination",
+        "title": context.title
+        or f"A table in which {policy.privacy.k} people share each combination",
         "method": "Local recoding" if manifest["cut"] is None else "Top-down specialization",
         "holder": "the holder of the table, and nobody else",
         "bounds": f"hierarchies and domains stated in the policy; {bounds}",
         "noise": "none: values are grouped, not changed at random",
         "releases": _RELEASES[manifest["people"]["basis"]],
         "evidence": EVIDENCE,
-        "context": _context(finished),
+        "context": _promise_context(finished),
         "code": "shoal anonymize --policy policy.yaml",
         **{name: manifest[name] for name in ("entity", "nulls", "score", "recoding", "restarts")},
         "suppression allowed": policy.privacy.suppression,
         "policy": manifest["policy_sha256"],
     }
-    return settings | ({"publisher": told.publisher} if told.publisher else {})
+    return settings | ({"publisher": context.publisher} if context.publisher else {})
 
 
-def _context(finished: "Finished") -> dict[str, Any]:
+def _promise_context(finished: "Finished") -> dict[str, Any]:
     policy, share = finished.policy, finished.produced.achieved.share
     rules = []
     for name in policy.names("sensitive"):
@@ -165,20 +250,7 @@ def _context(finished: "Finished") -> dict[str, Any]:
     return {"columns": policy.names("quasi"), "rules": rules, "earlier": basis}
 
 
-def _released(finished: "Finished", population: "Population | None") -> dict[str, Any]:
-    k, of = finished.policy.privacy.k, _unit(finished)
-    return {
-        "summary": _found(finished),
-        "facts": list(_facts(finished)),
-        "figures": list(_figures(finished)),
-        "tables": [_columns(finished)],
-        "errors": [*_costs(finished), *finished.manifest["notes"]],
-        "outsider": risk_lines(_risk(finished, population), k, of, population),
-        "metrics": finished.manifest["metrics"],
-    }
-
-
-def _found(finished: "Finished") -> str:
+def _outcome(finished: "Finished") -> str:
     achieved, gone = finished.produced.achieved, finished.manifest["suppression"]["rows"]
     left = f" {gone:,} rows were left out." if gone else " No row was left out."
     starred = finished.manifest["suppression"]["starred"]
@@ -190,41 +262,42 @@ def _found(finished: "Finished") -> str:
     )
 
 
-def _facts(finished: "Finished") -> Iterator[dict[str, str]]:
+def _facts(finished: "Finished") -> list[Fact]:
     achieved, metrics = finished.produced.achieved, finished.outcome.metrics
-    asked = f"{_unit(finished)}; at least {finished.policy.privacy.k} were promised"
-    yield {"name": "Smallest group", "value": f"{achieved.k:,}", "detail": asked}
-    detail = "of what the grouped columns say, over all rows"
-    yield {"name": "Detail kept", "value": _percent(1 - metrics.ncp), "detail": detail}
+    promised = f"{_unit(finished)}; at least {finished.policy.privacy.k} were promised"
     allowed = f"{_percent(finished.policy.privacy.suppression)} were allowed"
     share = metrics.suppressed / max(finished.frequency.problem.N, 1)
-    yield {"name": "Rows left out", "value": _percent(share), "detail": allowed}
+    detail = "of what the grouped columns say, over all rows"
+    return [
+        Fact("Smallest group", f"{achieved.k:,}", promised),
+        Fact("Detail kept", _percent(1 - metrics.ncp), detail),
+        Fact("Rows left out", _percent(share), allowed),
+    ]
 
 
-def _figures(finished: "Finished") -> Iterator["Figure"]:
-    from shoal.figures import class_sizes, detail_bars
-
+def _figures(finished: "Finished") -> list["Figure"]:
     k, sizes, of = finished.policy.privacy.k, finished.produced.achieved.sizes, _unit(finished)
-    yield class_sizes(sizes, k=k, of=of, title=f"Sizes of groups, and how many in 100 {of} there")
     losses = zip(finished.policy.names("quasi"), finished.outcome.metrics.ncp_by_qid, strict=True)
-    kept = {name: max(1 - loss, 0.0) for name, loss in losses}
-    yield detail_bars(kept, title="Detail kept in each column", axis="Detail kept")
+    detail = {name: max(1 - loss, 0.0) for name, loss in losses}
+    return [
+        class_sizes(sizes, k=k, of=of, title=f"Sizes of groups, and how many in 100 {of} there"),
+        detail_bars(detail, title="Detail kept in each column", axis="Detail kept"),
+    ]
 
 
-def _columns(finished: "Finished") -> dict[str, Any]:
+def _column_table(finished: "Finished") -> Table:
     release, problem = finished.produced.release, finished.frequency.problem
     live, rows = ~release.suppressed & ~release.starred, []
     for q, (name, tree) in enumerate(finished.frequency.codec.hierarchies.items()):
         counts = np.bincount(release.labels[live, q], problem.n[live])
         labels = [tree.taxonomy.nodes[at].label for at in np.argsort(-counts, kind="stable")]
-        found = int((counts > 0).sum())
-        shown = ", ".join(labels[: min(found, _SHOWN)]) + (", …" if found > _SHOWN else "")
+        used = int((counts > 0).sum())
+        shown = ", ".join(labels[: min(used, _SHOWN)]) + (", …" if used > _SHOWN else "")
         loss = finished.outcome.metrics.ncp_by_qid[q]
-        rows.append([name, _percent(max(1 - loss, 0.0)), f"{found:,}", shown])
-    heads = ["Column", "Detail kept", "Labels", "Most common"]
+        rows.append([name, _percent(max(1 - loss, 0.0)), f"{used:,}", shown])
+    columns = ["Column", "Detail kept", "Labels", "Most common"]
     note = "Labels as they stand in the table; the manifest lists all."
-    told = {"title": "What became of each column", "columns": heads, "rows": rows}
-    return told | {"marked": False, "note": note}
+    return Table("What became of each column", columns, rows, note=note)
 
 
 def _costs(finished: "Finished") -> list[str]:
@@ -236,46 +309,44 @@ def _costs(finished: "Finished") -> list[str]:
     ]
 
 
-def _protected(finished: "Finished", told: Told, population: "Population | None") -> dict[str, Any]:
-    from shoal.anonymize.risk.reidentification import Risk, entropy_before, leaf_sizes
-    from shoal.figures import class_sizes
-
+def _protected(
+    finished: "Finished", context: TableContext, population: "Population | None"
+) -> dict[str, Any]:
     problem, of = finished.frequency.problem, _unit(finished)
     sizes = leaf_sizes(problem)
     risk, bits = Risk.of(sizes, problem.k), entropy_before(problem)
-    kept = finished.outcome.metrics.entropy / bits if bits else 1.0
+    share = finished.outcome.metrics.entropy / bits if bits else 1.0
     title = f"Before: sizes of groups at the leaves, and how many in 100 {of} there"
     short = population.short if population else 0
     lines = [
         f"Before, at the leaves of the hierarchies: {chance(risk.prosecutor)} at most, "
         f"{chance(risk.prosecutor_mean)} on average.",
-        f"{_percent(kept)} of the {bits:.3g} bits that rows told before are kept.",
+        f"{_percent(share)} of the {bits:.3g} bits that rows told before are kept.",
         f"{finished.outcome.compared} releases were compared; the one with the best "
         f"{finished.policy.search.objective} was kept ({finished.outcome.method}).",
         *finished.outcome.curator_notes,
         *([f"The population has fewer people than the table in {short} groups."] if short else []),
-        *rare_lines(told.rare, problem.k),
+        *rare_lines(context.rare, problem.k),
     ]
+    now = f"now {finished.produced.achieved.classes:,}"
     facts = [
-        {"name": "In groups below k, before", "value": _percent(risk.exposed)}
-        | {"detail": f"of all {of}; none are now"},
-        {"name": "Rows in all", "value": f"{problem.N:,}", "detail": "of the table as it was read"},
-        {"name": "Groups, before", "value": f"{risk.classes:,}"}
-        | {"detail": f"now {finished.produced.achieved.classes:,}"},
+        Fact("In groups below k, before", _percent(risk.exposed), f"of all {of}; none are now"),
+        Fact("Rows in all", f"{problem.N:,}", "of the table as it was read"),
+        Fact("Groups, before", f"{risk.classes:,}", now),
     ]
     return {
-        "facts": facts,
+        "facts": [fact._asdict() for fact in facts],
         "lines": lines,
         "figures": [class_sizes(sizes, k=problem.k, of=of, title=title)],
-        "tables": [_hit(finished)],
+        "tables": [_suppression_table(finished).to_dict()],
     }
 
 
-def _hit(finished: "Finished") -> dict[str, Any]:
-    from shoal.anonymize.risk.reidentification import suppressed_values
-
-    found = suppressed_values(finished.frequency, finished.produced.release)
-    every = [(name, *value) for name, values in found.items() for value in values if value.gone]
+def _suppression_table(finished: "Finished") -> Table:
+    suppressed = suppressed_values(finished.frequency, finished.produced.release)
+    every = [
+        (name, *value) for name, values in suppressed.items() for value in values if value.gone
+    ]
     every.sort(key=lambda line: (-line[3] / line[2], -line[3]))
     rows = [
         [name, value, f"{n:,}", f"{gone:,}", _percent(gone / n)]
@@ -283,22 +354,17 @@ def _hit(finished: "Finished") -> dict[str, Any]:
     ]
     note = f"The {len(rows)} hit hardest of {len(every)} values with rows left out."
     title = "Whom suppression hit" if rows else "Suppression hit nobody"
-    heads = ["Column", "Value", "Rows", "Left out", "Share"]
-    told = {"title": title, "columns": heads, "rows": rows, "marked": False}
-    return told | {"note": note if rows else ""}
+    columns = ["Column", "Value", "Rows", "Left out", "Share"]
+    return Table(title, columns, rows, note=note if rows else "")
 
 
-def _population(finished: "Finished", told: Told) -> "Population | None":
-    from shoal.anonymize.risk.reidentification import population_of
-
-    if told.population is None:
+def _population(finished: "Finished", context: TableContext) -> "Population | None":
+    if context.population is None:
         return None
-    return population_of(finished.frequency, finished.produced.release, str(told.population))
+    return population_of(finished.frequency, finished.produced.release, str(context.population))
 
 
-def _risk(finished: "Finished", population: "Population | None" = None) -> "Risk":
-    from shoal.anonymize.risk.reidentification import Risk
-
+def _risk(finished: "Finished", population: "Population | None" = None) -> Risk:
     return Risk.of(finished.produced.achieved.sizes, finished.policy.privacy.k, population)
 
 

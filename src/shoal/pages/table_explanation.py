@@ -5,15 +5,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.cli.output import entry
+from shoal.pages.page import Line, labelled
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from shoal.anonymize.policy import Policy
     from shoal.anonymize.release.result import Finished
 
-__all__ = ["IS_NOT", "columns", "explained", "roles"]
+__all__ = ["IS_NOT", "column_texts", "explanation_lines", "role_texts"]
 
 IS_NOT = (
     "k-anonymity is not differential privacy. It limits one thing: how well someone who knows "
@@ -33,26 +31,28 @@ _WHY = {
 }
 
 
-def explained(policy: "Policy", finished: "Finished | None") -> list["Text"]:
+def explanation_lines(policy: "Policy", finished: "Finished | None") -> list[Line]:
     """Everything ``--explain`` prints."""
-    said = [entry("Is not" if i == 0 else "", line) for i, line in enumerate(IS_NOT)]
-    lines = roles(policy) | (columns(finished) if finished else {})
-    told = [entry("Columns" if i == 0 else "", line) for i, line in enumerate(lines.values())]
-    return [*said, *told, entry("", "These lines count rows: they are for their holder alone.")]
+    columns = role_texts(policy) | (column_texts(finished) if finished else {})
+    return [
+        *labelled("Is not", IS_NOT),
+        *labelled("Columns", list(columns.values())),
+        Line("", "These lines count rows: they are for their holder alone."),
+    ]
 
 
-def roles(policy: "Policy") -> dict[str, str]:
-    """For each column its role, in words."""
-    found = {}
+def role_texts(policy: "Policy") -> dict[str, str]:
+    """For each column its role, in a sentence."""
+    texts = {}
     for name, of in policy.attributes.items():
         why = _WHY.get(of.role, "may be known to others, so it is generalised")
         if of.role == "identifier":
             why += ", so it is " + ("dropped" if of.action == "drop" else "replaced by a pseudonym")
-        found[name] = f"{name}: {of.role}, {why}."
-    return found
+        texts[name] = f"{name}: {of.role}, {why}."
+    return texts
 
 
-def columns(finished: "Finished") -> dict[str, str]:
+def column_texts(finished: "Finished") -> dict[str, str]:
     """For each quasi-identifier what is published, and what kept it from being more precise."""
     outcome = finished.outcome
     hierarchies = finished.frequency.codec.hierarchies
@@ -106,7 +106,7 @@ def _largest(finished: "Finished", q: int) -> tuple[int | None, int]:
 def _lost_by_opening(finished: "Finished", q: int, at: int) -> int:
     """Rows in groups that would break a rule if this label were replaced by those below it."""
     from shoal.anonymize.classes import classes_of
-    from shoal.anonymize.release.lines import violations
+    from shoal.anonymize.search.greedy import violations
 
     problem, release = finished.frequency.problem, finished.produced.release
     gone = release.suppressed | release.starred

@@ -1,111 +1,75 @@
-"""WaveCluster in words: what its page says and what it prints, all from released numbers.
-
-The groups of any shape that a model released, as pages and terminals tell of them.
-
-Maps of released groups of cells, two columns at a time.
-"""
+"""The page of a WaveCluster model, all from released numbers."""
 
 import math
-from collections.abc import Sequence
-from functools import cached_property
+from dataclasses import replace
 from itertools import combinations
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.inputs.cluster_methods import Asked
-from shoal.cli.output import entry
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.cluster.totals import whole_shares
+from shoal.cluster.wave.figure import branches, densest_cells
+from shoal.figures import cluster_map
+from shoal.figures.text import number, places
 from shoal.pages.cluster import (
-    code,
-    ending,
-    label,
-    listed,
-    none_told,
-    outcome,
-    promised,
+    count_text,
+    estimator_code,
+    exact_promise_lines,
+    names_nobody,
+    no_group_text,
+    release_settings,
     unit_of,
+    values_of,
     without,
 )
+from shoal.pages.page import Fact, Line, Page, Table, name_list
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from rich.console import RenderableType
-
+    from shoal.domain import Box
     from shoal.figures import ClusterMap
-    from shoal.privacy import Guarantee, Result
+    from shoal.privacy import Guarantee
 
-__all__ = [
-    "WaveGroups",
-    "document",
-    "maps",
-    "result",
-    "same_code",
-    "summary",
-]
+__all__ = ["WaveGroups", "code", "maps", "page"]
 
 CHOSEN = (
     "Cells were chosen by their noisy counts, so numbers of rows lean high, in small groups "
     "most; and a group of few cells may be noise."
 )
-PROOFS = {
-    "block": "block.proof.md",
-    "privqt": "privqt.proof.md",
-    "privthr": "privthr.proof.md",
-    "privthrem": "privthrem.proof.md",
-    "baseline": "baseline.proof.md",
-}
-MOST_LISTED = 40
-_IN_TERMINAL = 12
-_IN_LINE = 4  # columns whose two ends fit a line of a terminal
-
+NOT_TOLD = "(not told): noise alone may count as many where nobody is."
+PAGE_GROUPS = 40  # listed on a page at most
+PAGE_COLUMNS = 8  # whose two ends fit a page
+LINE_GROUPS = 12  # listed in a terminal at most
+LINE_COLUMNS = 4  # whose two ends fit a line of a terminal
 MAPS = 3  # pairs of columns to draw at most
-MOST_SIDE = 1024  # parts of a map's side
+MAP_SIDE = 1024  # parts of a map's side at most
 
 
 class WaveGroups:
     """How many rows each group holds, where it lies, and what noise leaves unsure.
 
     Everything here is read off a fitted ``WaveCluster``. Group i is label i - 1 of ``predict``.
+
+    Parameters
+    ----------
+    model
+        A fitted ``WaveCluster``.
     """
 
     def __init__(self, model: Any) -> None:
         self.model = model
         self.guarantee: Guarantee = model.guarantee_
-        self.box = model.grid_.box
+        self.box: Box = model.grid_.box
         self.names: tuple[str, ...] = self.box.names
         self.k: int = model.n_clusters_
         self.unit = unit_of(model)
-
-    @cached_property
-    def sizes(self) -> list[int]:
-        """About how many belong to each group."""
-        return self._shares[:-1]
-
-    @property
-    def outside(self) -> int:
-        """About how many belong to no group."""
-        return self._shares[-1]
+        # Whole numbers that add up to all rows: of each group, and of none.
+        shares = [*model.cluster_sizes_, model.rows_outside_]
+        *self.sizes, self.outside = whole_shares(shares, model.n_rows_)
+        self.certain = [bool(each) for each in model.groups_told_]  # told from nobody
+        self.cells = [int((model.cell_labels_ == i).sum()) for i in range(self.k)]
 
     @property
-    def told(self) -> list[bool]:
-        """Whether each group can be told from nobody."""
-        return [bool(each) for each in self.model.groups_told_]
-
-    @cached_property
-    def _shares(self) -> list[int]:
-        """Whole numbers of rows of the groups and of none, which add up to all rows."""
-        from shoal.cluster.totals import whole_shares
-
-        model = self.model
-        return whole_shares([*model.cluster_sizes_, model.rows_outside_], model.n_rows_)
-
-    @cached_property
-    def cells(self) -> list[int]:
-        """Of how many cells each is made."""
-        labels = self.model.cell_labels_
-        return [int((labels == i).sum()) for i in range(self.k)]
-
-    @cached_property
     def noise(self) -> list[int] | None:
         """The standard deviation of what noise added to each size, if it is known.
 
@@ -119,8 +83,6 @@ class WaveGroups:
 
     def sides(self, group: int) -> list[str]:
         """Where the smallest box around a group begins and ends, along each column."""
-        from shoal.figures.text import number, places
-
         low, high = self.model.boxes_[group]
         steps = (self.box.high - self.box.low) / self.model.grid_.shape
         each = zip(low.tolist(), high.tolist(), steps.tolist(), strict=True)
@@ -129,74 +91,57 @@ class WaveGroups:
             for first, last, step in each
         ]
 
-    def counted(self, group: int) -> str:
+    def size_text(self, group: int) -> str:
         """``1,230 ± 45``, or the number alone; marked if that may be nobody."""
-        size, mark = f"{self.sizes[group]:,}", "" if self.told[group] else " (not told)"
+        size, mark = f"{self.sizes[group]:,}", "" if self.certain[group] else " (not told)"
         return f"{size}{mark}" if self.noise is None else f"{size} ± {self.noise[group]:,}{mark}"
 
 
-def result(model: Any, asked: Asked) -> "Result":
-    """The release as a page wants it: words and settings public, the rest released."""
-    from shoal.privacy import Public, Released, Result
+def page(model: Any, *, title: str | None = None, publisher: str | None = None) -> Page:
+    """What a fitted ``WaveCluster`` says.
 
-    groups, fitted = WaveGroups(model), model.to_result()
-    told = label(
-        asked,
+    Parameters
+    ----------
+    model
+        It, fitted.
+    title
+        Of the page; None names groups and columns.
+    publisher
+        Who publishes it.
+    """
+    groups, result = WaveGroups(model), model.to_result()
+    counted = _counted(groups)
+    heading = f"{count_text(groups.k)} of any shape"
+    if not any(groups.certain):
+        heading = "No groups can be told"
+    settings = release_settings(
+        groups.box,
         groups.guarantee,
-        title=asked.title or f"{_headed(groups)} by {listed(asked.box.names)}",
+        publisher,
+        title=title or f"{heading} by {name_list(groups.names)}",
         method="WaveCluster",
         algorithm=model.method,
-        evidence=f"proofs beside the code: {PROOFS[model.method]} and those it names",
-        code=same_code(asked, model),
+        evidence="proofs beside the code: methods.proof.md and those it names",
+        code=code(model),
     )
-    released = {
-        "summary": f"{_found(groups)} Every count carries noise, so one {_one(groups)} more or "
-        "less changes little of what you see.",
-        "facts": _facts(groups),
-        "figures": maps(groups),
-        "tables": [_table(groups)] if groups.k else [],
-        "errors": _errors(groups, asked),
-    }
-    settings = {name: leaf for name, leaf in fitted.settings.items() if leaf.value is not None}
+    given = {name: leaf for name, leaf in result.settings.items() if leaf.value is not None}
     # Cells and tree are files of their own, and drawn.
-    rest = without(fitted.released, "noisy_counts_", "cell_labels_", "cell_keys_", "tree_")
-    return Result(
-        fitted.kind,
-        fitted.guarantee,
-        settings | {name: Public(value) for name, value in told.items()},
-        rest | {name: Released(value) for name, value in released.items()},
+    shown = without(result, "noisy_counts_", "cell_labels_", "cell_keys_", "tree_")
+    return Page(
+        result=replace(shown, settings=given),
+        settings=settings,
+        summary=f"{counted} Every count carries noise, so one {_one(groups)} more or less changes "
+        "little of what you see.",
+        facts=_facts(groups),
+        figures=maps(groups),
+        tables=[_table(groups)] if groups.k else [],
+        limits=_limits(groups),
+        lines=_lines(groups, counted),
+        values=_values(groups),
     )
 
 
-def document(model: Any, asked: Asked, files: Sequence[Path]) -> dict[str, Any]:
-    """What ``--json`` prints."""
-    groups = WaveGroups(model)
-    return outcome(asked, files, groups.guarantee) | {
-        "n_clusters": groups.k,
-        "groups_told": sum(groups.told),
-        "counted": groups.unit,
-        "rows_about": groups.model.n_rows_,
-        "rows_within_95_in_100": groups.model.n_rows_within_,
-        "rows_told": groups.model.rows_told_,
-        "rows_outside_about": groups.outside,
-        "cells_an_axis": list(model.grid_.shape),
-        "groups": [_told(groups, i) for i in range(groups.k)],
-    }
-
-
-def summary(model: Any, asked: Asked, files: Sequence[Path]) -> list["RenderableType"]:
-    """What a terminal shows: promised, found, where it is, and what next."""
-    groups = WaveGroups(model)
-    short = any(groups.told) and len(groups.names) <= _IN_LINE
-    return [
-        *promised(groups.guarantee),
-        entry("Found", _found(groups)),
-        *([_printed(groups)] if short else []),
-        *ending(asked, files),
-    ]
-
-
-def same_code(asked: Asked, model: Any) -> str:
+def code(model: Any) -> str:
     """Python that does the same with a table of one's own."""
     own = {
         "method": None if model.method == "block" else model.method,
@@ -205,103 +150,116 @@ def same_code(asked: Asked, model: Any) -> str:
         "wavelet": None if model.wavelet == "haar" else model.wavelet,
         "selector": model.selector,
     }
-    return code(asked, "WaveCluster", "", **own)
+    return estimator_code(model, "", **own)
 
 
-def _told(groups: WaveGroups, i: int) -> dict[str, Any]:
+def _lines(groups: WaveGroups, counted: str) -> list[Line | Table]:
+    """What a terminal shows: promised, and found."""
+    fits = any(groups.certain) and len(groups.names) <= LINE_COLUMNS
+    return [
+        *exact_promise_lines(groups.guarantee),
+        Line("Found", counted),
+        *([_short_table(groups)] if fits else []),
+    ]
+
+
+def _values(groups: WaveGroups) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    model = groups.model
+    return values_of(groups.guarantee) | {
+        "n_clusters": groups.k,
+        "groups_told": sum(groups.certain),
+        "counted": groups.unit,
+        "rows_about": model.n_rows_,
+        "rows_within_95_in_100": model.n_rows_within_,
+        "rows_told": model.rows_told_,
+        "rows_outside_about": groups.outside,
+        "cells_an_axis": list(model.grid_.shape),
+        "groups": [_group_values(groups, i) for i in range(groups.k)],
+    }
+
+
+def _group_values(groups: WaveGroups, i: int) -> dict[str, Any]:
     low, high = groups.model.boxes_[i].tolist()
     return {
         "box": {n: list(ends) for n, *ends in zip(groups.names, low, high, strict=True)},
         "cells": groups.cells[i],
         "rows_about": groups.sizes[i],
         "noise_deviation": groups.noise and groups.noise[i],
-        "told": groups.told[i],
+        "told": groups.certain[i],
         "noise_reach": float(groups.model.size_reach_[i]),
     }
-
-
-def _count(groups: WaveGroups) -> str:
-    return "1 group" if groups.k == 1 else f"{groups.k or 'No'} groups"
-
-
-def _headed(groups: WaveGroups) -> str:
-    return f"{_count(groups)} of any shape" if any(groups.told) else "No groups can be told"
 
 
 def _one(groups: WaveGroups) -> str:
     return "person" if groups.unit == "people" else "row"
 
 
-def _found(groups: WaveGroups) -> str:
-    if not any(groups.told):
-        return none_told(groups.model)
+def _counted(groups: WaveGroups) -> str:
+    """About how many rows are in groups, and in none."""
+    if not any(groups.certain):
+        return no_group_text(groups.model)
     rest = f"; about {groups.outside:,} are in none" if groups.outside else ""
-    missed = groups.told.count(False)
-    untold = f" {missed} of the groups cannot be told from nobody." if missed else ""
-    return f"About {sum(groups.sizes):,} {groups.unit} in {_count(groups)}{rest}.{untold}"
+    missed = groups.certain.count(False)
+    uncertain = f" {missed} of the groups cannot be told from nobody." if missed else ""
+    rows = f"About {sum(groups.sizes):,} {groups.unit}"
+    return f"{rows} in {count_text(groups.k)}{rest}.{uncertain}"
 
 
-def _facts(groups: WaveGroups) -> list[dict[str, str]]:
+def _facts(groups: WaveGroups) -> list[Fact]:
     unit = groups.unit.capitalize()
+    counts = "noisy counts of their cells, added up"
     facts = [
-        {"name": "Groups", "value": str(groups.k), "detail": "cells that stand out and touch"},
-        {"name": f"{unit} in groups, about", "value": f"{sum(groups.sizes):,}"}
-        | {"detail": "noisy counts of their cells, added up"},
+        Fact("Groups", str(groups.k), "cells that stand out and touch"),
+        Fact(f"{unit} in groups, about", f"{sum(groups.sizes):,}", counts),
     ]
     if groups.outside:
-        told = "spread too thinly to be told from noise"
-        facts.append(
-            {"name": f"{unit} in none, about", "value": f"{groups.outside:,}", "detail": told}
-        )
+        thin = "spread too thinly to be told from noise"
+        facts.append(Fact(f"{unit} in none, about", f"{groups.outside:,}", thin))
     return facts
 
 
-def _table(groups: WaveGroups) -> dict[str, Any]:
-    shown, most = groups.names[:8], min(groups.k, MOST_LISTED)
+def _table(groups: WaveGroups) -> Table:
+    shown, most = groups.names[:PAGE_COLUMNS], min(groups.k, PAGE_GROUPS)
     rows = [
         [f"Group {i + 1}", *groups.sides(i)[: len(shown)], f"{groups.cells[i]:,}",
-         groups.counted(i)]
+         groups.size_text(i)]
         for i in range(most)
     ]  # fmt: skip
     note = "The smallest box that holds all cells of a group; a group need not fill it."
     if groups.noise is not None:
         note += " ± is the noise in that many cells, one standard deviation."
-    if not all(groups.told):
-        note += " (not told): noise alone may count as many where nobody is."
+    if not all(groups.certain):
+        note += f" {NOT_TOLD}"
     if most < groups.k:
         note += f" The other {groups.k - most} groups are in cells.parquet."
     columns = ["Group", *shown, "Cells", f"{groups.unit.capitalize()}, about"]
-    told = {"title": "Where the groups lie", "columns": columns, "rows": rows}
-    return told | {"marked": True, "note": note}
+    return Table("Where the groups lie", columns, rows, marked=True, note=note)
 
 
-def _errors(groups: WaveGroups, asked: Asked) -> list[str]:
+def _short_table(groups: WaveGroups) -> Table:
+    """The same for terminals, which are narrow."""
+    rows = [
+        [f"Group {i + 1}", *groups.sides(i), groups.size_text(i)]
+        for i in range(min(groups.k, LINE_GROUPS))
+    ]
+    if groups.k > LINE_GROUPS:
+        rows.append([f"and {groups.k - LINE_GROUPS} more"])
+    columns = ["Group", *groups.names, f"{groups.unit.capitalize()}, about"]
+    return Table("Where the groups lie", columns, rows, marked=True)
+
+
+def _limits(groups: WaveGroups) -> list[str]:
+    """What the groups do not say, and how far they may be off."""
     shape = " x ".join(str(cells) for cells in groups.model.grid_.shape)
-    said = [
+    limits = [
         f"Nothing finer than a cell is seen, of {shape}; shapes have steps for that reason.",
         "People where few others are may be in no group though they belong to one.",
         "Other people in the table would have moved the borders too.",
     ]
-    if asked.entity is None:
-        said.append("One row is taken as one person. Someone with several has that many times ε.")
-    return [CHOSEN if any(groups.told) else none_told(groups.model), *said]
-
-
-def _printed(groups: WaveGroups) -> "RenderableType":
-    """The groups as a table for terminals."""
-    from rich.table import Table
-
-    from shoal.figures.text import clean
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("", "Group", *map(clean, groups.names), f"{groups.unit.capitalize()}, about"):
-        at_left = name in ("", "Group")
-        table.add_column(name, justify="left" if at_left else "right", overflow="fold")
-    for i in range(min(groups.k, _IN_TERMINAL)):
-        table.add_row(" " * 8, str(i + 1), *groups.sides(i), groups.counted(i))
-    if groups.k > _IN_TERMINAL:
-        table.add_row("", f"and {groups.k - _IN_TERMINAL} more")
-    return table
+    if names_nobody(groups.model):
+        limits.append("One row is taken as one person. Someone with several has that many times ε.")
+    return [CHOSEN if any(groups.certain) else no_group_text(groups.model), *limits]
 
 
 def maps(groups: WaveGroups) -> list["ClusterMap"]:
@@ -320,9 +278,6 @@ def _pairs(groups: WaveGroups) -> list[tuple[int, int]]:
 
 
 def _map(groups: WaveGroups, pair: tuple[int, int], first: bool) -> "ClusterMap":
-    from shoal.cluster.wave.fitted import branches, densest
-    from shoal.figures import cluster_map
-
     at, model = list(pair), groups.model
     names = [groups.names[i] for i in at]
     some = "" if groups.box.d == 2 else "; each place shows its largest group"
@@ -333,23 +288,21 @@ def _map(groups: WaveGroups, pair: tuple[int, int], first: bool) -> "ClusterMap"
         low=groups.box.low[at],
         high=groups.box.high[at],
         sizes=groups.sizes,
-        centers=densest(model)[:, at],
+        centers=densest_cells(model)[:, at],
         branches=branches(model.tree_, model.cell_labels_) if tree else (),
         title=f"Groups of cells by {names[0]} and {names[1]}{some}",
         of=groups.unit,
     )
 
 
-def _shadow(model: Any, at: list[int]) -> "NDArray[np.int64]":
+def _shadow(model: Any, at: list[int]) -> NDArray[np.int64]:
     """On a grid of two columns, the group with most people over each place; -1 for none."""
-    import numpy as np
-
     lookup = model._lookup
     inside = np.flatnonzero(model.cell_labels_ >= 0)
     keys = inside if model.cell_keys_ is None else model.cell_keys_[inside]
     places = np.unravel_index(keys, lookup.shape)
     sides = [lookup.shape[i] for i in at]
-    shape = [min(side, MOST_SIDE) for side in sides]
+    shape = [min(side, MAP_SIDE) for side in sides]
     # A side of more cells than a screen has dots is drawn in fewer, even parts.
     drawn = [
         places[i] if side == parts else (places[i] / side * parts).astype(np.int64)
@@ -363,11 +316,9 @@ def _shadow(model: Any, at: list[int]) -> "NDArray[np.int64]":
 
 
 def _largest(
-    model: Any, inside: "NDArray[np.int64]", flat: "NDArray[np.int64]", size: int
-) -> "NDArray[np.int64]":
+    model: Any, inside: NDArray[np.int64], flat: NDArray[np.int64], size: int
+) -> NDArray[np.int64]:
     """For each of so many places, the group with most people over it."""
-    import numpy as np
-
     pair = flat * max(model.n_clusters_, 1) + model.cell_labels_.ravel()[inside]
     pairs, which = np.unique(pair, return_inverse=True)
     people = np.bincount(which, weights=model.noisy_counts_.ravel()[inside])

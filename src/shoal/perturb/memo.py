@@ -137,7 +137,7 @@ class _Written:
     def find(self, people: Iterable[bytes]) -> dict[bytes, bytes]:
         query = "SELECT report FROM reports WHERE collection = ? AND who = ?"
         rows = ((who, self._db.execute(query, (self._collection, who))) for who in people)
-        return {who: row[0] for who, found in rows if (row := found.fetchone())}
+        return {who: row[0] for who, cursor in rows if (row := cursor.fetchone())}
 
     def add(self, reports: Mapping[bytes, bytes]) -> None:
         lines = ((self._collection, who, report) for who, report in reports.items())

@@ -11,7 +11,15 @@ from shoal.domain import Box, Categories
 from shoal.errors import InvalidSetting
 from shoal.privacy.exact import exact_budget, plain
 
-__all__ = ["settings_of"]
+__all__ = ["parameters_of", "settings_of"]
+
+_BOUNDED = ("Duchi", "Harmony", "Hybrid", "Piecewise", "PrivUnit", "SquareWave", "Staircase")
+_LAPLACE = ("NDLaplace", "PlanarLaplace", "SphericalLaplace")
+# How files name the parameter `domain` of these classes. Other names would make what was written
+# before unreadable, and an unfinished collection another one: it is told by its settings.
+_WRITTEN_NAMES = dict.fromkeys((*_BOUNDED, *_LAPLACE), "bounds") | dict.fromkeys(
+    ("Clamp", "Restrict", "Snap"), "box"
+)
 
 
 def settings_of(thing: Any) -> dict[str, Any]:
@@ -34,17 +42,33 @@ def settings_of(thing: Any) -> dict[str, Any]:
         given["epsilon"] = exact_budget(given["epsilon"])
     if isinstance(given.get("shares"), Mapping):
         given["shares"] = {name: exact_budget(part) for name, part in given["shares"].items()}
-    return {"class": type(thing).__name__, **{name: _plain(value) for name, value in given.items()}}
+    name = type(thing).__name__
+    domain = _WRITTEN_NAMES.get(name, "domain")
+    written = {domain if key == "domain" else key: _plain(value) for key, value in given.items()}
+    return {"class": name, **written}
+
+
+def parameters_of(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings under the names that the class of ``settings["class"]`` takes, without the class.
+
+    Examples
+    --------
+    >>> parameters_of({"class": "Piecewise", "epsilon": "0.5", "bounds": None})
+    {'epsilon': '0.5', 'domain': None}
+    """
+    written = _WRITTEN_NAMES.get(settings["class"], "domain")
+    named = {"domain" if key == written else key: value for key, value in settings.items()}
+    return {key: value for key, value in named.items() if key != "class"}
 
 
 def _plain(value: Any) -> Any:
-    said = next((say for kinds, say in _SAID if isinstance(value, kinds)), None)
-    if said is not None:
-        return said(value)
+    convert = next((each for kinds, each in _CONVERTERS if isinstance(value, kinds)), None)
+    if convert is not None:
+        return convert(value)
     return settings_of(value) if is_dataclass(value) else str(value)
 
 
-_SAID: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
+_CONVERTERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (float, lambda value: int(value) if value.is_integer() else float(value)),  # 1.0 is 1
     (str | bool | int | None, lambda value: value),
     (Fraction, plain),

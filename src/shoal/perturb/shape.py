@@ -57,7 +57,7 @@ def shape_of(mechanism: Any) -> Shape:
         raise InvalidSetting(
             setting("mechanism")
             + f" is a {type(mechanism).__name__}, which randomises no records.",
-            "Give a local mechanism, e.g. NDLaplace(1.0, bounds=Box(age=(0, 110))).",
+            "Give a local mechanism, e.g. NDLaplace(1.0, domain=Box(age=(0, 110))).",
         )
     if isinstance(mechanism, Mixed):
         return Mixture(mechanism)
@@ -82,7 +82,7 @@ class Numbers:
     @property
     def box(self) -> Box | None:
         """The mechanism's public box, if it has one."""
-        box = getattr(self.drawn, "bounds", None) or getattr(self.drawn, "box", None)
+        box = getattr(self.drawn, "domain", None)
         return box if isinstance(box, Box) else None
 
     def read(self, X: Any, columns: Names | None) -> Matrix:
@@ -275,7 +275,9 @@ def _refuse_nonfinite(rows: Matrix, columns: Names) -> None:
     raise NotFinite(
         f"{np.count_nonzero(bad.any(axis=1))} of {len(bad)} rows have values in "
         f"{', '.join(names)} that are NaN or infinite.",
-        "Drop or fill those rows, or give the mechanism bounds and " + setting("clip", True) + ".",
+        "Drop or fill those rows, or give the mechanism a domain and "
+        + setting("clip", True)
+        + ".",
     )
 
 

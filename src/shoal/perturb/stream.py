@@ -1,31 +1,23 @@
 """A local mechanism over rows behind the engine: charged once, drawn a block at a time.
 
-Lines in an order that says nothing: where a row stood in a table tells of it too.
-
 Try a remap on a public point, so that it cannot fail once the budget is spent.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from shoal.data import write_table
 from shoal.domain import Box
 from shoal.engine import Block, Rows
-from shoal.engine.duckdb import query_to_file
 from shoal.engine.rows import Mapped
-from shoal.engine.scratch import scratch
-from shoal.engine.spark.mapped import SparkMapped
 from shoal.errors import ConflictingSettings, InvalidSetting, RepeatedStream
-from shoal.mechanisms.local.laplace.remaps import learns
+from shoal.mechanisms.local.laplace.remaps import needs_all_reports
 from shoal.mechanisms.local.reports import Remap, Reports, as_reports
 from shoal.perturb.draft import Draft
 from shoal.perturb.shape import Mixture, Names, Numbers, Shape, shape_of
@@ -37,7 +29,6 @@ __all__ = [
     "Streamed",
     "check_remap",
     "reports_name",
-    "shuffled",
 ]
 
 
@@ -64,7 +55,7 @@ class Streamed:
     >>> import shoal
     >>> from shoal.privacy import Ledger
     >>> box = shoal.Box(age=(0, 110))
-    >>> reports = Streamed(shoal.NDLaplace(0.1, bounds=box))
+    >>> reports = Streamed(shoal.NDLaplace(0.1, domain=box))
     >>> page = Ledger().open(reports.guarantee, by="example")
     >>> rows = shoal.rows_of({"age": [31, 47]}, box)
     >>> drawn = page.release(reports, rows, shoal.Randomness(7).noise, of="reports")
@@ -157,24 +148,15 @@ class Drawn:
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Draw them, a batch at a time; shuffled, all are drawn before the first comes."""
-        mapped = self._once()
-        if self._order is None or isinstance(mapped, SparkMapped):
-            return mapped.batches()
-        return shuffled(mapped.batches(), self._order.child("order"))
+        return self._once().batches()
 
     def write(self, path: str | Path, overwrite: bool = False) -> Path:
-        """Draw and write them, whole or not at all; by Spark, if the rows are there."""
-        mapped = self._once()
-        if self._order is None or isinstance(mapped, SparkMapped):
-            return mapped.write(path, overwrite)
-        lines = shuffled(mapped.batches(), self._order.child("order"))
-        return write_table(lines, path, overwrite)
+        """Draw and write them, whole or not at all, where the rows are."""
+        return self._once().write(path, overwrite)
 
     def frame(self) -> Any:
-        """Draw those of a Spark frame's rows: a Spark frame, kept by Spark before this returns."""
-        mapped = self._once()
-        assert isinstance(mapped, SparkMapped), "only rows on Spark are reported in a frame"
-        return mapped.frame()  # [P3]
+        """Draw them all: an Arrow table, or a frame that is computed before this returns."""
+        return self._once().frame()  # [P3]
 
     def _once(self) -> Mapped:
         mapped, self._mapped = self._mapped, None  # [P4]
@@ -182,9 +164,7 @@ class Drawn:
             raise RepeatedStream(
                 "These reports were taken already.", "Keep what was written: reusing it is free."
             )
-        if self._order is not None and isinstance(mapped, SparkMapped):
-            return mapped.shuffled(self._order.child("order").for_tasks())
-        return mapped
+        return mapped if self._order is None else mapped.shuffled(self._order.child("order"))
 
 
 def reports_name(columns: int) -> str:
@@ -199,7 +179,7 @@ def reports_name(columns: int) -> str:
 
 
 def _refuse_learning(remap: Remap | None) -> None:
-    if learns(remap):
+    if needs_all_reports(remap):
         raise ConflictingSettings(
             "The remap learns from all reports together, and these are drawn block by block.",
             "Remap what was drawn, or give it a public prior: bayes_remap((atoms, weights)).",
@@ -211,45 +191,6 @@ def _names(rows: Rows) -> Names:
     return domain.names if isinstance(domain, Box) else domain.columns
 
 
-def shuffled(
-    batches: Iterable[pa.RecordBatch], rng: np.random.Generator
-) -> Iterator[pa.RecordBatch]:
-    """The lines of all batches in random order, every order as likely; sorted on disk.
-
-    Parameters
-    ----------
-    batches
-        One at least, all of one schema; all are taken before the first line comes out.
-    rng
-        A noise stream: whoever can guess the order can undo it.
-
-    Examples
-    --------
-    >>> from shoal.randomness import Randomness
-    >>> batch = pa.record_batch({"x": [1, 2, 3, 4, 5]})
-    >>> [x for b in shuffled([batch], Randomness(7).noise) for x in b["x"].to_pylist()]
-    [4, 2, 5, 1, 3]
-    """
-    coming = iter(batches)
-    first = next(coming)
-    keyed = (_keyed(batch, rng) for batch in chain([first], coming))
-    columns = [f"c{i}" for i in range(first.num_columns)]  # names of columns may hold anything
-    kinds = [*zip(columns, first.schema.types, strict=True), ("key", pa.uint64())]
-    with scratch() as folder:
-        path = folder / "shuffled.parquet"
-        sql = f"SELECT {', '.join(columns)} FROM rows ORDER BY key"
-        query_to_file(sql, pa.schema(kinds), keyed, path)
-        for batch in pq.ParquetFile(path).iter_batches():
-            yield batch.rename_columns(first.schema.names).cast(first.schema)
-
-
-def _keyed(batch: pa.RecordBatch, rng: np.random.Generator) -> pa.RecordBatch:
-    """The lines with 64 random bits each: two alike are rare among a billion lines."""
-    key = pa.array(rng.integers(2**64, size=batch.num_rows, dtype=np.uint64))
-    names = [f"c{i}" for i in range(batch.num_columns)]
-    return pa.record_batch([*batch.columns, key], names=[*names, "key"])
-
-
 def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -> None:
     """Raise what the remap would raise on a report, or if it returns something else."""
     if remap is None:
@@ -258,10 +199,10 @@ def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -
         raise InvalidSetting(
             "A remap came with reports of categories or cells.", "Remaps move numbers only."
         )
-    if learns(remap) and shape.box is None:
+    if needs_all_reports(remap) and shape.box is None:
         raise InvalidSetting(
-            "The remap learns where records lie, and the mechanism has no bounds to look within.",
-            "Give the mechanism bounds, e.g. NDLaplace(1.0, bounds=Box(...)); or give the remap a "
+            "The remap learns where records lie, and the mechanism has no domain to look within.",
+            "Give the mechanism one, e.g. NDLaplace(1.0, domain=Box(...)); or give the remap a "
             "public prior.",
         )
     point = np.zeros((1, width))

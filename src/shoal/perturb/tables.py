@@ -12,7 +12,15 @@ from shoal.data import encode, source_of
 from shoal.domain.box import Matrix, as_matrix
 from shoal.errors import DimensionMismatch, EntityMissing, InvalidSetting, NotNumeric
 
-__all__ = ["check_token", "columns_of", "frame_of", "like", "names_of", "numbers_of", "tokens_of"]
+__all__ = [
+    "check_token",
+    "columns_of",
+    "frame_like",
+    "frame_of",
+    "names_of",
+    "numbers_of",
+    "tokens_of",
+]
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:
@@ -66,7 +74,7 @@ def check_token(user: str | None, columns: Sequence[str]) -> None:
         )
 
 
-def like(X: Any, columns: dict[str, NDArray[Any]]) -> Any:
+def frame_like(X: Any, columns: dict[str, NDArray[Any]]) -> Any:
     """A frame of the kind of ``X`` that holds these columns and nothing else of ``X``.
 
     Not its index either: that is a column of people's data too, more often than not.

@@ -15,18 +15,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.engine.entry import is_spark_frame
+from shoal.engine.entry import by_engine
+from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, InvalidSetting, UnknownColumn, setting
 from shoal.mechanisms import NDLaplace
-from shoal.mechanisms.local.laplace.remaps import learns
+from shoal.mechanisms.local.laplace.remaps import needs_all_reports
 from shoal.mechanisms.local.reports import Remap, Reports
 from shoal.mechanisms.local.scaling import refuse_degrees
+from shoal.perturb.frames import check_for_frame, remap_frame, rows_of_frame
 from shoal.perturb.memo import Memo
 from shoal.perturb.settings import settings_of
 from shoal.perturb.shape import Names, Shape, shape_of
-from shoal.perturb.spark_frames import check_for_frame, moved_by_all, rows_of_frame
 from shoal.perturb.stream import Streamed, check_remap, reports_name
-from shoal.perturb.tables import check_token, frame_of, like, names_of, tokens_of
+from shoal.perturb.tables import check_token, frame_like, frame_of, names_of, tokens_of
 from shoal.privacy import Budget, Guarantee, Ledger, Unprotected
 from shoal.privacy.page import Page
 from shoal.randomness import Randomness, Seed
@@ -51,8 +52,8 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     Parameters
     ----------
     mechanism
-        What randomises a row. Its bounds name the columns, which are picked from a data frame by
-        name; without bounds all columns are taken. Settings come from public knowledge: ``fit``
+        What randomises a row. Its domain names the columns, which are picked from a data frame by
+        name; without one all columns are taken. Settings come from public knowledge: ``fit``
         learns nothing from the rows but how many columns there are and what they are called.
     remap
         What follows the reports at no cost: ``clamp(box)``, ``snap(box, nodes)``,
@@ -84,7 +85,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     Examples
     --------
     >>> import shoal
-    >>> noise = shoal.NDLaplace(1.0, bounds=shoal.Box(x=(0, 9), y=(0, 9)))
+    >>> noise = shoal.NDLaplace(1.0, domain=shoal.Box(x=(0, 9), y=(0, 9)))
     >>> perturb = Perturb(noise, user="who", random_state=7)
     >>> rows = {"who": ["ada", "bob", "ada"], "x": [1, 5, 2], "y": [1, 5, 2]}
     >>> import pyarrow as pa
@@ -117,7 +118,11 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         noise, self._compute = randomness.noise, randomness.compute
         shape = shape_of(self.mechanism)
         self._check_settings(noise.simulation)
-        rows = self._read(X, shape, fitting=True)
+        rows = by_engine(
+            X,
+            embedded=lambda X: self._read(X, shape, fitting=True),
+            distributed=lambda table: self._read_names(table, shape),
+        )
         check_remap(self.remap, self.mechanism, shape, len(rows.names))
         self._check_units(rows.names)
         self._noise = noise
@@ -135,16 +140,11 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         check_is_fitted(self, "guarantee_")
         self._check_unchanged()
         shape = shape_of(self.mechanism)
-        if is_spark_frame(X):
-            return self._drawn_on_spark(X, shape)
-        rows = self._read(X, shape, fitting=False)
-        reports = self._reports(shape, rows)
-        if self.remap is not None and rows.n:
-            reports = np.asarray(self.remap(Reports(reports, self.mechanism)).values)
-        columns = dict(zip(shape.names_out(rows.names), shape.columns(reports), strict=True))
-        if (kind := self._chosen_output()) != "default":
-            return frame_of(columns, kind)  # scikit-learn would give columns X's own index
-        return like(X, columns) if rows.framed else np.column_stack(list(columns.values()))
+        return by_engine(
+            X,
+            embedded=lambda X: self._report_here(X, shape),
+            distributed=lambda table: self._report_there(table, shape),
+        )
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
         """The columns of the reports."""
@@ -156,6 +156,17 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         tags = super().__sklearn_tags__()
         tags.non_deterministic = True
         return tags
+
+    def _report_here(self, X: Any, shape: Shape) -> Any:
+        """Reports in memory, in a table of the kind that came."""
+        rows = self._read(X, shape, fitting=False)
+        reports = self._reports(shape, rows)
+        if self.remap is not None and rows.n:
+            reports = np.asarray(self.remap(Reports(reports, self.mechanism)).values)
+        columns = dict(zip(shape.names_out(rows.names), shape.columns(reports), strict=True))
+        if (kind := self._chosen_output()) != "default":
+            return frame_of(columns, kind)  # scikit-learn would give columns X's own index
+        return frame_like(X, columns) if rows.framed else np.column_stack(list(columns.values()))
 
     def _reports(self, shape: Shape, rows: "_Rows") -> Matrix:
         if not rows.n:
@@ -169,14 +180,14 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     def _remembered(self, shape: Shape, value: Any, people: list[bytes]) -> Matrix:
         """The report of each row's person, drawn for those who have none."""
         with self._memo.open(self._collection(shape)) as notes:
-            kept = notes.find(dict.fromkeys(people))
-            first = {who: at for at, who in reversed([*enumerate(people)]) if who not in kept}
+            reports = notes.find(dict.fromkeys(people))
+            first = {who: at for at, who in reversed([*enumerate(people)]) if who not in reports}
             if first:
                 drawn = self._draw(shape, shape.some(value, list(first.values())))
                 new = dict(zip(first, (line.tobytes() for line in drawn), strict=True))
                 notes.add(new)
-                kept |= new
-        lines = np.frombuffer(b"".join(kept[who] for who in people))
+                reports |= new
+        lines = np.frombuffer(b"".join(reports[who] for who in people))
         return lines.reshape(len(people), -1)
 
     def _draw(self, shape: Shape, value: Any, times: int = 1) -> Matrix:
@@ -198,8 +209,6 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
 
     def _read(self, X: Any, shape: Shape, fitting: bool) -> "_Rows":
         """The mechanism's columns, checked, and whose each row is."""
-        if is_spark_frame(X):
-            return self._read_names(X, shape)
         available = names_of(X)
         if available is None and self.user is not None:
             raise InvalidSetting(
@@ -214,24 +223,24 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         tokens = None if self.user is None else tokens_of(X, self.user)
         return _Rows(value, _length(value), names, columns is not None, tokens)
 
-    def _read_names(self, frame: Any, shape: Shape) -> "_Rows":
-        """Those of a Spark frame's columns: its rows are checked where they are reported."""
+    def _read_names(self, table: FrameTable, shape: Shape) -> "_Rows":
+        """The names of a frame's columns: its rows are checked where they are reported."""
         check_for_frame(self.user)
-        domain = rows_of_frame(frame, shape).domain
+        domain = rows_of_frame(table, shape).domain
         names = domain.names if isinstance(domain, Box) else domain.columns
         self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
         return _Rows(None, 0, names, True, None)
 
-    def _drawn_on_spark(self, frame: Any, shape: Shape) -> Any:
-        """One promise, one entry; drawn by the workers, and kept by Spark before it is seen."""
+    def _report_there(self, table: FrameTable, shape: Shape) -> Any:
+        """A frame of reports: one promise, one entry, drawn by the workers before it is seen."""
         check_for_frame(self.user)
-        by_itself = None if learns(self.remap) else self.remap
+        by_itself = None if needs_all_reports(self.remap) else self.remap
         reports = Streamed(self.mechanism, by_itself, keep_order=True)
         page = self._open(reports.guarantee)
-        rows = rows_of_frame(frame, shape)
+        rows = rows_of_frame(table, shape)
         drawn = page.release(reports, rows, self._noise, of="reports").frame()
-        if learns(self.remap):
-            return moved_by_all(drawn, self.mechanism, self.remap, self._compute)
+        if needs_all_reports(self.remap):
+            return remap_frame(drawn, self.mechanism, self.remap, self._compute)
         return drawn
 
     def _check_columns(self, X: Any, fitting: bool, framed: bool) -> None:
@@ -259,7 +268,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     def _check_units(self, names: Names) -> None:
         """Degrees would be told by the box; without one the columns' names must do."""
         laplace = self.mechanism
-        if isinstance(laplace, NDLaplace) and laplace.bounds is None and laplace.scale is None:
+        if isinstance(laplace, NDLaplace) and laplace.domain is None and laplace.scale is None:
             refuse_degrees(names)
 
     def _check_unchanged(self) -> None:

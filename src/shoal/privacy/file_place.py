@@ -110,15 +110,15 @@ def place_of(path: Path) -> Place:
     1
     """
     if not _POINTS:
-        return _told(os.lstat(path), None, None)
+        return _place(os.lstat(path), None, None)
     with (
         _handle(path.parent, os.O_DIRECTORY) as folder,
         _handle(path.name, os.O_NOFOLLOW, within=folder) as file,
     ):
-        return _told(os.fstat(file), _mount_of(file), _mount_of(folder))
+        return _place(os.fstat(file), _mount_of(file), _mount_of(folder))
 
 
-def _told(status: os.stat_result, mount: int | None, folder_mount: int | None) -> Place:
+def _place(status: os.stat_result, mount: int | None, folder_mount: int | None) -> Place:
     links = status.st_nlink if stat.S_ISREG(status.st_mode) else 1
     return Place(status.st_dev, status.st_ino, links, mount, folder_mount)
 
@@ -168,9 +168,9 @@ def file_system(mount: int | None, mounts: bytes | None = None) -> str | None:
         except OSError:
             return None
     for line in mounts.splitlines():
-        number, *words = line.split()
+        number, *fields = line.split()
         if mount is not None and number == b"%d" % mount:
-            return words[words.index(b"-") + 1].decode("ascii", "replace")
+            return fields[fields.index(b"-") + 1].decode("ascii", "replace")
     return None
 
 

@@ -90,8 +90,8 @@ class Guarantee:
         )
 
     def __repr__(self) -> str:
-        told = {f.name: f.default for f in fields(self) if getattr(self, f.name) != f.default}
-        order = sorted(told, key=lambda name: name == "simulation")  # last
+        given = {f.name: f.default for f in fields(self) if getattr(self, f.name) != f.default}
+        order = sorted(given, key=lambda name: name == "simulation")  # last
         shown = self.to_dict()
         return f"{type(self).__name__}({', '.join(f'{name}={shown[name]}' for name in order)})"
 

@@ -17,8 +17,17 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["JournalStore", "Kept", "Record", "Run", "arrays_of", "packed", "unpacked", "value_of",
-           "work_digest"]  # fmt: skip
+__all__ = [
+    "JournalStore",
+    "Record",
+    "Run",
+    "StoredRun",
+    "arrays_of",
+    "output_of",
+    "pack_arrays",
+    "unpack_arrays",
+    "work_digest",
+]  # fmt: skip
 
 Arrays = Sequence[NDArray[Any]]
 
@@ -43,7 +52,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredRun:
     """A run found in the ledger's file, with what it released before it was stopped."""
 
     run: str
@@ -58,7 +67,7 @@ class JournalStore(Protocol):
     def find_runs(self, work: str) -> list[str]:
         """The names of the unfinished runs of this work, oldest first."""
 
-    def load_run(self, run: str) -> Kept | None:
+    def load_run(self, run: str) -> StoredRun | None:
         """A run with all it kept; ``None`` if it has ended."""
 
     def add_record(self, run: "Run", record: Record) -> None:
@@ -85,7 +94,7 @@ class Run:
     at, compute_seed
         When it began; the seed of its compute stream. No promise rests on that stream, and the
         steps between two releases must come out as they did.
-    kept
+    records
         What an earlier process released.
     """
 
@@ -95,7 +104,7 @@ class Run:
     store: JournalStore
     at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     compute_seed: int = field(default_factory=lambda: secrets.randbits(63))
-    kept: tuple[Record, ...] = ()
+    records: tuple[Record, ...] = ()
     lock: threading.RLock = field(default_factory=threading.RLock)  # one release at a time
     has_ended: bool = False
     _pages: int = 0
@@ -104,7 +113,7 @@ class Run:
     @property
     def resumed(self) -> bool:
         """Whether an earlier process paid for it."""
-        return bool(self.kept)
+        return bool(self.records)
 
     def next_page(self) -> int:
         """The number of a page that is opened now; a run opens the same ones each time."""
@@ -117,7 +126,7 @@ class Run:
 
     def recorded(self) -> Record | None:
         """The record of the release under way, if an earlier process made it."""
-        return next((each for each in self.kept if each.number == self._released), None)
+        return next((each for each in self.records if each.number == self._released), None)
 
     def advance(self) -> None:
         """The release under way is done."""
@@ -146,7 +155,7 @@ def arrays_of(mechanism: Any, output: Any) -> Arrays | None:
     return None
 
 
-def value_of(mechanism: Any, arrays: Arrays) -> Any:
+def output_of(mechanism: Any, arrays: Arrays) -> Any:
     """The output again, from its arrays."""
     if hasattr(mechanism, "from_arrays"):
         return mechanism.from_arrays(arrays)
@@ -154,12 +163,12 @@ def value_of(mechanism: Any, arrays: Arrays) -> Any:
     return array if array.ndim else int(array)
 
 
-def packed(arrays: Arrays) -> bytes:
+def pack_arrays(arrays: Arrays) -> bytes:
     """Arrays as bytes: a line of JSON on their kinds, then their numbers.
 
     Examples
     --------
-    >>> [a.tolist() for a in unpacked(packed([np.arange(3), np.array(True)]))]
+    >>> [a.tolist() for a in unpack_arrays(pack_arrays([np.arange(3), np.array(True)]))]
     [[0, 1, 2], True]
     """
     header = [{"dtype": array.dtype.str, "shape": array.shape} for array in arrays]
@@ -168,8 +177,8 @@ def packed(arrays: Arrays) -> bytes:
     return b"".join([json.dumps(header).encode(), b"\n", *numbers])
 
 
-def unpacked(content: bytes) -> list[NDArray[Any]]:
-    """The arrays that ``packed`` made bytes of."""
+def unpack_arrays(content: bytes) -> list[NDArray[Any]]:
+    """The arrays that ``pack_arrays`` made bytes of."""
     header, _, numbers = content.partition(b"\n")
     arrays, place = [], 0
     for each in json.loads(header):

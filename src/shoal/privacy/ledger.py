@@ -22,7 +22,7 @@ from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch, setting
 from shoal.privacy.exact import plain
 from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.journal import Record, Run, work_digest
-from shoal.privacy.page import Page, text_of
+from shoal.privacy.page import Page, ledger_text
 from shoal.privacy.sqlite_file import taking_turns
 from shoal.privacy.store import Entry, FileStore, Limits, MemoryStore, Store
 
@@ -116,7 +116,7 @@ class Ledger:
                 f"A {type(promise).__name__} came where a promise belongs.",
                 "E.g. ledger.open(PureDP(1.0), by='autumn report').",
             )
-        by, whole = text_of(by, "by"), None if of is None else text_of(of, "of")
+        by, whole = ledger_text(by, "by"), None if of is None else ledger_text(of, "of")
         if self.run is None or self.run.recorded() is None:  # else it is paid for
             _check(promise, *self._store.state(_kind_text(promise)))
 
@@ -195,8 +195,8 @@ class Ledger:
             return Entry(now, by, what, made, _check(made, total, limits))
 
         with taking_turns():
-            kept = None if record is None or self.run is None else (self.run, record)
-            self._store.append(_kind_text(made), check, kept)
+            release = None if record is None or self.run is None else (self.run, record)
+            self._store.append(_kind_text(made), check, release)
 
     def _settle(self, limits: Limits) -> None:
         stored = self._store.set_limits(limits, if_new=True)
@@ -239,13 +239,13 @@ class Ledger:
 def _run_of(store: FileStore, work: str, by: str, name: str | None, held: ExitStack) -> Run:
     """The run to go on with, or a new one; no other process has it while ``held`` is open."""
     store.sweep_locks()
-    for found in store.find_runs(work):
-        if not held.enter_context(store.lock_of(found)):
+    for candidate in store.find_runs(work):
+        if not held.enter_context(store.lock_of(candidate)):
             continue
-        kept = store.load_run(found)  # none if the process that had it came to its end
-        if kept is not None and name in (None, found):
-            return Run(found, work, by, store, kept.at, kept.compute_seed, kept.records)
-        store.forget_run(found)  # what it kept beside the ledger is gone
+        stored = store.load_run(candidate)  # none if the process that had it came to its end
+        if stored is not None and name in (None, candidate):
+            return Run(candidate, work, by, store, stored.at, stored.compute_seed, stored.records)
+        store.forget_run(candidate)  # what it kept beside the ledger is gone
     run = Run(name or secrets.token_hex(16), work, by, store)
     tries = (held.enter_context(store.lock_of(run.name)) for _ in range(3))
     any(tries)  # another process may have swept the lock just as it was made

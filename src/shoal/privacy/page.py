@@ -21,7 +21,7 @@ from shoal.errors import (
     RunChanged,
 )
 from shoal.privacy.guarantees import ApproxDP, Budget, Guarantee, PureDP, Unprotected
-from shoal.privacy.journal import Record, Run, arrays_of, packed, unpacked, value_of
+from shoal.privacy.journal import Record, Run, arrays_of, output_of, pack_arrays, unpack_arrays
 from shoal.privacy.sqlite_file import taking_turns
 
 __all__ = ["Mechanism", "Page"]
@@ -112,7 +112,7 @@ class Page:
         """
         made = mechanism.guarantee
         _check_call(mechanism, value, rng)
-        what = text_of(of, "of")
+        what = ledger_text(of, "of")
         if self.run is not None and not _is_seeded(rng):
             with self.run.lock:
                 _check_going(self.run)
@@ -138,7 +138,7 @@ class Page:
                 "A person could be in one part before a crash and in another after it: release "
                 "one after the other, or outside of Ledger.resumable.",
             )
-        yield Parts(self, text_of(of, "of"))
+        yield Parts(self, ledger_text(of, "of"))
 
     def total(self) -> Guarantee:
         """What mechanisms received, as a promise of the page's kind."""
@@ -158,12 +158,12 @@ class Page:
         of: str,
     ) -> Output:
         """Release what the run keeps until its output is written, or release it again."""
-        made, what = mechanism.guarantee, self._asked(mechanism, value, of)
+        made, what = mechanism.guarantee, self._release_text(mechanism, value, of)
         recorded = run.recorded()
         if recorded is not None:
             return self._release_again(run, mechanism, value, rng, of, what, recorded)
         if getattr(mechanism, "kept_by", None) == run.name:
-            self._pay(lambda: made, rng, of, run.next_record(what, packed([])))  # [P5]
+            self._pay(lambda: made, rng, of, run.next_record(what, pack_arrays([])))  # [P5]
             return mechanism.release(value, rng)
         if getattr(mechanism, "pays_first", False):
             begun = run.next_record(what, None)
@@ -199,9 +199,9 @@ class Page:
         self._pay(lambda: made, rng, of, paid=True)  # [P4] held against the promise all the same
         if getattr(mechanism, "kept_by", None) == run.name:
             return mechanism.release(value, rng)
-        return cast("Output", value_of(mechanism, unpacked(recorded.content)))
+        return cast("Output", output_of(mechanism, unpack_arrays(recorded.content)))
 
-    def _asked(self, mechanism: Mechanism[Value, Any], value: Value, of: str) -> str:
+    def _release_text(self, mechanism: Mechanism[Value, Any], value: Value, of: str) -> str:
         """What a release is: a run that goes on must ask for the same, on a page as dear."""
         shape = getattr(value, "shape", "") if isinstance(value, np.ndarray) else ""
         name = f"{type(mechanism).__name__}, {mechanism.guarantee}"
@@ -296,7 +296,7 @@ class Part:
         return mechanism.release(value, rng)
 
 
-def text_of(value: object, name: str) -> str:
+def ledger_text(value: object, name: str) -> str:
     """Words for the ledger."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidSetting(
@@ -331,7 +331,7 @@ def _check_going(run: Run) -> None:
 
 def _content(mechanism: Mechanism[Any, Any], output: Any) -> bytes | None:
     arrays = arrays_of(mechanism, output)
-    return None if arrays is None else packed(arrays)
+    return None if arrays is None else pack_arrays(arrays)
 
 
 def _check_kind(more: Guarantee, budget: Guarantee) -> None:

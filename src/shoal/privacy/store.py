@@ -25,7 +25,7 @@ from shoal.errors import (
 from shoal.files import file_lock, take_lock
 from shoal.privacy import sqlite_file
 from shoal.privacy.guarantees import Budget, Guarantee, guarantee_of
-from shoal.privacy.journal import Kept, Record, Run
+from shoal.privacy.journal import Record, Run, StoredRun
 from shoal.privacy.sqlite_file import SqliteFile
 
 __all__ = ["Entry", "FileStore", "Limits", "MemoryStore", "Store"]
@@ -54,7 +54,7 @@ Release = tuple[Run, Record]
 class Store(Protocol):
     """What both kinds of storage can do. The ledger calls them one at a time."""
 
-    def append(self, kind: str, check: Check, kept: "Release | None" = None) -> None:
+    def append(self, kind: str, check: Check, release: "Release | None" = None) -> None:
         """Check and write in one step, with what was released, if that is to be kept."""
 
     def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
@@ -78,7 +78,7 @@ class MemoryStore:
         self._entries: list[tuple[str, Entry]] = []
         self._limits: Limits = ()
 
-    def append(self, kind: str, check: Check, kept: Release | None = None) -> None:
+    def append(self, kind: str, check: Check, release: Release | None = None) -> None:
         """Check and write in one step; what was released goes with the process, as all else."""
         if os.getpid() != self._owner:
             raise LedgerNotWritable.unspent(
@@ -162,7 +162,7 @@ class FileStore:
         """Where it lies."""
         return self._file.path
 
-    def append(self, kind: str, check: Check, kept: Release | None = None) -> None:
+    def append(self, kind: str, check: Check, release: Release | None = None) -> None:
         """Check and write in one step, with what was released, if that is to be kept."""
         with self._open(write=True) as db:
             entry = check(*_state(db, kind))
@@ -171,8 +171,8 @@ class FileStore:
                 "INSERT INTO entries (at, by, what, kind, guarantee, total) VALUES (?,?,?,?,?,?)",
                 (*values, _text(entry.total)),
             )
-            if kept is not None:
-                _add_record(db, *kept)
+            if release is not None:
+                _add_record(db, *release)
 
     def add_record(self, run: Run, record: Record) -> None:
         """Keep one release of a run, in place of what its number had; on disk at the return."""
@@ -186,12 +186,12 @@ class FileStore:
             rows = db.execute(query, (work,)).fetchall() if _has_journal(db) else []
         return [name for (name,) in rows]
 
-    def load_run(self, run: str) -> Kept | None:
+    def load_run(self, run: str) -> StoredRun | None:
         """A run with all it kept; ``None`` if it has ended."""
         query = "SELECT at, compute_seed FROM runs WHERE name = ?"
         with self._open() as db:
             row = db.execute(query, (run,)).fetchone() if _has_journal(db) else None
-            return None if row is None else Kept(run, row[0], row[1], _records(db, run))
+            return None if row is None else StoredRun(run, row[0], row[1], _records(db, run))
 
     @contextmanager
     def lock_of(self, run: str) -> Iterator[bool]:

@@ -2,10 +2,9 @@
 
 The numbers behind the words: what a promise of epsilon limits, rounded to the careful side.
 
-With E = e^epsilon, p a belief before and x a chance if the person's rows are left out:
+With E = e^epsilon and p a belief before:
 
     belief        p / (p + (1-p) E)  <=  after  <=  p E / (1 - p + p E)       (Bayes)
-    consequence   chance with the rows  <=  min(E x, 1 - (1-x) / E)
     advantage     true positive rate - false positive rate  <=  tanh(epsilon / 2)
 
 Sums run in 50 decimal digits and E is taken one step up, so upper limits are never understated.
@@ -25,18 +24,17 @@ __all__ = [
     "at_most",
     "belief",
     "by_factor",
-    "consequence",
     "decimal",
-    "down",
     "hundredths",
     "in_100",
-    "large",
+    "large_budget_note",
     "odds",
     "odds_move",
     "one_in",
     "remaining",
-    "small_guess",
-    "up",
+    "round_down",
+    "round_up",
+    "small_belief_note",
 ]
 
 _DIGITS = 50
@@ -57,7 +55,7 @@ def decimal(value: Fraction) -> str:
     >>> decimal(Fraction(1, 4)), decimal(Fraction(1, 3)), decimal(Fraction(1, 10**9))
     ('0.25', 'about 0.334', '0.000000001')
     """
-    return _short(value, ROUND_CEILING, up)
+    return _short(value, ROUND_CEILING, round_up)
 
 
 def remaining(value: Fraction) -> str:
@@ -68,7 +66,7 @@ def remaining(value: Fraction) -> str:
     >>> remaining(Fraction(1, 4)), remaining(Fraction(1, 3)), remaining(Fraction(-1))
     ('0.25', 'about 0.333', '0')
     """
-    return _short(value, ROUND_FLOOR, down) if value > 0 else "0"
+    return _short(value, ROUND_FLOOR, round_down) if value > 0 else "0"
 
 
 def amount(guarantee: Budget) -> str:
@@ -118,12 +116,12 @@ def by_factor(factor: str) -> str:
     return f"by a factor of at most {factor}"
 
 
-def large(epsilon: Fraction) -> tuple[str, ...]:
+def large_budget_note(epsilon: Fraction) -> tuple[str, ...]:
     """What to say of a budget that is too large to hide much."""
-    return (f"A {small_guess(epsilon)}",) if epsilon >= 5 else ()
+    return (f"A {small_belief_note(epsilon)}",) if epsilon >= 5 else ()
 
 
-def small_guess(epsilon: Fraction) -> str:
+def small_belief_note(epsilon: Fraction) -> str:
     """What a faint suspicion can become."""
     return f"1 in 100 guess can become {in_100(belief(Decimal('0.01'), epsilon).most)} in 100."
 
@@ -141,7 +139,7 @@ def belief(before: Decimal, epsilon: Fraction) -> Belief:
     Examples
     --------
     >>> after = belief(Decimal("0.1"), Fraction(1))
-    >>> down(hundredths(after.least)), up(hundredths(after.most))
+    >>> round_down(hundredths(after.least)), round_up(hundredths(after.most))
     ('3.92', '23.2')
     """
     with localcontext(Context(prec=_DIGITS)):
@@ -149,19 +147,6 @@ def belief(before: Decimal, epsilon: Fraction) -> Belief:
         rest = 1 - before
         least = before / (before + rest * factor)
         return Belief(least, before * factor / (rest + before * factor))
-
-
-def consequence(without: Decimal, epsilon: Fraction) -> Decimal:
-    """The most a chance of ``without`` becomes when the person's rows are there.
-
-    Examples
-    --------
-    >>> up(hundredths(consequence(Decimal("0.1"), Fraction(1))))
-    '27.2'
-    """
-    with localcontext(Context(prec=_DIGITS)):
-        factor = _factor(epsilon)
-        return min(factor * without, 1 - (1 - without) / factor)
 
 
 def advantage(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Decimal:
@@ -190,7 +175,7 @@ def odds(epsilon: Fraction) -> str:
     ('2.72', '149', 'over 1,000')
     """
     factor = _factor(epsilon)
-    return "over 1,000" if factor > 1000 else up(factor)
+    return "over 1,000" if factor > 1000 else round_up(factor)
 
 
 def hundredths(chance: Decimal) -> Decimal:
@@ -198,18 +183,18 @@ def hundredths(chance: Decimal) -> Decimal:
     return chance.scaleb(2, context=Context(prec=2 * _DIGITS))
 
 
-def up(value: Decimal) -> str:
+def round_up(value: Decimal) -> str:
     """Three significant digits, rounded up.
 
     Examples
     --------
-    >>> up(Decimal("73.106")), up(Decimal("0.011"))
+    >>> round_up(Decimal("73.106")), round_up(Decimal("0.011"))
     ('73.2', '0.0110')
     """
     return _rounded(value, ROUND_CEILING)
 
 
-def down(value: Decimal) -> str:
+def round_down(value: Decimal) -> str:
     """Three significant digits, rounded down."""
     return _rounded(value, ROUND_FLOOR)
 

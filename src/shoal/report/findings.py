@@ -35,13 +35,13 @@ from shoal.report.amounts import (
     amount,
     belief,
     decimal,
-    down,
     hundredths,
     in_100,
     odds,
     one_in,
     remaining,
-    up,
+    round_down,
+    round_up,
 )
 from shoal.report.guarantee_text import Promise
 from shoal.report.promise import SIMULATION, in_all, promise
@@ -90,9 +90,9 @@ def findings(
     settings = {name: _opened(name, leaf, Public) for name, leaf in result.settings.items()}
     released = {name: _opened(name, leaf, Released) for name, leaf in result.released.items()}
     _check_publishable(result.guarantee, settings)
-    words = promise(result.guarantee, **settings.pop("context", {}))
+    promised = promise(result.guarantee, **settings.pop("context", {}))
     account = _account(result.guarantee, ledger)
-    words = replace(words, fails=words.fails + in_all(result.guarantee, account["total"]))
+    promised = replace(promised, fails=promised.fails + in_all(result.guarantee, account["total"]))
     return {
         "schema": "shoal.report/1",
         "audience": audience,
@@ -100,12 +100,12 @@ def findings(
         "simulation": result.guarantee.simulation,
         "banner": SIMULATION if result.guarantee.simulation else None,
         "guarantee": result.guarantee.to_dict(),
-        "sentences": _plain(asdict(words)),
-        "lead": _lead_parts(words),
+        "sentences": _plain(asdict(promised)),
+        "lead": _lead_parts(promised),
         "limits": _limits(result.guarantee),
         "limits_in_all": _limits(account["total"]) if account["earlier"] else None,
-        "label": _label(words, settings, account, result.guarantee.simulation),
-        "figures": [*_promise_figures(words), *_result_figures(released.pop("figures", ()))],
+        "label": _label(promised, settings, account, result.guarantee.simulation),
+        "figures": [*_promise_figures(promised), *_result_figures(released.pop("figures", ()))],
         "errors": [str(each) for each in released.pop("errors", ())],
         "outsider": [str(each) for each in released.pop("outsider", ())],
         "result": {
@@ -182,7 +182,7 @@ def _limits(guarantee: Guarantee | None) -> dict[str, Any] | None:
     beliefs = []
     for before in _BELIEFS:
         after = belief(Decimal(before) / 100, guarantee.epsilon)
-        least, most = down(hundredths(after.least)), up(hundredths(after.most))
+        least, most = round_down(hundredths(after.least)), round_up(hundredths(after.most))
         beliefs.append({"before": before, "least": least, "most": _below_100(most)})
     gap = in_100(advantage(guarantee.epsilon, delta))
     return {"epsilon": decimal(guarantee.epsilon), "odds": odds(guarantee.epsilon)} | {
@@ -228,7 +228,7 @@ def _bar(account: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _label(
-    words: Promise, settings: Mapping[str, Any], account: Mapping[str, Any], simulation: bool
+    promise: Promise, settings: Mapping[str, Any], account: Mapping[str, Any], simulation: bool
 ) -> list[dict[str, str]]:
     """Eight fields in one order on every page; a missing one says so."""
     spent = NOT_STATED
@@ -240,9 +240,9 @@ def _label(
         if account["simulated"] is not None and not simulation:
             spent += f"; {amount(account['simulated'])} of it simulated"
     fields = {
-        "Promise": f"{words.name}; not kept: a simulation" if simulation else words.name,
-        "Protected": words.protects,
-        "Compared with": words.compared,
+        "Promise": f"{promise.name}; not kept: a simulation" if simulation else promise.name,
+        "Protected": promise.protects,
+        "Compared with": promise.compared,
         "Who saw the rows": settings.get("holder", NOT_STATED),
         "Bounds": settings.get("bounds", NOT_STATED),
         "Noise": settings.get("noise", NOT_STATED),
@@ -252,24 +252,24 @@ def _label(
     return [{"name": name, "value": str(value)} for name, value in fields.items()]
 
 
-def _lead_parts(words: Promise) -> list[dict[str, str]]:
+def _lead_parts(promise: Promise) -> list[dict[str, str]]:
     """The large sentence cut where its two chances stand, so that they can be set in colour."""
-    if words.before is None or words.after is None:
-        return [{"text": words.lead, "role": ""}]
-    least = "" if words.after.startswith("over") else "at most "
-    rest, parts = words.lead, []
-    for role, chance in (("before", words.before), ("after", least + words.after)):
-        text, found, rest = rest.partition(f"{chance} in 100")
-        parts += [{"text": text, "role": ""}, {"text": found, "role": role}]
+    if promise.before is None or promise.after is None:
+        return [{"text": promise.lead, "role": ""}]
+    least = "" if promise.after.startswith("over") else "at most "
+    rest, parts = promise.lead, []
+    for role, chance in (("before", promise.before), ("after", least + promise.after)):
+        text, chance_text, rest = rest.partition(f"{chance} in 100")
+        parts += [{"text": text, "role": ""}, {"text": chance_text, "role": role}]
     return [*parts, {"text": rest, "role": ""}]
 
 
-def _promise_figures(words: Promise) -> list[dict[str, Any]]:
-    if words.before is None or words.after is None:
+def _promise_figures(promise: Promise) -> list[dict[str, Any]]:
+    if promise.before is None or promise.after is None:
         return []
-    before, after = int(words.before), int(words.after.removeprefix("over "))
+    before, after = int(promise.before), int(promise.after.removeprefix("over "))
     pair = [(dots(before), "believed before"), (dots(before, after), "at most, after")]
-    heads = [f"{words.before} in 100", f"{words.after} in 100"]
+    heads = [f"{promise.before} in 100", f"{promise.after} in 100"]
     return [
         {"section": "promise", "head": head, "caption": caption, **figure.to_dict()}
         for head, (figure, caption) in zip(heads, pair, strict=True)

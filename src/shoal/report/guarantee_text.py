@@ -23,7 +23,7 @@ from shoal.report.amounts import (
     by_factor,
     decimal,
     in_100,
-    large,
+    large_budget_note,
     odds,
     odds_move,
     one_in,
@@ -31,16 +31,16 @@ from shoal.report.amounts import (
 
 __all__ = [
     "GROUPS",
-    "KEPT",
+    "HOLDER_KEEPS_ROWS",
     "LATER",
     "OTHERS",
     "REPORTED",
     "TABLE_TERMS",
     "Promise",
-    "of_groups",
-    "of_places",
-    "of_reports",
-    "of_tables",
+    "k_anonymity_promise",
+    "local_promise",
+    "metric_promise",
+    "table_promise",
 ]
 
 GROUPS = (
@@ -49,7 +49,9 @@ GROUPS = (
 )
 OTHERS = "People whose rows say something about you count for themselves: family, friends, twins."
 REPORTED = "Worked out from reports that were changed at random one by one; none is listed here."
-KEPT = "Whoever collected the rows still holds them. This page does not cover how they are kept."
+HOLDER_KEEPS_ROWS = (
+    "Whoever collected the rows still holds them. This page does not cover how they are kept."
+)
 LATER = "Other releases from the same rows add up. Only those in this table's ledger are counted."
 
 _TERMS = (
@@ -103,7 +105,7 @@ class Promise:
     terms: tuple[tuple[str, str], ...] = _TERMS
 
 
-def of_tables(guarantee: PureDP | ApproxDP, value: str = "value", **_: Any) -> Promise:
+def table_promise(guarantee: PureDP | ApproxDP, value: str = "value", **_: Any) -> Promise:
     """Presence is hidden, or only what a row says."""
     if guarantee.neighbours == "replace-one":
         return _replace_one(guarantee, value)
@@ -128,10 +130,10 @@ def _add_remove(guarantee: PureDP | ApproxDP) -> Promise:
             *_broken(guarantee),
             GROUPS,
             f"One of your values, if your presence is known: {_value_limit(guarantee)}.",
-            KEPT,
+            HOLDER_KEEPS_ROWS,
             OTHERS,
             LATER,
-            *large(guarantee.epsilon),
+            *large_budget_note(guarantee.epsilon),
         ),
         name=_named(guarantee),
         protects="one row" if guarantee.rows == 1 else f"one person, up to {guarantee.rows} rows",
@@ -161,10 +163,10 @@ def _replace_one(guarantee: PureDP | ApproxDP, value: str) -> Promise:
             *_broken(guarantee),
             "That you are in the table is not hidden, nor how many people are.",
             GROUPS,
-            KEPT,
+            HOLDER_KEEPS_ROWS,
             OTHERS,
             LATER,
-            *large(guarantee.epsilon),
+            *large_budget_note(guarantee.epsilon),
         ),
         name=_named(guarantee),
         protects="the values of one row"
@@ -219,42 +221,27 @@ class _Made(NamedTuple):
 
     where: str
     truth: str
-    kept: str
-    seen: str
+    truth_place: str
+    visible: str
     fails: tuple[str, ...] = ()
 
 
 _ON_DEVICE = _Made(
     where="on your own device before it was sent",
     truth="Nobody, the collector included, holds the true one.",
-    kept="never left your device",
-    seen="That you took part, when, and from which address is not hidden.",
+    truth_place="never left your device",
+    visible="That you took part, when, and from which address is not hidden.",
 )
 _BY_HOLDER = _Made(
     where="before it left whoever holds the table",
     truth="They still hold the true one.",
-    kept="is in no report",
-    seen="That you are in the table is not hidden.",
-    fails=(KEPT,),
+    truth_place="is in no report",
+    visible="That you are in the table is not hidden.",
+    fails=(HOLDER_KEEPS_ROWS,),
 )
 
 
-_ON_DEVICE = _Made(
-    where="on your own device before it was sent",
-    truth="Nobody, the collector included, holds the true one.",
-    kept="never left your device",
-    seen="That you took part, when, and from which address is not hidden.",
-)
-_BY_HOLDER = _Made(
-    where="before it left whoever holds the table",
-    truth="They still hold the true one.",
-    kept="is in no report",
-    seen="That you are in the table is not hidden.",
-    fails=(KEPT,),
-)
-
-
-def of_reports(
+def local_promise(
     guarantee: LocalDP, value: str = "answer", by_holder: bool = False, **_: Any
 ) -> Promise:
     """One limit, whatever was reported."""
@@ -268,17 +255,17 @@ def of_reports(
         exact=f"P[R(x) ∈ S] ≤ e^ε · P[R(x′) ∈ S] with ε = {decimal(guarantee.epsilon)}, for all S "
         "and any two values x, x′ of one person; δ = 0. Several reports: ε times their number.",
         holds=(
-            f"The true {value} {made.kept}.",
+            f"The true {value} {made.truth_place}.",
             "Nothing computed later from the reports can weaken the limit.",
             f"The limit is the same for every {value}.",
         ),
         fails=(
-            made.seen,
+            made.visible,
             "Each further report of yours adds to what can be learnt.",
             *made.fails,
             GROUPS,
             OTHERS,
-            *large(guarantee.epsilon),
+            *large_budget_note(guarantee.epsilon),
         ),
         name=f"ε = {decimal(guarantee.epsilon)} a report, local differential privacy",
         protects=f"one {value} of one person",
@@ -290,7 +277,7 @@ def of_reports(
     )
 
 
-def of_places(
+def metric_promise(
     guarantee: MetricDP, diameter: float | None = None, dimensions: int | None = None, **_: Any
 ) -> Promise:
     """A limit that grows with distance."""
@@ -352,7 +339,7 @@ def _length(value: float, unit: str) -> str:
     return f"{value:.3g}" if unit == "1" else f"{value:.3g} {unit}"
 
 
-def of_groups(
+def k_anonymity_promise(
     guarantee: KAnonymity,
     columns: Sequence[str] = (),
     rules: Sequence[Mapping[str, Any]] = (),

@@ -18,8 +18,14 @@ from shoal.privacy import (
     PureDP,
     Unprotected,
 )
-from shoal.report.amounts import small_guess
-from shoal.report.guarantee_text import Promise, of_groups, of_places, of_reports, of_tables
+from shoal.report.amounts import small_belief_note
+from shoal.report.guarantee_text import (
+    Promise,
+    k_anonymity_promise,
+    local_promise,
+    metric_promise,
+    table_promise,
+)
 
 __all__ = ["SIMULATION", "Promise", "in_all", "promise"]
 
@@ -51,15 +57,15 @@ def promise(guarantee: Guarantee, **context: Any) -> Promise:
     >>> promise(Unprotected("The scores are the plain ones.")).lead
     'No promise. The scores are the plain ones.'
     """
-    words: dict[type[Guarantee], Callable[..., Promise]] = {
-        PureDP: of_tables,
-        ApproxDP: of_tables,
-        LocalDP: of_reports,
-        MetricDP: of_places,
-        KAnonymity: of_groups,
+    writers: dict[type[Guarantee], Callable[..., Promise]] = {
+        PureDP: table_promise,
+        ApproxDP: table_promise,
+        LocalDP: local_promise,
+        MetricDP: metric_promise,
+        KAnonymity: k_anonymity_promise,
         Unprotected: _unprotected,
     }
-    return words[type(guarantee)](guarantee, **context)
+    return writers[type(guarantee)](guarantee, **context)
 
 
 def in_all(guarantee: Guarantee, total: Budget | None) -> tuple[str, ...]:
@@ -69,7 +75,7 @@ def in_all(guarantee: Guarantee, total: Budget | None) -> tuple[str, ...]:
     if guarantee.epsilon >= 5:
         return ()
     return (
-        (f"With all releases counted, a {small_guess(total.epsilon)}",)
+        (f"With all releases counted, a {small_belief_note(total.epsilon)}",)
         if total.epsilon >= 5
         else ()
     )

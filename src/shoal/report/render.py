@@ -43,11 +43,11 @@ def texts(findings: Mapping[str, Any], page: Path) -> dict[Path, str]:
 
     A curator's page has no second file: the fewer copies of protected numbers, the better.
     """
-    found = {page: render(findings)}
+    files = {page: render(findings)}
     if findings["audience"] == "public":
         numbers = json.dumps(findings, indent=1, ensure_ascii=False) + "\n"
-        found[page.with_suffix(".json")] = numbers
-    return found
+        files[page.with_suffix(".json")] = numbers
+    return files
 
 
 def write(
@@ -58,12 +58,12 @@ def write(
     Seeded findings go to ``report-simulation.*``, so that nobody takes one for the other.
     """
     stem = "report-simulation" if findings["simulation"] else "report"
-    found = texts(findings, Path(folder, f"{stem}.html"))
+    files = texts(findings, Path(folder, f"{stem}.html"))
     with ExitStack() as stack:
-        for path, text in found.items():
+        for path, text in files.items():
             part = stack.enter_context(whole_file(path, overwrite))
             part.write_text(text, encoding="utf-8", newline="\n")
-    return list(found)
+    return list(files)
 
 
 @cache

@@ -56,7 +56,7 @@ class Verdicts:
     again: str = ""
 
 
-def verdict_page(told: Verdicts) -> str:
+def verdict_page(verdicts: Verdicts) -> str:
     """The page as one HTML file.
 
     Examples
@@ -66,9 +66,9 @@ def verdict_page(told: Verdicts) -> str:
     >>> "Audit of &lt;x&gt;" in page, "CURATOR" in page, "<script" in page
     (True, False, False)
     """
-    values = {name: getattr(told, name) for name in told.__dataclass_fields__}
+    values = {name: getattr(verdicts, name) for name in verdicts.__dataclass_fields__}
     values["facts_"], values["tables_"] = values.pop("facts"), values.pop("tables")
-    values["details"] = [_plain(each) for each in told.details]
+    values["details"] = [_plain(each) for each in verdicts.details]
     return page_of("verdict.html", {**values, **made_with()})
 
 

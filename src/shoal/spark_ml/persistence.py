@@ -12,14 +12,18 @@ from shoal.anonymize import TopDownSpecialization
 from shoal.anonymize.policy import Policy, guarantee_of, policy_of
 from shoal.anonymize.problem import Metrics
 from shoal.cluster.local.saving import mechanism_of
+from shoal.cluster.wave.saving import options_from_json, options_to_json
 from shoal.documents import json_of
-from shoal.domain import Box
+from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting, UnreadableModel, setting
 from shoal.mechanisms import bayes_remap, clamp, snap
 from shoal.mechanisms.local.laplace.prior import Prior
 from shoal.perturb import settings_of
+from shoal.perturb.settings import parameters_of
 from shoal.privacy import Ledger
+from shoal.privacy import guarantee_of as privacy_of
 from shoal.privacy.exact import exact_budget, plain
+from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
 from shoal.synopsis.folder import box_from, read_part, write_part
 
 __all__ = ["alive", "ledger_of", "load_cut", "save_cut", "told"]
@@ -27,7 +31,7 @@ __all__ = ["alive", "ledger_of", "load_cut", "save_cut", "told"]
 _CUT, _SCHEMA = "cut.json", "shoal.cut/1"
 _REMAPS: dict[str, Callable[..., Any]] = {"BayesRemap": bayes_remap, "Clamp": clamp, "Snap": snap}
 _PARTS: dict[str, Callable[[Any], Any]] = {
-    "box": box_from,
+    "domain": box_from,
     "prior": lambda said: said if said == "em" else Prior(said["atoms"], said["weights"]),
 }
 
@@ -115,9 +119,27 @@ def _path_told(ledger: str | Path | Ledger) -> str:
 
 
 def _remap_alive(said: dict[str, Any]) -> Any:
-    settings = {name: value for name, value in said.items() if name != "class"}
-    parts = {name: of(settings[name]) for name, of in _PARTS.items() if name in settings}
-    return _REMAPS[said["class"]](**settings | parts)
+    parameters = parameters_of(said)
+    parts = {name: of(parameters[name]) for name, of in _PARTS.items() if name in parameters}
+    return _REMAPS[said["class"]](**parameters | parts)
+
+
+def _method_told(method: Any) -> Any:
+    if isinstance(method, Synopsis):
+        return {"class": type(method).__name__, **method._settings_of_cells()}
+    return options_to_json(method)
+
+
+def _method_alive(said: Any) -> Any:
+    if not isinstance(said, dict) or "class" not in said:
+        return options_from_json(said)
+    kind = {"AdaptiveGrid": AdaptiveGrid, "PrivTree": PrivTree, "UniformGrid": UniformGrid}
+    return kind[said["class"]](**{name: of for name, of in said.items() if name != "class"})
+
+
+def _domain_alive(said: dict[str, Any]) -> Box | Schema:
+    """A schema is told from a box by its version."""
+    return Schema.of(said) if "version" in said else box_from(said)
 
 
 def _budget_told(budget: Any) -> str:
@@ -140,11 +162,13 @@ def _cannot_keep(name: str, value: Any) -> InvalidSetting:
 
 _BUDGET = _Way(_budget_told, str)
 _WAYS = {
-    "domain": _Way(Box.to_dict, box_from),
+    "domain": _Way(lambda domain: domain.to_dict(), _domain_alive),
+    "privacy": _Way(lambda privacy: privacy.to_dict(), privacy_of),
     "ledger": _Way(_path_told, str),
     "policy": _Way(lambda policy: _policy_told(policy_of(policy)), _policy_alive),
     "mechanism": _Way(settings_of, mechanism_of),
     "remap": _Way(settings_of, _remap_alive),
+    "method": _Way(_method_told, _method_alive),
+    "selector": _Way(options_to_json, options_from_json),
     "epsilon": _BUDGET,
-    "delta": _BUDGET,
 }

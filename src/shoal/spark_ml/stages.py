@@ -30,6 +30,7 @@ from pyspark.ml.util import (
 from shoal import anonymize, cluster, perturb
 from shoal.anonymize.policy import policy_of
 from shoal.cluster.model_folder import load_model, write_model
+from shoal.cluster.wave.saving import grouped_settings
 from shoal.engine import rows_of
 from shoal.engine.scratch import scratch
 from shoal.engine.spark.failures import guarded
@@ -87,6 +88,11 @@ class _Kept(Params, MLWritable, MLReadable):  # type: ignore[misc]
         """What was saved there."""
         stage: Self = cls.read().load(path)
         return stage
+
+    @classmethod
+    def _present(cls, params: dict[str, Any]) -> dict[str, Any]:
+        """Params as this version names them, of those that an earlier one saved."""
+        return params
 
     def _write_fit(self, folder: Path) -> None:
         """Write what was fitted; settings alone have nothing."""
@@ -148,8 +154,8 @@ class _Labelling(_Kept, HasPredictionCol, Model):  # type: ignore[misc]
 
     def _transform(self, dataset: Any) -> Any:
         name = self.getPredictionCol()
-        rows: Any = rows_of(dataset, self.fitted.domain)
-        labelled = rows.map(self.fitted._labels(), [name]).appended()
+        rows: Any = rows_of(dataset, self.fitted.box)
+        labelled = rows.map(self.fitted._labels(), [name]).like_input()
         return labelled.withMetadata(name, HOLDER)
 
     def _write_fit(self, folder: Path) -> None:
@@ -203,6 +209,10 @@ class WaveCluster(_Clusterer):
 
     _embedded, _fitted = cluster.WaveCluster, WaveClusterModel
 
+    @classmethod
+    def _present(cls, params: dict[str, Any]) -> dict[str, Any]:
+        return grouped_settings(params)
+
 
 class TopDownSpecializationModel(_Kept, Model):  # type: ignore[misc]
     """Publishes rows under the cut that was found, and counts what comes out again.
@@ -246,7 +256,7 @@ class TopDownSpecialization(_Stage, Estimator):  # type: ignore[misc]
 
     def __init__(self, policy: Any = None, **settings: Any) -> None:
         if settings:
-            policy = anonymize.TopDownSpecialization(policy=policy, **settings)._policy()
+            policy = anonymize.TopDownSpecialization(policy=policy, **settings).to_policy()
         super().__init__(policy=policy)
 
     def _fit(self, dataset: Any) -> Any:
@@ -334,5 +344,5 @@ class _Reader(MLReader):  # type: ignore[misc]
             raise UnreadableModel(f"{path} holds no {name}.", "Load it with its own class.")
         stage = self._kind()
         stage._resetUid(said["uid"])
-        stage._set(**{n: alive(n, value) for n, value in said["paramMap"].items()})
+        stage._set(**stage._present({n: alive(n, value) for n, value in said["paramMap"].items()}))
         return stage

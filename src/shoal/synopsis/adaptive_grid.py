@@ -5,17 +5,18 @@ A grid whose cells are split again, each into as many parts as it was found to d
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from fractions import Fraction
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.domain import Box, Grid
+from shoal.domain import Box, Grid, Schema
 from shoal.domain.box import Matrix, as_matrix
 from shoal.domain.grid import MAX_CELLS, Keys, whole_steps
 from shoal.engine import Rows
 from shoal.errors import InvalidDomain, TooLarge
-from shoal.estimator import Counter, Neighbours
+from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Seed
@@ -152,8 +153,10 @@ class AdaptiveGrid(GridSynopsis):
 
     Parameters
     ----------
-    epsilon, domain
-        The budget of one ``fit``; public bounds, to which rows are moved.
+    epsilon, privacy
+        The budget of one ``fit``, or the whole promise: one of the two.
+    domain
+        Public bounds, to which rows are moved.
     cells
         Coarse cells along each axis, one number or one an axis; choose them without the rows.
         ``"auto"`` takes :math:`\lceil\max(100^{1/d}, (N\varepsilon/10)^{2/(2+d)}/4)\rceil`, N the
@@ -170,7 +173,7 @@ class AdaptiveGrid(GridSynopsis):
         Never make the empty parts, so that there may be up to 2**62; coarse cells stay dense.
     max_cells
         The most cells to count, and, sparse, the most empty ones to keep.
-    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
+    n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
     Examples
@@ -189,16 +192,14 @@ class AdaptiveGrid(GridSynopsis):
     def __init__(
         self,
         *,
-        epsilon: Any,
-        domain: Box | None,
+        epsilon: Any = None,
+        privacy: PureDP | None = None,
+        domain: Box | Schema | None = None,
         cells: AskedCells = "auto",
         consistency: bool = True,
         negative: Negative = "norm-cut",
         sparse: bool = False,
         max_cells: int = MAX_CELLS_DENSE,
-        neighbours: Neighbours = "add-remove",
-        entity: str | None = None,
-        max_rows_per_person: int | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
@@ -206,10 +207,8 @@ class AdaptiveGrid(GridSynopsis):
     ) -> None:
         super().__init__(
             epsilon=epsilon,
+            privacy=privacy,
             domain=domain,
-            neighbours=neighbours,
-            entity=entity,
-            max_rows_per_person=max_rows_per_person,
             n_public=n_public,
             nonfinite=nonfinite,
             ledger=ledger,
@@ -228,42 +227,39 @@ class AdaptiveGrid(GridSynopsis):
     def _release_name(self, rows: Rows) -> str:
         return "counts on an adaptive grid"
 
-    def _summarise(self, counter: Counter, budget: PureDP) -> None:
-        half = budget / 2
-        d, epsilon = counter.box.d, float(budget.epsilon)
-        rule = (self.n_rows_ * epsilon / 10) ** (2 / (2 + d)) / 4
-        coarse = self._grid(counter.box, math.ceil(max(100 ** (1 / d), rule)))  # [P1]
-        coarse_counts = counter.noisy(coarse, half, of="coarse cell counts")  # [P2]
-        cells = SplitGrid(coarse, self._parts(coarse_counts, float(half.epsilon), d))  # [P3]
+    def spend(self, spending: Spending) -> Self:
+        """Count on somebody's page; see ``PrivateEstimator.spend``."""
+        # 1. How many rows there are; the rest of the budget is halved.
+        spending = self._begin(spending)
+        half, d = spending.share(Fraction(1, 2)), spending.box.d
+        # 2. Rows in each cell of a coarse grid, with noise.
+        rule = (self.n_rows_ * spending.epsilon / 10) ** (2 / (2 + d)) / 4
+        coarse = self._grid(spending.box, math.ceil(max(100 ** (1 / d), rule)))  # [P1]
+        coarse_counts = half.count(coarse, of="coarse cell counts")  # [P2]
+        # 3. Cells with many rows are split, and the parts counted.
+        cells = SplitGrid(coarse, self._parts(coarse_counts, half.epsilon, d))  # [P3]
+        variance = Geometric(half.budget).variance
         if self.sparse:
-            self._count_sparse(counter, cells, half)
-        else:
-            self._count_dense(counter, cells, half, coarse_counts)
-
-    def _count_dense(
-        self, counter: Counter, cells: SplitGrid, budget: PureDP, coarse_counts: Counts
-    ) -> None:
-        noisy_counts = counter.noisy(cells, budget, of="fine cell counts")  # [P4]
-        variance, estimates, inside = Geometric(budget).variance, None, None
+            fine = half.count_sparse(  # [P4]
+                cells, of="fine cell counts", most_false=self.max_cells
+            )
+            return self._keep_weighty(cells, fine.keys, fine.counts, variance)
+        fine_counts = half.count(cells, of="fine cell counts")  # [P4]
+        # 4. Both counts of a coarse cell are made one; 5. what noise decided is dropped.
+        estimates = inside = None
         if self.consistency:
             inside = cells.inside
-            estimates = settled(coarse_counts, noisy_counts, cells.inside)  # [P5]
-            variance *= float(np.sum(cells.inside**2 / (cells.inside + 1)) / cells.size)
-        self._keep_weighty(
+            estimates = consistent_counts(coarse_counts, fine_counts, inside)  # [P5]
+            variance *= float(np.sum(inside**2 / (inside + 1)) / cells.size)
+        return self._keep_weighty(
             cells,
             np.arange(cells.size),
-            noisy_counts,
+            fine_counts,
             variance,
             estimates=estimates,
-            step=float(budget.epsilon),
+            step=half.epsilon,
             inside=inside,
         )
-
-    def _count_sparse(self, counter: Counter, cells: SplitGrid, budget: PureDP) -> None:
-        found = counter.noisy_sparse(  # [P4]
-            cells, budget, of="fine cell counts", most_false=self.max_cells
-        )
-        self._keep_weighty(cells, found.keys, found.counts, Geometric(budget).variance)
 
     def _parts(self, coarse_counts: Counts, epsilon: float, d: int) -> Counts:
         """How many parts each coarse cell gets along an axis, within the limit."""
@@ -291,7 +287,9 @@ def within(parts: Counts, d: int, most_cells: int) -> Counts:
     return np.minimum(parts, fits)
 
 
-def settled(coarse_counts: Counts, fine_counts: Counts, inside: Counts) -> NDArray[np.float64]:
+def consistent_counts(
+    coarse_counts: Counts, fine_counts: Counts, inside: Counts
+) -> NDArray[np.float64]:
     r"""Fine counts that sum to the best estimate of their coarse cell.
 
     A coarse cell of n parts has two counts of equal noise: its own, v, and the sum S of its parts,
@@ -301,7 +299,7 @@ def settled(coarse_counts: Counts, fine_counts: Counts, inside: Counts) -> NDArr
 
     Examples
     --------
-    >>> settled(np.array([10]), np.array([4, 0, 0]), np.array([3]))
+    >>> consistent_counts(np.array([10]), np.array([4, 0, 0]), np.array([3]))
     array([5.5, 1.5, 1.5])
     """
     sums = np.add.reduceat(fine_counts, np.cumsum(inside) - inside)

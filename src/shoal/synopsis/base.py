@@ -14,16 +14,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.domain import Box, View
+from shoal.domain import Box, Schema, View
 from shoal.domain.grid import Keys
-from shoal.engine import Rows
 from shoal.errors import InvalidSetting, UnknownColumn, setting
-from shoal.estimator import ROWS_SHARE, Counter, Neighbours, PrivateEstimator, box_of, noisy_size
+from shoal.estimator import (
+    ROW_COUNT_SHARE,
+    PrivateEstimator,
+    Spending,
+    read_promise,
+    written_promise,
+)
 from shoal.figures import Figure, bars, cell_map, mosaic, raster_of_cells
 from shoal.privacy import ApproxDP, Ledger, PureDP, guarantee_of
-from shoal.privacy.exact import exact_budget, plain, whole_number
-from shoal.privacy.page import Page
-from shoal.randomness import Randomness, Seed
+from shoal.privacy.exact import whole_number
+from shoal.randomness import Seed
 from shoal.synopsis.cells import Bounded, Cells
 from shoal.synopsis.estimates import AllCells, Estimates
 from shoal.synopsis.folder import CELLS, DOCUMENT, SCHEMA, box_from, load_synopsis, save_synopsis
@@ -76,65 +80,33 @@ class Synopsis(PrivateEstimator):
     def __init__(
         self,
         *,
-        epsilon: Any,
-        domain: Box | None,
-        neighbours: Neighbours = "add-remove",
-        entity: str | None = None,
-        max_rows_per_person: int | None = None,
+        epsilon: Any = None,
+        privacy: PureDP | None = None,
+        domain: Box | Schema | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
         random_state: Seed = None,
     ) -> None:
         self.epsilon = epsilon
+        self.privacy = privacy
         self.domain = domain
-        self.neighbours = neighbours
-        self.entity = entity
-        self.max_rows_per_person = max_rows_per_person
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger
         self.random_state = random_state
 
-    def spend(
-        self,
-        rows: Rows,
-        page: Page,
-        budget: PureDP,
-        rng: Randomness,
-        *,
-        n_rows: int | None = None,
-        view: View | None = None,
-    ) -> Self:
-        """Count on somebody's page, for this share of its budget.
-
-        Parameters
-        ----------
-        rows, page, budget, rng
-            Whose rows, on which page, for how much, with which noise.
-        n_rows
-            The number of rows, if it is public or was released: then all of the budget goes to
-            the cells.
-        view
-            A public or released look at the rows: the cells are then cells of ``view.box``.
-        """
-        self._check_settings(box_of(rows, view))
-        if n_rows is None:
-            n_rows = self._known_size(rows)
-        if n_rows is None:
-            n_rows = noisy_size(rows, page, budget * ROWS_SHARE, rng.noise)
-            budget = budget * (1 - ROWS_SHARE)
-        self.n_rows_, self.view_ = n_rows, view
-        self._summarise(Counter(rows, page, rng, n_rows, view), budget)
-        return self
+    def _begin(self, spending: Spending) -> Spending:
+        """Refuse what is wrong with the settings before a row is read; then count the rows."""
+        self._check_settings(spending.box)
+        spending = self._with_row_count(spending)
+        assert spending.n_rows is not None
+        self.n_rows_, self.view_ = spending.n_rows, spending.view
+        return spending
 
     @abstractmethod
     def _check_settings(self, box: Box) -> None:
         """Refuse what is wrong with the settings before any row is read."""
-
-    @abstractmethod
-    def _summarise(self, counter: Counter, budget: PureDP) -> None:
-        """Spend all of the budget on cells, and ``_keep_weighty`` ones."""
 
     def _keep_weighty(
         self,
@@ -147,7 +119,7 @@ class Synopsis(PrivateEstimator):
         threshold: float | None = None,
         step: float | None = None,
         inside: Keys | None = None,
-    ) -> None:
+    ) -> Self:
         """Publish the cells whose count, or better estimate, is worth a weight.
 
         Parameters
@@ -179,13 +151,14 @@ class Synopsis(PrivateEstimator):
         if step is not None:
             self._estimates = Estimates(cells, np.asarray(numbers, np.float64), step, inside)
             self._all_cells = self._estimates.added_up()
+        return self
 
     def rows_within(self) -> int:
         """How far off the number of rows is, at most, in 95 of 100 releases; 0 if it is public."""
         check_is_fitted(self)
         if self.n_public is not None or not isinstance(self.guarantee_, PureDP | ApproxDP):
             return 0
-        step = float(self.guarantee_.per_row().epsilon * ROWS_SHARE)
+        step = float(self.guarantee_.per_row().epsilon * ROW_COUNT_SHARE)
         return math.ceil(-math.log(0.05) / step)
 
     def points(self) -> tuple[Matrix, NDArray[np.float64]]:
@@ -263,7 +236,7 @@ class Synopsis(PrivateEstimator):
             "schema": SCHEMA,
             "class": type(self).__name__,
             "settings": self._settings(),
-            "domain": self._bounds.to_dict(),
+            "domain": self.box.to_dict(),
             "guarantee": self.guarantee_.to_dict(),
             "simulation": self.guarantee_.simulation,
             "n_rows": self.n_rows_,
@@ -278,7 +251,7 @@ class Synopsis(PrivateEstimator):
     def _restore(cls, document: Mapping[str, Any], cells: pa.Table) -> Self:
         """Back from ``parts``."""
         domain = box_from(document["domain"])
-        synopsis = cls(**document["settings"], domain=domain)
+        synopsis = cls(**read_promise(document["settings"], domain))
         view = document["view"]
         synopsis.view_ = None if view is None else View.of(domain, view)
         synopsis.cells_ = Cells.of_table(cells, synopsis._box.names)
@@ -291,19 +264,18 @@ class Synopsis(PrivateEstimator):
 
     def _settings(self) -> dict[str, Any]:
         """The parameters as JSON has them, without the domain and what belongs to one run."""
-        params = self.get_params(deep=False)
-        kept = {k: v for k, v in params.items() if k not in ("domain", "ledger", "random_state")}
-        return {name: _plain(value) for name, value in kept.items()} | {
-            "epsilon": plain(exact_budget(self.epsilon))
-        }
+        promise = {k: v for k, v in written_promise(self).items() if k != "delta"}
+        terms = {"n_public": self.n_public, "nonfinite": self.nonfinite}
+        return dict(sorted((self._settings_of_cells() | terms | promise).items()))
 
-    @property
-    def _bounds(self) -> Box:
-        return cast("Box", self.domain)
+    def _settings_of_cells(self) -> dict[str, Any]:
+        """Parameters that no other private estimator has."""
+        names = self.get_params(deep=False).keys() - Synopsis._get_param_names()
+        return {name: _plain(getattr(self, name)) for name in sorted(names)}
 
     @property
     def _box(self) -> Box:
-        return self._bounds if self.view_ is None else self.view_.box
+        return self.box if self.view_ is None else self.view_.box
 
 
 def _plain(value: Any) -> Any:

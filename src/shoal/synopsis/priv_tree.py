@@ -10,16 +10,16 @@ time where they lead.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.domain import Box
+from shoal.domain import Box, Schema
 from shoal.domain.box import Matrix, as_matrix
 from shoal.domain.grid import Keys, steps_along, whole_steps
 from shoal.engine import Rows
-from shoal.estimator import Counter, Neighbours
+from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
 from shoal.mechanisms.central.tree_splits import Splits, TreeCounts, TreeSplits
 from shoal.privacy import Ledger, PureDP
@@ -59,15 +59,17 @@ class PrivTree(Synopsis):
 
     Parameters
     ----------
-    epsilon, domain
-        The budget of one ``fit``; public bounds, to which rows are moved.
+    epsilon, privacy
+        The budget of one ``fit``, or the whole promise: one of the two.
+    domain
+        Public bounds, to which rows are moved.
     negative
         What becomes of counts that noise made too small: see ``shoal.synopsis.weights_of``. The
         threshold is the scale of the noise, :math:`1/\varepsilon_{counts}`.
     max_cells
         The most leaves the tree may have. Each of its depths, ten an axis, gets an equal share of
         them; the first that has more nodes is the last.
-    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
+    n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
     Examples
@@ -87,13 +89,11 @@ class PrivTree(Synopsis):
     def __init__(
         self,
         *,
-        epsilon: Any,
-        domain: Box | None,
+        epsilon: Any = None,
+        privacy: PureDP | None = None,
+        domain: Box | Schema | None = None,
         negative: Negative = "norm-cut",
         max_cells: int = 2**23,
-        neighbours: Neighbours = "add-remove",
-        entity: str | None = None,
-        max_rows_per_person: int | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
@@ -101,10 +101,8 @@ class PrivTree(Synopsis):
     ) -> None:
         super().__init__(
             epsilon=epsilon,
+            privacy=privacy,
             domain=domain,
-            neighbours=neighbours,
-            entity=entity,
-            max_rows_per_person=max_rows_per_person,
             n_public=n_public,
             nonfinite=nonfinite,
             ledger=ledger,
@@ -120,24 +118,30 @@ class PrivTree(Synopsis):
     def _release_name(self, rows: Rows) -> str:
         return "counts on a tree of cells"
 
-    def _summarise(self, counter: Counter, budget: PureDP) -> None:
-        splits = self._grown(counter, budget * TREE_SHARE)
-        counts_budget = budget * (1 - TREE_SHARE)
-        leaves = Leaves(counter.box, splits)  # [P4]
-        noisy_counts = counter.noisy(leaves, counts_budget, of="leaf counts")  # [P5]
-        variance = Geometric(counts_budget).variance
-        step = float(counts_budget.epsilon)
+    def spend(self, spending: Spending) -> Self:
+        """Count on somebody's page; see ``PrivateEstimator.spend``."""
+        # 1. How many rows there are.
+        spending = self._begin(spending)
+        # 2. Where the tree splits.
+        splits = self._grow(spending.share(TREE_SHARE))
+        # 3. Rows in each of its leaves, with noise; 4. what noise decided is dropped.
+        leaves, for_counts = Leaves(spending.box, splits), spending.share(1 - TREE_SHARE)  # [P4]
+        noisy_counts = for_counts.count(leaves, of="leaf counts")  # [P5]
+        variance, step = Geometric(for_counts.budget).variance, for_counts.epsilon
         keys = np.arange(leaves.size)
-        self._keep_weighty(leaves, keys, noisy_counts, variance, threshold=1 / step, step=step)
+        return self._keep_weighty(
+            leaves, keys, noisy_counts, variance, threshold=1 / step, step=step
+        )
 
-    def _grown(self, counter: Counter, budget: PureDP) -> Splits:
-        deepest = HALVINGS * counter.box.d
+    def _grow(self, spending: Spending) -> Splits:
+        deepest = HALVINGS * spending.box.d
         # Every depth has 2 * most_nodes nodes at most: all leaves together fit.
         most_nodes = max(1, int(self.max_cells) // (2 * (deepest + 1)))
-        grown = TreeCounts(CountsAhead(counter, deepest), deepest, most_nodes)  # [P1]
-        noise = TreeSplits(budget)  # [P2]
-        counter.rows.size()  # every row is admitted before anything is released
-        return counter.page.release(noise, grown, counter.rng.noise, of="splits of a tree")  # [P3]
+        counts = TreeCounts(CountsAhead(spending, deepest), deepest, most_nodes)  # [P1]
+        noise = TreeSplits(spending.budget)  # [P2]
+        spending.rows.size()  # every row is admitted before anything is released
+        splits: Splits = spending.release(noise, counts, of="splits of a tree")  # [P3]
+        return splits
 
 
 class CountsAhead:
@@ -148,12 +152,14 @@ class CountsAhead:
 
     Parameters
     ----------
-    counter, deepest
-        Whose rows, and the last depth that will be asked for.
+    spending
+        Whose rows.
+    deepest
+        The last depth that will be asked for.
     """
 
-    def __init__(self, counter: Counter, deepest: int) -> None:
-        self._counter = counter
+    def __init__(self, spending: Spending, deepest: int) -> None:
+        self._spending = spending
         self._deepest = deepest
         self._last = -1  # the depth of what was counted
         self._counts: Integers = np.empty(0, dtype=np.int64)
@@ -173,8 +179,8 @@ class CountsAhead:
     def _count(self, splits: Splits) -> None:
         room = (_MOST_COUNTED // splits.width).bit_length() - 1
         ahead = max(0, min(_AHEAD, self._deepest - splits.depth, room))
-        nodes = OpenNodes(self._counter.box, splits, ahead)
-        self._counts = self._counter.exact(nodes)[:-1]  # the last is all rows elsewhere
+        nodes = OpenNodes(self._spending.box, splits, ahead)
+        self._counts = self._spending.exact_counts(nodes)[:-1]  # the last is all rows elsewhere
         self._last = splits.depth + ahead
         self._places = np.arange(splits.width)
 

@@ -4,16 +4,16 @@ What the grids share: how many cells there may be, and what becomes of their cou
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.domain import Box, Grid
+from shoal.domain import Box, Grid, Schema
 from shoal.domain.grid import MAX_CELLS
 from shoal.engine import Rows
 from shoal.errors import ShoalError, TooLarge, setting
-from shoal.estimator import Counter, Neighbours, box_of
+from shoal.estimator import Spending, box_of
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Seed
@@ -119,8 +119,10 @@ class UniformGrid(GridSynopsis):
 
     Parameters
     ----------
-    epsilon, domain
-        The budget of one ``fit``; public bounds, to which rows are moved.
+    epsilon, privacy
+        The budget of one ``fit``, or the whole promise: one of the two.
+    domain
+        Public bounds, to which rows are moved.
     cells
         Cells along each axis, one number or one an axis; choose them without the rows. ``"auto"``
         takes :math:`(N\varepsilon/10)^{2/(2+d)}`, N the noisy number of rows, at least 2: coarse
@@ -132,7 +134,7 @@ class UniformGrid(GridSynopsis):
         noising all of them and keeping those from a level up that few empty ones reach.
     max_cells
         The most cells to count, and, sparse, the most empty ones to keep.
-    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
+    n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
     Examples
@@ -153,15 +155,13 @@ class UniformGrid(GridSynopsis):
     def __init__(
         self,
         *,
-        epsilon: Any,
-        domain: Box | None,
+        epsilon: Any = None,
+        privacy: PureDP | None = None,
+        domain: Box | Schema | None = None,
         cells: AskedCells = "auto",
         negative: Negative = "norm-cut",
         sparse: bool = False,
         max_cells: int = MAX_CELLS_DENSE,
-        neighbours: Neighbours = "add-remove",
-        entity: str | None = None,
-        max_rows_per_person: int | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
@@ -169,10 +169,8 @@ class UniformGrid(GridSynopsis):
     ) -> None:
         super().__init__(
             epsilon=epsilon,
+            privacy=privacy,
             domain=domain,
-            neighbours=neighbours,
-            entity=entity,
-            max_rows_per_person=max_rows_per_person,
             n_public=n_public,
             nonfinite=nonfinite,
             ledger=ledger,
@@ -186,17 +184,20 @@ class UniformGrid(GridSynopsis):
     def _release_name(self, rows: Rows) -> str:
         return f"counts on {grid_name(self.cells, box_of(rows, None))}"
 
-    def _summarise(self, counter: Counter, budget: PureDP) -> None:
-        d, epsilon = counter.box.d, float(budget.epsilon)
-        rule = (self.n_rows_ * epsilon / 10) ** (2 / (2 + d))
-        grid = self._grid(counter.box, max(2, round(rule)))  # [P1]
-        variance = Geometric(budget).variance
+    def spend(self, spending: Spending) -> Self:
+        """Count on somebody's page; see ``PrivateEstimator.spend``."""
+        # 1. How many rows there are.
+        spending = self._begin(spending)
+        # 2. How many cells that is worth.
+        rule = (self.n_rows_ * spending.epsilon / 10) ** (2 / (2 + spending.box.d))
+        grid = self._grid(spending.box, max(2, round(rule)))  # [P1]
+        # 3. Rows in each of them, with noise; 4. what counts that noise decided are worth.
+        variance = Geometric(spending.budget).variance
         if self.sparse:
-            found = counter.noisy_sparse(  # [P3]
-                grid, budget, of="cell counts", most_false=self.max_cells
+            cells = spending.count_sparse(  # [P3]
+                grid, of="cell counts", most_false=self.max_cells
             )
-            self._keep_weighty(grid, found.keys, found.counts, variance)
-        else:
-            noisy_counts = counter.noisy(grid, budget, of="cell counts")  # [P2]
-            keys = np.arange(grid.size)
-            self._keep_weighty(grid, keys, noisy_counts, variance, step=epsilon)
+            return self._keep_weighty(grid, cells.keys, cells.counts, variance)
+        noisy_counts = spending.count(grid, of="cell counts")  # [P2]
+        keys = np.arange(grid.size)
+        return self._keep_weighty(grid, keys, noisy_counts, variance, step=spending.epsilon)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.local_recoding.leftovers import most_general, settled
+from shoal.anonymize.local_recoding.leftovers import most_general, place_leftovers
 from shoal.anonymize.local_recoding.units import Units
 from shoal.anonymize.problem import Closeness, Cut, Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
@@ -22,14 +22,14 @@ def column(values, size, *rules):
 
 
 def test_a_unit_left_over_joins_the_class_that_loses_least():
-    found = settled(units([0, 1, 1, 4, 4, 5]), np.array([-1, 0, 1, 2]))
+    found = place_leftovers(units([0, 1, 1, 4, 4, 5]), np.array([-1, 0, 1, 2]))
     assert found.labels[found.classes].ravel().tolist() == [LOW, LOW, 8, 9]
 
 
 def test_a_unit_joins_no_class_whose_rules_it_would_break():
     # Two of three in the nearest class would have value 0: less than 2 by entropy.
     rules = column([0, 0, 1, 0, 1, 1, 2], 3, Diversity("entropy", 2))
-    found = settled(units([0, 1, 1, 4, 4, 5, 5], sensitive=rules), np.array([-1, 0, 1, 1]))
+    found = place_leftovers(units([0, 1, 1, 4, 4, 5, 5], sensitive=rules), np.array([-1, 0, 1, 1]))
     assert found.size == 1 or found.classes[0] != found.classes[1]
     assert found.obeying().all()
     assert not len(found.left)
@@ -37,19 +37,21 @@ def test_a_unit_joins_no_class_whose_rules_it_would_break():
 
 def test_units_that_none_accepts_are_suppressed_within_the_budget():
     below = Cut(((LOW, MID, HIGH),))
-    found = settled(units([0, 0, 2, 4, 4], start=below, suppression=0.2), np.array([0, -1, 1]))
+    found = place_leftovers(
+        units([0, 0, 2, 4, 4], start=below, suppression=0.2), np.array([0, -1, 1])
+    )
     assert found.left.tolist() == [1]
 
 
 def test_units_that_none_accepts_are_refused_over_the_budget():
     below = Cut(((LOW, MID, HIGH),))
     with pytest.raises(StartFails, match=r"1 rows fit into no class.*; 0 rows may"):
-        settled(units([0, 0, 2, 4, 4], start=below), np.array([0, -1, 1]))
+        place_leftovers(units([0, 0, 2, 4, 4], start=below), np.array([0, -1, 1]))
 
 
 def test_without_suppression_units_gather_classes_until_the_rules_hold():
     rules = column([0, 1, 0, 1, 0, 0], 2, None, Closeness("equal", 0.1))
-    found = settled(units([0, 0, 2, 2, 5, 6], sensitive=rules), np.array([0, 1, -1, -1]))
+    found = place_leftovers(units([0, 0, 2, 2, 5, 6], sensitive=rules), np.array([0, 1, -1, -1]))
     assert found.obeying().all()
     assert not len(found.left)
 
@@ -59,13 +61,13 @@ def test_closeness_is_held_against_the_rows_that_stay():
     rules = column([0, 1, 0, 1, 0, 0], 2, None, Closeness("equal", 0.05))
     below = Cut(((LOW, MID, HIGH),))
     asked = units([0, 0, 2, 2, 5, 5], sensitive=rules, start=below, suppression=0.4)
-    found = settled(asked, np.array([0, 1, -1]))
+    found = place_leftovers(asked, np.array([0, 1, -1]))
     assert found.left.tolist() == [2]
     assert found.size == 2
 
 
 def test_if_all_else_fails_the_whole_table_is_one_class():
-    found = settled(units([0, 2, 4]), np.array([-1, -1, -1]))
+    found = place_leftovers(units([0, 2, 4]), np.array([-1, -1, -1]))
     assert found.labels.tolist() == [[0]]
 
 

@@ -3,7 +3,7 @@ import json
 
 import pytest
 
-from shoal.anonymize import Policy, problem_of
+from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.release.manifest import (
     FORMAT,
     cut_of,
@@ -40,7 +40,7 @@ def test_a_file_that_is_no_manifest_is_refused(tmp_path):
 
 
 def test_a_kept_cut_is_found_by_its_labels():
-    codec = problem_of(policy(), {"q": ["a", "c"]}).codec
+    codec = count_combinations(policy(), {"q": ["a", "c"]}).codec
     tree = codec.hierarchies["q"].taxonomy
     cut = cut_of({"q": ["x", "c", "d"]}, codec)
     assert [tree.nodes[place].label for place in cut.nodes[0]] == ["x", "c", "d"]
@@ -50,7 +50,7 @@ def test_a_kept_cut_is_found_by_its_labels():
 
 
 def test_nulls_that_come_later_are_a_label_of_their_own_unless_the_root_is():
-    codec = problem_of(policy(), {"q": ["a", None]}).codec
+    codec = count_combinations(policy(), {"q": ["a", None]}).codec
     labels = [node.label for node in codec.hierarchies["q"].taxonomy.nodes]
     assert labels.index("<null>") in cut_of({"q": ["x", "y"]}, codec).nodes[0]
     assert cut_of({"q": ["*"]}, codec).nodes == ((0,),)
@@ -58,7 +58,7 @@ def test_nulls_that_come_later_are_a_label_of_their_own_unless_the_root_is():
 
 def test_a_learnt_hierarchy_may_lack_labels_of_a_kept_cut():
     learnt = policy(hierarchy={"kind": "prefix", "keep": [2, 1]})
-    codec = problem_of(learnt, {"q": ["11", "21"]}).codec
+    codec = count_combinations(learnt, {"q": ["11", "21"]}).codec
     assert len(cut_of({"q": ["11", "99"]}, codec).nodes[0]) == 1
 
 
@@ -68,7 +68,7 @@ def codec_of(rows=("a", "c"), nulls="own_value", **column):
         "version": 1, "attributes": {"q": {"role": "quasi", **column}},
         "privacy": {"k": 2, "nulls": nulls},
     })  # fmt: skip
-    return problem_of(policy, {"q": list(rows)}).codec
+    return count_combinations(policy, {"q": list(rows)}).codec
 
 
 def places(codec, labels):

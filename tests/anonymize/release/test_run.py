@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.anonymize import Policy, problem_of, run_policy, study
+from shoal.anonymize import Policy, count_combinations, run_policy
 from shoal.anonymize.release import run, writer
-from shoal.anonymize.release.lines import Release
 from shoal.anonymize.release.manifest import read_manifest
+from shoal.anonymize.release.writer import Release
 from shoal.anonymize.risk import recount
 from shoal.errors import (
     AlreadyExists,
@@ -198,9 +198,9 @@ def test_the_twin_that_counts_rows_as_people_is_caught(tmp_path, monkeypatch):
     attributes = {"id": {"role": "identifier"}, "q": LETTER}
     wanted = policy(tmp_path, attributes=attributes, privacy={"entity": "id", "suppression": 0})
     monkeypatch.setattr(
-        study,
-        "problem_of",
-        lambda p, t: problem_of(
+        run,
+        "count_combinations",
+        lambda p, t: count_combinations(
             policy(tmp_path, attributes=attributes, privacy={"suppression": 0}), t
         ),
     )

@@ -6,10 +6,16 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 
-from shoal.anonymize import Policy, problem_of, run_policy
-from shoal.anonymize.release.lines import released
-from shoal.anonymize.release.writer import Part, Published, format_of, parts_of, write_release
-from shoal.anonymize.study import search
+from shoal.anonymize import Policy, count_combinations, run_policy
+from shoal.anonymize.release.writer import (
+    Part,
+    Published,
+    format_of,
+    parts_of,
+    released,
+    write_release,
+)
+from shoal.anonymize.search.portfolio import search
 from shoal.anonymize.table import Table
 from shoal.engine.duckdb import OWNER
 from shoal.errors import CannotWrite
@@ -28,7 +34,7 @@ def parts(columns, recoding="global", **privacy):
         "search": {"recoding": recoding, "restarts": 0},
     })  # fmt: skip
     table = Table({name: ROWS[name] for name in attributes})
-    frequency = problem_of(policy, table)
+    frequency = count_combinations(policy, table)
     release = released(frequency.problem, search(policy, frequency.problem), star=False)
     return (
         list(parts_of(policy, table, frequency, release, Randomness(1).noise)),
@@ -96,7 +102,7 @@ def test_classes_that_are_shown_alike_have_one_number_that_tells_nothing_of_them
     attributes = {"q": {"role": "quasi", "hierarchy": {"tree": TREE}}}
     privacy = {"k": 2, "nulls": "as_root"}
     policy = Policy.of({"version": 1, "attributes": attributes, "privacy": privacy})
-    codec = problem_of(policy, {"q": ["a", "a", None, None]}).codec
+    codec = count_combinations(policy, {"q": ["a", "a", None, None]}).codec
     star, null = 0, len(codec.hierarchies["q"].taxonomy.nodes) - 1
     x = next(i for i, node in enumerate(codec.hierarchies["q"].taxonomy.nodes) if node.label == "x")
     for places, shown_as in (

@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.anonymize import Policy, problem_of
+from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.lines import Release
+from shoal.anonymize.release.writer import Release
 from shoal.anonymize.risk.reidentification import (
     Population,
     Risk,
@@ -14,7 +14,7 @@ from shoal.anonymize.risk.reidentification import (
     population_of,
     suppressed_values,
 )
-from shoal.anonymize.study import search
+from shoal.anonymize.search.portfolio import search
 
 TREE = {"*": {"x": ["a", "b"], "y": ["c", "d"]}}
 
@@ -25,7 +25,7 @@ def frequency_of(rows, **privacy):
         "attributes": {"q": {"role": "quasi", "hierarchy": {"tree": TREE}}},
         "privacy": {"k": 2, "suppression": 0.5, **privacy},
     }
-    return problem_of(Policy.of(content), {"q": list(rows)})
+    return count_combinations(Policy.of(content), {"q": list(rows)})
 
 
 def release_of(frequency, labels, suppressed=()):

@@ -31,7 +31,7 @@ def test_sums_after_some_splits_are_those_of_a_fresh_count(suppression):
     assert still.any()
 
     def totals():
-        parts = (frontier.lost, frontier.kept, frontier.bits, frontier.held)
+        parts = (frontier.lost, frontier.stay, frontier.bits, frontier.held)
         now, after = frontier.smallest(np.flatnonzero(still))
         return [now, after.tolist(), *(part[still].tolist() for part in parts)]
 
@@ -56,7 +56,7 @@ def test_one_class_at_the_root_tells_what_each_split_would_do():
     for q, root in enumerate(roots):
         above = int(problem.n[problem.codes[:, q] < 4].sum())
         assert after[q] == min(above, 400 - above)
-        assert frontier.kept[root] == 2
+        assert frontier.stay[root] == 2
         parts = np.array([above, 400 - above])
         bits = 400 * np.log2(400) - (parts * np.log2(parts)).sum()
         assert frontier.bits[root] / common.per_bit == pytest.approx(bits)

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.anonymize.problem import problem_of
-from shoal.anonymize.search.gains import SCORES
-from shoal.anonymize.search.lazy_frontier import specialise_from_afar
+from shoal.anonymize.search.greedy import SCORES
+from shoal.anonymize.search.lazy_frontier import specialise_remotely
 from shoal.anonymize.search.remote import Divide, Merge
 from shoal.anonymize.search.top_down import specialise
 from shoal.domain import Taxonomy
@@ -39,7 +39,7 @@ def without_lines(problem):
 
 def agree(problem, most, **asked):
     lines = Held(problem)
-    found, outcome = specialise_from_afar(without_lines(problem), lines, most=most, **asked)
+    found, outcome = specialise_remotely(without_lines(problem), lines, most=most, **asked)
     plain = specialise(problem, **asked)
     assert outcome.cut == plain.cut
     assert outcome.metrics == plain.metrics
@@ -90,7 +90,7 @@ def test_random_tables_agree(seed, k, suppression):
             specialise(problem, score=score)
         except ShoalError as error:
             with pytest.raises(type(error)):
-                specialise_from_afar(without_lines(problem), Held(problem), most=most, score=score)
+                specialise_remotely(without_lines(problem), Held(problem), most=most, score=score)
         else:
             agree(problem, most, score=score)
 
@@ -109,4 +109,4 @@ def test_a_start_that_must_lose_too_much_is_refused_far_away_too():
     problem = problem_of({"age": ages}, [[0]] * 5, k=6)
     for most in (1, 10**6):
         with pytest.raises(ShoalError, match="5 of the k = 6"):
-            specialise_from_afar(without_lines(problem), Held(problem), most=most)
+            specialise_remotely(without_lines(problem), Held(problem), most=most)

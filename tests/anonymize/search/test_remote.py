@@ -1,7 +1,7 @@
 import numpy as np
 
 from shoal.anonymize.problem import Cut, problem_of
-from shoal.anonymize.search.gains import Nodes
+from shoal.anonymize.search.greedy import Nodes
 from shoal.anonymize.search.remote import Divide, Merge
 from shoal.domain import Taxonomy
 

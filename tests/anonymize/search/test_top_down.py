@@ -17,9 +17,9 @@ from shoal.anonymize.search.top_down import (
     MAY_MISS,
     refuse_start,
     refuse_too_few,
-    settled,
     specialise,
     start_fails,
+    suppress_until_valid,
 )
 from shoal.domain import Taxonomy
 from shoal.errors import InvalidSetting, StartFails, TooFewRows
@@ -369,7 +369,7 @@ def test_the_last_split_is_undone_if_what_it_suppressed_moves_the_table():
         codes = rng.integers(0, 4, (40, 2)) * rng.integers(0, 2, (40, 1))
         table = problem_of(trees, codes, k=2, suppression=0.2, sensitive=(column,))
         run = top_down.Run(top_down.Shared(table), "ncp-rows")
-        outcome = run.outcome()
+        outcome = run.search()
         undone += len(run._splits) > sum(map(len, outcome.cut.nodes)) - 2
         assert_released_well(replace(table, entities=np.arange(40)), outcome)
         assert outcome.notes == (MAY_MISS,)
@@ -477,18 +477,18 @@ def table(**asked):
 
 
 def test_classes_far_from_the_published_rows_are_suppressed_until_none_is():
-    mask = settled(Shared(table()), LEAVES, np.zeros(12, dtype=bool))
+    mask = suppress_until_valid(Shared(table()), LEAVES, np.zeros(12, dtype=bool))
     assert np.flatnonzero(mask).tolist() == [8, 9]
 
 
 def test_more_than_the_budget_is_not_suppressed():
     small = replace(table(), suppression=0.1)
-    assert settled(Shared(small), LEAVES, np.zeros(12, dtype=bool)) is None
+    assert suppress_until_valid(Shared(small), LEAVES, np.zeros(12, dtype=bool)) is None
 
 
 def test_a_release_of_nothing_is_none():
     everything = replace(table(), suppression=0.99, k=5)
-    assert settled(Shared(everything), LEAVES, np.zeros(12, dtype=bool)) is None
+    assert suppress_until_valid(Shared(everything), LEAVES, np.zeros(12, dtype=bool)) is None
 
 
 def test_the_refusals_name_counts_and_a_way_out():

@@ -12,8 +12,9 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from shoal.anonymize import Policy, TopDownSpecialization, run_policy
-from shoal.anonymize.study import studied
-from shoal.anonymize.table import table_of
+from shoal.anonymize.frequency_table import count_combinations
+from shoal.anonymize.search.portfolio import find_outcome
+from shoal.anonymize.spark.study import study_frame
 from shoal.engine.spark.table import SparkTable
 
 builder = SparkSession.builder.remote("local[2]").config("spark.driver.memory", "700m")
@@ -34,9 +35,9 @@ far = TopDownSpecialization(policy=policy).fit_transform(frame)
 assert rows(far.toArrow()) == rows(near)
 done = run_policy(policy, frame)
 assert rows(pq.read_table(folder / "out.parquet")) == rows(near)
-cut = studied(policy, table_of(table))[1].cut
+cut = find_outcome(policy, count_combinations(policy, table)).cut
 for limit in (3, 1):
-    assert studied(policy, SparkTable(frame, limit))[1].cut == cut
+    assert study_frame(policy, SparkTable(frame, limit))[1].cut == cut
 assert sorted(path.name for path in folder.iterdir()) == [
     "out.manifest.json", "out.mapping.csv", "out.parquet"]
 session.stop()

@@ -3,7 +3,13 @@ import math
 import numpy as np
 import pytest
 
-from shoal.audit.bound.events import best_events, ceiling_of, certified, check_levels, counted
+from shoal.audit.bound.events import (
+    best_events,
+    ceiling_of,
+    certified_epsilon,
+    check_levels,
+    outcome_of,
+)
 from shoal.audit.bound.sample import samples_of
 from shoal.audit.bound.statistics import low_bits
 from shoal.errors import InvalidSetting
@@ -17,8 +23,8 @@ def test_there_is_one_event_for_each_direction_tested_on_the_second_half():
     rng = np.random.default_rng(1)
     events, _ = events_of(rng.normal(0, 1, 8_000), rng.normal(1, 1, 8_000))
     assert [each.of for each in events] == [4_000, 4_000]
-    assert "first over second" in events[0].words
-    assert "second over first" in events[1].words
+    assert "first over second" in events[0].description
+    assert "second over first" in events[1].description
     assert all(each.often > each.seldom for each in events)
 
 
@@ -76,8 +82,8 @@ def test_what_only_one_input_reaches_is_reported_apart():
 
 
 def test_delta_is_taken_off():
-    assert counted("", 500, 100, 1_000, 0.01, 0.0, "").value > 1
-    assert counted("", 500, 400, 1_000, 0.01, 0.3, "").value == 0
+    assert outcome_of("", 500, 100, 1_000, 0.01, 0.0, "").value > 1
+    assert outcome_of("", 500, 400, 1_000, 0.01, 0.3, "").value == 0
 
 
 def test_limits_are_those_of_clopper_and_pearson():
@@ -88,18 +94,18 @@ def test_limits_are_those_of_clopper_and_pearson():
     m, k, l, alpha = 500, 120, 30, 0.02  # noqa: E741
     p_low = brentq(lambda p: binom.sf(k - 1, m, p) - alpha / 4, 1e-9, 1)
     q_high = brentq(lambda q: binom.cdf(l, m, q) - alpha / 4, 1e-9, 1)
-    found = certified(np.array([k]), np.array([l]), m, alpha, 0.01)[0]
+    found = certified_epsilon(np.array([k]), np.array([l]), m, alpha, 0.01)[0]
     assert found == pytest.approx(math.log((p_low - 0.01) / q_high))
 
 
 def test_the_ends_need_no_formula():
-    nothing = certified(np.array([0, 5]), np.array([3, 10]), 10, 0.01, 0)
+    nothing = certified_epsilon(np.array([0, 5]), np.array([3, 10]), 10, 0.01, 0)
     assert nothing[0] == -math.inf
     assert nothing[1] < 0  # the other side is always in the event
 
 
 def test_all_against_none_is_the_ceiling():
-    seen = certified(np.array([100_000]), np.array([0]), 100_000, 0.01, 0)[0]
+    seen = certified_epsilon(np.array([100_000]), np.array([0]), 100_000, 0.01, 0)[0]
     assert seen == pytest.approx(ceiling_of(100_000, 0.01), abs=1e-3)
 
 

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 from shoal.audit.bound.pairs import (
+    are_equal,
     check_pair,
+    check_row_pair,
     delta_of,
-    described,
+    describe_pair,
     epsilon_for,
     epsilon_of,
-    same,
-    told_of_rows,
 )
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
@@ -30,7 +30,7 @@ def test_metric_claims_grow_with_the_distance_in_scaled_units():
 
 def test_a_restricted_mechanism_measures_as_its_noise_does():
     box = Box(x=(0, 8), y=(0, 8))
-    made = Restrict(NDLaplace(1.0, bounds=box, scale="box"))
+    made = Restrict(NDLaplace(1.0, domain=box, scale="box"))
     claimed = epsilon_for(made.guarantee, made, ([0, 0], [4, 0]))
     assert claimed == pytest.approx(1 + float(made.guarantee.slack))
 
@@ -71,8 +71,8 @@ def test_an_approximate_claim_brings_its_delta():
         (len, (3, 3, 4)),
         (len, 3),
         (RandomizedResponse(1, 8), (0, 8)),
-        (NDLaplace(1.0, bounds=Box.unit(2)), ([0, 0], [0, 2])),
-        (NDLaplace(1.0, bounds=Box.unit(2)), ([0, 0], [0, 1, 0])),
+        (NDLaplace(1.0, domain=Box.unit(2)), ([0, 0], [0, 2])),
+        (NDLaplace(1.0, domain=Box.unit(2)), ([0, 0], [0, 1, 0])),
         (Geometric(PureDP(1)), (0.5, 1)),
     ],
 )
@@ -83,23 +83,23 @@ def test_equal_or_foreign_inputs_are_refused(mechanism, pair):
 
 def test_the_error_quotes_no_input():
     with pytest.raises(InvalidSetting, check=lambda error: error.setting == "pair") as refused:
-        check_pair(([0.0], [417.0]), NDLaplace(1.0, bounds=Box.unit(1)))
+        check_pair(([0.0], [417.0]), NDLaplace(1.0, domain=Box.unit(1)))
     assert "417" not in str(refused.value)
 
 
 def test_different_inputs_of_any_kind_pass():
     assert check_pair((1, 2), len) == (1, 2)
-    assert not same({"a": 1}, {"b": 1})
-    assert not same(object(), object())
-    assert not same([[1], [2, 3]], [[1], [2, 4]])
+    assert not are_equal({"a": 1}, {"b": 1})
+    assert not are_equal(object(), object())
+    assert not are_equal([[1], [2, 3]], [[1], [2, 4]])
 
 
 def test_inputs_of_others_are_not_kept():
-    assert described((417, 418), constructed=False) == "given by the caller, not kept"
-    assert described((417, 418), constructed=True) == "417 against 418"
-    assert described((417, 418), constructed="two ends") == "two ends"
+    assert describe_pair((417, 418), constructed=False) == "given by the caller, not kept"
+    assert describe_pair((417, 418), constructed=True) == "417 against 418"
+    assert describe_pair((417, 418), constructed="two ends") == "two ends"
     long = np.arange(500)
-    assert described((long, long), constructed=True) == "a ndarray against a ndarray"
+    assert describe_pair((long, long), constructed=True) == "a ndarray against a ndarray"
 
 
 def test_a_claim_in_other_units_than_the_mechanism_s_keeps_its_own():
@@ -132,13 +132,13 @@ def test_a_promise_about_replaced_rows_compares_tables_of_one_size():
     with pytest.raises(
         InvalidSetting, match="3 and 2 rows", check=lambda error: error.setting == "pair"
     ):
-        told_of_rows(promise, (table, table[:2]))
-    assert told_of_rows(promise, (table, replaced)) == ()
+        check_row_pair(promise, (table, table[:2]))
+    assert check_row_pair(promise, (table, replaced)) == ()
 
 
 def test_a_replaced_row_under_an_add_remove_promise_is_noted():
     table = np.zeros((3, 2))
-    assert "2 epsilon" in told_of_rows(PureDP(1), (table, table + 1))[0]
-    assert told_of_rows(PureDP(1), (table, table[:2])) == ()
-    assert told_of_rows(PureDP(1), (3, 4)) == told_of_rows(1.0, (table, table + 1)) == ()
-    assert told_of_rows(LocalDP(1), (table, table + 1)) == ()
+    assert "2 epsilon" in check_row_pair(PureDP(1), (table, table + 1))[0]
+    assert check_row_pair(PureDP(1), (table, table[:2])) == ()
+    assert check_row_pair(PureDP(1), (3, 4)) == check_row_pair(1.0, (table, table + 1)) == ()
+    assert check_row_pair(LocalDP(1), (table, table + 1)) == ()

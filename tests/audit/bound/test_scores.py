@@ -10,7 +10,7 @@ import pytest
 
 from shoal.audit.bound.sample import samples_of
 from shoal.audit.bound.scores import exact_score
-from shoal.audit.draws import drawn
+from shoal.audit.draws import draw_outputs
 from shoal.domain import Box, Categories
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import (
@@ -43,16 +43,16 @@ LAWS = {
     "laplace on a coarse lattice": (NDLaplace(0.5, lattice=0.25), ([0.1], [1.2])),
     "piecewise": (Piecewise(1), ([-0.3, 0.9, 0.2], [0.8, -1.0, 0.1])),
     "piecewise, two columns told": (Piecewise(5), ([-0.3, 0.9, 0.2], [0.8, -1.0, 0.1])),
-    "piecewise in years": (Piecewise(2, bounds=AGES), ([30.0], [90.0])),
+    "piecewise in years": (Piecewise(2, domain=AGES), ([30.0], [90.0])),
     "duchi": (Duchi(1), ([-0.3, 0.9, 0.2, -1.0], [0.8, -1.0, 0.1, 0.5])),
     "harmony": (Harmony(1), ([-0.3, 0.9], [0.8, -1.0])),
-    "hybrid": (Hybrid(2, bounds=AGES), ([30.0], [90.0])),
+    "hybrid": (Hybrid(2, domain=AGES), ([30.0], [90.0])),
     "hybrid of signs": (Hybrid(0.5), ([-0.3, 0.9], [0.8, -1.0])),
     "privunit": (PrivUnit(2), ([-0.3, 0.9], [0.8, -0.6])),
     "privunit of a ball": (PrivUnit(2, radius=3), ([-0.9, 2.1], [1.5, -1.2])),
-    "privunit of zero": (PrivUnit(1, bounds=Box.unit(2)), ([0.5, 0.5], [0.2, 0.9])),
-    "square wave": (SquareWave(1, bounds=AGES), ([10.0], [90.0])),
-    "staircase": (Staircase(1, bounds=AGES), ([10.0], [40.0])),
+    "privunit of zero": (PrivUnit(1, domain=Box.unit(2)), ([0.5, 0.5], [0.2, 0.9])),
+    "square wave": (SquareWave(1, domain=AGES), ([10.0], [90.0])),
+    "staircase": (Staircase(1, domain=AGES), ([10.0], [40.0])),
     "response": (RandomizedResponse(1, ["a", "b", "c"]), ("c", "a")),
     "unary": (UnaryEncoding(1, 5), (3, 0)),
     "grid": (LocalGrid(Box.unit(2), epsilon=1.0, cells=2), ([0.1, 0.9], [0.9, 0.9])),
@@ -69,7 +69,9 @@ LAWS = {
 
 @pytest.mark.parametrize(("mechanism", "pair"), LAWS.values(), ids=LAWS)
 def test_the_law_is_the_one_drawn_from(mechanism, pair):
-    outputs = [drawn(mechanism, x, DRAWS, Randomness(seed).noise) for seed, x in enumerate(pair)]
+    outputs = [
+        draw_outputs(mechanism, x, DRAWS, Randomness(seed).noise) for seed, x in enumerate(pair)
+    ]
     score = exact_score(mechanism, pair)
     first, second = (score(side.values) for side in samples_of(*outputs))
     for ratios in (np.exp(-first), np.exp(second)):

@@ -69,12 +69,12 @@ def test_ranges_find_a_value_that_recurs():
     ranges = tried(A, B)["ranges"]
     numbers = ranges.of(samples_of(A, B)[0])
     assert numbers[A == 0].min() > numbers[A > 0].max() + 2
-    assert ranges.words(numbers[0], True).startswith("column 0 in [0, ")
+    assert ranges.describe(numbers[0], True).startswith("column 0 in [0, ")
 
 
 def test_ranges_are_said_in_words():
     A, B = RNG.normal(size=(2, 20_000))
-    words = tried(A - 3, B + 3)["ranges"].words(2.0, True)
+    words = tried(A - 3, B + 3)["ranges"].describe(2.0, True)
     assert words.startswith("column 0 in [-inf, ")
 
 
@@ -89,8 +89,8 @@ def test_trees_tell_columns_together_that_alone_say_nothing():
 def test_failures_compete_like_any_other_output():
     A = np.where(RNG.random(2_000) < 0.5, np.nan, RNG.normal(size=2_000))
     found = tried(A, RNG.normal(size=2_000))["failures"]
-    assert found.words(1.0, True) == "NaN"
-    assert found.words(-0.1, False) == "no failure"
+    assert found.describe(1.0, True) == "NaN"
+    assert found.describe(-0.1, False) == "no failure"
 
 
 def test_low_bits_betray_the_larger_input():
@@ -101,7 +101,7 @@ def test_low_bits_betray_the_larger_input():
         assert np.isnan(bits.of(one)).all()
         coarse = samples_of(np.rint(noise * 2**40) / 2**40, noise)[0]
         assert np.isnan(bits.of(coarse)).all()
-        assert "column 0 has bits" in bits.words(1.0, True)
+        assert "column 0 has bits" in bits.describe(1.0, True)
 
 
 def test_a_failure_of_the_second_half_has_no_say_in_what_is_tried():

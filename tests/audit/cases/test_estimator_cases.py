@@ -6,12 +6,18 @@ Fits as an adversary sees them.
 import numpy as np
 import pytest
 
-from shoal.audit.cases.estimator_cases import PAIRS, FittedNumbers, GateNumbers, RowsAtHand, told
+from shoal.audit.cases.estimator_cases import (
+    PAIRS,
+    FittedNumbers,
+    GateNumbers,
+    RowsAtHand,
+    fixed_width_line,
+)
 from shoal.audit.cases.estimators import estimators
 from shoal.cluster import PrivateKMeans, WaveCluster
 from shoal.cluster.kmeans.settings import Method as KMeansMethod
-from shoal.cluster.wave.settings import Method as WaveMethod
-from shoal.cluster.wave.settings import Selector
+from shoal.cluster.wave.methods import METHODS
+from shoal.cluster.wave.selectors import SELECTORS
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.errors import InvalidSetting
@@ -32,9 +38,9 @@ def test_a_pair_differs_by_one_row(name):
 def test_every_method_of_every_estimator_has_a_case():
     for method in KMeansMethod.__args__:
         assert f"PrivateKMeans, {method}" in estimators
-    for method in WaveMethod.__args__:
+    for method in METHODS:
         assert f"WaveCluster, {method}" in estimators
-    for selector in set(Selector.__args__) - {"auto"}:  # which is what "block" takes
+    for selector in set(SELECTORS) - {"auto"}:  # which is what "block" takes
         assert f"WaveCluster, {selector}, fitted" in estimators
     for synopsis in ("UniformGrid", "AdaptiveGrid", "PrivTree"):
         assert {synopsis, f"{synopsis}, fitted"} <= set(estimators)
@@ -110,7 +116,7 @@ def test_what_nobody_can_read_is_refused(monkeypatch):
 
 
 def test_long_parts_are_told_by_their_ends_and_their_sum():
-    line = told([np.arange(20), 5], parts=3).reshape(3, 10)
+    line = fixed_width_line([np.arange(20), 5], parts=3).reshape(3, 10)
     assert line[0].tolist() == [20, 190, 0, 1, 2, 3, 16, 17, 18, 19]
     assert line[1, :3].tolist() == [1, 5, 5]
     assert (line[2] == line[1, -1]).all()

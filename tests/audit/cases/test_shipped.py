@@ -6,7 +6,7 @@ import numpy as np
 
 import shoal.mechanisms
 from shoal.audit import Case, shipped
-from shoal.audit.cases.shipped import choices, counts, scored
+from shoal.audit.cases.shipped import choices, counts, scored_case
 from shoal.mechanisms import Geometric
 from shoal.privacy import PureDP
 
@@ -88,5 +88,5 @@ def test_a_tree_is_told_as_text():
 
 def test_a_case_is_held_against_the_mechanism_s_own_guarantee_unless_told():
     count = Geometric(PureDP(2))
-    assert scored(count, (5, 6), "").claim == PureDP(2)
-    assert scored(count, (5, 6), "", claim=1.0).claim == 1.0
+    assert scored_case(count, (5, 6), "").claim == PureDP(2)
+    assert scored_case(count, (5, 6), "", claim=1.0).claim == 1.0

@@ -5,9 +5,10 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 
-from shoal import Box, LocalClusterer, NDLaplace, Piecewise, PrivateKMeans
+from shoal import Box, LocalClusterer, NDLaplace, PrivateKMeans
 from shoal.audit import membership_inference
 from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting
+from shoal.mechanisms import Piecewise
 from shoal.privacy import LocalDP, Protected
 
 RNG = np.random.default_rng(0)
@@ -57,7 +58,7 @@ def test_private_centres_are_held_against_two_steps_of_their_promise():
 
 def test_reports_are_held_against_one_step():
     found = membership_inference(
-        KMeans(2, n_init=1), ROWS, mechanism=Piecewise(1, bounds=Box.unit(2)), repeats=5,
+        KMeans(2, n_init=1), ROWS, mechanism=Piecewise(1, domain=Box.unit(2)), repeats=5,
         random_state=1,
     )  # fmt: skip
     assert found.ceiling.advantage == pytest.approx(np.tanh(0.5))
@@ -65,7 +66,7 @@ def test_reports_are_held_against_one_step():
 
 
 def test_distances_of_the_rows_bound_what_a_metric_promise_allows():
-    noise = NDLaplace(1, bounds=Box.unit(2))
+    noise = NDLaplace(1, domain=Box.unit(2))
     model = LocalClusterer(2, mechanism=noise, method="plain")
     found = membership_inference(model, ROWS, repeats=5, random_state=1)
     far = np.linalg.norm(np.ptp(ROWS, axis=0))

@@ -3,10 +3,10 @@ import json
 import numpy as np
 import pytest
 
-from shoal import Box, Geometric, LocalDP, PrivateKMeans, PureDP, UniformGrid, WaveCluster
+from shoal import Box, LocalDP, PrivateKMeans, PureDP, UniformGrid, WaveCluster
 from shoal.audit import neighbour_attack
 from shoal.errors import DimensionMismatch, InvalidSetting, TooFewRows
-from shoal.mechanisms import Piecewise
+from shoal.mechanisms import Geometric, Piecewise
 from shoal.privacy import Protected
 
 ROWS = np.zeros((20, 1))
@@ -59,7 +59,7 @@ def test_another_record_in_its_place_is_a_swap():
 def test_reports_are_judged_by_a_swap():
     found = neighbour_attack(
         lambda rows, rng: lambda asked: np.repeat(rows.sum(), len(asked)), ROWS, 0,
-        replacement=[1.0], mechanism=Piecewise(1, bounds=Box(x=(-1, 1))), models=1_000,
+        replacement=[1.0], mechanism=Piecewise(1, domain=Box(x=(-1, 1))), models=1_000,
         random_state=7,
     )  # fmt: skip
     assert found.guarantee == LocalDP(1)
@@ -83,12 +83,12 @@ def test_it_becomes_json_a_picture_a_page_and_words():
 
 
 @pytest.mark.parametrize(
-    ("person", "replacement", "error", "setting"),
-    [(20, None, InvalidSetting, "person"), (-1, None, InvalidSetting, "person"),
-     (0, [0.0], InvalidSetting, "replacement"), (0, [1.0, 2.0], DimensionMismatch, None)],
+    ("person", "replacement", "error"),
+    [(20, None, InvalidSetting), (-1, None, InvalidSetting), (0, [0.0], InvalidSetting),
+     (0, [1.0, 2.0], DimensionMismatch)],
 )  # fmt: skip
-def test_what_makes_no_pair_is_refused(person, replacement, error, setting):
-    with pytest.raises(error, check=lambda error: error.setting == setting):
+def test_what_makes_no_pair_is_refused(person, replacement, error):
+    with pytest.raises(error):
         neighbour_attack(sized(1), ROWS, person, replacement=replacement, models=1_000)
 
 

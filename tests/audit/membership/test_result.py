@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from shoal.audit.membership.ceiling import ceiling_of
-from shoal.audit.membership.result import Setting, inferred
-from shoal.audit.membership.roc import Played
+from shoal.audit.membership.result import Setting, combine_games
+from shoal.audit.membership.roc import GameScores
 from shoal.privacy import LocalDP, PureDP, Unprotected
 
 SETTING = Setting("a test", "swap", alpha=0.05, seed=7, notes=("a note",))
@@ -13,14 +13,14 @@ def games(shares, n=100):
     """Games in which so many members, and a tenth of the others, score 1."""
     outside = np.repeat([1.0, 0.0], [n // 10, n - n // 10])
     return [
-        Played(np.repeat([1.0, 0.0], [round(s * n), n - round(s * n)]), outside, 0.5)
+        GameScores(np.repeat([1.0, 0.0], [round(s * n), n - round(s * n)]), outside, 0.5)
         for s in shares
     ]
 
 
 def verdict(shares, epsilon):
     promise = LocalDP(epsilon)
-    return inferred(games(shares), ceiling_of(promise, "swap"), SETTING, promise).verdict
+    return combine_games(games(shares), ceiling_of(promise, "swap"), SETTING, promise).verdict
 
 
 def test_a_mean_clearly_above_the_ceiling_is_violated():
@@ -33,13 +33,15 @@ def test_a_mean_above_it_by_less_than_its_error_is_not():
 
 
 def test_without_a_ceiling_there_is_no_claim():
-    found = inferred(games([0.5] * 5), ceiling_of(None, "swap"), SETTING, None)
+    found = combine_games(games([0.5] * 5), ceiling_of(None, "swap"), SETTING, None)
     assert found.verdict == "no claim"
     assert isinstance(found.to_result().guarantee, Unprotected)
 
 
 def test_rates_are_means_of_games():
-    found = inferred(games([0.4, 0.6] * 3), ceiling_of(PureDP(1), "own coin"), SETTING, PureDP(1))
+    found = combine_games(
+        games([0.4, 0.6] * 3), ceiling_of(PureDP(1), "own coin"), SETTING, PureDP(1)
+    )
     assert found.tpr.mean == pytest.approx(0.5)
     assert found.fpr.mean == pytest.approx(0.1)
     assert found.advantage.mean == pytest.approx(0.4)
@@ -50,7 +52,7 @@ def test_rates_are_means_of_games():
 
 
 def test_words_name_everything_needed_to_judge_it():
-    found = inferred(games([0.5] * 6), ceiling_of(LocalDP(1), "swap"), SETTING, LocalDP(1))
+    found = combine_games(games([0.5] * 6), ceiling_of(LocalDP(1), "swap"), SETTING, LocalDP(1))
     said = str(found)
     for part in ("6 games (swap)", "alpha 0.05, seed 7", "note: a note", "at most 0.462", "AUC"):
         assert part in said

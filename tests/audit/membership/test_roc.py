@@ -3,7 +3,14 @@ import pytest
 from scipy.stats import binom, t
 from sklearn.metrics import roc_auc_score
 
-from shoal.audit.membership.roc import Estimate, Played, certain_roc, knots, mean_roc, student
+from shoal.audit.membership.roc import (
+    Estimate,
+    GameScores,
+    mean_roc,
+    roc_of_one_game,
+    t_quantile,
+    threshold_counts,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -18,45 +25,45 @@ def test_the_area_is_scikit_learns(ties):
     inside, outside = scores(ties)
     truth = np.repeat([1, 0], [inside.size, outside.size])
     expected = roc_auc_score(truth, np.concatenate([inside, outside]))
-    assert Played(inside, outside, 0).auc == pytest.approx(expected)
+    assert GameScores(inside, outside, 0).auc == pytest.approx(expected)
 
 
 def test_a_constant_score_has_no_advantage_and_a_diagonal():
-    game = Played(np.full(30, 0.4), np.full(40, 0.4), threshold=0.5)
+    game = GameScores(np.full(30, 0.4), np.full(40, 0.4), threshold=0.5)
     assert game.advantage == 0
     assert game.auc == 0.5
-    false, true = knots(game.inside, game.outside)
+    false, true = threshold_counts(game.inside, game.outside)
     assert (false.tolist(), true.tolist()) == ([0, 40], [0, 30])
     roc = mean_roc([game], alpha=0.05)
     assert roc.tpr == pytest.approx(roc.fpr)
 
 
 def test_a_rate_finer_than_one_of_the_others_is_unresolved():
-    game = Played(np.ones(30), np.zeros(99), 0.5)
+    game = GameScores(np.ones(30), np.zeros(99), 0.5)
     assert game.tpr_at(0.01) is None
-    assert Played(np.ones(30), np.zeros(100), 0.5).tpr_at(0.01) == 1
+    assert GameScores(np.ones(30), np.zeros(100), 0.5).tpr_at(0.01) == 1
 
 
 def test_the_rate_is_reached_without_exceeding_the_false_alarms():
-    game = Played(np.array([9, 8, 3, 2.0]), np.array([7, 1, 1, 1.0]), 0)
+    game = GameScores(np.array([9, 8, 3, 2.0]), np.array([7, 1, 1, 1.0]), 0)
     assert game.tpr_at(0.25) == 1
     assert game.tpr_at(0.24) is None
-    tied = Played(np.array([9, 5.0]), np.array([5, 5, 1, 1.0]), 0)
+    tied = GameScores(np.array([9, 5.0]), np.array([5, 5, 1, 1.0]), 0)
     assert tied.tpr_at(0.25) == 0.5  # the tie would cost two of four
 
 
 def test_between_two_knots_the_curve_is_straight_and_before_a_step_level():
-    roc = mean_roc([Played(np.array([3.0, 1.0]), np.array([2.0, 0.0]), 0)], alpha=0.05)
+    roc = mean_roc([GameScores(np.array([3.0, 1.0]), np.array([2.0, 0.0]), 0)], alpha=0.05)
     assert roc.tpr[roc.fpr == 0] == [0.5]
     assert roc.tpr[roc.fpr == 0.4] == pytest.approx([0.5])
     assert roc.tpr[roc.fpr == 0.5] == [1]
 
 
 def test_the_mean_curve_comes_with_counts_and_a_band():
-    games = [Played(*scores(None), 0) for _ in range(6)]
+    games = [GameScores(*scores(None), 0) for _ in range(6)]
     roc = mean_roc(games, alpha=0.05)
     assert (roc.members, roc.others) == (360, 480)
-    assert roc.found[-1] == 360
+    assert roc.true_positives[-1] == 360
     assert (roc.low <= roc.tpr).all()
     assert (roc.tpr <= roc.high).all()
     assert mean_roc(games[:4], alpha=0.05).low is None
@@ -64,10 +71,10 @@ def test_the_mean_curve_comes_with_counts_and_a_band():
 
 
 def test_limits_of_independent_trials_are_clopper_and_pearsons():
-    game = Played(RNG.normal(0.5, 1, 200), RNG.normal(0, 1, 200), 0)
-    roc = certain_roc(game, alpha=0.05)
+    game = GameScores(RNG.normal(0.5, 1, 200), RNG.normal(0, 1, 200), 0)
+    roc = roc_of_one_game(game, alpha=0.05)
     middle = np.argmin(np.abs(roc.fpr - 0.5))
-    found, low, high = int(roc.found[middle]), roc.low[middle], roc.high[middle]
+    found, low, high = int(roc.true_positives[middle]), roc.low[middle], roc.high[middle]
     assert binom.sf(found - 1, 200, low) == pytest.approx(0.025)
     assert binom.cdf(found, 200, high) == pytest.approx(0.025)
     assert (roc.low[0], roc.high[-1]) == (pytest.approx(roc.low[0]), 1)
@@ -107,7 +114,7 @@ def test_intervals_hold_as_often_as_they_say():
 
 
 def test_students_t_is_more_than_two_standard_errors():
-    assert student(10, 0.01) == pytest.approx(2.821, abs=1e-3)
+    assert t_quantile(10, 0.01) == pytest.approx(2.821, abs=1e-3)
 
 
 def test_it_becomes_plain_values_and_a_number():

@@ -29,7 +29,7 @@ def test_models_of_an_attack_write_in_no_ledger():
 
 
 def test_a_local_clusterer_brings_its_mechanism_and_gets_reports():
-    noise = NDLaplace(20, bounds=Box.unit(2))
+    noise = NDLaplace(20, domain=Box.unit(2))
     victim = Victim.of(LocalClusterer(2, mechanism=noise, method="plain"))
     model = victim.trained(ROWS, None, Randomness(1))
     assert model.n_reports_ == 60
@@ -55,7 +55,7 @@ def test_a_function_gets_rows_labels_and_randomness():
 
 
 def test_distances_are_those_of_the_promise():
-    noise = NDLaplace(1, bounds=Box(x=(0, 10), y=(0, 2)), scale=(10, 2))
+    noise = NDLaplace(1, domain=Box(x=(0, 10), y=(0, 2)), scale=(10, 2))
     pair = np.zeros((1, 2)), np.array([[6.0, 1.6]])
     attacked = Victim.of(KMeans(1), noise)
     assert attacked.farthest(noise.guarantee, *pair) == 1
@@ -66,7 +66,7 @@ def test_distances_are_those_of_the_promise():
 
 def test_a_restricted_mechanism_measures_as_its_noise_does():
     box = Box(x=(0, 8), y=(0, 8))
-    made = Restrict(NDLaplace(1.0, bounds=box, scale="box"))
+    made = Restrict(NDLaplace(1.0, domain=box, scale="box"))
     pair = np.zeros((2, 2)), np.array([[4.0, 0.0], [0.0, 0.0]])
     assert Victim.of(KMeans(1), made).farthest(made.guarantee, *pair) == 1
 

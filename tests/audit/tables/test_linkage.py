@@ -4,7 +4,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from shoal.anonymize import TopDownSpecialization
+from shoal.anonymize import SearchSettings, TopDownSpecialization
 from shoal.audit import linkage
 from shoal.audit.tables.linkage import Links
 from shoal.privacy import Protected
@@ -24,8 +24,8 @@ FILE = {"name": [f"p{i}" for i in range(100)]} | {n: RAW[n][:100] for n in ("age
 @cache
 def released(k, recoding="global"):
     model = TopDownSpecialization(
-        k=k, hierarchies={"age": AGES, "town": TOWN}, other=["visits"], recoding=recoding,
-        suppression=0.1,
+        k=k, hierarchies={"age": AGES, "town": TOWN}, other=["visits"],
+        suppression=0.1, search=SearchSettings(recoding=recoding),
     )  # fmt: skip
     return model.fit_transform(RAW), model.policy_
 

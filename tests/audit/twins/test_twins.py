@@ -1,5 +1,8 @@
 """The mapping of broken forms: what it must hold, what each says, and that the gate refuses all."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -71,6 +74,25 @@ NAMED = [  # every form that was ever found and written down; none may be lost
     "exponential mechanism, normaliser forgotten",
 ]
 FORMS = {name: twin for name, twin in twins.items() if isinstance(twin.mechanism, Broken)}
+
+
+SOUND = """
+import sys
+import shoal, shoal.audit, shoal.cli.inputs.audit_cases
+def loaded():
+    return sorted(name for name in sys.modules if name.startswith("shoal.audit.twins"))
+assert loaded() == [], loaded()
+from shoal.cli.main import app
+try:
+    app(["audit", "Harmony", "--draws", "2000", "--json"])
+except SystemExit as stopped:
+    assert stopped.code == 0, stopped.code
+assert loaded() == [], loaded()
+"""
+
+
+def test_no_twin_is_loaded_unless_one_is_named():
+    subprocess.run([sys.executable, "-c", SOUND], check=True, capture_output=True)
 
 
 def test_no_form_is_lost():

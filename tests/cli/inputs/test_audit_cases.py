@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from shoal.audit import Case, estimators, shipped, twins
+from shoal.audit import Case, estimators, shipped
+from shoal.audit.twins import twins
 from shoal.cli.inputs.audit_cases import KINDS, Given, function_case, named_cases
 from shoal.errors import InvalidSetting
 from shoal.privacy import LocalDP, MetricDP

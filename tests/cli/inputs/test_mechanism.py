@@ -146,7 +146,7 @@ def test_what_does_not_fit_is_refused(asked, settings, error):
 def test_remaps_are_made_of_the_box():
     box = Box.unit(2)
     assert remap_of(None, box) is None
-    assert remap_of("clamp", box).box == box
+    assert remap_of("clamp", box).domain == box
     assert remap_of("snap:16", box).nodes == (16, 16)
 
 

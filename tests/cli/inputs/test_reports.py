@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from typer.testing import CliRunner
 
-from shoal.cli.inputs.reports import heard
+from shoal.cli.inputs.reports import load_reports
 from shoal.cli.main import app
 from shoal.data import write_table
 from shoal.errors import NotAReport, NotFinite, UnreadableTable
@@ -31,7 +31,7 @@ def perturbed(output, *words):
 
 
 def listened(table, most=10**6):
-    return heard(table, np.random.default_rng(0), lambda _: None, most)
+    return load_reports(table, np.random.default_rng(0), lambda _: None, most)
 
 
 def retold(name, **changes):

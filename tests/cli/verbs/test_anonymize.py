@@ -142,12 +142,12 @@ def test_explain_says_what_it_is_not_and_why_columns_sit_where_they_do():
 
 def test_explained_costs_are_those_of_opening_the_label():
     from shoal.anonymize import read_policy, run_policy
-    from shoal.pages.table_explanation import columns
+    from shoal.pages.table_explanation import column_texts
 
     content = yaml.safe_load(POLICY) | {"privacy": {"k": 5, "suppression": 0.0}}
     Path("p.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
     finished = run_policy(read_policy("p.yaml"))
-    said = columns(finished)["place"]
+    said = column_texts(finished)["place"]
     rows = re.search(r"would put ([\d,]+) rows into groups that break k, l or t; 0 more", said)
     assert rows is not None
     assert int(rows[1]) >= 1  # the one row that stands alone, at least
@@ -252,7 +252,7 @@ def test_a_failure_leaves_nothing_behind(folder, monkeypatch):
     def fails(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("shoal.pages.table.pages", fails)
+    monkeypatch.setattr("shoal.pages.table.page_files", fails)
     before = sorted(folder.iterdir())
     shoal("--policy", "p.yaml", code=130)
     assert sorted(folder.iterdir()) == before

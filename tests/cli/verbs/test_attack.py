@@ -11,7 +11,9 @@ from typer.testing import CliRunner
 from shoal.anonymize import TopDownSpecialization
 from shoal.audit import lira
 from shoal.cli.main import app
+from shoal.cli.verbs.attack import _draw_rows
 from shoal.data import write_table
+from shoal.domain import Box
 
 DOMAIN = """
 version: 1
@@ -232,3 +234,11 @@ def test_a_missing_release_or_policy_is_named():
 
 def test_quiet_says_nothing():
     assert linkage("--quiet").output == ""
+
+
+def test_rows_are_drawn_and_moved_into_the_box(tmp_path):
+    (tmp_path / "rows.csv").write_text("x\n" + "\n".join(["-5", "0.25", "7"] * 100) + "\n")
+    drawn = _draw_rows(str(tmp_path / "rows.csv"), Box(x=(0, 1)), 30, seed=1)
+    assert drawn.shape == (30, 1)
+    assert set(drawn.ravel().tolist()) <= {0.0, 0.25, 1.0}
+    assert np.array_equal(drawn, _draw_rows(str(tmp_path / "rows.csv"), Box(x=(0, 1)), 30, 1))

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from shoal.audit import estimators, finding_of, shipped, twins
+from shoal.audit import estimators, finding_of, shipped
+from shoal.audit.twins import twins
 from shoal.cli.main import app
 
 MINE = """

@@ -109,7 +109,7 @@ def test_a_document_may_be_written_instead():
 
 
 def test_what_was_learnt_from_reports_is_scored_too(tmp_path):
-    noise = shoal.NDLaplace(20.0, bounds=BOX, scale="box")
+    noise = shoal.NDLaplace(20.0, domain=BOX, scale="box")
     reports = noise.release(X, shoal.Randomness(7).noise)
     learner = shoal.cluster.LocalClusterer(3, mechanism=noise, method="plain", random_state=1)
     learner.fit(reports).save(tmp_path / "learnt")

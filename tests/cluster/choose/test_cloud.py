@@ -46,8 +46,8 @@ def test_shares_are_as_good_as_counts():
 
 def test_no_more_clusters_are_sought_than_there_are_places():
     cloud, _ = cloud_of([[1.0], [1.0], [4.0]], None, None)
-    assert cloud.different == 2
-    assert len(cloud.fitted(6, np.random.default_rng(0)).cluster_centers_) == 2
+    assert cloud.n_distinct == 2
+    assert len(cloud.fit_kmeans(6, np.random.default_rng(0)).cluster_centers_) == 2
     assert cloud.log_inertia(6, np.random.default_rng(0)) == cloud.log_inertia(
         2, np.random.default_rng(0)
     )

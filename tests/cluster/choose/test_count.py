@@ -97,7 +97,7 @@ def test_shares_choose_as_counts_do():
 
 @rules
 def test_what_was_learnt_from_reports_costs_nothing_more(by):
-    noise = shoal.PlanarLaplace(20.0, bounds=shoal.Box.unit(2))
+    noise = shoal.mechanisms.PlanarLaplace(20.0, domain=shoal.Box.unit(2))
     reports = noise.release(X[::5], shoal.Randomness(7).noise)
     model = shoal.cluster.LocalClusterer(2, mechanism=noise, method="em", random_state=7)
     choice = choose.k(model.fit(reports), by=by, among=range(2, 9))

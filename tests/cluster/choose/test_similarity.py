@@ -17,7 +17,7 @@ def test_the_preference_is_the_median_similarity():
     assert choose.preference(X).value == pytest.approx(np.median(likeness), rel=0.02)
 
 
-def test_affinity_propagation_settles_and_finds_known_groups():
+def test_affinity_propagation_converges_and_finds_known_groups():
     found = AffinityPropagation(**choose.preference(X).settings, random_state=0).fit(X)
     assert adjusted_rand_score(TRUTH, found.labels_) > 0.95  # warnings are errors: it settled
 
@@ -32,18 +32,18 @@ def test_a_weight_is_as_many_points():
 def test_damping_grows_until_messages_settle(monkeypatch):
     from shoal.cluster.choose import similarity
 
-    monkeypatch.setattr(similarity, "_settles", lambda X, value, damping, seed: damping >= 0.8)
+    monkeypatch.setattr(similarity, "_converges", lambda X, value, damping, seed: damping >= 0.8)
     assert choose.preference(X).settings["damping"] == 0.8
-    monkeypatch.setattr(similarity, "_settles", lambda X, value, damping, seed: False)
+    monkeypatch.setattr(similarity, "_converges", lambda X, value, damping, seed: False)
     assert choose.preference(X).settings["damping"] == 0.95
 
 
 def test_messages_that_swing_are_noticed():
-    from shoal.cluster.choose.similarity import _settles
+    from shoal.cluster.choose.similarity import _converges
 
     value = choose.preference(X).value
-    assert not all(_settles(X, value, 0.5, seed) for seed in range(8))
-    assert all(_settles(X, value, 0.9, seed) for seed in range(3))
+    assert not all(_converges(X, value, 0.5, seed) for seed in range(8))
+    assert all(_converges(X, value, 0.9, seed) for seed in range(3))
 
 
 def test_the_curve_is_that_of_similarities():

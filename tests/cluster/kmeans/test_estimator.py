@@ -5,21 +5,24 @@ import pytest
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import shoal
 from shoal.cluster import PrivateKMeans
 from shoal.data import blobs
-from shoal.domain import Box
+from shoal.domain import Box, Schema
 from shoal.engine import rows_of
 from shoal.errors import (
     BudgetExceeded,
+    ConflictingSettings,
     DimensionMismatch,
     InvalidBudget,
     InvalidSetting,
     UnknownBounds,
 )
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import Ledger, LocalDP, PureDP
+from shoal.synopsis import AdaptiveGrid, UniformGrid
 
 rng = np.random.default_rng(10)
 METHODS = ["auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid"]
@@ -86,7 +89,8 @@ def test_the_published_methods_find_clusters_too(method):
 def test_the_first_printed_grid_is_available_and_falls_behind_in_eight_columns():
     X, box = made(d=8, k=10)
     settings = {"epsilon": 1, "domain": box, "random_state": 1}
-    printed = {"method": "adaptive-grid", "consistency": False, "negative": "zero", "refine": False}
+    cells = AdaptiveGrid(consistency=False, negative="zero")
+    printed = {"method": cells, "refine": False}
     first, ours = PrivateKMeans(10, **settings, **printed), PrivateKMeans(10, **settings)
     assert loss(X, first) > 3 * loss(X, ours)
 
@@ -171,9 +175,8 @@ def test_a_seed_repeats_a_fit_and_marks_it():
 def test_people_with_many_rows_are_covered():
     X, box = made(n=3_000)
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "who": np.arange(3_000) % 500})
-    model = PrivateKMeans(
-        3, epsilon=1, domain=box, entity="who", max_rows_per_person=2, random_state=1
-    ).fit(table)
+    domain = Schema.of_box(box, entity="who", max_rows_per_person=2)
+    model = PrivateKMeans(3, epsilon=1, domain=domain, random_state=1).fit(table)
     assert model.guarantee_ == PureDP(1, rows=2).simulated()
     assert abs(model.n_rows_ - 1_000) < 900
 
@@ -202,9 +205,10 @@ def test_weights_of_rows_are_refused_with_a_reason():
         ({"domain": None}, UnknownBounds),
         ({"domain": Box.unit(3)}, DimensionMismatch),
         ({"n_public": 0}, InvalidSetting),
-        ({"max_rows_per_person": 2}, InvalidSetting),
-        ({"neighbours": "all"}, InvalidSetting),
-        ({"delta": 2}, InvalidBudget),
+        ({"privacy": PureDP(1)}, ConflictingSettings),
+        ({"epsilon": None}, InvalidBudget),
+        ({"epsilon": None, "privacy": LocalDP(1)}, InvalidSetting),
+        ({"method": AdaptiveGrid(epsilon=1)}, ConflictingSettings),
         ({"n_clusters": 0}, InvalidSetting),
         ({"ledger": Ledger(limit=PureDP(0.5))}, BudgetExceeded),
     ],
@@ -273,3 +277,28 @@ def test_a_wide_table_is_read_in_six_passes():
     rows.on_progress(passes.append)  # once a block, and all rows are one
     PrivateKMeans(3, epsilon=20, domain=Box.unit(20), random_state=7).fit(rows)
     assert passes == [3_000] * 6
+
+
+def test_settings_of_the_cells_can_be_searched_through_the_method():
+    X, box = made(n=2_000)
+    model = PrivateKMeans(
+        3, epsilon=2, domain=box, method=AdaptiveGrid(), refine=False, random_state=1
+    )
+    found = GridSearchCV(
+        model, {"epsilon": [1, 4], "method__negative": ["zero", "norm-cut"]}, cv=2
+    ).fit(X)
+    assert found.best_params_.keys() == {"epsilon", "method__negative"}
+    assert clone(model).get_params()["method__consistency"] is True
+    model.set_params(method__consistency=False).fit(X)
+    assert model.method.consistency is False
+    assert model.method.domain is None  # what was given stays as it was
+
+
+def test_a_synopsis_as_method_comes_back_from_a_folder(tmp_path):
+    X, box = made(n=2_000)
+    method = UniformGrid(cells=16, negative="norm-sub")
+    model = PrivateKMeans(3, epsilon=2, domain=box, method=method, random_state=1).fit(X)
+    again = shoal.load_model(model.save(tmp_path / "model"))
+    assert isinstance(again.method, UniformGrid)
+    assert (again.method.cells, again.method.negative) == (16, "norm-sub")
+    assert np.array_equal(again.cluster_centers_, model.cluster_centers_)

@@ -8,13 +8,14 @@ from shoal.cluster.kmeans.plan import (
     location_share,
     plan_of_view,
     strength,
+    view_cells_an_axis,
 )
 
 LEFT = Fraction(97, 100)
 
 
 def spent(plan):
-    return plan.cells + plan.micro + sum(plan.steps, Fraction(0))
+    return plan.cells + plan.micro + sum(plan.last_steps, Fraction(0))
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 6, 8, 13, 32, 100, 256])
@@ -30,7 +31,7 @@ def test_shares_sum_to_what_is_left_exactly_and_pay_for_every_radius(d, n_rows, 
         (cells_alone(LEFT, d), LEFT),
     ):
         assert spent(plan) == left
-        assert all(step > plan.radius for step in plan.steps)
+        assert all(step > plan.radius for step in plan.last_steps)
         assert plan.micro == 0 or plan.micro > plan.radius
         assert (plan.micro == 0) == (plan.micro_clusters == 0)
         assert 1 <= plan.axes <= d
@@ -53,15 +54,32 @@ def test_a_step_is_taken_where_clusters_stand_out():
 def test_small_clusters_are_sought_where_rows_are_many():
     assert plan_of_view(Fraction(9, 10), 10_000, 1, 8, 10).micro_clusters == 40
     few = plan_of_view(Fraction(9, 10), 1_797, 0.1, 16, 10)
-    assert (few.micro_clusters, len(few.steps)) == (0, 1)
+    assert (few.micro_clusters, len(few.last_steps)) == (0, 1)
     assert few.refined < 10
 
 
 def test_a_shadow_takes_two_last_steps():
     shadow = plan_of_view(Fraction(9, 10), 10_000, 1, 32, 10)
     assert shadow.axes == 12
-    assert len(shadow.steps) == 2
+    assert len(shadow.last_steps) == 2
 
 
 def test_strength_grows_with_rows_and_falls_with_clusters_and_columns():
     assert strength(1_000, 1, 2, 10) == pytest.approx(100 / 8**0.5)
+
+
+def test_cells_of_a_view_stay_few():
+    assert view_cells_an_axis(0.1, 12) == 2
+    assert view_cells_an_axis(1e12, 8) ** 8 <= 100_000
+
+
+def test_all_steps_are_named_in_order_and_divide_what_their_radii_leave():
+    plan = plan_of_view(Fraction(9, 10), 1_000_000, 1, 40, 10)
+    assert [step.name for step in plan.steps] == [
+        "small clusters",
+        "clusters, step 1",
+        "clusters, step 2",
+    ]
+    together = plan.micro + sum(plan.last_steps) - 3 * plan.radius
+    assert plan.means == together
+    assert plan.first_clusters(10) == plan.micro_clusters

@@ -5,7 +5,8 @@ from shoal.cluster import PrivateKMeans
 from shoal.cluster.kmeans.settings import check_settings, counts_of
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, TooLarge
-from shoal.privacy import Ledger
+from shoal.privacy import ApproxDP, Ledger
+from shoal.synopsis import UniformGrid
 
 
 def model(n_clusters=3, **settings):
@@ -27,11 +28,11 @@ def test_what_is_no_number_of_clusters_is_refused(n_clusters):
     [
         {"method": "k-means"},
         {"method": None},
-        {"negative": "abs"},
+        {"method": UniformGrid},
         {"method": "lloyd", "n_clusters": range(2, 5)},
         {"method": "hybrid", "n_clusters": (2, 3)},
-        {"delta": 1e-6, "method": "lloyd"},
-        {"delta": 1e-6, "refine": False},
+        {"privacy": ApproxDP(1, 1e-6), "method": "lloyd"},
+        {"privacy": ApproxDP(1, 1e-6), "refine": False},
     ],
 )
 def test_settings_that_cannot_work_are_refused(settings):
@@ -46,7 +47,7 @@ def test_more_than_256_columns_are_too_many():
 
 
 def test_categories_are_no_numbers():
-    schema = Schema.of({"version": 1, "columns": {"x": {"low": 0, "high": 1}}})
+    schema = Schema.of({"version": 1, "columns": {"x": {"values": ["a", "b"]}}})
     with pytest.raises(InvalidDomain, match="box"):
         check_settings(model(), schema)
 
@@ -54,7 +55,7 @@ def test_categories_are_no_numbers():
 @pytest.mark.parametrize(("epsilon", "delta"), [(1, 0), (1, 1e-99), (101, 1e-6)])
 def test_a_delta_that_no_step_can_use_costs_nothing(epsilon, delta):
     ledger = Ledger()
-    settings = {"epsilon": epsilon, "delta": delta, "domain": Box.unit(8), "random_state": 7}
+    settings = {"privacy": ApproxDP(epsilon, delta), "domain": Box.unit(8), "random_state": 7}
     with pytest.raises(InvalidBudget):
         PrivateKMeans(2, ledger=ledger, **settings).fit(np.zeros((50, 8)))
     assert ledger.entries().num_rows == 0

@@ -33,7 +33,7 @@ from shoal.privacy import Ledger, LocalDP
 from shoal.randomness import Randomness
 
 BOX = Box(x=(0, 10), y=(0, 10))
-NOISE = PlanarLaplace(2.0, bounds=BOX)
+NOISE = PlanarLaplace(2.0, domain=BOX)
 ROWS = np.repeat([[2.0, 2.0], [8.0, 8.0]], 150, axis=0)
 LAPLACE_METHODS = ("blend", "em", "mixture", "moments", "plain", "posterior-means")
 
@@ -60,11 +60,11 @@ def test_rows_are_refused():
 
 def test_reports_of_another_mechanism_are_refused(reports):
     with pytest.raises(NotAReport, match="another"):
-        LocalClusterer(2, mechanism=PlanarLaplace(1.0, bounds=BOX)).fit(reports)
+        LocalClusterer(2, mechanism=PlanarLaplace(1.0, domain=BOX)).fit(reports)
 
 
 def test_one_epsilon_written_two_ways_is_one_mechanism(reports):
-    same = LocalClusterer(2, mechanism=PlanarLaplace(2, bounds=BOX), method="moments")
+    same = LocalClusterer(2, mechanism=PlanarLaplace(2, domain=BOX), method="moments")
     assert same.fit(reports).n_reports_ == 300
 
 
@@ -186,7 +186,7 @@ def test_equal_reports_without_a_box_go_too(method, d):
 
 @pytest.mark.parametrize("method", LAPLACE_METHODS)
 def test_centres_lie_in_the_box_but_for_those_of_plain(method):
-    noise = PlanarLaplace(0.5, bounds=BOX)
+    noise = PlanarLaplace(0.5, domain=BOX)
     corners = np.repeat([[0.0, 0.0], [10.0, 10.0]], 40, axis=0)
     found = fitted(noise.release(corners, Randomness(2).noise), k=4, method=method)
     assert BOX.contains(found.cluster_centers_).all() or method == "plain"
@@ -201,7 +201,7 @@ def test_as_many_reports_as_clusters_will_do(method):
 
 @pytest.mark.parametrize("method", LAPLACE_METHODS)
 def test_one_column_goes(method):
-    noise = NDLaplace(2.0, bounds=Box(x=(0, 10)))
+    noise = NDLaplace(2.0, domain=Box(x=(0, 10)))
     found = fitted(noise.release(ROWS[:, :1], Randomness(1).noise), method=method)
     assert np.abs(np.sort(found.cluster_centers_[:, 0]) - [2, 8]).max() < 0.5
 
@@ -219,7 +219,7 @@ def test_five_columns_go():
     assert np.abs(np.sort(found.cluster_centers_[:, 0]) - [0, 4]).max() < 0.5
 
 
-@pytest.mark.parametrize("mechanism", [Piecewise(4.0), SquareWave(4.0, bounds=Box(x=(-1, 1)))])
+@pytest.mark.parametrize("mechanism", [Piecewise(4.0), SquareWave(4.0, domain=Box(x=(-1, 1)))])
 def test_other_laws_of_one_column_go_by_em(mechanism):
     rows = np.repeat([[-0.7], [0.7]], 2_000, axis=0)
     found = fitted(mechanism.release(rows, Randomness(1).noise))
@@ -228,7 +228,7 @@ def test_other_laws_of_one_column_go_by_em(mechanism):
 
 
 def test_laws_that_are_not_known_go_by_plain_k_means():
-    corners = Duchi(8.0, bounds=BOX).release(ROWS, Randomness(1).noise)
+    corners = Duchi(8.0, domain=BOX).release(ROWS, Randomness(1).noise)
     assert fitted(corners).method_ == "plain"
     with pytest.raises(NotAReport, match="Duchi"):
         fitted(corners, method="em")
@@ -269,7 +269,7 @@ def test_wrong_settings_are_told(reports, settings):
 
 def test_scale_says_which_column_counts(reports):
     wide = np.column_stack([ROWS[:, 0] * 100, ROWS[:, 1]])
-    noise = NDLaplace(2.0, bounds=Box(x=(0, 1000), y=(0, 10)), scale=(100, 1))
+    noise = NDLaplace(2.0, domain=Box(x=(0, 1000), y=(0, 10)), scale=(100, 1))
     released = noise.release(wide, Randomness(1).noise)
     for scale in (None, "box", "spread", (100, 1)):
         found = fitted(released, scale=scale, method="moments")

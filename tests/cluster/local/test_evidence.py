@@ -26,7 +26,7 @@ def evidence(kind, mechanism, seed=1, n=1_500):
     return model.evidence(reports, random_state=seed)
 
 
-LAPLACE = NDLaplace(10.0, bounds=BOX)
+LAPLACE = NDLaplace(10.0, domain=BOX)
 GRID = LocalGrid(BOX, epsilon=4.0, n_expected=1_500)
 
 
@@ -44,7 +44,7 @@ def test_people_without_groups_are_not(kind):
 
 
 def test_noise_that_drowns_clear_groups_leaves_none_to_tell():
-    assert not evidence("groups", NDLaplace(0.3, bounds=BOX)).told
+    assert not evidence("groups", NDLaplace(0.3, domain=BOX)).told
 
 
 def test_too_few_reports_for_two_halves_tell_nothing():

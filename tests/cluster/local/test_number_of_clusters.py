@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.local.number_of_clusters import clusters_among
+from shoal.cluster.local.number_of_clusters import choose_number
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import LocalGrid, NDLaplace
@@ -19,19 +19,19 @@ def rows(k, n=20_000):
 def test_groups_behind_cells_are_counted(k):
     grid = LocalGrid(BOX, epsilon=2, n_expected=20_000)
     reports = grid.release(rows(k), Randomness(1).noise)
-    choice = clusters_among(reports, range(2, 7), random_state=1)
+    choice = choose_number(reports, range(2, 7), random_state=1)
     assert choice.value == k
     assert choice.guarantee.epsilon == 2
 
 
 @pytest.mark.parametrize("k", [3, 4])
 def test_groups_behind_noisy_places_are_counted(k):
-    noise = NDLaplace(15, bounds=BOX)
+    noise = NDLaplace(15, domain=BOX)
     reports = noise.release(rows(k, 3_000), Randomness(1).noise)
-    assert clusters_among(reports, range(2, 7), random_state=1).value == k
+    assert choose_number(reports, range(2, 7), random_state=1).value == k
 
 
 def test_an_unknown_rule_is_refused():
-    reports = NDLaplace(15, bounds=BOX).release(rows(3, 300), Randomness(1).noise)
+    reports = NDLaplace(15, domain=BOX).release(rows(3, 300), Randomness(1).noise)
     with pytest.raises(InvalidSetting):
-        clusters_among(reports, range(2, 6), "eye", random_state=1)
+        choose_number(reports, range(2, 6), "eye", random_state=1)

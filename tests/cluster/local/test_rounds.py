@@ -35,7 +35,7 @@ def states():
     groups = state.groups(len(rows), Randomness(3).noise)
     while state.mechanism is not None:
         reports = state.mechanism.release(rows[groups == state.round], Randomness(4).noise)
-        state = state.heard(reports, 7)
+        state = state.advance(reports, 7)
         found.append(state)
     return found
 
@@ -75,14 +75,14 @@ def test_a_state_takes_no_reports_but_its_own(states):
     stale = plan().mechanism.release(people(50), Randomness(1).noise)
     for state in states:
         with pytest.raises(NotAReport):
-            state.heard(stale)
+            state.advance(stale)
     with pytest.raises(NotAReport):
-        plan().heard(Reports(np.array([0]), plan(epsilon=1).mechanism))
+        plan().advance(Reports(np.array([0]), plan(epsilon=1).mechanism))
 
 
 def test_a_round_without_reports_leaves_the_centres(states):
     nobody = states[0].mechanism.release(np.empty((0, 4)), Randomness(1).noise)
-    np.testing.assert_allclose(states[0].heard(nobody).cluster_centers, states[0].cluster_centers)
+    np.testing.assert_allclose(states[0].advance(nobody).cluster_centers, states[0].cluster_centers)
 
 
 def test_spare_centres_are_published_once(states):
@@ -95,14 +95,14 @@ def test_a_cluster_that_the_first_round_missed_is_found_by_a_spare_centre():
     near = np.array([*MEANS[:2], MEANS[0] + 0.05, MEANS[2] + 0.1, [0.9, 0.9, 0.9, 0.9]])
     state = replace(plan(), round=1, centers=tuple(map(tuple, near)))
     assert error(state) > 0.5
-    heard = state.heard(state.mechanism.release(people(20_000), Randomness(4).noise), 7)
+    heard = state.advance(state.mechanism.release(people(20_000), Randomness(4).noise), 7)
     assert error(heard) < 0.15
 
 
 def test_spare_centres_without_people_are_dropped():
     near = np.array([*MEANS, [0.9, 0.9, 0.9, 0.9], [-0.9, 0.9, -0.9, 0.9]])
     state = replace(plan(), round=1, centers=tuple(map(tuple, near)))
-    heard = state.heard(state.mechanism.release(people(20_000), Randomness(4).noise), 7)
+    heard = state.advance(state.mechanism.release(people(20_000), Randomness(4).noise), 7)
     assert np.abs(heard.cluster_centers - MEANS).max() < 0.1
 
 

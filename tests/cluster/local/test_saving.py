@@ -18,8 +18,8 @@ BOX = Box(x=(0, 3), y=(0, 4))
     [
         NDLaplace("0.1"),
         NDLaplace(1.5, scale=(2, 3), lattice=0.01),
-        PlanarLaplace(1.0, bounds=Box.geo(latitude=(52, 53), longitude=(13, 14)), clip=True),
-        Piecewise(1.0, bounds=BOX),
+        PlanarLaplace(1.0, domain=Box.geo(latitude=(52, 53), longitude=(13, 14)), clip=True),
+        Piecewise(1.0, domain=BOX),
         Restrict(NDLaplace(1.0), BOX),
     ],
 )

@@ -8,7 +8,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import shoal
 from shoal.cluster import WaveCluster
-from shoal.domain import Box
+from shoal.cluster.wave import Percentile
+from shoal.domain import Box, Schema
 from shoal.errors import BudgetExceeded, ConflictingSettings, DimensionMismatch, NotFinite
 from shoal.privacy import Ledger, PureDP, Unprotected
 from shoal.synopsis import AdaptiveGrid, UniformGrid
@@ -24,12 +25,15 @@ def widened(X: np.ndarray) -> Box:
     return Box.of(["x", "y"], X.min(axis=0) - margin, X.max(axis=0) + margin)
 
 
+REPLACED = PureDP(1, neighbours="replace-one")
+
+
 def private(**settings) -> WaveCluster:
     return WaveCluster(**{"domain": UNIT, "epsilon": 1, "random_state": 1, **settings})
 
 
 def test_without_epsilon_it_is_plain_wavecluster():
-    model = WaveCluster(domain=UNIT, cells=33, level=1, p=0.4).fit(BLOBS)
+    model = WaveCluster(domain=UNIT, cells=33, level=1, selector=Percentile(0.4)).fit(BLOBS)
     counts, *_ = np.histogram2d(*BLOBS.T, bins=33, range=[[0, 1], [0, 1]])
     blocks = np.zeros((34, 34))
     blocks[:33, :33] = counts
@@ -54,14 +58,15 @@ def test_the_promise_is_what_was_asked_and_what_the_ledger_shows():
 @pytest.mark.parametrize("cells", ["auto", 32])
 def test_all_of_the_budget_is_spent_whoever_pays_for_the_size(cells):
     assert private(cells=cells).fit(BLOBS).guarantee_.epsilon == 1
-    model = private(cells=cells, neighbours="replace-one").fit(BLOBS)
+    model = private(cells=cells, epsilon=None, privacy=REPLACED).fit(BLOBS)
     assert model.guarantee_.epsilon == 1
     assert model.n_rows_ == len(BLOBS)
 
 
 def test_people_with_many_rows_are_protected_together():
     table = pa.table({"x0": BLOBS[:, 0], "x1": BLOBS[:, 1], "who": np.arange(len(BLOBS)) // 4})
-    model = private(entity="who", max_rows_per_person=4).fit(table)
+    people = Schema.of_box(UNIT, entity="who", max_rows_per_person=4)
+    model = private(domain=people).fit(table)
     assert model.guarantee_ == PureDP(1, rows=4).simulated()
     assert model.noisy_counts_.std() > 0
 
@@ -172,12 +177,15 @@ def test_a_synopsis_is_clustered_without_rows_or_budget():
 def test_a_synopsis_of_any_budget_brings_its_promise_along(epsilon, d):
     rows = np.random.default_rng(3).normal(0.5, 0.05, (2000, d))
     synopsis = UniformGrid(
-        epsilon=epsilon, domain=Box.unit(d), cells=8, sparse=d > 3, neighbours="replace-one",
+        privacy=PureDP(epsilon, neighbours="replace-one"),
+        domain=Box.unit(d),
+        cells=8,
+        sparse=d > 3,
         random_state=2,
-    ).fit(rows)  # fmt: skip
+    ).fit(rows)
     model = WaveCluster.from_synopsis(synopsis)
     assert model.guarantee_ == synopsis.guarantee_
-    assert model.neighbours == "replace-one"
+    assert model.privacy.neighbours == "replace-one"
     assert epsilon < 1 or model.n_clusters_ == 1
 
 
@@ -194,7 +202,7 @@ def test_synopses_of_unequal_cells_and_rules_that_need_counts_are_refused():
         WaveCluster.from_synopsis(uneven)
     even = UniformGrid(epsilon=1, domain=UNIT, cells=8, random_state=2).fit(BLOBS)
     with pytest.raises(ConflictingSettings):
-        WaveCluster.from_synopsis(even, selector="percentile", rule="posterior")
+        WaveCluster.from_synopsis(even, selector=Percentile(rule="posterior"))
 
 
 @pytest.mark.parametrize(

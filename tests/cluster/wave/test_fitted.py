@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.fitted import CellLabels, Lookup
-from shoal.cluster.wave.transform import Transform
+from shoal.cluster.wave.fitted import CellLabels
+from shoal.cluster.wave.transform import Lookup, Transform
 from shoal.domain import Box, Grid
 
 GRID = Grid(Box(x=(0, 10), y=(-5, 5)), (13, 9))

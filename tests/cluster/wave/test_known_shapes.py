@@ -9,6 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import shoal
 from shoal.cluster import WaveCluster
+from shoal.cluster.wave import Percentile
 from shoal.domain import Box
 from shoal.evaluate import cluster_dissimilarity
 
@@ -25,7 +26,7 @@ def _data(monkeypatch):
 
 def shape_set(name: str) -> tuple[np.ndarray, np.ndarray, Box]:
     """Rows, their labels, and bounds that stand in for public ones: the rows' own, 2 % wider."""
-    table = shoal.load(name)
+    table = shoal.data.load(name)
     X = np.column_stack([table["x"], table["y"]])
     margin = 0.02 * np.ptp(X, axis=0)
     box = Box.of(["x", "y"], X.min(axis=0) - margin, X.max(axis=0) + margin)
@@ -83,4 +84,4 @@ def test_noise_on_blocks_is_nearer_to_the_truth_than_noise_on_cells():
         return np.mean([cluster_dissimilarity(truth, labels) for labels in found])
 
     assert apart(selector="percentile") < apart(method="privthr")
-    assert apart(selector="percentile", rule="posterior", context=True) < 0.2
+    assert apart(selector=Percentile(rule="posterior", context=True)) < 0.2

@@ -47,7 +47,7 @@ def test_half_of_what_is_not_zero_is_above():
 @pytest.mark.parametrize("fold", [1, 4])
 def test_the_height_reached_by_chance_is_reached_so_often(fold):
     law = NoiseLaw(0.5, fold)
-    height = math.ceil(law.reached(1e-4))
+    height = math.ceil(law.height_reached(1e-4))
     assert law.mass(np.arange(height, 3000)).sum() <= 1e-4
     assert law.mass(np.arange(height - 1, 3000)).sum() > 1e-4
 
@@ -60,7 +60,7 @@ def test_the_sum_of_very_wide_noises_is_tabled_in_strides(fold):
     assert law._table.size < 2**17
     assert masses.sum() == pytest.approx(1)
     assert (masses * at.astype(float) ** 2).sum() == pytest.approx(law.variance)
-    height = law.reached(1e-3)
+    height = law.height_reached(1e-3)
     assert masses[at >= height].sum() == pytest.approx(1e-3, rel=0.02)
 
 
@@ -70,4 +70,4 @@ def test_a_variance_tells_the_step(step):
 
 
 def test_next_to_no_noise_has_a_law_too():
-    assert NoiseLaw.of_variance(0.0).reached(1e-9) < 1
+    assert NoiseLaw.of_variance(0.0).height_reached(1e-9) < 1

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from shoal.cluster import WaveCluster
-from shoal.cluster.wave.settings import Settings
+from shoal.cluster.wave import Density, Mass, Percentile, Persistence, PrivQT, PrivTHR
+from shoal.cluster.wave.methods import Plain
+from shoal.cluster.wave.settings import Settings, option_name
 from shoal.domain import Box
 from shoal.errors import (
     ConflictingSettings,
@@ -39,15 +41,22 @@ def test_a_budget_that_is_none_is_refused(epsilon):
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"p": 0, "selector": "percentile"},
-        {"p": 1, "selector": "percentile"},
-        {"p": "half", "selector": "percentile"},
-        {"mass": 1.5, "selector": "mass"},
-        {"density": -1, "selector": "density"},
-        {"z": 0, "selector": "persistence"},
-        {"smooth": -1, "selector": "persistence"},
-        {"smooth": "much", "selector": "persistence"},
-        {"alpha": 1, "method": "privthr"},
+        {"selector": Percentile(0)},
+        {"selector": Percentile(1)},
+        {"selector": Percentile("half")},
+        {"selector": Percentile(None)},
+        {"selector": Percentile(rule="vote")},
+        {"selector": Percentile(context=2)},
+        {"selector": Mass(1.5)},
+        {"selector": Density(-1)},
+        {"selector": Persistence(0)},
+        {"selector": Persistence(smooth=-1)},
+        {"selector": Persistence(smooth="much")},
+        {"selector": Persistence},
+        {"selector": PrivTHR()},
+        {"method": PrivTHR(1)},
+        {"method": PrivQT(noise="pink")},
+        {"method": Plain()},
         {"level": -1},
         {"level": 99},
         {"level": 14},
@@ -60,9 +69,6 @@ def test_a_budget_that_is_none_is_refused(epsilon):
         {"connectivity": "diagonal"},
         {"method": "magic"},
         {"selector": "best"},
-        {"rule": "vote"},
-        {"context": 2},
-        {"noise": "pink"},
     ],
     ids=str,
 )
@@ -74,19 +80,12 @@ def test_a_setting_outside_its_range_is_refused(wrong):
 @pytest.mark.parametrize(
     "conflict",
     [
-        {"z": 2, "selector": "percentile"},
-        {"z": 2},  # the automatic selector chooses its own
-        {"p": 0.3, "selector": "density"},
-        {"mass": 0.5},
-        {"density": 2, "selector": "mass"},
-        {"alpha": 0.5},
-        {"noise": "laplace"},
-        {"noise": "geometric", "method": "baseline"},
-        {"context": True},
-        {"rule": "posterior"},
-        {"rule": "posterior", "selector": "percentile", "level": 1, "wavelet": "db2"},
-        {"rule": "posterior", "epsilon": None},
+        {"selector": Percentile(context=True)},
+        {"selector": Percentile(rule="posterior"), "level": 1, "wavelet": "db2"},
+        {"selector": Percentile(rule="posterior"), "epsilon": None},
+        {"selector": Percentile(rule="posterior"), "method": "baseline"},
         {"method": "privqt", "selector": "persistence"},
+        {"method": PrivQT(), "selector": Persistence()},
         {"method": "privthr", "epsilon": None},
         {"cells": 2**13, "selector": "persistence"},
         {"cells": 2**13, "wavelet": "db2", "level": 1},
@@ -147,7 +146,7 @@ def test_nothing_is_written_for_what_is_refused():
 
     ledger = Ledger()
     with pytest.raises(ConflictingSettings):
-        fit(z=2, ledger=ledger)
+        fit(method="privqt", selector="mass", ledger=ledger)
     assert ledger.totals() == []
 
 
@@ -163,16 +162,16 @@ def test_nothing_is_written_for_what_is_refused():
     ids=str,
 )
 def test_the_selector_left_out_is_the_one_that_fits(settings, selector):
-    asked = WaveCluster(**{"domain": Box.unit(2), "epsilon": 1, **settings})
-    assert Settings.of(asked, asked.domain).selector == selector
+    model = WaveCluster(**{"domain": Box.unit(2), "epsilon": 1, **settings})
+    assert option_name(Settings.of(model, model.domain).selector) == selector
 
 
 def test_automatic_cells_grow_with_rows_and_budget_between_bounds():
-    asked = WaveCluster(domain=Box.unit(2), epsilon=1, selector="persistence")
-    settings = Settings.of(asked, asked.domain)
-    sides = [settings.grid(asked.domain, n, 1.0).shape[0] for n in (1, 10_000, 10**9)]
+    model = WaveCluster(domain=Box.unit(2), epsilon=1, selector="persistence")
+    settings = Settings.of(model, model.domain)
+    sides = [settings.grid(model.domain, n, 1.0).shape[0] for n in (1, 10_000, 10**9)]
     assert sides == [12, 47, 256]
-    assert settings.grid(asked.domain, 10_000, 9.0).shape == (95, 95)  # as if 4
+    assert settings.grid(model.domain, 10_000, 9.0).shape == (95, 95)  # as if 4
 
 
 @pytest.mark.parametrize("wrong", [{"level": 14}, {"epsilon": 2000}], ids=str)

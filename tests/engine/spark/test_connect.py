@@ -21,14 +21,14 @@ assert "connect" in type(frame).__module__
 rows, grid = rows_of(frame, box), Grid(box, 4)
 assert np.array_equal(rows.count(grid), rows_of(table, box).count(grid))
 twice = rows.map(lambda block: block.numbers * 2, ["a", "b"])
-assert twice.appended().columns == ["x", "y", "a", "b"]
+assert twice.like_input().columns == ["x", "y", "a", "b"]
 twice.write("FOLDER/twice.parquet")
 assert session.read.parquet("FOLDER/twice.parquet").count() == 300
 try:
     twice.write("FOLDER/twice.parquet")
 except AlreadyExists:
     print("it was there already")
-reports = shoal.Perturb(shoal.NDLaplace(9.0, bounds=box), random_state=7).fit_transform(frame)
+reports = shoal.Perturb(shoal.NDLaplace(9.0, domain=box), random_state=7).fit_transform(frame)
 assert reports.toArrow().equals(reports.toArrow())
 try:
     rows_of(session.sql("SELECT CAST('NaN' AS DOUBLE) AS x, 1 AS y"), box).size()

@@ -46,19 +46,19 @@ def test_spark_writes_it_where_it_is_told_and_replaces_nothing_unasked(frame, tm
 
 
 def test_columns_are_appended_to_lines_whatever_else_they_hold(frame):
-    lines = doubled(frame).appended().toArrow()
+    lines = doubled(frame).like_input().toArrow()
     assert lines.column_names == ["x", "a name.", "twice"]
     np.testing.assert_array_equal(lines["twice"].to_numpy(), 2 * lines["x"].to_numpy())
     with pytest.raises(DuplicateColumn, match="'x'"):
-        doubled(frame, ["x"]).appended()
+        doubled(frame, ["x"]).like_input()
     limited = doubled(frame, entity="a name.", max_rows_per_person=1)
     with pytest.raises(ConflictingSettings):
-        limited.appended()
+        limited.like_input()
 
 
 def test_reports_are_drawn_once_and_kept_before_anybody_sees_them(frame):
     rows = rows_of(frame, BOX)
-    reports = Streamed(NDLaplace(1.0, bounds=BOX), keep_order=True)
+    reports = Streamed(NDLaplace(1.0, domain=BOX), keep_order=True)
     drawn = reports.release(rows, Randomness().noise).frame()  # real noise: it differs each time
     first, again = drawn.toArrow(), drawn.toArrow()
     assert first.equals(again)
@@ -68,7 +68,7 @@ def test_reports_are_drawn_once_and_kept_before_anybody_sees_them(frame):
 
 
 def test_shuffled_reports_do_not_show_where_rows_stood(frame):
-    sharp = NDLaplace(1_000.0, bounds=BOX)
+    sharp = NDLaplace(1_000.0, domain=BOX)
     drawn = Streamed(sharp).release(rows_of(frame, BOX), Randomness(7).noise).frame()
     reports = drawn.toArrow()["x"].to_numpy()
     assert drawn.columns == ["x"]

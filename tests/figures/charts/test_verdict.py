@@ -4,7 +4,13 @@ import pytest
 
 from shoal.figures import figure_of, verdict_figure
 
-NUMBERS = {"verdict": "violated", "found": 1.3, "claim": 1.0, "title": "Audit", "unit": "epsilon"}
+NUMBERS = {
+    "verdict": "violated",
+    "measured": 1.3,
+    "claim": 1.0,
+    "title": "Audit",
+    "unit": "epsilon",
+}
 EVENT = {"ceiling": 9.7, "event": "z > 2", "counts": (500, 80, 1_000)}
 
 
@@ -39,5 +45,5 @@ def test_the_picture_can_be_drawn_again_from_its_numbers(more):
 
 @pytest.mark.parametrize(("found", "claim"), [(0.0, None), (0.0, 0.0), (0.0, 1e-6), (9.0, 1e3)])
 def test_nothing_found_or_a_far_claim_stays_inside(found, claim):
-    svg = verdict_figure(**{**NUMBERS, "found": found, "claim": claim}).svg()
+    svg = verdict_figure(**{**NUMBERS, "measured": found, "claim": claim}).svg()
     assert all(110 <= end <= 612 for end in bars(svg))

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from shoal.mechanisms.exact.inversion import precise
+from shoal.mechanisms.exact.inversion import decimal_precision
 from shoal.mechanisms.exact.reals import Interval, _Draw, rounded_noise
 from shoal.randomness import Randomness
 
@@ -42,7 +42,7 @@ def test_float_ends_hold_the_true_number(operation):
     words = rng.integers(0, 2**64, size=3000, dtype=np.uint64)
     words[:1000] >>= rng.integers(1, 60, size=1000, dtype=np.uint64)
     words[1000:2000] = ~words[:1000]
-    pairs = Interval.of_words(words.reshape(-1, 2))
+    pairs = Interval.of_digits(words.reshape(-1, 2))
     apply = {
         "minus_ln": lambda i: i.minus_ln(),
         "sqrt": lambda i: i.sqrt(),
@@ -51,7 +51,7 @@ def test_float_ends_hold_the_true_number(operation):
         "/": lambda i: i / i.total(),
     }[operation]
     floats = apply(pairs)
-    with localcontext(precise(60)):
+    with localcontext(decimal_precision(60)):
         ends = np.frompyfunc(exact, 1, 1)(words.astype(object)).reshape(-1, 2)
         half = Decimal(1) / 2**65
         true = apply(Interval(ends + half, ends + half))
@@ -71,7 +71,7 @@ def size_of(a: Decimal, b: Decimal) -> Decimal:
 def test_rounding_in_doubt_reads_on_and_gives_what_the_digits_say(more, nearest):
     """A scale that puts the first number within 2**-60 of half-way."""
     words = [2**62 + 12345, 2**61 + 54321]
-    with localcontext(precise(60)):
+    with localcontext(decimal_precision(60)):
         middle = [exact(word) + Decimal(2) ** -65 for word in words]
         scale = Fraction(Decimal("7.5") / size_of(*middle))
         ends = [

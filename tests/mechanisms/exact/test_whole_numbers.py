@@ -6,10 +6,10 @@ import pytest
 from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric
 from shoal.mechanisms.exact.whole_numbers import (
     FARTHEST,
-    bounded,
     check_rate,
     check_vectors,
     check_whole_numbers,
+    clipped_to_62_bits,
     exact_sensitivity,
 )
 
@@ -37,8 +37,8 @@ def test_no_vectors_at_all_are_taken():
 
 def test_numbers_too_far_out_are_moved_and_no_two_apart():
     far = np.array([2**63 - 1, -(2**63), 5])
-    assert bounded(far).tolist() == [FARTHEST, -FARTHEST, 5]
-    assert bounded(np.array([2**64 - 1], dtype=np.uint64)).tolist() == [FARTHEST]
+    assert clipped_to_62_bits(far).tolist() == [FARTHEST, -FARTHEST, 5]
+    assert clipped_to_62_bits(np.array([2**64 - 1], dtype=np.uint64)).tolist() == [FARTHEST]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from shoal import Box, PlanarLaplace, RandomizedResponse, Randomness, Reports, clamp
+from shoal import Box, Randomness, Reports
 from shoal.errors import NotAReport
+from shoal.mechanisms import PlanarLaplace, RandomizedResponse, clamp
 from shoal.mechanisms.local.reports import as_raw_reports, as_reports
 
 VALUES = np.array([[0.5, 2.0], [1.0, -1.5]])

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.hierarchies.files import from_nested, read_hierarchy
-from shoal.anonymize.hierarchies.hierarchy import Hierarchy
-from shoal.anonymize.hierarchies.leaves import numbers_in
+from shoal.anonymize.hierarchies.hierarchy import Hierarchy, numbers_in
 from shoal.anonymize.hierarchies.rules import People, binary, dates, interval, prefix
 from shoal.anonymize.policy import (
     Attribute,

@@ -18,8 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shoal.anonymize.hierarchies.hierarchy import Hierarchy, grown
-from shoal.anonymize.hierarchies.leaves import TextLeaves
+from shoal.anonymize.hierarchies.hierarchy import Hierarchy, TextLeaves, grown
 from shoal.data.column_names import listed
 from shoal.documents import read_yaml
 from shoal.domain.written import text
@@ -29,12 +28,12 @@ from shoal.files import whole_file
 __all__ = [
     "MEND",
     "Format",
+    "describe",
     "findings_in",
     "from_nested",
     "from_paths",
     "read_hierarchy",
     "refuse",
-    "told",
     "write_arx",
 ]
 
@@ -183,23 +182,23 @@ def _climbed(pairs: list[list[str]], what: str) -> list[list[str]]:
     parents = set(parent_of.values())
     leaves = [child for child in parent_of if child not in parents]
     cyclic = sum(_runs_in_circles(label, parent_of) for label in parent_of)
-    found: list[BadInput] = []
+    findings: list[BadInput] = []
     if twice:
-        found.append(
+        findings.append(
             HierarchyInvalid(f"children under two parents: {twice}", MEND, reason="ambiguous label")
         )
     if cyclic:
-        found.append(HierarchyInvalid(f"labels below themselves: {cyclic}", MEND))
-    refuse(what, found)
+        findings.append(HierarchyInvalid(f"labels below themselves: {cyclic}", MEND))
+    refuse(what, findings)
     return _padded([_way_up(leaf, parent_of) for leaf in leaves])
 
 
 def _runs_in_circles(label: str, parent_of: Mapping[str, str]) -> bool:
-    seen = set()
+    visited = set()
     while label in parent_of:
-        if label in seen:
+        if label in visited:
             return True
-        seen.add(label)
+        visited.add(label)
         label = parent_of[label]
     return False
 
@@ -232,8 +231,8 @@ def write_arx(hierarchy: Hierarchy, path: str | Path, overwrite: bool = False) -
 def refuse(what: str, findings: Sequence[BadInput]) -> None:
     """Raise all findings together, as the error of the first; nothing if there are none."""
     if findings:
-        said = "; ".join(finding.message for finding in findings)
-        raise findings[0].changed(f"{what}: {said}.")
+        messages = "; ".join(finding.message for finding in findings)
+        raise findings[0].changed(f"{what}: {messages}.")
 
 
 def findings_in(
@@ -253,16 +252,16 @@ def findings_in(
     """
     lengths = Counter(len(row) for row in rows)
     if len(lengths) != 1 or 0 in lengths:
-        said = "no rows" if not rows else f"rows of {len(lengths)} different lengths"
-        return [HierarchyInvalid(f"it has {said}; each leaf needs as many levels", MEND)]
+        fault = "no rows" if not rows else f"rows of {len(lengths)} different lengths"
+        return [HierarchyInvalid(f"it has {fault}; each leaf needs as many levels", MEND)]
     roots = len({row[-1] for row in rows})
     if roots > 1:
         return [HierarchyInvalid(f"it has {roots} roots instead of one", MEND)]
-    found = [*_leaves(rows, quoted), *_ambiguous(rows, quoted)]
-    return found if opaque else [*found, *_uncovered(rows, quoted)]
+    findings = [*_leaves(rows, quoted), *_ambiguous(rows, quoted)]
+    return findings if opaque else [*findings, *_uncovered(rows, quoted)]
 
 
-def told(labels: Sequence[str], leaves: Sequence[int], quoted: bool) -> str:
+def describe(labels: Sequence[str], leaves: Sequence[int], quoted: bool) -> str:
     """Labels, or the leaves, counted from 1, where they stand.
 
     Examples
@@ -281,9 +280,9 @@ def _leaves(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
     times = Counter(row[0] for row in rows)
     twice = [i for i, row in enumerate(rows, start=1) if times[row[0]] > 1]
     if twice:
-        said = told([rows[i - 1][0] for i in twice], twice, quoted)
+        which = describe([rows[i - 1][0] for i in twice], twice, quoted)
         yield HierarchyInvalid(
-            f"leaves listed more than once: {said}", MEND, reason="duplicate leaf"
+            f"leaves listed more than once: {which}", MEND, reason="duplicate leaf"
         )
     if any(not label for row in rows for label in row):
         yield HierarchyInvalid("some labels are empty", MEND)
@@ -298,12 +297,12 @@ def _ambiguous(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput
     sets: dict[str, set[frozenset[str]]] = {}
     for (label, _, _), leaves in below.items():
         sets.setdefault(label, set()).add(frozenset(leaves))
-    twice = [label for label, found in sets.items() if len(found) > 1]
+    twice = [label for label, leaf_sets in sets.items() if len(leaf_sets) > 1]
     if twice:
         where = [i for i, row in enumerate(rows, start=1) if not {*twice}.isdisjoint(row)]
-        said = told(twice, where, quoted)
+        which = describe(twice, where, quoted)
         yield HierarchyInvalid(
-            f"labels that stand for more than one set of leaves: {said}",
+            f"labels that stand for more than one set of leaves: {which}",
             MEND,
             reason="ambiguous label",
         )
@@ -317,9 +316,9 @@ def _uncovered(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput
             outside = (label for label in row[1:] if not _covers(label, number))
             wrong |= {f"{row[0]} -> {label}": i for label in outside}
     if wrong:
-        said = told([*wrong], [*wrong.values()], quoted)
+        which = describe([*wrong], [*wrong.values()], quoted)
         yield HierarchyInvalid(
-            f"numbers outside their label: {said}",
+            f"numbers outside their label: {which}",
             "Mend the hierarchy, or say `labels: opaque` if its labels are mere names.",
             reason="label does not cover",
         )
@@ -331,9 +330,9 @@ def _number(label: str) -> float | None:
 
 def _covers(label: str, number: float) -> bool:
     for pattern, kind in _RANGES:
-        found = pattern.fullmatch(label)
-        if found:
-            return _inside(kind, [float(bound) for bound in found.groups()], number)
+        match = pattern.fullmatch(label)
+        if match:
+            return _inside(kind, [float(bound) for bound in match.groups()], number)
     return True
 
 

@@ -1,21 +1,45 @@
 """A column's hierarchy: its tree, its levels as written, and how values find their leaves."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.anonymize.tree import Tree, counted_costs, level_costs, width_costs
+from shoal.data.encode import floats_of
 from shoal.domain import Node, Taxonomy
+from shoal.domain.written import plain, plain_column
 
-__all__ = ["NO_LEAF", "NULL", "Codes", "Edges", "Hierarchy", "Labels", "grown"]
+__all__ = [
+    "NO_LEAF",
+    "NULL",
+    "Codes",
+    "DateLeaves",
+    "Edges",
+    "Hierarchy",
+    "Labels",
+    "NumberLeaves",
+    "TextLeaves",
+    "as_text",
+    "days_in",
+    "grown",
+    "masked",
+    "numbers_in",
+]
 
 NULL = "<null>"
 NO_LEAF = -1
 Labels = NDArray[np.object_]
 Codes = NDArray[np.int32]
+
+_DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ].*)?")
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,15 +162,15 @@ def grown(columns: Sequence[Labels]) -> tuple[Taxonomy, NDArray[np.int32], NDArr
     groups = [_first_seen(column) for column in columns]
     order = np.lexsort(groups)  # the last key, the root, sorts first; equal keys keep their place
     runs = [_runs([group[order] for group in groups[level:]]) for level in range(len(groups))]
-    found: dict[tuple[int, int], str] = {}
+    labels: dict[tuple[int, int], str] = {}
     for level in reversed(range(len(runs))):
         for low, high in zip(runs[level], [*runs[level][1:], len(order)], strict=True):
-            if (low, high) not in found or high - low == 1:
-                found[low, high] = columns[level][order[low]]
-    intervals = sorted(found, key=lambda interval: (interval[0], -interval[1]))
+            if (low, high) not in labels or high - low == 1:
+                labels[low, high] = columns[level][order[low]]
+    intervals = sorted(labels, key=lambda interval: (interval[0], -interval[1]))
     place = {interval: at for at, interval in enumerate(intervals)}
     levels = np.stack([_places(starts, len(order), place) for starts in runs])
-    return Taxonomy(tuple(_nodes(intervals, found))), levels, order
+    return Taxonomy(tuple(_nodes(intervals, labels))), levels, order
 
 
 def _first_seen(column: Labels) -> NDArray[np.int64]:
@@ -181,3 +205,150 @@ def _nodes(intervals: list[tuple[int, int]], label: dict[tuple[int, int], str]) 
         nodes.append(Node(label[low, high], low, high, above[-1] if above else -1, len(above)))
         above.append(at)
     return nodes
+
+
+@dataclass(frozen=True, eq=False)
+class TextLeaves:
+    """A cell is the leaf it is written like or, if none is, the one it equals: 39.0 is 39.
+
+    ``length``: only so many characters of a cell count, the rest being masked by ``*``.
+
+    Examples
+    --------
+    >>> TextLeaves(["39", "40"])(pa.array([" 40", "39.0", "x"])).tolist()
+    [1, 0, -1]
+    """
+
+    leaves: Sequence[str]
+    length: int | None = None
+
+    def __call__(self, column: Any) -> Codes:
+        """The code of each cell."""
+        cells = pc.utf8_trim_whitespace(as_text(column))
+        if self.length is not None:
+            return _codes(pc.index_in(masked(cells, self.length), self._exact))
+        codes = pc.index_in(cells, self._exact)
+        if codes.null_count:
+            codes = pc.coalesce(
+                codes, pc.index_in(plain_column(cells), self._equal, skip_nulls=True)
+            )
+        return _codes(codes)
+
+    @cached_property
+    def _exact(self) -> pa.Array:
+        return pa.array(self.leaves, pa.string())
+
+    @cached_property
+    def _equal(self) -> pa.Array:
+        """Leaves as they are compared, but null where several are equal, such as 1.1 and 1.10."""
+        written = [plain(leaf) for leaf in self.leaves]
+        counts: dict[str, int] = {}
+        for leaf in written:
+            counts[leaf] = counts.get(leaf, 0) + 1
+        return pa.array([leaf if counts[leaf] == 1 else None for leaf in written], pa.string())
+
+
+@dataclass(frozen=True, eq=False)
+class NumberLeaves:
+    """A cell is the interval it lies in; beyond the declared domain, the first or the last.
+
+    Examples
+    --------
+    >>> NumberLeaves(np.array([0.0, 10, 20]), whole=True)(pa.array(["-3", "10", "1.5"])).tolist()
+    [0, 1, -1]
+    """
+
+    breaks: NDArray[np.float64]
+    whole: bool
+
+    def __call__(self, column: Any) -> Codes:
+        """The code of each cell."""
+        numbers = numbers_in(column)
+        codes = np.searchsorted(self.breaks[1:-1], numbers, side="right").astype(np.int32)
+        odd = np.isnan(numbers) | (self.whole & (numbers != np.floor(numbers)))
+        codes[odd] = NO_LEAF
+        return codes
+
+
+@dataclass(frozen=True, eq=False)
+class DateLeaves:
+    """A cell is the period it lies in: ``period(day)`` is a whole number, ``leaves`` are sorted.
+
+    ``clip``: days before the first period or after the last belong to those.
+    """
+
+    leaves: NDArray[np.int64]
+    period: Any
+    clip: bool
+
+    def __call__(self, column: Any) -> Codes:
+        """The code of each cell."""
+        days = days_in(column)
+        periods = np.array([-1 if day is None else self.period(day) for day in days], np.int64)
+        if self.clip:
+            inside = np.clip(periods, self.leaves[0], self.leaves[-1])
+            periods = np.where(periods < 0, periods, inside)
+        codes = np.searchsorted(self.leaves, periods).astype(np.int32)
+        is_leaf = self.leaves[np.minimum(codes, len(self.leaves) - 1)] == periods
+        return np.where(is_leaf, codes, np.int32(NO_LEAF))
+
+
+def as_text(column: Any) -> Any:
+    """A column of anything that can be written down as an Arrow array of text; -0.0 is 0.
+
+    A time of some zone is written in UTC: readers and DuckDB name the same time by other zones.
+
+    Examples
+    --------
+    >>> as_text(pa.array([1.0, 2.5, -0.0])).to_pylist()
+    ['1', '2.5', '0']
+    """
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_binary(column.type) or pa.types.is_nested(column.type):
+        return pa.nulls(len(column), pa.string())  # no leaf: told as such
+    if pa.types.is_timestamp(column.type) and column.type.tz:
+        column = column.cast(pa.timestamp(column.type.unit, "UTC"))
+    written = column.cast(pa.string())
+    if pa.types.is_floating(column.type):
+        return pc.if_else(pc.equal(written, "-0"), "0", written)
+    return written
+
+
+def masked(cells: Any, length: int) -> Any:
+    """The first characters of each text, and a ``*`` where more follow."""
+    more = pc.greater(pc.utf8_length(cells), length)
+    return pc.if_else(
+        more, pc.binary_join_element_wise(pc.utf8_slice_codeunits(cells, 0, length), "*", ""), cells
+    )
+
+
+def numbers_in(column: Any) -> NDArray[np.float64]:
+    """Each cell as a number, NaN if it is none."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    kind = column.type
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        floats: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(
+            zero_copy_only=False
+        )
+        return floats
+    return floats_of(as_text(column))
+
+
+def days_in(column: Any) -> list[date | None]:
+    """Each cell as a day, written 2001-03-05 with or without a time; ``None`` if it is none."""
+    return [_day(cell) for cell in as_text(column).to_pylist()]
+
+
+def _day(cell: str | None) -> date | None:
+    match = _DAY.fullmatch(cell.strip()) if cell else None
+    try:
+        return date(*map(int, match.groups())) if match else None
+    except ValueError:
+        return None
+
+
+def _codes(places: Any) -> Codes:
+    codes: Codes = pc.fill_null(places, NO_LEAF).to_numpy(zero_copy_only=False).astype(np.int32)
+    return codes

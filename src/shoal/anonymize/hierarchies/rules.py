@@ -14,13 +14,16 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.anonymize.hierarchies.hierarchy import Edges, Hierarchy, Labels, grown
-from shoal.anonymize.hierarchies.leaves import (
+from shoal.anonymize.hierarchies.hierarchy import (
     DateLeaves,
+    Edges,
+    Hierarchy,
+    Labels,
     NumberLeaves,
     TextLeaves,
     as_text,
     days_in,
+    grown,
     masked,
 )
 from shoal.errors import HierarchyInvalid, InvalidPolicy
@@ -198,8 +201,8 @@ def _learnt(lattice: Breaks, people: People, k: int) -> list[Breaks]:
     held = _by_cell(lattice, people)
     levels, parts = [np.array([0, len(lattice) - 1])], [(0, len(lattice) - 1)]
     while parts:
-        found = [(a, _split(held, a, b, k), b) for a, b in parts]
-        new = [(a, at, b) for a, at, b in found if at is not None]
+        splits = [(a, _split(held, a, b, k), b) for a, b in parts]
+        new = [(a, at, b) for a, at, b in splits if at is not None]
         if new:
             levels.append(np.sort([*levels[-1], *(at for _, at, _ in new)]))
         parts = [part for a, at, b in new for part in ((a, at), (at, b))]
@@ -407,17 +410,17 @@ def prefix(values: Any, keep: Sequence[int]) -> Hierarchy:
             reason="ambiguous label",
         )
     leaves = pc.unique(masked(cells, keep[0])).sort()
-    columns = [np.array(_cut(leaves, kept), dtype=object) for kept in keep]
+    columns = [np.array(_cut(leaves, length), dtype=object) for length in keep]
     columns.append(np.full(len(leaves), "*", dtype=object))
     taxonomy, levels, _ = grown(columns)
     return Hierarchy(taxonomy, levels, TextLeaves(taxonomy.leaves, keep[0]), learnt=True)
 
 
-def _cut(leaves: Any, kept: int) -> list[str]:
+def _cut(leaves: Any, length: int) -> list[str]:
     """Labels of a level; the mark of a leaf that was cut itself is no character of its own."""
     return [
         leaf
-        if len(leaf.removesuffix("*")) <= kept and not leaf.endswith("*")
-        else f"{leaf.removesuffix('*')[:kept]}*"
+        if len(leaf.removesuffix("*")) <= length and not leaf.endswith("*")
+        else f"{leaf.removesuffix('*')[:length]}*"
         for leaf in leaves.to_pylist()
     ]

@@ -42,7 +42,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _SHRINK = 0.8  # gather the free units anew when fewer than this share of them is left
-_KEPT = 2**27  # bytes of hashes kept between cuts
+_CACHE_BYTES = 2**27  # bytes of hashes kept between cuts
 
 _EARLY = 0.7  # a cut is first looked at when cells of this share of its mean penalty are due
 _NEAR, _MARGIN = 1.05, 0.02  # cells about as cheap as the cheapest are published with it
@@ -69,8 +69,8 @@ def mass_maps(units: Units, q: int) -> list[Places]:
     nodes = np.flatnonzero((tree.high - tree.low > 1) & np.isfinite(pay))
     weight = tree.sums(share)[nodes] * pay[nodes]
     order = nodes[np.lexsort((-nodes, weight.round(12)))]  # of equals the child comes first
-    kept = _rungs(np.array([share @ pay[m] for m in _swallowing(tree, order)]))
-    return [m.copy() for i, m in enumerate(_swallowing(tree, order)) if i in kept]
+    chosen = _rungs(np.array([share @ pay[m] for m in _swallowing(tree, order)]))
+    return [m.copy() for i, m in enumerate(_swallowing(tree, order)) if i in chosen]
 
 
 def _swallowing(tree: Tree, nodes: NDArray[np.int64]) -> Iterator[Places]:
@@ -167,7 +167,7 @@ class Free:
         self._here = units
         self._codes = np.ascontiguousarray(self._units.codes[units].T)
         self._people = self._units.people[units].astype(np.float64)
-        self._kept: dict[tuple[int, int], NDArray[np.uint64]] = {}
+        self._cache: dict[tuple[int, int], NDArray[np.uint64]] = {}
         self.people = float(self._people.sum())
 
     def take(self, units: Ints) -> None:
@@ -200,12 +200,12 @@ class Free:
     def _full(self, cut: CutOfMaps, places: Ints, of: Ints) -> Cells | None:
         """Keep the cells that are full, people counted anew, and number them from 0."""
         crowded = np.bincount(of, self._people[places]) >= self._k
-        places, of = _kept(places, of, crowded)
+        places, of = _select(places, of, crowded)
         size = int(crowded.sum())
         if not size:
             return None
         full = self._units.full(self._here[places], of, size)
-        places, of = _kept(places, of, full)
+        places, of = _select(places, of, full)
         if not len(places):
             return None
         firsts = places[np.searchsorted(of, np.arange(of[-1] + 1))]
@@ -222,18 +222,18 @@ class Free:
         return total
 
     def _column(self, q: int, j: int) -> NDArray[np.uint64]:
-        if (q, j) in self._kept:
-            return self._kept[q, j]
+        if (q, j) in self._cache:
+            return self._cache[q, j]
         column: NDArray[np.uint64] = self._marks[q][self._ladder.maps[q][j]][self._codes[q]]
-        if (len(self._kept) + 1) * column.nbytes <= _KEPT:
-            self._kept[q, j] = column
+        if (len(self._cache) + 1) * column.nbytes <= _CACHE_BYTES:
+            self._cache[q, j] = column
         return column
 
 
-def _kept(places: Ints, of: Ints, cells: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+def _select(places: Ints, of: Ints, cells: NDArray[np.bool_]) -> tuple[Ints, Ints]:
     """Only the places of these cells, which are numbered anew."""
-    kept = cells[of]
-    return places[kept], (np.cumsum(cells) - 1)[of[kept]]
+    inside = cells[of]
+    return places[inside], (np.cumsum(cells) - 1)[of[inside]]
 
 
 def number_of_paths(units: Units, ladder: Ladder, share: float = 1.0) -> int:

@@ -36,8 +36,8 @@ class Grouping:
         inside = np.flatnonzero(classes >= 0)
         self.labels = np.empty((0, units.problem.d), dtype=np.int32)
         if len(inside):
-            found, dense = np.unique(classes[inside], return_inverse=True)
-            labels = units.tightest(inside, dense, len(found))
+            ids, dense = np.unique(classes[inside], return_inverse=True)
+            labels = units.tightest(inside, dense, len(ids))
             merged = classes_of(labels)
             self.classes[inside] = merged.ids[dense]
             self.labels = labels[np.unique(merged.ids, return_index=True)[1]]

@@ -8,14 +8,14 @@ from shoal.anonymize.local_recoding.grouping import Grouping
 from shoal.anonymize.local_recoding.units import Units
 from shoal.errors import StartFails
 
-__all__ = ["most_general", "settled"]
+__all__ = ["most_general", "place_leftovers"]
 
 Ints = NDArray[np.int64]
 
 _TRIES = 24  # classes a left-over unit knocks at, the cheapest first
 
 
-def settled(units: Units, classes: Ints) -> Grouping:
+def place_leftovers(units: Units, classes: Ints) -> Grouping:
     """A grouping in which k, l and t hold in every class, and few enough units have none.
 
     A left-over unit joins the class whose rows lose least by it and in which l and t still hold.

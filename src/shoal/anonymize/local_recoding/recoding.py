@@ -20,7 +20,7 @@ from shoal.anonymize.local_recoding.cheapest_cell import (
 )
 from shoal.anonymize.local_recoding.grouping import Grouping
 from shoal.anonymize.local_recoding.improvement import improved
-from shoal.anonymize.local_recoding.leftovers import settled
+from shoal.anonymize.local_recoding.leftovers import place_leftovers
 from shoal.anonymize.local_recoding.peel import peel
 from shoal.anonymize.local_recoding.roll_up import roll_up
 from shoal.anonymize.local_recoding.units import Units
@@ -43,7 +43,7 @@ _NOTE = (
 )
 
 
-class _Found(NamedTuple):
+class _Candidate(NamedTuple):
     method: str
     grouping: Grouping
 
@@ -89,25 +89,25 @@ def recode(
     _refuse(how)
     units = Units(problem)  # [P1]
     _refuse_too_few(units)
-    found = list(_searches(units, rng, how, progress or _silent))
-    best = min(found, key=lambda found: found.grouping.loss)
+    candidates = list(_searches(units, rng, how, progress or _silent))
+    best = min(candidates, key=lambda candidates: candidates.grouping.loss)
     units.publish_only(np.flatnonzero(best.grouping.classes >= 0))
-    outcome = _outcome(improved(best.grouping), best.method, len(found))
+    outcome = _outcome(improved(best.grouping), best.method, len(candidates))
     _refuse_broken(problem, outcome)
     return outcome
 
 
 def _searches(
     units: Units, rng: np.random.Generator, how: How, progress: Progress
-) -> Iterator[_Found]:
+) -> Iterator[_Candidate]:
     peeled = None
     if how in ("auto", "peel"):
         progress("peel", 0.0)
-        peeled = _Found("peel", settled(units, peel(units)))
+        peeled = _Candidate("peel", place_leftovers(units, peel(units)))
         yield peeled
     if how == "roll-up" or (how == "auto" and _steps(units) <= _ROLL):
         progress("roll-up", 0.0)
-        yield _Found("roll-up", settled(units, roll_up(units, rng)))
+        yield _Candidate("roll-up", place_leftovers(units, roll_up(units, rng)))
     if how in ("auto", "cheapest-cell"):
         yield from _cheapest(units, rng, peeled, progress)
 
@@ -118,18 +118,18 @@ def _steps(units: Units) -> int:
 
 
 def _cheapest(
-    units: Units, rng: np.random.Generator, rival: _Found | None, progress: Progress
-) -> Iterator[_Found]:
+    units: Units, rng: np.random.Generator, rival: _Candidate | None, progress: Progress
+) -> Iterator[_Candidate]:
     """A short search on each ladder, then the better ladder in full if it may beat the rival."""
     ladders = {kind: Ladder.of(units, kind) for kind in LADDERS}
 
-    def search(kind: str, share: float) -> _Found:
+    def search(kind: str, share: float) -> _Candidate:
         name, ladder = f"cheapest-cell, {kind}", ladders[kind]
         paths = number_of_paths(units, ladder, share)
         classes = cheapest_cells(
             units, ladder, rng, paths=paths, progress=lambda done: progress(name, done)
         )
-        return _Found(name, settled(units, classes))
+        return _Candidate(name, place_leftovers(units, classes))
 
     trials = {kind: search(kind, _TRIAL) for kind in ladders}
     yield from trials.values()

@@ -12,13 +12,16 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from shoal.anonymize.codec import Codec
 from shoal.anonymize.hierarchies import NULL, Hierarchy
 from shoal.anonymize.hierarchies.rules import covering
 from shoal.anonymize.policy import Policy
-from shoal.anonymize.problem import KEPT, Cut, Outcome
+from shoal.anonymize.problem import KEPT_CUT, Cut, Outcome
 from shoal.anonymize.risk.recount import Achieved
-from shoal.anonymize.search.gains import resolved
+from shoal.anonymize.search.greedy import resolved
 from shoal.anonymize.tree import Tree
 from shoal.documents import json_of
 from shoal.errors import InvalidPolicy
@@ -29,6 +32,7 @@ __all__ = [
     "cut_of",
     "manifest_of",
     "no_kept_cut",
+    "occurring",
     "policy_hash",
     "public_cut",
     "read_manifest",
@@ -90,7 +94,7 @@ def manifest_of(
             "starred": starred,
         },
         "recoding": search.recoding,
-        "score": _asked(policy, outcome),
+        "score": _score_name(policy, outcome),
         "seed": search.seed,
         "restarts": search.restarts,
         "cut": None if outcome.cut is None else public_cut(codec, occurring),
@@ -119,15 +123,15 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     return content
 
 
-def cut_of(kept: Any, codec: Codec) -> Cut:
+def cut_of(labels: Any, codec: Codec) -> Cut:
     """A kept cut, given as labels, as nodes of these hierarchies.
 
     A learnt hierarchy may lack nodes of the cut, since the new rows do not have them; a declared
     one must have all. Nulls have a leaf of their own unless the root is on the cut.
     """
-    if not _is_cut(kept) or list(kept) != list(codec.hierarchies):
+    if not _is_cut(labels) or list(labels) != list(codec.hierarchies):
         raise no_kept_cut()
-    return Cut(tuple(_places(name, kept[name], tree) for name, tree in codec.hierarchies.items()))
+    return Cut(tuple(_places(name, labels[name], tree) for name, tree in codec.hierarchies.items()))
 
 
 def no_kept_cut() -> InvalidPolicy:
@@ -138,11 +142,13 @@ def no_kept_cut() -> InvalidPolicy:
     )
 
 
-def _is_cut(kept: Any) -> bool:
+def _is_cut(labels: Any) -> bool:
     """Whether these are labels by column; a file may hold anything."""
-    if not isinstance(kept, dict) or not all(isinstance(found, list) for found in kept.values()):
+    if not isinstance(labels, dict) or not all(
+        isinstance(column, list) for column in labels.values()
+    ):
         return False
-    return all(isinstance(label, str) for found in kept.values() for label in found)
+    return all(isinstance(label, str) for column in labels.values() for label in column)
 
 
 def _places(name: str, labels: list[str], tree: Hierarchy) -> tuple[int, ...]:
@@ -153,16 +159,16 @@ def _places(name: str, labels: list[str], tree: Hierarchy) -> tuple[int, ...]:
             f"{len(unknown)} labels of the kept cut are not in the hierarchy of {name!r}.",
             "Use the hierarchies of the first release.",
         )
-    found = {place[label] for label in labels if label in place}
-    if tree.null is not None and 0 not in found:
-        found.add(len(tree.taxonomy.nodes) - 1)
-    return tuple(sorted(found))
+    places = {place[label] for label in labels if label in place}
+    if tree.null is not None and 0 not in places:
+        places.add(len(tree.taxonomy.nodes) - 1)
+    return tuple(sorted(places))
 
 
-def _asked(policy: Policy, outcome: Outcome) -> str:
+def _score_name(policy: Policy, outcome: Outcome) -> str:
     """The score or the way of recoding that was asked for, not the one that won."""
-    if outcome.method == KEPT:
-        return KEPT
+    if outcome.method == KEPT_CUT:
+        return KEPT_CUT
     if policy.search.recoding == "local":
         return f"local: {policy.search.local}"
     return resolved(policy.search.score, policy.privacy.suppression)
@@ -205,6 +211,11 @@ def write_mapping(policy: Policy, codec: Codec, occurring: dict[str, set[int]], 
                 writer.writerows((name, leaf, at) for leaf, at in _pairs(policy, tree, cut[name]))
 
 
+def occurring(policy: Policy, labels: NDArray[np.int32]) -> dict[str, set[int]]:
+    """For each quasi-identifier the places among these labels."""
+    return {n: set(np.unique(labels[:, q]).tolist()) for q, n in enumerate(policy.names("quasi"))}
+
+
 def public_cut(codec: Codec, occurring: dict[str, set[int]]) -> dict[str, list[str]]:
     """For each column the labels of a cut that every leaf of its hierarchy lies under.
 
@@ -222,38 +233,38 @@ def public_cut(codec: Codec, occurring: dict[str, set[int]]) -> dict[str, list[s
     """
     policy = codec.policy
     return {
-        name: _told(tree, occurring[name], policy.attributes[name].max_level)
+        name: _column_cut(tree, occurring[name], policy.attributes[name].max_level)
         for name, tree in codec.hierarchies.items()
     }
 
 
-def _told(hierarchy: Hierarchy, occurring: set[int], max_level: int | None) -> list[str]:
+def _column_cut(hierarchy: Hierarchy, occurring: set[int], max_level: int | None) -> list[str]:
     """The labels of a column's cut; whether the table has nulls is not told."""
     label = [node.label for node in hierarchy.taxonomy.nodes]
-    found = occurring - {0} or {0}  # beside classes there may be rows of nothing but *
+    places = occurring - {0} or {0}  # beside classes there may be rows of nothing but *
     if not hierarchy.learnt:
-        return list(_covered(hierarchy, {label[place] for place in found}, max_level))
-    known = [place for place in sorted(found) if label[place] != NULL]
+        return list(_covered(hierarchy, {label[place] for place in places}, max_level))
+    known = [place for place in sorted(places) if label[place] != NULL]
     if hierarchy.edges is None:
         return [label[place] for place in known]
     low, high = hierarchy.bounds()
     return covering([*low[[0, *known]], *high[[0, *known]]], hierarchy.edges.whole)
 
 
-def _covered(hierarchy: Hierarchy, found: set[str], max_level: int | None) -> Iterator[str]:
+def _covered(hierarchy: Hierarchy, published: set[str], max_level: int | None) -> Iterator[str]:
     """Labels that cover every leaf but nulls, none of them above ``max_level``."""
     hierarchy = _with_null(hierarchy)
     tree = hierarchy.taxonomy
     top = None if max_level is None else set(hierarchy.level_nodes(max_level))
     above = [False] * len(tree.nodes)  # a label in the release, or a limit, lies below
     for place in reversed(range(1, len(tree.nodes))):
-        bound = tree.nodes[place].label in found or (top is not None and place in top)
+        bound = tree.nodes[place].label in published or (top is not None and place in top)
         above[tree.nodes[place].parent] |= bound or above[place]
     done = 0
     for place, node in enumerate(tree.nodes):
         if node.low < done or node.label == NULL:
             continue
-        if node.label in found or not above[place]:
+        if node.label in published or not above[place]:
             yield node.label
             done = node.high
 

@@ -25,9 +25,7 @@ from shoal.anonymize.release.manifest import no_kept_cut
 from shoal.anonymize.release.result import people_place
 from shoal.anonymize.table import AnyTable
 from shoal.documents import json_of
-from shoal.engine.duckdb import OWNER
 from shoal.engine.scratch import private_file
-from shoal.engine.spark.table import SparkTable
 from shoal.errors import (
     AlreadyExists,
     InvalidPolicy,
@@ -35,7 +33,6 @@ from shoal.errors import (
     NewPeopleNotStated,
     PeopleFileUnusable,
     ReleasedBefore,
-    TooLarge,
     setting,
 )
 from shoal.files import take_lock, whole_file
@@ -110,9 +107,9 @@ class Register:
         names
             An Arrow array of text: people as ``shoal.data.encode.owners`` writes them.
         """
-        found = self._fingerprints_of(names)
-        self.refuse_known(found)  # [P2]
-        every = pc.unique(pa.concat_arrays([self.fingerprints, found]))
+        fingerprints = self._fingerprints_of(names)
+        self.refuse_known(fingerprints)  # [P2]
+        every = pc.unique(pa.concat_arrays([self.fingerprints, fingerprints]))
         ordered = every.take(pc.array_sort_indices(every))
         return replace(self, releases=self.releases + 1, fingerprints=ordered)
 
@@ -141,21 +138,8 @@ class Register:
 
 
 def people_in(table: AnyTable, entity: str) -> Any:
-    """The different people of a table, as text, told apart as they are where k is counted.
-
-    Spark sends no more of them here than it may send combinations.
-    """
-    if isinstance(table, SparkTable):
-        with table.grouped([], entity) as found:
-            if found.lines > table.collect_limit:
-                raise TooLarge(
-                    f"The table has {found.lines:,} people, and {table.collect_limit:,} may come "
-                    "to the driver, where they are held against those of other releases.",
-                    "Give the driver the memory and pass SparkTable(frame, collect_limit=...).",
-                    reason="people",
-                )
-            return found.table()[OWNER]
-    return table.counts([], entity)[OWNER]
+    """The different people of a table, as text, told apart as they are where k is counted."""
+    return table.owners(entity)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +171,7 @@ class People:
         return replace(self, register=self.register.with_people(names))
 
     @property
-    def told(self) -> dict[str, str | None]:
+    def manifest_entry(self) -> dict[str, str | None]:
         """What a manifest says of it: the register's name and id, nothing that is in it."""
         name = None if self.path is None else self.path.name
         id_ = None if self.register is None else self.register.id
@@ -234,7 +218,7 @@ def people_of_run(
         with _place_of_new(policy, overwrite) as place:
             yield _begun(policy, "stated", place)
         return
-    with _kept(policy, earlier) as (path, register):
+    with _opened_register(policy, earlier) as (path, register):
         if not register.complete and not new_people:
             raise not_stated(by_entity=True)
         basis: Basis = "compared" if register.complete else "compared and stated"
@@ -269,10 +253,10 @@ class _Earlier(NamedTuple):
 def _earlier(manifest: Mapping[str, Any], folder: Path | None) -> _Earlier:
     if not manifest.get("cut"):
         raise no_kept_cut()
-    told = manifest.get("people")  # a manifest from before people were kept has none
-    entity, told = manifest.get("entity"), told if isinstance(told, Mapping) else {}
-    name = told.get("register")
-    return _Earlier(entity, Path(name).name if name else None, told.get("id"), folder)
+    entry = manifest.get("people")  # a manifest from before people were kept has none
+    entity, entry = manifest.get("entity"), entry if isinstance(entry, Mapping) else {}
+    name = entry.get("register")
+    return _Earlier(entity, Path(name).name if name else None, entry.get("id"), folder)
 
 
 def _begun(policy: Policy, basis: Basis, place: Path | None) -> People:
@@ -305,15 +289,16 @@ def _place_of_new(policy: Policy, overwrite: bool) -> Iterator[Path | None]:
 
 
 @contextmanager
-def _kept(policy: Policy, earlier: _Earlier) -> Iterator[tuple[Path, Register]]:
+def _opened_register(policy: Policy, earlier: _Earlier) -> Iterator[tuple[Path, Register]]:
     entity = policy.privacy.entity
     if entity != earlier.entity:
-        said = "names no entity" if entity is None else f"tells them apart by {entity!r}"
+        difference = "names no entity" if entity is None else f"tells them apart by {entity!r}"
         raise InvalidPolicy(
-            f"The earlier release tells people apart by {earlier.entity!r}; this policy {said}.",
+            f"The earlier release tells people apart by {earlier.entity!r}; this policy "
+            f"{difference}.",
             f"Say `entity: {earlier.entity}` under `privacy`, so that they can be compared.",
         )
-    path = _found(policy, earlier)
+    path = _register_path(policy, earlier)
     with _locked(path):
         register = read_register(path)
         if (register.id, register.entity) != (earlier.id, entity):
@@ -324,7 +309,7 @@ def _kept(policy: Policy, earlier: _Earlier) -> Iterator[tuple[Path, Register]]:
         yield path, register
 
 
-def _found(policy: Policy, earlier: _Earlier) -> Path:
+def _register_path(policy: Policy, earlier: _Earlier) -> Path:
     """The register: where the policy says; else beside manifest, release or policy."""
     name = str(earlier.register)
     if policy.output.people is not None:
@@ -386,9 +371,9 @@ def keep_people(people: People, stack: ExitStack, overwrite: bool = False) -> No
 
 def write_register(register: Register, path: Path) -> None:
     """Write a register to a file that its owner alone can read."""
-    told = _header(register) | {"check": _check(register), "key": register.key.hex()}
+    header = _header(register) | {"check": _check(register), "key": register.key.hex()}
     table = pa.table({"fingerprint": register.fingerprints})
-    table = table.replace_schema_metadata({"shoal": json.dumps(told)})
+    table = table.replace_schema_metadata({"shoal": json.dumps(header)})
     pq.write_table(table, private_file(path), compression="none")
 
 
@@ -413,18 +398,18 @@ def read_register(path: Path) -> Register:
 
 
 def _parsed(table: pa.Table) -> tuple[Register, str]:
-    told = json_of(table.schema.metadata[b"shoal"].decode())
-    if told["format"] != _FORMAT:
+    header = json_of(table.schema.metadata[b"shoal"].decode())
+    if header["format"] != _FORMAT:
         raise ValueError
     register = Register(
-        str(told["entity"]),
-        int(told["releases"]),
-        bool(told["complete"]),
-        str(told["id"]),
-        bytes.fromhex(told["key"]),
+        str(header["entity"]),
+        int(header["releases"]),
+        bool(header["complete"]),
+        str(header["id"]),
+        bytes.fromhex(header["key"]),
         table["fingerprint"].cast(_FINGERPRINT).combine_chunks(),
     )
-    return register, str(told["check"])
+    return register, str(header["check"])
 
 
 def _header(register: Register) -> dict[str, Any]:

@@ -10,16 +10,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.policy import FileSpec, Policy
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.lines import Release
-from shoal.anonymize.release.writer import format_of
+from shoal.anonymize.release.writer import Release, format_of
 from shoal.anonymize.risk.recount import Achieved
-from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, NotKAnonymous
+from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy
 
 __all__ = [
     "Finished",
@@ -27,10 +23,8 @@ __all__ = [
     "Paths",
     "Produced",
     "check_paths",
-    "occurring",
     "paths_of",
     "people_place",
-    "refuse_broken",
 ]
 
 
@@ -124,7 +118,7 @@ def check_paths(
     names += [people] if people is not None and not is_kept else []
     real = [Path(os.path.realpath(name)) for name in names]
     read = {*_read(policy, source), *([people] if people is not None and is_kept else [])}
-    for found, wrong in (
+    for clashing, wrong in (
         ([name for name, times in Counter(real).items() if times > 1], "is to hold two files"),
         ([name for name in real if name in read], "is read by this very run"),
         (
@@ -132,8 +126,8 @@ def check_paths(
             "lies in the folder that is read",
         ),
     ):
-        if found:
-            raise InvalidPolicy(f"{found[0]} {wrong}.", "Choose another name under `output`.")
+        if clashing:
+            raise InvalidPolicy(f"{clashing[0]} {wrong}.", "Choose another name under `output`.")
     _refuse_unwritable(names, overwrite)
     return paths
 
@@ -184,22 +178,3 @@ class Finished:
 
 
 Pages = Callable[[Finished], Mapping[Path, str]]
-
-
-def occurring(policy: Policy, labels: NDArray[np.int32]) -> dict[str, set[int]]:
-    """For each quasi-identifier the places among these labels."""
-    return {n: set(np.unique(labels[:, q]).tolist()) for q, n in enumerate(policy.names("quasi"))}
-
-
-def refuse_broken(policy: Policy, achieved: Achieved, release: Release, rows: int) -> None:
-    """Raise unless a written table keeps its promises and is the one that was announced."""
-    wrong = achieved.broken(policy)
-    if achieved.rows != rows:
-        wrong.append(f"it has {achieved.rows} rows, not {rows}")
-    if achieved.classes > release.classes().size:
-        wrong.append(f"it has {achieved.classes} classes, not {release.classes().size}")
-    if wrong:
-        raise NotKAnonymous(
-            f"The table as written does not keep the promise: {'; '.join(wrong)}.",
-            "It was removed. Did the input change meanwhile? If not, please report this.",
-        )

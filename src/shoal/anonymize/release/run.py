@@ -8,11 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.frames import run_on_frame
+from shoal.anonymize.frequency_table import Frequency, count_combinations
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.lines import released
-from shoal.anonymize.release.manifest import AnyManifest, manifest_of, read_manifest, write_mapping
+from shoal.anonymize.release.manifest import (
+    AnyManifest,
+    manifest_of,
+    occurring,
+    read_manifest,
+    write_mapping,
+)
 from shoal.anonymize.release.people import People, keep_people, people_of_run
 from shoal.anonymize.release.result import (
     Finished,
@@ -20,18 +26,14 @@ from shoal.anonymize.release.result import (
     Paths,
     Produced,
     check_paths,
-    occurring,
     paths_of,
-    refuse_broken,
 )
-from shoal.anonymize.release.writer import format_of, parts_of, write_release
-from shoal.anonymize.risk.recount import recount
-from shoal.anonymize.spark.run import SparkRun
-from shoal.anonymize.study import Progress, studied
+from shoal.anonymize.release.writer import format_of, parts_of, released, write_release
+from shoal.anonymize.risk.recount import recount, refuse_broken
+from shoal.anonymize.search.portfolio import Progress, find_outcome
 from shoal.anonymize.table import Table
-from shoal.engine.entry import is_spark_frame
+from shoal.engine.entry import by_engine
 from shoal.engine.scratch import private_file, scratch
-from shoal.engine.spark.table import SparkTable
 from shoal.errors import InvalidPolicy
 from shoal.files import whole_file
 from shoal.randomness import Randomness
@@ -41,7 +43,6 @@ __all__ = [
     "Pages",
     "Paths",
     "Produced",
-    "occurring",
     "paths_of",
     "produce",
     "run_policy",
@@ -89,16 +90,16 @@ def run_policy(
     policy = policy_of(policy)
     overwrite = overwrite or policy.output.overwrite
     source = _input(policy) if X is None else X
-    kept = read_manifest(manifest) if isinstance(manifest, str | Path) else manifest
-    cut = None if kept is None else kept.get("cut") or {}
+    earlier = read_manifest(manifest) if isinstance(manifest, str | Path) else manifest
+    cut = None if earlier is None else earlier.get("cut") or {}
     folder = Path(manifest).expanduser().parent if isinstance(manifest, str | Path) else None
-    before = people_of_run(policy, kept, folder, new_people=new_people, overwrite=overwrite)
+    before = people_of_run(policy, earlier, folder, new_people=new_people, overwrite=overwrite)
     with before as people:
-        if isinstance(source, SparkTable) or is_spark_frame(source):
-            on_spark = source if isinstance(source, SparkTable) else SparkTable(source)
-            run = SparkRun(policy, on_spark, pages, overwrite, people)
-            return run.finished(cut, progress)
-        return _run_here(policy, source, cut, people, pages, overwrite, progress)
+        return by_engine(
+            source,
+            embedded=lambda X: _run_here(policy, X, cut, people, pages, overwrite, progress),
+            distributed=lambda X: run_on_frame(policy, X, cut, people, pages, overwrite, progress),
+        )
 
 
 def _run_here(
@@ -119,36 +120,37 @@ def _run_here(
         is_kept=people.is_kept,
     )
     table = Table(source)
-    frequency, outcome = studied(policy, table, cut, progress)
+    frequency = count_combinations(policy, table)
+    outcome = find_outcome(policy, frequency, cut, progress)
     people = people.joined_by(table)
     with scratch() as folder:
         written = folder / f"release{format_of(paths.table)}"
         produced = produce(policy, table, frequency, outcome, written)
         release = produced.release
-        found = occurring(policy, release.labels[~release.suppressed])
-        told = manifest_of(
+        labels = occurring(policy, release.labels[~release.suppressed])
+        public = manifest_of(
             policy,
             frequency.codec,
             outcome,
             produced.achieved,
-            found,
+            labels,
             starred=produced.starred,
             table_sha256=_sha256(written),
-            people=people.told,
+            people=people.manifest_entry,
         )
-        finished = Finished(policy, paths, frequency, outcome, produced, told)
+        finished = Finished(policy, paths, frequency, outcome, produced, public)
         with ExitStack() as stack:  # renamed in reverse: the table last
             part = partial(_part, stack, overwrite)
             shutil.copyfile(written, part(paths.table))  # [P3]
             keep_people(people, stack, overwrite)
             if outcome.cut is not None:
-                write_mapping(policy, frequency.codec, found, part(paths.mapping))
-            part(paths.manifest).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-            for path, text in (pages(finished) if pages else {}).items():
+                write_mapping(policy, frequency.codec, labels, part(paths.mapping))
+            part(paths.manifest).write_text(json.dumps(public, indent=1) + "\n", encoding="utf-8")
+            for path, content in (pages(finished) if pages else {}).items():
                 file = part(path)
                 if path == paths.curator:
                     private_file(file)
-                file.write_text(text, encoding="utf-8", newline="\n")
+                file.write_text(content, encoding="utf-8", newline="\n")
     return finished
 
 
@@ -167,7 +169,7 @@ def produce(
     by_person = policy.privacy.entity is not None
     achieved = recount(path, policy, owners_path if by_person else None)  # [P1]
     rows = int(problem.n[~release.suppressed].sum())
-    refuse_broken(policy, achieved, release, rows)  # [P2]
+    refuse_broken(policy, achieved, rows=rows, classes=release.classes().size)  # [P2]
     return Produced(achieved, release, int(problem.n[release.starred].sum()))
 
 

@@ -13,14 +13,14 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import Lookup, classes_of
+from shoal.anonymize.classes import Classes, Lookup, classes_of
 from shoal.anonymize.codec import Codec, shown
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.policy import Policy
-from shoal.anonymize.problem import Problem
-from shoal.anonymize.release.lines import Release
+from shoal.anonymize.problem import Cut, Outcome, Problem
 from shoal.anonymize.release.pseudonyms import keys_of, pseudonyms
 from shoal.anonymize.release.shuffle import shuffled
+from shoal.anonymize.search.greedy import violations
 from shoal.anonymize.table import Table
 from shoal.data.column_names import listed
 from shoal.data.encode import owners
@@ -35,9 +35,11 @@ __all__ = [
     "Part",
     "Published",
     "Publishing",
+    "Release",
     "format_of",
     "parts_of",
     "refuse_unwritable",
+    "released",
     "write_release",
 ]
 
@@ -46,6 +48,46 @@ _BATCH_ROWS = 1 << 18
 _FORMATS = (".parquet", ".csv", ".csv.gz")
 Ids = NDArray[np.int32]
 Finder = Callable[[pa.RecordBatch], Ids]
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """The labels each line is published under.
+
+    Parameters
+    ----------
+    labels
+        int32 (F, d): places of nodes; the roots for a starred line, nothing for a suppressed one.
+    suppressed, starred
+        bool (F,): lines that are not published, or published under ``*`` alone.
+    cut
+        The cut all other lines share; ``None`` with local recoding.
+    """
+
+    labels: NDArray[np.int32]
+    suppressed: NDArray[np.bool_]
+    starred: NDArray[np.bool_]
+    cut: Cut | None
+
+    def classes(self) -> Classes:
+        """The classes of the published lines."""
+        return classes_of(self.labels, self.suppressed)
+
+
+def released(problem: Problem, outcome: Outcome, star: bool) -> Release:
+    """The release an outcome stands for; with ``star``, suppressed lines stay as rows of ``*``.
+
+    Those rows are a combination of labels like any other, so they stay only if all classes keep
+    k, l and t with them; else they are dropped.
+    """
+    nobody = np.zeros_like(outcome.suppressed)
+    dropped = Release(outcome.labels, outcome.suppressed, nobody, outcome.cut)
+    if not star or not outcome.suppressed.any():
+        return dropped
+    labels = np.where(outcome.suppressed[:, None], 0, outcome.labels).astype(np.int32)
+    starred = Release(labels, nobody, outcome.suppressed, outcome.cut)
+    keeps_rules = not violations(problem, starred.classes()).any()
+    return starred if keeps_rules else dropped
 
 
 class Part(NamedTuple):
@@ -86,7 +128,7 @@ def parts_of(
     Parameters
     ----------
     policy, table, frequency
-        What ``problem_of`` was given, and gave.
+        What ``count_combinations`` was given, and gave.
     release
         What becomes of each line.
     rng
@@ -151,13 +193,13 @@ class Marking:
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The class of each row that is published, and the columns it carries along."""
-        found = self.finder(batch)
-        arrays = {CLASS: pa.array(found)}
+        classes = self.finder(batch)
+        arrays = {CLASS: pa.array(classes)}
         for i, name in enumerate(self.carried):
             arrays[f"c{i}"] = _carried(batch, name, self.keys.get(name))
         if self.entity is not None:
             arrays[OWNER] = owners(batch, self.entity)
-        return pa.record_batch(arrays).filter(pa.array(found >= 0))
+        return pa.record_batch(arrays).filter(pa.array(classes >= 0))
 
 
 def format_of(path: Path) -> str:
@@ -177,8 +219,8 @@ def _from_lines(of_line: Ids, n: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
     classes, until = of_line[live], np.cumsum(n[live])
     for start in range(0, int(until[-1]), _BATCH_ROWS):
         rows = np.arange(start, min(start + _BATCH_ROWS, int(until[-1])))
-        found = classes[np.searchsorted(until, rows, side="right")]
-        yield pa.record_batch([pa.array(found)], names=[CLASS])
+        rows_classes = classes[np.searchsorted(until, rows, side="right")]
+        yield pa.record_batch([pa.array(rows_classes)], names=[CLASS])
 
 
 def _carried(batch: pa.RecordBatch, name: str, key: bytes | None) -> pa.Array:
@@ -204,10 +246,10 @@ def _finder(
 def _as_shown(find: Finder, shown_as: Ids) -> Finder:
     """Finds what a row's class is shown as."""
 
-    def found(batch: pa.RecordBatch) -> Ids:
+    def find_shown(batch: pa.RecordBatch) -> Ids:
         return shown_as[find(batch)]
 
-    return found
+    return find_shown
 
 
 def _by_cut(
@@ -222,13 +264,13 @@ def _by_cut(
 
     def find(batch: pa.RecordBatch) -> Ids:
         leaves = [codec.leaves(name, batch.column(name)) for name in codec.hierarchies]
-        found = lookup.find([of[leaf] for of, leaf in zip(cover, leaves, strict=True)])
+        classes = lookup.find([of[leaf] for of, leaf in zip(cover, leaves, strict=True)])
         if otherwise >= 0:
-            found[found < 0] = otherwise
+            classes[classes < 0] = otherwise
         for leaf in leaves:  # a null that is to be suppressed is not starred
             if (leaf < 0).any():
-                found[leaf < 0] = -1
-        return found.astype(np.int32)
+                classes[leaf < 0] = -1
+        return classes.astype(np.int32)
 
     return find
 
@@ -244,8 +286,8 @@ def _by_line(codec: Codec, problem: Problem, of_line: Ids) -> Finder:
 
     def find(batch: pa.RecordBatch) -> Ids:
         leaves = [codec.leaves(name, batch.column(name)) for name in codec.hierarchies]
-        found: Ids = of_any[lookup.find(leaves)]
-        return found
+        classes: Ids = of_any[lookup.find(leaves)]
+        return classes
 
     return find
 
@@ -262,12 +304,12 @@ class Published:
     def __init__(
         self, policy: Policy, names: Sequence[str], codec: Codec, places: NDArray[np.int32]
     ) -> None:
-        kept = {*policy.names("sensitive"), *policy.names("other"), *keys_of(policy)}
-        self.carried = [name for name in names if name in kept]
+        carried = {*policy.names("sensitive"), *policy.names("other"), *keys_of(policy)}
+        self.carried = [name for name in names if name in carried]
         quasi = {name: q for q, name in enumerate(codec.hierarchies)}
         self.by_name: dict[str, Any] = {}
         for name in names:
-            if name in kept:
+            if name in carried:
                 self.by_name[name] = None
             elif name in quasi:
                 cells = shown(policy, name, codec.hierarchies[name])
@@ -279,8 +321,8 @@ class Published:
         """Keep one of the classes that have equal cells; what each class became."""
         by_class = {name: cells for name, cells in self.by_name.items() if cells is not None}
         ids, _ = classes_of(np.stack([_ranks(cells) for cells in by_class.values()], axis=1))
-        kept = pa.array(np.unique(ids, return_index=True)[1])
-        self.by_name |= {name: _encoded(cells.take(kept)) for name, cells in by_class.items()}
+        first = pa.array(np.unique(ids, return_index=True)[1])
+        self.by_name |= {name: _encoded(cells.take(first)) for name, cells in by_class.items()}
         return ids.astype(np.int32)
 
     def of(self, batch: pa.RecordBatch) -> Part:

@@ -5,8 +5,7 @@ Counts in a table as it stands: the sizes of its classes, and what their members
 Combinations that were counted elsewhere, queried like the rows they stand for.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,10 +18,10 @@ from shoal.anonymize.classes import classes_of
 from shoal.anonymize.codec import Values, distinct, published_names, values_of
 from shoal.anonymize.diversity import distances, diversities
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
-from shoal.anonymize.table import AnyTable, Beside, Table, found_in, sizes_sql, table_of
-from shoal.data.column_names import lacking
-from shoal.engine.duckdb import COUNTED, OWNER, plain_names
-from shoal.engine.spark.table import SparkTable
+from shoal.anonymize.table import AnyTable, Beside, Table, sizes_sql, table_of
+from shoal.data.column_names import missing_columns_error
+from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_stream
+from shoal.errors import NotKAnonymous
 
 __all__ = [
     "Achieved",
@@ -31,6 +30,7 @@ __all__ = [
     "counted_once",
     "greatest_share",
     "recount",
+    "refuse_broken",
     "sizes_in",
 ]
 
@@ -57,7 +57,7 @@ class Weighted:
 
     Parameters
     ----------
-    found
+    counted
         Columns c0, c1, ..., perhaps ``owner``, and ``n``.
     columns
         What c0, c1, ... are called.
@@ -69,31 +69,25 @@ class Weighted:
     {'n': [3]}
     """
 
-    def __init__(self, found: pa.Table, columns: Sequence[str]) -> None:
-        self._found = found
+    def __init__(self, counted: pa.Table, columns: Sequence[str]) -> None:
+        self._counted = counted
         self._at = {name: f"c{i}" for i, name in enumerate(columns)}
         self.names = tuple(columns)
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
         """What ``sql`` makes of the rows behind the combinations."""
-        kept = [*(self._at[name] for name in columns), *([OWNER] if owner else []), "n"]
-        rows = self._found.select(kept).rename_columns([*plain_names(columns, owner), "n"])
-        return found_in(sql.replace(COUNTED, _SUMMED), rows.schema, rows.to_batches())
+        needed = [*(self._at[name] for name in columns), *([OWNER] if owner else []), "n"]
+        rows = self._counted.select(needed).rename_columns([*plain_names(columns, owner), "n"])
+        return query_stream(sql.replace(COUNTED, _SUMMED), rows.schema, rows.to_batches())
 
 
-@contextmanager
-def counted_once(table: AnyTable, columns: Sequence[str], owner: str | None) -> Iterator[Countable]:
-    """A table to ask several questions about these columns; on Spark its rows are read once.
+def counted_once(table: AnyTable, columns: Sequence[str], owner: str | None) -> Countable:
+    """A table to ask several questions about these columns; on a cluster its rows are read once.
 
     Unless they have too many combinations to come here: then each question is one more job.
     """
-    if not isinstance(table, SparkTable):
-        yield table
-        return
-    with table.grouped(columns, owner) as found:
-        few = found.lines <= table.collect_limit
-        counted: Countable = Weighted(found.table(), columns) if few else table
-    yield counted
+    counted = table.collected(columns, owner)
+    return table if counted is None else Weighted(counted, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,8 +169,34 @@ def recount(
     labels = _label_columns(policy, table.names)
     if owner is None and not by_row:
         owner = _owner(policy, table.names, owners_path is not None)
-    with counted_once(table, [*labels, *policy.names("sensitive")], owner) as counted:
-        return _achieved(policy, counted, labels, owner)
+    counted = counted_once(table, [*labels, *policy.names("sensitive")], owner)
+    return _achieved(policy, counted, labels, owner)
+
+
+def refuse_broken(policy: Policy, achieved: Achieved, *, rows: int, classes: int) -> None:
+    """Raise unless a written table keeps its promises and is the one that was announced.
+
+    Parameters
+    ----------
+    policy
+        What was promised.
+    achieved
+        What was counted in the written table.
+    rows
+        How many rows were to be written.
+    classes
+        How many classes there may be at most.
+    """
+    wrong = achieved.broken(policy)
+    if achieved.rows != rows:
+        wrong.append(f"it has {achieved.rows} rows, not {rows}")
+    if achieved.classes > classes:
+        wrong.append(f"it has {achieved.classes} classes, not {classes}")
+    if wrong:
+        raise NotKAnonymous(
+            f"The table as written does not keep the promise: {'; '.join(wrong)}.",
+            "It was removed. Did the input change meanwhile? If not, please report this.",
+        )
 
 
 def _owner(policy: Policy, names: Sequence[str], beside: bool) -> str | None:
@@ -206,14 +226,14 @@ def _achieved(policy: Policy, table: Countable, labels: list[str], owner: str | 
 
 def _label_columns(policy: Policy, names: Sequence[str]) -> list[str]:
     """The columns whose combinations are classes; a table not yet released has the plain ones."""
-    found: list[str] = []
+    labels: list[str] = []
     for name in policy.names("quasi"):
         published = published_names(policy, name)
-        found += published if set(published) <= set(names) else [name]
-    wanted = [*found, *policy.names("sensitive")]
+        labels += published if set(published) <= set(names) else [name]
+    wanted = [*labels, *policy.names("sensitive")]
     if not {*wanted} <= {*names}:
-        raise lacking(wanted, names, "of what the policy calls quasi or sensitive")
-    return found
+        raise missing_columns_error(wanted, names, "of what the policy calls quasi or sensitive")
+    return labels
 
 
 def _rules(
@@ -224,21 +244,21 @@ def _rules(
     cells = ", ".join(f"c{i}" for i in range(len(columns)))
     people = f"count(*) AS n FROM (SELECT DISTINCT {cells}, {OWNER} FROM rows)"
     counted = COUNTED if owner is None else people
-    found = table.query(f"SELECT {cells}, {counted} GROUP BY ALL", columns, owner)
-    taken = distinct(found[f"c{len(labels)}"], policy.input.null_values)
+    groups = table.query(f"SELECT {cells}, {counted} GROUP BY ALL", columns, owner)
+    taken = distinct(groups[f"c{len(labels)}"], policy.input.null_values)
     values = values_of(policy, name, taken)
     number = taken.lookup(values.number_of(taken.values), -1)
-    n = found["n"].to_numpy().astype(np.int64)
+    n = groups["n"].to_numpy().astype(np.int64)
     reference = (
         _reference(table, name, owner, policy, values)
         if owner
         else _counts(np.zeros(len(n), dtype=np.int64), number, n, 1, values.size)[0]
     )
-    return _worst(values, _classes(found, labels), number, n, reference)
+    return _worst(values, _classes(groups, labels), number, n, reference)
 
 
-def _classes(found: pa.Table, labels: list[str]) -> tuple[Counts, int]:
-    numbered = [distinct(found[f"c{i}"], ()).at + 1 for i in range(len(labels))]
+def _classes(groups: pa.Table, labels: list[str]) -> tuple[Counts, int]:
+    numbered = [distinct(groups[f"c{i}"], ()).at + 1 for i in range(len(labels))]
     ids, size = classes_of(np.stack(numbered, axis=1))
     return ids, size
 
@@ -246,11 +266,11 @@ def _classes(found: pa.Table, labels: list[str]) -> tuple[Counts, int]:
 def _reference(table: Countable, name: str, owner: str, policy: Policy, values: Values) -> Counts:
     """Each value's people in the whole table."""
     sql = f"SELECT c0, count(*) AS n FROM (SELECT DISTINCT c0, {OWNER} FROM rows) GROUP BY ALL"
-    found = table.query(sql, [name], owner)
-    taken = distinct(found["c0"], policy.input.null_values)
+    groups = table.query(sql, [name], owner)
+    taken = distinct(groups["c0"], policy.input.null_values)
     number = taken.lookup(values.number_of(taken.values), -1)
     zero = np.zeros(len(number), dtype=np.int64)
-    counts: Counts = _counts(zero, number, found["n"].to_numpy(), 1, values.size)[0]
+    counts: Counts = _counts(zero, number, groups["n"].to_numpy(), 1, values.size)[0]
     return counts
 
 
@@ -304,10 +324,10 @@ def sizes_in(
     ([[1, 1], [2, 1]], 3)
     """
     if isinstance(table, Table):
-        found = table.sizes(labels, owner)
+        sizes = table.sizes(labels, owner)
     else:
-        found = table.query(sizes_sql(plain_names(labels, None), owner), labels, owner)
-    people, classes, rows = (found[name].to_numpy() for name in ("people", "classes", "rows"))
+        sizes = table.query(sizes_sql(plain_names(labels, None), owner), labels, owner)
+    people, classes, rows = (sizes[name].to_numpy() for name in ("people", "classes", "rows"))
     return np.stack([people, classes], axis=1).astype(np.int64), int(rows.sum())
 
 

@@ -15,7 +15,7 @@ from shoal.anonymize.classes import classes_of, people_of
 from shoal.anonymize.codec import Codec
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.problem import Problem
-from shoal.anonymize.release.lines import Release
+from shoal.anonymize.release.writer import Release
 from shoal.anonymize.table import AnyTable, table_of
 from shoal.engine.duckdb import COUNTED
 
@@ -138,16 +138,16 @@ def suppressed_values(frequency: Frequency, release: Release) -> dict[str, list[
     Starred rows count as not published. Only for the holder of the rows: it names rare values.
     """
     problem, gone = frequency.problem, release.suppressed | release.starred
-    found = {}
+    values = {}
     for q, (name, hierarchy) in enumerate(frequency.codec.hierarchies.items()):
         leaves, codes = hierarchy.taxonomy.leaves, problem.codes[:, q]
         rows = np.bincount(codes, problem.n, minlength=len(leaves)).astype(np.int64)
         lost = np.bincount(codes[gone], problem.n[gone], minlength=len(leaves)).astype(np.int64)
         order = np.lexsort((-lost, -lost / np.maximum(rows, 1)))
-        found[name] = [
+        values[name] = [
             Suppressed(leaves[at], int(rows[at]), int(lost[at])) for at in order if rows[at]
         ]
-    return found
+    return values
 
 
 def population_of(frequency: Frequency, release: Release, X: Any) -> Population:
@@ -172,9 +172,9 @@ def population_of(frequency: Frequency, release: Release, X: Any) -> Population:
 def _lines(codec: Codec, table: AnyTable) -> tuple[NDArray[np.int32], Counts]:
     names = list(codec.hierarchies)
     cells = ", ".join(f"c{i}" for i in range(len(names)))
-    found = table.query(f"SELECT {cells}, {COUNTED} GROUP BY ALL", names)
-    codes = [codec.leaves(name, found[f"c{i}"]) for i, name in enumerate(names)]
-    return np.stack(codes, axis=1), found["n"].to_numpy().astype(np.int64)
+    groups = table.query(f"SELECT {cells}, {COUNTED} GROUP BY ALL", names)
+    codes = [codec.leaves(name, groups[f"c{i}"]) for i, name in enumerate(names)]
+    return np.stack(codes, axis=1), groups["n"].to_numpy().astype(np.int64)
 
 
 def _covered(

@@ -137,7 +137,7 @@ class _Effects(NamedTuple):
     """
 
     lost: Ints
-    kept: Ints
+    stay: Ints
     bits: Ints
     least: Ints
 
@@ -159,7 +159,7 @@ class Frontier:
         self.order = np.arange(len(problem.n))
         self.open = nodes.inner.copy()  # nodes not yet found invalid: those never return
         self.classes = 0
-        self.lost, self.kept, self.bits, self.held = np.zeros((4, nodes.size), dtype=np.int64)
+        self.lost, self.stay, self.bits, self.held = np.zeros((4, nodes.size), dtype=np.int64)
         self._smallest, self._least = np.full((2, nodes.size), NONE)
         self._used = 0
         self._slices = Slices.room(64, problem.d)
@@ -179,7 +179,7 @@ class Frontier:
     def remove(self, slots: Ints) -> None:
         """Take classes away, and their effects with them."""
         node = self._flat(self._slices.node[slots])
-        for total, effect in zip((self.lost, self.kept, self.bits), self._effects, strict=False):
+        for total, effect in zip((self.lost, self.stay, self.bits), self._effects, strict=False):
             np.subtract.at(total, node, effect[slots])
         np.subtract.at(self.held, node, 1)
         self._slices.node[slots] = -1
@@ -191,11 +191,11 @@ class Frontier:
         self._slices.put(slots, new)
         effects = self._effects_on(new, references)
         node = self._flat(new.node)
-        for total, effect in zip((self.lost, self.kept, self.bits), effects, strict=False):
+        for total, effect in zip((self.lost, self.stay, self.bits), effects, strict=False):
             np.add.at(total, node, effect)
         np.add.at(self.held, node, 1)
-        for kept, effect in zip(self._effects, effects, strict=True):
-            kept[slots] = effect
+        for stored, effect in zip(self._effects, effects, strict=True):
+            stored[slots] = effect
         self.classes += len(slots)
         self._lower(node, new.people, effects.least)
 
@@ -260,7 +260,7 @@ class Frontier:
         if self._shared.counting.by_person:
             rows = self._shared.counting.rows(lines, into.of, into.size)
         effects.lost[:, q] = np.add.reduceat(np.where(hold, 0, rows), first)
-        effects.kept[:, q] = np.add.reduceat(hold, first, dtype=np.int64)
+        effects.stay[:, q] = np.add.reduceat(hold, first, dtype=np.int64)
         if self._sizes:
             effects.least[:, q] = np.minimum.reduceat(np.where(hold, people, NONE), first)
         if self._bits:

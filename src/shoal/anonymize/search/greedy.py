@@ -1,11 +1,17 @@
-"""Pick the next split: whatever counts the classes, the choice is made here.
+"""Choose the next split: gains of nodes, scores of candidates, and the search that takes the best.
 
-What all runs over one problem share.
+A candidate is a node X on the cut of QID q. What it gains is measured in bits (``leteo``), in
+normalised certainty penalty (``ncp``, ``ncp-rows``, ``ncp-bits``), in its square (``sq``) or in
+information about a class column (``label-gain``); what it costs in lost anonymity, in rows to
+suppress, or in bits. In the method of Fung, Wang and Yu (Top-down specialization for information
+and privacy preservation, ICDE 2005) the gain is ``label-gain``.
 """
 
 import math
 from abc import ABC, abstractmethod
-from typing import Protocol
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,27 +19,234 @@ from numpy.typing import NDArray
 from shoal.anonymize.classes import Classes
 from shoal.anonymize.diversity import Counting, Rules
 from shoal.anonymize.problem import Cut, Problem
-from shoal.anonymize.search.gains import (
-    ASK_FOR_SIZES,
-    Candidates,
-    LossUnit,
-    Nodes,
-    ScoreName,
-    best,
-    scored,
-)
+from shoal.errors import InvalidSetting
 
 __all__ = [
+    "ASK_FOR_BITS",
+    "ASK_FOR_SIZES",
+    "PORTFOLIO",
+    "SCORES",
+    "Candidates",
     "Counted",
     "Gaining",
+    "Gains",
     "Greedy",
+    "LossUnit",
+    "Nodes",
+    "ScoreName",
     "Shared",
     "after",
+    "best",
+    "ncp_gains",
+    "resolved",
+    "scored",
+    "violations",
 ]
 
+ScoreName = Literal["leteo", "ncp", "sq", "ncp-rows", "ncp-bits", "label-gain"]
+LossUnit = Literal["rows", "k", "bits"]
+SCORES: tuple[ScoreName, ...] = get_args(ScoreName)
+PORTFOLIO: tuple[ScoreName, ...] = ("sq", "ncp", "ncp-rows", "ncp-bits")
+ASK_FOR_BITS = ("leteo", "ncp-bits")
+ASK_FOR_SIZES = ("leteo", "ncp", "sq", "label-gain")
+
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_SPREAD = 0.6
+_SPREAD = 0.6  # of the logarithm of a tilted score
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The valid splits, in the order of their QIDs and then of the tree.
+
+    Parameters
+    ----------
+    gain
+        What each gains, in the unit of the score.
+    bits
+        Entropy each adds, in bits times N; zeros unless the score is in ``ASK_FOR_BITS``.
+    lost
+        Rows each would suppress.
+    before, after
+        The smallest class now, and after each split; zeros unless in ``ASK_FOR_SIZES``.
+    """
+
+    gain: Floats
+    bits: Floats
+    lost: NDArray[np.int64]
+    before: int
+    after: NDArray[np.int64]
+
+
+def resolved(score: str, suppression: float) -> ScoreName:
+    """The score that ``auto`` stands for, or the one named.
+
+    Examples
+    --------
+    >>> resolved("auto", 0), resolved("auto", 0.02), resolved("leteo", 0)
+    ('sq', 'ncp-rows', 'leteo')
+    """
+    if score == "auto":
+        return "ncp-rows" if suppression > 0 else "sq"
+    for name in SCORES:
+        if name == score:
+            return name
+    raise InvalidSetting(
+        f"There is no score {score!r}.", f"Choose auto or one of {', '.join(SCORES)}."
+    )
+
+
+def scored(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -> Floats:
+    """The score of each candidate; the largest is split next.
+
+    ``unit`` says in what lost anonymity is counted: ``rows`` (or people), ``k`` of them, or
+    ``bits``, log2 of how many times smaller the smallest class becomes.
+
+    Examples
+    --------
+    >>> two = Candidates(np.array([6.0, 4.0]), np.zeros(2), np.zeros(2, int), 9, np.array([4, 8]))
+    >>> scored("sq", two, "rows", 2).tolist(), scored("sq", two, "k", 2).round(2).tolist()
+    ([1.0, 2.0], [1.71, 2.67])
+    """
+    if unit not in get_args(LossUnit):
+        raise InvalidSetting(f"There is no loss unit {unit!r}.", "Choose rows, k or bits.")
+    if score == "ncp-rows":
+        return of.gain / (1 + of.lost)
+    if score == "ncp-bits":  # no class divides: nothing is spent, so it comes first
+        free = np.full(len(of.gain), np.inf)
+        return np.asarray(np.divide(of.gain, of.bits, out=free, where=of.bits > 0))
+    return of.gain / (1 + _anonymity_lost(of, unit, k))
+
+
+def _anonymity_lost(of: Candidates, unit: LossUnit, k: int) -> Floats:
+    """Never below 0: to suppress the smallest class whole is no gain in anonymity."""
+    if unit == "bits":
+        return np.maximum(0.0, np.log2(of.before / of.after))
+    lost = np.maximum(0, of.before - of.after)
+    return np.asarray(lost / (k if unit == "k" else 1))
+
+
+def best(scores: Floats, gain: Floats) -> int:
+    """The candidate to split: by score, then gain, then order; twelve digits count.
+
+    Engines that sum in another order differ in the last digits only, and so agree.
+
+    Examples
+    --------
+    >>> best(np.array([0.3, 0.1 + 0.2, 0.1]), np.array([1.0, 2.0, 3.0]))
+    1
+    """
+    top = scores.max()
+    least = top - 1e-11 * abs(top) if np.isfinite(top) else top
+    near = np.flatnonzero(scores >= least)
+    return max(near.tolist(), key=lambda i: (_digits(scores, i), _digits(gain, i), -i))
+
+
+def _digits(numbers: Floats, i: int) -> float:
+    return float(f"{float(numbers[i]):.12g}")
+
+
+class Nodes:
+    """The nodes of all QIDs in one row: node ``place`` of QID q is number ``first[q] + place``."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.trees = problem.trees
+        self.first = np.cumsum([0] + [tree.size for tree in self.trees])
+
+    @property
+    def size(self) -> int:
+        """How many nodes in all."""
+        return int(self.first[-1])
+
+    @cached_property
+    def inner(self) -> NDArray[np.bool_]:
+        """Which nodes have children."""
+        return np.concatenate([tree.fanout > 0 for tree in self.trees])
+
+    def home(self, node: int) -> tuple[int, int]:
+        """The QID of a node and its place there."""
+        q = int(np.searchsorted(self.first, node, side="right")) - 1
+        return q, node - int(self.first[q])
+
+
+class Gains:
+    """The gain of splitting each node, kept up to date as lines are suppressed.
+
+    Children that would be suppressed count like the others. For ``leteo`` the gain is not of the
+    node alone but of the classes it divides: it is not found here.
+
+    Parameters
+    ----------
+    problem, score
+        What is searched and by which score; ``label-gain`` needs ``problem.target``.
+    """
+
+    def __init__(self, problem: Problem, score: ScoreName) -> None:
+        self._problem, self._score = problem, score
+        self._classes = _classes_of_target(problem) if score == "label-gain" else None
+        everything = np.arange(len(problem.n))
+        self._live = [self._count(q, everything) for q in range(problem.d)]
+
+    def suppress(self, lines: Ints) -> None:
+        """Lines are published no more."""
+        for q in range(self._problem.d):
+            self._live[q] -= self._count(q, lines)
+        self.__dict__.pop("of_nodes", None)
+
+    @cached_property
+    def of_nodes(self) -> Floats:
+        """float64 (nodes of all QIDs,): the gain of splitting each, 0 for a leaf."""
+        of_qid = self._ncp_gain if self._classes is None else self._label_gain
+        return np.concatenate([of_qid(q) for q in range(self._problem.d)])
+
+    def _count(self, q: int, lines: Ints) -> Ints:
+        """Rows of each leaf (axis 0), apart by class value (axis 1) if the score asks for it."""
+        code, width = self._problem.codes[lines, q].astype(np.int64), 1
+        if self._classes is not None:
+            width = int(self._classes.max()) + 1
+            code = code * width + self._classes[lines]
+        size = self._problem.trees[q].taxonomy.size
+        counts = np.bincount(code, self._problem.n[lines], minlength=size * width)
+        return counts.astype(np.int64).reshape(size, width)
+
+    def _ncp_gain(self, q: int) -> Floats:
+        rows = self._problem.trees[q].sums(self._live[q][:, 0])
+        return ncp_gains(self._problem, q, rows, self._score)
+
+    def _label_gain(self, q: int) -> Floats:
+        """Entropy of the class column below X less its mean over the children, in bits."""
+        tree = self._problem.trees[q]
+        counts = np.stack([tree.sums(column) for column in self._live[q].T])
+        rows = counts.sum(axis=0)
+        spread = _n_log_n(rows) - _n_log_n(counts).sum(axis=0)  # entropy times rows
+        below = np.bincount(tree.parent[1:], spread[1:], minlength=tree.size)
+        gain = np.round((spread - below) / np.maximum(rows, 1), 12)  # 0, where it is 0
+        return np.where((tree.fanout > 0) & (rows > 0), gain, 0.0)
+
+
+def ncp_gains(problem: Problem, q: int, rows: Floats, score: ScoreName) -> Floats:
+    r""":math:`(w / N \sum w) \sum_y m_y [ncp(X)^p - ncp(y)^p]` over the children y of each X.
+
+    ``rows``: for each node y of a QID the live rows below it, :math:`m_y`.
+    """
+    tree, cost = problem.trees[q], problem.costs[q] ** (2 if score == "sq" else 1)
+    parent = tree.parent[1:]
+    saved = np.bincount(parent, rows[1:] * (cost[parent] - cost[1:]), minlength=tree.size)
+    return np.asarray(saved * (problem.weights[q] / sum(problem.weights) / problem.N))
+
+
+def _classes_of_target(problem: Problem) -> Ints:
+    if problem.target is None:
+        raise InvalidSetting(
+            "The score label-gain came without a class column.",
+            "Name one, or choose another score.",
+        )
+    return np.unique(problem.target, return_inverse=True)[1]
+
+
+def _n_log_n(n: Floats) -> Floats:
+    return np.asarray(n * np.log2(np.maximum(n, 1)))
 
 
 class Shared:
@@ -67,14 +280,14 @@ class Shared:
 class Counted(Protocol):
     """For each node of all QIDs what its split would do to the classes published under it.
 
-    ``open``: not yet found invalid. ``held``: classes published under it. ``lost``, ``kept``,
-    ``bits``: rows its split would suppress, children it would keep, entropy it would add.
+    ``open``: not yet found invalid. ``held``: classes published under it. ``lost``, ``stay``,
+    ``bits``: rows its split would suppress, children that would stay, entropy it would add.
     """
 
     open: NDArray[np.bool_]
     held: Ints
     lost: Ints
-    kept: Ints
+    stay: Ints
     bits: Ints
 
     @property
@@ -142,7 +355,7 @@ class Greedy(ABC):
         counted = self._counted
         nodes = np.flatnonzero(counted.open & (counted.held > 0))
         within = self._suppressed + counted.lost[nodes] <= self._problem.budget
-        some_stay = (counted.kept[nodes] > 0) | (counted.held[nodes] < counted.classes)
+        some_stay = (counted.stay[nodes] > 0) | (counted.held[nodes] < counted.classes)
         counted.open[nodes[~(within & some_stay)]] = False
         return nodes[within & some_stay]
 
@@ -169,3 +382,8 @@ def after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
         nodes[q].remove(place)
         nodes[q].update(np.flatnonzero(problem.trees[q].parent == place).tolist())
     return Cut(tuple(tuple(sorted(places)) for places in nodes))
+
+
+def violations(problem: Problem, classes: Classes) -> NDArray[np.bool_]:
+    """Which classes break k, l or t, held against the rows the classes make up together."""
+    return ~Shared(problem).hold(classes)

@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.problem import Cut, Outcome, Problem
-from shoal.anonymize.search.gains import LossUnit, Nodes, ScoreName, resolved
-from shoal.anonymize.search.greedy import Shared
+from shoal.anonymize.search.greedy import LossUnit, Nodes, ScoreName, Shared, resolved
 from shoal.anonymize.search.remote import Distant, Remote
 from shoal.anonymize.search.top_down import Run
 from shoal.anonymize.tree import Tree
 
-__all__ = ["specialise_from_afar"]
+__all__ = ["specialise_remotely"]
 
 _NODES = (64, 16, 0)  # nodes a QID is merged at, if so few are below the frontier at all
 
@@ -27,7 +26,7 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
-def specialise_from_afar(
+def specialise_remotely(
     problem: Problem,
     lines: Distant,
     *,
@@ -46,7 +45,9 @@ def specialise_from_afar(
     most
         So many merged lines may come here. If even those right below the frontier are more, all
         stay where they are, and each further split is counted there.
-    score, loss_unit
+    score
+        As for ``specialise``.
+    loss_unit
         As for ``specialise``.
 
     Returns
@@ -54,10 +55,12 @@ def specialise_from_afar(
     problem, outcome
         The outcome, and the merged lines it speaks of.
     """
-    return _Afar(problem, lines, most, resolved(score, problem.suppression), loss_unit).outcome()
+    return _LazySearch(
+        problem, lines, most, resolved(score, problem.suppression), loss_unit
+    ).search()
 
 
-class _Afar:
+class _LazySearch:
     def __init__(
         self, problem: Problem, lines: Distant, most: int, score: ScoreName, unit: LossUnit
     ) -> None:
@@ -66,20 +69,20 @@ class _Afar:
         self._nodes = Nodes(problem)
         self._depths = list(_NODES)
 
-    def outcome(self) -> tuple[Problem, Outcome]:
+    def search(self) -> tuple[Problem, Outcome]:
         cut, alive = self._problem.top, self._nodes.inner
         while True:
             dead = self._on(cut) & ~alive
-            found = self._near(cut, alive)
-            if found is None:
+            merged = self._near(cut, alive)
+            if merged is None:
                 return self._remote(cut, dead)
-            near, known = found
+            near, known = merged
             run = Run(Shared(near), self._score, self._unit, known=known)  # [P2]
             run.start()
             unknown = self._nodes.inner & ~known & ~dead
             nodes = _walked(run, unknown)  # [P3]
             if not (run.held[unknown] > 0).any():
-                return replace(near, start=self._problem.start), run.told()
+                return replace(near, start=self._problem.start), run.outcome()
             cut, alive = run.cut, unknown & (run.held > 0)
             alive[nodes] = True  # [P4]
 
@@ -99,8 +102,8 @@ class _Afar:
         assert merged is not None
         classes = replace(self._problem, codes=merged.codes, n=merged.n, start=cut)
         run = Remote(Shared(classes), self._lines, self._score, self._unit, closed=dead)  # [P5]
-        found, outcome = run.outcome()
-        return replace(found, start=self._problem.start), outcome
+        last, outcome = run.search()
+        return replace(last, start=self._problem.start), outcome
 
     def _floor(self, cut: Cut, alive: Mask, most: int) -> Cut:
         parts = np.split(alive, self._nodes.first[1:-1])

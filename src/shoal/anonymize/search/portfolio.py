@@ -1,25 +1,90 @@
-"""Several searches over one table, and the best cut they found."""
+"""The search a policy asks for: the best of several from the top, or local recoding.
+
+Where a cut is kept from an earlier release, it is applied instead.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
-from shoal.anonymize.problem import Metrics, Outcome, Problem
-from shoal.anonymize.search.gains import PORTFOLIO, LossUnit, ScoreName, resolved
-from shoal.anonymize.search.greedy import Shared
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.anonymize.classes import Classes, classes_of, metrics_of
+from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.local_recoding.recoding import recode
+from shoal.anonymize.policy import Policy
+from shoal.anonymize.problem import KEPT_CUT, Cut, Metrics, Outcome, Problem
+from shoal.anonymize.release.manifest import cut_of
+from shoal.anonymize.search.greedy import (
+    PORTFOLIO,
+    LossUnit,
+    ScoreName,
+    Shared,
+    resolved,
+    violations,
+)
 from shoal.anonymize.search.top_down import Run
-from shoal.errors import InvalidSetting
+from shoal.errors import InvalidSetting, StartFails
 from shoal.randomness import Randomness
 
-__all__ = ["Objective", "portfolio"]
+__all__ = ["Objective", "Progress", "apply_cut", "find_outcome", "portfolio", "search"]
 
 Objective = Literal["ncp", "dm", "aecs", "entropy"]
-Progress = Callable[[int, int], None]
+Progress = Callable[[str, float], None]
 
 _RESTARTS = 32  # unless asked otherwise
 # Runs are made unasked up to this much work. A run over ten times the cells (lines times QIDs) was
 # measured to take some thirty times as long: it counts as cells ** 1.5.
 _WORK = 2.7e9
+
+
+def find_outcome(
+    policy: Policy, frequency: Frequency, cut: Any = None, progress: Progress | None = None
+) -> Outcome:
+    """Find a release of a frequency table, or apply a cut to it.
+
+    Parameters
+    ----------
+    policy
+        What is promised, and how to search.
+    frequency
+        The table's distinct combinations.
+    cut
+        The labels of a cut that is to be kept, by column; None searches for one.
+    progress
+        Called now and then with what is being done and the share of it that is done.
+    """
+    if cut is None:
+        return search(policy, frequency.problem, progress)
+    return apply_cut(frequency.problem, cut_of(cut, frequency.codec))
+
+
+def search(policy: Policy, problem: Problem, progress: Progress | None = None) -> Outcome:
+    """Find the best release with the search of a policy.
+
+    Parameters
+    ----------
+    policy
+        How to search, in its part ``search``.
+    problem
+        The frequency table and the rules.
+    progress
+        Called now and then with what is being done and the share of it that is done.
+    """
+    settings = policy.search
+    report = progress or (lambda what, share: None)
+    if settings.recoding == "local":
+        return recode(problem, Randomness(settings.seed).compute, settings.local, report)
+    return portfolio(
+        problem,
+        score=settings.score,
+        objective=settings.objective,
+        restarts=settings.restarts,
+        seed=settings.seed,
+        loss_unit=settings.loss_unit,
+        progress=lambda done, of: report("search", done / of),
+    )
 
 
 def portfolio(
@@ -30,9 +95,9 @@ def portfolio(
     restarts: int | None = None,
     seed: int = 1,
     loss_unit: LossUnit = "rows",
-    progress: Progress | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Outcome:
-    """The best of one plain run of each score and of ``restarts`` runs with tilted scores.
+    """Return the best of one plain run of each score and of ``restarts`` runs with tilted scores.
 
     No score wins on every table. Choosing among releases that all keep the rules keeps them; how
     many were compared is in ``outcome.compared``. On large tables, where a run is dear and one
@@ -48,9 +113,10 @@ def portfolio(
         ``restarts`` is 0.
     objective
         What makes a cut the best: least ``ncp``, ``dm`` or ``aecs``, or most ``entropy``.
-    restarts, seed
-        How many tilted runs, 32 or fewer on a large table if not given; the same seed gives the
-        same cut.
+    restarts
+        How many runs with tilted scores; 32, or fewer on a large table, if not given.
+    seed
+        Of the tilted scores: the same one gives the same cut.
     loss_unit
         In what lost anonymity is counted: ``rows``, ``k`` or ``bits``.
     progress
@@ -70,15 +136,15 @@ def portfolio(
     plan = list(_plan(resolved(score, problem.suppression), restarts))
     runs = plan if restarts is not None else plan[: _affordable(problem)]
     shared, rng = Shared(problem), Randomness(seed).compute
-    found: Outcome | None = None
+    best: Outcome | None = None
     for done, (name, tilted) in enumerate(runs, start=1):
-        outcome = Run(shared, name, loss_unit, rng if tilted else None).outcome()
-        if found is None or _loss(outcome.metrics, objective) < _loss(found.metrics, objective):
-            found = outcome
+        outcome = Run(shared, name, loss_unit, rng if tilted else None).search()
+        if best is None or _loss(outcome.metrics, objective) < _loss(best.metrics, objective):
+            best = outcome
         if progress is not None:
             progress(done, len(runs))
-    assert found is not None
-    return replace(found, compared=len(runs), curator_notes=tuple(_fewer(runs, plan)))
+    assert best is not None
+    return replace(best, compared=len(runs), curator_notes=tuple(_fewer(runs, plan)))
 
 
 def _affordable(problem: Problem) -> int:
@@ -115,3 +181,38 @@ def _check(objective: str, restarts: int | None) -> None:
         )
     if restarts is not None and restarts < 0:
         raise InvalidSetting(f"{restarts} restarts came.", "Give a whole number from 0 up.")
+
+
+def apply_cut(problem: Problem, cut: Cut) -> Outcome:
+    """Apply a cut to new rows: classes that break k, l or t are suppressed, within the budget.
+
+    Two cuts of one table can be intersected, so a table that is released again keeps its cut.
+
+    Parameters
+    ----------
+    problem
+        The frequency table of the new rows, and the rules.
+    cut
+        The cut of an earlier release.
+    """
+    labels = problem.labels(cut)
+    uncovered = (labels < 0).any(axis=1)  # a learnt hierarchy may have values the cut lacks
+    suppressed: NDArray[np.bool_] = np.asarray(uncovered)
+    labels[suppressed] = 0
+    classes = classes_of(labels, suppressed)
+    while classes.size and (broken := violations(problem, classes)).any():
+        suppressed[np.append(broken, True)[classes.ids]] = True
+        classes = classes_of(labels, suppressed)
+    _refuse_over_budget(problem, classes, int(problem.n[suppressed].sum()))
+    metrics = metrics_of(problem, labels, suppressed)
+    return Outcome(labels, suppressed, metrics, cut, method=KEPT_CUT)
+
+
+def _refuse_over_budget(problem: Problem, classes: Classes, lost: int) -> None:
+    if lost > problem.budget or not classes.size:
+        raise StartFails(
+            f"Under the kept cut {lost} rows lie in classes that break k, l or t; "
+            f"{max(problem.budget, 0)} may be suppressed.",
+            "Gather more rows, or allow more suppression; another cut could be intersected with "
+            "the first release.",
+        )

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from shoal.anonymize.classes import Lookup, classes_of, metrics_of
 from shoal.anonymize.problem import Cut, Outcome, Problem
 from shoal.anonymize.search.frontier import NONE, bits_gained, smallest_after
-from shoal.anonymize.search.gains import LossUnit, Nodes, ScoreName, ncp_gains
-from shoal.anonymize.search.greedy import Greedy, Shared
+from shoal.anonymize.search.greedy import Greedy, LossUnit, Nodes, ScoreName, Shared, ncp_gains
 from shoal.anonymize.search.top_down import refuse_start, refuse_too_few
 from shoal.anonymize.tree import Tree
 
@@ -121,12 +120,12 @@ class Divide:
         parts = [self._below(q, inside, of, labels[q], codes) for q in range(len(labels))]
         keys = np.concatenate([key for key, _ in parts])
         rows = np.concatenate([n[lines] for _, lines in parts])
-        found, ids = np.unique(keys, return_inverse=True)
-        return self.unpacked(found, _sums(ids, rows, len(found)))
+        pairs, ids = np.unique(keys, return_inverse=True)
+        return self.unpacked(pairs, _sums(ids, rows, len(pairs)))
 
-    def packed(self, found: Children) -> Ints:
+    def packed(self, children: Children) -> Ints:
         """Class and child as one number."""
-        return found.of * len(self.nodes) + found.child
+        return children.of * len(self.nodes) + children.child
 
     def unpacked(self, keys: Ints, n: Ints) -> Children:
         """Class and child from one number."""
@@ -235,7 +234,7 @@ class RemoteFrontier:
         size, (of, child, n) = self._shared.nodes.size, self.cells
         parent, hold = self._parent[child], n >= self._shared.problem.k
         self.held = np.bincount(self._flat.ravel(), minlength=size)
-        self.kept = np.bincount(parent[hold], minlength=size)
+        self.stay = np.bincount(parent[hold], minlength=size)
         self.lost, self.bits = np.zeros((2, size), dtype=np.int64)
         np.add.at(self.lost, parent[~hold], n[~hold])
         if len(n):
@@ -269,12 +268,12 @@ class Remote(Greedy):
         self._frontier, self._lines = frontier, lines
         self._gone: list[tuple[Places, Ints]] = []
 
-    def outcome(self) -> tuple[Problem, Outcome]:
+    def search(self) -> tuple[Problem, Outcome]:
         """Search; the outcome, and the classes it speaks of as lines."""
         self._start()
         while len(nodes := self.valid()):
             self.split_best(nodes)
-        return self._told()
+        return self._outcome()
 
     def split(self, q: int, place: int) -> None:
         """Divide every class at a node by its children; suppress the children that fail."""
@@ -304,7 +303,7 @@ class Remote(Greedy):
             cells = self._lines.children(node[hold], self.cut, self._frontier.open)
         self._frontier.put(gone, node[hold], n[hold], cells)
 
-    def _told(self) -> tuple[Problem, Outcome]:
+    def _outcome(self) -> tuple[Problem, Outcome]:
         live, cut = self._frontier, self.cut
         node = np.concatenate([live.node, *(node for node, _ in self._gone)])
         n = np.concatenate([live.people, *(n for _, n in self._gone)])

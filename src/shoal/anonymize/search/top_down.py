@@ -14,15 +14,17 @@ from numpy.typing import NDArray
 from shoal.anonymize.classes import classes_of, metrics_of
 from shoal.anonymize.problem import Cut, Outcome, Problem
 from shoal.anonymize.search.frontier import Cells, Frontier, Slices, by_cell, cells, ranges
-from shoal.anonymize.search.gains import (
+from shoal.anonymize.search.greedy import (
     ASK_FOR_BITS,
     ASK_FOR_SIZES,
     Gains,
+    Greedy,
     LossUnit,
     ScoreName,
+    Shared,
+    after,
     resolved,
 )
-from shoal.anonymize.search.greedy import Greedy, Shared, after
 from shoal.errors import StartFails, TooFewRows
 
 __all__ = [
@@ -30,9 +32,9 @@ __all__ = [
     "Run",
     "refuse_start",
     "refuse_too_few",
-    "settled",
     "specialise",
     "start_fails",
+    "suppress_until_valid",
 ]
 
 MAY_MISS = (
@@ -79,7 +81,7 @@ def specialise(
     >>> [ages.nodes[place].label for place in outcome.cut.nodes[0]], outcome.metrics.smallest
     (['18', '19', 'old'], 3)
     """
-    return Run(Shared(problem), resolved(score, problem.suppression), loss_unit, rng).outcome()
+    return Run(Shared(problem), resolved(score, problem.suppression), loss_unit, rng).search()
 
 
 class Run(Greedy):
@@ -110,16 +112,16 @@ class Run(Greedy):
         self._frontier, self._gains = frontier, gains
         self._gone_at = np.full(len(self._problem.n), -1, dtype=np.int32)  # -1: still live
 
-    def outcome(self) -> Outcome:
+    def search(self) -> Outcome:
         """Search, and count the release anew from its labels."""
         self.start()
         while len(nodes := self.valid()):  # [P2] [P4]
             self.split_best(nodes)
-        return self.told()
+        return self.outcome()
 
-    def told(self) -> Outcome:
+    def outcome(self) -> Outcome:
         """Where the search stands, as an outcome."""
-        cut, suppressed = self._settled()
+        cut, suppressed = self._last_valid()
         labels = self._problem.labels(cut)  # [P6]
         return Outcome(
             labels=labels,
@@ -146,10 +148,10 @@ class Run(Greedy):
         length = np.bincount(classes.ids, minlength=classes.size)
         start = np.cumsum(length) - length
         node = labels[frontier.order[start]]
-        kept = Slices(start, length, people, node).take(hold)
+        classes_kept = Slices(start, length, people, node).take(hold)
         for q in range(problem.d):
-            frontier.descend(q, kept)
-        frontier.add(kept, self._references, np.empty(0, dtype=np.int64))
+            frontier.descend(q, classes_kept)
+        frontier.add(classes_kept, self._references, np.empty(0, dtype=np.int64))
 
     def split(self, q: int, place: int) -> None:
         """Divide every class at a node by its children; suppress the children that fail."""
@@ -185,14 +187,14 @@ class Run(Greedy):
             self._gains.suppress(lines)
         return len(lines) > 0
 
-    def _settled(self) -> tuple[Cut, NDArray[np.bool_]]:
+    def _last_valid(self) -> tuple[Cut, NDArray[np.bool_]]:
         """The last cut whose classes keep t against what is published, and what it suppresses."""
         for splits in range(len(self._splits), -1, -1):
             cut = after(self._problem, self._splits[:splits])
             suppressed = (self._gone_at >= 0) & (self._gone_at <= splits)
             if not self._shared.rules.closeness:
                 return cut, suppressed
-            mended = settled(self._shared, cut, suppressed)  # [P5]
+            mended = suppress_until_valid(self._shared, cut, suppressed)  # [P5]
             if mended is not None:
                 return cut, mended
         raise start_fails("no class is close to the table", self._problem)
@@ -233,7 +235,9 @@ def start_fails(what: str, problem: Problem) -> StartFails:
     )
 
 
-def settled(shared: Shared, cut: Cut, suppressed: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+def suppress_until_valid(
+    shared: Shared, cut: Cut, suppressed: NDArray[np.bool_]
+) -> NDArray[np.bool_] | None:
     """Suppress what fails against the published rows, until nothing does; None if too much."""
     problem, suppressed = shared.problem, suppressed.copy()
     while int(problem.n[suppressed].sum()) <= problem.budget and not suppressed.all():

@@ -7,8 +7,7 @@ import pyarrow as pa
 
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.policy import Policy
-from shoal.anonymize.release.lines import Release
-from shoal.anonymize.release.writer import CLASS, Marking, Publishing
+from shoal.anonymize.release.writer import CLASS, Marking, Publishing, Release
 from shoal.engine.duckdb import OWNER
 from shoal.engine.spark.schema import quoted
 from shoal.engine.spark.table import SparkTable
@@ -107,9 +106,9 @@ def _lines(table: SparkTable, plan: Publishing, marking: Marking) -> Any:
     if by_hand or known is None or known.num_rows > _SENT or _noted_within(table, marking):
         return None
     cells = known.select(range(len(plan.quasi)))
-    found = marking.finder(cells.rename_columns(plan.quasi))
+    classes = marking.finder(cells.rename_columns(plan.quasi))
     named = cells.rename_columns([f"v{i}" for i in range(len(plan.quasi))])
-    lines = named.append_column(CLASS, pa.array(found)).filter(pa.array(found >= 0))
+    lines = named.append_column(CLASS, pa.array(classes)).filter(pa.array(classes >= 0))
     frame, counted = table.session.createDataFrame(lines), table.view(plan.quasi)
     if [kind for _, kind in frame.dtypes[:-1]] != [kind for _, kind in counted.dtypes]:
         return None

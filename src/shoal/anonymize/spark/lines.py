@@ -38,8 +38,8 @@ class SparkLines:
         kernel = _Merging(Merge.below(floor, self._problem))
         lines = self._frame.mapInArrow(Each(kernel), kinds).groupBy(*names).agg({"n": "sum"})
         with guarded("merging lines"):
-            found = (lines if most is None else lines.limit(most + 1)).toArrow()
-        return None if most is not None and len(found) > most else Merged(*_arrays(found))
+            collected = (lines if most is None else lines.limit(most + 1)).toArrow()
+        return None if most is not None and len(collected) > most else Merged(*_arrays(collected))
 
     def children(self, classes: Codes, cut: Cut, nodes: NDArray[np.bool_]) -> Children:
         """How some classes of a cut divide by the children of these nodes of all QIDs."""
@@ -55,8 +55,8 @@ def coded(frame: Any, codec: Codec) -> Any:
 def rows_in(frame: Any) -> int:
     """How many rows the lines stand for."""
     with guarded("counting rows"):
-        found = frame.agg({"n": "sum"}).toArrow()
-    return int(found.column(0)[0].as_py() or 0)
+        total = frame.agg({"n": "sum"}).toArrow()
+    return int(total.column(0)[0].as_py() or 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +66,8 @@ class _Coding:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         names = enumerate(self.codec.hierarchies)
         codes = np.stack([self.codec.leaves(name, batch[f"c{q}"]) for q, name in names], axis=1)
-        kept = (codes >= 0).all(axis=1)
-        return _batch(codes[kept], batch["n"].to_numpy(zero_copy_only=False)[kept])
+        complete = (codes >= 0).all(axis=1)
+        return _batch(codes[complete], batch["n"].to_numpy(zero_copy_only=False)[complete])
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,16 +83,16 @@ class _Dividing:
     divide: Divide
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        found = self.divide(*_arrays(batch))
-        return pa.record_batch({"key": self.divide.packed(found), "n": found.n})
+        children = self.divide(*_arrays(batch))
+        return pa.record_batch({"key": self.divide.packed(children), "n": children.n})
 
 
 def _summed(frame: Any, kernel: Any, what: str) -> tuple[Ints, Ints]:
     """Sums by key of what a kernel makes of each batch; the keys rise."""
     pairs = frame.mapInArrow(Each(kernel), "key bigint, n bigint")
     with guarded(what):
-        found = pairs.groupBy("key").agg({"n": "sum"}).toArrow()
-    keys, n = (column.to_numpy().astype(np.int64) for column in found.columns)
+        sums = pairs.groupBy("key").agg({"n": "sum"}).toArrow()
+    keys, n = (column.to_numpy().astype(np.int64) for column in sums.columns)
     order = np.argsort(keys)
     return keys[order], n[order]
 

@@ -10,21 +10,14 @@ from typing import Any
 from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.lines import Release, released
-from shoal.anonymize.release.manifest import manifest_of, write_mapping
+from shoal.anonymize.release.manifest import manifest_of, occurring, write_mapping
 from shoal.anonymize.release.people import People, keep_people
-from shoal.anonymize.release.result import (
-    Finished,
-    Pages,
-    Paths,
-    Produced,
-    occurring,
-    refuse_broken,
-)
-from shoal.anonymize.release.writer import format_of
-from shoal.anonymize.risk.recount import Achieved, recount
+from shoal.anonymize.release.result import Finished, Pages, Paths, Produced
+from shoal.anonymize.release.writer import Release, format_of, released
+from shoal.anonymize.risk.recount import Achieved, recount, refuse_broken
+from shoal.anonymize.search.portfolio import Progress
 from shoal.anonymize.spark.frame import SPARK_OWNER, in_own_order, released_frame
-from shoal.anonymize.study import Progress, studied
+from shoal.anonymize.spark.study import study_frame
 from shoal.engine.scratch import scratch
 from shoal.engine.spark.failures import guarded
 from shoal.engine.spark.files import (
@@ -101,25 +94,25 @@ class SparkRun:
     def finished(self, cut: Any, progress: Progress | None) -> Finished:
         """Search or keep a cut, write, count again, and only then give names."""
         policy = self._policy
-        frequency, outcome = studied(policy, self._table, cut, progress)
+        frequency, outcome = study_frame(policy, self._table, cut, progress)
         people = self._people.joined_by(self._table)
         release = released(frequency.problem, outcome, policy.output.suppressed == "star")
         with self._private_folder() as folder:
             written, achieved = self._written(frequency, release, folder)
             produced = Produced(achieved, release, int(frequency.problem.n[release.starred].sum()))
-            found = occurring(policy, release.labels[~release.suppressed])
-            told = manifest_of(
+            labels = occurring(policy, release.labels[~release.suppressed])
+            public = manifest_of(
                 policy,
                 frequency.codec,
                 outcome,
                 achieved,
-                found,
+                labels,
                 starred=produced.starred,
                 table_sha256=digest_of(self._table.session, written),
-                people=people.told,
+                people=people.manifest_entry,
             )
-            done = Finished(policy, self._paths, frequency, outcome, produced, told)
-            for uri, text in self._texts(done, found).items():
+            done = Finished(policy, self._paths, frequency, outcome, produced, public)
+            for uri, text in self._texts(done, labels).items():
                 self._put(uri, text)
             with ExitStack() as stack:
                 keep_people(people, stack, self._overwrite)
@@ -169,13 +162,13 @@ class SparkRun:
             return reader.parquet(path)
         return reader.options(**_CSV, multiLine=True).csv(path)
 
-    def _texts(self, done: Finished, found: dict[str, set[int]]) -> dict[str, str]:
+    def _texts(self, done: Finished, labels: dict[str, set[int]]) -> dict[str, str]:
         """Mapping, manifest and pages by the places they go to."""
         texts = {self._uris["manifest"]: json.dumps(done.manifest, indent=1) + "\n"}
         if done.outcome.cut is not None:
             with scratch() as near:
                 mapping = near / "mapping.csv"
-                write_mapping(done.policy, done.frequency.codec, found, mapping)
+                write_mapping(done.policy, done.frequency.codec, labels, mapping)
                 texts[self._uris["mapping"]] = mapping.read_text(encoding="utf-8")
         for path, text in (self._pages(done) if self._pages else {}).items():
             texts[self._page(path)] = text
@@ -234,15 +227,15 @@ class SparkRun:
         pages = [self._page(path) for path in self._paths.pages] if self._pages else []
         wanted = [self._uris[name] for name in ("table", "mapping", "manifest")] + pages
         people = self._people
-        kept = [] if people.path is None else [uri_of(str(people.path))]
-        if len({*wanted, *kept}) < len(wanted) + len(kept):
+        register = [] if people.path is None else [uri_of(str(people.path))]
+        if len({*wanted, *register}) < len(wanted) + len(register):
             raise InvalidPolicy("One path is to hold two files.", "Choose others under `output`.")
         table = self._uris["table"]
         if any(same_place(file, table) for file in self._table.frame.inputFiles()):
             raise InvalidPolicy(
                 f"{table} is read by this very run.", "Choose another name under `output`."
             )
-        new = [*wanted, *([] if people.is_kept else kept)]
+        new = [*wanted, *([] if people.is_kept else register)]
         taken = [uri for uri in new if self._files.exists(uri)]
         if taken and not overwrite:
             raise AlreadyExists(
@@ -269,7 +262,7 @@ def _counted_again(
     owner = SPARK_OWNER if SPARK_OWNER in written.names else None
     achieved = recount(written, policy, owner=owner)  # [P1]
     rows = int(frequency.problem.n[~release.suppressed].sum())
-    refuse_broken(policy, achieved, release, rows)  # [P2]
+    refuse_broken(policy, achieved, rows=rows, classes=release.classes().size)  # [P2]
     return achieved
 
 

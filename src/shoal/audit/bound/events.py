@@ -23,10 +23,10 @@ __all__ = [
     "Outcome",
     "best_events",
     "ceiling_of",
-    "certified",
+    "certified_epsilon",
     "check_draws",
     "check_levels",
-    "counted",
+    "outcome_of",
 ]
 
 Vector = NDArray[np.float64]
@@ -41,7 +41,7 @@ _FEWEST = 1_000
 class Outcome:
     """An event and what came of it on fresh outputs: ``often`` on the side it speaks for."""
 
-    words: str
+    description: str
     often: int
     seldom: int
     of: int
@@ -58,9 +58,9 @@ class _Event:
     first: bool
 
     @property
-    def words(self) -> str:
+    def description(self) -> str:
         direction = "first over second" if self.first else "second over first"
-        return f"{self.statistic.words(self.t, self.first)}, {direction} input"
+        return f"{self.statistic.describe(self.t, self.first)}, {direction} input"
 
     def contains(self, sample: Sample) -> NDArray[np.bool_]:
         numbers = self.statistic.of(sample)
@@ -99,12 +99,12 @@ def _in_two(first: Sample, second: Sample) -> tuple[tuple[Sample, Sample], tuple
     return learnt, judges
 
 
-def counted(
-    words: str, often: int, seldom: int, of: int, alpha: float, delta: float, by: str
+def outcome_of(
+    description: str, often: int, seldom: int, of: int, alpha: float, delta: float, by: str
 ) -> Outcome:
     """An event with its certified bound; 0 where nothing is certified."""
-    value = certified(np.array([often]), np.array([seldom]), of, alpha, delta)[0]  # [P3]
-    return Outcome(words, often, seldom, of, max(0.0, float(value)), by)
+    value = certified_epsilon(np.array([often]), np.array([seldom]), of, alpha, delta)[0]  # [P3]
+    return Outcome(description, often, seldom, of, max(0.0, float(value)), by)
 
 
 def _best(
@@ -114,11 +114,11 @@ def _best(
     numbers = [(each, each.of(first), each.of(second)) for each in tried]
     best: list[_Event] = []
     for speaks_for_first in (True, False):
-        found = [
+        candidates = [
             (*_best_threshold(a, b, speaks_for_first, alpha, delta), statistic)
             for statistic, a, b in numbers
         ]
-        _, t, statistic = max(found, key=lambda each: each[0])
+        _, t, statistic = max(candidates, key=lambda each: each[0])
         best.append(_Event(statistic, t, speaks_for_first))
     return best
 
@@ -130,7 +130,7 @@ def _best_threshold(
     often, seldom = (np.sort(a), np.sort(b)) if speaks_for_first else (np.sort(-b), np.sort(-a))
     thresholds = _thresholds(np.concatenate([often, seldom]))
     k_p, k_q = (_at_least(side, thresholds) for side in (often, seldom))
-    bounds = certified(k_p, k_q, a.size, alpha, delta)
+    bounds = certified_epsilon(k_p, k_q, a.size, alpha, delta)
     place = int(np.argmax(bounds))
     t = float(thresholds[place])
     return float(bounds[place]), t if speaks_for_first else -t
@@ -154,7 +154,9 @@ def _at_least(rising: Vector, thresholds: Vector) -> NDArray[np.intp]:
 def _tested(event: _Event, first: Sample, second: Sample, alpha: float, delta: float) -> Outcome:
     k_first, k_second = (int(event.contains(side).sum()) for side in (first, second))
     often, seldom = (k_first, k_second) if event.first else (k_second, k_first)
-    return counted(event.words, often, seldom, len(first), alpha, delta, event.statistic.name)
+    return outcome_of(
+        event.description, often, seldom, len(first), alpha, delta, event.statistic.name
+    )
 
 
 def _one_sided(event: _Event, first: Sample, second: Sample) -> _Event | None:
@@ -169,15 +171,15 @@ def _one_sided(event: _Event, first: Sample, second: Sample) -> _Event | None:
 
 def _support(tested: Sequence[Outcome], alone: Sequence[Outcome]) -> list[str]:
     """What only one input reached, on all halves and too often for chance, in words."""
-    known = {each.words for each in tested}
+    known = {each.description for each in tested}
     return [
-        f"support: only one input reached {each.words}: {each.often:,} of {each.of:,} outputs"
+        f"support: only one input reached {each.description}: {each.often:,} of {each.of:,} outputs"
         for each in alone
-        if each.seldom == 0 and each.value > 0 and each.words not in known
+        if each.seldom == 0 and each.value > 0 and each.description not in known
     ]
 
 
-def certified(
+def certified_epsilon(
     often: Counts, seldom: Counts, m: int, alpha: float, delta: float
 ) -> NDArray[np.float64]:
     """ln((p_low - delta)/q_high) for events seen so often among m outputs of either side.

@@ -16,20 +16,20 @@ from shoal.audit.bound.events import (
     ceiling_of,
     check_draws,
     check_levels,
-    counted,
+    outcome_of,
 )
 from shoal.audit.bound.pairs import (
     check_pair,
+    check_row_pair,
     delta_of,
-    described,
+    describe_pair,
     epsilon_for,
     epsilon_of,
-    told_of_rows,
 )
 from shoal.audit.bound.sample import Sample, samples_of
 from shoal.audit.bound.statistics import Score, Statistic, low_bits
-from shoal.audit.draws import Progress, drawn, draws_by_itself, half_of
-from shoal.audit.finding import LowerBound, judged, seed_of
+from shoal.audit.draws import Progress, draw_outputs, draws_by_itself, half_progress
+from shoal.audit.finding import LowerBound, seed_of, verdict_of
 from shoal.errors import DimensionMismatch, InvalidSetting
 from shoal.privacy import Guarantee
 from shoal.randomness import Randomness, Seed
@@ -98,11 +98,11 @@ def lower_bound(
     check_draws(draws)
     first, second = check_pair(pair, mechanism)
     held = getattr(mechanism, "guarantee", None) if claim is None else claim
-    relation = told_of_rows(held, (first, second))
+    relation = check_row_pair(held, (first, second))
     promised, delta = epsilon_for(held, mechanism, (first, second)), delta_of(held, delta)
     rng = Randomness(random_state)
     outputs = [
-        drawn(mechanism, x, draws, rng.noise.child(name), half_of(progress, start))
+        draw_outputs(mechanism, x, draws, rng.noise.child(name), half_progress(progress, start))
         for x, name, start in ((first, "first", 0.0), (second, "second", 0.5))
     ]
     _tell(progress, "looking for the event", 1.0)
@@ -117,8 +117,8 @@ def lower_bound(
         event=event,
         more=_low_bits_of(first, second),
         seed=rng.seed(),
-        told={
-            "pair": described((first, second), constructed),
+        facts={
+            "pair": describe_pair((first, second), constructed),
             "constructed": bool(constructed),
             "seed": seed,
             "guarantee": held if isinstance(held, Guarantee) else None,
@@ -178,7 +178,7 @@ def lower_bound_of(
         event=event,
         more=low_bits(0, 1.0),
         seed=0,
-        told={"guarantee": claim if isinstance(claim, Guarantee) else None},
+        facts={"guarantee": claim if isinstance(claim, Guarantee) else None},
     )
 
 
@@ -193,7 +193,7 @@ def _audited(
     event: Event | None,
     more: list[Statistic],
     seed: int,
-    told: dict[str, Any],
+    facts: dict[str, Any],
     notes: tuple[str, ...] = (),
 ) -> LowerBound:
     support: list[str] = []
@@ -216,17 +216,17 @@ def _audited(
     faults, oddities = _faults(first, second)
     return LowerBound(
         epsilon=best.value,
-        event=best.words,
+        event=best.description,
         counts=(best.often, best.seldom, best.of),
         ceiling=ceiling_of(best.of, alpha),
-        verdict="broken" if _SERIAL in faults else judged(best.value, promised, faults),
+        verdict="broken" if _SERIAL in faults else verdict_of(best.value, promised, faults),
         claim=promised,
         alpha=alpha,
         delta=delta,
         draws=len(first),
         instrument=f"lower bound by {best.by}",
         notes=(*faults, *oddities, *support, *notes),
-        **told,
+        **facts,
     )
 
 
@@ -235,10 +235,10 @@ def _given(
 ) -> list[Outcome]:
     """An event fixed in advance needs no split."""
     k, l = (int(_mask(event, side).sum()) for side in (first, second))  # noqa: E741
-    words = "the given event"
+    description = "the given event"
     return [
-        counted(words, k, l, len(first), alpha, delta, words),
-        counted(f"{words}, other way round", l, k, len(first), alpha, delta, words),
+        outcome_of(description, k, l, len(first), alpha, delta, description),
+        outcome_of(f"{description}, other way round", l, k, len(first), alpha, delta, description),
     ]
 
 
@@ -258,9 +258,9 @@ def _faults(first: Sample, second: Sample) -> tuple[tuple[str, ...], tuple[str, 
     odd: list[str] = []
     for place, name in enumerate(first.names[1:], start=1):
         k, l = (np.count_nonzero(side.kinds == place) for side in (first, second))  # noqa: E741
-        words = f"{name}: {k:,} and {l:,} of {len(first):,} outputs"
+        description = f"{name}: {k:,} and {l:,} of {len(first):,} outputs"
         numbers = name.startswith("type ") and "text" not in name  # say 1 where 1.0 is usual
-        (odd if numbers else broken).append(words)
+        (odd if numbers else broken).append(description)
     if first.is_serial or second.is_serial:
         broken.append(_SERIAL)
     if first.is_constant and second.is_constant:

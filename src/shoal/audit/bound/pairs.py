@@ -11,12 +11,12 @@ from shoal.privacy import ApproxDP, Guarantee, LocalDP, MetricDP, PureDP, Unprot
 
 __all__ = [
     "check_pair",
+    "check_row_pair",
     "delta_of",
-    "described",
+    "describe_pair",
     "distances",
     "epsilon_for",
     "epsilon_of",
-    "told_of_rows",
 ]
 
 _NORMS = {"euclidean": 2, "manhattan": 1, "chebyshev": np.inf}
@@ -61,7 +61,7 @@ def delta_of(claim: Guarantee | float | None, delta: float) -> float:
     return float(claim.delta) if isinstance(claim, ApproxDP) and delta == 0 else delta
 
 
-def told_of_rows(claim: Guarantee | float | None, pair: tuple[Any, Any]) -> tuple[str, ...]:
+def check_row_pair(claim: Guarantee | float | None, pair: tuple[Any, Any]) -> tuple[str, ...]:
     """What to know about a promise on rows and a pair of tables; it must compare them at all."""
     tables = all(np.ndim(getattr(each, "shape", 0)) and len(each.shape) == 2 for each in pair)
     if not isinstance(claim, PureDP | ApproxDP) or not tables:
@@ -88,7 +88,7 @@ def check_pair(pair: Any, mechanism: Any) -> tuple[Any, Any]:
             "E.g. " + setting("pair", (5, 6)) + ".",
             setting="pair",
         ) from None
-    if same(first, second):
+    if are_equal(first, second):
         raise InvalidSetting(
             "Both inputs are the same: nothing could ever tell them apart.",
             "Give two that the guarantee compares, e.g. tables that differ by one row.",
@@ -108,13 +108,13 @@ def check_pair(pair: Any, mechanism: Any) -> tuple[Any, Any]:
     return first, second
 
 
-def same(first: Any, second: Any) -> bool:
+def are_equal(first: Any, second: Any) -> bool:
     """Whether two inputs are equal, whatever they are; where that cannot be told, no."""
     if first is second:
         return True
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         keys = first.keys() == second.keys()
-        return keys and all(same(first[key], second[key]) for key in first)
+        return keys and all(are_equal(first[key], second[key]) for key in first)
     try:
         a, b = np.asarray(first), np.asarray(second)
     except ValueError:  # ragged
@@ -124,7 +124,7 @@ def same(first: Any, second: Any) -> bool:
     return np.array_equal(a, b)
 
 
-def described(pair: tuple[Any, Any], constructed: bool | str) -> str:
+def describe_pair(pair: tuple[Any, Any], constructed: bool | str) -> str:
     """The pair in words; inputs that may be somebody's are not kept."""
     if isinstance(constructed, str):
         return constructed

@@ -200,12 +200,12 @@ def _of_outputs(
     outputs: Sequence[_Output], form: str, kind: str, width: int
 ) -> tuple[Values, list[str]]:
     """Values of the usual shape, NaN where there is none, and what is unusual about each."""
-    kept = [
+    alike = [
         each.form == form and bool(form) and (each.kind == "text") == (kind == "text")
         for each in outputs
     ]
     missing = np.full(width, "") if kind == "text" else np.full(width, np.nan)
-    lines = [each.flat if keep else missing for each, keep in zip(outputs, kept, strict=True)]
+    lines = [each.flat if keep else missing for each, keep in zip(outputs, alike, strict=True)]
     values = np.stack(lines) if width else np.empty((len(outputs), 0))
     return values, [_unusual(each, form, kind) for each in outputs]
 
@@ -219,10 +219,10 @@ def _unusual(output: _Output, form: str, kind: str) -> str:
 
 
 def _numbered(*sides: tuple[Values, list[str]]) -> tuple[Sample, Sample]:
-    told = [_told(values, kinds) for values, kinds in sides]
-    names = ("", *sorted({kind for kinds in told for kind in kinds} - {""}))
+    sides_kinds = [_with_nonfinite(values, kinds) for values, kinds in sides]
+    names = ("", *sorted({kind for kinds in sides_kinds for kind in kinds} - {""}))
     places = {name: place for place, name in enumerate(names)}
-    kinds = [np.array([places[kind] for kind in each], dtype=np.intp) for each in told]
+    kinds = [np.array([places[kind] for kind in each], dtype=np.intp) for each in sides_kinds]
     values = [_sortable(values) for values, _ in sides]
     codes = _codes(np.concatenate(values), np.concatenate(kinds))
     cut = len(values[0])
@@ -237,8 +237,8 @@ def _codes(values: Values, kinds: Kinds) -> Kinds:
     """Names for outputs, and no more than names: that the second half has a say in them is fine."""
     codes = kinds
     for column in values.T:
-        seen, places = np.unique(column, return_inverse=True)
-        codes = np.unique(codes * seen.size + places, return_inverse=True)[1]
+        distinct, places = np.unique(column, return_inverse=True)
+        codes = np.unique(codes * distinct.size + places, return_inverse=True)[1]
         if codes.max() == codes.size - 1:  # all differ by now
             break
     return codes
@@ -256,15 +256,15 @@ def _tells_of_next(column: Values) -> bool:
     return False
 
 
-def _told(values: Values, kinds: list[str]) -> list[str]:
+def _with_nonfinite(values: Values, kinds: list[str]) -> list[str]:
     """With NaN and infinity named where nothing else went wrong."""
     if values.dtype.kind != "f":
         return kinds
     nan, infinite = np.isnan(values).any(axis=1), np.isinf(values).any(axis=1)
     if not (nan.any() or infinite.any()):
         return kinds
-    words = np.where(nan, "NaN", np.where(infinite, "infinite", ""))
-    return [kind or str(word) for kind, word in zip(kinds, words, strict=True)]
+    names = np.where(nan, "NaN", np.where(infinite, "infinite", ""))
+    return [kind or str(word) for kind, word in zip(kinds, names, strict=True)]
 
 
 def _sortable(values: Values) -> Values:

@@ -127,12 +127,12 @@ def _(mechanism: PrivUnit, values: Matrix, x: Any) -> Vector:
     reports, row = _scaled(mechanism, values, x)
     d = row.size
     radius = math.sqrt(d) if mechanism.radius is None else float(mechanism.radius)
-    if mechanism.radius is not None and mechanism.bounds is None:
+    if mechanism.radius is not None and mechanism.domain is None:
         radius = 1.0  # the scale is the ball's own then
     length = float(np.linalg.norm(row))
     along = reports @ (row / length if length else np.eye(d)[0])
-    growth, kept = math.expm1(mechanism.exact_epsilon), (1 + min(length / radius, 1)) / 2
-    past = kept * (along >= radius) + (1 - kept) * (-along >= radius)
+    growth, facing = math.expm1(mechanism.exact_epsilon), (1 + min(length / radius, 1)) / 2
+    past = facing * (along >= radius) + (1 - facing) * (-along >= radius)
     return np.asarray(np.log1p(growth * past))
 
 
@@ -153,8 +153,8 @@ def _(mechanism: Staircase, values: Matrix, x: Any) -> Vector:
 
 @log_likelihood.register
 def _(mechanism: RandomizedResponse, values: Any, x: Any) -> Vector:
-    told: Vector = float(mechanism.exact_epsilon) * (np.ravel(values) == _code(mechanism, x))
-    return told
+    log_odds: Vector = float(mechanism.exact_epsilon) * (np.ravel(values) == _code(mechanism, x))
+    return log_odds
 
 
 @log_likelihood.register
@@ -215,8 +215,8 @@ def _sampled(mechanism: Piecewise | Hybrid, reports: Matrix, row: Vector, column
     d = row.size
     k = mechanism.columns_reported(d)
     epsilon = float(mechanism.exact_epsilon) / k
-    told = np.stack([column(reports[:, j] * (k / d), row[j], epsilon) for j in range(d)])
-    return np.asarray(np.where(np.abs(reports.T) > 1e-9, told, 0.0).sum(axis=0))
+    log_odds = np.stack([column(reports[:, j] * (k / d), row[j], epsilon) for j in range(d)])
+    return np.asarray(np.where(np.abs(reports.T) > 1e-9, log_odds, 0.0).sum(axis=0))
 
 
 def _in_window(z: Vector, x: float, epsilon: float) -> Vector:

@@ -40,7 +40,7 @@ class Statistic:
 
     name: str
     of: Callable[[Sample], Vector]
-    words: Callable[[float, bool], str]
+    describe: Callable[[float, bool], str]
 
 
 def candidates(first: Sample, second: Sample, score: Score | None, seed: int) -> list[Statistic]:
@@ -51,23 +51,23 @@ def candidates(first: Sample, second: Sample, score: Score | None, seed: int) ->
     InvalidSetting
         If nearly every output is a different word.
     """
-    found = [] if score is None else [_exact(score)]
+    statistics = [] if score is None else [_exact(score)]
     failing = bool(first.kinds.any() or second.kinds.any())
     if failing:
-        found.append(_failures(first, second))
+        statistics.append(_failures(first, second))
     different = _different(first, second)
     if different:
-        found.append(_values(first, second))
+        statistics.append(_values(first, second))
     if first.is_text and not different:
         raise InvalidSetting(
             "Nearly every output is a different word, so none can be compared.",
             "Return numbers, or words that come back.",
         )
     if first.is_text or 0 < different <= _BINS:
-        return found
-    found += [_ranges(first, second, column) for column in range(first.values.shape[1])]
+        return statistics
+    statistics += [_ranges(first, second, column) for column in range(first.values.shape[1])]
     smooth = score is None and not 0 < different <= _FEW_VALUES and first.values.shape[1] > 0
-    return [*found, _trees(first, second, seed, failing)] if smooth else found
+    return [*statistics, _trees(first, second, seed, failing)] if smooth else statistics
 
 
 def few_values(first: Sample, second: Sample) -> bool:
@@ -87,10 +87,10 @@ def _exact(score: Score) -> Statistic:
             )
         return np.where(sample.kinds > 0, np.nan, scores)
 
-    def words(t: float, first: bool) -> str:
+    def describe(t: float, first: bool) -> str:
         return f"log-likelihood ratio {'at least' if first else 'at most'} {t:.3g}"
 
-    return Statistic("exact score", of, words)
+    return Statistic("exact score", of, describe)
 
 
 def low_bits(column: int, size: float) -> list[Statistic]:
@@ -106,15 +106,15 @@ def low_bits(column: int, size: float) -> list[Statistic]:
         last = sample.values.shape[1] - 1  # outputs may be narrower than inputs
         z = sample.values[:, min(column, last)].astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
-            found = (z != 0) & (np.abs(z) < size / 4) & (z / unit != np.rint(z / unit))
-        return np.where(found, 1.0, np.nan)
+            unreachable = (z != 0) & (np.abs(z) < size / 4) & (z / unit != np.rint(z / unit))
+        return np.where(unreachable, 1.0, np.nan)
 
-    def words(t: float, first: bool) -> str:
+    def describe(t: float, first: bool) -> str:
         return f"column {column} has bits below 2^-53 of the larger input"
 
     return [
-        Statistic("low bits", beyond, words),
-        Statistic("low bits", lambda sample: -beyond(sample), words),
+        Statistic("low bits", beyond, describe),
+        Statistic("low bits", lambda sample: -beyond(sample), describe),
     ]
 
 
@@ -129,11 +129,11 @@ def _log_ratios(first: Codes, second: Codes, size: int) -> Vector:
 def _failures(first: Sample, second: Sample) -> Statistic:
     ratios = _log_ratios(first.kinds, second.kinds, len(first.names))
 
-    def words(t: float, up: bool) -> str:
+    def describe(t: float, up: bool) -> str:
         inside = _inside(ratios, t, up)
         return " or ".join(first.names[place] or "no failure" for place in inside)
 
-    return Statistic("failures", lambda sample: ratios[sample.kinds], words)
+    return Statistic("failures", lambda sample: ratios[sample.kinds], describe)
 
 
 def _different(first: Sample, second: Sample) -> int:
@@ -157,11 +157,11 @@ def _values(first: Sample, second: Sample) -> Statistic:
         known = sample.codes < ratios.size
         return np.where(known, ratios[np.where(known, sample.codes, 0)], np.nan)
 
-    def words(t: float, up: bool) -> str:
+    def describe(t: float, up: bool) -> str:
         inside = _inside(ratios, t, up)
         return f"one of {inside.size} of {every} different outputs"
 
-    return Statistic("values", of, words)
+    return Statistic("values", of, describe)
 
 
 def _ranges(first: Sample, second: Sample, column: int) -> Statistic:
@@ -182,10 +182,10 @@ def _ranges(first: Sample, second: Sample, column: int) -> Statistic:
         values = sample.values[:, column]
         return np.where(sample.kinds > 0, np.nan, ratios[bins(values)])
 
-    def words(t: float, up: bool) -> str:
+    def describe(t: float, up: bool) -> str:
         return f"column {column} in {_intervals(edges, _inside(ratios, t, up))}"
 
-    return Statistic("ranges", of, words)
+    return Statistic("ranges", of, describe)
 
 
 def _intervals(edges: Vector, bins: Codes) -> str:
@@ -215,15 +215,15 @@ def _trees(first: Sample, second: Sample, seed: int, failing: bool) -> Statistic
     )
     sides = np.repeat([1, 0], [len(first), len(second)])
     both = np.concatenate([first.values, second.values]).astype(np.float64)
-    told = ~np.isnan(both).all(axis=0)  # trees take no column of nothing
+    usable = ~np.isnan(both).all(axis=0)  # trees take no column of nothing
 
     def features(sample: Sample) -> Matrix:
-        values = sample.values[:, told].astype(np.float64)
+        values = sample.values[:, usable].astype(np.float64)
         return np.column_stack([values, sample.kinds]) if failing else values
 
     trees.fit(np.concatenate([features(first), features(second)]), sides)
 
-    def words(t: float, up: bool) -> str:
+    def describe(t: float, up: bool) -> str:
         return f"boosted trees' log-odds {'at least' if up else 'at most'} {t:.3g}"
 
-    return Statistic("trees", lambda sample: trees.decision_function(features(sample)), words)
+    return Statistic("trees", lambda sample: trees.decision_function(features(sample)), describe)

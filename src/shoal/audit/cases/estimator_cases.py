@@ -20,12 +20,14 @@ from shoal.audit.case import Case
 from shoal.audit.draws import Batched
 from shoal.cluster import PrivateKMeans, WaveCluster
 from shoal.cluster.totals import told_elsewhere
+from shoal.cluster.wave import Percentile
 from shoal.data import source_of
 from shoal.domain import Box, Grid, SparseCounts
 from shoal.engine import Block
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
 from shoal.errors import InvalidSetting
+from shoal.estimator import Spending
 from shoal.privacy import Guarantee, Ledger, PureDP
 from shoal.privacy.page import Page
 from shoal.randomness import Randomness
@@ -110,14 +112,14 @@ _FITS: dict[str, tuple[Any, str]] = {
     "WaveCluster, percentile": (_wave(selector="percentile"), "one row more at the maximum"),
     "WaveCluster, density": (_wave(selector="density"), "one row alone in a corner"),
     "WaveCluster, mass": (_wave(selector="mass"), "one row on a cell's border"),
-    "WaveCluster, posterior": (_wave(selector="percentile", rule="posterior"), "one row twice"),
+    "WaveCluster, posterior": (_wave(selector=Percentile(rule="posterior")), "one row twice"),
     **{name: (_GATES[name][0], _GATES[name][2]) for name in _GATES if name not in _GRIDS_OF_CELLS},
 }
 
 
 def _tables(model: Any, pair: str) -> tuple[Table, Table]:
     """The pair's tables, with as many columns as the model's domain has."""
-    without, more = (np.repeat(table, model.domain.d, axis=1) for table in PAIRS[pair])
+    without, more = (np.repeat(table, model.box.d, axis=1) for table in PAIRS[pair])
     return without, more
 
 
@@ -186,14 +188,14 @@ class GateNumbers:
 
     def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
         """One line a fit."""
-        rows, stream = RowsAtHand(table, self.model.domain), Randomness(rng)
-        return np.array([told(self._left(rows, stream), self.parts) for _ in range(n)])
+        rows, stream = RowsAtHand(table, self.model.box), Randomness(rng)
+        return np.array([fixed_width_line(self._left(rows, stream), self.parts) for _ in range(n)])
 
     def _left(self, rows: RowsAtHand, stream: Randomness) -> list[Any]:
         page = Ledger().open(self.model._promise(), by="audit")
         gate = _Gate(page)
         try:
-            copy.copy(self.model).spend(rows, cast("Page", gate), page.budget, stream)
+            copy.copy(self.model).spend(Spending(rows, cast("Page", gate), page.budget, stream))
         except _Spent:
             return gate.left
         raise InvalidSetting(
@@ -218,10 +220,12 @@ class FittedNumbers:
 
     def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
         """One line a fit."""
-        rows = RowsAtHand(table, self.model.domain)
+        rows = RowsAtHand(table, self.model.box)
         model = clone(self.model).set_params(random_state=rng)  # every fit draws a key from it
         with told_elsewhere():  # tables of a few rows are what an audit is made of
-            return np.array([told(list(_pieces(model.fit(rows))), self.parts) for _ in range(n)])
+            return np.array(
+                [fixed_width_line(list(_pieces(model.fit(rows))), self.parts) for _ in range(n)]
+            )
 
 
 class _Spent(Exception):
@@ -245,7 +249,7 @@ class _Gate:
         return out
 
 
-def told(pieces: list[Any], parts: int) -> Numbers:
+def fixed_width_line(pieces: list[Any], parts: int) -> Numbers:
     """A line of fixed width: of each part its length, sum, first and last numbers."""
     line = np.full((parts, 2 + 2 * _ENDS), _NOTHING)
     for place, piece in zip(line, pieces[:parts], strict=False):

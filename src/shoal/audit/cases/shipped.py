@@ -15,7 +15,7 @@ import numpy as np
 
 from shoal.audit.bound.scores import exact_score
 from shoal.audit.case import Case, Cases
-from shoal.audit.draws import Batched, copies
+from shoal.audit.draws import Batched, copies_of
 from shoal.domain import Box, Categories, SparseCounts
 from shoal.mechanisms import (
     Choices,
@@ -54,7 +54,7 @@ from shoal.privacy import ApproxDP, PureDP
 __all__ = [
     "choices",
     "counts",
-    "scored",
+    "scored_case",
     "shipped",
 ]
 
@@ -72,25 +72,28 @@ shipped = Cases(_cases)
 
 
 def _laplace() -> Iterator[tuple[str, Case]]:
-    seen = {1: None, 2: 0.76, 3: 0.67, 7: 0.40, 10: 0.30}
-    for d, at_least in seen.items():
+    least = {1: None, 2: 0.76, 3: 0.67, 7: 0.40, 10: 0.30}
+    for d, at_least in least.items():
         pair = np.zeros(d), np.eye(d)[0]
         made = NDLaplace(1.0, scale=np.ones(d))
-        yield f"nd-laplace d={d}", scored(made, pair, "0 and e_1", at_least=at_least)
+        yield f"nd-laplace d={d}", scored_case(made, pair, "0 and e_1", at_least=at_least)
     for planar, d in ((PlanarLaplace, 2), (SphericalLaplace, 3)):
         box = Box.of([f"x{i}" for i in range(d)], np.zeros(d), np.full(d, 8.0))
         pair = np.zeros(d), np.full(d, 2 / np.sqrt(d))
-        made = planar(1.0, bounds=box, scale=np.full(d, 2.0))
+        made = planar(1.0, domain=box, scale=np.full(d, 2.0))
         name = f"{'planar' if d == 2 else 'spherical'}-laplace, scaled"
-        yield name, scored(made, pair, "a corner and one scaled unit along the diagonal")
+        yield name, scored_case(made, pair, "a corner and one scaled unit along the diagonal")
     for d, at_least in {2: 0.72, 3: 0.72, 4: 0.42}.items():
-        made = NDLaplace(1 / (2 * np.sqrt(d)), bounds=_cube(d))
+        made = NDLaplace(1 / (2 * np.sqrt(d)), domain=_cube(d))
         more = {"claim": made.as_local(), "at_least": at_least}
-        yield f"nd-laplace as local d={d}", scored(made, _opposite(d), "opposite corners", **more)
+        yield (
+            f"nd-laplace as local d={d}",
+            scored_case(made, _opposite(d), "opposite corners", **more),
+        )
     made_inside = Restrict(NDLaplace(1.0), _square(30.0))
     pair = _diagonal(1.0)
     about = "a corner and 1 along the diagonal"
-    yield "restrict", scored(made_inside, pair, about, at_least=0.55, draws=600_000)
+    yield "restrict", scored_case(made_inside, pair, about, at_least=0.55, draws=600_000)
 
 
 def _remaps() -> Iterator[tuple[str, Case]]:
@@ -108,7 +111,7 @@ def _remapped(
     noise: NDLaplace, remap: Remap, pair: tuple[Record, Record], about: str, at_least: float
 ) -> Case:
     def draw(x: Record, n: int, rng: np.random.Generator) -> Any:
-        return remap(noise.release(copies(x, n), rng)).values
+        return remap(noise.release(copies_of(x, n), rng)).values
 
     score = exact_score(noise, pair)  # of the plain report at the remapped place: near the best
     return Case(Batched(draw), pair, noise.guarantee, at_least, score=score, about=about)
@@ -129,36 +132,36 @@ def _corners() -> Iterator[tuple[str, Case]]:
         Harmony: {2: 0.98, 4: 0.97},
         PrivUnit: {2: 0.67, 3: 0.74, 4: 0.82},
     }
-    for kind, seen in figures.items():
-        for d, at_least in seen.items():
+    for kind, least in figures.items():
+        for d, at_least in least.items():
             name = f"{_kebab(kind)} d={d}"
-            yield name, scored(kind(1.0), _opposite(d), "opposite corners", at_least=at_least)
+            yield name, scored_case(kind(1.0), _opposite(d), "opposite corners", at_least=at_least)
     for d, at_least in {2: 0.96, 3: 0.98, 4: 0.97}.items():
         flipped = np.where(np.arange(d) < d // 2, 1.0, -1.0)
         pair, about = (-np.ones(d), flipped), "half the signs flipped"
-        yield f"duchi d={d}, half flipped", scored(Duchi(1.0), pair, about, at_least=at_least)
+        yield f"duchi d={d}, half flipped", scored_case(Duchi(1.0), pair, about, at_least=at_least)
 
 
 def _numbers() -> Iterator[tuple[str, Case]]:
     ends: tuple[Record, Record] = ([-1.0], [1.0])
-    yield "hybrid", scored(Hybrid(1.0), ends, "both ends", at_least=0.92)
-    yield "square-wave", scored(SquareWave(1.0), ([0.0], [1.0]), "both ends", at_least=0.93)
-    yield "staircase", scored(Staircase(1.0, width=2), ends, "both ends", at_least=0.93)
+    yield "hybrid", scored_case(Hybrid(1.0), ends, "both ends", at_least=0.92)
+    yield "square-wave", scored_case(SquareWave(1.0), ([0.0], [1.0]), "both ends", at_least=0.93)
+    yield "staircase", scored_case(Staircase(1.0, width=2), ends, "both ends", at_least=0.93)
     several = Piecewise(5.0)  # two of three columns, at 2.5 each
-    yield "piecewise, two columns told", scored(several, _opposite(3), "opposite corners")
+    yield "piecewise, two columns told", scored_case(several, _opposite(3), "opposite corners")
     mixed = Mixed(1.0, {"age": (-1, 1), "sex": Categories(["F", "M"])})
     pair = {"age": -1.0, "sex": "F"}, {"age": 1.0, "sex": "M"}
-    yield "mixed", scored(mixed, pair, "both columns differ")
+    yield "mixed", scored_case(mixed, pair, "both columns differ")
 
 
 def _categories() -> Iterator[tuple[str, Case]]:
     for oracle, at_least in ((RandomizedResponse, 0.97), (UnaryEncoding, 0.94)):
         made = oracle(1.0, 8)
-        yield _kebab(oracle), scored(made, (0, 1), "values 0 and 1 of 8", at_least=at_least)
+        yield _kebab(oracle), scored_case(made, (0, 1), "values 0 and 1 of 8", at_least=at_least)
     for cells in (2, 8):
         made_of_cells = LocalGrid(_square(1.0), epsilon=1.0, cells=cells)
         name = f"local-grid of {cells} x {cells} cells"
-        yield name, scored(made_of_cells, ([0.0, 0.0], [1.0, 1.0]), "opposite corners")
+        yield name, scored_case(made_of_cells, ([0.0, 0.0], [1.0, 1.0]), "opposite corners")
     hashing = LocalHash(1.0, 60)
     yield "local-hash", Case(hashing, (0, 1), hashing.guarantee, 0.96, about="values 0 and 1 of 60")
     sides = ResidualSign(_square(1.0), ((0.2, 0.2), (0.8, 0.8)), 0.4, epsilon=1.0)
@@ -169,7 +172,7 @@ def _categories() -> Iterator[tuple[str, Case]]:
 
 
 def _reports_of(mechanism: ResidualSign) -> Callable[[Record, int, np.random.Generator], Any]:
-    return lambda x, n, rng: mechanism.release(copies(x, n), rng).values
+    return lambda x, n, rng: mechanism.release(copies_of(x, n), rng).values
 
 
 def _kebab(kind: type[Any]) -> str:
@@ -194,7 +197,7 @@ def _diagonal(distance: float) -> tuple[Any, Any]:
     return np.zeros(2), np.full(2, distance / np.sqrt(2))
 
 
-def scored(mechanism: Any, pair: tuple[Any, Any], about: str, **more: Any) -> Case:
+def scored_case(mechanism: Any, pair: tuple[Any, Any], about: str, **more: Any) -> Case:
     """A case by its exact score, held against the mechanism's own guarantee."""
     claim = more.pop("claim", mechanism.guarantee)
     score = exact_score(mechanism, pair)
@@ -204,20 +207,20 @@ def scored(mechanism: Any, pair: tuple[Any, Any], about: str, **more: Any) -> Ca
 def counts() -> Iterator[tuple[str, Case]]:
     """Whole numbers and vectors of them, each moved by the most one row can move them."""
     count = Geometric(_ONE)
-    yield "geometric", scored(count, (5, 6), "counts 5 and 6", at_least=0.97)
+    yield "geometric", scored_case(count, (5, 6), "counts 5 and 6", at_least=0.97)
     cells = Geometric(_ONE, sensitivity=2)
     pair = np.array([3, 0, 1]), np.array([2, 1, 1])
-    yield "geometric, a row replaced", scored(cells, pair, "a row moves to an empty cell")
+    yield "geometric, a row replaced", scored_case(cells, pair, "a row moves to an empty cell")
     sparse = Geometric(_ONE, at_least=3)
     about = "one cell, empty and with one row"
     yield "sparse grid", Case(Batched(_one_cell(sparse)), (0, 1), _ONE, 0.84, about=about)
     for d in (2, 9):
         vectors = KNorm(_ONE, sensitivity=1000)
         pair = np.zeros(d, dtype=np.int64), 1000 * np.eye(d, dtype=np.int64)[0]
-        yield f"k-norm d={d}", scored(vectors, pair, "apart by the sensitivity", draws=100_000)
+        yield f"k-norm d={d}", scored_case(vectors, pair, "apart by the sensitivity", draws=100_000)
     normal = Gaussian(ApproxDP(Fraction(1), Fraction(1, 100)), sensitivity=1000)
     pair = np.zeros(2, dtype=np.int64), np.array([600, 800])
-    yield "gaussian", scored(normal, pair, "apart by the sensitivity")
+    yield "gaussian", scored_case(normal, pair, "apart by the sensitivity")
 
 
 def _one_cell(mechanism: Geometric) -> Callable[[int, int, np.random.Generator], Any]:
@@ -225,9 +228,9 @@ def _one_cell(mechanism: Geometric) -> Callable[[int, int, np.random.Generator],
 
     def draw(rows: int, n: int, rng: np.random.Generator) -> Any:
         keys = np.arange(n if rows else 0)
-        kept = mechanism.release(SparseCounts(keys, np.full(keys.size, rows), n), rng)
+        released = mechanism.release(SparseCounts(keys, np.full(keys.size, rows), n), rng)
         counts = np.zeros(n, dtype=np.int64)
-        counts[kept.keys] = kept.counts
+        counts[released.keys] = released.counts
         return counts
 
     return draw

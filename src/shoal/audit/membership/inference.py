@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from shoal.audit.draws import Progress
 from shoal.audit.finding import seed_of
 from shoal.audit.membership.ceiling import ceiling_of
-from shoal.audit.membership.result import MembershipInference, Setting, inferred
+from shoal.audit.membership.result import MembershipInference, Setting, combine_games
 from shoal.audit.membership.shadow import ATTACKS, Answers, Rehearsal, Split
 from shoal.audit.membership.victim import Labels, Victim, as_rows
 from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, setting
@@ -116,7 +116,7 @@ def membership_inference(
     )
     far = victim.farthest(promise, table.min(axis=0), table.max(axis=0))
     ceiling = ceiling_of(promise, "swap", distance=far, uncovered=_uncovered(way))
-    return inferred(games, ceiling, setting, promise)
+    return combine_games(games, ceiling, setting, promise)
 
 
 _NAMES = {"forest": "a forest", "art": "the toolbox' forest"}
@@ -148,12 +148,12 @@ def as_labels(labels: ArrayLike | None, n: int) -> Labels | None:
     """Labels as whole numbers from 0 up, one a row."""
     if labels is None:
         return None
-    found = np.asarray(labels)
-    if found.shape != (n,):
-        raise DimensionMismatch(f"{found.size} labels came for {n} rows.", "Give one a row.")
-    if found.dtype.kind not in "iub" or found.min(initial=0) < 0:
+    given = np.asarray(labels)
+    if given.shape != (n,):
+        raise DimensionMismatch(f"{given.size} labels came for {n} rows.", "Give one a row.")
+    if given.dtype.kind not in "iub" or given.min(initial=0) < 0:
         raise InvalidSetting("Labels are no whole numbers from 0 up.", "Number the classes: 0, 1.")
-    return found.astype(np.int64)
+    return given.astype(np.int64)
 
 
 def seeds(repeats: int, random_state: Seed) -> Iterator[Randomness]:

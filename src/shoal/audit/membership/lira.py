@@ -13,10 +13,17 @@ from shoal.audit.draws import Progress
 from shoal.audit.finding import seed_of
 from shoal.audit.membership.ceiling import Game, ceiling_of
 from shoal.audit.membership.inference import as_labels, checked_levels, seeds
-from shoal.audit.membership.result import MembershipInference, Setting, inferred
-from shoal.audit.membership.roc import Played
+from shoal.audit.membership.result import MembershipInference, Setting, combine_games
+from shoal.audit.membership.roc import GameScores
 from shoal.audit.membership.shadow import FEWEST, Answers, as_places
-from shoal.audit.membership.victim import Labels, Matrix, Victim, as_rows, evidence_of, one_each
+from shoal.audit.membership.victim import (
+    Labels,
+    Matrix,
+    Victim,
+    as_rows,
+    evidence_of,
+    one_number_each,
+)
 from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, TooFewRows, setting
 from shoal.privacy import Guarantee
 from shoal.privacy.exact import whole_number
@@ -24,7 +31,7 @@ from shoal.randomness import Randomness, Seed
 
 __all__ = [
     "Mask",
-    "Seen",
+    "ShadowAnswers",
     "best_threshold",
     "lira",
 ]
@@ -45,13 +52,13 @@ class Side:
     squares: Matrix
 
     @classmethod
-    def of(cls, said: Matrix, there: Mask) -> "Side":
-        own = np.where(there, said, 0.0)
+    def of(cls, answers: Matrix, there: Mask) -> "Side":
+        own = np.where(there, answers, 0.0)
         return cls(there.sum(axis=0, dtype=float), own.sum(axis=0), (own**2).sum(axis=0))
 
-    def without(self, said: Matrix, there: Mask) -> "Side":
+    def without(self, answers: Matrix, there: Mask) -> "Side":
         """For each model, what the others on this side said."""
-        own = np.where(there, said, 0.0)
+        own = np.where(there, answers, 0.0)
         return Side(self.count - there, self.total - own, self.squares - own**2)
 
     @property
@@ -65,51 +72,51 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class ShadowAnswers:
     """The law of what is said about each record, in and out, from the shadow models."""
 
-    said: Matrix
+    answers: Matrix
     coins: Mask
     inside: Side
     outside: Side
     middle: NDArray[np.float64]
 
     @classmethod
-    def of(cls, said: Matrix, coins: Mask) -> "Seen":
+    def of(cls, answers: Matrix, coins: Mask) -> "ShadowAnswers":
         """From (models, records): what was said, and who was in."""
-        middle = said.mean(axis=0)  # taken off first: squares of large numbers would cancel
-        off = said - middle
+        middle = answers.mean(axis=0)  # taken off first: squares of large numbers would cancel
+        off = answers - middle
         return cls(off, coins, Side.of(off, coins), Side.of(off, ~coins), middle)
 
-    def scored(self, said: Matrix, online: bool) -> Matrix:
+    def scored(self, answers: Matrix, online: bool) -> Matrix:
         """How much each answer speaks for "in"."""
-        return self._scores(said - self.middle, self.inside, self.outside, online)
+        return self._scores(answers - self.middle, self.inside, self.outside, online)
 
     def rehearsed(self, online: bool) -> Matrix:
         """The same for each shadow model, judged by the others: to fix a threshold on."""
-        inside = self.inside.without(self.said, self.coins)
-        outside = self.outside.without(self.said, ~self.coins)
-        return self._scores(self.said, inside, outside, online)
+        inside = self.inside.without(self.answers, self.coins)
+        outside = self.outside.without(self.answers, ~self.coins)
+        return self._scores(self.answers, inside, outside, online)
 
-    def _scores(self, said: Matrix, inside: Side, outside: Side, online: bool) -> Matrix:
-        out = _log_density(said, outside, self._spread(outside))
+    def _scores(self, answers: Matrix, inside: Side, outside: Side, online: bool) -> Matrix:
+        out = _log_density(answers, outside, self._spread(outside))
         if online:
-            scores = _log_density(said, inside, self._spread(inside)) - out
+            scores = _log_density(answers, inside, self._spread(inside)) - out
         else:
-            scores = (said - outside.mean) / self._spread(outside)
+            scores = (answers - outside.mean) / self._spread(outside)
         lacking = (outside.count < 2) | (online & (inside.count < 2))
         return np.where(lacking, 0.0, scores)
 
     def _spread(self, side: Side) -> Matrix:
         """Standard deviations: a record's own, or one for all where models are few."""
         own = side.variance
-        if len(self.said) < _OWN_VARIANCES:
+        if len(self.answers) < _OWN_VARIANCES:
             own = np.average(own, weights=side.count, axis=-1, keepdims=True)
         return np.maximum(np.sqrt(own), _FLOOR)
 
 
-def _log_density(said: Matrix, side: Side, spread: Matrix) -> Matrix:
-    return -0.5 * ((said - side.mean) / spread) ** 2 - np.log(spread)
+def _log_density(answers: Matrix, side: Side, spread: Matrix) -> Matrix:
+    return -0.5 * ((answers - side.mean) / spread) ** 2 - np.log(spread)
 
 
 def best_threshold(scores: Matrix, coins: Mask) -> float:
@@ -117,8 +124,8 @@ def best_threshold(scores: Matrix, coins: Mask) -> float:
     inside, outside = np.sort(scores[coins]), np.sort(scores[~coins])
     tried = np.unique(scores)
     missed = np.searchsorted(inside, tried, side="right") / max(inside.size, 1)
-    kept = np.searchsorted(outside, tried, side="right") / max(outside.size, 1)
-    return float(tried[np.argmax(kept - missed)])
+    rejected = np.searchsorted(outside, tried, side="right") / max(outside.size, 1)
+    return float(tried[np.argmax(rejected - missed)])
 
 
 def lira(
@@ -187,12 +194,12 @@ def lira(
         raise TooFewRows(f"{aim.size} rows are under attack.", f"Attack {2 * FEWEST} or more.")
     others = None if partners is None else _beside(as_rows(partners), table)
     play = _Play(victim, table, as_labels(labels, len(table)), others, aim, answers)
-    said, coins, model = play.models(n_shadow + repeats, random_state, progress)
-    seen = Seen.of(said[:n_shadow], coins[:n_shadow])
-    threshold = best_threshold(seen.rehearsed(variant == "online"), coins[:n_shadow])
-    scores = seen.scored(said[n_shadow:], variant == "online")
+    all_answers, coins, model = play.models(n_shadow + repeats, random_state, progress)
+    shadows = ShadowAnswers.of(all_answers[:n_shadow], coins[:n_shadow])
+    threshold = best_threshold(shadows.rehearsed(variant == "online"), coins[:n_shadow])
+    scores = shadows.scored(all_answers[n_shadow:], variant == "online")
     games = [
-        Played(score[coin], score[~coin], threshold)
+        GameScores(score[coin], score[~coin], threshold)
         for score, coin in zip(scores, coins[n_shadow:], strict=True)
     ]
     promise = victim.promise(model) if guarantee is None else guarantee
@@ -202,7 +209,7 @@ def lira(
     ceiling = ceiling_of(promise, game, distance=far, uncovered=uncovered)
     setting = Setting(f"likelihood ratios, {variant}", game, shadows=n_shadow, alpha=alpha,
                       seed=seed_of(random_state))  # fmt: skip
-    return inferred(games, ceiling, setting, promise)
+    return combine_games(games, ceiling, setting, promise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,15 +227,16 @@ class _Play:
         self, count: int, random_state: Seed, progress: Progress | None
     ) -> tuple[Matrix, Mask, Any]:
         """What each model says about each target, who was in, and the last model."""
-        said, coins = np.empty((count, self.aim.size)), np.empty((count, self.aim.size), dtype=bool)
+        shape = count, self.aim.size
+        answers, coins = np.empty(shape), np.empty(shape, dtype=bool)
         model: Any = None
         for place, rng in enumerate(seeds(count, random_state)):
             coin = rng.compute.random(len(self.rows)) < 0.5
             model = self._model(coin, rng)
-            said[place], coins[place] = self._said(model), coin[self.aim]
+            answers[place], coins[place] = self._answers_of(model), coin[self.aim]
             if progress is not None:
                 progress("models", (place + 1) / count)
-        return said, coins, model
+        return answers, coins, model
 
     def _model(self, coin: Mask, rng: Randomness) -> Any:
         if self.partners is not None:
@@ -237,13 +245,13 @@ class _Play:
         labels = None if self.labels is None else self.labels[coin]
         return self.victim.trained(self.rows[coin], labels, rng)
 
-    def _said(self, model: Any) -> NDArray[np.float64]:
-        asked = self.rows[self.aim]
+    def _answers_of(self, model: Any) -> NDArray[np.float64]:
+        records = self.rows[self.aim]
         if self.answers is not None:
-            return one_each(self.answers(model, asked), len(asked))
+            return one_number_each(self.answers(model, records), len(records))
         own = None if self.labels is None else self.labels[self.aim]
         classes = 0 if self.labels is None else int(self.labels.max()) + 1
-        return one_each(evidence_of(model, asked, own, classes), len(asked))
+        return one_number_each(evidence_of(model, records, own, classes), len(records))
 
 
 def _beside(partners: Matrix, rows: Matrix) -> Matrix:

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.audit.bound.events import check_draws, check_levels
 from shoal.audit.bound.lower_bound import lower_bound_of
-from shoal.audit.bound.pairs import described
+from shoal.audit.bound.pairs import describe_pair
 from shoal.audit.bound.sample import Sample, samples_of
-from shoal.audit.draws import Progress, drawn, half_of
+from shoal.audit.draws import Progress, draw_outputs, half_progress
 from shoal.audit.finding import LowerBound, seed_of
 from shoal.audit.membership.ceiling import Ceiling, Game, ceiling_of
-from shoal.audit.membership.roc import Played, Roc, certain_roc
+from shoal.audit.membership.roc import GameScores, Roc, roc_of_one_game
 from shoal.audit.membership.shadow import learn_forest
 from shoal.audit.membership.victim import Matrix, Victim, as_rows, summary_of
 from shoal.errors import DimensionMismatch, InvalidSetting, setting
@@ -74,8 +74,8 @@ class NeighbourAttack:
         rates = {name: getattr(self, name) for name in ("advantage", "tpr", "fpr", "auc")}
         parts = {name: getattr(self, name).to_dict() for name in ("bound", "roc", "ceiling")}
         promise = None if self.guarantee is None else self.guarantee.to_dict()
-        told = {"game": self.game, "models": self.models, "guarantee": promise}
-        return {"kind": "NeighbourAttack", "verdict": self.verdict, **rates, **parts, **told}
+        facts = {"game": self.game, "models": self.models, "guarantee": promise}
+        return {"kind": "NeighbourAttack", "verdict": self.verdict, **rates, **parts, **facts}
 
     def to_result(self) -> Result:
         """As a finding of a report, every number protected."""
@@ -141,7 +141,8 @@ def neighbour_attack(
 
     Examples
     --------
-    >>> from shoal import Geometric, PureDP
+    >>> from shoal import PureDP
+    >>> from shoal.mechanisms import Geometric
     >>> def noisy_size(rows, rng):
     ...     size = Geometric(PureDP(1)).release(np.array([len(rows)]), rng.noise)
     ...     return lambda asked: np.repeat(size.astype(float), len(asked))
@@ -163,11 +164,11 @@ def neighbour_attack(
         own = victim.promise(model)
         if not promises and own is not None:
             promises.append(own)
-        said = summary_of(model, record) if answers is None else answers(model)
-        return np.asarray(said, dtype=np.float64)
+        answer = summary_of(model, record) if answers is None else answers(model)
+        return np.asarray(answer, dtype=np.float64)
 
     outputs = [
-        drawn(shown, lines, models, rng.noise.child(name), half_of(progress, start))
+        draw_outputs(shown, lines, models, rng.noise.child(name), half_progress(progress, start))
         for lines, name, start in zip(pair, ("with", "without"), (0.0, 0.5), strict=True)
     ]
     promise = promises[0] if promises else None
@@ -177,10 +178,10 @@ def neighbour_attack(
     bound = lower_bound_of(
         *outputs, claim=ceiling.epsilon, score=score, alpha=alpha, delta=ceiling.delta
     )
-    bound = replace(bound, pair=described(pair, False), seed=seed_of(random_state))
+    bound = replace(bound, pair=describe_pair(pair, False), seed=seed_of(random_state))
     played = _played(*samples_of(*outputs), score, rng.seed())
     rates = {name: getattr(played, name) for name in ("advantage", "tpr", "fpr", "auc")}
-    roc = certain_roc(played, alpha)
+    roc = roc_of_one_game(played, alpha)
     return NeighbourAttack(bound, **rates, roc=roc, ceiling=ceiling, game=game, models=models,
                            guarantee=promise)  # fmt: skip
 
@@ -208,13 +209,13 @@ def _pair(table: Matrix, person: int, replacement: ArrayLike | None) -> tuple[Ma
     return table, changed
 
 
-def _played(first: Sample, second: Sample, score: Score | None, seed: int) -> Played:
+def _played(first: Sample, second: Sample, score: Score | None, seed: int) -> GameScores:
     """Scores of the second halves; learnt, where need be, on the first."""
     half = len(first) // 2
-    seen = [np.where(side.kinds[:, None] == 0, side.values, 0.0) for side in (first, second)]
-    if not seen[0].shape[1]:  # nothing but failures
-        return Played(np.zeros(half), np.zeros(half), 0.0)
+    sides = [np.where(side.kinds[:, None] == 0, side.values, 0.0) for side in (first, second)]
+    if not sides[0].shape[1]:  # nothing but failures
+        return GameScores(np.zeros(half), np.zeros(half), 0.0)
     if score is None:
-        forest = learn_forest(seen[0][:half], seen[1][:half], seed)
-        return Played(forest(seen[0][half:]), forest(seen[1][half:]), 0.5)
-    return Played(np.asarray(score(seen[0][half:])), np.asarray(score(seen[1][half:])), 0.0)
+        forest = learn_forest(sides[0][:half], sides[1][:half], seed)
+        return GameScores(forest(sides[0][half:]), forest(sides[1][half:]), 0.5)
+    return GameScores(np.asarray(score(sides[0][half:])), np.asarray(score(sides[1][half:])), 0.0)

@@ -5,11 +5,18 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from shoal.audit.membership.ceiling import Ceiling
-from shoal.audit.membership.roc import FEWEST_REPEATS, Estimate, Played, Roc, mean_roc, student
+from shoal.audit.membership.roc import (
+    FEWEST_REPEATS,
+    Estimate,
+    GameScores,
+    Roc,
+    mean_roc,
+    t_quantile,
+)
 from shoal.figures import Figure, roc_curve
 from shoal.privacy import Guarantee, Protected, Public, Result, Unprotected
 
-__all__ = ["RATES", "MembershipInference", "Setting", "inferred"]
+__all__ = ["RATES", "MembershipInference", "Setting", "combine_games"]
 
 RATES = (0.01, 0.05, 0.1)
 
@@ -85,8 +92,8 @@ class MembershipInference:
         setting = asdict(self.setting) | {"notes": list(self.setting.notes)}
         promise = None if self.guarantee is None else self.guarantee.to_dict()
         sizes = {"members": self.members, "others": self.others, "repeats": self.repeats}
-        found = {"verdict": self.verdict, **plain, "tpr_at": rates, **sizes}
-        return {"kind": "MembershipInference", **found, "setting": setting, "guarantee": promise}
+        facts = {"verdict": self.verdict, **plain, "tpr_at": rates, **sizes}
+        return {"kind": "MembershipInference", **facts, "setting": setting, "guarantee": promise}
 
     def to_result(self) -> Result:
         """As a finding of a report: every number is protected, since it was read off the rows."""
@@ -132,8 +139,8 @@ class MembershipInference:
         return "\n".join([*lines, *(f"note: {note}" for note in s.notes)])
 
 
-def inferred(
-    games: Sequence[Played], ceiling: Ceiling, setting: Setting, guarantee: Guarantee | None
+def combine_games(
+    games: Sequence[GameScores], ceiling: Ceiling, setting: Setting, guarantee: Guarantee | None
 ) -> MembershipInference:
     """The means over games, held against the ceiling."""
     alpha = setting.alpha
@@ -152,10 +159,10 @@ def inferred(
     )
 
 
-def _at(games: Sequence[Played], rate: float, alpha: float) -> Estimate | None:
-    found = [game.tpr_at(rate) for game in games]
-    resolved = [tpr for tpr in found if tpr is not None]
-    return Estimate.of(resolved, alpha) if len(resolved) == len(found) else None
+def _at(games: Sequence[GameScores], rate: float, alpha: float) -> Estimate | None:
+    rates = [game.tpr_at(rate) for game in games]
+    resolved = [tpr for tpr in rates if tpr is not None]
+    return Estimate.of(resolved, alpha) if len(resolved) == len(rates) else None
 
 
 def _verdict(advantage: Estimate, ceiling: Ceiling, alpha: float) -> str:
@@ -163,5 +170,5 @@ def _verdict(advantage: Estimate, ceiling: Ceiling, alpha: float) -> str:
         return "no claim"
     if advantage.repeats < FEWEST_REPEATS or advantage.standard_error is None:
         return "too few repeats"
-    least = advantage.mean - student(advantage.repeats, alpha) * advantage.standard_error
+    least = advantage.mean - t_quantile(advantage.repeats, alpha) * advantage.standard_error
     return "violated" if least > ceiling.advantage else "consistent"

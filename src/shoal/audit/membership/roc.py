@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = [
     "FEWEST_REPEATS",
     "Estimate",
-    "Played",
+    "GameScores",
     "Roc",
-    "certain_roc",
-    "knots",
     "mean_roc",
-    "student",
+    "roc_of_one_game",
+    "t_quantile",
+    "threshold_counts",
 ]
 
 Scores = NDArray[np.float64]
@@ -30,12 +30,12 @@ FEWEST_REPEATS = 5  # below it an interval says more about luck than about the a
 
 
 @dataclass(frozen=True, eq=False)
-class Played:
+class GameScores:
     """One game: the scores of members and of others, and the threshold fixed before them.
 
     Examples
     --------
-    >>> game = Played(np.array([0.9, 0.8, 0.2]), np.array([0.7, 0.1, 0.1]), threshold=0.5)
+    >>> game = GameScores(np.array([0.9, 0.8, 0.2]), np.array([0.7, 0.1, 0.1]), threshold=0.5)
     >>> round(game.advantage, 3), round(game.auc, 3), game.tpr_at(0.4)
     (0.333, 0.889, 1.0)
     """
@@ -62,7 +62,7 @@ class Played:
     @property
     def auc(self) -> float:
         """The chance that a member scores above another, ties counted half."""
-        false, true = knots(self.inside, self.outside)
+        false, true = threshold_counts(self.inside, self.outside)
         area = np.trapezoid(true, false) / (self.inside.size * self.outside.size)
         return float(area)
 
@@ -74,7 +74,7 @@ class Played:
         most = int(fpr * self.outside.size + 1e-9)
         if most < 1:
             return None
-        false, true = knots(self.inside, self.outside)
+        false, true = threshold_counts(self.inside, self.outside)
         return float(true[false <= most].max()) / self.inside.size
 
 
@@ -89,7 +89,7 @@ class Roc:
         an attacker who tosses a coin between two thresholds would have it.
     low, high
         Student's band around it; ``None`` for fewer than five games.
-    found, members, others
+    true_positives, members, others
         As counts over all games: members found at each rate, and how many there were of both.
     """
 
@@ -97,7 +97,7 @@ class Roc:
     tpr: Scores
     low: Scores | None
     high: Scores | None
-    found: Counts
+    true_positives: Counts
     members: int
     others: int
 
@@ -110,15 +110,16 @@ class Roc:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        arrays = {name: getattr(self, name) for name in ("fpr", "tpr", "low", "high", "found")}
+        arrays = {name: getattr(self, name) for name in ("fpr", "tpr", "low", "high")}
+        arrays["found"] = self.true_positives
         plain = {name: None if a is None else a.tolist() for name, a in arrays.items()}
         return {**plain, "members": self.members, "others": self.others}
 
 
-def knots(inside: Scores, outside: Scores) -> tuple[Counts, Counts]:
+def threshold_counts(inside: Scores, outside: Scores) -> tuple[Counts, Counts]:
     """Others and members above each threshold, from none to all.
 
-    >>> false, true = knots(np.full(4, 0.5), np.full(2, 0.5))  # a constant score
+    >>> false, true = threshold_counts(np.full(4, 0.5), np.full(2, 0.5))  # a constant score
     >>> false.tolist(), true.tolist()
     ([0, 2], [0, 4])
     """
@@ -128,7 +129,7 @@ def knots(inside: Scores, outside: Scores) -> tuple[Counts, Counts]:
     return false, true
 
 
-def mean_roc(games: Sequence[Played], alpha: float) -> Roc:
+def mean_roc(games: Sequence[GameScores], alpha: float) -> Roc:
     """The mean of the games' curves over false positive rates from 0 to 1."""
     curves = np.stack([_at_rates(game) for game in games])
     columns = [Estimate.of(column, alpha) for column in curves.T]
@@ -139,24 +140,24 @@ def mean_roc(games: Sequence[Played], alpha: float) -> Roc:
         for end in ("low", "high")
     )
     members = [game.inside.size for game in games]
-    found = np.rint(np.array(members) @ curves).astype(np.int64)
+    true_positives = np.rint(np.array(members) @ curves).astype(np.int64)
     others = sum(game.outside.size for game in games)
-    return Roc(_GRID, curves.mean(axis=0), low, high, found, sum(members), others)
+    return Roc(_GRID, curves.mean(axis=0), low, high, true_positives, sum(members), others)
 
 
-def certain_roc(game: Played, alpha: float) -> Roc:
+def roc_of_one_game(game: GameScores, alpha: float) -> Roc:
     """The curve of one game of independent trials, with Clopper and Pearson's limits of its TPR."""
     from scipy.stats import beta
 
     curve, n = _at_rates(game), game.inside.size
-    found = np.rint(curve * n).astype(np.int64)
-    low = np.where(found == 0, 0.0, beta.ppf(alpha / 2, np.maximum(found, 1), n - found + 1))
-    high = np.where(found == n, 1.0, beta.ppf(1 - alpha / 2, found + 1, np.maximum(n - found, 1)))
-    return Roc(_GRID, curve, low, high, found, n, game.outside.size)
+    hits = np.rint(curve * n).astype(np.int64)
+    low = np.where(hits == 0, 0.0, beta.ppf(alpha / 2, np.maximum(hits, 1), n - hits + 1))
+    high = np.where(hits == n, 1.0, beta.ppf(1 - alpha / 2, hits + 1, np.maximum(n - hits, 1)))
+    return Roc(_GRID, curve, low, high, hits, n, game.outside.size)
 
 
-def _at_rates(game: Played) -> Scores:
-    false, true = knots(game.inside, game.outside)
+def _at_rates(game: GameScores) -> Scores:
+    false, true = threshold_counts(game.inside, game.outside)
     wanted = _GRID * game.outside.size
     left = np.searchsorted(false, wanted, side="right") - 1
     right = np.minimum(left + 1, false.size - 1)
@@ -202,7 +203,7 @@ class Estimate:
         error = float(numbers.std(ddof=1)) / math.sqrt(repeats)
         if repeats < FEWEST_REPEATS:
             return cls(mean, error, None, None, repeats)
-        reach = student(repeats, alpha / 2) * error
+        reach = t_quantile(repeats, alpha / 2) * error
         return cls(mean, error, mean - reach, mean + reach, repeats)
 
     def to_dict(self) -> dict[str, Any]:
@@ -218,7 +219,7 @@ class Estimate:
         return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
 
 
-def student(repeats: int, alpha: float) -> float:
+def t_quantile(repeats: int, alpha: float) -> float:
     """How many standard errors a mean of so many repeats exceeds with probability alpha."""
     from scipy.stats import t
 

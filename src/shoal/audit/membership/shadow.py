@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.audit.membership.roc import Played
-from shoal.audit.membership.victim import Labels, Matrix, Victim, answers_of, noted
+from shoal.audit.membership.roc import GameScores
+from shoal.audit.membership.victim import Labels, Matrix, Victim, answers_of, checked_answers
 from shoal.errors import ConflictingSettings, InvalidSetting, NotInstalled, TooFewRows, setting
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness
@@ -74,17 +74,17 @@ class Rehearsal:
     answers: Answers | None
 
     def play(self, target: Halves, shadows: Sequence[Halves], learn: "Learn", rng: Randomness
-             ) -> tuple[Played, Any]:  # fmt: skip
+             ) -> tuple[GameScores, Any]:  # fmt: skip
         """One game: rehearse on the shadows, fix the threshold, attack the target."""
-        rehearsed = [self._asked(part, self.matched, rng)[0] for part in shadows]
-        asked, model = self._asked(target, True, rng)
-        width = min(answers.shape[1] for pair in [*rehearsed, asked] for answers in pair)
-        seen = [np.vstack([pair[i] for pair in rehearsed])[:, :width] for i in (0, 1)]
-        score = learn(seen[0], seen[1], rng.seed())
-        inside, outside = (score(answers[:, :width]) for answers in asked)
-        return Played(inside, outside, _EVEN), model
+        rehearsed = [self._model_answers(part, self.matched, rng)[0] for part in shadows]
+        target_answers, model = self._model_answers(target, True, rng)
+        width = min(answers.shape[1] for pair in [*rehearsed, target_answers] for answers in pair)
+        shadow_answers = [np.vstack([pair[i] for pair in rehearsed])[:, :width] for i in (0, 1)]
+        score = learn(shadow_answers[0], shadow_answers[1], rng.seed())
+        inside, outside = (score(answers[:, :width]) for answers in target_answers)
+        return GameScores(inside, outside, _EVEN), model
 
-    def _asked(
+    def _model_answers(
         self, part: Halves, protected: bool, rng: Randomness
     ) -> tuple[tuple[Matrix, Matrix], Any]:
         """What a model of the inner half says about it and about the outer half."""
@@ -92,14 +92,14 @@ class Rehearsal:
         reported = self.victim.reported(members, rng) if protected else members
         model = self.victim.model(reported, self._of(part.inside), rng)
         shown = np.asarray(reported, dtype=np.float64) if self.perturbed else members
-        asked = self._answers(model, shown, part.inside)
-        return (asked, self._answers(model, self.rows[part.outside], part.outside)), model
+        members_answers = self._answers(model, shown, part.inside)
+        return (members_answers, self._answers(model, self.rows[part.outside], part.outside)), model
 
     def _answers(self, model: Any, rows: Matrix, places: Places) -> Matrix:
         if self.answers is not None:
-            return noted(self.answers(model, rows), len(rows))
+            return checked_answers(self.answers(model, rows), len(rows))
         classes = 0 if self.labels is None else int(self.labels.max()) + 1
-        return noted(answers_of(model, rows, self._of(places), classes), len(rows))
+        return checked_answers(answers_of(model, rows, self._of(places), classes), len(rows))
 
     def _of(self, places: Places) -> Labels | None:
         return None if self.labels is None else self.labels[places]
@@ -113,7 +113,7 @@ def learn_forest(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
     answers = np.vstack([inside, outside])
     member = np.repeat([1, 0], [len(inside), len(outside)])
     forest = _forest(seed).fit(answers, member)
-    return lambda asked: np.asarray(forest.predict_proba(asked)[:, 1])
+    return lambda answers: np.asarray(forest.predict_proba(answers)[:, 1])
 
 
 def learn_with_toolbox(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
@@ -128,9 +128,9 @@ def learn_with_toolbox(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
     attack.attack_model.set_params(n_estimators=TREES, random_state=seed)
     attack.fit(pred=inside, test_pred=outside)
 
-    def score(asked: Matrix) -> NDArray[np.float64]:
-        said = np.asarray(attack.infer(None, pred=asked, probabilities=True), dtype=np.float64)
-        return said.reshape(len(asked), -1)[:, -1]
+    def score(answers: Matrix) -> NDArray[np.float64]:
+        chances = np.asarray(attack.infer(None, pred=answers, probabilities=True), dtype=np.float64)
+        return chances.reshape(len(answers), -1)[:, -1]
 
     return score
 

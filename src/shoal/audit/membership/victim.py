@@ -23,9 +23,9 @@ __all__ = [
     "Victim",
     "answers_of",
     "as_rows",
+    "checked_answers",
     "evidence_of",
-    "noted",
-    "one_each",
+    "one_number_each",
     "summary_of",
 ]
 
@@ -95,8 +95,8 @@ class Victim:
 
     def promise(self, model: Any) -> Guarantee | None:
         """What was promised: by the mechanism, or by the fitted model itself."""
-        found = getattr(self.mechanism, "guarantee", getattr(model, "guarantee_", None))
-        return found if isinstance(found, Guarantee) else None
+        guarantee = getattr(self.mechanism, "guarantee", getattr(model, "guarantee_", None))
+        return guarantee if isinstance(guarantee, Guarantee) else None
 
     def farthest(self, promise: Guarantee | None, first: Matrix, second: Matrix) -> float | None:
         """The largest distance between lines of two tables, as a promise about distances has it.
@@ -165,7 +165,7 @@ def evidence_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -
     if hasattr(model, "cells_") or hasattr(model, "noisy_counts_"):
         return np.log(np.maximum(_counts(model, rows), 1))
     if callable(model):
-        return one_each(model(rows), len(rows))
+        return one_number_each(model(rows), len(rows))
     raise InvalidSetting(
         f"What a {type(model).__name__} says about a record is not known.",
         "Give "
@@ -174,10 +174,10 @@ def evidence_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -
     )
 
 
-def noted(said: Any, n: int) -> Matrix:
+def checked_answers(given: Any, n: int) -> Matrix:
     """Answers that came from outside, a line a row: an attack on NaN would find nothing."""
     try:
-        answers = np.asarray(said, dtype=np.float64)
+        answers = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise NotNumeric("The answers are not numbers.", "Return numbers, a line a row.") from None
     if answers.ndim not in (1, 2) or len(answers) != n or not answers.size:
@@ -189,9 +189,9 @@ def noted(said: Any, n: int) -> Matrix:
     return answers.reshape(n, -1)
 
 
-def one_each(said: Any, n: int) -> Vector:
+def one_number_each(given: Any, n: int) -> Vector:
     """Answers of one number a row."""
-    answers = noted(said, n)
+    answers = checked_answers(given, n)
     if answers.shape[1] == 1:
         return answers[:, 0]
     raise DimensionMismatch(
@@ -226,35 +226,35 @@ def _counts(model: Any, rows: Matrix) -> Vector:
     """The noisy count of each row's cell; 0 where no cell was kept."""
     if hasattr(model, "cells_"):
         view = getattr(model, "view_", None)
-        seen, cells = rows if view is None else view.apply(rows), model.cells_
-        return _containing(seen, cells.low, cells.high, cells.noisy_count.astype(np.float64))
+        coordinates, cells = rows if view is None else view.apply(rows), model.cells_
+        return _containing(coordinates, cells.low, cells.high, cells.noisy_count.astype(np.float64))
     return _of_map(model, rows)
 
 
 def _of_map(model: Any, rows: Matrix) -> Vector:
     """The same of a map of coefficients, all of them or those that were kept."""
-    from shoal.cluster.wave.fitted import Lookup
-    from shoal.cluster.wave.transform import Transform
+    from shoal.cluster.wave.transform import Lookup, Transform
 
     transform = Transform(model.grid_.shape, model.level, model.wavelet)
     keys = Lookup(model.grid_, transform).keys(rows)
     counts = np.asarray(model.noisy_counts_, dtype=np.float64).ravel()
     if model.cell_keys_ is None:
         return counts[keys]
-    kept = np.append(model.cell_keys_, -1)  # a key nobody has, for the search to end on
+    cell_keys = np.append(model.cell_keys_, -1)  # a key nobody has, for the search to end on
     places = np.minimum(np.searchsorted(model.cell_keys_, keys), counts.size)
-    return np.where(kept[places] == keys, np.append(counts, 0.0)[places], 0.0)
+    return np.where(cell_keys[places] == keys, np.append(counts, 0.0)[places], 0.0)
 
 
 def _containing(rows: Matrix, low: Matrix, high: Matrix, counts: Vector) -> Vector:
     """The count of the box each row lies in."""
-    found = np.zeros(len(rows))
+    largest = np.zeros(len(rows))
     step = max(_AT_ONCE // max(len(low), 1), 1)
     for start in range(0, len(rows), step):
         part = rows[start : start + step, None]
         inside = ((part >= low) & (part <= high)).all(axis=2)
-        found[start : start + step] = np.where(inside, counts, -np.inf).max(axis=1, initial=-np.inf)
-    return np.where(np.isfinite(found), found, 0)
+        inner = np.where(inside, counts, -np.inf)
+        largest[start : start + step] = inner.max(axis=1, initial=-np.inf)
+    return np.where(np.isfinite(largest), largest, 0)
 
 
 def summary_of(model: Any, record: Matrix) -> Vector:
@@ -295,8 +295,8 @@ def _centers(model: Any, record: Matrix) -> Vector:
 def _cells(synopsis: Any, record: Matrix) -> Vector:
     """The noisy count and the volume of the record's cell; how many cells there are."""
     view = getattr(synopsis, "view_", None)
-    seen, cells = record if view is None else view.apply(record), synopsis.cells_
-    inside = ((seen >= cells.low) & (seen <= cells.high)).all(axis=1)
+    coordinates, cells = record if view is None else view.apply(record), synopsis.cells_
+    inside = ((coordinates >= cells.low) & (coordinates <= cells.high)).all(axis=1)
     if not inside.any():
         return np.array([0.0, 0.0, len(cells)])
     at = int(np.argmax(inside))

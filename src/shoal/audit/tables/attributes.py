@@ -183,9 +183,10 @@ def _guessed(
     """
     guess, share = np.empty(len(codes), dtype=np.int64), np.empty(len(codes))
     for people, under in matcher.covering(classes, codes):
-        seen = under.astype(np.int64) @ counts
-        seen[seen.sum(axis=1) == 0] = counts.sum(axis=0)
-        guess[people], share[people] = seen.argmax(axis=1), seen.max(axis=1) / seen.sum(axis=1)
+        frequencies = under.astype(np.int64) @ counts
+        frequencies[frequencies.sum(axis=1) == 0] = counts.sum(axis=0)
+        guess[people] = frequencies.argmax(axis=1)
+        share[people] = frequencies.max(axis=1) / frequencies.sum(axis=1)
     return guess, share
 
 

@@ -155,6 +155,6 @@ def _exact(second: Any, raw: Any, names: list[str]) -> Links:
     known = [tuple(value is not None for value in person) for person in people]
     fitting = {which: Counter(tuple(compress(record, which)) for record in records)
                for which in set(known)}  # fmt: skip
-    found = [fitting[which][tuple(compress(person, which))]
+    fits = [fitting[which][tuple(compress(person, which))]
              for person, which in zip(people, known, strict=True)]  # fmt: skip
-    return Links.of(np.array(found, dtype=np.int64))
+    return Links.of(np.array(fits, dtype=np.int64))

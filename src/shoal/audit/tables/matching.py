@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.classes import classes_of
 from shoal.anonymize.codec import Codec, distinct, shown
-from shoal.anonymize.frequency_table import problem_of
-from shoal.anonymize.hierarchies.leaves import as_text
+from shoal.anonymize.frequency_table import count_combinations
+from shoal.anonymize.hierarchies.hierarchy import as_text
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.table import Table
 from shoal.anonymize.tree import Tree
-from shoal.data.column_names import lacking
+from shoal.data.column_names import missing_columns_error
 from shoal.domain.written import plain_column
 from shoal.errors import UnknownCategory
 
@@ -61,7 +61,7 @@ class Matcher:
     @classmethod
     def of(cls, policy: Policy, raw: Any) -> "Matcher":
         """By a policy; hierarchies it learns from rows are learnt from the raw table again."""
-        return cls(problem_of(policy, raw).codec)
+        return cls(count_combinations(policy, raw).codec)
 
     @property
     def names(self) -> list[str]:
@@ -75,8 +75,8 @@ class Matcher:
 
     def codes(self, X: Any) -> Codes:
         """(lines, d): the leaf of each value; below 0 where it is missing or has none."""
-        found = columns_of(X, self.names)
-        return np.stack([self.codec.leaves(name, found[name]) for name in self.names], axis=1)
+        columns = columns_of(X, self.names)
+        return np.stack([self.codec.leaves(name, columns[name]) for name in self.names], axis=1)
 
     def classes(self, released: Any) -> Classes:
         """The classes of a released table."""
@@ -106,21 +106,21 @@ class Matcher:
         hierarchy = self.codec.hierarchies[name]
         published = shown(self.codec.policy, name, hierarchy)
         nodes = zip(*(as_text(cells).to_pylist() for cells in published.values()), strict=True)
-        place = {words: at for at, words in reversed(list(enumerate(nodes)))}
-        found = columns_of(released, list(published))
-        parts = [distinct(column, ()) for column in found.values()]
+        place = {labels: at for at, labels in reversed(list(enumerate(nodes)))}
+        columns = columns_of(released, list(published))
+        parts = [distinct(column, ()) for column in columns.values()]
         lines, of_line = np.unique(np.stack([part.at for part in parts], axis=1), axis=0,
                                    return_inverse=True)  # fmt: skip
         texts = [[*as_text(part.values).to_pylist(), None] for part in parts]
         different = [tuple(text[at] for text, at in zip(texts, line, strict=True))
                      for line in lines.tolist()]  # fmt: skip
-        places = np.array([_known(place, words, name) for words in different], dtype=np.int32)
+        places = np.array([_known(place, labels, name) for labels in different], dtype=np.int32)
         return places[of_line.reshape(-1)]
 
 
-def _known(place: dict[Any, int], words: tuple[str | None, ...], name: str) -> int:
-    if words in place or set(words) <= {None, "*"}:
-        return place.get(words, 0)  # a starred line shows nothing, whatever the root is called
+def _known(place: dict[Any, int], texts: tuple[str | None, ...], name: str) -> int:
+    if texts in place or set(texts) <= {None, "*"}:
+        return place.get(texts, 0)  # a starred line shows nothing, whatever the root is called
     raise UnknownCategory(
         f"Column {name!r} of the released table has labels its hierarchy does not know.",
         "Give the policy that this table was released under.",
@@ -131,15 +131,15 @@ def columns_of(X: Any, names: list[str]) -> dict[str, Any]:
     """Columns of a table, as they stand."""
     table = X if isinstance(X, Table) else Table(X)
     if not {*names} <= {*table.names}:
-        raise lacking(names, table.names)
-    found = table.query("SELECT * FROM rows", names)
-    return {name: found[f"c{i}"] for i, name in enumerate(names)}
+        raise missing_columns_error(names, table.names)
+    columns = table.query("SELECT * FROM rows", names)
+    return {name: columns[f"c{i}"] for i, name in enumerate(names)}
 
 
 def combinations(X: Any, names: list[str]) -> list[tuple[str | None, ...]]:
     """The values of each line in these columns as text, numbers written alike."""
-    found = columns_of(X, names)
-    columns = [_texts(name, column) for name, column in found.items()]
+    by_name = columns_of(X, names)
+    columns = [_texts(name, column) for name, column in by_name.items()]
     return list(zip(*columns, strict=True))
 
 

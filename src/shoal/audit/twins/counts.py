@@ -37,9 +37,9 @@ def in_the_order_drawn(count: int, n: int, rng: Stream) -> Any:
     """The first of sixteen cells listed; the last one holds ``count`` rows, the others none."""
     cells = np.zeros(16, dtype=int)
     cells[15] = count
-    kept = noisy(cells, n, rng) >= 1
-    first = np.where(kept.any(axis=1), kept.argmax(axis=1), -1)
-    return np.where(kept[:, 15] & (count > 0), 15, first)
+    shown = noisy(cells, n, rng) >= 1
+    first = np.where(shown.any(axis=1), shown.argmax(axis=1), -1)
+    return np.where(shown[:, 15] & (count > 0), 15, first)
 
 
 @broken("the number of rows is used as it is")
@@ -52,8 +52,8 @@ def exact_size(size: int, n: int, rng: Stream) -> Any:
 def kept_by_place(in_front: int, n: int, rng: Stream) -> Any:
     """Counts of two cells; twenty people have a row in each, and the row at an even place stays."""
     places = in_front + np.arange(40)
-    kept = np.bincount(np.arange(40)[places % 2 == 0] % 2, minlength=2)
-    return np.clip(noisy(kept, n, rng), -9, 30)
+    counts = np.bincount(np.arange(40)[places % 2 == 0] % 2, minlength=2)
+    return np.clip(noisy(counts, n, rng), -9, 30)
 
 
 @broken("bounds are read off the rows")

@@ -45,14 +45,14 @@ def raw_piecewise(x: float, n: int, rng: Stream) -> Matrix:
 
 def reachable(x: float, values: Matrix) -> np.ndarray:
     """Whether some uniform number of 53 bits takes x to the value, in any of three branches."""
-    found = np.zeros(values.shape, dtype=bool)
+    reached = np.zeros(values.shape, dtype=bool)
     for low, length in branches(x):
         nearest = np.rint((values - low) / length * 2.0**53)
         for shift in range(-4, 5):
             uniform = (nearest + shift) * 2.0**-53
             possible = (uniform >= 0) & (uniform < 1)
-            found |= possible & (low + length * uniform == values)
-    return found
+            reached |= possible & (low + length * uniform == values)
+    return reached
 
 
 def only_from_the_first(z: Matrix) -> np.ndarray:

@@ -46,10 +46,10 @@ def rounds_not_counted(bit: int, n: int, rng: Stream) -> Any:
 @broken("the noise is drawn once, and the string can be followed from slot to slot")
 def hopping_string(slots: Any, n: int, rng: Stream) -> Any:
     """Two rounds of slots: the string in the user's own, fair bits in the others."""
-    told = rng.random((n, _BITS)) < _KEEP  # a string of ones, turned over once and kept
+    string = rng.random((n, _BITS)) < _KEEP  # a string of ones, turned over once and kept
     sent = rng.random((n, 2, _SLOTS, _BITS)) < 0.5
     for turn, slot in enumerate(slots):
-        sent[:, turn, slot] = told
+        sent[:, turn, slot] = string
     return sent.reshape(n, -1).astype(np.int8)
 
 

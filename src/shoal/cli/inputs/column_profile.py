@@ -13,10 +13,8 @@ import duckdb
 import pyarrow as pa
 
 from shoal.anonymize.table import AnyTable, Table
-from shoal.engine.spark.failures import guarded
-from shoal.engine.spark.schema import ddl
-from shoal.engine.spark.table import SparkTable, keeping
-from shoal.engine.spark.tasks import gathered, hushed, over
+from shoal.engine.entry import by_engine
+from shoal.engine.table import FrameTable
 
 __all__ = ["COMMON", "LISTED", "Look", "looks_of"]
 
@@ -129,7 +127,7 @@ def looks_of(table: AnyTable) -> list[Look]:
     >>> look.common, look.known, look.different, look.high
     (('31', '47'), 120, 2, 50.0)
     """
-    notes, common = _on_spark(table) if isinstance(table, SparkTable) else _here(table)
+    notes, common = by_engine(table, embedded=_here, distributed=_there)
     return [
         Look.of(
             name,
@@ -148,14 +146,10 @@ def _here(table: Table) -> tuple[_Lines, _Lines]:
     return notes, common
 
 
-def _on_spark(table: SparkTable) -> tuple[_Lines, _Lines]:
-    *keys, n = names = _SCHEMA.names
-    with guarded("looking at columns"):
-        lines = over(table.frame, table.names, _Notes(table.names), ddl(_SCHEMA))
-        with keeping(lines.groupBy(*keys).sum(n).toDF(*names)) as kept:
-            texts = SparkTable(kept.frame)
-            notes = texts.query(_counted(_SAME), names).to_pylist()
-            return notes, texts.query(_shared(_SAME), names).to_pylist()
+def _there(table: FrameTable) -> tuple[_Lines, _Lines]:
+    with table.added_up(_Notes(table.names), _SCHEMA) as texts:
+        notes = texts.query(_counted(_SAME), _SCHEMA.names).to_pylist()
+        return notes, texts.query(_shared(_SAME), _SCHEMA.names).to_pylist()
 
 
 @dataclass(frozen=True)
@@ -164,11 +158,11 @@ class _Notes:
 
     columns: tuple[str, ...]
 
-    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, blocks: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         with duckdb.connect(config=_CONFIG) as con:
-            for block in gathered(batches):
+            for block in blocks:
                 for at in range(len(self.columns)):
-                    yield from hushed(self._one, con, block, at)
+                    yield from self._one(con, block, at)
 
     def _one(self, con: Any, block: pa.RecordBatch, at: int) -> list[pa.RecordBatch]:
         con.register("rows", pa.table({"c0": block.column(at)}))

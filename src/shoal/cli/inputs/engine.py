@@ -2,39 +2,16 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Any, Literal
 
 from shoal.cli.inputs.table import file_of
 from shoal.cli.output import Progress
-from shoal.errors import ConflictingSettings, SessionStopped
+from shoal.errors import ConflictingSettings
 
-__all__ = ["Engine", "Engines", "Master"]
+__all__ = ["Engines"]
 
-PANEL = "Where rows are read"
-Engine = Annotated[
-    Literal["local", "spark"],
-    typer.Option(
-        envvar="SHOAL_ENGINE",
-        help="`spark` leaves rows where they are; tables may be on any path Spark reaches, such "
-        "as hdfs:// or s3a://.",
-        rich_help_panel=PANEL,
-    ),
-]
-Master = Annotated[
-    str | None,
-    typer.Option(
-        metavar="URL",
-        envvar="SHOAL_MASTER",
-        help="Of the Spark cluster: spark://host:7077, yarn, k8s://..., local[4], or sc://host for "
-        "Spark Connect. Left out, what spark-submit or Spark's settings say, or this machine.",
-        rich_help_panel=PANEL,
-        show_default=False,
-    ),
-]
 # Spark's messages may quote the rows it chokes on, and its own bar would run into ours.
 _SETTINGS = {"spark__log__level": "OFF", "spark__ui__showConsoleProgress": "false"}
 
@@ -73,37 +50,12 @@ class Engines:
                 yield stack.enter_context(file_of(path))
                 return
             _refuse_stream(path)
-            session = stack.enter_context(self._session(progress))
-            yield _part().read_table(session, _uri(path))
+            yield stack.enter_context(self._frame(path, progress))
 
-    @contextmanager
-    def _session(self, progress: Progress) -> Iterator[Any]:
-        """The session that runs here, or one that ends with the block."""
-        from shoal.engine.spark.progress import watched
+    def _frame(self, path: str, progress: Progress) -> AbstractContextManager[Any]:
+        from shoal.engine.spark.availability import opened_table
 
-        part = _part()
-        try:
-            session, own = part.active_session(), False
-        except SessionStopped:
-            session, own = part.spark_session(self.master, **self._settings), True
-        try:
-            with watched(session, _shown(progress)):
-                yield session
-        finally:
-            if own:
-                session.stop()
-
-
-def _part() -> Any:
-    from shoal.engine.spark.availability import spark_part
-
-    return spark_part()
-
-
-def _uri(path: str) -> str:
-    from shoal.engine.spark.files import uri_of
-
-    return uri_of(path)
+        return opened_table(path, self.master, self._settings, _shown(progress))
 
 
 def _refuse_stream(path: str) -> None:

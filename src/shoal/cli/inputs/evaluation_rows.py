@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from shoal.data import source_of
 from shoal.data.encode import numbers
-from shoal.data.source import picked, unique
-from shoal.engine import rows_of
-from shoal.engine.entry import anywhere, is_spark_frame
+from shoal.data.source import picked
+from shoal.domain import Schema
+from shoal.engine.entry import anywhere, by_engine
 from shoal.engine.sample import Sample
-from shoal.engine.spark.failures import guarded
-from shoal.engine.spark.schema import quoted
+from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, TooFewRows, UnknownBounds
 
 __all__ = ["Held", "held_of", "names_of"]
@@ -33,9 +32,14 @@ class Held:
     n_rows: int
 
 
+def _box(model: Any) -> Any:
+    """The bounds of a model's columns, None where it has none."""
+    return model.domain.box if isinstance(model.domain, Schema) else model.domain
+
+
 def names_of(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
     """The table's columns in the model's order: as asked, else as its box names them."""
-    box, d = model.domain, int(model.n_features_in_)
+    box, d = _box(model), int(model.n_features_in_)
     if columns is None and box is None:
         raise UnknownBounds(
             "The model does not name its columns.", f"Name {d} of the table's with --columns."
@@ -66,8 +70,12 @@ def held_of(
     most, seed
         So many rows at most; of the draw.
     """
-    draw = _drawn_by_spark if is_spark_frame(source) else _drawn_here
-    drawn, codes, total = draw(source, names, labels, most, seed)
+    wanted = names, labels, most, seed
+    drawn, codes, total = by_engine(
+        source,
+        embedded=lambda path: _drawn_here(path, *wanted),
+        distributed=lambda table: _drawn_there(table, *wanted),
+    )
     if len(drawn) < 2:
         raise TooFewRows(f"The table has {len(drawn)} rows.", "Score on two at least.")
     return Held(model, np.ascontiguousarray(drawn), codes if labels else None, total)
@@ -89,20 +97,17 @@ def _drawn_here(
     return drawn[:, :-1], drawn[:, -1].astype(np.int64), total
 
 
-def _drawn_by_spark(
-    frame: Any, names: Sequence[str], labels: str | None, most: int, seed: int
+def _drawn_there(
+    table: FrameTable, names: Sequence[str], labels: str | None, most: int, seed: int
 ) -> _Drawn:
     """One job that counts rows and looks at every number, and one that draws the sample."""
     columns = _columns(names, labels)
-    picked(unique(frame.columns), columns)
+    picked(table.names, columns)
     try:
-        total = rows_of(frame, anywhere(names)).size()  # scores move nothing
+        total = table.rows(anywhere(names)).size()  # scores move nothing
     except NotFinite:
         raise _lacking() from None
-    plain = [f"{quoted(name)} AS c{i}" for i, name in enumerate(columns)]
-    with guarded("drawing a sample"):
-        lots = frame.selectExpr(*plain, f"rand({seed % 2**63}) AS lot").sort("lot")
-        drawn = lots.limit(most).drop("lot").toArrow().rename_columns(columns)
+    drawn = table.sample(columns, most, seed)
     (batch,) = drawn.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], drawn.schema)]
     codes = _Groups().codes(batch[labels]) if labels else np.zeros(batch.num_rows)
     return numbers(batch, names), codes.astype(np.int64), total

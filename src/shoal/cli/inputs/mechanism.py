@@ -170,7 +170,7 @@ def _arguments(asked: Settings, kind: Any, domain: "Box | Schema") -> dict[str, 
     known = {field.name for field in fields(kind)}
     given: dict[str, Any] = {"epsilon": asked.epsilon}
     if isinstance(domain, Box):
-        given["domain" if "domain" in known else "bounds"] = domain
+        given["domain"] = domain
     elif asked.name is Name.mixed:
         given["columns"] = {n: domain.bounds.get(n) or domain.categories[n] for n in domain.columns}
     else:

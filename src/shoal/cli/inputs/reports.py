@@ -17,7 +17,14 @@ if TYPE_CHECKING:
     from shoal.mechanisms import Reports
     from shoal.privacy import Guarantee
 
-__all__ = ["MOST_NUMBERS", "Heard", "about_of", "differing", "heard", "read_about"]
+__all__ = [
+    "MOST_NUMBERS",
+    "LoadedReports",
+    "differing",
+    "load_reports",
+    "origin_of",
+    "parse_sidecar",
+]
 
 SCHEMA = "shoal.reports/1"
 MOST_NUMBERS = 40_000_000  # in memory at a time: 320 MB
@@ -28,7 +35,7 @@ _PERTURB = (
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
+class LoadedReports:
     """Reports of a table, and what is said about them beside it.
 
     Attributes
@@ -50,12 +57,12 @@ class Heard:
     protects: str
 
 
-def heard(
+def load_reports(
     table: str,
     rng: "np.random.Generator",
     progress: Callable[[int], None],
     most: int = MOST_NUMBERS,
-) -> Heard:
+) -> LoadedReports:
     """Read reports; true rows, and files that nothing is said about, are refused.
 
     Parameters
@@ -70,14 +77,15 @@ def heard(
     """
     from shoal.mechanisms import Reports
 
-    told = _told(table)
-    about = about_of(table, told)
-    values, total = _values(table, about.mechanism, about.box.names, rng, progress, most)
-    reports = Reports(values, about.mechanism, about.remap)
-    return Heard(reports, total, about.guarantee, about.box, str(told.get("protects", "a row")))
+    sidecar = _read_sidecar(table)
+    origin = origin_of(table, sidecar)
+    values, total = _values(table, origin.mechanism, origin.box.names, rng, progress, most)
+    reports = Reports(values, origin.mechanism, origin.remap)
+    protects = str(sidecar.get("protects", "a row"))
+    return LoadedReports(reports, total, origin.guarantee, origin.box, protects)
 
 
-def _told(table: str) -> dict[str, Any]:
+def _read_sidecar(table: str) -> dict[str, Any]:
     """What the file beside the reports says, if it is about them."""
     from shoal.data import source_of
 
@@ -91,13 +99,13 @@ def _told(table: str) -> dict[str, Any]:
     try:
         text = about.read_text(encoding="utf-8") if about.is_file() else None
     except (OSError, ValueError):
-        raise _not_told(table) from None
-    told = read_about(text, table)
-    _check_same(Path(table), told)
-    return told
+        raise _unknown_sidecar(table) from None
+    sidecar = parse_sidecar(text, table)
+    _check_same(Path(table), sidecar)
+    return sidecar
 
 
-def read_about(text: str | None, table: str) -> dict[str, Any]:
+def parse_sidecar(text: str | None, table: str) -> dict[str, Any]:
     """What is said about reports, as this version writes it.
 
     Parameters
@@ -113,21 +121,21 @@ def read_about(text: str | None, table: str) -> dict[str, Any]:
             _PERTURB,
         )
     try:
-        told = json_of(text)
-        known = told["schema"] == SCHEMA and isinstance(told["file"]["sha256"], str)
+        sidecar = json_of(text)
+        known = sidecar["schema"] == SCHEMA and isinstance(sidecar["file"]["sha256"], str)
     except (ValueError, KeyError, TypeError):
         known = False
     if not known:
-        raise _not_told(table)
-    return dict(told)
+        raise _unknown_sidecar(table)
+    return dict(sidecar)
 
 
-def _check_same(table: Path, told: Mapping[str, Any]) -> None:
+def _check_same(table: Path, sidecar: Mapping[str, Any]) -> None:
     if not table.is_file():  # a folder, written by Spark
         return
     with table.open("rb") as content:
         found = hashlib.file_digest(content, "sha256").hexdigest()
-    if found != told["file"]["sha256"]:
+    if found != sidecar["file"]["sha256"]:
         raise differing(str(table))
 
 
@@ -141,14 +149,14 @@ def differing(table: str) -> NotAReport:
     )
 
 
-def _not_told(table: str) -> NotAReport:
+def _unknown_sidecar(table: str) -> NotAReport:
     return NotAReport(
         f"{Path(table).name}.json does not say what made these values.",
         f"It must be of {SCHEMA}, as this version writes it. {_PERTURB}",
     )
 
 
-class _About(NamedTuple):
+class Origin(NamedTuple):
     """What made the reports."""
 
     mechanism: Any
@@ -157,7 +165,7 @@ class _About(NamedTuple):
     box: "Box"
 
 
-def about_of(table: str, told: Mapping[str, Any]) -> _About:
+def origin_of(table: str, sidecar: Mapping[str, Any]) -> Origin:
     """The mechanism and its promise again, of a file that names them.
 
     Parameters
@@ -168,17 +176,17 @@ def about_of(table: str, told: Mapping[str, Any]) -> _About:
     from shoal.cluster.local.saving import mechanism_of
     from shoal.synopsis.folder import box_from
 
-    _check_numeric(told)
+    _check_numeric(sidecar)
     try:
-        mechanism, box = mechanism_of(told["mechanism"]), box_from(told["domain"])
-        guarantee = mechanism.guarantee.simulated(told["simulation"] is not False)
-        return _About(mechanism, _remap(told["remap"]), guarantee, box)
+        mechanism, box = mechanism_of(sidecar["mechanism"]), box_from(sidecar["domain"])
+        guarantee = mechanism.guarantee.simulated(sidecar["simulation"] is not False)
+        return Origin(mechanism, _remap(sidecar["remap"]), guarantee, box)
     except (KeyError, TypeError, ValueError, AttributeError):  # an error of ours is a ValueError
-        raise _not_told(table) from None
+        raise _unknown_sidecar(table) from None
 
 
-def _check_numeric(told: Mapping[str, Any]) -> None:
-    mechanism = told.get("mechanism")
+def _check_numeric(sidecar: Mapping[str, Any]) -> None:
+    mechanism = sidecar.get("mechanism")
     name = mechanism.get("class") if isinstance(mechanism, Mapping) else None
     if name in ("Mixed", "RandomizedResponse", "UnaryEncoding"):
         raise NotAReport(
@@ -218,12 +226,12 @@ def _values(
     return np.ascontiguousarray(values), total
 
 
-def _remap(told: Mapping[str, Any] | None) -> Any:
+def _remap(settings: Mapping[str, Any] | None) -> Any:
     """What was done to the reports, if anything."""
     from shoal.mechanisms import clamp, snap
     from shoal.synopsis.folder import box_from
 
-    if told is None:
+    if settings is None:
         return None
-    box = box_from(told["box"])
-    return clamp(box) if told["class"] == "Clamp" else snap(box, tuple(told["nodes"]))
+    box = box_from(settings["box"])
+    return clamp(box) if settings["class"] == "Clamp" else snap(box, tuple(settings["nodes"]))

@@ -7,15 +7,14 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.output import entry, put
+from shoal.cli.output import put
 from shoal.errors import CannotWrite, ShoalError
+from shoal.pages.page import Line
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from shoal.privacy import Ledger
 
-__all__ = ["has_resumed", "is_same_again", "note_spending", "resumed_entry", "work_of"]
+__all__ = ["has_resumed", "is_same_again", "note_spending", "resumed_lines", "work_of"]
 
 RESUMED = (
     "An earlier run of this command was stopped after it had paid. What it had released was used; "
@@ -69,9 +68,9 @@ def has_resumed(ledger: "Ledger") -> bool:
     return ledger.run is not None and ledger.run.resumed
 
 
-def resumed_entry(resumed: bool) -> list["Text"]:
+def resumed_lines(resumed: bool) -> list[Line]:
     """A line for the terminal where an earlier run was gone on with."""
-    return [entry("Resumed", RESUMED)] if resumed else []
+    return [Line("Resumed", RESUMED)] if resumed else []
 
 
 @contextmanager

@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from shoal.cli.output import Progress
 from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBounds
@@ -15,38 +13,7 @@ from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBo
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
 
-__all__ = ["Columns", "Domain", "LedgerFile", "Table", "box_of", "budget_of", "chosen", "counted",
-           "file_of", "is_uri", "listed", "schema_of"]  # fmt: skip
-
-Table = Annotated[
-    str,
-    typer.Argument(
-        metavar="TABLE",
-        help="A CSV or Parquet file, a folder of Parquet files, or `-` for CSV from standard "
-        "input.",
-        show_default=False,
-    ),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option(
-        envvar="SHOAL_COLUMNS",
-        help="Columns to use, e.g. lat,lon; left out, all that the domain describes.",
-        show_default=False,
-    ),
-]
-Domain = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="SHOAL_DOMAIN",
-        help="YAML file of public bounds and categories.",
-        show_default=False,
-    ),
-]
-LedgerFile = Annotated[
-    Path | None,
-    typer.Option(envvar="SHOAL_LEDGER", help="Ledger to write the promise to.", show_default=False),
-]
+__all__ = ["box_of", "budget_of", "chosen", "counted", "file_of", "is_uri", "listed", "schema_of"]
 
 
 @contextmanager
@@ -63,16 +30,14 @@ def file_of(table: str) -> Iterator[str]:
 
 
 def is_uri(path: str) -> bool:
-    """Whether a path names its file system: Spark takes it as it is, and no folder is before it.
+    """Whether a path names its file system: a cluster takes it as it is, whatever the folder.
 
     Examples
     --------
     >>> is_uri("hdfs://names/visits.csv"), is_uri("file:/visits.csv"), is_uri("/visits.csv")
     (True, True, False)
     """
-    from shoal.engine.spark.files import uri_of
-
-    return uri_of(path) == path
+    return "://" in path or path.startswith("file:")
 
 
 def budget_of(epsilon: str | None, of: str) -> str:

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.inputs.engine import Engine, Engines, Master
-from shoal.cli.inputs.table import Table, is_uri
-from shoal.cli.output import Json, Output, Progress, Publisher, Quiet, Title, entry
+from shoal.cli.inputs.engine import Engines
+from shoal.cli.inputs.table import is_uri
+from shoal.cli.options import Engine, Json, Master, Publisher, Quiet, Table, Title
+from shoal.cli.output import Output, Progress
 from shoal.errors import InvalidPolicy
+from shoal.pages.page import Line, labelled
 
 if TYPE_CHECKING:
     from shoal.anonymize.policy import Policy
     from shoal.anonymize.release.result import Finished
+    from shoal.pages.page import Page
 
 __all__ = ["anonymize_app"]
 
@@ -89,12 +92,12 @@ def anonymize(
     """
     if context.invoked_subcommand is not None:
         return
-    say, engines, asked = Output(json, quiet), Engines(engine, master), _read(policy)
+    say, engines, rules = Output(json, quiet), Engines(engine, master), _read(policy)
     if dry_run:
-        _validate(asked, engines, say, explain)
+        _validate(rules, engines, say, explain)
         return
-    told = (title, publisher, population)
-    _release(asked, engines, say, explain, told, overwrite=overwrite)
+    about = (title, publisher, population)
+    _release(rules, engines, say, explain, about, overwrite=overwrite)
 
 
 @anonymize_app.command()
@@ -144,9 +147,9 @@ def apply(
         raise InvalidPolicy(
             "No manifest came.", "Name the first release's with --cut.", setting="--cut"
         )
-    told, asked, engines = (title, publisher, population), _read(policy), Engines(engine, master)
-    say, kept = Output(json, quiet), (cut, new_people)
-    _release(asked, engines, say, explain, told, overwrite=overwrite, kept=kept)
+    rules, engines, say = _read(policy), Engines(engine, master), Output(json, quiet)
+    about, earlier = (title, publisher, population), (cut, new_people)
+    _release(rules, engines, say, explain, about, overwrite=overwrite, earlier=earlier)
 
 
 @anonymize_app.command()
@@ -167,14 +170,15 @@ def check(
         shoal anonymize check visits.released.csv --policy visits.yaml
     """
     from shoal.anonymize.risk.recount import recount
-    from shoal.pages.table_check import document, summary
+    from shoal.pages.table import check_summary
 
-    asked, say = _read(policy), Output(json, quiet)
+    rules, say = _read(policy), Output(json, quiet)
     with say.progress(1) as progress, Engines(engine, master).table(table, progress) as source:
         progress.step("Counting rows")
-        achieved = recount(source, asked)
-    broken = achieved.broken(asked)
-    say.result(document(asked, achieved, broken), *summary(asked, achieved, broken))
+        achieved = recount(source, rules)
+    broken = achieved.broken(rules)
+    summary = check_summary(rules, achieved, broken)
+    say.result(summary.values, *summary.lines)
     if broken:
         raise typer.Exit(1)
 
@@ -224,17 +228,15 @@ def init(
         check_names(read, f"'{table.rstrip('/').rsplit('/', 1)[-1]}'")
         drafted = draft_of(read, _beside(table, output), k)
         private_file(part).write_text(drafted.text, encoding="utf-8")
-    lines = [entry("Guessed" if i == 0 else "", f"{name}: {role}")
-             for i, (name, role) in enumerate(drafted.roles.items())]  # fmt: skip
-    doubts = [entry("Look twice" if i == 0 else "", f"{name}: {doubt}.")
-              for i, (name, doubt) in enumerate(drafted.doubts.items())]  # fmt: skip
+    roles = [f"{name}: {role}" for name, role in drafted.roles.items()]
+    doubts = [f"{name}: {doubt}." for name, doubt in drafted.doubts.items()]
     say.result(
         {"policy": str(output), "roles": drafted.roles, "look_twice": drafted.doubts},
-        *lines,
-        *doubts,
-        entry("Names", "Those of columns were taken from the table's first line: check them."),
-        entry("Policy", str(output), wrap=False),
-        entry("Next", "Go through every line marked REVIEW, set k, then run it with --dry-run."),
+        *labelled("Guessed", roles),
+        *labelled("Look twice", doubts),
+        Line("Names", "Those of columns were taken from the table's first line: check them."),
+        Line("Policy", str(output), is_literal=True),
+        Line("Next", "Go through every line marked REVIEW, set k, then run it with --dry-run."),
     )
 
 
@@ -243,53 +245,56 @@ def _release(
     engines: Engines,
     say: Output,
     explain: bool,
-    told: tuple[Any, ...],
+    about: tuple[Any, ...],
     *,
     overwrite: bool,
-    kept: tuple[Path | None, bool] = (None, False),
+    earlier: tuple[Path | None, bool] = (None, False),
 ) -> None:
     from shoal.anonymize.release.run import run_policy
     from shoal.anonymize.table import table_of
     from shoal.anonymize.table_check import rarely_shared
-    from shoal.pages import table as story
-    from shoal.pages.table_explanation import columns, explained
+    from shoal.pages import table as table_pages
+    from shoal.pages.table_explanation import column_texts, explanation_lines
 
     rare: dict[str, float] = {}
+    shown: list[Page] = []
     with say.progress(3) as progress, _rows(policy, engines, progress) as rows:
         progress.step("Reading rows")
 
         def pages(done: "Finished") -> dict[Path, str]:
             rare.update(rarely_shared(policy, table_of(rows)))
-            return story.pages(done, story.Told(*told)._replace(rare=rare))
+            shown.append(table_pages.page(done, table_pages.TableContext(*about, rare)))
+            return table_pages.page_files(done, shown[-1])
 
         finished = run_policy(
             policy,
             rows,
-            manifest=kept[0],
-            new_people=kept[1],
+            manifest=earlier[0],
+            new_people=earlier[1],
             pages=pages,
             overwrite=overwrite,
             progress=_shown(progress),
         )
     files = _files(finished)
-    document = story.document(finished, files)
+    values: dict[str, Any] = {**shown[-1].values, "files": dict(files)}
     if explain:
-        document["for_the_holder_alone"] = columns(finished)
-    more = explained(policy, finished) if explain else []
-    warned = _warned(document, rare, policy, explain)
-    say.result(document, *story.summary(finished, files), *warned, *more)
+        values["for_the_holder_alone"] = column_texts(finished)
+    places = [Line(name.capitalize(), path, is_literal=True) for name, path in files.items()]
+    warnings = _warnings(values, rare, policy, explain)
+    more = explanation_lines(policy, finished) if explain else []
+    say.result(values, *shown[-1].lines, *places, *warnings, *more)
 
 
-def _warned(
-    document: dict[str, Any], rare: dict[str, float], policy: "Policy", explain: bool
-) -> list[Any]:
+def _warnings(
+    values: dict[str, Any], rare: dict[str, float], policy: "Policy", explain: bool
+) -> list[Line]:
     """Warnings for the holder of the rows; in the document only beside what --explain adds."""
     from shoal.pages.table import rare_lines
 
     lines = rare_lines(rare, policy.privacy.k)
     if lines and explain:
-        document["warnings_for_the_holder_alone"] = lines
-    return [entry("Warning" if i == 0 else "", line) for i, line in enumerate(lines)]
+        values["warnings_for_the_holder_alone"] = lines
+    return labelled("Warning", lines)
 
 
 @contextmanager
@@ -305,30 +310,30 @@ def _rows(policy: "Policy", engines: Engines, progress: Progress) -> Iterator[An
 
 def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool) -> None:
     """All that can be said without a search; nothing is written."""
-    from shoal.anonymize.frequency_table import problem_of
+    from shoal.anonymize.frequency_table import count_combinations
     from shoal.anonymize.release.result import paths_of
     from shoal.anonymize.table import table_of
     from shoal.anonymize.table_check import rarely_shared
-    from shoal.pages.table_explanation import explained, roles
+    from shoal.pages.table_explanation import explanation_lines, role_texts
 
     paths = paths_of(policy)
     with say.progress(1) as progress, _rows(policy, engines, progress) as rows:
         progress.step("Counting rows")
         table = table_of(rows)
-        problem, rare = problem_of(policy, table).problem, rarely_shared(policy, table)
+        problem, rare = count_combinations(policy, table).problem, rarely_shared(policy, table)
     found = {"rows": problem.N, "combinations": len(problem.n), "may_be_left_out": problem.budget}
     counted = (
         f"{problem.N:,} rows in {len(problem.n):,} different combinations; {problem.budget:,} may "
         "be left out."
     )
-    document = {"valid": True, **found, "roles": roles(policy), "table": str(paths.table)}
-    warned = _warned(document, rare, policy, explain)
+    document = {"valid": True, **found, "roles": role_texts(policy), "table": str(paths.table)}
+    warnings = _warnings(document, rare, policy, explain)
     say.result(
         document,
-        entry("Valid", "The policy fits the table. Nothing was written."),
-        entry("Read", counted),
-        *warned,
-        *(explained(policy, None) if explain else []),
+        Line("Valid", "The policy fits the table. Nothing was written."),
+        Line("Read", counted),
+        *warnings,
+        *(explanation_lines(policy, None) if explain else []),
     )
 
 

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from shoal.cli.flags import Flags
-from shoal.cli.inputs.engine import Engine, Engines, Master
-from shoal.cli.inputs.table import Columns, Domain, Table, box_of, budget_of, schema_of
-from shoal.cli.output import Json, Output, Quiet, check_page
+from shoal.cli.inputs.engine import Engines
+from shoal.cli.inputs.table import box_of, budget_of, schema_of
+from shoal.cli.options import Columns, Domain, Engine, Json, Master, Quiet, Table
+from shoal.cli.output import Output, check_page, show_verdicts
 from shoal.errors import ConflictingSettings
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from shoal.audit import MembershipInference
     from shoal.domain import Box
 
@@ -124,7 +128,7 @@ def membership(
         shoal attack membership hdfs:///visits.parquet -k 8 --epsilon 1 --domain visits.yaml
             --engine spark --master yarn
     """
-    from shoal.pages import attack as story
+    from shoal.pages.attack import membership_page
 
     check_page(output, overwrite, "attack.html")
     box = box_of(schema_of(domain), columns, domain)
@@ -133,13 +137,13 @@ def membership(
     with say.progress(2) as progress:
         with engines.table(table, progress) as source:
             progress.step("Reading rows")
-            held = story.rows_of_table(source, box, rows, seed)
+            held = _draw_rows(source, box, rows, seed)
         progress.step("Fitting models")
         with FLAGS.shown():
-            found = _attacked(model, held, by, shadows, repeats, alpha, seed, progress.part)
-    told = story.Membership(method, found, len(held))
-    story.finish(told, say, output, overwrite)
-    if found.verdict == "violated":
+            attack = _attack(model, held, by, shadows, repeats, alpha, seed, progress.part)
+    page = membership_page(attack, method, len(held))
+    show_verdicts(page, say, output, overwrite=overwrite, private=True)
+    if attack.verdict == "violated":
         raise typer.Exit(1)
 
 
@@ -189,32 +193,41 @@ def linkage(
     from shoal.anonymize.policy import read_policy
     from shoal.audit import attribute_inference
     from shoal.audit import linkage as linked
-    from shoal.pages import attack as story
+    from shoal.pages.attack import linkage_page, too_few_records
 
     check_page(output, overwrite, "attack.html")
     say, rules = Output(json, quiet), read_policy(policy)
     with say.progress(2) as progress:
         progress.step("Looking people up")
-        found = linked(str(released), str(second or raw), raw=str(raw), policy=rules)
+        links = linked(str(released), str(second or raw), raw=str(raw), policy=rules)
         progress.step("Guessing")
         guessed = None
         if column is not None:
             guessed = attribute_inference(
                 str(released), str(raw), column, policy=rules, random_state=seed
             )
-    told = story.Linked(released, found, guessed)
-    story.finish(told, say, output, overwrite)
-    if told.too_few:
+    page = linkage_page(links, guessed, released)
+    show_verdicts(page, say, output, overwrite=overwrite, private=True)
+    if too_few_records(links):
         raise typer.Exit(1)
+
+
+def _draw_rows(source: Any, box: "Box", most: int, seed: int) -> "NDArray[np.float64]":
+    """At most so many rows of a table, drawn, and moved to the box as methods see them."""
+    import numpy as np
+
+    from shoal.engine import rows_of
+
+    return rows_of(source, box).take(most, np.random.default_rng(seed))
 
 
 def _model(method: str, groups: str | None, epsilon: str | None, box: "Box") -> Any:
     """The estimator under attack, not fitted; it has no ledger, since nothing is released."""
-    from shoal.cli.inputs.cluster_methods import Asked, groups_of, named
+    from shoal.cli.inputs.clustering import Options, method_named, parse_groups
 
-    wanted = groups_of(groups)
+    wanted = parse_groups(groups)
     if method != "plain":
-        return named(method).build(Asked(method, budget_of(epsilon, "model"), box, wanted))
+        return method_named(method).build(Options(method, budget_of(epsilon, "model"), box, wanted))
     if epsilon is not None or wanted is None or len(wanted) > 1:
         raise ConflictingSettings(
             "--method plain takes one number of groups and no epsilon.", "E.g. -k 8."
@@ -224,7 +237,7 @@ def _model(method: str, groups: str | None, epsilon: str | None, box: "Box") -> 
     return KMeans(wanted[0], n_init=1)
 
 
-def _attacked(
+def _attack(
     model: Any,
     rows: Any,
     by: str,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from shoal.cli.output import Json, Output, Quiet, check_page
+from shoal.cli.options import Json, Quiet
+from shoal.cli.output import Output, check_page, show_verdicts
 from shoal.errors import ConflictingSettings, InvalidSetting
 
 if TYPE_CHECKING:
@@ -127,23 +128,23 @@ def audit(
     """
     from shoal.audit.bound.events import check_levels
     from shoal.cli.inputs.audit_cases import KINDS
-    from shoal.pages import audit as story
+    from shoal.pages.audit import Audit, case_list, page
 
     say = Output(json, quiet)
     if names:
-        say.result(story.names_document(KINDS), *story.names(KINDS))
+        cases = case_list(KINDS)
+        say.result(cases.values, *cases.lines)
         return
     check_page(output, overwrite, "verdict.html")
     check_levels(alpha, delta)
-    cases = _cases(method, python, pair, _claim(epsilon), delta, made_up)
+    audited = _cases(method, python, pair, _claim(epsilon), delta, made_up)
     chosen = secrets.randbelow(2**31) if seed is None else seed
-    found = _run(cases, draws, alpha / len(cases), chosen, say)
-    asked = {"epsilon": epsilon, "delta": delta or None, "draws": draws, "alpha": alpha}
-    told = story.Told(method or str(python), found, asked, chosen, python, pair)
-    if output is not None:
-        story.write(told, output, overwrite)
-    say.result(story.document(told, output), *story.summary(told, output))
-    if told.faults:
+    findings = _run(audited, draws, alpha / len(audited), chosen, say)
+    options = {"epsilon": epsilon, "delta": delta or None, "draws": draws, "alpha": alpha}
+    done = Audit(method or str(python), findings, options, chosen, python, pair)
+    private = not done.constructed
+    show_verdicts(page(done), say, output, overwrite=overwrite, private=private)
+    if done.faults:
         raise typer.Exit(1)
 
 
@@ -178,14 +179,14 @@ def _run(
     cases: "Asked", draws: int | None, alpha: float, seed: int, say: Output
 ) -> dict[str, "Finding"]:
     """Every case, one after the other."""
-    found = {}
+    findings = {}
     with say.progress(len(cases)) as progress:
         for name, case in cases.items():
             progress.step(name)
-            found[name] = case.run(
+            findings[name] = case.run(
                 draws=draws, alpha=alpha, random_state=seed, progress=progress.part
             )
-    return found
+    return findings
 
 
 def _claim(epsilon: str | None) -> float | None:

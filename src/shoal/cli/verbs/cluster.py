@@ -2,75 +2,68 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from shoal.cli.holder import (
-    Curator,
-    check_curator_page,
-    curator_page,
-    left_out_or_moved,
-    tell_holder,
+from shoal.cli.holder import check_curator_page, left_out_or_moved, tell_holder, write_curator_page
+from shoal.cli.inputs.clustering import Options, WaveOptions, flags_of, method_named, parse_groups
+from shoal.cli.inputs.engine import Engines
+from shoal.cli.inputs.resume import (
+    has_resumed,
+    is_same_again,
+    note_spending,
+    resumed_lines,
+    work_of,
 )
-from shoal.cli.inputs.cluster_methods import Asked, Method, Waves, flags_of, groups_of, named
-from shoal.cli.inputs.cluster_options import (
+from shoal.cli.inputs.table import box_of, budget_of, counted, schema_of
+from shoal.cli.options import (
     Cells,
     Choose,
+    Columns,
+    Curator,
     Delta,
+    Domain,
     Drop,
+    Engine,
     Entity,
     Epsilon,
     Folder,
     Groups,
+    Json,
+    LedgerFile,
     Level,
-    Local,
+    Master,
     MaxRows,
     MethodName,
     Neighbours,
     Overwrite,
     PublicNumber,
+    Publisher,
+    Quiet,
+    Seed,
     Selector,
+    Table,
+    Title,
     Variant,
     Wavelet,
 )
-from shoal.cli.inputs.engine import Engine, Engines, Master
-from shoal.cli.inputs.resume import (
-    has_resumed,
-    is_same_again,
-    note_spending,
-    resumed_entry,
-    work_of,
-)
-from shoal.cli.inputs.table import (
-    Columns,
-    Domain,
-    LedgerFile,
-    Table,
-    box_of,
-    budget_of,
-    counted,
-    schema_of,
-)
-from shoal.cli.output import Json, Output, Progress, Publisher, Quiet, Seed, Title
-from shoal.cli.verbs.cluster_local import asked_of, learn
+from shoal.cli.output import Output, Progress, ledger_line
 from shoal.errors import InvalidSetting
+from shoal.pages.page import Line
 
 if TYPE_CHECKING:
     from shoal.domain import Schema
     from shoal.engine import Rows
-    from shoal.privacy import Ledger
+    from shoal.pages.page import Page
 
 __all__ = ["cluster"]
 
 
 def cluster(
-    context: typer.Context,
     table: Table,
     method: MethodName = "kmeans",
-    local: Local = False,
     groups: Groups = None,
     epsilon: Epsilon = None,
     delta: Delta = None,
@@ -114,8 +107,6 @@ def cluster(
         shoal cluster trips.parquet -k 20 --epsilon 1 --domain city.yaml --entity rider
             --max-rows-per-person 10
         shoal cluster visits.csv --method wave --epsilon 1 --domain visits.yaml
-        shoal cluster reports.parquet --local -k 5 -o model
-        shoal cluster s3a://trips/noisy.parquet --local -k 5 --engine spark
         zcat visits.csv.gz | shoal cluster - -k 8 --epsilon 0.5 --domain visits.yaml --json
         shoal cluster hdfs:///visits.parquet -k 8 --epsilon 1 --domain visits.yaml --engine spark
             --master yarn
@@ -125,146 +116,137 @@ def cluster(
         version: 1
         columns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}
     """
-    if local:
-        engines = Engines(engine, master)
-        learn(asked_of(context), engines, output, overwrite, Output(json, quiet))
-        return
-    how, budget = named(method), budget_of(epsilon, "release")
-    engines = Engines(engine, master)
+    from shoal.cluster.model_folder import check_replaceable
+    from shoal.cluster.totals import told_elsewhere
+    from shoal.files import whole_file, whole_folder
+
+    chosen, engines, say = method_named(method), Engines(engine, master), Output(json, quiet)
+    budget = budget_of(epsilon, "release")
     _check_apart(ledger, output)
     check_curator_page(curator, output, overwrite, (table, domain, ledger))
     schema = schema_of(domain)
-    asked = Asked(
+    options = Options(
         method=method,
         epsilon=budget,
         box=box_of(schema, columns, domain),
-        n_clusters=groups_of(groups),
+        n_clusters=parse_groups(groups),
         choose=choose,
         delta=delta,
         neighbours=neighbours,
         entity=entity or schema.entity,
-        max_rows_per_person=_limit(schema, entity, max_rows_per_person),
+        max_rows_per_person=_row_limit(schema, entity, max_rows_per_person),
         n_public=n_public,
         drop=drop,
         ledger=ledger,
         seed=seed,
-        title=title,
-        publisher=publisher,
-        waves=Waves(variant, cells, selector, level, wavelet),
+        waves=WaveOptions(variant, cells, selector, level, wavelet),
     )
-    say = Output(json, quiet)
-    with say.progress(3) as progress, flags_of(method).shown():
-        task = _Task(asked, how)
-        with engines.table(table, progress) as source:
-            work = work_of("cluster", table, engines.on_spark, seed, asked.work)
-            files = task.run(source, output, overwrite, curator, work, progress)
-    story = import_module(how.story)
-    document = story.document(task.model, asked, files) | {"resumed": task.resumed}
-    say.result(document, *resumed_entry(task.resumed), *story.summary(task.model, asked, files))
-    tell_holder(task.yours, quiet=json or quiet)
-
-
-class _Task:
-    """One run: what is asked for, checked before a row is read or a file made."""
-
-    def __init__(self, asked: Asked, how: Method) -> None:
-        self.asked = asked
-        self.model: Any = how.build(asked)
-        self._story: Any = import_module(how.story)
-        self._entries = self._listed()
-        self.resumed = False
-        self.yours: list[str] = []  # of the rows themselves, for their holder
-
-    def run(
-        self,
-        source: Any,
-        output: Path,
-        overwrite: bool,
-        curator: Path | None,
-        work: dict[str, Any],
-        progress: Progress,
-    ) -> list[Path]:
-        """Fit, and write the folder, and the holder's page, whole or not at all."""
-        from shoal.cluster.model_folder import check_replaceable
-        from shoal.cluster.totals import told_elsewhere
-        from shoal.data import whole_folder
-        from shoal.files import whole_file
-
+    with ExitStack() as stack:
+        progress = stack.enter_context(say.progress(3))
+        stack.enter_context(flags_of(method).shown())
+        model = chosen.build(options)
+        source = stack.enter_context(engines.table(table, progress))
+        work = work_of("cluster", table, engines.on_spark, seed, options.work)
         check_replaceable(output)
-        with ExitStack() as stack:
-            again = self.asked.ledger is not None and is_same_again(work)
-            stack.enter_context(note_spending(self._spent, resumable=again))
-            stack.enter_context(self._ledger(work))
-            part = stack.enter_context(whole_folder(output, overwrite))
-            progress.step("Checking rows")
-            rows = self._rows(source, progress)
-            progress.step("Finding groups")
-            with told_elsewhere():  # summary, page and document say so
-                self.model.fit(rows)
-            self.yours = left_out_or_moved(rows)
-            progress.step("Writing the page")
-            written = self._write(part)
-            if curator is not None:
-                self._write_curator(stack.enter_context(whole_file(curator, overwrite)))
-        return [output / name for name in written]
-
-    @contextmanager
-    def _ledger(self, work: dict[str, Any]) -> Iterator[None]:
-        """The model's ledger, for a run that can be resumed."""
-        given: Ledger = self.model.ledger
-        if not is_same_again(work):
-            yield
-            return
-        with given.resumable(work, by="shoal cluster") as ledger:
-            self.model.set_params(ledger=ledger)
-            self.resumed = has_resumed(ledger)
-            yield
-
-    def _rows(self, source: Any, progress: Progress) -> "Rows":
-        from shoal.engine import rows_of
-
-        asked = self.asked
-        rows = rows_of(
-            source,
-            asked.box,
-            nonfinite="drop" if asked.drop else "refuse",
-            entity=asked.entity,
-            max_rows_per_person=asked.max_rows_per_person,
-        )
-        rows.on_progress(counted(progress))
-        return rows
-
-    def _write(self, folder: Path) -> list[str]:
-        from shoal import report
-        from shoal.cluster.model_folder import write_model
-        from shoal.privacy import Ledger
-
-        files = write_model(self.model, folder)
-        told = self._story.result(self.model, self.asked)
-        ledger = None if self.asked.ledger is None else Ledger(self.asked.ledger)
-        pages = report.write(report.findings(told, ledger=ledger, files=files), folder)
-        return [page.name for page in pages] + [file["name"] for file in files]
-
-    def _write_curator(self, page: Path) -> None:
-        from shoal.engine.scratch import private_file
-        from shoal.privacy import Ledger
-
-        ledger = None if self.asked.ledger is None else Ledger(self.asked.ledger)
-        told = self._story.result(self.model, self.asked)
-        text = curator_page(told, self.yours, ledger=ledger)
-        private_file(page).write_text(text, encoding="utf-8", newline="\n")
-
-    def _listed(self) -> int:
-        """How many promises a ledger that outlives this run holds."""
-        if self.asked.ledger is None:
-            return 0
-        return int(self.model.ledger.entries().num_rows)
-
-    def _spent(self) -> bool:
-        return self.resumed or self._listed() > self._entries
+        payment = stack.enter_context(_paying(model, work, ledger))
+        folder = stack.enter_context(whole_folder(output, overwrite))
+        progress.step("Checking rows")
+        rows = _rows(source, options, progress)
+        progress.step("Finding groups")
+        with told_elsewhere():  # lines, page and document say so
+            model.fit(rows)
+        holder_lines = left_out_or_moved(rows)
+        progress.step("Writing the page")
+        page = import_module(chosen.page).page(model, title=title, publisher=publisher)
+        files = [output / name for name in _write(model, page, ledger, folder)]
+        if curator is not None:
+            part = stack.enter_context(whole_file(curator, overwrite))
+            write_curator_page(part, page.to_result(), holder_lines, ledger)
+    say.result(
+        {
+            "report": str(files[0]),
+            "files": [str(file) for file in files],
+            "ledger": ledger and str(ledger),
+            **page.values,
+            "resumed": payment.resumed,
+        },
+        *resumed_lines(payment.resumed),
+        *page.lines,
+        *_place_lines(files, ledger),
+    )
+    tell_holder(holder_lines, quiet=json or quiet)
 
 
-def _limit(schema: "Schema", entity: str | None, limit: int | None) -> int | None:
+@dataclass
+class _Payment:
+    """Whether this run has paid, or an earlier one for it, in a ledger that outlives it."""
+
+    model: Any
+    ledger: Path | None
+    resumed: bool = False
+    entries_before: int = 0
+
+    def entries(self) -> int:
+        """How many promises the ledger holds."""
+        return 0 if self.ledger is None else int(self.model.ledger.entries().num_rows)
+
+    def is_spent(self) -> bool:
+        """Whether a failure from here on has cost budget."""
+        return self.resumed or self.entries() > self.entries_before
+
+
+@contextmanager
+def _paying(model: Any, work: dict[str, Any], ledger: Path | None) -> Iterator[_Payment]:
+    """The model with a ledger that goes on with an earlier run; failures say what was spent."""
+    payment, is_same = _Payment(model, ledger), is_same_again(work)
+    payment.entries_before = payment.entries()
+    with ExitStack() as stack:
+        resumable = ledger is not None and is_same
+        stack.enter_context(note_spending(payment.is_spent, resumable=resumable))
+        if is_same:
+            same = stack.enter_context(model.ledger.resumable(work, by="shoal cluster"))
+            model.set_params(ledger=same)
+            payment.resumed = has_resumed(same)
+        yield payment
+
+
+def _rows(source: Any, options: Options, progress: Progress) -> "Rows":
+    from shoal.engine import rows_of
+
+    rows = rows_of(
+        source,
+        options.box,
+        nonfinite="drop" if options.drop else "refuse",
+        entity=options.entity,
+        max_rows_per_person=options.max_rows_per_person,
+    )
+    rows.on_progress(counted(progress))
+    return rows
+
+
+def _write(model: Any, page: "Page", ledger: Path | None, folder: Path) -> list[str]:
+    """Model and page, into a folder that may be published."""
+    from shoal import report
+    from shoal.cluster.model_folder import write_model
+    from shoal.privacy import Ledger
+
+    files = write_model(model, folder)
+    known = None if ledger is None else Ledger(ledger)
+    pages = report.write(report.findings(page.to_result(), ledger=known, files=files), folder)
+    return [page.name for page in pages] + [file["name"] for file in files]
+
+
+def _place_lines(files: list[Path], ledger: Path | None) -> list[Line]:
+    """Where it is, what counts it, and what next."""
+    folder = files[0].parent
+    return [
+        Line("Page", str(files[0]), is_literal=True),
+        ledger_line(ledger),
+        Line("Next", f'shoal.load_model("{folder}").predict(rows) labels rows, for their holder.'),
+    ]
+
+
+def _row_limit(schema: "Schema", entity: str | None, limit: int | None) -> int | None:
     """How many rows of each are kept: as asked, or as the domain says, if people are told apart."""
     return limit or (schema.max_rows_per_person if entity or schema.entity else None)
 

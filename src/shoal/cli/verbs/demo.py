@@ -1,4 +1,4 @@
-"""``shoal demo``: the whole story on made-up students, from rows to a page that may leave."""
+"""``shoal demo``: made-up students, from rows to a page that may leave."""
 
 import hashlib
 from pathlib import Path
@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.output import Json, Output, Progress, Quiet, Seed
-from shoal.pages.demo import Release, document, result, summary
+from shoal.cli.options import Json, Quiet, Seed
+from shoal.cli.output import Output, Progress
+from shoal.pages.demo import Release, page
+from shoal.pages.page import Line
 
 if TYPE_CHECKING:
+    from shoal.pages.page import Page
     from shoal.privacy import Ledger
 
 __all__ = ["demo"]
@@ -62,9 +65,16 @@ def demo(
     with say.progress(4) as progress, whole_folder(output, overwrite) as part:
         release = _release(epsilon, ledger, seed, part, progress)
         progress.step("Writing the page")
-        written = _write(release, part)
-    files = [output / name for name in written]
-    say.result(document(release, files), *summary(release, files, ledger or output / LEDGER))
+        shown = page(release)
+        files = [output / name for name in _write(release, shown, part)]
+    say.result(
+        {"report": str(files[0]), "files": [str(file) for file in files], **shown.values},
+        *shown.lines,
+        Line("Page", str(files[0]), is_literal=True),
+        Line("Next", "Open the page in a browser; it needs no connection. Or try"),
+        Line("", f"shoal ledger show {ledger or output / LEDGER}", is_literal=True),
+        Line("", "shoal demo --epsilon 0.1 -o rough", is_literal=True),
+    )
 
 
 def _check_ours(folder: Path, ledger: Path | None) -> None:
@@ -134,14 +144,14 @@ def _of_demos(ledger: "Ledger") -> "Ledger":
     )
 
 
-def _write(release: Release, folder: Path) -> list[str]:
+def _write(release: Release, page: "Page", folder: Path) -> list[str]:
     from shoal import report
     from shoal.data import write_table
 
     cells = write_table(_cells(release), folder / "cells.parquet")
     digest = hashlib.sha256(cells.read_bytes()).hexdigest()
     files = [{"name": cells.name, "sha256": digest}]
-    findings = report.findings(result(release), ledger=release.ledger, files=files)
+    findings = report.findings(page.to_result(), ledger=release.ledger, files=files)
     return [path.name for path in report.write(findings, folder)] + [cells.name]
 
 

@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.inputs.engine import Engine, Engines, Master
-from shoal.cli.inputs.table import Columns, listed
-from shoal.cli.output import Json, Output, Progress, Quiet, check_page
+from shoal.cli.inputs.engine import Engines
+from shoal.cli.inputs.table import listed
+from shoal.cli.options import Columns, Engine, Json, Master, Quiet
+from shoal.cli.output import Output, Progress, check_page, show_verdicts
 from shoal.errors import InvalidSetting
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def evaluate(
     """
     from shoal.cli.inputs.evaluation_rows import held_of, names_of
     from shoal.cluster import load_model
-    from shoal.pages import evaluation as story
+    from shoal.pages.evaluation import Evaluation, page
 
     if against is None:
         raise InvalidSetting(
@@ -109,11 +110,9 @@ def evaluate(
             progress.step("Reading rows")
             held = held_of(fitted, source, names, labels, rows, seed)
         table = _scored(held, controls, seed, progress)
-    told = story.Told(model, held, labels, controls, table)
-    if output is not None:
-        story.write(told, output, overwrite)
-    say.result(story.document(told, output), *story.summary(told, output))
-    if told.is_no_better:
+    scored = Evaluation(model, fitted, table, held.n_rows, len(held.rows), labels, controls)
+    show_verdicts(page(scored), say, output, overwrite=overwrite, private=True)
+    if scored.is_no_better:
         raise typer.Exit(1)
 
 

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from shoal.cli.output import Json, Output, Quiet, console, entry
+from shoal.cli.options import Json, Quiet
+from shoal.cli.output import Output, console
 from shoal.figures.text import clean
+from shoal.pages.page import Line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -122,7 +124,7 @@ def _new(path: Path) -> "Ledger":
 
 def _made_lines(path: Path, made: bool) -> list["RenderableType"]:
     """Said aloud: a name spelt wrongly would be a new ledger too."""
-    return [entry("Made", f"a new ledger, {path}: there was none")] if made else []
+    return [Line("Made", f"a new ledger, {path}: there was none")] if made else []
 
 
 def _existing(path: Path) -> "Ledger":
@@ -224,7 +226,7 @@ def _listed(entries: list[dict[str, Any]]) -> list["RenderableType"]:
         for line in entries
     ]
     if console().width < NARROW:
-        return [part for row in rows for part in (*map(entry, HEADS, row), Text())]
+        return [part for row in rows for part in (*map(Line, HEADS, row), Text())]
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in HEADS:
         table.add_column(name, overflow="fold")
@@ -249,4 +251,4 @@ def _account_lines(account: dict[str, list[dict[str, Any]]]) -> list["Renderable
         said.append(("Stopped", f"{each['by']}, begun {when}: {again}"))
     if not account["limits"]:
         said.append(("Limit", "none; set one with: shoal ledger limit LEDGER --epsilon 3"))
-    return [entry(label, words) for label, words in said]
+    return [Line(label, words) for label, words in said]

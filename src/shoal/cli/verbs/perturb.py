@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.flags import Flags
-from shoal.cli.inputs.engine import Engine, Engines, Master
+from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.mechanism import Name, Settings, build, columns_of, named, remap_of
-from shoal.cli.inputs.report_file import Place, check_format, place_of, sidecar_of
+from shoal.cli.inputs.report_file import check_format, place_of, sidecar_of
 from shoal.cli.inputs.resume import (
     has_resumed,
     is_same_again,
     note_spending,
-    resumed_entry,
+    resumed_lines,
     work_of,
 )
-from shoal.cli.inputs.table import Columns, Domain, LedgerFile, Table, budget_of, counted
-from shoal.cli.output import Json, Output, Progress, Quiet, Seed
+from shoal.cli.inputs.table import budget_of, counted
+from shoal.cli.options import Columns, Domain, Engine, Json, LedgerFile, Master, Quiet, Seed, Table
+from shoal.cli.output import Output, Progress, ledger_line
 from shoal.errors import (
     DimensionMismatch,
     InvalidDomain,
@@ -29,10 +30,12 @@ from shoal.errors import (
     OutsideDomain,
     RunChanged,
 )
-from shoal.pages.reports import sidecar, summary
+from shoal.pages.page import Line
+from shoal.pages.reports import report_lines, sidecar
 
 if TYPE_CHECKING:
     from shoal.engine import Rows
+    from shoal.engine.table import OutputPlace
     from shoal.perturb.draft import Draft
     from shoal.perturb.stream import Drawn
     from shoal.privacy import Guarantee, Ledger, Page
@@ -181,8 +184,14 @@ def perturb(
     files = [output, sidecar_of(output)]
     shown: dict[str, Any] = {"output": files[0], "sidecar": files[1], "resumed": task.resumed}
     shown["ledger"] = ledger and str(ledger)
-    told = summary(document, task.guarantee, files, ledger)
-    say.result(shown | document, *resumed_entry(task.resumed), *told)
+    say.result(
+        shown | document,
+        *resumed_lines(task.resumed),
+        *report_lines(document, task.guarantee),
+        Line("Reports", files[0], is_literal=True),
+        Line("About", files[1], is_literal=True),
+        ledger_line(ledger),
+    )
 
 
 class _Task:
@@ -274,7 +283,7 @@ class _Task:
             raise
 
     def _write(
-        self, source: Any, output: str, place: Place, ledger: "Ledger", progress: Progress
+        self, source: Any, output: str, place: "OutputPlace", ledger: "Ledger", progress: Progress
     ) -> dict[str, Any]:
         from shoal.perturb.stream import reports_name
 
@@ -329,7 +338,7 @@ class _Task:
         from shoal.mechanisms import LocalGrid
 
         if isinstance(self.mechanism, LocalGrid):
-            self.mechanism = self.mechanism.settled(max(1, people))
+            self.mechanism = self.mechanism.with_cells_for(max(1, people))
 
     def _release(self, rows: "Rows", page: "Page") -> "Drawn":
         """Where rows and noise meet: one promise, one entry in the ledger."""

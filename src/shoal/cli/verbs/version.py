@@ -4,7 +4,8 @@ import platform
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as version_of
 
-from shoal.cli.output import Json, Output, Quiet
+from shoal.cli.options import Json, Quiet
+from shoal.cli.output import Output
 
 __all__ = ["version"]
 

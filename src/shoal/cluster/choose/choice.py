@@ -1,4 +1,4 @@
-"""What was chosen, from which curve, under which promise."""
+"""The result of a choice: the value, the curve it was read off, and the promise it is under."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Value = TypeVar("Value", int, float)
 
 @dataclass(frozen=True)
 class Choice(Generic[Value]):
-    """What was chosen, and the curve it was read off.
+    """A chosen setting, and the curve it was read off.
 
     Attributes
     ----------
@@ -30,8 +30,10 @@ class Choice(Generic[Value]):
         The choice under scikit-learn's names: ``KMeans(**choice.settings)``.
     at
         The place on the curve.
-    across, upwards
-        What a place is, and a height.
+    across
+        The name of the curve's horizontal axis.
+    upwards
+        The name of its vertical axis.
 
     Examples
     --------
@@ -52,7 +54,7 @@ class Choice(Generic[Value]):
     upwards: str = ""
 
     def plot(self) -> Figure:
-        """The curve, with what was chosen."""
+        """Draw the curve, with the choice marked."""
         return count_curve(
             self.curve,
             chosen=self.at,

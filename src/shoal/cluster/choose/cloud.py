@@ -1,4 +1,4 @@
-"""Weighted points to choose on: of a synopsis, learnt from reports, or as they came."""
+"""Weighted points to choose on: of a synopsis, learnt from reports, or an array."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,7 +24,21 @@ _LEAST = 1e-6  # of the whole spread: what is left below it is no spread
 
 @dataclass(frozen=True, eq=False)
 class Cloud:
-    """Weighted points, the inertia that their spread inside cells adds, and the box about them."""
+    """Weighted points, in the units in which centres are sought.
+
+    Parameters
+    ----------
+    points
+        Where they lie.
+    weights
+        How many rows each stands for.
+    within
+        The inertia that the spread of rows inside cells adds.
+    low
+        Lowest corner of the box about them.
+    high
+        Highest corner of that box.
+    """
 
     points: Matrix
     weights: Weights
@@ -33,20 +47,40 @@ class Cloud:
     high: Matrix
 
     @cached_property
-    def different(self) -> int:
-        """How many places the points are in."""
+    def n_distinct(self) -> int:
+        """The number of distinct points."""
         return len(np.unique(self.points, axis=0))
 
-    def fitted(self, count: int, rng: np.random.Generator, n_init: int = 5) -> KMeans:
-        """Weighted k-means, with no more clusters than there are places."""
+    def fit_kmeans(self, count: int, rng: np.random.Generator, n_init: int = 5) -> KMeans:
+        """Fit weighted k-means, with no more clusters than there are distinct points.
+
+        Parameters
+        ----------
+        count
+            How many clusters.
+        rng
+            For its starts.
+        n_init
+            How many starts.
+        """
         seed = int(rng.integers(2**31))
-        most = min(count, self.different)
+        most = min(count, self.n_distinct)
         return weighted_kmeans(self.points, self.weights, most, seed, n_init)
 
     def log_inertia(self, count: int, rng: np.random.Generator, n_init: int = 5) -> float:
-        """Of the best centres found; an estimate where points are cells."""
-        found = self.fitted(count, rng, n_init).inertia_ + self.within
-        return float(np.log(max(found, self._floor)))
+        """Return the logarithm of the inertia of k-means; an estimate where points are cells.
+
+        Parameters
+        ----------
+        count
+            How many clusters.
+        rng
+            For the starts of k-means.
+        n_init
+            How many starts.
+        """
+        inertia = self.fit_kmeans(count, rng, n_init).inertia_ + self.within
+        return float(np.log(max(inertia, self._floor)))
 
     @property
     def _floor(self) -> float:
@@ -55,8 +89,8 @@ class Cloud:
         whole = self.weights @ ((self.points - middle) ** 2).sum(axis=1)
         return max(_LEAST * float(whole), np.finfo(float).tiny)
 
-    def sampled(self, rng: np.random.Generator) -> "Cloud":
-        """Few enough points to compare all pairs: drawn by weight if there are more."""
+    def sample(self, rng: np.random.Generator) -> "Cloud":
+        """Draw few enough points to compare all pairs, by weight, if there are more."""
         if len(self.points) <= MOST_POINTS:
             return self
         chances = self.weights / self.weights.sum()
@@ -64,15 +98,29 @@ class Cloud:
         points, times = np.unique(self.points[drawn], axis=0, return_counts=True)
         return replace(self, points=points, weights=times * (self.weights.sum() / MOST_POINTS))
 
-    def evenly(self, rng: np.random.Generator) -> "Cloud":
-        """As many points of the same weights, anywhere in the box."""
+    def uniform(self, rng: np.random.Generator) -> "Cloud":
+        """Draw as many points of the same weights evenly from the box."""
         return replace(self, points=rng.uniform(self.low, self.high, self.points.shape))
 
 
 def cloud_of(
     points: Any, weights: ArrayLike | None, guarantee: Guarantee | None
 ) -> tuple[Cloud, Guarantee]:
-    """Points in the units in which centres are sought, and what they were promised."""
+    """Bring points to the units in which centres are sought.
+
+    Parameters
+    ----------
+    points
+        A fitted synopsis, a model with a ``density_`` learnt from reports, or an array.
+    weights
+        What each point of an array stands for.
+    guarantee
+        What an array was released under, if it was.
+
+    Returns
+    -------
+    The points, and the promise that covers them.
+    """
     if isinstance(points, Synopsis):
         return _cloud_of_cells(points), points.guarantee_
     cloud, heavy, promise = weighted_points(points, weights, guarantee)
@@ -93,14 +141,16 @@ def _cloud_of_cells(synopsis: Synopsis) -> Cloud:
 def weighted_points(
     points: Any, weights: ArrayLike | None = None, guarantee: Guarantee | None = None
 ) -> tuple[Matrix, Weights, Guarantee]:
-    """Points and weights in raw units, those without weight left out, and their promise.
+    """Return points and weights in raw units, those without weight left out, and their promise.
 
     Parameters
     ----------
     points
         A fitted synopsis, a model with a ``density_`` learnt from reports, or an array.
-    weights, guarantee
-        Of an array: what each point stands for; what it was released under, if it was.
+    weights
+        What each point of an array stands for.
+    guarantee
+        What an array was released under, if it was.
 
     Examples
     --------
@@ -108,18 +158,18 @@ def weighted_points(
     [1.0, 2.0]
     """
     if isinstance(points, Synopsis):
-        return *_kept(*points.points()), points.guarantee_
+        return *_with_weight(*points.points()), points.guarantee_
     if hasattr(points, "density_"):
         density = points.density_
-        return *_kept(density.atoms, density.weights), points.guarantee_
+        return *_with_weight(density.atoms, density.weights), points.guarantee_
     cloud = as_matrix(points)
     heavy = np.ones(len(cloud)) if weights is None else np.asarray(weights, dtype=np.float64)
     if guarantee is None:
         guarantee = Unprotected("read off points as they came, which may be rows")
-    return *_kept(cloud, heavy), guarantee
+    return *_with_weight(cloud, heavy), guarantee
 
 
-def _kept(points: Matrix, weights: Weights) -> tuple[Matrix, Weights]:
+def _with_weight(points: Matrix, weights: Weights) -> tuple[Matrix, Weights]:
     if weights.shape != (len(points),) or not (weights >= 0).all() or not (weights > 0).any():
         raise DimensionMismatch(
             f"{weights.size} weights came for {len(points)} points.",

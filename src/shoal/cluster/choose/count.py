@@ -1,7 +1,4 @@
-"""How many clusters there are, for k-means.
-
-Silhouettes of weighted points.
-"""
+"""Choose how many clusters there are, for k-means; and silhouettes of weighted points."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -40,15 +37,17 @@ def k(
     guarantee: Guarantee | None = None,
     random_state: int | None = 0,
 ) -> Choice[int]:
-    """How many clusters there are.
+    """Choose how many clusters there are.
 
     Parameters
     ----------
     points
         A fitted synopsis, or a model learnt from reports, at no further cost; or points, e.g.
         rows: then the choice depends on them and nothing is promised.
-    weights, guarantee
-        What each point stands for, 1 if left out; what points were released under, if they were.
+    weights
+        What each point stands for, 1 if left out.
+    guarantee
+        What points were released under, if they were.
     by
         "elbow": where the logarithm of the inertia, over that of k, lies farthest below the line
         between its ends. "silhouette": where points are nearest to their own cluster beside the
@@ -93,16 +92,16 @@ def _elbow(cloud: Cloud, counts: Counts, rng: np.random.Generator) -> Verdict:
 
 
 def _silhouette(cloud: Cloud, counts: Counts, rng: np.random.Generator) -> Verdict:
-    cloud = cloud.sampled(rng)
-    labels = [cloud.fitted(count, rng).predict(cloud.points) for count in counts]
+    cloud = cloud.sample(rng)
+    labels = [cloud.fit_kmeans(count, rng).predict(cloud.points) for count in counts]
     scores = silhouettes(cloud.points, cloud.weights, labels)
     return counts[int(np.argmax(scores))], dict(zip(counts, scores, strict=True))
 
 
 def _gap(cloud: Cloud, counts: Counts, rng: np.random.Generator) -> Verdict:
     """The first number whose gap is no further below the largest than the references waver."""
-    cloud = cloud.sampled(rng)
-    spread = [cloud.evenly(rng) for _ in range(_REFERENCES)]
+    cloud = cloud.sample(rng)
+    spread = [cloud.uniform(rng) for _ in range(_REFERENCES)]
     gaps, wavers = [], []
     for count in counts:
         even = np.array([one.log_inertia(count, rng, n_init=1) for one in spread])
@@ -123,7 +122,16 @@ _RULES: dict[str, Callable[[Cloud, Counts, np.random.Generator], Verdict]] = {
 def silhouettes(
     points: Matrix, weights: Weights, labellings: Sequence[NDArray[Any]]
 ) -> list[float]:
-    """The mean silhouette of several labellings, a point of weight w counting as w points.
+    """Compute the mean silhouette of several labellings, a point of weight w counting as w points.
+
+    Parameters
+    ----------
+    points
+        Where they lie.
+    weights
+        How many points each stands for.
+    labellings
+        The cluster of each point, once for each labelling.
 
     Examples
     --------

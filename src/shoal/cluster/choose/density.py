@@ -1,8 +1,7 @@
-"""What is dense, for DBSCAN, OPTICS and HDBSCAN: a radius, and how many points within it.
+"""Choose what is dense, for DBSCAN, OPTICS and HDBSCAN: a radius, and how many points within it.
 
-Where a rising curve of distances leaves the bulk of the points.
-
-How far points must reach to have some weight about them.
+Both are read off the distances within which points have some weight about them, sorted: the radius
+is where that rising curve leaves the bulk of the points.
 """
 
 from collections.abc import Sequence
@@ -23,7 +22,7 @@ __all__ = [
     "knee",
     "min_points",
     "radius",
-    "reaches",
+    "reach_distances",
 ]
 
 Rule = Literal["knee", "bulk"]
@@ -34,11 +33,13 @@ _SHOWN = 200  # places of the curve
 
 
 def knee(distances: Row, weights: Row, by: Rule = "knee") -> float:
-    """The bend of the sorted distances, none of them 0.
+    """Find the bend of the sorted distances, none of them 0.
 
     Parameters
     ----------
-    distances, weights
+    distances
+        One for each point.
+    weights
         One for each point.
     by
         "knee": where the curve lies farthest below the line between its ends. "bulk": beyond the
@@ -74,7 +75,7 @@ def radius(
     guarantee: Guarantee | None = None,
     random_state: int | None = 0,
 ) -> Choice[float]:
-    """How near is near, for DBSCAN: where the curve of distances to the k-th neighbour bends.
+    """Choose how near is near, for DBSCAN: where distances to the k-th neighbour bend.
 
     Each point's distance to its k-th neighbour, k = 2d - 1, is how far it must reach to have 2d
     points about it, itself among them. Points in clusters reach a little way, noise far. Sorted,
@@ -86,9 +87,11 @@ def radius(
         A fitted synopsis or a model learnt from reports, at no further cost; or points, e.g. rows:
         then the choice depends on them and nothing is promised. Distances are in raw units, so
         bring columns of different kinds to one scale first.
-    weights, guarantee
-        What each point stands for, 1 if left out; what points were released under, if they were.
-        Only proportions count: give DBSCAN ``sample_weight=weights / weights.mean()``.
+    weights
+        What each point stands for, 1 if left out. Only proportions count: give DBSCAN
+        ``sample_weight=weights / weights.mean()``.
+    guarantee
+        What points were released under, if they were.
     by
         "knee": where the sorted curve lies farthest below the line between its ends. "bulk":
         beyond the median by one and a half times the way from the densest tenth to it, in
@@ -102,8 +105,8 @@ def radius(
     >>> from sklearn.cluster import DBSCAN
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [9, 0], [0, 9]], 100, axis=0)
-    >>> found = DBSCAN(**radius(X).settings, **min_points(X).settings).fit(X)
-    >>> len({*found.labels_} - {-1})
+    >>> model = DBSCAN(**radius(X).settings, **min_points(X).settings).fit(X)
+    >>> len({*model.labels_} - {-1})
     3
 
     References
@@ -115,7 +118,7 @@ def radius(
         raise InvalidSetting.of("by", "is neither 'knee' nor 'bulk'", "knee")
     X, heavy, promise = weighted_points(points, weights, guarantee)
     by = by or _rule(heavy)
-    far, own = reaches(X, heavy, [2 * X.shape[1]], random_state)
+    far, own = reach_distances(X, heavy, [2 * X.shape[1]], random_state)
     value = _radius(far[:, 0], own, by)
     curve = _sorted_curve(far[:, 0], own)
     at = max((share for share, reach in curve.items() if reach <= value), default=min(curve))
@@ -132,7 +135,7 @@ def min_points(
     guarantee: Guarantee | None = None,
     random_state: int | None = 0,
 ) -> Choice[int]:
-    """How many points make a place dense: twice the columns.
+    """Choose how many points make a place dense: twice the columns.
 
     A point in d columns needs more than d others about it to lie inside a cluster rather than on
     a line or a sheet of chance; twice d is the usual choice, and 4 in the plane the original one.
@@ -141,8 +144,14 @@ def min_points(
 
     Parameters
     ----------
-    points, weights, guarantee, random_state
+    points
         As in ``radius``.
+    weights
+        What each point stands for, 1 if left out.
+    guarantee
+        What points were released under, if they were.
+    random_state
+        Which 5,000 points are looked at for the curve if there are more.
 
     Examples
     --------
@@ -157,7 +166,7 @@ def min_points(
     X, heavy, promise = weighted_points(points, weights, guarantee)
     d = X.shape[1]
     tried = sorted({d + 1, *range(2 * d, 4 * d + 1, max(d // 2, 1))})
-    far, own = reaches(X, heavy, tried, random_state)
+    far, own = reach_distances(X, heavy, tried, random_state)
     curve = {count: _radius(far[:, i], own, _rule(heavy)) for i, count in enumerate(tried)}
     settings = {"min_samples": 2 * d}
     across = "Points that make a place dense"
@@ -182,18 +191,20 @@ def _sorted_curve(far: NDArray[np.float64], weights: Weights) -> dict[float, flo
     return dict(zip(shares[shown].tolist(), far[order][shown].tolist(), strict=True))
 
 
-def reaches(
+def reach_distances(
     points: Matrix, weights: Weights, counts: Sequence[int], random_state: int | None
 ) -> tuple[Matrix, Weights]:
-    """The radius within which each point finds so much weight, its own included.
+    """Find the radius within which each point has so much weight, its own included.
 
     Weights count in proportion: on average a point weighs one. Where all points together weigh
     less than a count, the farthest point is as far as anybody must reach.
 
     Parameters
     ----------
-    points, weights
-        Where points lie, and what they stand for.
+    points
+        Where they lie.
+    weights
+        What each stands for.
     counts
         How much weight, rising: a column each.
     random_state
@@ -201,7 +212,7 @@ def reaches(
 
     Examples
     --------
-    >>> reaches(np.array([[0.0], [1.0], [5.0]]), np.ones(3), [2], 0)[0].ravel().tolist()
+    >>> reach_distances(np.array([[0.0], [1.0], [5.0]]), np.ones(3), [2], 0)[0].ravel().tolist()
     [1.0, 1.0, 4.0]
     """
     shares = weights / weights.mean()
@@ -216,14 +227,14 @@ def reaches(
 def _far(tree: NearestNeighbors, at: Matrix, shares: Weights, wanted: Weights) -> Matrix:
     """Ask for more neighbours, twice as many each time, of the points that have too few yet."""
     far, open_ = np.zeros((len(at), len(wanted))), np.arange(len(at))
-    asked = int(np.ceil(wanted[-1]))
+    n_neighbours = int(np.ceil(wanted[-1]))
     while len(open_):
-        asked = min(asked, len(shares))
-        distances, near = tree.kneighbors(at[open_], asked)
-        found = np.cumsum(shares[near], axis=1)
-        places = (found[:, :, None] < wanted).sum(axis=1)
+        n_neighbours = min(n_neighbours, len(shares))
+        distances, near = tree.kneighbors(at[open_], n_neighbours)
+        reached = np.cumsum(shares[near], axis=1)
+        places = (reached[:, :, None] < wanted).sum(axis=1)
         rows = np.arange(len(open_))[:, None]
-        far[open_] = distances[rows, np.minimum(places, asked - 1)]
-        open_ = open_[(places[:, -1] >= asked) & (asked < len(shares))]
-        asked *= 2
+        far[open_] = distances[rows, np.minimum(places, n_neighbours - 1)]
+        open_ = open_[(places[:, -1] >= n_neighbours) & (n_neighbours < len(shares))]
+        n_neighbours *= 2
     return far

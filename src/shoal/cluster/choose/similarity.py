@@ -1,4 +1,4 @@
-"""What makes an exemplar, for affinity propagation: a preference, and damping that settles."""
+"""Choose what makes an exemplar, for affinity propagation: a preference, and the damping."""
 
 import warnings
 from typing import Any
@@ -29,19 +29,21 @@ def preference(
     guarantee: Guarantee | None = None,
     random_state: int | None = 0,
 ) -> Choice[float]:
-    """How willing points are to be exemplars: as alike to itself as two points are on the median.
+    """Choose how willing points are to be exemplars: the median similarity of two points.
 
     Similarity is minus the squared distance. A lower preference makes fewer clusters: read one off
     the curve. ``settings`` has the least damping besides, from 0.5 to 0.95, at which messages
-    settle in three runs on 300 of the points.
+    converge in three runs on 300 of the points.
 
     Parameters
     ----------
     points
         A fitted synopsis or a model learnt from reports, at no further cost; or points, e.g. rows:
         then the choice depends on them and nothing is promised. Distances are in raw units.
-    weights, guarantee
-        What each point stands for, 1 if left out; what points were released under, if they were.
+    weights
+        What each point stands for, 1 if left out.
+    guarantee
+        What points were released under, if they were.
     random_state
         Of the 200,000 pairs that are looked at, and of affinity propagation.
 
@@ -49,8 +51,8 @@ def preference(
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(90, 2)) + np.repeat([[0, 0], [30, 0], [0, 30]], 30, axis=0)
-    >>> found = AffinityPropagation(**preference(X).settings, random_state=0).fit(X)
-    >>> len(found.cluster_centers_indices_)
+    >>> model = AffinityPropagation(**preference(X).settings, random_state=0).fit(X)
+    >>> len(model.cluster_centers_indices_)
     3
 
     References
@@ -80,19 +82,19 @@ def _similarities(X: Matrix, weights: Weights, rng: np.random.Generator) -> Weig
 
 
 def _damping(X: Matrix, weights: Weights, value: float, rng: np.random.Generator) -> float:
-    """The least at which affinity propagation settles; the most if it never does."""
+    """The least at which affinity propagation converges; the most if it never does."""
     few = min(_TRIED_ON, len(X))
     some = X[rng.choice(len(X), few, replace=False, p=weights / weights.sum())]
     seeds = rng.integers(2**31, size=_RUNS).tolist()  # ties are broken by chance: one may be lucky
     for damping in _DAMPINGS:
-        if all(_settles(some, value, damping, seed) for seed in seeds):
+        if all(_converges(some, value, damping, seed) for seed in seeds):
             return damping
     return _DAMPINGS[-1]
 
 
-def _settles(X: Matrix, value: float, damping: float, seed: int) -> bool:
+def _converges(X: Matrix, value: float, damping: float, seed: int) -> bool:
     model = AffinityPropagation(preference=value, damping=damping, random_state=seed)
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X)
-    return not any(issubclass(one.category, ConvergenceWarning) for one in said)
+    return not any(issubclass(one.category, ConvergenceWarning) for one in caught)

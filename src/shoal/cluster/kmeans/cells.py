@@ -2,14 +2,23 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.cluster.kmeans.nearest import Nearest
-from shoal.cluster.kmeans.weighted import Clusterer, gaussian_middles, softened, weighted_centers
-from shoal.cluster.kmeans.work import Found
+from shoal.cluster.kmeans.kernels import Nearest
+from shoal.cluster.kmeans.plan import FEW_AXES, Plan
+from shoal.cluster.kmeans.refine import Means
+from shoal.cluster.kmeans.weighted import (
+    FAINT,
+    Clusterer,
+    farthest,
+    gaussian_middles,
+    softened,
+    weighted_centers,
+)
+from shoal.cluster.kmeans.wide import DEVIATION
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import Counted
 from shoal.domain import Box, View
@@ -18,9 +27,37 @@ from shoal.randomness import Randomness
 from shoal.synopsis.base import Synopsis
 from shoal.synopsis.estimates import AllCells, Estimates
 
-__all__ = ["CellPoints", "cell_points", "centers_of_cells"]
+__all__ = [
+    "CellPoints",
+    "Clusters",
+    "cell_points",
+    "centers_of_cells",
+    "join_small_clusters",
+    "weighted_cells",
+]
 
+_JOINING_RUNS = 40  # of k-means on few means: a poor optimum costs most
 _EFFORT = 30_000  # cells times runs of k-means: many runs where they cost little
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Centres in [-1, 1]^d, with their noisy numbers of rows and the noise to expect in each.
+
+    ``counted`` are unbiased counts of the same clusters, by which they are told from nobody; of
+    refined centres the sizes themselves.
+    """
+
+    centers: Matrix
+    sizes: NDArray[np.float64]
+    errors: NDArray[np.float64]
+    counted: Counted
+
+    @classmethod
+    def from_means(cls, means: Means) -> "Clusters":
+        """Those of a last step."""
+        counted = Counted.alike(means.sizes, means.noise)
+        return cls(means.centers, means.sizes, means.errors, counted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +104,7 @@ class CellPoints:
             return centers
         return self.view.domain.scale(self.view.embed(centers), -1, 1)
 
-    def told(self, centers: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def sizes_and_errors(self, centers: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Rows of each centre's cells, and how far noise in the weights moves the centre.
 
         A centre without cells may be anywhere.
@@ -100,6 +137,16 @@ class CellPoints:
         together = estimates.added_up()
         in_all = NoiseSum.geometric(together.step, together.noises)
         return Counted(sums, tuple(each), together.total, in_all)
+
+    def complete(self, clusters: Clusters, k: int) -> Clusters:
+        """``k`` centres: those that were refined, and the cells which these miss most."""
+        points = self.placed(self.points)
+        centers = farthest(clusters.centers, points, self.weights, k)
+        width = 1.0 if self.view is None else self.view.width
+        placed = replace(self, points=points, inside=self.inside * width**2, view=None)
+        sizes, errors = placed.sizes_and_errors(centers)  # those added take rows from the others
+        errors = np.append(clusters.errors, errors[len(clusters.centers) :])
+        return Clusters(centers, sizes, errors, self.counted(centers, self.placed))
 
     def _by_weight(self, centers: Matrix) -> Counted:
         """Of a synopsis that was loaded: weights, against an even part of the noise of all cells.
@@ -156,14 +203,13 @@ def cell_points(
         Whose k-means will cluster them.
     """
     view, cells = synopsis.view_, synopsis.cells_
-    box = synopsis.domain if view is None else view.box
-    assert box is not None  # it was fitted
+    box = synopsis.box if view is None else view.box
     low, high = box.scale(cells.low, -1, 1), box.scale(cells.high, -1, 1)
     points = _points(box, cells.low, cells.high, deviation)
     weights = softened(cells.weight) if soft else cells.weight
     inside = ((high - low) ** 2).sum(axis=1) / 12
-    found = synopsis._estimates
-    everywhere = None if found is None else Everywhere(found, box, deviation)
+    estimates = synopsis._estimates
+    everywhere = None if estimates is None else Everywhere(estimates, box, deviation)
     return CellPoints(
         points,
         weights,
@@ -185,9 +231,28 @@ def _points(box: Box, low: Matrix, high: Matrix, deviation: float | None) -> Mat
     return gaussian_middles(low, high, deviation)
 
 
-def centers_of_cells(cells: CellPoints, k: int, rng: Randomness) -> Found:
+def weighted_cells(synopsis: Synopsis, plan: Plan, by: Clusterer) -> CellPoints:
+    """The cells as points to begin with, where and as heavy as the plan has use for.
+
+    In few columns most of the smallest weight comes off every weight; in a view without small
+    clusters, points lie where rows of its spread would be.
+    """
+    if plan.location:
+        return cell_points(synopsis, deviation=None if plan.micro else DEVIATION, by=by)
+    soft = synopsis.negative == "norm-cut" and plan.axes <= FEW_AXES
+    return cell_points(synopsis, soft=soft, by=by)
+
+
+def join_small_clusters(means: Means, k: int, rng: Randomness) -> Matrix:
+    """``k`` centres by weighted k-means of small clusters' means: fewer poor optima."""
+    # Where next to no rows are, the mean is noise: it must not draw a centre to itself.
+    weights = np.maximum(means.excess, FAINT)
+    return weighted_centers(means.centers, weights, k, rng, n_init=_JOINING_RUNS)
+
+
+def centers_of_cells(cells: CellPoints, k: int, rng: Randomness) -> Clusters:
     """Weighted k-means of the cells: post-processing, so free for any number of clusters."""
     centers = cells.centers(k, rng)
-    sizes, errors = cells.told(centers)
+    sizes, errors = cells.sizes_and_errors(centers)
     width = 1.0 if cells.view is None else cells.view.width
-    return Found(cells.placed(centers), sizes, errors * width, cells.counted(centers))
+    return Clusters(cells.placed(centers), sizes, errors * width, cells.counted(centers))

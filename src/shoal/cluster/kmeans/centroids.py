@@ -1,5 +1,6 @@
 """What every estimator with centres can do once it is fitted: label rows, be told, be kept."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -10,23 +11,19 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from shoal.cluster.kmeans.nearest import Cube, Distances, Labels, LeastSquares, Nearest
+from shoal.cluster.kmeans.kernels import Cube, Distances, Labels, LeastSquares, Nearest
 from shoal.cluster.model_folder import save_model
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.engine import rows_of
-from shoal.engine.entry import is_spark_frame
 from shoal.engine.rows import Mapper
-from shoal.engine.spark.mapped import SparkMapped
 from shoal.estimator import PrivateEstimator
 from shoal.privacy import Public, Released, Result
-from shoal.privacy.exact import exact_budget, plain
 from shoal.synopsis.folder import CELLS, DOCUMENT, box_from, synopsis_of
 
 __all__ = ["CentroidClusterer"]
 
 CENTERS = "centers.csv"
-_OF_ONE_RUN = ("domain", "ledger", "random_state")
 _SCALARS = ("n_rows_", "n_rows_within_", "n_clusters_", "rows_told_")
 _STEPS = 2**24  # a square is at most 4 d: a billion rows of a hundred columns fit in 63 bits
 
@@ -39,7 +36,6 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
     that every column counts by the width of its bounds.
     """
 
-    domain: Box | None
     cluster_centers_: Matrix
     cluster_weights_: NDArray[np.float64]
     expected_error_: NDArray[np.float64]
@@ -57,8 +53,8 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
 
         An array; a Spark frame comes back with a column ``label``.
         """
-        found = self._mapped(X, self._labels(), ["label"])
-        return found if is_spark_frame(X) else found[:, 0].astype(np.int64)
+        check_is_fitted(self)
+        return rows_of(X, self.box).map(self._labels(), ["label"]).like_input(squeeze=True)
 
     def transform(self, X: Any) -> Any:
         """The distance of each row to each centre: for the holder of the rows.
@@ -66,8 +62,9 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         An array; a Spark frame comes back with columns ``distance0``, ``distance1``, ...
         """
         check_is_fitted(self)
-        kernel = Distances(Cube(self._bounds), self._scaled_centers())
-        return self._mapped(X, kernel, [f"distance{i}" for i in range(len(kernel.centers))])
+        kernel = Distances(Cube(self.box), self._scaled_centers())
+        names = [f"distance{i}" for i in range(len(kernel.centers))]
+        return rows_of(X, self.box).map(kernel, names).like_input()
 
     def score(self, X: Any, y: None = None) -> float:
         """Minus the squared distances to the nearest centres, summed: for the holder.
@@ -75,15 +72,15 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         Exact to 2^-24 a row: whole numbers add up the same on any number of machines.
         """
         check_is_fitted(self)
-        half = (self._bounds.high - self._bounds.low) / 2
+        half = (self.box.high - self.box.low) / 2
         kernel = LeastSquares(half, self.cluster_centers_ / half, _STEPS)
-        (squares,) = rows_of(X, self._bounds).sum(kernel)
+        (squares,) = rows_of(X, self.box).sum(kernel)
         return -float(squares[0]) / _STEPS
 
     def to_result(self) -> Result:
         """What a report shows: settings, which are public, and what was released."""
         check_is_fitted(self)
-        settings = {"domain": Public(self._bounds)}
+        settings = {"domain": Public(self.box)}
         settings |= {name: Public(value) for name, value in self._settings().items()}
         names = ("cluster_centers_", "cluster_weights_", "expected_error_", "groups_told_",
                  "size_reach_", *_SCALARS)  # fmt: skip
@@ -111,7 +108,7 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
 
     def _tables(self) -> dict[str, Any]:
         """By file name: the centres, and the synopsis if there is one."""
-        columns = {n: self.cluster_centers_[:, i] for i, n in enumerate(self._bounds.names)}
+        columns = {n: self.cluster_centers_[:, i] for i, n in enumerate(self.box.names)}
         own = {
             "_rows": self.cluster_weights_,
             "_expected_error": self.expected_error_,
@@ -125,10 +122,7 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
     def _restore(cls, document: Mapping[str, Any], tables: Mapping[str, Any]) -> Self:
         """Back from ``_document`` and ``_tables``."""
         domain, released = box_from(document["domain"]), document["released"]
-        settings = dict(document["settings"])
-        if isinstance(settings["n_clusters"], list):
-            settings["n_clusters"] = tuple(settings["n_clusters"])
-        model = cls(**settings, domain=domain)
+        model = cls(**cls._parameters(document["settings"], domain))
         centers = tables[CENTERS]
         model.cluster_centers_ = np.column_stack(
             [np.asarray(centers[name], dtype=np.float64) for name in domain.names]
@@ -144,34 +138,20 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
         model.n_features_in_ = domain.d
         return model
 
+    @abstractmethod
     def _settings(self) -> dict[str, Any]:
         """The parameters as JSON has them, without the domain and what belongs to one run."""
-        params = self.get_params(deep=False)
-        kept = {name: value for name, value in params.items() if name not in _OF_ONE_RUN}
-        told = {name: list(v) if isinstance(v, range | tuple) else v for name, v in kept.items()}
-        return told | {"epsilon": plain(exact_budget(self.epsilon))}
+
+    @classmethod
+    @abstractmethod
+    def _parameters(cls, settings: Mapping[str, Any], box: Box) -> dict[str, Any]:
+        """Back from ``_settings``."""
 
     def _labels(self) -> Mapper:
         """What labels a block of rows."""
         check_is_fitted(self)
-        return Labels(Cube(self._bounds), Nearest(self._scaled_centers()))
-
-    @property
-    def _bounds(self) -> Box:
-        assert self.domain is not None  # no rows were read without it
-        return self.domain
+        return Labels(Cube(self.box), Nearest(self._scaled_centers()))
 
     def _scaled_centers(self) -> Matrix:
         check_is_fitted(self)
-        return self._bounds.scale(self.cluster_centers_, -1, 1)
-
-    def _mapped(self, X: Any, kernel: Mapper, names: list[str]) -> Any:
-        """A line for each row, in their order; or a Spark frame with these columns more."""
-        mapped = rows_of(X, self._bounds).map(kernel, names)
-        if isinstance(mapped, SparkMapped):
-            return mapped.appended()
-        batches = list(mapped.batches())
-        columns = [
-            np.concatenate([np.empty(0), *(b[name].to_numpy() for b in batches)]) for name in names
-        ]
-        return np.column_stack(columns)
+        return self.box.scale(self.cluster_centers_, -1, 1)

@@ -1,7 +1,7 @@
 """Differentially private k-means, as good as plain k-means where there are rows enough."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal, Self
@@ -9,35 +9,46 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from shoal.cluster import choose as choices
-from shoal.cluster.kmeans.ball import Rings
-from shoal.cluster.kmeans.cells import cell_points, centers_of_cells
+from shoal.cluster.kmeans.cells import (
+    Clusters,
+    cell_points,
+    centers_of_cells,
+    join_small_clusters,
+    weighted_cells,
+)
 from shoal.cluster.kmeans.centroids import CentroidClusterer
-from shoal.cluster.kmeans.hybrid import hybrid
-from shoal.cluster.kmeans.lloyd import lloyd
-from shoal.cluster.kmeans.location import about_the_middle
-from shoal.cluster.kmeans.plan import FEW_AXES
-from shoal.cluster.kmeans.refinement import begin
+from shoal.cluster.kmeans.kernels import Nearest
+from shoal.cluster.kmeans.plan import FEW_AXES, MOST_CELLS, Plan, make_plan
+from shoal.cluster.kmeans.published import hybrid, lloyd
+from shoal.cluster.kmeans.refine import move_to_means, pick_radius, read_rings
 from shoal.cluster.kmeans.settings import (
-    CellSettings,
     Method,
     check_clusterer,
     check_delta,
     check_settings,
     counts_of,
+    read_method,
+    synopsis_of_method,
+    written_method,
 )
 from shoal.cluster.kmeans.weighted import Clusterer
-from shoal.cluster.kmeans.work import Found, Work
+from shoal.cluster.kmeans.wide import locate, rings_about_middle
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import Totals, settle, warn_if_none_is_told
-from shoal.domain import Box
+from shoal.domain import Box, Schema
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting, setting
-from shoal.estimator import ROWS_SHARE, Neighbours, noisy_size
+from shoal.estimator import (
+    ROW_COUNT_SHARE,
+    Spending,
+    box_of,
+    read_promise,
+    written_promise,
+)
 from shoal.privacy import ApproxDP, Ledger, PureDP
-from shoal.privacy.page import Page
 from shoal.randomness import Randomness, Seed
+from shoal.synopsis import AdaptiveGrid, UniformGrid
 from shoal.synopsis.base import Synopsis
-from shoal.synopsis.weights import Negative
 
 __all__ = ["PrivateKMeans"]
 
@@ -52,36 +63,37 @@ class PrivateKMeans(CentroidClusterer):
 
     Guarantee
     ---------
-    :math:`\varepsilon`-DP when a row is added or removed (or as ``neighbours`` and
-    ``max_rows_per_person`` say); with ``delta``, :math:`(\varepsilon, \delta)`-DP. See
-    ``estimator.proof.md``.
+    :math:`\varepsilon`-DP when a row is added or removed, or as ``privacy`` and a schema say; with
+    ``privacy=ApproxDP(...)``, :math:`(\varepsilon, \delta)`-DP. See ``estimator.proof.md``.
 
     Parameters
     ----------
     n_clusters
         How many, or several numbers to choose among, e.g. ``range(2, 21)``.
-    epsilon, domain
-        The budget of one ``fit``, the publisher's to defend; public bounds, to which rows are
-        moved. Every column counts by the width of its bounds. 256 columns at most.
+    epsilon
+        The budget of one ``fit``, short for ``privacy=PureDP(epsilon)``; the publisher's to defend.
+    privacy
+        The whole promise, where more than epsilon is to be said. ``ApproxDP(1, 1e-8)`` lets the
+        steps take Gaussian noise where that is less: from about 14 columns on for a delta of 1e-6,
+        30 for 1e-10. Give one of the two.
+    domain
+        Public bounds, to which rows are moved; a schema also says whose each row is. Every column
+        counts by the width of its bounds. 256 columns at most.
     method
         "auto", or one of the published ways: "adaptive-grid", "uniform-grid", "privtree" (k-means
         of the cells of such a synopsis), "lloyd" (noisy iterations), "hybrid" (a uniform grid,
-        then such an iteration where it will pay).
-    delta
-        Lets the steps take Gaussian noise where that is less: from about 14 columns on for a delta
-        of 1e-6, 30 for 1e-10. None: no such chance of failure.
+        then such an iteration where it will pay). A synopsis that is not fitted, with settings of
+        its own, serves as well: the two-level grid as first printed is
+        ``method=AdaptiveGrid(consistency=False, negative="zero"), refine=False``.
     refine
         Take steps towards noisy means where they will pay. Without, centres are those of the
         cells. "lloyd" and "hybrid" have their own steps.
-    consistency, negative
-        Of the cells: see `shoal.synopsis.AdaptiveGrid`. The two-level grid as first printed is
-        ``method="adaptive-grid", consistency=False, negative="zero", refine=False``.
     choose
         How to choose among several numbers of clusters: "elbow", "silhouette" or "gap", at no cost.
     spark_kmeans
         Whose k-means clusters the cells: "sklearn", on this machine, or "mllib", the Spark
         session's, for more cells than this machine holds. It finds poorer optima.
-    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
+    n_public, nonfinite, ledger, random_state
         As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
 
     Attributes
@@ -121,22 +133,19 @@ class PrivateKMeans(CentroidClusterer):
     ICDE 2013; Hardt, Talwar, On the geometry of differential privacy, STOC 2010 (the steps' noise).
     """
 
+    _promises = (PureDP, ApproxDP)
+
     def __init__(
         self,
         n_clusters: int | Sequence[int] = 8,
         *,
-        epsilon: Any,
-        domain: Box | None,
-        method: Method = "auto",
-        delta: Any = None,
+        epsilon: Any = None,
+        privacy: PureDP | ApproxDP | None = None,
+        domain: Box | Schema | None = None,
+        method: Method | Synopsis = "auto",
         refine: bool = True,
-        consistency: bool = True,
-        negative: Negative = "norm-cut",
         choose: Literal["elbow", "silhouette", "gap"] = "elbow",
         spark_kmeans: Clusterer = "sklearn",
-        neighbours: Neighbours = "add-remove",
-        entity: str | None = None,
-        max_rows_per_person: int | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
@@ -144,17 +153,12 @@ class PrivateKMeans(CentroidClusterer):
     ) -> None:
         self.n_clusters = n_clusters
         self.epsilon = epsilon
+        self.privacy = privacy
         self.domain = domain
         self.method = method
-        self.delta = delta
         self.refine = refine
-        self.consistency = consistency
-        self.negative = negative
         self.choose = choose
         self.spark_kmeans = spark_kmeans
-        self.neighbours = neighbours
-        self.entity = entity
-        self.max_rows_per_person = max_rows_per_person
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger
@@ -176,11 +180,7 @@ class PrivateKMeans(CentroidClusterer):
             raise InvalidSetting(
                 setting("sample_weight")
                 + " came: a row that counts more than once needs more noise than this.",
-                "Leave it out; for people with several rows give "
-                + setting("entity")
-                + " and "
-                + setting("max_rows_per_person")
-                + ".",
+                "Leave it out; for people with several rows let a schema say whose each row is.",
             )
         super().fit(X)
         if self.synopsis_ is not None:  # they were released on one page, and tell of one total
@@ -188,20 +188,68 @@ class PrivateKMeans(CentroidClusterer):
         warn_if_none_is_told(self.groups_told_, self.rows_told_)
         return self
 
-    def spend(self, rows: Rows, page: Page, budget: Any, rng: Randomness) -> Self:
-        """Do the work of ``fit`` on somebody's page, for this share of its budget."""
-        check_settings(self, rows.domain)
-        check_delta(budget)
-        rings = self._first_look(rows)
-        n_rows, left, noise = self._known_size(rows), Fraction(1), None
-        if n_rows is None:
-            left = 1 - ROWS_SHARE  # [P1]
-            share = PureDP(budget.epsilon * ROWS_SHARE)
-            n_rows = noisy_size(rows, page, share, rng.noise)
-            noise = NoiseSum.geometric(float(share.epsilon))
-        work = Work(rows, page, rng, budget, n_rows, left, rings)
-        self.synopsis_, found = self._found(work)
-        return self._keep(found, settle(n_rows, noise, found.counted, found.sizes))
+    def spend(self, spending: Spending) -> Self:
+        """Do the work of ``fit`` on somebody's page, for this share of its budget.
+
+        In many columns ("wide") the rows are first located, and counted in a view of few axes.
+        """
+        check_settings(self, spending.rows.domain)
+        check_delta(spending.budget)
+        rng, d, counts = spending.rng, spending.box.d, counts_of(self.n_clusters)
+        wide = self.method == "auto" and d > FEW_AXES
+
+        # 1. How many rows there are: every rule below reads this number. A wide table's first pass
+        #    measures them from the middle of the box too.
+        rings = rings_about_middle(spending) if wide else None
+        n_rows, left, row_noise = self._count_rows(spending)  # [P1]
+        spending = replace(spending, n_rows=n_rows)
+        if self.method == "lloyd":
+            self.synopsis_, clusters = None, lloyd(spending.share(left), counts[0])  # [P2]
+            return self._keep(clusters, n_rows, row_noise)
+        if self.method == "hybrid":
+            self.synopsis_, clusters = hybrid(  # [P3]
+                spending.share(left), counts[0], self.spark_kmeans
+            )
+            return self._keep(clusters, n_rows, row_noise)
+
+        # 2. How the rest of the budget is divided; of a wide table, where its rows lie.
+        plan = make_plan(left, spending, counts[-1], wide=wide, refine=self.refine)
+        view, radius_guess = None, 0.3 * math.sqrt(d)
+        if rings is not None:
+            location = locate(spending.share(plan.location), rings)
+            view, radius_guess = location.view(spending, plan.axes), 0.6 * location.spread
+
+        # 3. Cells, finer where rows are, with noisy counts.
+        for_cells = replace(spending.share(plan.cells), view=view)
+        self.synopsis_ = synopsis = self._new_synopsis(for_cells, plan).spend(for_cells)  # [P4]
+        synopsis.guarantee_ = for_cells.budget.simulated(rng.noise.simulation)
+        cells = weighted_cells(synopsis, plan, self.spark_kmeans)
+
+        # 4. Centres of the cells, by weighted k-means; how many, if several numbers came.
+        k = self._choose_k(synopsis, rng)
+        if not plan.steps:
+            return self._keep(centers_of_cells(cells, k, rng), n_rows, row_noise)
+        first = cells.centers(plan.first_clusters(k), rng)
+        centers = cells.placed(first)
+        labelled_by = Nearest(first) if cells.in_shadow else None
+
+        # 5. Steps: a radius that holds about half of the rows, then the noisy means within it.
+        for step in plan.steps:  # [P5]
+            rings = read_rings(spending, centers, labelled_by, cells.view)
+            radius = pick_radius(
+                rings, spending.share(plan.radius), guess=radius_guess, of=f"radius of {step.name}"
+            )
+            for_means = spending.share(step.means, delta=step.means / plan.means)
+            means = move_to_means(rings, radius, for_means, of=f"means of {step.name}")
+            centers, labelled_by = means.centers, None
+            if step.small_clusters:
+                centers = join_small_clusters(means, k, rng)
+
+        # 6. Centres that the plan left without a step are cells.
+        clusters = Clusters.from_means(means)
+        if len(centers) < k:
+            clusters = cells.complete(clusters, k)
+        return self._keep(clusters, n_rows, row_noise)
 
     @classmethod
     def from_synopsis(
@@ -226,23 +274,33 @@ class PrivateKMeans(CentroidClusterer):
             Of the runs of k-means; these draws protect nothing.
         """
         check_clusterer(spark_kmeans)
-        settings = {"epsilon": synopsis.epsilon, "domain": synopsis.domain}
+        settings = {name: getattr(synopsis, name) for name in ("epsilon", "privacy", "domain")}
         own: dict[str, Any] = {"spark_kmeans": spark_kmeans, "random_state": random_state}
         model = cls(n_clusters, **settings, **own, refine=False)
         cells, rng = cell_points(synopsis, by=spark_kmeans), Randomness(random_state)
-        k = model._chosen(synopsis, rng)
+        k = model._choose_k(synopsis, rng)
         model.synopsis_, model.guarantee_ = synopsis, synopsis.guarantee_
-        found = centers_of_cells(cells, k, rng)
-        totals = settle(synopsis.n_rows_, None, found.counted, found.sizes)
-        model._keep(found, replace(totals, within=synopsis.rows_within()))
+        clusters = centers_of_cells(cells, k, rng)
+        totals = settle(synopsis.n_rows_, None, clusters.counted, clusters.sizes)
+        model._publish(clusters, replace(totals, within=synopsis.rows_within()))
         warn_if_none_is_told(model.groups_told_, model.rows_told_)
         return model
 
-    def _promise(self) -> Any:
-        pure = super()._promise()
-        if self.delta is None:
-            return pure
-        return ApproxDP(pure.epsilon, self.delta, neighbours=pure.neighbours, rows=pure.rows)
+    def _settings(self) -> dict[str, Any]:
+        """The parameters as JSON has them, without the domain and what belongs to one run."""
+        names = ("choose", "n_clusters", "n_public", "nonfinite", "refine", "spark_kmeans")
+        params = {name: getattr(self, name) for name in names}
+        if isinstance(self.n_clusters, range | tuple):
+            params["n_clusters"] = list(self.n_clusters)
+        return dict(sorted((params | written_method(self.method) | written_promise(self)).items()))
+
+    @classmethod
+    def _parameters(cls, settings: Mapping[str, Any], box: Box) -> dict[str, Any]:
+        """Back from ``_settings``."""
+        params = read_method(read_promise(settings, box))
+        if isinstance(params["n_clusters"], list):
+            params["n_clusters"] = tuple(params["n_clusters"])
+        return params
 
     def _release_name(self, rows: Rows) -> str:
         counts = counts_of(self.n_clusters)
@@ -250,34 +308,41 @@ class PrivateKMeans(CentroidClusterer):
             return f"{counts[0]} to {counts[-1]} groups"
         return f"{counts[0]} {'group' if counts[0] == 1 else 'groups'}"
 
-    def _first_look(self, rows: Rows) -> Rings | None:
-        """What a wide table will be located by: read first, so that its size comes with it."""
-        wide = self.method == "auto" and len(rows.domain.names) > FEW_AXES  # type: ignore[union-attr]
-        return about_the_middle(rows) if wide else None
+    def _count_rows(self, spending: Spending) -> tuple[int, Fraction, NoiseSum | None]:
+        """The number of rows, the share of the budget that is left, and the noise in the number."""
+        known = self._known_size(spending.rows)
+        if known is not None:
+            return known, Fraction(1), None
+        share = spending.share(ROW_COUNT_SHARE)
+        return share.count_rows(), 1 - ROW_COUNT_SHARE, NoiseSum.geometric(share.epsilon)
 
-    def _found(self, work: Work) -> tuple[Synopsis | None, Found]:
-        counts = counts_of(self.n_clusters)
-        if self.method == "lloyd":
-            return None, lloyd(work, counts[0])  # [P2]
-        if self.method == "hybrid":
-            return hybrid(work, counts[0], self.spark_kmeans, negative=self.negative)  # [P3]
-        how = (self.refine, self.consistency, self.negative, self.spark_kmeans)
-        asked = CellSettings(self.method, *how)
-        synopsis, refinement = begin(work, counts[-1], asked)  # [P4]
-        return synopsis, refinement.centers(self._chosen(synopsis, work.rng))  # [P5]
+    def _new_synopsis(self, spending: Spending, plan: Plan) -> Synopsis:
+        """The synopsis that the method asks for, not fitted yet."""
+        if plan.location:
+            synopsis: Synopsis = UniformGrid(cells=plan.cells_an_axis)
+        elif self.method == "auto":
+            synopsis = AdaptiveGrid(max_cells=MOST_CELLS)
+        else:
+            synopsis = synopsis_of_method(self.method)
+        box = box_of(spending.rows, None)
+        return synopsis.set_params(epsilon=spending.budget.epsilon, domain=box)  # type: ignore[no-any-return]
 
-    def _chosen(self, synopsis: Synopsis, rng: Randomness) -> int:
+    def _choose_k(self, synopsis: Synopsis, rng: Randomness) -> int:
         counts = counts_of(self.n_clusters)
         if len(counts) == 1:
             return counts[0]
         return choices.k(synopsis, by=self.choose, among=counts, random_state=rng.seed()).value
 
-    def _keep(self, found: Found, totals: Totals) -> Self:
-        self.cluster_centers_ = self._bounds.unscale(found.centers, -1, 1)
+    def _keep(self, clusters: Clusters, n_rows: int, row_noise: NoiseSum | None) -> Self:
+        """Publish centres and sizes, these and the number of rows made one."""
+        return self._publish(clusters, settle(n_rows, row_noise, clusters.counted, clusters.sizes))
+
+    def _publish(self, clusters: Clusters, totals: Totals) -> Self:
+        self.cluster_centers_ = self.box.unscale(clusters.centers, -1, 1)
         self.n_rows_, self.n_rows_within_ = totals.n_rows, totals.within
         self.cluster_weights_, self.size_reach_ = totals.sizes, totals.reach
         self.groups_told_, self.rows_told_ = totals.told, totals.rows_told
-        self.expected_error_ = np.minimum(found.errors, 2 * math.sqrt(self._bounds.d))
-        self.n_clusters_ = len(found.centers)
-        self.n_features_in_ = self._bounds.d
+        self.expected_error_ = np.minimum(clusters.errors, 2 * math.sqrt(self.box.d))
+        self.n_clusters_ = len(clusters.centers)
+        self.n_features_in_ = self.box.d
         return self

@@ -1,46 +1,82 @@
 """How a budget is divided and what it buys: rules that read released and public numbers only."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+
+from shoal.estimator import Spending
 
 __all__ = [
     "FEW_AXES",
+    "MOST_CELLS",
     "Plan",
+    "Step",
     "cells_alone",
     "cells_then_step",
     "location_share",
+    "make_plan",
     "plan_of_view",
     "strength",
+    "view_cells_an_axis",
 ]
 
 FEW_AXES = 5  # up to here the cells are those of the box itself
+MOST_CELLS = 100_000  # more would cost more to cluster than they tell
 _MOST_AXES = 12
 _RADIUS = Fraction(1, 50)  # of the whole budget, for the radius of each step
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Shares of the whole budget, by name, and what is done with them.
+class Step:
+    """One step towards noisy means.
 
-    Attributes
+    Parameters
+    ----------
+    name
+        Of what, for the ledger.
+    means
+        The share of the whole budget for its noisy means; its radius has one of its own.
+    small_clusters
+        Whether it finds the means of many small clusters, which are then joined.
+    """
+
+    name: str
+    means: Fraction
+    small_clusters: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How the budget is divided, in shares of the whole, and what is done with it.
+
+    Parameters
     ----------
     axes
         How many axes the cells have.
     cells
         The share of the cells.
-    micro, micro_clusters
-        The share of the step that finds the means of many small clusters, and how many; 0 without.
-    steps, refined
-        The share of each last step, and how many centres they move: 0 without.
+    micro
+        The share of the step that finds the means of many small clusters; 0 without.
+    micro_clusters
+        How many small clusters; 0 without.
+    last_steps
+        The share of each last step.
+    refined
+        How many centres the last steps move.
+    location
+        The share for where the rows of a wide table lie; 0 in few columns.
+    cells_an_axis
+        Of a wide table's view.
     """
 
     axes: int
     cells: Fraction
     micro: Fraction
     micro_clusters: int
-    steps: tuple[Fraction, ...]
+    last_steps: tuple[Fraction, ...]
     refined: int
+    location: Fraction = Fraction(0)
+    cells_an_axis: int = 0
 
     @property
     def radius(self) -> Fraction:
@@ -48,10 +84,56 @@ class Plan:
         return _RADIUS
 
     @property
-    def for_steps(self) -> Fraction:
+    def steps(self) -> tuple[Step, ...]:
+        """All steps, in order; none where the cells take everything."""
+        small = [Step("small clusters", self.micro - _RADIUS, True)] if self.micro_clusters else []
+        last = enumerate(self.last_steps, start=1)
+        return (*small, *(Step(f"clusters, step {n}", share - _RADIUS) for n, share in last))
+
+    @property
+    def means(self) -> Fraction:
         """The shares of all steps together, without their radii."""
-        steps = (self.micro, *self.steps) if self.micro else self.steps
-        return sum((step - _RADIUS for step in steps), Fraction(0))
+        return sum((step.means for step in self.steps), Fraction(0))
+
+    def first_clusters(self, k: int) -> int:
+        """How many centres the cells are to give the first step, of ``k`` that are wanted."""
+        return self.micro_clusters or min(self.refined, k)
+
+
+def make_plan(left: Fraction, spending: Spending, k: int, *, wide: bool, refine: bool) -> Plan:
+    """The plan for so many rows, columns and clusters: released and public numbers alone.
+
+    Parameters
+    ----------
+    left
+        The share of the budget that is left.
+    spending
+        The whole budget, and the number of rows.
+    k
+        How many clusters, at most.
+    wide
+        Whether rows are to be located and counted in a view.
+    refine
+        Whether steps may follow the cells.
+    """
+    assert spending.n_rows is not None
+    n_rows, epsilon, d = spending.n_rows, spending.epsilon, spending.box.d
+    if not wide:
+        return cells_then_step(left, n_rows, epsilon, d, k) if refine else cells_alone(left, d)
+    location = location_share(n_rows, epsilon, d)
+    plan = plan_of_view(left - location, n_rows, epsilon, d, k)
+    if not refine:
+        plan = cells_alone(left - location, plan.axes)
+    finest = view_cells_an_axis(n_rows * epsilon * float(plan.cells), plan.axes)
+    return replace(plan, location=location, cells_an_axis=finest)
+
+
+def view_cells_an_axis(rows_epsilon: float, axes: int) -> int:
+    """(N epsilon / 5)^(2 / (2 + p)): the rule of the uniform grid, twice as fine, within limits."""
+    wanted: int = max(2, round((rows_epsilon / 5) ** (2 / (2 + axes))))
+    while wanted > 2 and wanted**axes > MOST_CELLS:
+        wanted -= 1
+    return wanted
 
 
 def hardness(d: int) -> float:
@@ -88,8 +170,8 @@ def cells_then_step(left: Fraction, n_rows: int, epsilon: float, d: int, k: int)
         Released or public number of rows, the whole budget for one row, columns, clusters.
     """
     # Measured: where a step's noise would be large beside that of the cells, they take it all.
-    felt = strength(n_rows, epsilon * float(left) * 0.27, d, k)
-    if felt < (12 if d < 4 else 4):
+    stands_out = strength(n_rows, epsilon * float(left) * 0.27, d, k)
+    if stands_out < (12 if d < 4 else 4):
         return cells_alone(left, d)
     cells = left * Fraction(6, 10)
     return Plan(d, cells, Fraction(0), 0, (left - cells,), k)
@@ -106,9 +188,9 @@ def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) ->
     axes = min(d, _MOST_AXES, max(2, int(math.log2(max(n_rows * epsilon, 1)))))
     shadow = axes < d
     micro = left * (Fraction(30, 100) if shadow else Fraction(35, 100))
-    rows_felt = n_rows * epsilon * float(micro - _RADIUS)  # by the micro step
+    rows_epsilon = n_rows * epsilon * float(micro - _RADIUS)  # of the micro step
     most = 3 * k if shadow else 4 * k  # a shadow tells fewer of them apart
-    small = min(most, int(rows_felt * math.sqrt(0.1 if shadow else 0.06) / hardness(d)))
+    small = min(most, int(rows_epsilon * math.sqrt(0.1 if shadow else 0.06) / hardness(d)))
     if 2 * small < 3 * k:
         return _without_micro(left, axes, n_rows * epsilon, d, k)
     cells = left * (Fraction(20, 100) if shadow else Fraction(30, 100))
@@ -118,10 +200,10 @@ def plan_of_view(left: Fraction, n_rows: int, epsilon: float, d: int, k: int) ->
     return Plan(axes, cells, micro, small, steps, k)
 
 
-def _without_micro(left: Fraction, axes: int, felt: float, d: int, k: int) -> Plan:
+def _without_micro(left: Fraction, axes: int, rows_epsilon: float, d: int, k: int) -> Plan:
     cells = left * Fraction(30, 100)
     step = left - cells
-    stand_out = int(felt * float(step - _RADIUS) * math.sqrt(0.3) / hardness(d))
+    stand_out = int(rows_epsilon * float(step - _RADIUS) * math.sqrt(0.3) / hardness(d))
     return Plan(axes, cells, Fraction(0), 0, (step,), min(max(stand_out, 1), k))
 
 

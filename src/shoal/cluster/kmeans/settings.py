@@ -1,44 +1,42 @@
 """What can be told wrong about the settings of private k-means before a row is read."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
-from shoal.cluster.kmeans.weighted import Clusterer
-from shoal.domain import Box
+from sklearn.base import clone
+
 from shoal.domain.view import MOST_AXES
-from shoal.engine.spark.availability import spark_part
-from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, Text, TooLarge, setting
+from shoal.engine.mllib import check_session
+from shoal.errors import ConflictingSettings, InvalidBudget, InvalidSetting, Text, TooLarge, setting
+from shoal.estimator import numeric_box
 from shoal.privacy import ApproxDP
 from shoal.privacy.exact import whole_number
-from shoal.synopsis.weights import Negative, check_negative
+from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
 
 __all__ = [
     "METHODS",
-    "CellSettings",
     "Method",
     "check_clusterer",
     "check_delta",
+    "check_method",
     "check_settings",
     "counts_of",
+    "read_method",
+    "synopsis_of_method",
+    "written_method",
 ]
 
 Method = Literal["auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid"]
 METHODS = ("auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid")
 WITH_OWN_STEPS = ("lloyd", "hybrid")
+SYNOPSES: dict[str, type[Synopsis]] = {
+    "adaptive-grid": AdaptiveGrid,
+    "uniform-grid": UniformGrid,
+    "privtree": PrivTree,
+}
+_NOT_OF_A_METHOD = ("epsilon", "privacy", "domain", "n_public", "ledger", "random_state")
 _LEAST_DELTA = Fraction(1, 10**95)  # steps divide it, and Gaussian noise goes down to 1e-100
-
-
-@dataclass(frozen=True)
-class CellSettings:
-    """How the cells are made, and whether steps may follow."""
-
-    method: Method = "auto"
-    refine: bool = True
-    consistency: bool = True
-    negative: Negative = "norm-cut"
-    spark_kmeans: Clusterer = "sklearn"
 
 
 def counts_of(n_clusters: int | Sequence[int]) -> tuple[int, ...]:
@@ -66,9 +64,7 @@ def counts_of(n_clusters: int | Sequence[int]) -> tuple[int, ...]:
 def check_settings(model: Any, domain: object) -> None:
     """Refuse what cannot work, whatever the rows."""
     counts = counts_of(model.n_clusters)
-    if model.method not in METHODS:
-        raise InvalidSetting.of("method", f"is none of {', '.join(map(repr, METHODS))}", "auto")
-    check_negative(model.negative)
+    check_method(model.method)
     check_clusterer(model.spark_kmeans)
     _check_domain(domain)
     own_steps = model.method in WITH_OWN_STEPS
@@ -79,12 +75,60 @@ def check_settings(model: Any, domain: object) -> None:
             + setting("method", "auto")
             + ", which chooses among them on its cells.",
         )
-    if model.delta is not None and (own_steps or not model.refine):
+    if isinstance(model.privacy, ApproxDP) and (own_steps or not model.refine):
         raise InvalidSetting(
-            setting("delta")
-            + " came, and nothing would use it: it buys Gaussian noise for refining steps.",
+            "A delta came, and nothing would use it: it buys Gaussian noise for refining steps.",
             "Leave it out, or use " + _refining(own_steps) + ".",
+            setting="privacy",
         )
+
+
+def check_method(method: object) -> None:
+    """Refuse a method there is not, and a synopsis with a promise of its own."""
+    if isinstance(method, Synopsis):
+        if any(getattr(method, name) is not None for name in _NOT_OF_A_METHOD):
+            raise ConflictingSettings(
+                "The synopsis that is the method has a promise, bounds, a ledger or a seed of its "
+                "own.",
+                "Give these to PrivateKMeans, e.g. method=AdaptiveGrid(consistency=False).",
+            )
+    elif method not in METHODS:
+        known = ", ".join(map(repr, METHODS))
+        raise InvalidSetting.of("method", f"is neither a synopsis nor one of {known}", "auto")
+
+
+def synopsis_of_method(method: Any) -> Synopsis:
+    """The synopsis a method counts cells with, not fitted: a copy of the one that was given."""
+    if isinstance(method, Synopsis):
+        return clone(method)  # type: ignore[no-any-return]
+    return SYNOPSES[method]()
+
+
+def written_method(method: Any) -> dict[str, Any]:
+    """A method as saved models have it: flat, so that older folders still load."""
+    if not isinstance(method, Synopsis):
+        return {"method": method, "consistency": True, "negative": "norm-cut"}
+    params = {name: v for name, v in method._settings_of_cells().items() if name != "negative"}
+    usual = type(method)()._settings_of_cells()
+    written = {
+        "method": next(name for name, kind in SYNOPSES.items() if type(method) is kind),
+        "consistency": params.pop("consistency", True),
+        "negative": method.negative,
+    }
+    own = {name: value for name, value in params.items() if value != usual[name]}
+    return written | ({"method_settings": own} if own else {})
+
+
+def read_method(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters from settings that hold a ``written_method``: the same, without its keys."""
+    rest = dict(settings)
+    method, consistency = rest.pop("method", "auto"), rest.pop("consistency", True)
+    own = {"negative": rest.pop("negative", "norm-cut"), **rest.pop("method_settings", {})}
+    if (consistency, own) == (True, {"negative": "norm-cut"}) or method in WITH_OWN_STEPS:
+        return rest | {"method": method}
+    kind = SYNOPSES.get(method, AdaptiveGrid)
+    flat = {"consistency": consistency} if kind is AdaptiveGrid else {}
+    return rest | {"method": kind(**flat, **own)}
 
 
 def _refining(own_steps: bool) -> Text:
@@ -99,7 +143,7 @@ def check_clusterer(spark_kmeans: object) -> None:
             "Leave it out: scikit-learn's finds better centres, on this machine.",
         )
     if spark_kmeans == "mllib":
-        spark_part().active_session()
+        check_session()
 
 
 def check_delta(budget: object) -> None:
@@ -108,9 +152,7 @@ def check_delta(budget: object) -> None:
         budget.epsilon <= 100 and budget.delta >= _LEAST_DELTA
     ):
         raise InvalidBudget(
-            "With a delta, "
-            + setting("epsilon")
-            + " goes up to 100 and delta down to 1e-95, for one row.",
+            "With a delta, epsilon goes up to 100 and delta down to 1e-95, for one row.",
             "Choose another "
             + setting("delta")
             + " or "
@@ -119,15 +161,11 @@ def check_delta(budget: object) -> None:
         )
 
 
-def _check_domain(domain: object) -> None:
-    if not isinstance(domain, Box):
-        raise InvalidDomain(
-            f"A {type(domain).__name__} came as domain; k-means is for numbers.",
-            "Give the box of the numeric columns, e.g. schema.box.",
-        )
-    if domain.d > MOST_AXES:
+def _check_domain(domain: Any) -> None:
+    box = numeric_box(domain)
+    if box.d > MOST_AXES:
         raise TooLarge(
-            f"A box of {domain.d} columns came; private k-means takes {MOST_AXES} at most.",
+            f"A box of {box.d} columns came; private k-means takes {MOST_AXES} at most.",
             "Choose the columns that matter, e.g. box.select([...]).",
             reason="columns",
         )

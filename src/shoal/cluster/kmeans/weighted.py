@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from shoal.domain.box import Matrix
-from shoal.engine.spark.availability import spark_part
+from shoal.engine.mllib import mllib_centers
 from shoal.randomness import Randomness
 
 __all__ = [
@@ -51,7 +51,7 @@ def weighted_centers(
     """
     points, weights = padded(points, weights, k)
     if by == "mllib" and k > 1:  # Spark refuses to find one mean
-        centers = spark_part().mllib_centers(points, weights, k, rng.seed())
+        centers = mllib_centers(points, weights, k, rng.seed())
         return farthest(centers, points, weights, k)  # k-means|| may stop at fewer
     found: Matrix = weighted_kmeans(points, weights, k, rng.seed(), n_init).cluster_centers_
     return found

@@ -12,31 +12,38 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.local import saving
-from shoal.cluster.local.entry import (
-    as_local,
-    box_of,
-    own_reports,
-    records,
-    refuse_frame,
-    refuse_too_few,
-)
 from shoal.cluster.local.evidence import Evidence, evidence_of
-from shoal.cluster.local.methods.dispatch import chosen, method_named
-from shoal.cluster.local.methods.moments import debiased_covariance, noise_variance
-from shoal.cluster.local.methods.outcome import Learnt, Progress, Row, nearest, rising
-from shoal.cluster.local.spark import (
-    Away,
+from shoal.cluster.local.frames import (
+    CenterDistances,
     FrameReports,
-    Gathered,
+    GatheredReports,
     NearestCenter,
     distances,
     with_columns,
 )
+from shoal.cluster.local.inputs import (
+    box_of,
+    check_reports,
+    local_guarantee,
+    records,
+    refuse_frame,
+    refuse_too_few,
+)
+from shoal.cluster.local.methods.dispatch import choose_method, method_by_name
+from shoal.cluster.local.methods.moments import debiased_covariance, noise_variance
+from shoal.cluster.local.methods.result import (
+    LearningResult,
+    Progress,
+    Row,
+    increasing_progress,
+    nearest,
+)
 from shoal.cluster.model_folder import save_model
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.engine.entry import is_spark_frame
+from shoal.engine.entry import by_engine
 from shoal.engine.rows import Mapper
+from shoal.engine.table import FrameTable
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import Prior, RandomizedResponse, Reports
 from shoal.mechanisms.local.laplace.prior import laplace_of
@@ -48,7 +55,7 @@ from shoal.randomness import Randomness, Seed
 
 __all__ = [
     "LocalClusterer",
-    "measured",
+    "distance_units",
 ]
 
 
@@ -104,7 +111,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     --------
     >>> from shoal.mechanisms import PlanarLaplace
     >>> rows = np.repeat([[1.0, 1.0], [5.0, 5.0]], 500, axis=0)
-    >>> noise = PlanarLaplace(2.0, bounds=Box(x=(0, 6), y=(0, 6)))
+    >>> noise = PlanarLaplace(2.0, domain=Box(x=(0, 6), y=(0, 6)))
     >>> reports = noise.release(rows, Randomness(7).noise)  # on the clients
     >>> model = LocalClusterer(2, mechanism=noise, random_state=7).fit(reports)
     >>> sorted(model.cluster_centers_.round().tolist())
@@ -135,21 +142,21 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     def fit(self, reports: Reports | FrameReports, y: None = None) -> Self:
         """Learn from reports of ``mechanism``; rows, bare arrays and bare frames are refused."""
         if isinstance(reports, FrameReports):
-            reports = reports.gathered(self.random_state)
-        k, own = self._clusters(), own_reports(reports, self.mechanism, self.method == "plain")
+            reports = reports.gather(self.random_state)
+        k, own = self._clusters(), check_reports(reports, self.mechanism, self.method == "plain")
         refuse_too_few(own, k)
-        name = chosen(own, k) if self.method == "auto" else self.method
-        learn = method_named(name)
-        self.units_ = measured(self.scale, own)
+        name = choose_method(own, k) if self.method == "auto" else self.method
+        learn = method_by_name(name)
+        self.units_ = distance_units(self.scale, own)
         rng = Randomness(self.random_state)
-        progress = rising(self.progress)
-        found = learn(own, k, rng, self.units_, lambda share: progress(0.9 * share))  # [P1]
-        self.cluster_centers_ = found.centers
-        self.density_ = Prior(found.points, found.weights)
-        self.report_labels_ = self._report_labels(own, found)
+        progress = increasing_progress(self.progress)
+        result = learn(own, k, rng, self.units_, lambda share: progress(0.9 * share))  # [P1]
+        self.cluster_centers_ = result.centers
+        self.density_ = Prior(result.points, result.weights)
+        self.report_labels_ = self._report_labels(own, result)
         self.method_, self.n_reports_ = name, len(own)
-        self.n_used_ = len(own) if found.counted else len(own.values)
-        self.n_features_in_ = found.centers.shape[1]
+        self.n_used_ = len(own) if result.counted else len(own.values)
+        self.n_features_in_ = result.centers.shape[1]
         self.guarantee_: Guarantee = own.guarantee  # [P1] nothing else was spent
         progress(1.0)
         return self
@@ -163,10 +170,12 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         column ``label``.
         """
         check_is_fitted(self)
-        if is_spark_frame(X):
-            kernel = NearestCenter(self.cluster_centers_, self.units_)
-            return self._with_columns(X, kernel, ["label"])
-        return self._nearest(records(X, self.domain, self.n_features_in_))
+        kernel = NearestCenter(self.cluster_centers_, self.units_)
+        return by_engine(
+            X,
+            embedded=lambda X: self._nearest(records(X, self.domain, self.n_features_in_)),
+            distributed=lambda table: self._with_columns(table, kernel, ["label"]),
+        )
 
     def transform(self, X: Any) -> Any:
         """The distance of each record to each centre, in ``units_``: for the client alone.
@@ -174,11 +183,13 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         Returns an array; a Spark frame comes back with columns ``distance0``, ``distance1``, ...
         """
         check_is_fitted(self)
-        if is_spark_frame(X):
-            names = [f"distance{i}" for i in range(len(self.cluster_centers_))]
-            return self._with_columns(X, Away(self.cluster_centers_, self.units_), names)
-        own = records(X, self.domain, self.n_features_in_)
-        return np.column_stack(distances(own, self.cluster_centers_, self.units_))
+        kernel = CenterDistances(self.cluster_centers_, self.units_)
+        names = [f"distance{i}" for i in range(len(self.cluster_centers_))]
+        return by_engine(
+            X,
+            embedded=self._distances,
+            distributed=lambda table: self._with_columns(table, kernel, names),
+        )
 
     def control(
         self, n: int | None = None, *, at: ArrayLike | None = None, random_state: Seed = None
@@ -226,9 +237,9 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
             counted: none of them is on this machine.
         """
         if isinstance(reports, FrameReports):
-            reports = reports.gathered(self.random_state)
-        own = own_reports(reports, self.mechanism, self.method == "plain")
-        if isinstance(own, Gathered) and not len(own.values):
+            reports = reports.gather(self.random_state)
+        own = check_reports(reports, self.mechanism, self.method == "plain")
+        if isinstance(own, GatheredReports) and not len(own.values):
             return None
         return evidence_of(self, Reports(own.values, own.mechanism, own.remap), random_state)
 
@@ -246,7 +257,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         """What a client has been promised once it sent both a report and a label."""
         label = self.label_mechanism(epsilon).guarantee  # [P3]
         seeded = hasattr(self, "guarantee_") and self.guarantee_.simulation
-        return as_local(self.mechanism).simulated(seeded) + label  # [P3]
+        return local_guarantee(self.mechanism).simulated(seeded) + label  # [P3]
 
     def answer(
         self,
@@ -291,8 +302,12 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     def to_result(self) -> Result:
         """What a page shows: settings, which are public, and what was learnt from reports."""
         check_is_fitted(self)
-        told = {"n_clusters": self.n_clusters, "mechanism": self.mechanism, "method": self.method_}
-        settings = {name: Public(value) for name, value in told.items()}
+        public = {
+            "n_clusters": self.n_clusters,
+            "mechanism": self.mechanism,
+            "method": self.method_,
+        }
+        settings = {name: Public(value) for name, value in public.items()}
         names = ("cluster_centers_", "density_", "n_reports_", "n_used_", "units_")
         released = {name: Released(getattr(self, name)) for name in names}
         return Result("clusters of reports", self.guarantee_, settings, released)
@@ -326,13 +341,17 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
             raise InvalidSetting.of("n_clusters", "is no whole number from 1 up", 5)
         return k
 
-    def _report_labels(self, own: Reports, found: Learnt) -> NDArray[np.int64] | None:
-        if isinstance(own, Gathered):
+    def _report_labels(self, own: Reports, result: LearningResult) -> NDArray[np.int64] | None:
+        if isinstance(own, GatheredReports):
             return None  # they stay where the reports are
-        return self._nearest(own.values) if found.labels is None else found.labels
+        return self._nearest(own.values) if result.labels is None else result.labels
 
-    def _with_columns(self, frame: Any, kernel: Mapper, names: list[str]) -> Any:
-        return with_columns(frame, self.domain, self.n_features_in_, kernel, names)
+    def _with_columns(self, table: FrameTable, kernel: Mapper, names: list[str]) -> Any:
+        return with_columns(table, self.domain, self.n_features_in_, kernel, names)
+
+    def _distances(self, X: Any) -> Matrix:
+        own = records(X, self.domain, self.n_features_in_)
+        return np.column_stack(distances(own, self.cluster_centers_, self.units_))
 
     def _nearest(self, points: Matrix) -> NDArray[np.int64]:
         return nearest(points, self.cluster_centers_, self.units_)
@@ -353,7 +372,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         return np.asarray(self.density_.weights @ self.density_.atoms)
 
 
-def measured(scale: Any, reports: Reports) -> Row:
+def distance_units(scale: Any, reports: Reports) -> Row:
     """How much of each column, in raw units, counts as one unit of distance.
 
     Parameters
@@ -381,5 +400,5 @@ def _spread(reports: Reports) -> Row:
     """
     mechanism, (n, d) = laplace_of(reports), reports.values.shape
     least = noise_variance(mechanism, d) * np.sqrt(2 * (d + 4) / ((d + 1) * n))
-    found = np.diag(debiased_covariance(reports)) / mechanism.space.units(d) ** 2
-    return np.asarray(np.sqrt(np.maximum(found, least)) * mechanism.space.units(d))
+    variances = np.diag(debiased_covariance(reports)) / mechanism.space.units(d) ** 2
+    return np.asarray(np.sqrt(np.maximum(variances, least)) * mechanism.space.units(d))

@@ -80,8 +80,8 @@ def evidence_of(model: Any, reports: Reports, random_state: Seed = None) -> Evid
         gain = (first.gain(second, nothing) + second.gain(first, nothing)) / 2
         margins[name] = gain / _usual_gain(nothing)
         gains.append(gain)
-    told = all(margin > NEEDED for margin in margins.values())
-    return Evidence(told, margins, NEEDED, math.exp(min(gains)))
+    is_clear = all(margin > NEEDED for margin in margins.values())
+    return Evidence(is_clear, margins, NEEDED, math.exp(min(gains)))
 
 
 def _usual_gain(nothing: "list[_Half]") -> float:

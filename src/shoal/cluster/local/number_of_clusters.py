@@ -8,20 +8,20 @@ from shoal.cluster.choose import Choice
 from shoal.cluster.choose import k as choose_k
 from shoal.cluster.choose.count import Rule
 from shoal.cluster.kmeans.settings import counts_of
-from shoal.cluster.local.estimator import LocalClusterer, measured
-from shoal.cluster.local.methods.bumps import Cells, fitted, greedy_start
+from shoal.cluster.local.estimator import LocalClusterer, distance_units
+from shoal.cluster.local.methods.gaussian_groups import Cells, fit_groups, greedy_start
 from shoal.cluster.local.methods.grid import cells_of
 from shoal.mechanisms import LocalGrid, NDLaplace
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness, Seed
 
-__all__ = ["clusters_among"]
+__all__ = ["choose_number"]
 
 _WIDTHS = (0.5, 1.0, 2.0)  # of the usual one: where fits start
 _STARTS = 2  # of each
 
 
-def clusters_among(
+def choose_number(
     reports: Reports, among: Sequence[int], by: Rule = "elbow", *, random_state: Seed = None
 ) -> Choice[int]:
     """Choose the number of clusters on the density behind the reports, at no further cost.
@@ -47,12 +47,13 @@ def clusters_among(
     >>> rows = np.random.default_rng(7).normal(np.repeat(places, 10_000, axis=0), 0.04)
     >>> grid = LocalGrid(Box.unit(2), epsilon=2.0, n_expected=30_000)
     >>> reports = grid.release(rows, Randomness(7).noise)
-    >>> clusters_among(reports, range(2, 7), random_state=7).value
+    >>> choose_number(reports, range(2, 7), random_state=7).value
     3
     """
     counts, rng = counts_of(among), Randomness(random_state)
-    grid = isinstance(reports.mechanism, LocalGrid)
-    k = _worth_most(cells_of(reports, measured(None, reports)), counts, rng) if grid else counts[0]
+    k = counts[0]
+    if isinstance(reports.mechanism, LocalGrid):
+        k = _worth_most(cells_of(reports, distance_units(None, reports)), counts, rng)
     method = "em" if isinstance(reports.mechanism, NDLaplace) else "auto"
     model = LocalClusterer(
         k, mechanism=reports.mechanism, method=method, random_state=rng.seed()
@@ -72,4 +73,4 @@ def _worth_most(cells: Cells, counts: Sequence[int], rng: Randomness) -> int:
 def _least_cost(cells: Cells, k: int, rng: Randomness) -> float:
     starts = (greedy_start(cells, k, width * cells.usual_width, 1.0, rng.compute)
               for width in _WIDTHS for _ in range(_STARTS))  # fmt: skip
-    return min(fitted(cells, start).cost for start in starts)
+    return min(fit_groups(cells, start).cost for start in starts)

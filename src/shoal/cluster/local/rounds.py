@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.cluster.kmeans.weighted import weighted_centers
 from shoal.cluster.local.methods import grid
-from shoal.cluster.local.methods.bumps import fits_of, spare_places
+from shoal.cluster.local.methods.gaussian_groups import fit_from_many_starts, unexplained_places
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting, NotAReport
@@ -78,7 +78,7 @@ class LocalRounds:
     >>> while rounds.mechanism is not None:
     ...     own = people[groups == rounds.round]  # each on its own client
     ...     reports = rounds.mechanism.release(own, Randomness(rounds.round).noise)
-    ...     rounds = rounds.heard(reports, random_state=7)
+    ...     rounds = rounds.advance(reports, random_state=7)
     >>> error = abs(np.sort(rounds.cluster_centers, axis=0) - middles).max()
     >>> bool(error < 0.02)
     True
@@ -135,7 +135,7 @@ class LocalRounds:
         """In which round each of ``n`` people reports, drawn without looking at rows."""
         return np.asarray(np.searchsorted(np.cumsum(_SHARES)[:-1], rng.random(n), "right"))  # [P1]
 
-    def heard(self, reports: Reports, random_state: Seed = None) -> "LocalRounds":
+    def advance(self, reports: Reports, random_state: Seed = None) -> "LocalRounds":
         """The next state, from all reports of this round.
 
         Parameters
@@ -175,7 +175,7 @@ class LocalRounds:
         groups = state.groups(len(people), rng.noise)
         while (mechanism := state.mechanism) is not None:
             reports = mechanism.release(people[groups == state.round], rng.noise)
-            state = state.heard(reports, rng.seed())
+            state = state.advance(reports, rng.seed())
         return state
 
 
@@ -183,10 +183,10 @@ def _candidates(reports: Reports, k: int, rng: Randomness) -> Matrix:
     """The centres to be had from counts of cells, and spare ones, where half a side is 1."""
     box = grid.grid_of(reports).domain
     cells = grid.cells_of(reports, (box.high - box.low) / 2)
-    fits = fits_of(cells, k, rng.compute)
+    fits = fit_from_many_starts(cells, k, rng.compute)
     centers = weighted_centers(*grid.density_of(cells, fits), k, rng, _RUNS)
     best = min(fits, key=lambda fit: fit.cost)
-    return np.vstack([centers, spare_places(cells, best, (k + 1) // 2, rng.compute)])
+    return np.vstack([centers, unexplained_places(cells, best, (k + 1) // 2, rng.compute)])
 
 
 def _moved(mechanism: ResidualSign, reports: Reports, k: int, rng: Randomness) -> Matrix:

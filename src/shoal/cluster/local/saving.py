@@ -10,7 +10,7 @@ from shoal import mechanisms
 from shoal.domain import Box
 from shoal.errors import UnreadableModel
 from shoal.mechanisms import Prior
-from shoal.perturb.settings import settings_of
+from shoal.perturb.settings import parameters_of, settings_of
 from shoal.synopsis.folder import box_from
 
 __all__ = ["document", "fill", "mechanism_of", "settings", "tables"]
@@ -21,11 +21,11 @@ CENTERS, DENSITY = "centers.csv", "density.parquet"
 def document(model: Any) -> dict[str, Any]:
     """Settings and what was released beside the tables."""
     scale = model.scale
-    told = {"n_clusters": int(model.n_clusters), "method": model.method}
-    told["scale"] = scale if scale is None or isinstance(scale, str) else list(map(float, scale))
+    flat = {"n_clusters": int(model.n_clusters), "method": model.method}
+    flat["scale"] = scale if scale is None or isinstance(scale, str) else list(map(float, scale))
     released = {name: getattr(model, name) for name in ("method_", "n_reports_", "n_used_")}
     return {
-        "settings": told | {"mechanism": settings_of(model.mechanism)},
+        "settings": flat | {"mechanism": settings_of(model.mechanism)},
         "released": released | {"units_": model.units_.tolist()},
     }
 
@@ -42,8 +42,8 @@ def tables(model: Any) -> dict[str, pa.Table]:
 
 def settings(document: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of the estimator again."""
-    told = dict(document["settings"])
-    return told | {"mechanism": mechanism_of(told["mechanism"])}
+    flat = dict(document["settings"])
+    return flat | {"mechanism": mechanism_of(flat["mechanism"])}
 
 
 def fill(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) -> None:
@@ -59,23 +59,22 @@ def fill(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) -> 
 
 
 def mechanism_of(settings: Mapping[str, Any]) -> Any:
-    """The mechanism that ``settings_of`` told of.
+    """Make the mechanism that ``settings_of`` described.
 
     Examples
     --------
-    >>> noise = mechanisms.NDLaplace("0.5", bounds=Box(age=(0, 110)), scale=(10,))
+    >>> noise = mechanisms.NDLaplace("0.5", domain=Box(age=(0, 110)), scale=(10,))
     >>> mechanism_of(settings_of(noise)) == noise
     True
     """
-    told = dict(settings)
-    name = told.pop("class")
+    name = settings["class"]
     if name not in mechanisms.__all__:
         raise UnreadableModel(
             "The model names a mechanism that this version does not have.",
             "Load it with the version of shoal that wrote it.",
         )
-    kept = {key: _alive(value) for key, value in told.items()}
-    return getattr(mechanisms, name)(**kept)
+    parameters = {key: _alive(value) for key, value in parameters_of(settings).items()}
+    return getattr(mechanisms, name)(**parameters)
 
 
 def _alive(value: Any) -> Any:

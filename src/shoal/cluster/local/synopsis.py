@@ -38,10 +38,10 @@ def synopsis_of(reports: Reports) -> UniformGrid:
     grid, n = mechanism.grid, len(reports)
     counts = np.rint(mechanism.counts(reports).value).astype(np.int64)
     weights = weights_of(counts, n)
-    kept = np.flatnonzero(weights)
-    low, high = grid.bounds(kept)
+    occupied = np.flatnonzero(weights)
+    low, high = grid.bounds(occupied)
     synopsis = UniformGrid(epsilon=mechanism.epsilon, domain=mechanism.domain, cells=grid.shape)
-    synopsis.cells_ = Cells(kept, low, high, counts[kept], weights[kept])
+    synopsis.cells_ = Cells(occupied, low, high, counts[occupied], weights[occupied])
     synopsis.n_cells_, synopsis.n_rows_, synopsis.view_ = grid.size, n, None
     synopsis.noise_variance_ = mechanism.deviation(n) ** 2
     synopsis.guarantee_ = mechanism.guarantee

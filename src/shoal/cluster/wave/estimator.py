@@ -1,31 +1,34 @@
 """WaveCluster: clusters of any shape from the cells of a grid, plain and private."""
 
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
 from shoal.cluster.noise_sum import NoiseSum
-from shoal.cluster.wave.clustering import clustered, released_grid
-from shoal.cluster.wave.components import Connectivity
 from shoal.cluster.wave.fitted import FittedWave
-from shoal.cluster.wave.methods.dispatch import run_dense, run_sparse
-from shoal.cluster.wave.methods.privqt import CellNoise
-from shoal.cluster.wave.methods.purse import Purse
-from shoal.cluster.wave.noise import NoisyGrid
-from shoal.cluster.wave.settings import AskedCells, Method, Rule, Selector, Settings
+from shoal.cluster.wave.methods import Block, Method, ThresholdMethod, count_blocks
+from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
+from shoal.cluster.wave.segmentation import Clustering, Connectivity
+from shoal.cluster.wave.selectors import Percentile, Selector
+from shoal.cluster.wave.settings import Cells, MethodName, SelectorName, Settings
+from shoal.cluster.wave.thresholds import label_above, label_listed
 from shoal.cluster.wave.transform import Transform
-from shoal.domain import Box
+from shoal.domain import Box, Grid, Schema, SparseCounts
 from shoal.engine import Rows
-from shoal.estimator import Neighbours, box_of, noisy_size
+from shoal.errors import ConflictingSettings, InvalidSetting
+from shoal.estimator import WAVE_ROW_COUNT_SHARE, Spending, box_of
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, Unprotected
-from shoal.privacy.page import Page
-from shoal.randomness import Randomness, Seed
+from shoal.privacy import Ledger, PureDP, Unprotected
+from shoal.randomness import Seed
 from shoal.synopsis import UniformGrid
 from shoal.synopsis.uniform_grid import grid_name
 
 __all__ = ["WaveCluster"]
 
-SIZE_SHARE = Fraction(1, 100)  # what the number of rows costs, where it is needed and not public
+_AS_IF_PLAIN = 4.0  # the epsilon for which automatic cells are chosen where there is no noise
 
 
 class WaveCluster(FittedWave):
@@ -37,64 +40,84 @@ class WaveCluster(FittedWave):
 
     Guarantee
     ---------
-    With ``epsilon``, :math:`\varepsilon`-DP when a row is added or removed (or as ``neighbours``
-    and ``max_rows_per_person`` say): see ``block.proof.md``, and a proof beside each other method.
-    Without it, ``Unprotected``.
+    With ``epsilon``, :math:`\varepsilon`-DP when a row is added or removed (or as ``privacy`` and
+    the schema say): see ``methods.proof.md``. Without either, ``Unprotected``.
 
     Parameters
     ----------
-    domain, epsilon
-        Public bounds, to which rows are moved; the budget of one ``fit``, or None for plain
-        WaveCluster.
+    domain
+        Public bounds, to which rows are moved; a schema also says whose each row is.
+    epsilon
+        The budget of one ``fit``, short for ``privacy=PureDP(epsilon)``.
+    privacy
+        The whole promise, where more than epsilon is to be said. Give one of the two, or neither
+        for plain WaveCluster.
     method
-        "block" puts noise on the coefficients at the whole budget, and does the rest as
-        post-processing. "privqt", "privthr", "privthrem" (its threshold corrected) and "baseline"
-        (synthetic points from an adaptive grid) are the published ones. Noise on every point is
-        another promise, and of no use here: ``Perturb`` the rows, then fit without epsilon.
+        Where the noise goes. "block" puts it on the coefficients at the whole budget, and does the
+        rest as post-processing. "privqt", "privthr", "privthrem" (its threshold corrected) and
+        "baseline" (synthetic points from an adaptive grid) are the published ones; their settings
+        are given as ``PrivQT(noise=)``, ``PrivTHR(alpha=, noise=)``, ``PrivTHREM(alpha=, noise=)``.
+        Noise on every point is another promise, and of no use here: ``Perturb`` the rows, then fit
+        without epsilon.
     cells
         Cells along each axis, one number or one an axis, chosen without the rows. "auto":
         :math:`c (n \min(\varepsilon, 4)/10)^{1/d}`, n the noisy number of rows and c 3 for
         the automatic selector, 1.5 for others; at least 12 (6 from four columns on) and at most
         128 (64 in three columns) for the automatic selector, 256 for others.
-    level, wavelet
-        How often the grid is halved, by which discrete wavelet of PyWavelets.
+    level
+        How often the grid is halved.
+    wavelet
+        By which discrete wavelet of PyWavelets.
     selector
-        What makes a cell part of a cluster. "persistence": peaks that rise ``z`` standard errors
-        above the passes between them, after smoothing by ``smooth`` cells (or "auto").
-        "percentile": the ``p``-quantile of cells that have rows. "density": so many times the mean.
-        "mass": the densest cells that hold this share of all rows. "auto": peaks at the scale, and
-        cut at the significance, that the noisy grid itself suggests. None: percentile if plain,
-        auto if private, density on sparse grids.
-    z, p, density, mass, smooth
-        The selector's setting: by default 3, 0.5, 1, 0.9 and 1 cell.
-    rule, context
-        "posterior": for the percentile, cells whose true count more likely than not reaches it,
-        judged with their neighbours if ``context``.
-    min_cells, connectivity
-        The fewest cells of a cluster; whether cells touch by corners too ("full", the default up
-        to four columns) or by "faces".
-    alpha, noise
-        The share of the budget for the cells in "privthr" (0.9) and "privthrem" (0.7); "laplace"
-        or "geometric" noise on them.
-    neighbours, entity, max_rows_per_person, n_public, nonfinite, ledger, random_state
-        As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
+        What makes a cell part of a cluster: "auto", "persistence", "percentile", "density" or
+        "mass"; with settings, ``Persistence(z=, smooth=)``, ``Percentile(p=, rule=, context=)``,
+        ``Density(times=)``, ``Mass(share=)``. None: percentile if plain, auto if private, density
+        on sparse grids.
+    min_cells
+        The fewest cells of a cluster.
+    connectivity
+        Whether cells touch by corners too ("full", the default up to four columns) or by "faces".
+    n_public
+        The number of rows, if it is known without them; never read it off the rows.
+    nonfinite
+        What NaN does: "refuse" the table, or "drop" the row.
+    ledger
+        Where the promise is recorded and added up; None keeps no record.
+    random_state
+        A seed makes a simulation, marked as such; None draws real noise.
 
     Attributes
     ----------
-    cell_labels_, noisy_counts_
-        Cluster and released count of each cell, -1 for no cluster: shaped like the grid, or, on
-        sparse grids, one for each of ``cell_keys_``.
-    n_clusters_, cluster_sizes_, boxes_
-        How many; their noisy numbers of rows, the largest first; lowest and highest corner of each.
-    n_rows_, n_rows_within_, rows_outside_
-        The number of rows, noisy unless it is public, and what noise moves it by at most in 95 of
-        100 releases; how many are in no cluster. Clusters and these add up to ``n_rows_``.
-    groups_told_, rows_told_, size_reach_
-        Whether each cluster, and the table, can be told from nobody; what noise alone would count
-        in each, in one of 1,000 releases of a table of nobody. Where none can be told, or none was
-        found, ``fit`` warns with ``shoal.errors.NoGroupsTold``.
-    threshold_, tree_
-        The level that was used; peaks and passes, from which other cuts can be read.
+    cell_labels_
+        The cluster of each cell, -1 for none: shaped like the grid, or, on sparse grids, one for
+        each of ``cell_keys_``.
+    noisy_counts_
+        The released count of each cell, in the same order.
+    cell_keys_
+        The cells that a sparse grid lists, by number; None on a full grid.
+    n_clusters_
+        The number of clusters.
+    cluster_sizes_
+        Their noisy numbers of rows, the largest first.
+    boxes_
+        Lowest and highest corner of each.
+    n_rows_
+        The number of rows, noisy unless it is public.
+    n_rows_within_
+        What noise moves it by at most in 95 of 100 releases.
+    rows_outside_
+        The noisy number of rows in no cluster; it and the clusters add up to ``n_rows_``.
+    groups_told_
+        Whether each cluster can be told from nobody. Where none can, or there is none, ``fit``
+        warns with ``shoal.errors.NoGroupsTold``.
+    rows_told_
+        Whether the table can be told from one of nobody.
+    size_reach_
+        What noise alone would count in each cluster, in one of 1,000 releases of a table of nobody.
+    threshold_
+        The level that was used.
+    tree_
+        Peaks and passes, from which other cuts can be read.
     guarantee_
         What was promised to each person.
 
@@ -116,30 +139,21 @@ class WaveCluster(FittedWave):
     CIKM 2015.
     """
 
+    _promises = (PureDP, Unprotected)
+
     def __init__(
         self,
         *,
-        domain: Box | None = None,
+        domain: Box | Schema | None = None,
         epsilon: Any = None,
-        method: Method = "block",
-        cells: AskedCells = "auto",
+        privacy: PureDP | Unprotected | None = None,
+        method: MethodName | Method = "block",
+        cells: Cells = "auto",
         level: int = 0,
         wavelet: str = "haar",
-        selector: Selector | None = None,
-        z: float | None = None,
-        p: float | None = None,
-        density: float | None = None,
-        mass: float | None = None,
-        smooth: float | Literal["auto"] | None = None,
-        rule: Rule = "threshold",
-        context: bool = False,
+        selector: SelectorName | Selector | None = None,
         min_cells: int = 3,
         connectivity: Connectivity | None = None,
-        alpha: float | None = None,
-        noise: CellNoise | None = None,
-        neighbours: Neighbours = "add-remove",
-        entity: str | None = None,
-        max_rows_per_person: int | None = None,
         n_public: int | None = None,
         nonfinite: Literal["refuse", "drop"] = "refuse",
         ledger: Ledger | None = None,
@@ -147,25 +161,14 @@ class WaveCluster(FittedWave):
     ) -> None:
         self.domain = domain
         self.epsilon = epsilon
+        self.privacy = privacy
         self.method = method
         self.cells = cells
         self.level = level
         self.wavelet = wavelet
         self.selector = selector
-        self.z = z
-        self.p = p
-        self.density = density
-        self.mass = mass
-        self.smooth = smooth
-        self.rule = rule
-        self.context = context
         self.min_cells = min_cells
         self.connectivity = connectivity
-        self.alpha = alpha
-        self.noise = noise
-        self.neighbours = neighbours
-        self.entity = entity
-        self.max_rows_per_person = max_rows_per_person
         self.n_public = n_public
         self.nonfinite = nonfinite
         self.ledger = ledger
@@ -180,8 +183,7 @@ class WaveCluster(FittedWave):
         synopsis
             A fitted ``UniformGrid``.
         **settings
-            Those that read a released grid: selector, z, p, density, mass, smooth, min_cells,
-            connectivity.
+            Those that read a released grid: selector, min_cells, connectivity.
 
         Examples
         --------
@@ -192,56 +194,159 @@ class WaveCluster(FittedWave):
         >>> WaveCluster.from_synopsis(grid, min_cells=1).n_clusters_
         2
         """
-        released = released_grid(synopsis)
+        released = ReleasedGrid.of(synopsis)
         model = cls(
             domain=synopsis.domain,
             epsilon=synopsis.epsilon,
-            cells=released.shape,
-            neighbours=synopsis.neighbours,
-            entity=synopsis.entity,
-            max_rows_per_person=synopsis.max_rows_per_person,
+            privacy=synopsis.privacy,
+            cells=released.grid.shape,
             **settings,
         )
         model.n_rows_, model.guarantee_ = synopsis.n_rows_, synopsis.guarantee_
-        noisy, found, keys = clustered(released, Settings.of(model, released.grid.box))
-        return model._publish(Transform(released.shape), released.grid, noisy, found, keys)
+        noisy, clustering, keys = released.cluster(Settings.of(model, released.grid.box))
+        transform = Transform(released.grid.shape)
+        return model._publish(transform, released.grid, noisy, clustering, keys)
+
+    def spend(self, spending: Spending) -> Self:
+        """Do the work of ``fit`` with what somebody else opened: his rows, page and budget."""
+        settings = Settings.of(self, spending.box)
+        method, selector = settings.method, settings.selector
+        connectivity, min_cells = settings.connectivity, settings.min_cells
+        # 1. Count the rows, where the number of cells or a level depends on it.
+        spending, rows_noise = self._count_rows(spending, settings)
+        self.n_rows_, n_rows = spending.n_rows, spending.n_rows or 1
+        # 2. Divide the box into cells.
+        epsilon = spending.epsilon if settings.is_private else _AS_IF_PLAIN
+        grid = settings.grid(spending.box, n_rows, epsilon)
+        transform = Transform(grid.shape, settings.level, settings.wavelet)
+        if settings.is_sparse:
+            return self._spend_on_sparse(spending, settings, grid, transform, rows_noise)
+        # 3. Count the rows in each cell; 4. transform the counts, with noise before or after.
+        counts = method.count_cells(spending, grid)
+        noisy = method.release(spending, counts, transform)
+        # 5. Select the cells that stand out; 6. connect those that touch.
+        if isinstance(method, ThresholdMethod):
+            level = method.release_threshold(spending, counts, transform, noisy, settings.p)
+            clustering = label_above(noisy, level, connectivity, min_cells)
+        else:
+            clustering = selector.label(noisy, connectivity, min_cells)
+        # 7. Map the labels back to the box.
+        return self._publish(transform, grid, noisy, clustering, rows_noise=rows_noise)
+
+    def _spend_on_sparse(
+        self,
+        spending: Spending,
+        settings: Settings,
+        grid: Grid,
+        transform: Transform,
+        rows_noise: NoiseSum | None,
+    ) -> Self:
+        """Steps 3 to 7 where cells are too many to make them all."""
+        law = NoiseLaw(spending.epsilon) if settings.is_private else None
+        variance = Geometric(spending.budget).variance if settings.is_private else 0.0
+        # 3. Count the rows in each occupied block; 4. release those that stand out.
+        counts = count_blocks(spending.rows, grid, settings.level)
+        cells = settings.method.release_sparse(spending, counts)
+        # 5. Select the cells that stand out clearly; 6. connect those that touch.
+        level = settings.selector.listed_level(cells, law, spending.n_rows or 1)
+        connectivity, min_cells = settings.connectivity, settings.min_cells
+        clustering = label_listed(cells, transform.shape_out, level, connectivity, min_cells)
+        # 7. Map the labels back to the box.
+        noisy = NoisyGrid(cells.counts, variance)
+        return self._publish(transform, grid, noisy, clustering, cells.keys, rows_noise)
+
+    def _count_rows(
+        self, spending: Spending, settings: Settings
+    ) -> tuple[Spending, NoiseSum | None]:
+        """Release the number of rows where it is needed and not public.
+
+        Returns
+        -------
+        What is left to spend, with the number; and the law of its noise, if it has any.
+        """
+        is_needed = settings.needs_row_count
+        n_rows = self._known_size(spending.rows)
+        if n_rows is not None or not is_needed:
+            return replace(spending, n_rows=n_rows), None
+        if not settings.is_private:
+            return replace(spending, n_rows=max(1, spending.rows.size())), None
+        Geometric(spending.budget)  # a budget beyond what noise can keep is refused first
+        share = spending.share(WAVE_ROW_COUNT_SHARE)
+        rest = replace(spending.share(1 - WAVE_ROW_COUNT_SHARE), n_rows=share.count_rows())
+        return rest, NoiseSum.geometric(share.epsilon)
 
     def _promise(self) -> Any:
-        if self.epsilon is None:
+        if self.epsilon is None and self.privacy is None:
             return Unprotected("WaveCluster without epsilon publishes counts as they are.")
         return super()._promise()
 
     def _release_name(self, rows: Rows) -> str:
         return f"shapes on {grid_name(self.cells, box_of(rows, None))}"
 
-    def spend(self, rows: Rows, page: Page, budget: Any, rng: Randomness) -> Self:
-        """Do the work of ``fit`` on somebody's page, for this share of its budget."""
-        box = box_of(rows, None)
-        settings = Settings.of(self, box)
-        self.n_rows_, budget, noise = self._paid_size(settings, rows, page, budget, rng)
-        epsilon = 4.0 if settings.method == "plain" else float(budget.epsilon)
-        grid = settings.grid(box, self.n_rows_ or 1, epsilon)
-        transform = Transform(grid.shape, settings.level, settings.wavelet)
-        purse, n_rows = Purse(page, budget, rng.noise), self.n_rows_ or 1
-        if settings.sparse:
-            kept, found = run_sparse(rows, grid, transform.shape_out, n_rows, settings, purse)
-            variance = 0.0 if settings.method == "plain" else Geometric(budget).variance
-            listed = NoisyGrid(kept.counts, variance)
-            return self._publish(transform, grid, listed, found, kept.keys, rows_noise=noise)
-        noisy, found = run_dense(rows, grid, transform, n_rows, settings, purse, rng)
-        return self._publish(transform, grid, noisy, found, rows_noise=noise)
 
-    def _paid_size(
-        self, settings: Settings, rows: Rows, page: Page, budget: Any, rng: Randomness
-    ) -> tuple[int | None, Any, NoiseSum | None]:
-        """The number of rows where it is needed, what is left of the budget, and its noise."""
-        known = self._known_size(rows)
-        needed = isinstance(settings.cells, str) or settings.sparse
-        if known is not None or not (needed or settings.method == "baseline"):
-            return known, budget, None
-        if settings.method == "plain":
-            return max(1, rows.size()), budget, None
-        Geometric(budget)  # a budget beyond what noise can keep is refused before a release
-        share = budget * SIZE_SHARE
-        size = noisy_size(rows, page, share, rng.noise)
-        return size, budget * (1 - SIZE_SHARE), NoiseSum.geometric(float(share.epsilon))
+@dataclass(frozen=True, eq=False)
+class ReleasedGrid:
+    """The cells that a synopsis released, and the grid they are cells of.
+
+    Parameters
+    ----------
+    synopsis
+        A fitted ``UniformGrid``.
+    grid
+        All cells, released or not.
+    """
+
+    synopsis: UniformGrid
+    grid: Grid
+
+    @classmethod
+    def of(cls, synopsis: Any) -> "ReleasedGrid":
+        """Check that a synopsis is a fitted grid; others have cells of many sizes."""
+        if not isinstance(synopsis, UniformGrid):
+            raise InvalidSetting(
+                f"A {type(synopsis).__name__} came; clusters need equal cells.",
+                "Give a fitted UniformGrid.",
+            )
+        check_is_fitted(synopsis)
+        if synopsis.view_ is not None:
+            raise InvalidSetting(
+                "The synopsis was counted through a view.", "Fit one on the columns themselves."
+            )
+        box, cells = synopsis.box, synopsis.cells_
+        assert box is not None  # it was fitted
+        if len(cells):
+            side = cells.high[0] - cells.low[0]
+            shape = np.rint((box.high - box.low) / side).astype(int).tolist()
+        else:
+            shape = [round(synopsis.n_cells_ ** (1 / box.d))] * box.d
+        return cls(synopsis, Grid(box, shape))
+
+    def cluster(self, settings: Settings) -> tuple[NoisyGrid, Clustering, NDArray[np.int64] | None]:
+        """Cluster the cells; those that were not released count as empty.
+
+        Returns
+        -------
+        The grid or list of cells, their clusters, and the keys of listed cells.
+        """
+        _check_reads_counts_only(settings)
+        cells, variance = self.synopsis.cells_, self.synopsis.noise_variance
+        connectivity, min_cells = settings.connectivity, settings.min_cells
+        if settings.is_sparse:
+            listed = SparseCounts(cells.key, cells.noisy_count, self.grid.size)
+            law = NoiseLaw.of_variance(variance)
+            level = settings.selector.listed_level(listed, law, self.synopsis.n_rows_)
+            clustering = label_listed(listed, self.grid.shape, level, connectivity, min_cells)
+            return NoisyGrid(listed.counts), clustering, listed.keys
+        values = np.zeros(self.grid.size)
+        values[cells.key] = cells.weight
+        noisy = NoisyGrid(values.reshape(self.grid.shape), variance)
+        return noisy, settings.selector.label(noisy, connectivity, min_cells), None
+
+
+def _check_reads_counts_only(settings: Settings) -> None:
+    has_rule = isinstance(settings.selector, Percentile) and settings.selector.rule == "posterior"
+    if has_rule or not isinstance(settings.method, Block) or settings.level:
+        raise ConflictingSettings(
+            "A synopsis has its counts, and its noise, already.",
+            "Leave out method, level and rule.",
+        )

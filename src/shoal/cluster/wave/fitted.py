@@ -1,136 +1,95 @@
-"""What a fitted ``WaveCluster`` can do: look points up, be read at other scales, drawn and kept.
+"""What a fitted ``WaveCluster`` publishes, and what can be read off it at no cost.
 
-Where the coefficients of a grid lie in the rows' box, and which one answers for a point.
-
-The picture of a fitted ``WaveCluster``: cells by cluster, and the tree of peaks.
+It labels points, is clustered anew on coarser grids, drawn and saved; and it says how many rows
+each cluster holds, and whether that could be noise alone.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.model_folder import save_model
 from shoal.cluster.noise_sum import NoiseSum
-from shoal.cluster.totals import Totals, warn_if_none_is_told
-from shoal.cluster.wave import saving
-from shoal.cluster.wave.clustering import Clustering, cluster_grid
+from shoal.cluster.totals import Counted, Totals, settle, warn_if_none_is_told
+from shoal.cluster.wave import figure, saving
 from shoal.cluster.wave.noise import NoisyGrid
-from shoal.cluster.wave.persistence import PeakTree
-from shoal.cluster.wave.row_counts import counted_cells, settled
+from shoal.cluster.wave.segmentation import Clustering, PeakTree
 from shoal.cluster.wave.settings import Settings
-from shoal.cluster.wave.transform import Transform
+from shoal.cluster.wave.transform import Lookup, Transform
 from shoal.domain import Grid
 from shoal.domain.box import as_matrix
-from shoal.domain.grid import whole_steps
 from shoal.engine import rows_of
 from shoal.engine.rows import Block
-from shoal.engine.spark.mapped import SparkMapped
-from shoal.errors import ConflictingSettings, DimensionMismatch, TooLarge, setting
+from shoal.errors import ConflictingSettings, setting
 from shoal.estimator import PrivateEstimator
-from shoal.figures import Figure, cluster_map
+from shoal.figures import Figure
 from shoal.privacy import Public, Released, Result, Unprotected
 
-__all__ = [
-    "CellLabels",
-    "FittedWave",
-    "Lookup",
-    "branches",
-    "densest",
-    "picture",
-]
+__all__ = ["CellLabels", "FittedWave", "cluster_counts", "cluster_totals"]
 
 Integers = NDArray[np.int64]
 Matrix = NDArray[np.float64]
-_CHUNK = 32_768  # what is made of so many rows stays in a core's cache
+CHUNK_ROWS = 32_768  # what is made of so many rows stays in a core's cache
 
 PUBLISHED = ("n_rows_", "n_rows_within_", "rows_outside_", "n_clusters_", "threshold_",
              "cluster_sizes_", "groups_told_", "rows_told_", "size_reach_", "boxes_",
              "noisy_counts_", "cell_labels_", "cell_keys_", "tree_")  # fmt: skip
 
-
-@dataclass(frozen=True)
-class Lookup:
-    """Points to cells, and cells back to the rows' box.
-
-    Parameters
-    ----------
-    grid
-        The cells that were counted.
-    transform
-        What made coefficients of them.
-    """
-
-    grid: Grid
-    transform: Transform
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Coefficients along each axis."""
-        return self.transform.shape_out
-
-    def keys(self, X: Matrix) -> Integers:
-        """The number of the coefficient that answers for each point."""
-        if self.transform.level == 0:
-            return self.grid.keys(X)
-        keys = np.zeros(len(X), dtype=np.int64)
-        for axis, (cells, width) in enumerate(zip(self.grid.shape, self.shape, strict=True)):
-            keys *= width
-            places = whole_steps(self.grid.steps(X[:, axis], axis), cells)
-            keys += self.transform.answering(places, axis)
-        return keys
-
-    def bounds(self, keys: Integers) -> tuple[Matrix, Matrix]:
-        """Lowest and highest corner of the cells each of these coefficients answers for."""
-        places = np.stack(np.unravel_index(keys, self.shape), axis=1)
-        return self._corners(places), self._corners(places + 1)
-
-    def _corners(self, places: Integers) -> Matrix:
-        """Where the cells of these coefficients begin, in the rows' own units."""
-        cells = [self.transform.first_cells(along, axis) for axis, along in enumerate(places.T)]
-        box = self.grid.box
-        corners: Matrix = np.stack(cells, axis=1) / np.array(self.grid.shape)
-        return box.low + corners * (box.high - box.low)
+# Cells of a cluster touch: of all sets of so many, this power. Measured on tables of nobody, where
+# 0.3 let none of 2,500 pass and 0.2 some in three columns: docs/decisions/groups-told.md.
+TOUCHING = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class CellLabels:
-    """The label of each point's cell; of the ``listed`` keys only, if not all have one."""
+    """The label of each point's cell.
+
+    Parameters
+    ----------
+    lookup
+        From points to cells.
+    labels
+        The label of each cell, or of each listed one.
+    listed
+        The sorted keys of the cells that have a label, if not all have one; others are -1.
+    """
 
     lookup: Lookup
     labels: Integers
     listed: Integers | None = None
 
     def __call__(self, block: Block) -> tuple[Integers]:
-        """Those of a block of rows, as its one column."""
+        """Label a block of rows, as its one column."""
         keys = self.lookup.keys(block.numbers)
         if self.listed is None:
             return (np.take(self.labels, keys, mode="clip"),)  # no key is outside
-        return (_among(self.listed, self.labels, keys),)
+        return (_listed_labels(self.listed, self.labels, keys),)
 
     def of(self, X: Matrix) -> Integers:
-        """Those of an array, a cacheful at a time."""
-        found = np.empty(len(X), dtype=np.int64)
+        """Label the points of an array, a chunk at a time."""
+        labels = np.empty(len(X), dtype=np.int64)
         no_codes = np.empty((0, 0), dtype=np.int32)
-        for start in range(0, len(X), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            (found[part],) = self(Block(X[part], no_codes))
-        return found
+        for start in range(0, len(X), CHUNK_ROWS):
+            part = slice(start, start + CHUNK_ROWS)
+            (labels[part],) = self(Block(X[part], no_codes))
+        return labels
 
 
-def _among(listed: Integers, labels: Integers, keys: Integers) -> Integers:
+def _listed_labels(listed: Integers, labels: Integers, keys: Integers) -> Integers:
     """The label of each key that is listed; -1 for the others."""
     at = np.searchsorted(listed, keys)
     known = at < listed.size
     known[known] = listed[at[known]] == keys[known]
-    found = np.full(keys.size, -1, dtype=np.int64)
-    found[known] = labels[at[known]]
-    return found
+    of_keys = np.full(keys.size, -1, dtype=np.int64)
+    of_keys[known] = labels[at[known]]
+    return of_keys
 
 
 class FittedWave(PrivateEstimator):
@@ -156,27 +115,35 @@ class FittedWave(PrivateEstimator):
     wavelet: str
     selector: Any
 
-    def predict(self, X: Any) -> Any:
-        """The cluster of each point's cell, -1 for none: for public points, or your own rows.
+    @property
+    def is_private(self) -> bool:
+        """Whether it promises anything: plain WaveCluster does not."""
+        return not isinstance(self._promise(), Unprotected)
 
+    def predict(self, X: Any) -> Any:
+        """Return the cluster of each point's cell, -1 for none.
+
+        Parameters
+        ----------
+        X
+            Public points, or rows of your own.
+
+        Returns
+        -------
         An array; a Spark frame comes back with a column ``label``.
         """
         label = self._labels()
         if isinstance(X, np.ndarray | list | tuple):
             return label.of(as_matrix(X, self.grid_.box.d))
-        mapped = rows_of(X, self.grid_.box).map(label, ["label"])
-        if isinstance(mapped, SparkMapped):
-            return mapped.appended()
-        labels = (batch["label"] for batch in mapped.batches())
-        return np.concatenate([np.zeros(0, np.int64), *labels])
+        return rows_of(X, self.grid_.box).map(label, ["label"]).like_input(squeeze=True)
 
     def coarser(self, levels: int = 1) -> Self:
-        """The same release on a grid halved so many times more: free, though noisier than counted.
+        """Cluster the same release on a coarser grid: free, though noisier than counted there.
 
         Parameters
         ----------
         levels
-            How many times. Blocks of released counts are added up, and clustered anew.
+            How many times the grid is halved. Blocks of released counts are added up.
 
         Examples
         --------
@@ -198,34 +165,40 @@ class FittedWave(PrivateEstimator):
         noisy = self._noisy.coarser(levels)
         model.n_rows_, model.guarantee_ = self.n_rows_, self.guarantee_
         coarse = Transform(self.grid_.shape, model.level, self.wavelet)
-        return model._publish(coarse, self.grid_, noisy, cluster_grid(noisy, settings))
+        clustering = settings.selector.label(noisy, settings.connectivity, settings.min_cells)
+        return model._publish(coarse, self.grid_, noisy, clustering)
 
     def plot(self, X: Any = None) -> Figure:
-        """The cells by cluster, the tree of peaks, and, for the holder, the rows ``X`` as dots.
+        """Draw the cells by cluster, and the tree of peaks.
 
-        With rows the picture is the holder's: it shows people.
+        Parameters
+        ----------
+        X
+            Rows to show as dots. The picture is then for their holder: it shows people.
         """
         check_is_fitted(self)
         points = None if X is None else rows_of(X, self.grid_.box).take(2000, _same_dots())
-        return picture(self, points)
+        return figure.draw_clusters(self, points)
 
     def to_result(self) -> Result:
-        """What a report shows: settings, which are public, and what was released."""
+        """Return what a report shows: settings, which are public, and what was released."""
         check_is_fitted(self)
         settings = {"domain": Public(self.grid_.box), "cells": Public(self.grid_.shape)}
-        told = saving.settings(self)
-        told["rule_context"] = told.pop("context")  # pages mean something else by this name
-        settings |= {name: Public(value) for name, value in told.items()}
+        flat = saving.flat_settings(self)
+        flat["rule_context"] = flat.pop("context")  # pages mean something else by this name
+        settings |= {name: Public(value) for name, value in flat.items()}
         released = {name: Released(getattr(self, name)) for name in PUBLISHED}
         return Result("wave cluster", self.guarantee_, settings, released)
 
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
-        """Keep it in a folder: ``shoal.load_model`` takes it back.
+        """Save it in a folder, which ``shoal.load_model`` reads.
 
         Parameters
         ----------
-        folder, overwrite
-            Where to; whether a model that is there may be replaced. Nothing else ever is.
+        folder
+            Where to.
+        overwrite
+            Whether a model that is there may be replaced. Nothing else ever is.
         """
         check_is_fitted(self)
         return save_model(self, folder, overwrite)
@@ -247,47 +220,68 @@ class FittedWave(PrivateEstimator):
         transform: Transform,
         grid: Grid,
         noisy: NoisyGrid,
-        found: Clustering,
+        clustering: Clustering,
         keys: Integers | None = None,
         rows_noise: NoiseSum | None = None,
     ) -> Self:
-        """Keep what was released and what follows from it.
+        """Set the fitted attributes: what was released, and what follows from it.
 
-        ``rows_noise`` is the law of the noise in ``n_rows_``; None if that is public or settled.
+        Parameters
+        ----------
+        transform
+            From cells to coefficients.
+        grid
+            The cells.
+        noisy
+            The released coefficients.
+        clustering
+            The cluster of each.
+        keys
+            Which cells these are, where only some were made.
+        rows_noise
+            The law of the noise in ``n_rows_``; None if that is public or final.
         """
         self.grid_, self.noisy_counts_, self.cell_keys_ = grid, noisy.values, keys
         self._noisy = noisy
-        self.threshold_, self.tree_ = found.threshold, found.tree
-        self.n_clusters_ = int(found.labels.max(initial=-1)) + 1
+        self.threshold_, self.tree_ = clustering.threshold, clustering.tree
+        self.n_clusters_ = int(clustering.labels.max(initial=-1)) + 1
         self.n_features_in_ = grid.box.d
-        sizes = self._sizes(found.labels, transform)
+        sizes = self._sizes(clustering.labels, transform)
         order = np.argsort(-sizes, kind="stable")  # the largest first
-        self.cell_labels_ = np.append(np.argsort(order), -1)[found.labels]
+        self.cell_labels_ = np.append(np.argsort(order), -1)[clustering.labels]
         self.boxes_ = self._boxes(Lookup(grid, transform))
         size = None if keys is None else math.prod(transform.shape_out)
-        smooth = found.tree is not None
-        counted = counted_cells(
-            noisy, self.cell_labels_, transform.gain, size=size, smoothed=smooth
+        are_peaks = clustering.tree is not None
+        counts = cluster_counts(
+            noisy, self.cell_labels_, transform.gain, size=size, are_peaks=are_peaks
         )
-        self._keep_totals(settled(self.n_rows_, rows_noise, counted, self.epsilon is None))
+        self._set_totals(cluster_totals(self.n_rows_, rows_noise, counts, not self.is_private))
         return self
 
-    def _keep_totals(self, totals: Totals) -> None:
-        """Sizes of the clusters, and of what is in none, which is the last of them."""
+    def _set_totals(self, totals: Totals) -> None:
+        """Set the sizes of the clusters, and of what is in none, which is the last of them."""
         self.n_rows_, self.n_rows_within_ = totals.n_rows, totals.within
         self.cluster_sizes_, self.rows_outside_ = totals.sizes[:-1], float(totals.sizes[-1])
         self.groups_told_, self.size_reach_ = totals.told[:-1], totals.reach[:-1]
         self.rows_told_ = totals.rows_told
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Read the rows, once paid for, and find the clusters of their cells."""
+        """Release the grid of the rows, and find clusters on it.
+
+        Parameters
+        ----------
+        X
+            An array, Arrow table, Spark frame or the path of a file.
+        y
+            Ignored.
+        """
         super().fit(X)
-        if self.epsilon is not None:
+        if self.is_private:
             warn_if_none_is_told(self.groups_told_, self.rows_told_)
         return self
 
     def _labels(self) -> CellLabels:
-        """What labels a block of rows."""
+        """Return what labels a block of rows."""
         check_is_fitted(self)
         return CellLabels(self._lookup, self.cell_labels_, self.cell_keys_)
 
@@ -325,64 +319,96 @@ def _same_dots() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
-def picture(model: Any, points: Matrix | None) -> Figure:
-    """The cells of a model of two columns, largest clusters first in its tree."""
-    box = model.grid_.box
-    if box.d != 2:
-        raise DimensionMismatch(
-            f"The clusters are of {box.d} columns; a map shows two.",
-            "Fit two columns for a picture: domain=box.select([...]).",
-        )
-    if model.cell_keys_ is not None:
-        raise TooLarge(
-            f"{model.grid_.size} cells are too many for a map.",
-            "Fit e.g. with " + setting("cells", 256) + ".",
-            reason="cells",
-        )
-    places = [model._lookup.transform.places(axis) for axis in range(2)]
-    return cluster_map(
-        model.cell_labels_[np.ix_(*places)],  # cell by cell, whatever the transform made of them
-        names=box.names,
-        low=box.low,
-        high=box.high,
-        sizes=model.cluster_sizes_,
-        centers=densest(model),
-        branches=[] if model.tree_ is None else branches(model.tree_, model.cell_labels_),
-        rows=points,
-        noisy=not isinstance(model.guarantee_, Unprotected),
-        title="Clusters" if points is None else "Clusters and rows",
-    )
+def cluster_counts(
+    noisy: NoisyGrid,
+    labels: Integers,
+    gain: float,
+    *,
+    size: int | None = None,
+    are_peaks: bool,
+) -> Counted:
+    """Add up the noisy rows of each cluster, and last of all cells in none.
+
+    Parameters
+    ----------
+    noisy
+        The released grid, or list of cells.
+    labels
+        The cluster of each cell, -1 for none.
+    gain
+        What one row adds to the coefficients.
+    size
+        How many cells there would be, where those below a level were never made: what these hold
+        is not known.
+    are_peaks
+        Whether clusters are what smoothing left, so that there are about as many to choose from as
+        pairs of cells; else any cells that touch may have been picked by their noise.
+    """
+    k = int(labels.max(initial=-1)) + 1
+    regions = np.where(labels < 0, k, labels).ravel()
+    sums = np.bincount(regions, noisy.values.ravel(), k + 1) / gain
+    cells = np.bincount(regions, minlength=k + 1)
+    one = NoiseSum.of_variance(noisy.variance).times(1 / gain)
+    each = tuple(_times(one, count) for count in cells.tolist())
+    known = bool(noisy.variance) and size is None
+    total, in_all = (float(sums.sum()), _times(one, labels.size)) if known else (None, None)
+    choices = _log_choices(cells, float(size or labels.size), are_peaks)
+    return Counted(sums, each, total, in_all, choices, are_sizes=True)
 
 
-def branches(tree: PeakTree, labels: NDArray[np.int64]) -> list[tuple[int, float, float, int]]:
-    """Cluster, height of its peak, height where it joins a higher one, and which; -1 for none."""
-    home = labels.ravel()[tree.peaks]
-    top: dict[int, float] = {}
-    for cluster, height in zip(home.tolist(), tree.summits.tolist(), strict=True):
-        top[cluster] = max(top.get(cluster, height), height)
-    root = {cluster: cluster for cluster in top if cluster >= 0}
-    joins = dict.fromkeys(root, (0.0, -1))
-    for (a, b), height in zip(home[tree.passes].tolist(), tree.heights.tolist(), strict=True):
-        if min(a, b) < 0 or _first(root, a) == _first(root, b):
-            continue
-        high, low = sorted((_first(root, a), _first(root, b)), key=lambda c: -top[c])
-        root[low] = high
-        joins[low] = (height, high)
-    order = sorted(root, key=lambda cluster: -top[cluster])
-    return [(cluster, top[cluster], *joins[cluster]) for cluster in order]
+def _log_choices(cells: Integers, size: float, are_peaks: bool) -> Matrix:
+    """Of how many clusters of so many cells each is one, as logarithms."""
+    pairs = np.full(cells.size, 2 * math.log(size))
+    if are_peaks:
+        return pairs
+    ways = gammaln(size + 1) - gammaln(cells + 1) - gammaln(size - cells + 1)
+    return np.asarray(pairs + TOUCHING * ways)
 
 
-def _first(root: dict[int, int], cluster: int) -> int:
-    while root[cluster] != cluster:
-        cluster = root[cluster]
-    return cluster
+def cluster_totals(
+    n_rows: int | None, rows_noise: NoiseSum | None, counted: Counted, exact: bool
+) -> Totals:
+    """Make one total of all counts, and sizes of clusters and the rest that add up to it.
+
+    Parameters
+    ----------
+    n_rows
+        The number of rows; None if it was neither public nor paid for.
+    rows_noise
+        The law of its noise; None if it has none.
+    counted
+        Noisy rows of each cluster, and of the rest.
+    exact
+        Whether nothing carries noise.
+    """
+    if exact:
+        clear = np.ones(counted.sizes.size, dtype=np.bool_)
+        total = round(float(counted.sizes.sum()))
+        return Totals(total, 0, counted.sizes, np.zeros(clear.size), clear, rows_told=True)
+    totals = _with_total(n_rows, rows_noise, counted)
+    if not any(noise.parts for noise in counted.noise):  # of points drawn anew from noisy cells
+        return replace(totals, told=totals.told & totals.rows_told)
+    return totals
 
 
-def densest(model: Any) -> Matrix:
-    """The middle of each cluster's fullest cell."""
-    labels, values = model.cell_labels_.ravel(), model.noisy_counts_.ravel()
-    inside = np.flatnonzero(labels >= 0)
-    order = inside[np.lexsort((-values[inside], labels[inside]))]
-    _, first = np.unique(labels[order], return_index=True)
-    low, high = model._lookup.bounds(order[first])
-    return np.asarray((low + high) / 2)
+def _with_total(n_rows: int | None, rows_noise: NoiseSum | None, counted: Counted) -> Totals:
+    if n_rows is None:  # the cells' own sum is the only one
+        assert counted.total is not None  # cells of a full grid
+        assert counted.total_noise is not None
+        totals = settle(max(1, round(counted.total)), None, counted)
+        return replace(totals, within=math.ceil(counted.total_noise.reach(0.025)))
+    if counted.total is None:  # what is in no cluster is what is left over
+        clusters = np.maximum(counted.sizes[:-1], 0)
+        if rows_noise is None and clusters.sum() > n_rows:  # how many there are is public
+            clusters *= n_rows / clusters.sum()
+        in_all = max(n_rows, math.ceil(float(clusters.sum()) - 1e-9))
+        totals = settle(in_all, rows_noise, counted)
+        sizes = np.append(clusters, in_all - clusters.sum())
+        within = 0 if rows_noise is None else math.ceil(rows_noise.reach(0.025))
+        return replace(totals, n_rows=in_all, within=within, sizes=sizes)
+    return settle(n_rows, rows_noise, counted)
+
+
+def _times(noise: NoiseSum, count: int) -> NoiseSum:
+    """The law of so many such noises."""
+    return NoiseSum(tuple((scale, shape * count) for scale, shape in noise.parts))

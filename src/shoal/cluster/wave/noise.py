@@ -1,6 +1,6 @@
-"""A released grid of coefficients, and what post-processing may know about its noise.
+"""A released grid, the law of its noise, and what the true counts behind it probably were.
 
-The law of the noise on a released coefficient, as far as post-processing needs it.
+Only released values and public laws are read: all of it is post-processing.
 """
 
 import math
@@ -10,25 +10,40 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from shoal.cluster.wave.transform import block_sums
 from shoal.privacy import Unprotected
 
 __all__ = [
+    "CountPrior",
+    "NoNoise",
     "NoiseLaw",
     "NoisyGrid",
-    "Unnoised",
+    "estimate_counts",
+    "probability_of_reaching",
 ]
 
 Floats = NDArray[np.float64]
-_MOST_MASSES = 2**16
+Integers = NDArray[np.int64]
+_MOST_MASSES = 2**16  # entries of a table of the law
+
+# The support of true counts: every number at first, then a ladder; and the steps of EM.
+_EACH_UP_TO, _LARGER, _STEPS = 40, 80, 300
+# Cells are grouped by their neighbours into bins of about so many, and so many bins at most.
+_CELLS_A_BIN, _MOST_BINS = 60, 12
 
 
 @dataclass(frozen=True)
 class NoiseLaw:
-    """The sum of ``fold`` independent two-sided geometric noises of this step.
+    """The law of a sum of independent two-sided geometric noises.
 
-    One for a count as released; 4 for the sum of a block of 2 x 2 released counts.
+    Parameters
+    ----------
+    step
+        Epsilon over sensitivity of one noise.
+    fold
+        How many are added up: one for a count as released, 4 for the sum of 2 x 2 released counts.
 
     Examples
     --------
@@ -42,7 +57,7 @@ class NoiseLaw:
 
     @classmethod
     def of_variance(cls, variance: float) -> "NoiseLaw":
-        """The law of one noise of this variance.
+        """Find the law of one noise of this variance.
 
         Examples
         --------
@@ -54,7 +69,7 @@ class NoiseLaw:
 
     @property
     def variance(self) -> float:
-        """Of the sum."""
+        """The variance of the sum."""
         return self.fold * 2 * math.exp(-self.step) / math.expm1(-self.step) ** 2
 
     def mass(self, at: NDArray[np.integer] | NDArray[np.float64]) -> Floats:
@@ -62,7 +77,7 @@ class NoiseLaw:
         return np.exp(self.log_mass(at))
 
     def log_mass(self, at: NDArray[np.integer] | NDArray[np.float64]) -> Floats:
-        """Its logarithm, which stays finite however far out."""
+        """The logarithm of ``mass``, which stays finite however far out."""
         distance = np.abs(np.asarray(at, dtype=np.float64))
         if self.fold == 1:
             return np.asarray(math.log(math.tanh(self.step / 2)) - self.step * distance)
@@ -76,7 +91,7 @@ class NoiseLaw:
         """The probability of a noise of 1 or more."""
         return (1 - float(self.mass(np.array([0]))[0])) / 2
 
-    def reached(self, chance: float) -> float:
+    def height_reached(self, chance: float) -> float:
         """The least height which the noise reaches no more often than this."""
         if self.fold == 1:
             return max(0.0, -math.log(chance * (1 + math.exp(-self.step))) / self.step)
@@ -106,7 +121,7 @@ class NoiseLaw:
 
 @dataclass(frozen=True, eq=False)
 class NoisyGrid:
-    """Coefficients on their way to clusters.
+    """Released coefficients of a grid.
 
     Parameters
     ----------
@@ -123,17 +138,17 @@ class NoisyGrid:
     law: NoiseLaw | None = None
 
     @property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Integers:
         """The values as whole numbers."""
         return np.asarray(self.values, dtype=np.int64)
 
     @classmethod
-    def of_counts(cls, values: NDArray[np.int64], law: NoiseLaw) -> "NoisyGrid":
-        """Whole counts under noise of this law."""
+    def of_counts(cls, values: Integers, law: NoiseLaw) -> "NoisyGrid":
+        """Make a grid of whole counts under noise of this law."""
         return cls(values, law.variance, law)
 
     def coarser(self, levels: int) -> "NoisyGrid":
-        """Sums of blocks of ``2**levels`` cells an axis: free, though noisier than blocks counted.
+        """Add up blocks of ``2**levels`` cells an axis: free, though noisier than blocks counted.
 
         Examples
         --------
@@ -147,11 +162,139 @@ class NoisyGrid:
 
 
 @dataclass(frozen=True)
-class Unnoised:
-    """Hands a value out as it is, and says so."""
+class NoNoise:
+    """The mechanism that releases a value as it is, under a guarantee that says so."""
 
     guarantee: Unprotected
 
     def release(self, value: Any, rng: np.random.Generator) -> Any:
-        """The value."""
+        """Return the value."""
         return value
+
+
+@dataclass(frozen=True)
+class CountPrior:
+    """How likely each true count is, for a cell taken at random.
+
+    Parameters
+    ----------
+    counts
+        The counts that are possible, from 0 up.
+    shares
+        The share of the cells that has each.
+    """
+
+    counts: Integers
+    shares: Floats
+
+    @property
+    def empty(self) -> float:
+        """The share of empty cells."""
+        return float(self.shares[0])
+
+    def quantile(self, p: float) -> int:
+        """Return the count below which a share ``p`` of the cells that have any rows lies."""
+        occupied = self.shares[1:]
+        below = np.cumsum(occupied)
+        if not below.size or below[-1] <= 0:
+            return int(self.counts[-1]) + 1
+        return int(self.counts[1 + np.searchsorted(below, p * below[-1])])
+
+
+def estimate_counts(noisy: Integers, law: NoiseLaw) -> CountPrior:
+    """Estimate the distribution of true counts from noisy ones (deconvolution).
+
+    The nonparametric maximum likelihood estimate over whole counts up to 40 and a coarser ladder
+    above, by EM.
+
+    Parameters
+    ----------
+    noisy
+        Released counts.
+    law
+        Of the noise on them.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(7)
+    >>> true = np.repeat([0, 30], [900, 100])
+    >>> noisy = true + rng.geometric(0.6, 1000) - rng.geometric(0.6, 1000)
+    >>> round(estimate_counts(noisy, NoiseLaw(step=0.92)).empty, 1)
+    0.9
+    """
+    values, repeats = np.unique(noisy, return_counts=True)
+    support = _support(int(values[-1]))
+    kernel = _likelihoods(values, support, law)
+    return CountPrior(support, _em_steps(kernel, repeats, np.full(support.size, 1 / support.size)))
+
+
+def _likelihoods(values: Integers, support: Integers, law: NoiseLaw) -> Floats:
+    """How likely each noisy value is from each true count, each row scaled to a largest of 1."""
+    logs = law.log_mass(values[:, None] - support)
+    return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
+
+
+def _em_steps(
+    kernel: Floats, repeats: NDArray[np.integer], shares: Floats, steps: int = _STEPS
+) -> Floats:
+    """Improve these shares by steps of EM."""
+    weights = repeats / repeats.sum()
+    for _ in range(steps):
+        shares = shares * (weights / (kernel @ shares) @ kernel)
+    return shares
+
+
+def _support(largest: int) -> Integers:
+    each = np.arange(_EACH_UP_TO + 1)
+    if largest <= _EACH_UP_TO:
+        return each
+    ladder = np.rint(np.geomspace(_EACH_UP_TO + 1, largest, _LARGER)).astype(np.int64)
+    return np.unique(np.concatenate([each, ladder]))
+
+
+def probability_of_reaching(
+    noisy: Integers, threshold: int, prior: CountPrior, law: NoiseLaw, context: bool
+) -> Floats:
+    """Compute, for each cell, the probability that its true count reaches the threshold.
+
+    Parameters
+    ----------
+    noisy
+        Released counts.
+    threshold
+        The count to reach.
+    prior
+        How likely each true count is for a cell taken at random.
+    law
+        Of the noise on the counts.
+    context
+        Refine the prior among cells whose neighbours hold about as many rows.
+
+    Examples
+    --------
+    >>> prior = CountPrior(np.array([0, 10]), np.array([0.5, 0.5]))
+    >>> noisy = np.array([[0, 5, 10]])
+    >>> probability_of_reaching(noisy, 10, prior, NoiseLaw(1.0), context=False).round(2).tolist()
+    [[0.0, 0.5, 1.0]]
+    """
+    chance = np.empty(noisy.shape)
+    reaching = prior.counts >= threshold
+    for cells in _groups(noisy) if context else [np.ones(noisy.shape, dtype=bool)]:
+        values, places, repeats = np.unique(noisy[cells], return_inverse=True, return_counts=True)
+        kernel = _likelihoods(values, prior.counts, law)
+        shares = prior.shares
+        if context:
+            start = shares + 1e-4 / shares.size
+            shares = _em_steps(kernel, repeats, start / start.sum(), steps=25)
+        chance[cells] = (kernel @ (shares * reaching) / (kernel @ shares))[places]
+    return chance
+
+
+def _groups(noisy: Integers) -> list[NDArray[np.bool_]]:
+    """Cells by the mean of the cells around them, in bins of about as many cells."""
+    ones = np.ones((3,) * noisy.ndim)
+    around = ndimage.convolve(noisy.astype(float), ones, mode="constant") - noisy
+    bins = int(np.clip(noisy.size / _CELLS_A_BIN, 2, _MOST_BINS))
+    edges = np.quantile(around, np.arange(1, bins) / bins)
+    group = np.searchsorted(edges, around, side="right")
+    return [group == i for i in np.unique(group)]

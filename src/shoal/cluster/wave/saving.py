@@ -6,42 +6,137 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shoal.cluster.options import Options
 from shoal.cluster.totals import Totals
-from shoal.cluster.wave.clustering import Clustering
+from shoal.cluster.wave.methods import METHODS
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
-from shoal.cluster.wave.persistence import PeakTree
+from shoal.cluster.wave.segmentation import Clustering, PeakTree
+from shoal.cluster.wave.selectors import SELECTORS
+from shoal.cluster.wave.settings import option_name
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid
-from shoal.privacy.exact import exact_budget, plain
+from shoal.estimator import read_promise, written_promise
 from shoal.synopsis.folder import box_from
 
-__all__ = ["document", "restore", "settings", "tables"]
+__all__ = [
+    "document",
+    "flat_settings",
+    "grouped_settings",
+    "options_from_json",
+    "options_to_json",
+    "restore",
+    "tables",
+]
 
 CELLS, PEAKS, PASSES = "cells.parquet", "peaks.parquet", "passes.parquet"
 _OF_EACH = ("cluster_sizes_", "groups_told_", "size_reach_")
-_OF_ONE_RUN = ("domain", "ledger", "random_state")
+_NOT_WRITTEN = ("epsilon", "privacy", "domain", "ledger", "random_state")
+
+# The folder's format has one flat list of settings: the name there, and the one of the options.
+_SELECTOR_NAMES = {
+    "persistence": {"z": "z", "smooth": "smooth"},
+    "percentile": {"p": "p", "rule": "rule", "context": "context"},
+    "density": {"density": "times"},
+    "mass": {"mass": "share"},
+}
+_METHOD_NAMES = {
+    "privqt": {"noise": "noise"},
+    "privthr": {"alpha": "alpha", "noise": "noise"},
+    "privthrem": {"alpha": "alpha", "noise": "noise"},
+}
+_Names = Mapping[str, Mapping[str, str]]
+_LEFT_OUT: dict[str, Any] = {"rule": "threshold", "context": False}  # the others are None
 
 
-def settings(model: Any) -> dict[str, Any]:
-    """The parameters as JSON has them, without the domain and what belongs to one run."""
+def flat_settings(model: Any) -> dict[str, Any]:
+    """List the parameters as JSON has them, without the domain and what belongs to one run.
+
+    Those of the method and the selector stand beside the others; one left out is None.
+    """
     params = model.get_params(deep=False)
-    kept = {name: value for name, value in params.items() if name not in _OF_ONE_RUN}
+    flat = {name: value for name, value in params.items() if name not in _NOT_WRITTEN}
+    flat |= _flatten("method", model.method, _METHOD_NAMES)
+    flat |= _flatten("selector", model.selector, _SELECTOR_NAMES)
     if not isinstance(model.cells, str):
-        kept["cells"] = [int(m) for m in np.atleast_1d(model.cells)]
-    if model.epsilon is not None:
-        kept["epsilon"] = plain(exact_budget(model.epsilon))
-    return kept
+        flat["cells"] = [int(m) for m in np.atleast_1d(model.cells)]
+    flat |= {name: value for name, value in written_promise(model).items() if name != "delta"}
+    return dict(sorted(flat.items()))
+
+
+def grouped_settings(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Make parameters again of what ``flat_settings`` listed.
+
+    Parameters
+    ----------
+    flat
+        As listed by this version, or by one whose ``WaveCluster`` had these parameters itself; or
+        some of them.
+    """
+    params = dict(flat)
+    _group(params, "method", METHODS, _METHOD_NAMES)
+    _group(params, "selector", SELECTORS, _SELECTOR_NAMES)
+    if isinstance(params.get("cells"), list):
+        params["cells"] = tuple(params["cells"])
+    return params
+
+
+def options_to_json(value: Any) -> Any:
+    """Write a method or selector as JSON has it: its short form, or its name and settings.
+
+    Examples
+    --------
+    >>> from shoal.cluster.wave import Persistence
+    >>> options_to_json(Persistence(z=2))
+    {'name': 'persistence', 'smooth': 1.0, 'z': 2}
+    """
+    if not isinstance(value, Options):
+        return value  # a short form, or of another estimator
+    return {"name": option_name(value), **value.get_params()}
+
+
+def options_from_json(written: str | Mapping[str, Any]) -> str | Options:
+    """Read what ``options_to_json`` wrote."""
+    if isinstance(written, str):
+        return written
+    settings = {name: value for name, value in written.items() if name != "name"}
+    return (METHODS | SELECTORS)[written["name"]](**settings)
+
+
+def _flatten(group: str, value: str | Options | None, names: _Names) -> dict[str, Any]:
+    """The name of a method or selector, and its settings, but for those left at their default."""
+    flat = {name: _LEFT_OUT.get(name) for fields in names.values() for name in fields}
+    if not isinstance(value, Options):
+        return flat | {group: value}
+    given, default = value.get_params(), type(value)().get_params()
+    fields = names.get(option_name(value), {})
+    flat |= {n: given[field] for n, field in fields.items() if given[field] != default[field]}
+    return flat | {group: option_name(value)}
+
+
+def _group(
+    params: dict[str, Any], group: str, kinds: Mapping[str, type[Options]], names: _Names
+) -> None:
+    """Replace the settings of a method or selector in a flat list by options made of them."""
+    every = {name for fields in names.values() for name in fields}
+    listed = {name: params.pop(name, None) for name in every}
+    given = {n: v for n, v in listed.items() if v is not None and v != _LEFT_OUT.get(n)}
+    if not given:
+        return
+    kind: str | None = params.get(group)
+    if kind is None:  # the default was the one selector that has this setting
+        kind = next(name for name, fields in names.items() if given.keys() <= fields.keys())
+    params[group] = kinds[kind](**{names[kind][name]: value for name, value in given.items()})
 
 
 def document(model: Any) -> dict[str, Any]:
-    """Settings and released numbers."""
+    """List settings and released numbers, as JSON has them."""
     law = model._noisy.law
     noise = {"variance": model._noisy.variance, "step": law and law.step, "fold": law and law.fold}
     names = ("n_rows_", "n_rows_within_", "rows_outside_", "rows_told_", "threshold_")
     released = {name: getattr(model, name) for name in names}
     each = {name: getattr(model, name).tolist() for name in _OF_EACH}
     return {
-        "settings": settings(model),
+        "settings": flat_settings(model),
         "grid": list(model.grid_.shape),
         "noise": noise,
         "released": released | each,
@@ -49,7 +144,7 @@ def document(model: Any) -> dict[str, Any]:
 
 
 def tables(model: Any) -> dict[str, pa.Table]:
-    """Cells, and, if there is a tree, its peaks and passes."""
+    """Make the tables of the folder: cells, and, if there is a tree, its peaks and passes."""
     keys = model.cell_keys_
     keys = np.arange(model.cell_labels_.size) if keys is None else keys
     low, high = model._lookup.bounds(keys)
@@ -79,11 +174,19 @@ def _trees(tree: PeakTree) -> dict[str, pa.Table]:
 
 
 def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) -> None:
-    """Fill an estimator with what was saved."""
-    box, told = box_from(document["domain"]), dict(document["settings"])
-    if isinstance(told["cells"], list):
-        told["cells"] = tuple(told["cells"])
-    model.set_params(**told, domain=box)
+    """Fill an estimator with what was saved.
+
+    Parameters
+    ----------
+    model
+        A new estimator.
+    document
+        As ``document`` listed it, with the domain.
+    tables
+        As ``tables`` made them.
+    """
+    box = box_from(document["domain"])
+    model.set_params(**read_promise(grouped_settings(document["settings"]), box))
     grid, cells = Grid(box, document["grid"]), tables[CELLS]
     transform = Transform(grid.shape, model.level, model.wavelet)
     dense = cells.num_rows == np.prod(transform.shape_out, dtype=object) and box.d <= 3
@@ -94,20 +197,21 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
     labels = _column(cells, "label").reshape(shape)
     tree = _tree(cells, tables, shape) if PEAKS in tables else None
     model.n_rows_ = released["n_rows_"]
-    found = Clustering(labels, released["threshold_"], tree)
-    model._publish(transform, grid, noisy, found, None if dense else _column(cells, "key"))
-    model._keep_totals(_totals(released))
+    clustering = Clustering(labels, released["threshold_"], tree)
+    keys = None if dense else _column(cells, "key")
+    model._publish(transform, grid, noisy, clustering, keys)
+    model._set_totals(_totals(released))
 
 
 def _totals(released: Mapping[str, Any]) -> Totals:
-    """As they were settled on: of cells alone they cannot be, since counts of all rows are gone."""
-    told = [*released["groups_told_"], True]
+    """The totals as saved: cells alone do not give them, since counts of all rows are gone."""
+    is_clear = [*released["groups_told_"], True]
     return Totals(
         released["n_rows_"],
         released["n_rows_within_"],
         np.array([*released["cluster_sizes_"], released["rows_outside_"]]),
         np.array([*released["size_reach_"], 0.0]),
-        np.array(told, dtype=np.bool_),
+        np.array(is_clear, dtype=np.bool_),
         released["rows_told_"],
     )
 

@@ -1,110 +1,260 @@
-"""Which cells belong to clusters: rules that read the noisy grid alone, and so cost nothing.
+"""Selectors: which cells belong to clusters, and to which.
 
-The rule behind ``selector="auto"``: scale, cut and cover, all read off the noisy grid.
-
-Peaks are looked for at the finest scale at which rows outweigh noise, unless twice that scale shows
-far more of them beyond doubt. Passes are cut at the widest gap in their significance, where the
-choice matters least. Clusters then cover every cell that stands out at this scale or a coarser one,
-since the fringe of a cluster is too thin to be seen at the scale that tells two clusters apart.
+They read the noisy grid alone, and so cost nothing. A selector is a set of ``Options`` with the
+rule that it stands for; the rules themselves are functions on arrays, below and in ``thresholds``.
 """
 
 import math
+from abc import abstractmethod
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
-from shoal.cluster.wave.components import sifted
-from shoal.cluster.wave.methods.privqt import positive_quantile
+from shoal.cluster.options import Options
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
-from shoal.cluster.wave.persistence import PeakTree, Smoothed, smoothed
-from shoal.cluster.wave.posterior import chance_of_reaching, deconvolved
+from shoal.cluster.wave.segmentation import (
+    Clustering,
+    Connectivity,
+    PeakTree,
+    SmoothGrid,
+    components,
+    drop_small,
+    smooth_grid,
+    smoothing_error,
+)
+from shoal.cluster.wave.thresholds import (
+    density_level,
+    label_above,
+    mass_level,
+    noise_guard,
+    percentile_level,
+    positive_quantile,
+    posterior_cells,
+)
+from shoal.domain import SparseCounts
 
 __all__ = [
     "AUTO_CELLS",
-    "by_scale",
-    "density_level",
-    "mass_level",
-    "noise_guard",
-    "percentile_level",
-    "posterior_cells",
+    "SELECTORS",
+    "Auto",
+    "Density",
+    "Mass",
+    "Percentile",
+    "Persistence",
+    "Rule",
+    "Selector",
+    "best_sigma",
+    "label_automatically",
+    "label_peaks",
     "suggested_sigma",
     "widest_gap",
 ]
 
 Integers = NDArray[np.int64]
+Rule = Literal["threshold", "posterior"]
 AUTO_CELLS = 3.0  # times (n epsilon / 10)^(1/d) cells an axis: a third of the spacing counts need
-_SIGMA = 0.7
-_COARSER = (1.0, 1.4, 2.0, 2.8)
+_SIGMA = 0.7  # cells: the width of the filter where rows are many
+_SIGMAS = (0.0, 0.5, 0.7, 1.0, 1.5, 2.0)  # what smooth="auto" chooses from
+_COARSER = (1.0, 1.4, 2.0, 2.8)  # times the scale of the peaks: where the fringe is looked for
 _CLEAR, _COARSE_CUT = 4.0, 2.5  # standard errors
 _SPARED = 1.4  # less than the luckiest of all cells would need: few cells start a cluster
 _LEAST, _MOST = 0.85, 1.4  # of the significance that the best of so many chance passes reaches
 
 
-def percentile_level(grid: NoisyGrid, p: float) -> float | None:
-    """The ``p``-quantile of the cells that have rows, as far as the noise lets one tell.
+class Selector(Options):
+    """What makes a cell part of a cluster."""
 
-    Empty cells come out positive almost half of the time. How many there are is estimated from
-    the noisy values themselves, and as many of the smallest positives are left out.
+    @abstractmethod
+    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
+        """Label the cells of a full grid.
+
+        Parameters
+        ----------
+        grid
+            Released coefficients.
+        connectivity
+            Whether cells touch by corners too ("full") or by "faces" only.
+        min_cells
+            The fewest cells of a cluster.
+        """
+
+    def listed_level(self, cells: SparseCounts, law: NoiseLaw | None, n_rows: int) -> float:
+        """Find the least count of a listed cell in a cluster; few selectors can.
+
+        Parameters
+        ----------
+        cells
+            Keys and released counts.
+        law
+            Of the noise in one of them; None without noise.
+        n_rows
+            The number of rows, public or released.
+        """
+        raise NotImplementedError
+
+
+class Auto(Selector):
+    """Peaks at the scale, and cut at the significance, that the noisy grid itself suggests.
+
+    ``selector="auto"``; it has no settings.
+    """
+
+    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
+        """Label the cells of a full grid; see ``label_automatically``."""
+        return label_automatically(grid, min_cells)
+
+
+class Persistence(Selector):
+    """Peaks of the smoothed grid that rise significantly above the passes between them.
+
+    Parameters
+    ----------
+    z
+        The significance from which two peaks are two clusters, in standard errors.
+    smooth
+        Width of the Gaussian filter in cells, from 0 to 32; "auto" estimates the best.
 
     Examples
     --------
-    >>> grid = NoisyGrid(np.array([[0, 0, 1], [2, 3, 4]]))
-    >>> percentile_level(grid, 0.5)
-    2.5
+    >>> Persistence(z=2).get_params()
+    {'smooth': 1.0, 'z': 2}
     """
-    if grid.law is not None:
-        empty = deconvolved(grid.counts.ravel(), grid.law).empty * grid.values.size
-        return positive_quantile(grid.values, p, drop=round(empty * grid.law.above_zero))
-    # Noise that is as often above as below leaves as many false positives as negatives.
-    negatives = int(np.count_nonzero(grid.values < 0)) if grid.variance else 0
-    return positive_quantile(grid.values, p, drop=negatives)
+
+    def __init__(self, z: float = 3.0, *, smooth: float | Literal["auto"] = 1.0) -> None:
+        self.z = z
+        self.smooth = smooth
+
+    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
+        """Label the cells of a full grid; see ``label_peaks``."""
+        sigma = best_sigma(grid) if self.smooth == "auto" else self.smooth
+        return label_peaks(grid, self.z, sigma, min_cells)
 
 
-def density_level(grid: NoisyGrid, density: float) -> float:
-    """So many times the mean of all cells."""
-    return float(density * max(grid.values.mean(), 0))
+class Percentile(Selector):
+    """Cells from a quantile of the cells that have rows.
 
-
-def mass_level(grid: NoisyGrid, mass: float) -> float:
-    """The level above which the densest cells hold this share of all rows.
-
-    Under noise the densest cells look denser than they are; so the level is found on the
-    estimated true counts.
-
-    Examples
-    --------
-    >>> mass_level(NoisyGrid(np.array([1, 2, 3, 4])), 0.7)
-    3.0
+    Parameters
+    ----------
+    p
+        The quantile, between 0 and 1.
+    rule
+        "threshold": the noisy count reaches it. "posterior": the true count more likely than not
+        does, which needs whole counts under noise (``method="block"``, Haar).
+    context
+        Whether "posterior" judges a cell with its neighbours.
     """
-    if grid.law is None:
-        counts, cells = np.unique(np.maximum(grid.values, 0), return_counts=True)
-        shares = cells.astype(float)
-    else:
-        prior = deconvolved(grid.counts.ravel(), grid.law)
-        counts, shares = prior.counts, prior.shares
-    held = np.cumsum((counts * shares)[::-1])[::-1]
-    if held[0] <= 0:
-        return math.inf
-    return float(counts[np.flatnonzero(held >= mass * held[0])[-1]])
+
+    def __init__(self, p: float = 0.5, *, rule: Rule = "threshold", context: bool = False) -> None:
+        self.p = p
+        self.rule = rule
+        self.context = context
+
+    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
+        """Label the groups of touching cells of a full grid that reach the quantile."""
+        if self.rule == "posterior" and grid.law is not None:
+            chosen, level = posterior_cells(grid, grid.law, float(self.p), self.context)
+            return Clustering(components(chosen, connectivity, min_cells), level)
+        level_reached = percentile_level(grid, float(self.p))
+        return label_above(grid, level_reached, connectivity, min_cells)
+
+    def listed_level(self, cells: SparseCounts, law: NoiseLaw | None, n_rows: int) -> float:
+        """Return the quantile of the listed cells that have rows."""
+        return positive_quantile(cells.counts, float(self.p)) or math.inf
 
 
-def posterior_cells(
-    grid: NoisyGrid, law: NoiseLaw, p: float, context: bool
-) -> tuple[NDArray[np.bool_], float]:
-    """Cells whose true count more likely than not reaches the ``p``-quantile, and that level."""
-    prior = deconvolved(grid.counts.ravel(), law)
-    level = prior.quantile(p)
-    return chance_of_reaching(grid.counts, level, prior, law, context) > 0.5, float(level)
+class Density(Selector):
+    """Cells of so many times the mean count.
+
+    Parameters
+    ----------
+    times
+        How many times. None is 1; on sparse grids 0, which leaves all that noise cannot explain.
+    """
+
+    def __init__(self, times: float | None = None) -> None:
+        self.times = times
+
+    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
+        """Label the groups of touching cells of a full grid that are so dense."""
+        level = density_level(grid, 1.0 if self.times is None else self.times)
+        return label_above(grid, level, connectivity, min_cells)
+
+    def listed_level(self, cells: SparseCounts, law: NoiseLaw | None, n_rows: int) -> float:
+        """Return the density, or what noise alone reaches if that is more."""
+        guard = 0.0 if law is None else noise_guard(law, cells.size)
+        return max(guard, (self.times or 0.0) * n_rows / cells.size)
 
 
-def noise_guard(law: NoiseLaw, empty_cells: int) -> float:
-    """The level which at most one empty cell is expected to reach."""
-    return law.reached(1 / max(empty_cells, 1))
+class Mass(Selector):
+    """The densest cells that together hold a share of all rows.
+
+    Parameters
+    ----------
+    share
+        Of all rows, between 0 and 1.
+    """
+
+    def __init__(self, share: float = 0.9) -> None:
+        self.share = share
+
+    def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
+        """Label the groups of touching cells of a full grid that are among the densest."""
+        return label_above(grid, mass_level(grid, float(self.share)), connectivity, min_cells)
 
 
-def by_scale(grid: NoisyGrid, min_cells: int) -> tuple[Integers, float, PeakTree]:
-    """Labels, the level of the scale they were found at, and the tree of peaks there."""
+SELECTORS: dict[str, type[Selector]] = {
+    "auto": Auto,
+    "persistence": Persistence,
+    "percentile": Percentile,
+    "density": Density,
+    "mass": Mass,
+}
+
+
+def label_peaks(grid: NoisyGrid, z: float, sigma: float, min_cells: int) -> Clustering:
+    """Label the cells of peaks that rise significantly above the passes between them.
+
+    Parameters
+    ----------
+    grid
+        Released coefficients.
+    z
+        The significance at which passes are cut, in standard errors.
+    sigma
+        Width of the Gaussian filter in cells.
+    min_cells
+        The fewest cells of a cluster.
+    """
+    heights = smooth_grid(grid.values, grid.variance, sigma)
+    floor = max(0.5 * grid.values.mean(), 3 * np.sqrt(heights.noise_variance), 0.0)
+    tree = PeakTree.of(heights, float(floor))
+    return Clustering(tree.labels(z, min_cells), float(floor), tree)
+
+
+def best_sigma(grid: NoisyGrid) -> float:
+    """Choose the width of the filter whose estimated error is smallest."""
+    errors = [smoothing_error(grid.values, grid.variance, sigma) for sigma in _SIGMAS]
+    return _SIGMAS[int(np.argmin(errors))]
+
+
+def label_automatically(grid: NoisyGrid, min_cells: int) -> Clustering:
+    """Label peaks at the scale, and cut at the significance, that the noisy grid suggests.
+
+    Peaks are looked for at the finest scale at which rows outweigh noise, unless twice that scale
+    shows far more of them beyond doubt. Passes are cut at the widest gap in their significance,
+    where the choice matters least. Clusters then cover every cell that stands out at this scale or
+    a coarser one, since the fringe of a cluster is too thin to be seen at the scale that tells two
+    clusters apart.
+
+    Parameters
+    ----------
+    grid
+        Released coefficients.
+    min_cells
+        The fewest cells of a cluster.
+    """
     sigma = suggested_sigma(grid)
     scale, tree = _whole_tree(grid, sigma)
     coarse_scale, coarse_tree = _whole_tree(grid, 2 * sigma)
@@ -114,12 +264,12 @@ def by_scale(grid: NoisyGrid, min_cells: int) -> tuple[Integers, float, PeakTree
     floor = _floor(scale, 0.25 * grid.values.mean())
     tree = tree.above(floor, scale)
     labels = tree.labels(_COARSE_CUT if coarse else widest_gap(tree.significance))
-    grown = sifted(_grown(labels, _covered(grid, sigma)), min_cells)
-    return _outweighing(grown, grid), floor, tree
+    labels = drop_small(_extend_labels(labels, _covered(grid, sigma)), min_cells)
+    return Clustering(_drop_insignificant(labels, grid), floor, tree)
 
 
-def _whole_tree(grid: NoisyGrid, sigma: float) -> tuple[Smoothed, PeakTree]:
-    scale = smoothed(grid.values, grid.variance, sigma)
+def _whole_tree(grid: NoisyGrid, sigma: float) -> tuple[SmoothGrid, PeakTree]:
+    scale = smooth_grid(grid.values, grid.variance, sigma)
     return scale, PeakTree.of(scale, 0.0)
 
 
@@ -129,7 +279,7 @@ def _clear_peaks(tree: PeakTree) -> int:
 
 
 def suggested_sigma(grid: NoisyGrid) -> float:
-    """The filter's width in cells: 0.7 where cells hold about 1/epsilon rows, more where fewer.
+    """Suggest the filter's width: 0.7 cells where they hold about 1/epsilon rows, else more.
 
     Examples
     --------
@@ -146,7 +296,7 @@ def suggested_sigma(grid: NoisyGrid) -> float:
 
 
 def widest_gap(significance: NDArray[np.float64]) -> float:
-    r"""The cut that is farthest from any pass, near what the largest of them reaches by chance.
+    r"""Choose the cut farthest from any pass, near what the largest of them reaches by chance.
 
     The largest of m standard normal numbers is about :math:`\sqrt{2 \ln m}`.
 
@@ -164,7 +314,7 @@ def widest_gap(significance: NDArray[np.float64]) -> float:
     return float(np.exp((logs[widest] + logs[widest + 1]) / 2))
 
 
-def _floor(scale: Smoothed, least: float) -> float:
+def _floor(scale: SmoothGrid, least: float) -> float:
     return max(float(least), 3 * math.sqrt(scale.noise_variance), 0.0)
 
 
@@ -172,13 +322,13 @@ def _covered(grid: NoisyGrid, sigma: float) -> NDArray[np.bool_]:
     """Cells that stand out of the noise at some scale, and are not much thinner than the mean."""
     covered = np.zeros(grid.values.shape, dtype=bool)
     for coarser in _COARSER:
-        scale = smoothed(grid.values, grid.variance, sigma * coarser)
+        scale = smooth_grid(grid.values, grid.variance, sigma * coarser)
         covered |= scale.heights > _floor(scale, 0.5 * grid.values.mean())
     return covered
 
 
-def _grown(labels: Integers, covered: NDArray[np.bool_]) -> Integers:
-    """Every covered cell gets the label of the nearest cell that has one."""
+def _extend_labels(labels: Integers, covered: NDArray[np.bool_]) -> Integers:
+    """Give every covered cell the label of the nearest cell that has one."""
     if not (labels >= 0).any():
         return labels
     nearest = ndimage.distance_transform_edt(
@@ -187,13 +337,13 @@ def _grown(labels: Integers, covered: NDArray[np.bool_]) -> Integers:
     return np.where(covered, labels[tuple(nearest)], -1)
 
 
-def _outweighing(labels: Integers, grid: NoisyGrid) -> Integers:
-    """Without clusters whose rows a background of half the mean, and noise, could explain."""
+def _drop_insignificant(labels: Integers, grid: NoisyGrid) -> Integers:
+    """Drop clusters whose rows a background of half the mean, and noise, could explain."""
     inside = labels >= 0
     cells = np.bincount(labels[inside])
     rows = np.bincount(labels[inside], weights=grid.values[inside])
     excess = rows - 0.5 * max(float(grid.values.mean()), 0.0) * cells
     error = np.sqrt(cells * grid.variance + np.maximum(rows, 1))
     luck = math.sqrt(2 * math.log(grid.values.size + 1)) - _SPARED
-    kept = excess >= luck * error
-    return np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)[labels]
+    is_clear = excess >= luck * error
+    return np.append(np.where(is_clear, np.cumsum(is_clear) - 1, -1), -1)[labels]

@@ -1,138 +1,287 @@
 """The settings of ``WaveCluster``, checked and completed before any row is read."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.cluster.wave.components import Connectivity
-from shoal.cluster.wave.methods.privqt import CellNoise
-from shoal.cluster.wave.selectors import AUTO_CELLS
+from shoal.cluster.options import Options
+from shoal.cluster.wave.methods import (
+    METHODS,
+    Block,
+    Method,
+    Plain,
+    PrivTHR,
+    PrivTHREM,
+    ThresholdMethod,
+)
+from shoal.cluster.wave.segmentation import Connectivity
+from shoal.cluster.wave.selectors import (
+    AUTO_CELLS,
+    SELECTORS,
+    Auto,
+    Density,
+    Mass,
+    Percentile,
+    Persistence,
+    Selector,
+)
 from shoal.cluster.wave.transform import filter_length
 from shoal.domain import Box, Grid
 from shoal.errors import ConflictingSettings, InvalidSetting, Text, setting
 from shoal.privacy.exact import exact, whole_number
 
-__all__ = ["AskedCells", "Method", "Rule", "Selector", "Settings"]
+__all__ = ["Cells", "MethodName", "SelectorName", "Settings", "option_name"]
 
-AskedCells = int | Sequence[int] | NDArray[np.integer] | Literal["auto"]
-Method = Literal["block", "privqt", "privthr", "privthrem", "baseline"]
-Selector = Literal["auto", "persistence", "percentile", "density", "mass"]
-Rule = Literal["threshold", "posterior"]
+Cells = int | Sequence[int] | NDArray[np.integer] | Literal["auto"]
+MethodName = Literal["block", "privqt", "privthr", "privthrem", "baseline"]
+SelectorName = Literal["auto", "persistence", "percentile", "density", "mass"]
+Group = TypeVar("Group", bound=Options)
 
-MOST_DENSE = 2**24
-_FULL_UP_TO = 4
+MOST_DENSE = 2**24  # cells of a full grid; more are listed
+_FULL_UP_TO = 4  # columns up to which cells touch by corners unless told otherwise
 _MOST_FULL = 12
-_USED_BY = {  # which selectors read a setting
-    "z": ("persistence",),
-    "smooth": ("persistence",),
-    "p": ("percentile",),
-    "density": ("density",),
-    "mass": ("mass",),
-}
-_ALPHA = {"privthr": Fraction(9, 10), "privthrem": Fraction(7, 10)}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for, with every gap filled."""
+    """The settings of one estimator, with every gap filled.
 
-    method: Method | Literal["plain"]
-    cells: AskedCells
+    Parameters
+    ----------
+    method
+        Its own settings checked; ``Plain`` without epsilon.
+    cells
+        Cells along each axis, or "auto".
+    level
+        How often the grid is halved.
+    wavelet
+        By which wavelet.
+    is_sparse
+        Whether only cells that stand out are ever made, since all would be too many.
+    selector
+        Its own settings checked.
+    min_cells
+        The fewest cells of a cluster.
+    connectivity
+        Whether cells touch by corners too.
+    """
+
+    method: Method
+    cells: tuple[int, ...] | Literal["auto"]
     level: int
     wavelet: str
-    sparse: bool
+    is_sparse: bool
     selector: Selector
-    z: float
-    smooth: float | Literal["auto"]
-    p: Fraction
-    density: float
-    mass: float
-    rule: Rule
-    context: bool
     min_cells: int
     connectivity: Connectivity
-    alpha: Fraction
-    noise: CellNoise
 
     @classmethod
-    def of(cls, asked: Any, box: Box) -> "Settings":
-        """Those of an estimator whose rows lie in this box."""
-        _check_choices(asked)
-        method: Any = "plain" if asked.epsilon is None else asked.method
-        cells = _checked_cells(asked, box)
-        sparse = box.d > 3 or (not isinstance(cells, str) and math.prod(cells) > MOST_DENSE)
-        selector = asked.selector or _default_selector(method, sparse)
-        _check_method(asked)
-        _check_selector(asked, method, selector, sparse)
+    def of(cls, model: Any, box: Box) -> "Settings":
+        """Check the settings of an estimator whose rows lie in this box.
+
+        Raises
+        ------
+        InvalidSetting
+            If one is outside its range.
+        ConflictingSettings
+            If two do not go together.
+        """
+        method, selector = _resolve_method(model), _resolve_selector(model)
+        _check_choice("connectivity", model.connectivity, (None, "full", "faces"))
+        cells = _check_cells(model, box)
+        is_sparse = box.d > 3 or (not isinstance(cells, str) and math.prod(cells) > MOST_DENSE)
+        selector = selector or _default_selector(method, is_sparse)
+        _check_together(model, method, selector, is_sparse)
         return cls(
-            method=method,
+            method=_check_method(method),
             cells=cells,
-            level=asked.level,
-            wavelet=asked.wavelet,
-            sparse=sparse,
-            selector=selector,
-            z=_number("z", asked.z, 3.0, above=0),
-            smooth=_smooth(asked.smooth),
-            p=_share("p", asked.p, Fraction(1, 2)),
-            density=_number("density", asked.density, 0.0 if sparse else 1.0, above=0),
-            mass=float(_share("mass", asked.mass, Fraction(9, 10))),
-            rule=asked.rule,
-            context=asked.context,
-            min_cells=_whole("min_cells", asked.min_cells, 1),
-            connectivity=_connectivity(asked.connectivity, box.d),
-            alpha=_share("alpha", asked.alpha, _ALPHA.get(method, Fraction(1, 2))),
-            noise=asked.noise or "laplace",
+            level=model.level,
+            wavelet=model.wavelet,
+            is_sparse=is_sparse,
+            selector=_check_selector(selector),
+            min_cells=_whole("min_cells", model.min_cells, 1),
+            connectivity=_connectivity(model.connectivity, box.d),
         )
 
+    @property
+    def is_private(self) -> bool:
+        """Whether anything carries noise."""
+        return not isinstance(self.method, Plain)
+
+    @property
+    def needs_row_count(self) -> bool:
+        """Whether the number of rows is needed before cells are counted."""
+        return self.cells == "auto" or self.is_sparse or self.method.needs_row_count
+
+    @property
+    def p(self) -> Fraction:
+        """The quantile of a percentile selector."""
+        assert isinstance(self.selector, Percentile)  # checked together with the method
+        return Fraction(self.selector.p)
+
     def grid(self, box: Box, n_rows: int, epsilon: float) -> Grid:
-        """The cells asked for, or as many as the rows and the budget are worth."""
+        """Make the grid asked for, or one as fine as the rows and the budget are worth.
+
+        Parameters
+        ----------
+        box
+            Public bounds.
+        n_rows
+            The number of rows, public or released.
+        epsilon
+            The budget of the counts.
+        """
         if not isinstance(self.cells, str):
             return Grid(box, self.cells)
         finer, most = 1.5, 256
-        if self.selector == "auto":  # several scales are tried: cells cost time
+        if isinstance(self.selector, Auto):  # several scales are tried: cells cost time
             finer, most = AUTO_CELLS, 128 if box.d <= 2 else 64
         rule = finer * (n_rows * min(epsilon, 4) / 10) ** (1 / box.d)
-        fewest = max(_fewest(box.d), 2**self.level)
+        fewest = max(_fewest(box), 2**self.level)
         return Grid(box, int(np.clip(round(rule), fewest, max(fewest, most))))
 
 
-def _fewest(d: int) -> int:
+def option_name(options: Options) -> str:
+    """Return the short form of a method or selector: ``"privthr"`` for ``PrivTHR()``.
+
+    Examples
+    --------
+    >>> option_name(Persistence(z=2))
+    'persistence'
+    """
+    names = {kind: name for name, kind in (METHODS | SELECTORS).items()}
+    return names[type(options)]
+
+
+def _resolve_method(model: Any) -> Method:
+    method = _resolve("method", model.method, METHODS)
+    if model.is_private:
+        return method
+    if not isinstance(method, Block):
+        message = setting("method", option_name(method)) + " came without " + setting("epsilon")
+        _conflict(message, "Give it a budget: " + setting("epsilon", 1.0))
+    return Plain()
+
+
+def _resolve_selector(model: Any) -> Selector | None:
+    return None if model.selector is None else _resolve("selector", model.selector, SELECTORS)
+
+
+def _resolve(name: str, value: Any, kinds: Mapping[str, type[Group]]) -> Group:
+    """The settings that a short form stands for, or those given."""
+    if isinstance(value, str) and value in kinds:
+        return kinds[value]()
+    for kind in kinds.values():
+        if type(value) is kind:
+            return value
+    shown = ", ".join(map(repr, kinds))
+    classes = ", ".join(kind.__name__ for kind in kinds.values())
+    raise InvalidSetting.of(name, f"is none of {shown}, nor one of {classes}", next(iter(kinds)))
+
+
+def _default_selector(method: Method, is_sparse: bool) -> Selector:
+    if isinstance(method, Block):
+        return Density() if is_sparse else Auto()
+    return Percentile()
+
+
+def _check_method(method: Method) -> Method:
+    """The method with exact numbers."""
+    if not isinstance(method, ThresholdMethod):
+        return method
+    _check_choice("noise", method.noise, ("laplace", "geometric"))
+    if isinstance(method, PrivTHR | PrivTHREM):
+        return type(method)(_share("alpha", method.alpha), noise=method.noise)
+    return method
+
+
+def _check_selector(selector: Selector) -> Selector:
+    """The selector with exact numbers."""
+    match selector:
+        case Persistence():
+            return Persistence(_positive("z", selector.z, 3), smooth=_width(selector.smooth))
+        case Percentile():
+            _check_choice("rule", selector.rule, ("threshold", "posterior"))
+            p: Any = _share("p", selector.p)
+            return Percentile(p, rule=selector.rule, context=selector.context)
+        case Density():
+            times = selector.times
+            return Density(None if times is None else _positive("times", times, 1))
+        case Mass():
+            return Mass(float(_share("share", selector.share)))
+    return selector
+
+
+def _check_together(model: Any, method: Method, selector: Selector, is_sparse: bool) -> None:
+    if isinstance(method, ThresholdMethod) and not isinstance(selector, Percentile):
+        given = setting("selector", option_name(selector))
+        message = given + " came with " + setting("method", option_name(method))
+        _conflict(message, "Use " + setting("selector", "percentile"))
+    if isinstance(selector, Percentile):
+        _check_posterior(model, method, selector, is_sparse)
+    if is_sparse:
+        _check_sparse(model, method, selector)
+
+
+def _check_posterior(model: Any, method: Method, selector: Percentile, is_sparse: bool) -> None:
+    _check_choice("context", selector.context, (False, True))
+    if selector.context and selector.rule != "posterior":
+        _conflict(
+            setting("context") + " came without the posterior",
+            "Add " + setting("rule", "posterior"),
+        )
+    fits = isinstance(method, Block) and not is_sparse and _is_haar(model)
+    if selector.rule == "posterior" and not fits:
+        _conflict(
+            "The posterior is of whole counts under noise on a full grid",
+            "Use it with epsilon, "
+            + setting("method", "block")
+            + " and "
+            + setting("wavelet", "haar"),
+        )
+
+
+def _check_sparse(model: Any, method: Method, selector: Selector) -> None:
+    wanted = Percentile if isinstance(method, Plain) else Density
+    can = isinstance(method, Plain | Block) and isinstance(selector, wanted)
+    if not (can and _is_haar(model)):
+        name = option_name(wanted())
+        _conflict(
+            "A grid of more than 3 columns or 2**24 cells keeps only cells that stand out",
+            "Use "
+            + setting("selector", name)
+            + " with "
+            + setting("wavelet", "haar")
+            + ", or fewer columns and cells",
+        )
+
+
+def _is_haar(model: Any) -> bool:
+    return model.level == 0 or filter_length(model.wavelet) == 2
+
+
+def _fewest(box: Box) -> int:
     """The fewest automatic cells along an axis."""
-    return 12 if d <= 3 else 6
+    return 12 if box.d <= 3 else 6
 
 
-def _check_choices(asked: Any) -> None:
-    choices: dict[str, tuple[object, ...]] = {
-        "method": ("block", "privqt", "privthr", "privthrem", "baseline"),
-        "selector": (None, "auto", "persistence", "percentile", "density", "mass"),
-        "rule": ("threshold", "posterior"),
-        "context": (False, True),
-        "connectivity": (None, "full", "faces"),
-        "noise": (None, "laplace", "geometric"),
-    }
-    for name, allowed in choices.items():
-        if getattr(asked, name) not in allowed:
-            shown = ", ".join(map(repr, allowed))
-            raise InvalidSetting.of(name, f"is none of {shown}", allowed[0])
-
-
-def _checked_cells(asked: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
-    level = _whole("level", asked.level, 0)
-    filter_length(asked.wavelet)
+def _check_cells(model: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
+    level = _whole("level", model.level, 0)
+    filter_length(model.wavelet)
     if level > 60:
         raise InvalidSetting(
             setting("level") + " is more than 60.",
             "Each level halves the grid: e.g. " + setting("level", 1) + ".",
         )
-    if isinstance(asked.cells, str) and asked.cells == "auto":
+    if isinstance(model.cells, str) and model.cells == "auto":
         _check_automatic(box, level)
         return "auto"
-    shape = Grid(box, asked.cells).shape
+    shape = Grid(box, model.cells).shape
     if min(shape) < max(2, 2**level):
         raise InvalidSetting(
             f"{min(shape)} cells along an axis came; 2 or more, and 2**level, are needed.",
@@ -147,7 +296,7 @@ def _checked_cells(asked: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
 
 def _check_automatic(box: Box, level: int) -> None:
     """Refuse what no number of rows would make a grid of: here, not after a release."""
-    fewest = Grid(box, max(_fewest(box.d), 2**level))
+    fewest = Grid(box, max(_fewest(box), 2**level))
     if box.d <= 3 and fewest.size > MOST_DENSE:
         raise InvalidSetting(
             setting("level") + " halves an automatic grid more often than it has cells.",
@@ -159,93 +308,25 @@ def _check_automatic(box: Box, level: int) -> None:
         )
 
 
-def _default_selector(method: str, sparse: bool) -> Selector:
-    if method == "block":
-        return "density" if sparse else "auto"
-    return "percentile"
-
-
-def _check_method(asked: Any) -> None:
-    if asked.epsilon is None and asked.method != "block":
-        _conflict(
-            setting("method", asked.method) + " came without " + setting("epsilon"),
-            "Give it a budget: " + setting("epsilon", 1.0),
-        )
-    if asked.alpha is not None and asked.method not in _ALPHA:
-        _conflict(
-            setting("alpha") + " came without a split budget",
-            "Use " + setting("method", "privthr") + " or " + setting("method", "privthrem"),
-        )
-    if asked.noise is not None and asked.method not in ("privqt", *_ALPHA):
-        _conflict(setting("noise") + " came with a method that has one kind", "Leave it out")
-
-
-def _check_selector(asked: Any, method: str, selector: str, sparse: bool) -> None:
-    for name, users in _USED_BY.items():
-        if getattr(asked, name) is not None and selector not in users:
-            _conflict(
-                setting(name) + " came, which " + setting("selector", selector) + " does not read",
-                "Use " + setting("selector", users[0]) + ", or leave it out",
-            )
-    if method in ("privqt", *_ALPHA) and selector != "percentile":
-        _conflict(
-            setting("selector", selector) + " came with " + setting("method", method),
-            "Use " + setting("selector", "percentile"),
-        )
-    _check_posterior(asked, method, selector, sparse)
-    if sparse:
-        _check_sparse(asked, method, selector)
-
-
-def _check_posterior(asked: Any, method: str, selector: str, sparse: bool) -> None:
-    if asked.context and asked.rule != "posterior":
-        _conflict(
-            setting("context") + " came without the posterior",
-            "Add " + setting("rule", "posterior"),
-        )
-    fits = method == "block" and selector == "percentile" and not sparse
-    if asked.rule == "posterior" and not (fits and _is_haar(asked)):
-        _conflict(
-            "The posterior is of whole counts under noise on a full grid",
-            "Use it with epsilon and "
-            + setting("method", "block")
-            + ", "
-            + setting("selector", "percentile")
-            + ", "
-            + setting("wavelet", "haar"),
-        )
-
-
-def _check_sparse(asked: Any, method: str, selector: str) -> None:
-    wanted = "percentile" if method == "plain" else "density"
-    if method not in ("plain", "block") or selector != wanted or not _is_haar(asked):
-        _conflict(
-            "A grid of more than 3 columns or 2**24 cells keeps only cells that stand out",
-            "Use "
-            + setting("selector", wanted)
-            + " with "
-            + setting("wavelet", "haar")
-            + ", or fewer columns and cells",
-        )
-
-
-def _is_haar(asked: Any) -> bool:
-    return asked.level == 0 or filter_length(asked.wavelet) == 2
-
-
 def _conflict(message: str | Text, hint: str | Text) -> None:
     raise ConflictingSettings(message + ".", hint + ".")
 
 
-def _number(name: str, value: Any, default: float, above: float) -> float:
-    number = exact(default if value is None else value)
-    if number is None or (value is not None and number <= above):
-        raise InvalidSetting.of(name, f"is no number above {above:g}", default)
+def _check_choice(name: str, value: Any, allowed: tuple[object, ...]) -> None:
+    if value not in allowed:
+        shown = ", ".join(map(repr, allowed))
+        raise InvalidSetting.of(name, f"is none of {shown}", allowed[0])
+
+
+def _positive(name: str, value: Any, example: float) -> float:
+    number = exact(value)
+    if number is None or number <= 0:
+        raise InvalidSetting.of(name, "is no number above 0", example)
     return float(number)
 
 
-def _share(name: str, value: Any, default: Fraction) -> Fraction:
-    share = default if value is None else exact(value)
+def _share(name: str, value: Any) -> Fraction:
+    share = exact(value)
     if share is None or not 0 < share < 1:
         raise InvalidSetting.of(name, "is no number between 0 and 1", 0.5)
     return share
@@ -258,19 +339,19 @@ def _whole(name: str, value: Any, least: int) -> int:
     return whole
 
 
-def _smooth(value: Any) -> float | Literal["auto"]:
+def _width(value: Any) -> float | Literal["auto"]:
     if isinstance(value, str) and value == "auto":
         return "auto"
-    sigma = exact(1 if value is None else value)
+    sigma = exact(value)
     if sigma is None or not 0 <= sigma <= 32:
         raise InvalidSetting.of("smooth", "is neither 'auto' nor from 0 to 32 cells", 1.0)
     return float(sigma)
 
 
-def _connectivity(asked: Connectivity | None, d: int) -> Connectivity:
-    if asked == "full" and d > _MOST_FULL:
+def _connectivity(wanted: Connectivity | None, d: int) -> Connectivity:
+    if wanted == "full" and d > _MOST_FULL:
         raise InvalidSetting(
             f"A cell of {d} columns has 3**{d} - 1 neighbours.",
             "Use " + setting("connectivity", "faces") + ".",
         )
-    return asked or ("full" if d <= _FULL_UP_TO else "faces")
+    return wanted or ("full" if d <= _FULL_UP_TO else "faces")

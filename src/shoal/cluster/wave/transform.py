@@ -1,4 +1,7 @@
-"""The average subband of a wavelet transform as an integer map, and how far one row moves it."""
+"""The average subband of a wavelet transform as an integer map, and how far one row moves it.
+
+``Lookup`` is the way back: which coefficient stands for a point, and where its cells lie.
+"""
 
 import math
 from dataclasses import dataclass
@@ -9,12 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from shoal.domain import Grid
+from shoal.domain.grid import whole_steps
 from shoal.errors import InvalidSetting, setting
 
-__all__ = ["FINE", "Transform", "block_sums", "filter_length"]
+__all__ = ["FINE", "Lookup", "Transform", "block_sums", "filter_length"]
 
 FINE = 1024  # filters are rounded to multiples of 1/1024, so that coefficients are whole numbers
 Integers = NDArray[np.int64]
+Matrix = NDArray[np.float64]
 Number = TypeVar("Number", np.int64, np.float64)
 
 
@@ -144,6 +150,50 @@ class Transform:
         for _ in range(self.level):
             response = _wavelets().dwt(response, self.wavelet, mode="zero", axis=0)[0]
         return np.rint(response[:, :cells] * FINE).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Maps points to coefficients, and coefficients back to the rows' box.
+
+    Parameters
+    ----------
+    grid
+        The cells that were counted.
+    transform
+        What made coefficients of them.
+    """
+
+    grid: Grid
+    transform: Transform
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Coefficients along each axis."""
+        return self.transform.shape_out
+
+    def keys(self, X: Matrix) -> Integers:
+        """The number of the coefficient that answers for each point."""
+        if self.transform.level == 0:
+            return self.grid.keys(X)
+        keys = np.zeros(len(X), dtype=np.int64)
+        for axis, (cells, width) in enumerate(zip(self.grid.shape, self.shape, strict=True)):
+            keys *= width
+            places = whole_steps(self.grid.steps(X[:, axis], axis), cells)
+            keys += self.transform.answering(places, axis)
+        return keys
+
+    def bounds(self, keys: Integers) -> tuple[Matrix, Matrix]:
+        """Lowest and highest corner of the cells each of these coefficients answers for."""
+        places = np.stack(np.unravel_index(keys, self.shape), axis=1)
+        return self._corners(places), self._corners(places + 1)
+
+    def _corners(self, places: Integers) -> Matrix:
+        """Where the cells of these coefficients begin, in the rows' own units."""
+        cells = [self.transform.first_cells(along, axis) for axis, along in enumerate(places.T)]
+        box = self.grid.box
+        corners: Matrix = np.stack(cells, axis=1) / np.array(self.grid.shape)
+        return box.low + corners * (box.high - box.low)
 
 
 def block_sums(counts: NDArray[Number], side: int) -> NDArray[Number]:

@@ -1,10 +1,15 @@
 """Spark, if it is installed: the way to it for whoever was handed no Spark frame."""
 
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import ModuleType
+from typing import Any
 
-from shoal.errors import NotInstalled
+from shoal.engine.spark.files import uri_of
+from shoal.engine.spark.progress import watched
+from shoal.errors import NotInstalled, SessionStopped
 
-__all__ = ["spark_part"]
+__all__ = ["opened_table", "spark_part"]
 
 
 def spark_part() -> ModuleType:
@@ -18,3 +23,38 @@ def spark_part() -> ModuleType:
             reason="pyspark",
         ) from None
     return session
+
+
+@contextmanager
+def opened_table(
+    path: str,
+    master: str | None,
+    settings: Mapping[str, str],
+    show: Callable[[int, int], None],
+) -> Iterator[Any]:
+    """A frame of the table at a path, by the session that runs here or by one of its own.
+
+    No row is read yet. A session that was started for it ends with the context.
+
+    Parameters
+    ----------
+    path
+        Any that Spark can reach; one without a scheme is on this machine.
+    master
+        The cluster of a session that is started; None: what Spark's settings say.
+    settings
+        Of a session that is started, as for ``shoal.engine.spark.session.spark_session``.
+    show
+        Called with the tasks done, and of how many, while Spark works.
+    """
+    part = spark_part()
+    try:
+        session, is_own = part.active_session(), False
+    except SessionStopped:
+        session, is_own = part.spark_session(master, **settings), True
+    try:
+        with watched(session, show):
+            yield part.read_table(session, uri_of(path))
+    finally:
+        if is_own:
+            session.stop()

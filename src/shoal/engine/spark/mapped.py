@@ -17,7 +17,7 @@ from shoal.engine.spark.failures import guarded
 from shoal.engine.spark.schema import ddl, sparks_own, wider
 from shoal.engine.spark.tasks import gathered, over
 from shoal.errors import CannotWrite, ConflictingSettings, DuplicateColumn, setting
-from shoal.randomness import TaskNoise
+from shoal.randomness import NoiseStream, TaskNoise
 
 __all__ = ["SparkMapped"]
 
@@ -47,9 +47,9 @@ class SparkMapped:
     def __post_init__(self) -> None:
         check_names(self.names)
 
-    def shuffled(self, noise: TaskNoise) -> "SparkMapped":
+    def shuffled(self, noise: NoiseStream) -> "SparkMapped":
         """The same lines in random order: where a row stood in a table tells of it too."""
-        return replace(self, order=noise)
+        return replace(self, order=noise.for_tasks())
 
     def frame(self) -> Any:
         """As a Spark frame. Lines on which noise was drawn are kept by Spark before this returns.
@@ -65,8 +65,8 @@ class SparkMapped:
         lines = self._lines(self.kernel, self.names)
         return _kept(lines) if isinstance(self.kernel, Drawing) else lines
 
-    def appended(self) -> Any:
-        """The frame the rows came in, with these columns after its own."""
+    def like_input(self, squeeze: bool = False) -> Any:
+        """The frame the rows came in, with these columns after its own, squeezed or not."""
         frame, sift = self.admitted()
         if not isinstance(sift, Screen):
             raise ConflictingSettings(

@@ -1,7 +1,7 @@
-"""A Spark frame behind the verbs of a table: its rows are counted where they lie."""
+"""A Spark frame behind the verbs of ``FrameTable``: rows are read and counted where they are."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from secrets import token_hex
@@ -9,12 +9,19 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.data.source import unique
+from shoal.data.source import picked, unique
+from shoal.domain import Box, Schema
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, plainly_named
 from shoal.engine.entry import is_spark_frame
+from shoal.engine.rows import Terms
+from shoal.engine.screen import Screen
 from shoal.engine.spark.failures import check_alive, guarded
-from shoal.engine.spark.schema import empty_batch, quoted
-from shoal.engine.spark.tasks import hushed
+from shoal.engine.spark.files import digest_of, files_of, uri_of
+from shoal.engine.spark.output import FolderOutput, folder_output
+from shoal.engine.spark.rows import SparkRows
+from shoal.engine.spark.schema import ddl, empty_batch, quoted
+from shoal.engine.spark.tasks import gathered, hushed, over
+from shoal.engine.table import BlockTask
 from shoal.errors import InvalidSetting, TooLarge
 
 __all__ = [
@@ -27,6 +34,7 @@ __all__ = [
 ]
 
 COLLECT_LIMIT = 20_000_000  # combinations that come to the driver
+_WHOLE = ("tinyint", "smallint", "int", "bigint")
 _NESTED = ("array<", "map<", "struct<", "variant")  # in Spark's words
 Batches = Iterator[pa.RecordBatch]
 Kernel = Callable[[pa.RecordBatch], pa.RecordBatch]
@@ -155,6 +163,75 @@ class SparkTable:
                 raise too_many(found.lines, self.collect_limit, "They are needed all at once")
             return found.table()
 
+    def collected(self, columns: Sequence[str], owner: str | None = None) -> pa.Table | None:
+        """The result of ``counts``, so that rows are read once; None if it is too large."""
+        with self.grouped(columns, owner) as combinations:
+            return combinations.table() if combinations.lines <= self.collect_limit else None
+
+    def owners(self, entity: str) -> Any:
+        """The different people of the table, as text; no more than combinations may come here."""
+        with self.grouped([], entity) as people:
+            if people.lines > self.collect_limit:
+                raise TooLarge(
+                    f"The table has {people.lines:,} people, and {self.collect_limit:,} may come "
+                    "to the driver, where they are held against those of other releases.",
+                    "Give the driver the memory and pass SparkTable(frame, collect_limit=...).",
+                    reason="combinations",
+                )
+            return people.table()[OWNER]
+
+    def rows(
+        self, domain: Box | Schema, terms: Terms | None = None, screen: Screen | None = None
+    ) -> SparkRows:
+        """Its rows behind the verbs of ``Rows``."""
+        return SparkRows(self.frame, domain, terms or Terms(), screen=screen)
+
+    def select(self, columns: Sequence[str], whole: bool = False) -> Any:
+        """A frame of these columns; ``whole``: read as whole numbers, null where they are none."""
+        picked(self.names, columns)
+        names = [quoted(name) for name in columns]
+        cells = [f"try_cast({name} AS BIGINT) AS {name}" for name in names] if whole else names
+        return self.frame.selectExpr(*cells)
+
+    def is_whole(self, name: str) -> bool:
+        """Whether a column's kind is that of whole numbers."""
+        return self._kinds[name] in _WHOLE
+
+    def sample(self, columns: Sequence[str], n: int, seed: int) -> pa.Table:
+        """At most ``n`` rows of these columns, drawn at random, on this machine."""
+        plain = [f"{quoted(name)} AS c{i}" for i, name in enumerate(columns)]
+        with guarded("drawing a sample"):
+            lots = self.frame.selectExpr(*plain, f"rand({seed % 2**63}) AS lot").sort("lot")
+            return lots.limit(n).drop("lot").toArrow().rename_columns(list(columns))
+
+    @contextmanager
+    def added_up(self, task: BlockTask, schema: pa.Schema) -> Iterator["SparkTable"]:
+        """What a task makes of blocks of all columns, equal lines added up by the last column."""
+        *keys, n = schema.names
+        with guarded("adding up what tasks made"):
+            lines = over(self.frame, self.names, _OverBlocks(task), ddl(schema))
+            with keeping(lines.groupBy(*keys).sum(n).toDF(*schema.names)) as kept:
+                yield SparkTable(kept.frame)
+
+    def text_at(self, path: str) -> str | None:
+        """The text of a small file that the session can read; None if there is none."""
+        uri = uri_of(path)
+        if not files_of(self.session).exists(uri):
+            return None
+        with guarded("reading a text"):
+            lines = self.session.read.text(uri, wholetext=True).toArrow()["value"].to_pylist()
+        return "".join(lines)  # none, if it is empty
+
+    def digest(self, path: str) -> str:
+        """A hash of the hashes of a folder's files."""
+        return digest_of(self.session, uri_of(path))
+
+    def output(
+        self, path: str, sidecar: str, overwrite: bool = False
+    ) -> AbstractContextManager[FolderOutput]:
+        """A folder for a table made of this one, and a text beside it, whole or not at all."""
+        return folder_output(self.frame, path, sidecar, overwrite)
+
 
 def too_many(lines: int, limit: int, why: str) -> TooLarge:
     """The error that says how many combinations there are, and how many may come."""
@@ -179,6 +256,19 @@ class Each:
         for batch in batches:
             named = batch.rename_columns(self.names) if self.names else batch
             yield hushed(self.kernel, named)
+
+
+@dataclass(frozen=True, eq=False)
+class _OverBlocks:
+    """Runs a task over whole blocks of a partition; errors of libraries lose their words."""
+
+    task: BlockTask
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
+        """What the task makes of them."""
+        made = iter(self.task(gathered(batches)))
+        while (batch := hushed(next, made, None)) is not None:
+            yield batch
 
 
 @contextmanager

@@ -5,9 +5,9 @@ from math import log
 from typing import Any
 
 from shoal.errors import InvalidSetting
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
-from shoal.figures.svg import Svg, at
+from shoal.figures.svg import Svg, px
 from shoal.figures.text import number, shorten
 
 __all__ = ["BudgetCurve", "budget_curve"]
@@ -64,9 +64,9 @@ def budget_curve(
     ]
     data = {"value": value, "lines": drawn, "best": float(best), "best_name": best_name}
     budgets = [point[0] for line in lines.values() for point in line]
-    said = f"Budget from {number(min(budgets))} to {number(max(budgets))} across, {value} upwards "
-    said += f"from {number(best)}, lower is better. {finding.rstrip('.')}. "
-    return BudgetCurve(title=title, alt=f"{said}{_numbers(drawn)} {band}", data=data, note=band)
+    alt = f"Budget from {number(min(budgets))} to {number(max(budgets))} across, {value} upwards "
+    alt += f"from {number(best)}, lower is better. {finding.rstrip('.')}. "
+    return BudgetCurve(title=title, alt=f"{alt}{_numbers(drawn)} {band}", data=data, note=band)
 
 
 class BudgetCurve(Figure):
@@ -90,8 +90,7 @@ class BudgetCurve(Figure):
 
     def plotly(self) -> Any:
         """The same, with axes in powers."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         figure = go.Figure()
         for line in self.data["lines"]:
             x, y, error = zip(*line["points"], strict=True)
@@ -109,9 +108,9 @@ class BudgetCurve(Figure):
     def _draw_marks(self, svg: Svg, frame: Panel) -> None:
         """A mark beside the beginning of each line, far enough from its neighbours."""
         starts = [self._place(frame, *line["points"][0][:2]) for line in self.data["lines"]]
-        heights = spaced([y for _, y in starts], frame.top, frame.bottom)
+        heights = spread_apart([y for _, y in starts], frame.top, frame.bottom)
         for place, ((x, y), height) in enumerate(zip(starts, heights, strict=True), start=1):
-            svg.path(f"M{at(x)} {at(y)}L{at(x - 30)} {at(height)}", "frame")
+            svg.path(f"M{px(x)} {px(y)}L{px(x - 30)} {px(height)}", "frame")
             svg.mark(x - 30, height, place)
 
     def _draw_axes(self, svg: Svg, frame: Panel) -> None:
@@ -120,10 +119,10 @@ class BudgetCurve(Figure):
                      "middle")  # fmt: skip
         for tick in self._ticks():
             height = self._place(frame, 1, tick)[1]
-            svg.path(f"M{at(frame.left)} {at(height)}H{at(frame.right)}", "lines")
+            svg.path(f"M{px(frame.left)} {px(height)}H{px(frame.right)}", "lines")
             svg.text(frame.left - 9, height + 5, number(tick), "end")
         best = self._place(frame, 1, self.data["best"])[1]
-        svg.path(f"M{at(frame.left)} {at(best)}H{at(frame.right)}", "truth")
+        svg.path(f"M{px(frame.left)} {px(best)}H{px(frame.right)}", "truth")
         svg.text(frame.right, best - 6, shorten(self.data["best_name"], 30), "end")
         across = "Budget (log): more privacy ← → more detail"
         svg.text((frame.left + frame.right) / 2, PLOT - 8, across, "axis-title middle")
@@ -147,15 +146,15 @@ class BudgetCurve(Figure):
 
     def _at(self, frame: Panel, epsilon: float, value: float) -> str:
         x, y = self._place(frame, epsilon, value)
-        return f"{at(x)} {at(y)}"
+        return f"{px(x)} {px(y)}"
 
 
-def spaced(heights: Sequence[float], top: float, bottom: float) -> list[float]:
+def spread_apart(heights: Sequence[float], top: float, bottom: float) -> list[float]:
     """Heights moved apart as little as need be, and kept between two ends.
 
     Examples
     --------
-    >>> spaced([100, 100, 20], top=0, bottom=200)
+    >>> spread_apart([100, 100, 20], top=0, bottom=200)
     [100, 128, 20]
     """
     order = sorted(range(len(heights)), key=lambda i: heights[i])

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.errors import InvalidSetting
-from shoal.figures.figure import Figure
-from shoal.figures.svg import Svg, at
+from shoal.figures.figure import Figure, import_plotly
+from shoal.figures.svg import Svg, px
 from shoal.figures.text import number
 
 __all__ = ["ClassSizes", "class_sizes"]
@@ -46,7 +46,7 @@ def class_sizes(sizes: ArrayLike, *, k: int, title: str, of: str = "people") -> 
     names = [_name(low, high - 1) for low, high in pairwise(edges)]
     below = [high <= k for high in edges[1:]]
     data = {"k": k, "of": of, "names": names, "below": below, "shares": shares.round(6).tolist()}
-    return ClassSizes(title=title, alt=_said(data, people), data=data)
+    return ClassSizes(title=title, alt=_describe(data, people), data=data)
 
 
 class ClassSizes(Figure):
@@ -62,20 +62,19 @@ class ClassSizes(Figure):
         for i, (name, share) in enumerate(zip(names, shares, strict=True)):
             left, top = LEFT + i * wide, BOTTOM - share / tallest * (BOTTOM - TOP - 24)
             css = "bar below" if self.data["below"][i] else "bar"
-            svg.path(f"M{at(left + 3)} {BOTTOM}V{at(top)}h{at(wide - 6)}V{BOTTOM}z", css)
+            svg.path(f"M{px(left + 3)} {BOTTOM}V{px(top)}h{px(wide - 6)}V{BOTTOM}z", css)
             svg.text(left + wide / 2, top - 6, _in_100(share), "middle wide")
             svg.text(left + wide / 2, BOTTOM + 24, name, "middle" if i % 2 == 0 else "middle wide")
         svg.path(f"M{LEFT} {BOTTOM}H{RIGHT}", "frame")
         mark = LEFT + wide * sum(self.data["below"])
-        svg.path(f"M{at(mark)} {TOP - 14}V{BOTTOM}", "limit")
+        svg.path(f"M{px(mark)} {TOP - 14}V{BOTTOM}", "limit")
         svg.text(mark + 6, TOP - 18, f"k = {self.data['k']}", "axis-title start")
         svg.text(WIDTH / 2, HEIGHT - 10, f"Size of a class, in {self.data['of']}", "middle")
         return svg.render(page)
 
     def plotly(self) -> Any:
         """The same as columns."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         bars = go.Bar(x=self.data["names"], y=self.data["shares"])
         return go.Figure(bars).update_layout(title=self.title, yaxis_title="Share of all")
 
@@ -102,16 +101,16 @@ def _in_100(share: float) -> str:
     return f"{100 * share:.0f}" if share >= 0.005 or share == 0 else "<1"
 
 
-def _said(data: dict[str, Any], people: Sequence[int] | Any) -> str:
+def _describe(data: dict[str, Any], people: Sequence[int] | Any) -> str:
     k, of, least = data["k"], data["of"], int(min(people))
-    found = f"No class is smaller than k = {k}."
+    finding = f"No class is smaller than k = {k}."
     if least < k:
         small = sum(s for s, below in zip(data["shares"], data["below"], strict=True) if below)
-        found = f"{_in_100(small)} in 100 are in classes smaller than k = {k}."
+        finding = f"{_in_100(small)} in 100 are in classes smaller than k = {k}."
     pairs = zip(data["names"], data["shares"], strict=True)
-    told = [f"{_in_100(s)} in classes of {name.replace('–', ' to ')}" for name, s in pairs if s]
-    told[0] = told[0].replace(" in classes", " are in classes", 1)
+    parts = [f"{_in_100(s)} in classes of {name.replace('–', ' to ')}" for name, s in pairs if s]
+    parts[0] = parts[0].replace(" in classes", " are in classes", 1)
     return (
         f"Size of a class from {number(least)} to {number(int(max(people)))} {of} across, share of "
-        f"all {of} upwards. {found} In 100 {of}, {', '.join(told)}."
+        f"all {of} upwards. {finding} In 100 {of}, {', '.join(parts)}."
     )

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from shoal.errors import InvalidSetting
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
-from shoal.figures.svg import Svg, at, nice_ticks
+from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import labels, shorten
 
 __all__ = ["CountCurve", "count_curve"]
@@ -48,15 +48,16 @@ def count_curve(
     """
     if chosen not in curve:
         raise InvalidSetting("The chosen number is not on the curve.", "Draw what it was read off.")
-    points = [[_place_of(place), float(seen)] for place, seen in sorted(curve.items())]
-    words = label or f"{chosen} chosen"
+    points = [[_place_of(place), float(height)] for place, height in sorted(curve.items())]
+    caption = label or f"{chosen} chosen"
     data = {"value": value, "points": points, "chosen": _place_of(chosen)}
-    data |= {"across": across, "label": words}
+    data |= {"across": across, "label": caption}
     step = -(-len(points) // _MOST_TOLD)
-    told = "; ".join(f"{seen:.4g} at {place:.4g}" for place, seen in points[::step])
+    heights = "; ".join(f"{height:.4g} at {place:.4g}" for place, height in points[::step])
     ends = f"{across} from {points[0][0]:.4g} to {points[-1][0]:.4g} across"
-    said = words.replace(" chosen", " was chosen")
-    return CountCurve(title=title, alt=f"{ends}, {value} upwards. {said}. {told}.", data=data)
+    sentence = caption.replace(" chosen", " was chosen")
+    alt = f"{ends}, {value} upwards. {sentence}. {heights}."
+    return CountCurve(title=title, alt=alt, data=data)
 
 
 def _place_of(place: float) -> float:
@@ -72,22 +73,21 @@ class CountCurve(Figure):
     def svg(self, page: bool = False) -> str:
         """The picture, 640 x 320."""
         svg = Svg(WIDTH, HEIGHT, self.title, self.alt)
-        places = [self._place(count, seen) for count, seen in self.data["points"]]
+        places = [self._place(count, height) for count, height in self.data["points"]]
         self._draw_axes(svg)
-        svg.path("M" + "L".join(f"{at(x)} {at(y)}" for x, y in places), "line l1")
+        svg.path("M" + "L".join(f"{px(x)} {px(y)}" for x, y in places), "line l1")
         counts = [count for count, _ in self.data["points"]]
         x, y = places[counts.index(self.data["chosen"])]
-        svg.path(f"M{at(x)} {at(_FRAME.top)}V{at(_FRAME.bottom)}", "limit")
+        svg.path(f"M{px(x)} {px(_FRAME.top)}V{px(_FRAME.bottom)}", "limit")
         svg.text(x, _FRAME.top - 12, self.data["label"], f"axis-title {_side(x)}")
-        svg.path(f"M{at(x - 5)} {at(y)}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z", "bar")
+        svg.path(f"M{px(x - 5)} {px(y)}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z", "bar")
         return svg.render(page)
 
     def plotly(self) -> Any:
         """The same, to be looked at closely."""
-        import plotly.graph_objects as go
-
-        counts, seen = zip(*self.data["points"], strict=True)
-        figure = go.Figure(go.Scatter(x=counts, y=seen, mode="lines+markers"))
+        go = import_plotly()
+        counts, heights = zip(*self.data["points"], strict=True)
+        figure = go.Figure(go.Scatter(x=counts, y=heights, mode="lines+markers"))
         figure.add_vline(x=self.data["chosen"], line_dash="dash")
         return figure.update_layout(
             title=self.title, xaxis_title=self.data["across"], yaxis_title=self.data["value"]
@@ -96,13 +96,13 @@ class CountCurve(Figure):
     def _draw_axes(self, svg: Svg) -> None:
         low, high = self._ends
         ticks = nice_ticks(low, high, 4)
-        for tick, words in zip(ticks, labels(ticks), strict=True):
+        for tick, text in zip(ticks, labels(ticks), strict=True):
             height = self._place(self.data["chosen"], tick)[1]
-            svg.path(f"M{at(_FRAME.left)} {at(height)}H{at(_FRAME.right)}", "lines")
-            svg.text(_FRAME.left - 9, height + 5, words, "end")
+            svg.path(f"M{px(_FRAME.left)} {px(height)}H{px(_FRAME.right)}", "lines")
+            svg.text(_FRAME.left - 9, height + 5, text, "end")
         places = self._places
-        for place, words in zip(places, labels(places), strict=True):
-            svg.text(self._place(place, low)[0], _FRAME.bottom + 24, words, "middle")
+        for place, text in zip(places, labels(places), strict=True):
+            svg.text(self._place(place, low)[0], _FRAME.bottom + 24, text, "middle")
         svg.text(WIDTH / 2, HEIGHT - 10, self.data["across"], "axis-title middle")
         middle = (_FRAME.top + _FRAME.bottom) / 2
         svg.text(18, middle, shorten(self.data["value"], 30), "axis-title middle", upwards=True)
@@ -118,15 +118,15 @@ class CountCurve(Figure):
     @property
     def _ends(self) -> tuple[float, float]:
         """Of the vertical axis; a level curve still has a height."""
-        seen = [seen for _, seen in self.data["points"]]
-        low, high = min(0.0, *seen), max(seen)
+        heights = [height for _, height in self.data["points"]]
+        low, high = min(0.0, *heights), max(heights)
         return low, high if high > low else low + 1
 
-    def _place(self, count: float, seen: float) -> tuple[float, float]:
+    def _place(self, count: float, height: float) -> tuple[float, float]:
         first, last = self.data["points"][0][0], self.data["points"][-1][0]
         low, high = self._ends
         share = (count - first) / (last - first) if last > first else 0.5
-        return _FRAME.across(share), _FRAME.upwards((seen - low) / (high - low))
+        return _FRAME.across(share), _FRAME.upwards((height - low) / (high - low))
 
 
 def _side(x: float) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from shoal.errors import InvalidSetting
-from shoal.figures.figure import Figure
-from shoal.figures.svg import Svg, at
+from shoal.figures.figure import Figure, import_plotly
+from shoal.figures.svg import Svg, px
 from shoal.figures.text import shorten
 
 __all__ = ["DetailBars", "detail_bars"]
@@ -15,12 +15,12 @@ LEFT, RIGHT = 256, 566
 _MOST = 20
 
 
-def detail_bars(kept: Mapping[str, float], *, title: str, axis: str) -> "DetailBars":
+def detail_bars(detail: Mapping[str, float], *, title: str, axis: str) -> "DetailBars":
     """Draw a share of 0 to 1 for each of some names.
 
     Parameters
     ----------
-    kept
+    detail
         By name, a share.
     title, axis
         What it is, and what a bar is the share of.
@@ -30,9 +30,9 @@ def detail_bars(kept: Mapping[str, float], *, title: str, axis: str) -> "DetailB
     >>> detail_bars({"age": 0.8, "sex": 1}, title="Kept", axis="Detail kept").alt
     'Detail kept from 0 to 100 % across, a bar for each of 2. Most: sex, 100 %. Least: age, 80 %.'
     """
-    if not kept or not all(0 <= share <= 1 for share in kept.values()):
+    if not detail or not all(0 <= share <= 1 for share in detail.values()):
         raise InvalidSetting("No shares between 0 and 1 came.", 'E.g. {"age": 0.8}.')
-    shares = {str(name): round(float(share), 6) for name, share in kept.items()}
+    shares = {str(name): round(float(share), 6) for name, share in detail.items()}
     most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
     alt = (
         f"{axis} from 0 to 100 % across, a bar for each of {len(shares)}. Most: {most}, "
@@ -58,7 +58,7 @@ class DetailBars(Figure):
         for i, (name, share) in enumerate(zip(names, shares, strict=True)):
             top, right = TOP + ROW * i + 6, LEFT + share * (RIGHT - LEFT)
             svg.path(f"M{LEFT} {top}H{RIGHT}v{ROW - 12}H{LEFT}z", "trough")
-            svg.path(f"M{LEFT} {top}H{at(right)}v{ROW - 12}H{LEFT}z", "bar")
+            svg.path(f"M{LEFT} {top}H{px(right)}v{ROW - 12}H{LEFT}z", "bar")
             svg.text(LEFT - 12, top + 17, shorten(name, 16), "end")
             svg.text(RIGHT + 10, top + 17, _percent(share), "start")
         svg.path(f"M{LEFT} {TOP}V{bottom}", "frame")
@@ -67,8 +67,7 @@ class DetailBars(Figure):
 
     def plotly(self) -> Any:
         """The same as bars."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         bars = go.Bar(x=self.data["shares"], y=self.data["names"], orientation="h")
         layout = {"title": self.title, "xaxis_title": self.data["axis"], "xaxis_range": [0, 1]}
         return go.Figure(bars).update_layout(**layout)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.palette import PALETTE
 from shoal.figures.svg import Svg
 
@@ -39,8 +39,7 @@ class Dots(Figure):
 
     def plotly(self) -> Any:
         """The same as markers."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         before, added = self.data["before"], self.data["added"]
         roles = ["accent"] * before + ["contrast"] * added
         colours = [PALETTE[role][0] for role in roles + ["hairline"] * (100 - len(roles))]

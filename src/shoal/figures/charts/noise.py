@@ -12,10 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.errors import DimensionMismatch
+from shoal.figures.figure import import_plotly
 from shoal.figures.maps.cells import draw_cells, shade_levels
 from shoal.figures.palette import PALETTE, SHADES
-from shoal.figures.panels import Panel, Panels, measured, some, typical_error, typical_errors
-from shoal.figures.svg import Svg, at, nice_ticks
+from shoal.figures.panels import (
+    Panel,
+    Panels,
+    at_least_one,
+    panel_numbers,
+    typical_error,
+    typical_errors,
+)
+from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import labels, number, shorten
 
 __all__ = [
@@ -70,7 +78,7 @@ def noise_map(
     width = reach * _COLUMNS / _ROWS
     sides = [(centre[0] - width, centre[0] + width), (centre[1] - reach, centre[1] + reach)]
     panels = []
-    for words, values in some(reports).items():
+    for name, values in at_least_one(reports).items():
         places = np.asarray(values, dtype=float)
         if places.ndim != 2 or places.shape[1] != 2:
             raise DimensionMismatch(
@@ -79,16 +87,16 @@ def noise_map(
             )
         cells, *_ = np.histogramdd(places, bins=(_COLUMNS, _ROWS), range=sides)
         error = typical_error(np.linalg.norm(places - np.asarray(truth, dtype=float), axis=1))
-        panel = measured(words, error, cells=cells.astype(int).tolist())
-        panels.append(panel if rings is None else panel | _ringed(rings[words]))
-    said = f"A map {2 * width:.4g} wide and {2 * reach:.4g} high{_in(unit)}. A stronger colour "
-    said += f"means more reports. {finding}"
+        panel = panel_numbers(name, error, cells=cells.astype(int).tolist())
+        panels.append(panel if rings is None else panel | _ringed(rings[name]))
+    alt = f"A map {2 * width:.4g} wide and {2 * reach:.4g} high{_in(unit)}. A stronger colour "
+    alt += f"means more reports. {finding}"
     data = {
         **{"low": [s[0] for s in sides], "high": [s[1] for s in sides], "unit": unit},
         **{"truth": [float(t) for t in truth], "panels": panels},
         "box": None if box is None else [list(map(float, corner)) for corner in box],
     }
-    return NoiseMap(title=title, alt=f"{said} {_said(panels)}", data=data)
+    return NoiseMap(title=title, alt=f"{alt} {_describe(panels)}", data=data)
 
 
 class NoiseMap(Panels):
@@ -109,12 +117,12 @@ class NoiseMap(Panels):
             )
         if self.data["box"]:
             (x, y), (right, top) = (self._at(frame, corner) for corner in self.data["box"])
-            svg.path(f"M{at(x)} {at(y)}H{at(right)}V{at(top)}H{at(x)}z", "truth")
+            svg.path(f"M{px(x)} {px(y)}H{px(right)}V{px(top)}H{px(x)}z", "truth")
         x, y = self._at(frame, self.data["truth"])
-        svg.path(f"M{at(x - 5)} {at(y)}h10m-5 -5v10", "cross")
+        svg.path(f"M{px(x - 5)} {px(y)}h10m-5 -5v10", "cross")
         self._draw_scale_bar(svg, frame)
         svg.path(
-            f"M{at(frame.left)} {frame.top}H{at(frame.right)}V{frame.bottom}H{at(frame.left)}z",
+            f"M{px(frame.left)} {frame.top}H{px(frame.right)}V{frame.bottom}H{px(frame.left)}z",
             "frame",
         )
 
@@ -131,12 +139,11 @@ class NoiseMap(Panels):
         length = nice_ticks(0, self.data["high"][0] - self.data["low"][0], 5)[1]
         wide = length * _scale(frame, self.data)
         x, y = frame.left + 10, frame.bottom - 10
-        svg.path(f"M{at(x)} {at(y - 4)}v4h{at(wide)}v-4", "cross")
+        svg.path(f"M{px(x)} {px(y - 4)}v4h{px(wide)}v-4", "cross")
         svg.text(x + wide + 6, y + 2, f"{number(length)} {self.data['unit']}".strip(), "start")
 
     def _trace(self, panel: Mapping[str, Any]) -> Any:
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         shades = [PALETTE[f"shade-{i}"][0] for i in range(1, SHADES + 1)]
         return go.Heatmap(z=np.array(panel["cells"]).T.tolist(), colorscale=shades, showscale=False)
 
@@ -145,7 +152,7 @@ def _ringed(rings: tuple[float, float]) -> dict[str, Any]:
     return {"rings": list(rings), "note": f"95 in 100 within {rings[1]:.3g}"}
 
 
-def _said(panels: Sequence[Mapping[str, Any]]) -> str:
+def _describe(panels: Sequence[Mapping[str, Any]]) -> str:
     if "rings" not in panels[0]:
         return typical_errors(panels)
     each = [
@@ -165,8 +172,8 @@ def _scale(frame: Panel, data: Mapping[str, Any]) -> float:
 
 
 def _circle(x: float, y: float, r: float) -> str:
-    wide = at(2 * r)
-    return f"M{at(x - r)} {at(y)}a{at(r)} {at(r)} 0 1 0 {wide} 0a{at(r)} {at(r)} 0 1 0 -{wide} 0z"
+    wide = px(2 * r)
+    return f"M{px(x - r)} {px(y)}a{px(r)} {px(r)} 0 1 0 {wide} 0a{px(r)} {px(r)} 0 1 0 -{wide} 0z"
 
 
 def noise_histogram(
@@ -203,15 +210,15 @@ def noise_histogram(
     value is 1. Most fall near 1. Typical error: 0.707 (epsilon 1).'
     """
     panels = []
-    for words, values in some(reports).items():
+    for heading, values in at_least_one(reports).items():
         drawn = np.asarray(values, dtype=float).ravel()
         counts, _ = np.histogram(drawn, bins=bins, range=(low, high))
         error = typical_error(drawn - truth)
-        panels.append(measured(words, error, shares=(counts / drawn.size).round(6).tolist()))
-    said = f"{name} from {number(low)} to {number(high)} across, share of reports upwards, each "
-    said += f"panel to its own height. The true value is {number(truth)}. {finding}"
+        panels.append(panel_numbers(heading, error, shares=(counts / drawn.size).round(6).tolist()))
+    alt = f"{name} from {number(low)} to {number(high)} across, share of reports upwards, each "
+    alt += f"panel to its own height. The true value is {number(truth)}. {finding}"
     data = {"name": name, "low": low, "high": high, "truth": truth, "panels": panels}
-    return NoiseHistogram(title=title, alt=f"{said} {typical_errors(panels)}", data=data)
+    return NoiseHistogram(title=title, alt=f"{alt} {typical_errors(panels)}", data=data)
 
 
 class NoiseHistogram(Panels):
@@ -222,23 +229,22 @@ class NoiseHistogram(Panels):
     def _draw(self, svg: Svg, frame: Panel, panel: Mapping[str, Any]) -> None:
         low, high, shares = self.data["low"], self.data["high"], panel["shares"]
         tallest = max(*shares, 1e-9)
-        steps = f"M{at(frame.left)} {at(frame.bottom)}"
+        steps = f"M{px(frame.left)} {px(frame.bottom)}"
         for i, share in enumerate(shares):
             steps += (
-                f"V{at(frame.upwards(share / tallest))}H{at(frame.across((i + 1) / len(shares)))}"
+                f"V{px(frame.upwards(share / tallest))}H{px(frame.across((i + 1) / len(shares)))}"
             )
-        svg.path(f"{steps}V{at(frame.bottom)}z", "under")
-        svg.path(f"M{at(frame.left)} {at(frame.bottom)}H{at(frame.right)}", "frame")
+        svg.path(f"{steps}V{px(frame.bottom)}z", "under")
+        svg.path(f"M{px(frame.left)} {px(frame.bottom)}H{px(frame.right)}", "frame")
         truth = frame.across((self.data["truth"] - low) / (high - low))
-        svg.path(f"M{at(truth)} {at(frame.top)}V{at(frame.bottom)}", "truth")
+        svg.path(f"M{px(truth)} {px(frame.top)}V{px(frame.bottom)}", "truth")
         ticks = nice_ticks(low, high, 3)
-        for tick, words in zip(ticks, labels(ticks), strict=True):
+        for tick, text in zip(ticks, labels(ticks), strict=True):
             place = frame.across((tick - low) / (high - low))
-            svg.text(place, frame.bottom + 24, words, "middle")
+            svg.text(place, frame.bottom + 24, text, "middle")
 
     def _trace(self, panel: Mapping[str, Any]) -> Any:
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         edges = np.linspace(self.data["low"], self.data["high"], len(panel["shares"]) + 1)
         return go.Bar(x=((edges[1:] + edges[:-1]) / 2).tolist(), y=panel["shares"])
 
@@ -271,17 +277,17 @@ def noise_bars(
     truth leads. Chances: 70, 30 in 100 at epsilon 1.'
     """
     panels = []
-    for words, values in some(chances).items():
+    for heading, values in at_least_one(chances).items():
         each = np.asarray(values, dtype=float).ravel()
         if each.size != len(names):
             raise DimensionMismatch(
                 f"{each.size} chances and {len(names)} names came.", "Give each name a chance."
             )
-        panels.append({"title": words, "note": "", "chances": each.round(6).tolist()})
-    told = [f"{_in_100(panel['chances'])} in 100 at {panel['title']}" for panel in panels]
-    said = f"A bar for each of {', '.join(names)}: the chance of {of}, from 0 upwards. "
+        panels.append({"title": heading, "note": "", "chances": each.round(6).tolist()})
+    chances_text = [f"{_in_100(panel['chances'])} in 100 at {panel['title']}" for panel in panels]
+    axes = f"A bar for each of {', '.join(names)}: the chance of {of}, from 0 upwards. "
     true = " and ".join(names[place] for place in truth)
-    alt = f"{said}True: {true}. {finding} Chances: {'; '.join(told)}."
+    alt = f"{axes}True: {true}. {finding} Chances: {'; '.join(chances_text)}."
     data = {"names": list(names), "truth": list(truth), "panels": panels}
     return NoiseBars(title=title, alt=alt, data=data)
 
@@ -300,15 +306,14 @@ class NoiseBars(Panels):
             half, height = (frame.right - frame.left) / len(names) * 0.36, chance / tallest * 0.78
             top = frame.upwards(height)
             svg.path(
-                f"M{at(middle - half)} {frame.bottom}V{at(top)}h{at(2 * half)}V{frame.bottom}z", css
+                f"M{px(middle - half)} {frame.bottom}V{px(top)}h{px(2 * half)}V{frame.bottom}z", css
             )
             svg.text(middle, top - 5, _in_100([chance]), "middle")
             svg.text(middle, frame.bottom + 24, shorten(names[i], 9), "middle")
-        svg.path(f"M{at(frame.left)} {frame.bottom}H{at(frame.right)}", "frame")
+        svg.path(f"M{px(frame.left)} {frame.bottom}H{px(frame.right)}", "frame")
 
     def _trace(self, panel: Mapping[str, Any]) -> Any:
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         return go.Bar(x=self.data["names"], y=panel["chances"])
 
 

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike
 
 from shoal.errors import InvalidSetting
 from shoal.figures.arrays import points as as_points
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
-from shoal.figures.svg import Svg, at
+from shoal.figures.svg import Svg, px
 from shoal.figures.text import number, shorten
 
 __all__ = ["RocCurve", "roc_curve"]
@@ -63,10 +63,10 @@ def roc_curve(
     ]
     most = None if ceiling is None else as_points(ceiling).tolist()
     data = {"lines": drawn, "ceiling": most, "ceiling_name": ceiling_name}
-    said = "False positive rate from 0 to 1 across, true positive rate upwards; the dashed "
-    said += f"diagonal is chance. {finding.rstrip('.')}. {_told(drawn)} "
-    said += f"{ceiling_name[:1].upper()}{ceiling_name[1:]}. " if ceiling_name else ""
-    return RocCurve(title=title, alt=f"{said}{band}", data=data, note=band)
+    alt = "False positive rate from 0 to 1 across, true positive rate upwards; the dashed "
+    alt += f"diagonal is chance. {finding.rstrip('.')}. {_describe(drawn)} "
+    alt += f"{ceiling_name[:1].upper()}{ceiling_name[1:]}. " if ceiling_name else ""
+    return RocCurve(title=title, alt=f"{alt}{band}", data=data, note=band)
 
 
 class RocCurve(Figure):
@@ -91,14 +91,13 @@ class RocCurve(Figure):
         if named:
             height = PLOT + ROW * (rows - 0.4)
             if self.data["ceiling"]:
-                svg.path(f"M28 {at(height - 5)}H52", "cross")
+                svg.path(f"M28 {px(height - 5)}H52", "cross")
             svg.text(64, height, shorten(self.data["ceiling_name"], 46), "start")
         return svg.render(page)
 
     def plotly(self) -> Any:
         """The same, to be looked at closely."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         figure = go.Figure()
         for line in self.data["lines"]:
             x, y, low, high = zip(*line["points"], strict=True)
@@ -117,7 +116,7 @@ class RocCurve(Figure):
 def _draw_axes(svg: Svg) -> None:
     for tick in _TICKS:
         x, y = _FRAME.across(tick), _FRAME.upwards(tick)
-        svg.path(f"M{at(_FRAME.left)} {at(y)}H{at(_FRAME.right)}", "lines")
+        svg.path(f"M{px(_FRAME.left)} {px(y)}H{px(_FRAME.right)}", "lines")
         svg.text(_FRAME.left - 9, y + 5, number(tick), "end")
         svg.text(x, _FRAME.bottom + 24, number(tick), "middle")
     svg.path(f"M{_at(0, 0)}L{_at(1, 1)}", "truth")
@@ -135,15 +134,15 @@ def _draw_line(svg: Svg, points: Lines, place: int) -> None:
 
 
 def _at(fpr: float, tpr: float) -> str:
-    return f"{at(_FRAME.across(fpr))} {at(_FRAME.upwards(tpr))}"
+    return f"{px(_FRAME.across(fpr))} {px(_FRAME.upwards(tpr))}"
 
 
-def _told(lines: Sequence[Mapping[str, Any]]) -> str:
+def _describe(lines: Sequence[Mapping[str, Any]]) -> str:
     """Each curve at a few false positive rates."""
-    said = []
+    sentences = []
     for line in lines:
         known = {point[0]: point[1] for point in line["points"]}
-        seen = [f"{number(round(known[f], 3))} at {number(f)}" for f in (0.01, 0.1, 0.5)
+        rates = [f"{number(round(known[f], 3))} at {number(f)}" for f in (0.01, 0.1, 0.5)
                 if f in known]  # fmt: skip
-        said.append(f"{line['name']}: {'; '.join(seen)}.")
-    return " ".join(said)
+        sentences.append(f"{line['name']}: {'; '.join(rates)}.")
+    return " ".join(sentences)

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from shoal.errors import InvalidSetting
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
-from shoal.figures.svg import Svg, at, nice_ticks
+from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import labels, shorten
 
 __all__ = ["ScoreMarks", "score_marks"]
@@ -35,10 +35,10 @@ def score_marks(scores: Mapping[str, Marks], *, title: str) -> "ScoreMarks":
     """
     if not scores or any(marks.get("value") is None for marks in scores.values()):
         raise InvalidSetting("No score came to draw.", 'E.g. {"AMI": {"value": 0.9}}.')
-    kept = {name: _kept(marks) for name, marks in scores.items()}
-    told = [f"{name}: {_told(marks)}" for name, marks in kept.items()]
-    alt = f"Scores across, up to 1. {'. '.join(told)}."
-    data = {"names": list(kept), "marks": list(kept.values())}
+    defined = {name: _defined(marks) for name, marks in scores.items()}
+    sentences = [f"{name}: {_describe(marks)}" for name, marks in defined.items()]
+    alt = f"Scores across, up to 1. {'. '.join(sentences)}."
+    data = {"names": list(defined), "marks": list(defined.values())}
     return ScoreMarks(title=title, alt=alt, data=data)
 
 
@@ -54,7 +54,7 @@ class ScoreMarks(Figure):
         self._draw_key(svg)
         for i, (name, marks) in enumerate(zip(self.data["names"], self.data["marks"], strict=True)):
             middle = TOP + ROW * i + ROW / 2
-            svg.path(f"M{LEFT} {at(middle)}H{RIGHT}", "lines")
+            svg.path(f"M{LEFT} {px(middle)}H{RIGHT}", "lines")
             svg.text(LEFT - 12, middle + 5, shorten(name, 17), "end")
             for kind in reversed(_KINDS):  # what was found on top
                 if kind in marks:
@@ -64,21 +64,20 @@ class ScoreMarks(Figure):
 
     def plotly(self) -> Any:
         """The same as dots, a trace for each kind of mark."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         figure = go.Figure()
-        for kind, words in _KINDS.items():
-            seen = [marks.get(kind) for marks in self.data["marks"]]
-            if any(one is not None for one in seen):
-                figure.add_scatter(x=seen, y=self.data["names"], mode="markers", name=words)
+        for kind, name in _KINDS.items():
+            values = [marks.get(kind) for marks in self.data["marks"]]
+            if any(one is not None for one in values):
+                figure.add_scatter(x=values, y=self.data["names"], mode="markers", name=name)
         return figure.update_layout(title=self.title, xaxis_title="score")
 
     def _draw_axis(self, svg: Svg) -> None:
         ticks = nice_ticks(self._least, 1, 5)
-        for tick, words in zip(ticks, labels(ticks), strict=True):
+        for tick, text in zip(ticks, labels(ticks), strict=True):
             x = self._frame.across(self._share(tick))
-            svg.path(f"M{at(x)} {TOP}V{self._bottom}", "lines")
-            svg.text(x, self._bottom + 20, words, "middle")
+            svg.path(f"M{px(x)} {TOP}V{self._bottom}", "lines")
+            svg.text(x, self._bottom + 20, text, "middle")
         svg.text((LEFT + RIGHT) / 2, self._bottom + 42, "Score; 1 is the best", "axis-title middle")
 
     def _draw_key(self, svg: Svg) -> None:
@@ -108,18 +107,18 @@ class ScoreMarks(Figure):
 def _draw_mark(svg: Svg, kind: str, x: float, y: float) -> None:
     """A disc, a ring, a line and a broken line: shapes tell them apart without colours."""
     if kind in ("control", "shuffled"):
-        svg.path(f"M{at(x)} {at(y - 13)}V{at(y + 13)}", "limit" if kind == "control" else "truth")
+        svg.path(f"M{px(x)} {px(y - 13)}V{px(y + 13)}", "limit" if kind == "control" else "truth")
         return
     r = 6 if kind == "value" else 8
-    circle = f"M{at(x - r)} {at(y)}a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 -{2 * r} 0z"
+    circle = f"M{px(x - r)} {px(y)}a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 -{2 * r} 0z"
     svg.path(circle, "bar" if kind == "value" else "cross")
 
 
-def _kept(marks: Marks) -> dict[str, float]:
+def _defined(marks: Marks) -> dict[str, float]:
     """Those that are known, no higher than 1."""
     known = {kind: marks.get(kind) for kind in _KINDS}
     return {kind: round(min(score, 1.0), 6) for kind, score in known.items() if score is not None}
 
 
-def _told(marks: Mapping[str, float]) -> str:
+def _describe(marks: Mapping[str, float]) -> str:
     return ", ".join(f"{_KINDS[kind]} {score:.3g}" for kind, score in marks.items())

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
-from shoal.figures.svg import Svg, at, nice_ticks
+from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import labels, shorten
 
 __all__ = ["VerdictFigure", "verdict_figure"]
@@ -18,7 +18,7 @@ _SHARES = Panel(110, 560, 190, 262)
 def verdict_figure(
     *,
     verdict: str,
-    found: float,
+    measured: float,
     claim: float | None,
     title: str,
     unit: str,
@@ -30,7 +30,7 @@ def verdict_figure(
 
     Parameters
     ----------
-    verdict, found, claim, ceiling
+    verdict, measured, claim, ceiling
         The verdict in a word, the number certified, the number claimed and the largest that could
         have been certified.
     title, unit
@@ -41,18 +41,18 @@ def verdict_figure(
 
     Examples
     --------
-    >>> verdict_figure(verdict="violated", found=1.31, claim=1.0, ceiling=9.7, title="Audit",
+    >>> verdict_figure(verdict="violated", measured=1.31, claim=1.0, ceiling=9.7, title="Audit",
     ...                unit="epsilon", event="z > 2", counts=(500, 80, 1000)).alt
     'epsilon from 0 across: 1.31 found, 1 claimed, 9.7 at most. Verdict: violated. Event: z > 2, in
     500 and 80 of 1,000 outputs.'
     """
     claimed = "nothing claimed" if claim is None else f"{claim:.4g} claimed"
     most = "" if ceiling is None else f", {ceiling:.4g} at most"
-    alt = f"{unit} from 0 across: {found:.4g} found, {claimed}{most}. Verdict: {verdict}."
+    alt = f"{unit} from 0 across: {measured:.4g} found, {claimed}{most}. Verdict: {verdict}."
     if counts:
         often, seldom, of = counts
         alt += f" Event: {event}, in {often:,} and {seldom:,} of {of:,} outputs."
-    numbers = {"found": found, "claim": claim, "ceiling": ceiling}
+    numbers = {"found": measured, "claim": claim, "ceiling": ceiling}
     data = {"verdict": verdict, "unit": unit, "event": event, "counts": list(counts), **numbers}
     return VerdictFigure(title=title, alt=alt, data=data)
 
@@ -67,15 +67,14 @@ class VerdictFigure(Figure):
         counts = self.data["counts"]
         svg = Svg(WIDTH, HEIGHT if counts else HEIGHT / 2, self.title, self.alt)
         self._draw_axis(svg)
-        self._draw_found(svg)
+        self._draw_measured(svg)
         if counts:
             self._draw_shares(svg, *counts)
         return svg.render(page)
 
     def plotly(self) -> Any:
         """The same numbers as a bar, with lines at the claim and at the ceiling."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         figure = go.Figure(go.Bar(x=[self.data["found"]], y=["found"], orientation="h"))
         for name, dash in (("claim", "solid"), ("ceiling", "dot")):
             if self.data[name] is not None:
@@ -92,28 +91,28 @@ class VerdictFigure(Figure):
 
     def _draw_axis(self, svg: Svg) -> None:
         ticks = nice_ticks(0, self._end, 6)
-        for tick, words in zip(ticks, labels(ticks), strict=True):
-            svg.path(f"M{at(self._place(tick))} {_FRAME.top}V{_FRAME.bottom}", "lines")
-            svg.text(self._place(tick), _FRAME.bottom + 18, words, "middle")
+        for tick, text in zip(ticks, labels(ticks), strict=True):
+            svg.path(f"M{px(self._place(tick))} {_FRAME.top}V{_FRAME.bottom}", "lines")
+            svg.text(self._place(tick), _FRAME.bottom + 18, text, "middle")
         svg.text(WIDTH / 2, _FRAME.bottom + 40, self.data["unit"], "axis-title middle")
         svg.text(_FRAME.left, 18, f"Verdict: {self.data['verdict']}", "axis-title start")
 
-    def _draw_found(self, svg: Svg) -> None:
+    def _draw_measured(self, svg: Svg) -> None:
         svg.text(_FRAME.left - 10, 76, "found", "axis-title end")
         svg.path(
-            f"M{_FRAME.left} 62H{at(self._place(self.data['found']))}v20H{_FRAME.left}z", "bar"
+            f"M{_FRAME.left} 62H{px(self._place(self.data['found']))}v20H{_FRAME.left}z", "bar"
         )
-        for name, css, words in (("claim", "limit", "claimed"), ("ceiling", "frame", "at most")):
+        for name, css, text in (("claim", "limit", "claimed"), ("ceiling", "frame", "at most")):
             if self.data[name] is not None:
                 place = self._place(self.data[name])
-                svg.path(f"M{at(place)} {_FRAME.top}V{_FRAME.bottom}", css)
-                svg.text(place, _FRAME.top - 6, f"{words} {self.data[name]:.3g}", "middle")
+                svg.path(f"M{px(place)} {_FRAME.top}V{_FRAME.bottom}", css)
+                svg.text(place, _FRAME.top - 6, f"{text} {self.data[name]:.3g}", "middle")
 
     def _draw_shares(self, svg: Svg, often: int, seldom: int, of: int) -> None:
         svg.text(_SHARES.left, _SHARES.top - 14, shorten(self.data["event"], 70), "start")
         for i, (count, css) in enumerate(((often, "bar"), (seldom, "bar other"))):
             top = _SHARES.top + 40 * i
-            end = at(_SHARES.across(count / max(often, seldom, 1)))
+            end = px(_SHARES.across(count / max(often, seldom, 1)))
             svg.path(f"M{_SHARES.left} {top}H{end}v28H{_SHARES.left}z", css)
             svg.text(_SHARES.left - 10, top + 19, ("one input", "the other")[i], "end")
             svg.text(WIDTH - 14, top + 19, f"{count:,}", "end")

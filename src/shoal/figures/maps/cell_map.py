@@ -13,19 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import DimensionMismatch
 from shoal.figures.arrays import box_corners, points, whole_counts
-from shoal.figures.figure import Figure
+from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.maps.cells import Counts, draw_cells, draw_legend, shade_levels
 from shoal.figures.palette import PALETTE, SHADES
-from shoal.figures.svg import Svg, at, nice_ticks
+from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import labels, number, places, shorten
 
 __all__ = [
     "Area",
     "CellMap",
-    "alt_words",
     "cell_map",
     "dense_areas",
     "finding_of",
+    "map_alt_text",
     "true_cell_map",
 ]
 
@@ -85,7 +85,7 @@ def cell_map(
         "of": of,
     }
     note = drawn.note("released cells")
-    alt = alt_words(names, drawn.corners, drawn.finding, note, of=of)
+    alt = map_alt_text(names, drawn.corners, drawn.finding, note, of=of)
     return CellMap(title=title, alt=alt, data=data, note=note)
 
 
@@ -128,7 +128,7 @@ def true_cell_map(
         "centers": [] if centers is None else points(centers).tolist(),
     }
     note = drawn.note("cells")
-    alt = alt_words(names, drawn.corners, drawn.finding, note, _TRUE)
+    alt = map_alt_text(names, drawn.corners, drawn.finding, note, _TRUE)
     return CellMap(title=title, alt=alt, data=data, note=note)
 
 
@@ -192,8 +192,7 @@ class CellMap(Figure):
 
     def plotly(self) -> Any:
         """The same as a heat map."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         counts = np.array(self._counts, dtype=float).T
         shades = [PALETTE[f"shade-{i}"][0] for i in range(1, SHADES + 1)]
         across, upwards = self.data["names"]
@@ -224,7 +223,7 @@ class CellMap(Figure):
         across = center[0] + reach[0] * np.cos(turn), self.data["low"][0], self.data["high"][0]
         upwards = center[1] + reach[1] * np.sin(turn), self.data["low"][1], self.data["high"][1]
         edge = zip(np.clip(*across), np.clip(*upwards), strict=True)
-        return f"M{'L'.join(f'{at(self._x(x))} {at(self._y(y))}' for x, y in edge)}z"
+        return f"M{'L'.join(f'{px(self._x(x))} {px(self._y(y))}' for x, y in edge)}z"
 
     def _bounds(self) -> list[NDArray[np.float64]]:
         """Edges of the drawn cells along each axis; the last merged one may be narrower."""
@@ -260,15 +259,15 @@ class CellMap(Figure):
 
     def _draw_axes(self, svg: Svg) -> None:
         across, upwards = self._ticks(0), self._ticks(1)
-        lines = [f"M{at(self._x(tick))} {TOP}V{BOTTOM}" for tick in across]
-        lines += [f"M{self._left} {at(self._y(tick))}H{RIGHT}" for tick in upwards]
-        for tick, words in zip(across, labels(across), strict=True):
-            if self._x(tick) + LETTER * len(words) / 2 > WIDTH:
-                svg.text(WIDTH - 2, BOTTOM + 26, words, "end")
+        lines = [f"M{px(self._x(tick))} {TOP}V{BOTTOM}" for tick in across]
+        lines += [f"M{self._left} {px(self._y(tick))}H{RIGHT}" for tick in upwards]
+        for tick, text in zip(across, labels(across), strict=True):
+            if self._x(tick) + LETTER * len(text) / 2 > WIDTH:
+                svg.text(WIDTH - 2, BOTTOM + 26, text, "end")
             else:
-                svg.text(self._x(tick), BOTTOM + 26, words, "middle")
-        for tick, words in zip(upwards, labels(upwards), strict=True):
-            svg.text(self._left - 9, self._y(tick) + 5, words, "end")
+                svg.text(self._x(tick), BOTTOM + 26, text, "middle")
+        for tick, text in zip(upwards, labels(upwards), strict=True):
+            svg.text(self._left - 9, self._y(tick) + 5, text, "end")
         svg.path("".join(lines), "lines")
         across_title, upwards_title = (shorten(name, 40) for name in self.data["names"])
         svg.text((self._left + RIGHT) / 2, HEIGHT - 8, across_title, "axis-title middle")
@@ -305,7 +304,7 @@ def finding_of(counts: Counts, names: Sequence[str], corners: NDArray[np.float64
     return f"The densest areas lie near {'; '.join(spots[:-1])} and {spots[-1]}."
 
 
-def alt_words(
+def map_alt_text(
     names: Sequence[str],
     corners: NDArray[np.float64],
     finding: str,
@@ -318,8 +317,8 @@ def alt_words(
         f"{shorten(str(name), 80)} from {number(low)} to {number(high)}"
         for name, low, high in zip(names, *corners, strict=True)
     ]
-    said = f"{ends[0]} across, {ends[1]} upwards. A stronger colour means more {of}. "
-    return f"{said}{finding.rstrip('.')}. {counts} {note}".strip()
+    axes = f"{ends[0]} across, {ends[1]} upwards. A stronger colour means more {of}. "
+    return f"{axes}{finding.rstrip('.')}. {counts} {note}".strip()
 
 
 @dataclass(frozen=True)
@@ -366,14 +365,14 @@ def dense_areas(
     score = _block_scores(blocks)
     peaks = _is_peak(score)
     score[sums <= above] = -np.inf
-    found: list[Area] = []
-    while len(found) < how_many and np.any(np.isfinite(score)):
+    areas: list[Area] = []
+    while len(areas) < how_many and np.any(np.isfinite(score)):
         best = np.where(peaks, score, -np.inf)
         best = best if np.any(np.isfinite(best)) else score
         i, j = (int(place) for place in np.unravel_index(int(np.argmax(best)), score.shape))
-        found.append(_area(counts.shape, corners, (i, j), size, int(sums[i, j])))
+        areas.append(_area(counts.shape, corners, (i, j), size, int(sums[i, j])))
         score[max(i - size + 1, 0) : i + size, max(j - size + 1, 0) : j + size] = -np.inf
-    return sorted(found, key=lambda area: -area.noisy_count)
+    return sorted(areas, key=lambda area: -area.noisy_count)
 
 
 def _block_scores(blocks: NDArray[np.int64]) -> NDArray[np.float64]:

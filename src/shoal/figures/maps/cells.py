@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.figures.palette import SHADES
-from shoal.figures.svg import Svg, at
+from shoal.figures.svg import Svg, px
 from shoal.figures.text import number
 
 __all__ = ["Counts", "draw_cells", "draw_legend", "shade_levels"]
@@ -48,9 +48,9 @@ def draw_cells(
     for j in range(counts.shape[1]):
         middle, height = (upwards[j] + upwards[j + 1]) / 2, upwards[j] - upwards[j + 1]
         for shade, dashes in _dashes(shades[:, j], across, gap).items():
-            row = f"M{at(dashes[0][0])} {at(middle)}h{at(dashes[0][1])}"
+            row = f"M{px(dashes[0][0])} {px(middle)}h{px(dashes[0][1])}"
             for (before, length), (x, wide) in pairwise(dashes):
-                row += f"m{at(x - before - length)} 0h{at(wide)}"
+                row += f"m{px(x - before - length)} 0h{px(wide)}"
             paths.setdefault((shade, round(height - gap + lap, 1)), []).append(row)
     for (shade, height), rows in sorted(paths.items()):
         svg.path("".join(rows), f"cells {colours}{shade}", width=height)
@@ -76,7 +76,7 @@ def draw_legend(
     levels: list[int],
     left: float,
     right: float,
-    words: str,
+    text: str,
 ) -> None:
     """Few to many, above the map; room enough for counts of billions."""
     first = left + 24
@@ -85,4 +85,4 @@ def draw_legend(
         svg.path(f"M{first + 30 * i} 22h28", f"q{i + 1}", width=14)
     last = first + 30 * SHADES
     svg.text(last + 8, 27, f"{number(levels[-1])} or more", "start")
-    svg.text(right, 27, words, "end wide")
+    svg.text(right, 27, text, "end wide")

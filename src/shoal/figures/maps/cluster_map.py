@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import DimensionMismatch
 from shoal.figures.arrays import box_corners, points, whole_counts
+from shoal.figures.figure import import_plotly
 from shoal.figures.maps.cell_map import BOTTOM, HEIGHT, RIGHT, TOP, WIDTH, CellMap
 from shoal.figures.maps.cells import draw_cells
 from shoal.figures.palette import PALETTE
-from shoal.figures.svg import Svg, at, nice_ticks
+from shoal.figures.svg import Svg, nice_ticks, px
 from shoal.figures.text import labels, number
 
 __all__ = [
@@ -58,7 +59,7 @@ def draw_peaks(svg: Svg, branches: Sequence[Branch], top: float, of: str = "peop
     """
     if not branches:
         return
-    shown = in_order(branches[:MOST_LINES])
+    shown = peaks_in_order(branches[:MOST_LINES])
     svg.text(TREE_LEFT, top + 24, "Peaks, and the passes between them", "start")
     if len(branches) > MOST_LINES:
         svg.text(TREE_RIGHT, top + 24, f"the {MOST_LINES} highest of {len(branches)}", "end wide")
@@ -68,18 +69,18 @@ def draw_peaks(svg: Svg, branches: Sequence[Branch], top: float, of: str = "peop
     for cluster, peak, joins, other in shown:
         y, from_, to = place[cluster], _x(max(joins, 0), most), _x(peak, most)
         if other in place:
-            svg.path(f"M{at(from_)} {at(place[other])}V{at(y)}", "cross")
-        svg.path(f"M{at(from_)} {at(y)}H{at(to)}", f"peak c{cluster % 6 + 1}")
+            svg.path(f"M{px(from_)} {px(place[other])}V{px(y)}", "cross")
+        svg.path(f"M{px(from_)} {px(y)}H{px(to)}", f"peak c{cluster % 6 + 1}")
         svg.text(TREE_LEFT - 9, y + 5, str(cluster + 1), "end")
 
 
-def in_order(branches: Sequence[Branch]) -> list[Branch]:
+def peaks_in_order(branches: Sequence[Branch]) -> list[Branch]:
     """Each peak followed by those that join it, the highest pass first: no lines cross.
 
     Examples
     --------
     >>> tree = [(0, 9.0, 0.0, -1), (1, 8.0, 0.0, -1), (2, 7.0, 2.0, 0), (3, 6.0, 4.0, 0)]
-    >>> [cluster for cluster, *_ in in_order(tree)]
+    >>> [cluster for cluster, *_ in peaks_in_order(tree)]
     [0, 3, 2, 1]
     """
     joined: dict[int, list[Branch]] = {}
@@ -96,9 +97,9 @@ def in_order(branches: Sequence[Branch]) -> list[Branch]:
 
 def _draw_axis(svg: Svg, most: float, top: float, bottom: float, of: str) -> None:
     ticks = nice_ticks(0, most, 4)
-    svg.path("".join(f"M{at(_x(tick, most))} {at(top)}V{at(bottom)}" for tick in ticks), "lines")
-    for tick, words in zip(ticks, labels(ticks), strict=True):
-        svg.text(_x(tick, most), bottom + 22, words, "middle")
+    svg.path("".join(f"M{px(_x(tick, most))} {px(top)}V{px(bottom)}" for tick in ticks), "lines")
+    for tick, text in zip(ticks, labels(ticks), strict=True):
+        svg.text(_x(tick, most), bottom + 22, text, "middle")
     svg.text(
         (TREE_LEFT + TREE_RIGHT) / 2, bottom + 46, f"{of} in a cell, smoothed", "axis-title middle"
     )
@@ -150,12 +151,12 @@ def cluster_map(
     'x from 0 to 2 across, y from 0 to 2 upwards. 2 clusters; the largest, number 1, holds about
     30 people. Numbers are noisy.'
     """
-    found, corners = whole_counts(labels), box_corners(low, high)
-    if found.ndim != 2 or corners.shape != (2, 2) or len(names) != 2:
+    cells, corners = whole_counts(labels), box_corners(low, high)
+    if cells.ndim != 2 or corners.shape != (2, 2) or len(names) != 2:
         raise DimensionMismatch(
-            f"Labels of {found.ndim} columns came; a map shows two.", "Choose two columns."
+            f"Labels of {cells.ndim} columns came; a map shows two.", "Choose two columns."
         )
-    drawn = _every(found)
+    drawn = _every(cells)
     data = {
         "names": [str(name) for name in names],
         "low": corners[0].tolist(),
@@ -190,7 +191,7 @@ class ClusterMap(CellMap):
         svg.path(_borders(labels, *self._edges()), "border")
         svg.path(f"M{self._left} {TOP}H{RIGHT}V{BOTTOM}H{self._left}z", "frame")
         if self.data["rows"]:
-            dots = (f"M{at(self._x(x))} {at(self._y(y))}h0" for x, y in self.data["rows"])
+            dots = (f"M{px(self._x(x))} {px(self._y(y))}h0" for x, y in self.data["rows"])
             svg.path("".join(dots), "row")
         self._draw_numbers(svg)
         draw_peaks(svg, branches, HEIGHT, self.data.get("of", "people"))
@@ -198,8 +199,7 @@ class ClusterMap(CellMap):
 
     def plotly(self) -> Any:
         """The same as a heat map."""
-        import plotly.graph_objects as go
-
+        go = import_plotly()
         labels = np.array(self.data["labels"], dtype=float).T
         x, y = (e.tolist() for e in self._bounds())
         across, upwards = self.data["names"]
@@ -227,10 +227,10 @@ def _borders(labels: NDArray[np.int64], across: list[float], upwards: list[float
     lines = []
     for i, parted in enumerate(_parted(labels)):
         for first, last in _runs(parted):
-            lines.append(f"M{at(across[i + 1])} {at(upwards[first])}V{at(upwards[last])}")
+            lines.append(f"M{px(across[i + 1])} {px(upwards[first])}V{px(upwards[last])}")
     for j, parted in enumerate(_parted(labels.T)):
         for first, last in _runs(parted):
-            lines.append(f"M{at(across[first])} {at(upwards[j + 1])}H{at(across[last])}")
+            lines.append(f"M{px(across[first])} {px(upwards[j + 1])}H{px(across[last])}")
     return "".join(lines)
 
 
@@ -257,12 +257,12 @@ def _alt(data: dict[str, Any], noisy: bool) -> str:
         f"{name} from {number(low)} to {number(high)}"
         for name, low, high in zip(data["names"], data["low"], data["high"], strict=True)
     ]
-    said = f"{ends[0]} across, {ends[1]} upwards. {_found(data['sizes'], data['of'])}"
+    axes = f"{ends[0]} across, {ends[1]} upwards. {_sizes_text(data['sizes'], data['of'])}"
     dots = "" if data["rows"] is None else " Dots are people: for the holder of the rows only."
-    return f"{said} Numbers {'are noisy' if noisy else 'carry no noise'}.{dots}"
+    return f"{axes} Numbers {'are noisy' if noisy else 'carry no noise'}.{dots}"
 
 
-def _found(sizes: list[int], of: str) -> str:
+def _sizes_text(sizes: list[int], of: str) -> str:
     if not sizes:
         return "No cluster stands out."
     largest = int(np.argmax(sizes))

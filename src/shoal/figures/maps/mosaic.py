@@ -19,11 +19,11 @@ from shoal.figures.maps.cell_map import (
     TOP,
     WIDTH,
     CellMap,
-    alt_words,
     finding_of,
+    map_alt_text,
 )
 from shoal.figures.maps.cells import draw_legend, shade_levels
-from shoal.figures.svg import Svg, at
+from shoal.figures.svg import Svg, px
 from shoal.figures.text import number
 
 __all__ = [
@@ -73,7 +73,7 @@ def mosaic(
     weight = np.asarray(weights, dtype=float)
     areas = np.prod((cells[:, 2:] - cells[:, :2]) / (corners[1] - corners[0]), axis=1)
     raster = raster_of_cells(cells[:, :2], cells[:, 2:], weight, within=corners, parts=24)
-    told = finding or finding_of(raster, names, corners)
+    sentence = finding or finding_of(raster, names, corners)
     data = {
         "names": [str(name) for name in names],
         "low": corners[0].tolist(),
@@ -83,7 +83,7 @@ def mosaic(
         "density": np.ceil(weight / areas / 100).astype(int).tolist(),
         "legend": "people in 1 % of the map, noisy",
     }
-    return Mosaic(title=title, alt=alt_words(names, corners, told, ""), data=data)
+    return Mosaic(title=title, alt=map_alt_text(names, corners, sentence, ""), data=data)
 
 
 def bars(
@@ -107,10 +107,8 @@ def bars(
     ends, weight = np.ravel(np.asarray(within, dtype=float)), np.asarray(weights, dtype=float)
     density = np.ceil(weight / (last - first) * (ends[1] - ends[0]) / 100).astype(int)
     top = max(int(density.max(initial=1)), 1)
-    said = (
-        f"{name} from {number(ends[0])} to {number(ends[1])} across; bars as high as people in 1 "
-    )
-    said += f"% of it, up to {number(top)}. Counts are noisy."
+    alt = f"{name} from {number(ends[0])} to {number(ends[1])} across; bars as high as people in 1 "
+    alt += f"% of it, up to {number(top)}. Counts are noisy."
     data = {
         "names": [name, "people in 1 %"],
         "low": [float(ends[0]), 0.0],
@@ -120,7 +118,7 @@ def bars(
         "density": density.tolist(),
         "legend": "people in 1 % of the axis, noisy",
     }
-    return Mosaic(title=title, alt=said, data=data)
+    return Mosaic(title=title, alt=alt, data=data)
 
 
 class Mosaic(CellMap):
@@ -161,8 +159,8 @@ class Mosaic(CellMap):
         for (left, bottom, right, top), shade in zip(self.data["cells"], shades, strict=True):
             if shade:
                 height = round(self._y(bottom) - self._y(top), 1)
-                start = f"M{at(self._x(left))} {at((self._y(bottom) + self._y(top)) / 2)}"
-                line = f"{start}H{at(self._x(right))}"
+                start = f"M{px(self._x(left))} {px((self._y(bottom) + self._y(top)) / 2)}"
+                line = f"{start}H{px(self._x(right))}"
                 paths.setdefault((int(shade), height), []).append(line)
         for (shade, height), lines in sorted(paths.items()):
             svg.path("".join(lines), f"cells q{shade}", width=height)

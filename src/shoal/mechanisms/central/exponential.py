@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import DimensionMismatch, InvalidSetting, NotNumeric
-from shoal.mechanisms.exact.inversion import decay, precise
+from shoal.mechanisms.exact.inversion import decimal_precision, exp_minus
 from shoal.privacy import PureDP
 from shoal.privacy.exact import whole_number
 
@@ -183,8 +183,8 @@ def _decay(exponent: Fraction, bits: int) -> int:
         return 1 << bits
     if exponent > bits:
         return 0
-    with localcontext(precise(bits // 3 + 20)):
-        return max(0, int(decay(exponent) * 2**bits) - 1)
+    with localcontext(decimal_precision(bits // 3 + 20)):
+        return max(0, int(exp_minus(exponent) * 2**bits) - 1)
 
 
 def _whole(values: ArrayLike, name: str) -> NDArray[np.int64]:

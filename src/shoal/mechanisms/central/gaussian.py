@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.errors import InvalidBudget, InvalidSetting, setting
-from shoal.mechanisms.exact.inversion import precise
+from shoal.mechanisms.exact.inversion import decimal_precision
 from shoal.mechanisms.exact.reals import Interval, rounded_noise
 from shoal.mechanisms.exact.whole_numbers import (
     Integers,
-    bounded,
     check_rate,
     check_vectors,
+    clipped_to_62_bits,
     exact_sensitivity,
 )
 from shoal.privacy import ApproxDP
@@ -100,7 +100,7 @@ class Gaussian:
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Integers:
         """The vectors (along the last axis) with noise."""
         self.check(value)
-        vectors = bounded(value)
+        vectors = clipped_to_62_bits(value)
         m = vectors.shape[-1]
         noise = rounded_noise(vectors.size // m, m, 0, self._size, rng)
         return vectors + noise.reshape(vectors.shape)  # [P4]
@@ -138,7 +138,7 @@ def most_delta(sigma: Fraction, epsilon: Fraction, near: Fraction) -> Fraction:
         Twelve digits of a delta as large as this will do.
     """
     digits = 24 + math.ceil(float(epsilon) / math.log(10)) + len(str(math.ceil(1 / near)))
-    with localcontext(precise(digits)):
+    with localcontext(decimal_precision(digits)):
         s, e = (Decimal(x.numerator) / Decimal(x.denominator) for x in (sigma, epsilon))
         half, drift = 1 / (2 * s), e * s
         delta = _below(half - drift) - e.exp() * _below(-half - drift)  # [P2]

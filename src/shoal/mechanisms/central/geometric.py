@@ -15,9 +15,9 @@ from shoal.mechanisms.exact.discrete_laplace import geometric_law, reach_probabi
 from shoal.mechanisms.exact.whole_numbers import (
     LARGEST_RATE,
     Integers,
-    bounded,
     check_rate,
     check_whole_numbers,
+    clipped_to_62_bits,
 )
 from shoal.privacy import PureDP
 from shoal.privacy.exact import whole_number
@@ -123,7 +123,9 @@ class Geometric:
         self.check(value)
         if isinstance(value, SparseCounts):
             return self._release_sparse(value, rng)
-        noisy = bounded(value) + self._noise(np.size(value), rng).reshape(np.shape(value))
+        noisy = clipped_to_62_bits(value) + self._noise(np.size(value), rng).reshape(
+            np.shape(value)
+        )
         return noisy if np.ndim(value) else int(noisy)
 
     @property
@@ -148,15 +150,15 @@ class Geometric:
 
     def _release_sparse(self, counts: SparseCounts, rng: np.random.Generator) -> SparseCounts:
         tau = self._threshold
-        noisy = bounded(counts.counts) + self._noise(counts.keys.size, rng)  # [P2]
-        kept = noisy >= tau
+        noisy = clipped_to_62_bits(counts.counts) + self._noise(counts.keys.size, rng)  # [P2]
+        reaching = noisy >= tau
         empty = self._reaching(counts.size - counts.keys.size, rng)  # [P3]
         false_keys = _nth_empty(counts.keys, empty)
         false_counts = tau + geometric_law(self.step).one_sided(empty.size, rng)  # [P4]
-        keys = np.concatenate([counts.keys[kept], false_keys])
+        keys = np.concatenate([counts.keys[reaching], false_keys])
         order = np.argsort(keys)  # [P5] the order drawn would tell true cells from false ones
         return SparseCounts(
-            keys[order], np.concatenate([noisy[kept], false_counts])[order], counts.size
+            keys[order], np.concatenate([noisy[reaching], false_counts])[order], counts.size
         )
 
     def _reaching(self, empty_cells: int, rng: np.random.Generator) -> Integers:
@@ -164,13 +166,13 @@ class Geometric:
         law = skip_law(self.step, self._threshold)
         expected = empty_cells * reach_probability(self.step, self._threshold)
         batch = int(expected + 6 * math.sqrt(expected)) + 16
-        found = [np.array([-1], dtype=np.int64)]
+        batches = [np.array([-1], dtype=np.int64)]
         while True:
-            places = found[-1][-1] + np.cumsum(law.one_sided(batch, rng) + 1)
+            places = batches[-1][-1] + np.cumsum(law.one_sided(batch, rng) + 1)
             past = (places >= empty_cells) | (places < 0)  # below 0: wrapped around 2**63
             if past.any():
-                return np.concatenate([*found, places[: int(np.argmax(past))]])[1:]
-            found.append(places)
+                return np.concatenate([*batches, places[: int(np.argmax(past))]])[1:]
+            batches.append(places)
 
     @property
     def _threshold(self) -> int:

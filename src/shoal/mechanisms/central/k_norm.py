@@ -11,9 +11,9 @@ from shoal.errors import InvalidSetting
 from shoal.mechanisms.exact.reals import Interval, rounded_noise
 from shoal.mechanisms.exact.whole_numbers import (
     Integers,
-    bounded,
     check_rate,
     check_vectors,
+    clipped_to_62_bits,
     exact_sensitivity,
 )
 from shoal.privacy import PureDP
@@ -84,7 +84,7 @@ class KNorm:
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Integers:
         """The vectors (along the last axis) with noise."""
         self.check(value)
-        vectors = bounded(value)
+        vectors = clipped_to_62_bits(value)
         m = vectors.shape[-1]
         noise = rounded_noise(vectors.size // m, m, m, self._size, rng)
         return vectors + noise.reshape(vectors.shape)  # [P3]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.errors import InvalidSetting, NotNumeric
 from shoal.mechanisms.exact.discrete_laplace import geometric_law
-from shoal.mechanisms.exact.inversion import precise
+from shoal.mechanisms.exact.inversion import decimal_precision
 from shoal.mechanisms.exact.whole_numbers import FARTHEST, Integers, check_rate
 from shoal.privacy import PureDP
 from shoal.privacy.exact import whole_number
@@ -210,7 +210,7 @@ def path_cost(fanout: int) -> Fraction:
 @lru_cache(maxsize=64)
 def _decay_steps(scale: Fraction, fanout: int) -> int:
     """Delta in steps: 1024 lambda ln f, rounded up for certain."""
-    with localcontext(precise(80)):
+    with localcontext(decimal_precision(80)):
         steps = scale * _STEPS * Fraction(Decimal(fanout).ln())
     return math.ceil(steps * (1 + Fraction(1, 10**70)))
 

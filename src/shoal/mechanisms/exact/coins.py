@@ -51,8 +51,8 @@ class Coin(ExactTable):
         With one threshold the first 16 bits need no table: below the threshold's own they are
         heads, above tails, and where they agree more bits are read.
         """
-        words = rng.integers(0, 2**64, size=-(-n // 4), dtype=np.uint64)
-        prefixes = words.view(np.uint16)[:n]
+        random_words = rng.integers(0, 2**64, size=-(-n // 4), dtype=np.uint64)
+        prefixes = random_words.view(np.uint16)[:n]
         heads: Bits = prefixes < self._first_bits
         undecided = np.flatnonzero(prefixes == self._first_bits)
         heads[undecided] = self._settle(prefixes[undecided], rng) == 0

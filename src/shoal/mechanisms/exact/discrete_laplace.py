@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from shoal.mechanisms.exact.inversion import ExactTable, decay
+from shoal.mechanisms.exact.inversion import ExactTable, exp_minus
 from shoal.mechanisms.exact.whole_numbers import FARTHEST, Integers
 
 __all__ = ["FARTHEST", "GeometricLaw", "geometric_law", "skip_law"]
@@ -173,7 +173,7 @@ def _low_bits(log_step: float) -> list[int]:
 @lru_cache(maxsize=64)
 def geometric_law(step: Fraction) -> GeometricLaw:
     """The law of ratio e^-step."""
-    return GeometricLaw(lambda: decay(step), math.log2(step))
+    return GeometricLaw(lambda: exp_minus(step), math.log2(step))
 
 
 @lru_cache(maxsize=64)
@@ -193,4 +193,4 @@ def reach_probability(step: Fraction, at_least: int) -> float:
 
 
 def _reach(step: Fraction, at_least: int) -> Decimal:
-    return decay(step * at_least) / (1 + decay(step))
+    return exp_minus(step * at_least) / (1 + exp_minus(step))

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 __all__ = [
     "ExactTable",
-    "decay",
-    "precise",
+    "decimal_precision",
+    "exp_minus",
 ]
 
 Outcomes = NDArray[np.int64]
@@ -52,7 +52,7 @@ class ExactTable:
 
     def sample(self, n: int, rng: np.random.Generator) -> Outcomes:
         """``n`` independent outcomes."""
-        prefixes = _words(-(-n // 4), rng).view(np.uint16)[:n]
+        prefixes = _random_words(-(-n // 4), rng).view(np.uint16)[:n]
         outcomes = self._guide.take(prefixes, mode="clip")  # [P1]
         undecided = np.flatnonzero(outcomes < 0)
         outcomes[undecided] = self._settle(prefixes[undecided], rng)
@@ -60,19 +60,19 @@ class ExactTable:
 
     def _settle(self, prefixes: NDArray[np.uint16], rng: np.random.Generator) -> Outcomes:
         """Outcomes of the draws whose first 16 bits left more than one possible."""
-        words = (prefixes.astype(np.uint64) << 48) | (_words(prefixes.size, rng) >> 16)
-        found = np.searchsorted(self._floors, words, side="right")  # [P2]
-        ties = np.flatnonzero((found > 0) & (self._floors[np.maximum(found, 1) - 1] == words))
+        uniforms = (prefixes.astype(np.uint64) << 48) | (_random_words(prefixes.size, rng) >> 16)
+        places = np.searchsorted(self._floors, uniforms, side="right")  # [P2]
+        ties = np.flatnonzero((places > 0) & (self._floors[np.maximum(places, 1) - 1] == uniforms))
         for i in ties:
-            found[i] = self._refine(int(words[i]), rng)
-        return found
+            places[i] = self._refine(int(uniforms[i]), rng)
+        return places
 
     def _refine(self, word: int, rng: np.random.Generator) -> int:
         """Read on until the bits differ from those of every threshold."""
         bits = 64
         while True:
             bits += 64
-            word = (word << 64) | int(_words(1, rng)[0])
+            word = (word << 64) | int(_random_words(1, rng)[0])
             floors = self._certified(bits)
             if word not in floors:  # [P3]
                 return sum(floor < word for floor in floors)
@@ -81,7 +81,7 @@ class ExactTable:
         """The first ``bits`` bits of each threshold, as whole numbers."""
         digits = max(self._digits, bits // 3 + 2 * _GUARD_DIGITS)
         while True:
-            with localcontext(precise(2 * digits + bits)):
+            with localcontext(decimal_precision(2 * digits + bits)):
                 scaled = [value * 2**bits for value in self._thresholds()]
                 floors = [int(value) for value in scaled]
                 doubt = Decimal(10) ** (_GUARD_DIGITS - digits) * 2**bits
@@ -98,15 +98,15 @@ class ExactTable:
         return guide
 
 
-def _words(n: int, rng: np.random.Generator) -> NDArray[np.uint64]:
+def _random_words(n: int, rng: np.random.Generator) -> NDArray[np.uint64]:
     return rng.integers(0, 2**64, size=n, dtype=np.uint64)
 
 
-def precise(digits: int) -> Context:
+def decimal_precision(digits: int) -> Context:
     """So many significant digits, and no exponent out of reach."""
     return Context(prec=digits, Emin=-(10**9), Emax=10**9)
 
 
-def decay(exponent: Fraction) -> Decimal:
+def exp_minus(exponent: Fraction) -> Decimal:
     """e^-exponent in the current context."""
     return (-Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()

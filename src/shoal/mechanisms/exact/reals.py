@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.mechanisms.exact.inversion import precise
+from shoal.mechanisms.exact.inversion import decimal_precision
 from shoal.mechanisms.exact.whole_numbers import FARTHEST, Integers
 
 __all__ = ["Formula", "Interval", "rounded_noise"]
 
 Ends = NDArray[Any]  # float64, or Decimals
-Words = NDArray[Any]  # uint64, or whole numbers of any length
+Digits = NDArray[Any]  # uint64, or whole numbers of any length
 _FLOAT_SLACK = 2.0**-46  # over thirty times what one operation on floats may be off by
 _BLOCK = 2**14  # numbers worked on at a time, so that they stay in the cache
 _WORD = 64
@@ -38,9 +38,9 @@ class Interval:
     high: Ends
 
     @classmethod
-    def of_words(cls, words: Words, bits: int = _WORD) -> "Interval":
+    def of_digits(cls, digits: Digits, bits: int = _WORD) -> "Interval":
         """The numbers of [0, 1] whose first ``bits`` binary digits these are."""
-        low = words.astype(np.float64) if words.dtype == np.uint64 else words
+        low = digits.astype(np.float64) if digits.dtype == np.uint64 else digits
         return cls(low, low + 1).times(Fraction(1, 2**bits))
 
     def __mul__(self, other: "Interval") -> "Interval":
@@ -126,45 +126,45 @@ class _Draw:
         """``n`` vectors of them."""
         pairs = self._fresh((n * self._paired // 2, 2))
         self._redraw_outside(pairs)
-        words = np.hstack([pairs.reshape(n, -1), self._fresh((n, self.exponentials))])
+        digits = np.hstack([pairs.reshape(n, -1), self._fresh((n, self.exponentials))])
         with np.errstate(divide="ignore", invalid="ignore"):  # ends at 0 or 1: not decided
-            sizes, decided = self._evaluate(words)
+            sizes, decided = self._evaluate(digits)
         sizes[~decided] = 0
         whole = sizes.astype(np.int64)
         for i in np.flatnonzero(~decided):
-            whole[i] = self._settle(words[i : i + 1].astype(object))
+            whole[i] = self._settle(digits[i : i + 1].astype(object))
         return whole
 
-    def _evaluate(self, words: Words, bits: int = _WORD) -> tuple[Ends, NDArray[np.bool_]]:
+    def _evaluate(self, digits: Digits, bits: int = _WORD) -> tuple[Ends, NDArray[np.bool_]]:
         """Sizes of vectors, and which are certain; the words of a vector lie along a row."""
-        numbers = Interval.of_words(words, bits)
-        pairs = numbers[:, : self._paired].reshape(len(words), -1, 2)
+        numbers = Interval.of_digits(digits, bits)
+        pairs = numbers[:, : self._paired].reshape(len(digits), -1, 2)
         square = (pairs * pairs).total()
         normal = pairs * (square.minus_ln() / square).sqrt()  # [P3] Marsaglia's polar method
-        normal = normal.reshape(len(words), -1)[:, : self.m]
+        normal = normal.reshape(len(digits), -1)[:, : self.m]
         sizes, agreed = self.formula(normal, numbers[:, self._paired :].minus_ln()).rounded()
-        inside = np.asarray(square.high < 1, dtype=np.bool_).reshape(len(words), -1)  # [P5]
+        inside = np.asarray(square.high < 1, dtype=np.bool_).reshape(len(digits), -1)  # [P5]
         return sizes, np.logical_and.reduce(np.hstack([agreed, inside]), axis=1)  # [P4]
 
-    def _settle(self, words: Words) -> list[int]:
+    def _settle(self, digits: Digits) -> list[int]:
         """Read on until the sizes of one vector are decided."""
         bits = _WORD
         while True:
             bits += _WORD
-            words = (words << _WORD) | self._fresh(words.shape).astype(object)
+            digits = (digits << _WORD) | self._fresh(digits.shape).astype(object)
             with localcontext(_untrapped(bits)):
-                pairs = words[:, : self._paired].reshape(-1, 2)
+                pairs = digits[:, : self._paired].reshape(-1, 2)
                 self._redraw_outside(pairs, bits)
-                words[:, : self._paired] = pairs.reshape(1, -1)
-                sizes, decided = self._evaluate(words, bits)
+                digits[:, : self._paired] = pairs.reshape(1, -1)
+                sizes, decided = self._evaluate(digits, bits)
                 if decided.all():
                     return [min(int(size), FARTHEST) for size in sizes[0]]
 
-    def _redraw_outside(self, pairs: Words, bits: int = _WORD) -> None:
+    def _redraw_outside(self, pairs: Digits, bits: int = _WORD) -> None:
         """Replace, in place, the pairs that lie outside the unit disc for certain."""
         outside = np.arange(len(pairs))
         while outside.size:
-            numbers = Interval.of_words(pairs[outside], bits)
+            numbers = Interval.of_digits(pairs[outside], bits)
             surely = (numbers * numbers).total().low[:, 0] >= 1  # [P5]
             outside = outside[surely.astype(np.bool_)]
             pairs[outside] = self._fresh((outside.size, 2))
@@ -172,7 +172,7 @@ class _Draw:
                 more = self._fresh((outside.size, 2)).astype(object)
                 pairs[outside] = (pairs[outside] << _WORD) | more
 
-    def _fresh(self, shape: tuple[int, ...]) -> Words:
+    def _fresh(self, shape: tuple[int, ...]) -> Digits:
         return self.rng.integers(0, 2**64, size=shape, dtype=np.uint64)
 
 
@@ -204,6 +204,6 @@ _decimal_floor = np.frompyfunc(lambda value: value.to_integral_value("ROUND_FLOO
 
 def _untrapped(bits: int) -> Context:
     """Digits enough for numbers of so many bits; what has no value is NaN, and not decided."""
-    context = precise(bits // 3 + 16)
+    context = decimal_precision(bits // 3 + 16)
     context.clear_traps()
     return context

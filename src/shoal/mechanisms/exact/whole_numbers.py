@@ -12,10 +12,10 @@ __all__ = [
     "FARTHEST",
     "LARGEST_RATE",
     "Integers",
-    "bounded",
     "check_rate",
     "check_vectors",
     "check_whole_numbers",
+    "clipped_to_62_bits",
     "exact_sensitivity",
 ]
 
@@ -38,7 +38,7 @@ def check_whole_numbers(value: object) -> None:
         )
 
 
-def bounded(value: object) -> Integers:
+def clipped_to_62_bits(value: object) -> Integers:
     """As int64, beyond 2**62 moved there: that moves no two values apart."""
     counts = np.asarray(value)
     if counts.dtype.kind == "u":

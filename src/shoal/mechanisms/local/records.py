@@ -9,14 +9,14 @@ from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
 from shoal.errors import NotFinite, NotNumeric, OutsideDomain, UnknownBounds, setting
 
-__all__ = ["bounds_needed", "extremes", "records_of"]
+__all__ = ["domain_required", "extremes", "records_of"]
 
 Row = NDArray[np.float64]
 _BLOCK = 2**13  # rows looked at together
 
 
 def records_of(
-    value: ArrayLike, bounds: Box | None = None, *, d: int | None = None, clip: bool = False
+    value: ArrayLike, domain: Box | None = None, *, d: int | None = None, clip: bool = False
 ) -> Matrix:
     """Rows as float64, checked; errors tell how many rows and which columns, never a value.
 
@@ -25,7 +25,7 @@ def records_of(
     value
         A table, one row a person, or a single record: a flat array of d numbers. It is never
         written to; the result may share its memory.
-    bounds, d
+    domain, d
         The public box, or where there is none the number of columns, if that is fixed.
     clip
         ``False``: rows that are not finite, or outside the box, are refused; this is for the
@@ -40,24 +40,24 @@ def records_of(
     >>> records_of([7, np.nan], Box(x=(0, 5), y=(0, 5)), clip=True).tolist()
     [[5.0, 2.5]]
     """
-    rows = as_matrix(_one_a_line(value), d if bounds is None else bounds.d)
+    rows = as_matrix(_one_a_line(value), d if domain is None else domain.d)
     if clip:
-        return _moved_inside(rows, bounds_needed(bounds, "clip=True"))
+        return _moved_inside(rows, domain_required(domain, "clip=True"))
     if len(rows):
         lowest, highest = extremes(rows)
-        _refuse_nonfinite(rows, lowest, highest, bounds)
-        if bounds is not None:
-            _refuse_outside(rows, lowest, highest, bounds)
+        _refuse_nonfinite(rows, lowest, highest, domain)
+        if domain is not None:
+            _refuse_outside(rows, lowest, highest, domain)
     return rows
 
 
-def bounds_needed(bounds: Box | None, by: str) -> Box:
+def domain_required(domain: Box | None, by: str) -> Box:
     """The box, or ``UnknownBounds`` where there is none."""
-    if isinstance(bounds, Box):
-        return bounds
+    if isinstance(domain, Box):
+        return domain
     raise UnknownBounds(
         f"{by} needs public bounds; none came.",
-        "Give a box, e.g. bounds=Box(age=(0, 110)). Bounds read from the rows would not be "
+        "Give a box, e.g. domain=Box(age=(0, 110)). Bounds read from the rows would not be "
         "private.",
     )
 
@@ -93,13 +93,13 @@ def extremes(rows: Matrix) -> tuple[Row, Row]:
     return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
-def _refuse_nonfinite(rows: Matrix, lowest: Row, highest: Row, bounds: Box | None) -> None:
+def _refuse_nonfinite(rows: Matrix, lowest: Row, highest: Row, domain: Box | None) -> None:
     if np.all(np.isfinite(lowest)) and np.all(np.isfinite(highest)):
         return
-    names = [f"x{i}" for i in range(rows.shape[1])] if bounds is None else bounds.names
+    names = [f"x{i}" for i in range(rows.shape[1])] if domain is None else domain.names
     raise NotFinite(
         f"{_how_many(~np.isfinite(rows), names)} NaN or infinite.",
-        "Drop or fill those rows, or give bounds and "
+        "Drop or fill those rows, or give a domain and "
         + setting("clip", True)
         + ": infinite goes to the nearest bound, NaN to the centre of the box.",
     )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
 from shoal.errors import InvalidDomain, setting
-from shoal.mechanisms.local.records import bounds_needed
+from shoal.mechanisms.local.records import domain_required
 
 __all__ = ["Scale", "Scaling", "refuse_degrees"]
 
@@ -29,7 +29,7 @@ class Scaling:
     scale
         ``None``: 1 a column (kilometres for ``Box.geo``). ``"box"``: half the box's sides. Or a
         positive number a column.
-    bounds
+    domain
         The public box, if there is one.
 
     Examples
@@ -39,49 +39,49 @@ class Scaling:
     """
 
     scale: str | tuple[float, ...] | None
-    bounds: Box | None
+    domain: Box | None
 
     @classmethod
-    def of(cls, scale: Scale, bounds: Box | None) -> "Scaling":
+    def of(cls, scale: Scale, domain: Box | None) -> "Scaling":
         """Check both: they are public and of one width."""
-        if bounds is not None and not isinstance(bounds, Box):
+        if domain is not None and not isinstance(domain, Box):
             raise InvalidDomain(
-                f"bounds came as a {type(bounds).__name__}.", "E.g. bounds=Box(age=(0, 110))."
+                f"domain came as a {type(domain).__name__}.", "E.g. domain=Box(age=(0, 110))."
             )
         if scale is None:
-            if bounds is not None and bounds.distance_unit != "km":
-                refuse_degrees(bounds.names)
-            return cls(None, bounds)
+            if domain is not None and domain.distance_unit != "km":
+                refuse_degrees(domain.names)
+            return cls(None, domain)
         if isinstance(scale, str) and scale == "box":
-            return cls("box", bounds_needed(bounds, "scale='box'"))
-        return cls(_numbers(scale, bounds), bounds)
+            return cls("box", domain_required(domain, "scale='box'"))
+        return cls(_numbers(scale, domain), domain)
 
     @property
     def d(self) -> int | None:
-        """Number of columns, if bounds or scale tell it."""
-        if self.bounds is not None:
-            return self.bounds.d
+        """Number of columns, if domain or scale tell it."""
+        if self.domain is not None:
+            return self.domain.d
         return len(self.scale) if isinstance(self.scale, tuple) else None
 
     @property
     def unit(self) -> str:
         """Of distances: ``"km"`` for a geographic box."""
-        return "1" if self.bounds is None else self.bounds.distance_unit
+        return "1" if self.domain is None else self.domain.distance_unit
 
     @property
     def named(self) -> tuple[float, ...] | None:
         """The scale in numbers: promises about two boxes must not pass for one kind."""
-        if self.scale == "box" and self.bounds is not None:
-            return tuple((self.bounds.sides / 2).tolist())
+        if self.scale == "box" and self.domain is not None:
+            return tuple((self.domain.sides / 2).tolist())
         return self.scale if isinstance(self.scale, tuple) else None
 
     def origin(self, d: int) -> Row:
         """Where a lattice starts: the box's low corner, or zero."""
-        return np.zeros(d) if self.bounds is None else self.bounds.low
+        return np.zeros(d) if self.domain is None else self.domain.low
 
     def units(self, d: int) -> Row:
         """How much of each column, in raw units, one scaled unit is."""
-        box = self.bounds
+        box = self.domain
         if self.scale == "box" and box is not None:
             return (box.high - box.low) / 2
         # Degrees in one kilometre for a geographic box; 1 for any other.
@@ -100,13 +100,13 @@ class Scaling:
         return np.multiply(points, self.units(d)) + self.origin(d)
 
 
-def _numbers(scale: Scale, bounds: Box | None) -> tuple[float, ...]:
+def _numbers(scale: Scale, domain: Box | None) -> tuple[float, ...]:
     units = np.atleast_1d(np.asarray(scale))
     good = units.dtype.kind in "fiu" and units.ndim == 1 and units.size > 0
-    good = good and (bounds is None or units.size == bounds.d)
+    good = good and (domain is None or units.size == domain.d)
     if good and np.all(np.isfinite(units) & (units > 0)):
         return tuple(units.astype(np.float64).tolist())
-    columns = "each column" if bounds is None else f"each of {bounds.d} columns"
+    columns = "each column" if domain is None else f"each of {domain.d} columns"
     raise InvalidDomain(
         setting("scale")
         + f" is neither None, 'box' nor one positive, finite number for {columns}.",
@@ -118,8 +118,8 @@ def _numbers(scale: Scale, bounds: Box | None) -> tuple[float, ...]:
 
 def refuse_degrees(names: Iterable[str]) -> None:
     """Epsilon per degree hides less to the east than to the north: nobody means that."""
-    words = {word for name in names for word in re.split(r"[^a-z]+", name.lower())}
-    if words & _LATITUDES and words & _LONGITUDES:
+    parts = {word for name in names for word in re.split(r"[^a-z]+", name.lower())}
+    if parts & _LATITUDES and parts & _LONGITUDES:
         raise InvalidDomain(
             "There is a latitude and a longitude in degrees, so epsilon would be per degree.",
             "Use Box.geo(latitude=..., longitude=...) and epsilon per kilometre; give "

@@ -13,7 +13,7 @@ from shoal.randomness import Randomness
 def test_of_many_reports_corrected_ones_weigh_less_and_all_views_lie_in_the_box(n, last):
     box = Box(x=(0, 10))
     rows = np.repeat([[2.0], [8.0]], n, axis=0)
-    reports = NDLaplace(2.0, bounds=box).release(rows, Randomness(0).noise)
+    reports = NDLaplace(2.0, domain=box).release(rows, Randomness(0).noise)
     found = learn(reports, 2, Randomness(0), np.ones(1))
     assert found.weights.sum() == pytest.approx(1)
     assert found.weights[-2 * n :].sum() == pytest.approx(last)

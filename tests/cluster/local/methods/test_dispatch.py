@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.local.methods.dispatch import METHODS, chosen, method_named
+from shoal.cluster.local.methods.dispatch import METHODS, choose_method, method_by_name
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import Duchi, NDLaplace, Reports, SquareWave
@@ -28,13 +28,13 @@ def wide(n, d):
     ],
 )
 def test_the_rule(values, mechanism, method):
-    assert chosen(Reports(values, mechanism), 2) == method
+    assert choose_method(Reports(values, mechanism), 2) == method
 
 
 def test_methods_are_found_by_name():
-    assert all(method_named(name) is learn for name, learn in METHODS.items())
+    assert all(method_by_name(name) is learn for name, learn in METHODS.items())
 
 
 def test_an_unknown_method_is_told_with_those_there_are():
     with pytest.raises(InvalidSetting, match="posterior-means"):
-        method_named("kmeans")
+        method_by_name("kmeans")

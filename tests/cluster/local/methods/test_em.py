@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from shoal.cluster.local import LocalClusterer
+from shoal.cluster.local.frames import GatheredReports
 from shoal.cluster.local.methods import em
 from shoal.cluster.local.methods.em import Lattice, density_of, lattice_for, learn
-from shoal.cluster.local.spark import Gathered
 from shoal.domain import Box
 from shoal.engine import Block
 from shoal.mechanisms import NDLaplace
@@ -17,7 +17,7 @@ from shoal.mechanisms.local.laplace.prior import em_prior, likeliest, likelihood
 from shoal.randomness import Randomness
 
 BOX = Box(x=(0, 6), y=(0, 6))
-NOISE = NDLaplace(2.0, bounds=BOX)
+NOISE = NDLaplace(2.0, domain=BOX)
 ROWS = np.repeat([[1.0, 1.0], [5.0, 3.0]], [300, 100], axis=0)
 
 LATTICE = Lattice(np.zeros(2), np.full(2, 0.25), (9, 7), (12, 12))
@@ -57,7 +57,7 @@ def test_a_lattice_refined_where_weight_is_agrees_with_a_fine_one(monkeypatch):
 
 
 def test_a_box_that_is_wide_against_the_noise_is_no_obstacle():
-    noise = NDLaplace(5.0, bounds=Box(a=(0, 11), b=(0, 5), c=(0, 2)))
+    noise = NDLaplace(5.0, domain=Box(a=(0, 11), b=(0, 5), c=(0, 2)))
     rows = np.repeat([[2.0, 1.0, 1.0], [9.0, 4.0, 1.0]], 40, axis=0)
     found = density_of(noise.release(rows, Randomness(0).noise), Randomness(0))
     assert near(found, [2, 1, 1]) == pytest.approx(0.5, abs=0.05)
@@ -81,9 +81,9 @@ class Many:
     ("wide", "counted"), [(6, True), (3_000, False)], ids=["as ever", "too wide for a lattice"]
 )
 def test_a_learner_says_whether_all_reports_of_a_frame_were_counted(wide, counted):
-    noise = NDLaplace(2.0, bounds=Box(x=(0, wide), y=(0, wide)))
+    noise = NDLaplace(2.0, domain=Box(x=(0, wide), y=(0, wide)))
     here = reports(30, noise)
-    far = Gathered(here.values, noise, rows=Many(here.values))
+    far = GatheredReports(here.values, noise, rows=Many(here.values))
     assert learn(far, 2, Randomness(0), np.ones(2)).counted is counted
     model = LocalClusterer(2, mechanism=noise, method="em", random_state=0).fit(far)
     assert model.n_used_ == (3 if counted else 1) * len(here)
@@ -93,7 +93,7 @@ def test_a_learner_says_whether_all_reports_of_a_frame_were_counted(wide, counte
 def test_many_reports_of_a_frame_are_counted_though_few_were_drawn(monkeypatch):
     few = reports(1)
     assert density_of(few, Randomness(0)).lattice is None
-    far = Gathered(few.values, NOISE, rows=Many(few.values))
+    far = GatheredReports(few.values, NOISE, rows=Many(few.values))
     monkeypatch.setattr(Many, "size", lambda self: 10**6)
     assert density_of(far, Randomness(0)).lattice is not None
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster.local.methods import grid
-from shoal.cluster.local.methods.bumps import Cells, fits_of
+from shoal.cluster.local.methods.gaussian_groups import Cells, fit_from_many_starts
 from shoal.domain import Box
 from shoal.errors import NotAReport
 from shoal.mechanisms import LocalGrid, PlanarLaplace, Reports, clamp
@@ -80,7 +80,7 @@ def test_shapes_that_are_no_round_groups_are_seen_too():
     box = Box(x=(-1, 1), y=(-1, 1))
     mechanism = LocalGrid(box, epsilon=8.0, cells=16)
     cells = grid.cells_of(mechanism.release(rows, Randomness(1).noise), np.ones(2))
-    _, weights = grid.density_of(cells, fits_of(cells, 2, np.random.default_rng(1)))
+    _, weights = grid.density_of(cells, fit_from_many_starts(cells, 2, np.random.default_rng(1)))
     true = np.bincount(mechanism.grid.keys(rows), minlength=256)
     assert np.abs(weights - true).sum() / 400_000 < 0.1
 

@@ -11,7 +11,7 @@ from shoal.randomness import Randomness
 
 
 @pytest.mark.parametrize(
-    "mechanism", [Piecewise(1.5, bounds=Box(x=(0, 8))), SquareWave(1.5, bounds=Box(x=(0, 8)))]
+    "mechanism", [Piecewise(1.5, domain=Box(x=(0, 8))), SquareWave(1.5, domain=Box(x=(0, 8)))]
 )
 def test_reports_fall_as_the_density_says(mechanism):
     released = mechanism.release(np.full((40_000, 1), 2.5), Randomness(0).noise)
@@ -36,7 +36,7 @@ def test_laws_of_several_columns_are_refused(mechanism):
 def test_records_may_lie_in_the_box_or_where_reports_do():
     values = np.array([[-3.0], [9.0]])
     spans = [
-        span_of(Reports(values, NDLaplace(1.0, bounds=Box(x=(0, 5))))),
+        span_of(Reports(values, NDLaplace(1.0, domain=Box(x=(0, 5))))),
         span_of(Reports(values, NDLaplace(1.0))),
         span_of(Reports(values, Piecewise(1.0))),
     ]

@@ -10,7 +10,7 @@ from shoal.randomness import Randomness
 
 
 def test_guesses_are_clustered_and_labelled():
-    noise = NDLaplace(2.0, bounds=Box(x=(0, 10)))
+    noise = NDLaplace(2.0, domain=Box(x=(0, 10)))
     rows = np.repeat([[2.0], [8.0]], 100, axis=0)
     found = learn(noise.release(rows, Randomness(0).noise), 2, Randomness(0), np.ones(1))
     assert np.sort(found.centers[:, 0]) == pytest.approx([2, 8], abs=0.4)

@@ -51,7 +51,7 @@ def test_a_budget_that_is_none_is_refused(mechanism, epsilon):
 
 @mechanisms
 def test_the_smallest_budget_still_works(mechanism):
-    values = mechanism(1e-9, bounds=ONE_COLUMN).release(np.full((50, 1), 30.0), noise()).values
+    values = mechanism(1e-9, domain=ONE_COLUMN).release(np.full((50, 1), 30.0), noise()).values
     assert np.isfinite(values).all()
 
 
@@ -64,7 +64,7 @@ def test_the_promise_is_local_and_exact(mechanism):
 @mechanisms
 def test_bounds_must_be_a_box(mechanism):
     with pytest.raises(InvalidDomain):
-        mechanism(1, bounds=(0, 110))
+        mechanism(1, domain=(0, 110))
 
 
 @mechanisms
@@ -87,7 +87,7 @@ def test_bounds_must_be_a_box(mechanism):
     ],
 )
 def test_bad_rows_get_a_named_error_that_quotes_none(mechanism, rows, error):
-    made = mechanism(1, bounds=ONE_COLUMN)
+    made = mechanism(1, domain=ONE_COLUMN)
     with pytest.raises(error) as refused:
         made.check(rows)
     assert "111.25" not in str(refused.value)
@@ -98,7 +98,7 @@ def test_bad_rows_get_a_named_error_that_quotes_none(mechanism, rows, error):
 @mechanisms
 def test_bad_rows_leave_no_entry_in_the_ledger(mechanism):
     ledger = Ledger()
-    made = mechanism(1, bounds=ONE_COLUMN)
+    made = mechanism(1, domain=ONE_COLUMN)
     with pytest.raises(OutsideDomain):
         ledger.open(LocalDP(1), by="test").release(made, [[200.0]], noise(), of="ages")
     assert ledger.totals() == []
@@ -108,7 +108,7 @@ def test_bad_rows_leave_no_entry_in_the_ledger(mechanism):
 def test_one_table_is_one_entry_in_the_ledger(mechanism):
     ledger = Ledger()
     page = ledger.open(LocalDP(1), by="test")
-    reports = page.release(mechanism(1, bounds=ONE_COLUMN), [[1.0], [2.0]], noise(), of="ages")
+    reports = page.release(mechanism(1, domain=ONE_COLUMN), [[1.0], [2.0]], noise(), of="ages")
     assert len(reports) == 2
     assert page.total() == LocalDP(1).simulated()
     assert len(ledger.entries()) == 1
@@ -116,12 +116,12 @@ def test_one_table_is_one_entry_in_the_ledger(mechanism):
 
 @mechanisms
 def test_no_rows_give_no_reports(mechanism):
-    assert mechanism(1, bounds=ONE_COLUMN).release(np.empty((0, 1)), noise()).values.shape == (0, 1)
+    assert mechanism(1, domain=ONE_COLUMN).release(np.empty((0, 1)), noise()).values.shape == (0, 1)
 
 
 @mechanisms
 def test_a_flat_record_is_a_table_of_one_row(mechanism):
-    reports = mechanism(1, bounds=ONE_COLUMN).release([30.0], noise())
+    reports = mechanism(1, domain=ONE_COLUMN).release([30.0], noise())
     assert isinstance(reports, Reports)
     assert reports.values.shape == (1, 1)
 
@@ -129,13 +129,13 @@ def test_a_flat_record_is_a_table_of_one_row(mechanism):
 @mechanisms
 def test_clip_takes_every_number(mechanism):
     rows = [[-5.0], [np.inf], [np.nan], [3.0]]
-    values = mechanism(1, bounds=ONE_COLUMN, clip=True).release(rows, noise()).values
+    values = mechanism(1, domain=ONE_COLUMN, clip=True).release(rows, noise()).values
     assert np.isfinite(values).all()
 
 
 @mechanisms
 def test_float32_and_integers_are_taken(mechanism):
-    made = mechanism(1, bounds=ONE_COLUMN)
+    made = mechanism(1, domain=ONE_COLUMN)
     plain = made.release([[30.0], [40.0]], noise()).values
     for kind in (np.float32, np.int64, np.uint8):
         other = made.release(np.array([[30], [40]], dtype=kind), noise()).values
@@ -145,13 +145,13 @@ def test_float32_and_integers_are_taken(mechanism):
 @mechanisms
 def test_the_rows_are_not_written_to(mechanism):
     rows = np.array([[30.0], [40.0]])
-    mechanism(1, bounds=ONE_COLUMN).release(rows, noise())
+    mechanism(1, domain=ONE_COLUMN).release(rows, noise())
     assert rows.tolist() == [[30.0], [40.0]]
 
 
 @mechanisms
 def test_a_seed_repeats_a_release_and_a_stream_goes_on(mechanism):
-    made, rng, rows = mechanism(1, bounds=ONE_COLUMN), noise(), np.full((50, 1), 30.0)
+    made, rng, rows = mechanism(1, domain=ONE_COLUMN), noise(), np.full((50, 1), 30.0)
     first, second = made.release(rows, rng).values, made.release(rows, rng).values
     assert np.array_equal(first, made.release(rows, noise()).values)
     assert not np.array_equal(first, second)
@@ -159,12 +159,12 @@ def test_a_seed_repeats_a_release_and_a_stream_goes_on(mechanism):
 
 @mechanisms
 def test_means_want_their_own_raw_reports(mechanism):
-    made = mechanism(1, bounds=ONE_COLUMN)
+    made = mechanism(1, domain=ONE_COLUMN)
     reports = made.release(np.full((10, 1), 30.0), noise())
     for wrong in (
         np.full((10, 1), 30.0),
         clamp(ONE_COLUMN)(reports),
-        mechanism(2, bounds=ONE_COLUMN).release([[1.0]], noise()),
+        mechanism(2, domain=ONE_COLUMN).release([[1.0]], noise()),
     ):
         with pytest.raises(NotAReport):
             made.mean(wrong)
@@ -174,7 +174,7 @@ def test_means_want_their_own_raw_reports(mechanism):
 
 @mechanisms
 def test_the_standard_error_is_that_of_the_mean(mechanism):
-    made = mechanism(2, bounds=ONE_COLUMN)
+    made = mechanism(2, domain=ONE_COLUMN)
     estimate = made.mean(made.release(np.full((20_000, 1), 30.0), noise()))
     assert abs(estimate.value[0] - 30) < 5 * estimate.standard_error[0]
     one = made.mean(made.release([30.0], noise()))
@@ -217,5 +217,5 @@ def test_steps_are_whole_and_within_the_range(place, width, low):
 @mechanisms
 def test_reports_from_a_far_box_stay_finite(mechanism):
     far = Box(x=(1e308, 1.5e308))
-    values = mechanism(1, bounds=far).release([[1.2e308]], noise()).values
+    values = mechanism(1, domain=far).release([[1.2e308]], noise()).values
     assert np.isfinite(values).all()

@@ -23,7 +23,7 @@ def test_small_and_large_budgets_work(epsilon):
 
 def test_variance_is_in_raw_units():
     scaled = Piecewise(1).variance([[0.0, 1.0]])
-    raw = Piecewise(1, bounds=Box(a=(0, 20), b=(-3, 3))).variance([[10.0, 3.0]])
+    raw = Piecewise(1, domain=Box(a=(0, 20), b=(-3, 3))).variance([[10.0, 3.0]])
     np.testing.assert_allclose(raw, scaled * [100, 9])
 
 

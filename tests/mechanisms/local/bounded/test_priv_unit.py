@@ -43,7 +43,7 @@ def test_rows_beyond_the_ball_are_counted():
 
 def test_the_ball_around_the_box_holds_its_corners():
     PrivUnit(1).check(np.ones((2, 7)))
-    PrivUnit(1, bounds=Box(a=(0, 0.1), b=(3, 7))).check([[0.1, 7.0]])
+    PrivUnit(1, domain=Box(a=(0, 0.1), b=(3, 7))).check([[0.1, 7.0]])
 
 
 def test_clip_moves_rows_to_the_edge_of_the_ball():

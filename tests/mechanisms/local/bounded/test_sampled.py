@@ -22,5 +22,5 @@ def test_columns_not_reported_are_given_as_the_centre():
     from shoal import Box
 
     box = Box(a=(0, 10), b=(100, 300))
-    values = Piecewise(1, bounds=box).release(np.full((200, 2), [1, 150]), Randomness(1).noise)
+    values = Piecewise(1, domain=box).release(np.full((200, 2), [1, 150]), Randomness(1).noise)
     assert set(np.flatnonzero((values.values == [5, 200]).any(axis=1))) == set(range(200))

@@ -23,14 +23,14 @@ def test_the_width_has_no_jump_where_the_formula_changes():
 
 def test_the_wave_is_for_one_column():
     with pytest.raises(DimensionMismatch):
-        SquareWave(1, bounds=Box(a=(0, 1), b=(0, 1)))
+        SquareWave(1, domain=Box(a=(0, 1), b=(0, 1)))
     with pytest.raises(DimensionMismatch):
         SquareWave(1).check([[0.1, 0.2]])
 
 
 @pytest.mark.parametrize("smooth", [True, False])
 def test_the_distribution_is_recovered(smooth):
-    wave = SquareWave(3, bounds=Box(age=(0, 100)))
+    wave = SquareWave(3, domain=Box(age=(0, 100)))
     ages = 100 * np.random.default_rng(1).beta(2, 5, (50_000, 1))
     found = wave.distribution(wave.release(ages, Randomness(1).noise), smooth=smooth)
     assert math.isclose(found.shares.sum(), 1)

@@ -19,12 +19,12 @@ def test_a_width_must_be_positive(width):
 
 def test_width_and_bounds_do_not_go_together():
     with pytest.raises(InvalidDomain):
-        Staircase(1, width=2, bounds=Box(x=(0, 2)))
+        Staircase(1, width=2, domain=Box(x=(0, 2)))
 
 
 def test_staircase_is_for_one_column():
     with pytest.raises(DimensionMismatch):
-        Staircase(1, bounds=Box(a=(0, 1), b=(0, 1)))
+        Staircase(1, domain=Box(a=(0, 1), b=(0, 1)))
 
 
 def test_values_lie_within_half_the_width():

@@ -66,8 +66,8 @@ def test_cells_are_chosen_by_the_number_of_people():
     reports = left_out.release(np.zeros((20_000, 2)), noise())
     assert reports.mechanism.cells == (15, 15)
     assert len(reports.mechanism.counts(reports).value) == 225
-    assert left_out.settled(20_000) == reports.mechanism
-    assert told.settled(5) == told
+    assert left_out.with_cells_for(20_000) == reports.mechanism
+    assert told.with_cells_for(5) == told
 
 
 def test_one_client_must_know_how_many_there_are():

@@ -1,15 +1,14 @@
-"""Steps are public powers of two; rounding to them is exact."""
+"""Steps are public powers of two."""
 
 import math
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InvalidSetting
-from shoal.mechanisms.local.laplace.lattice import auto_step, checked_step, grain, rounded
+from shoal.mechanisms.local.laplace.lattice import auto_step, checked_step
 
 EPSILONS = st.fractions(min_value=Fraction(1, 10**30), max_value=10**30)
 
@@ -19,21 +18,6 @@ def test_the_automatic_step_is_the_largest_power_of_two_that_costs_at_most_2_to_
     step = auto_step(epsilon)
     assert math.frexp(step)[0] == 0.5
     assert Fraction(1, 2**21) < epsilon * Fraction(step) <= Fraction(1, 2**20)
-
-
-@given(st.floats(1e-6, 1e6))
-def test_a_grain_is_a_power_of_two_of_a_millionth_of_the_width(width):
-    assert math.frexp(grain(width))[0] == 0.5
-    assert width * 2**-21 < grain(width) <= width * 2**-20
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1), st.integers(-20, 5))
-def test_rounding_goes_to_the_nearest_step_and_stays_there(values, power):
-    step, array = 2.0**power, np.array([values])
-    near = rounded(array, step)
-    assert np.all(np.abs(near - array) <= step / 2)
-    assert np.array_equal(near / step, np.rint(near / step))
-    assert np.array_equal(rounded(near, step), near)
 
 
 def test_a_given_step_is_taken_within_its_limits():

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from shoal import Box, NDLaplace, PlanarLaplace, Randomness, Reports, clamp
+from shoal import Box, NDLaplace, Randomness, Reports
 from shoal.errors import NotAReport
+from shoal.mechanisms import PlanarLaplace, clamp
 from shoal.mechanisms.local.laplace.prior import em_prior
 
 LINE = Box(x=(0, 10))
@@ -16,13 +17,13 @@ def reports_of(rows, mechanism, seed=1):
 
 def test_the_prior_puts_its_weight_where_the_records_are():
     rows = np.repeat([[2.0], [8.0]], [6_000, 2_000], axis=0)
-    prior = em_prior(reports_of(rows, NDLaplace(1.0, bounds=LINE)))
+    prior = em_prior(reports_of(rows, NDLaplace(1.0, domain=LINE)))
     near = [prior.weights[np.abs(prior.atoms[:, 0] - x) <= 1].sum() for x in (2, 8)]
     assert near == pytest.approx([0.75, 0.25], abs=0.05)
 
 
 def test_a_step_of_em_never_makes_the_reports_less_likely():
-    mechanism = NDLaplace(1.0, bounds=LINE)
+    mechanism = NDLaplace(1.0, domain=LINE)
     reports = reports_of(np.repeat([[1.0], [7.0]], 300, axis=0), mechanism)
     seen = []
     for steps in (1, 2, 5, 20, 80):
@@ -34,14 +35,14 @@ def test_a_step_of_em_never_makes_the_reports_less_likely():
 
 
 def test_atoms_are_a_lattice_of_half_the_noise_s_range_over_the_box():
-    prior = em_prior(reports_of([[5.0]], NDLaplace(2.0, bounds=LINE)), iterations=1)
+    prior = em_prior(reports_of([[5.0]], NDLaplace(2.0, domain=LINE)), iterations=1)
     assert np.allclose(np.diff(prior.atoms[:, 0]), 0.25)
     assert prior.atoms[[0, -1], 0].tolist() == [0, 10]
 
 
 def test_beyond_three_columns_atoms_are_reports_moved_into_the_box():
     box = Box.unit(4)
-    reports = reports_of(np.full((1_000, 4), 0.5), NDLaplace(1.0, bounds=box))
+    reports = reports_of(np.full((1_000, 4), 0.5), NDLaplace(1.0, domain=box))
     prior = em_prior(reports, iterations=3)
     assert len(prior.atoms) == 600
     assert box.contains(prior.atoms).all()
@@ -50,7 +51,7 @@ def test_beyond_three_columns_atoms_are_reports_moved_into_the_box():
 def test_of_very_many_reports_a_part_is_used(monkeypatch):
     monkeypatch.setattr("shoal.mechanisms.local.laplace.prior._MOST_LIKELIHOODS", 41 * 500)
     rows = np.repeat([[2.0], [8.0]], 4_000, axis=0)
-    prior = em_prior(reports_of(rows, NDLaplace(2.0, bounds=LINE)))
+    prior = em_prior(reports_of(rows, NDLaplace(2.0, domain=LINE)))
     assert prior.atoms @ [1.0] @ prior.weights == pytest.approx(5, abs=0.5)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
-from shoal import Box, NDLaplace, PlanarLaplace, Randomness, Reports, bayes_remap, clamp, snap
+from shoal import Box, NDLaplace, Randomness, Reports
 from shoal.errors import (
     DimensionMismatch,
     InvalidDomain,
@@ -18,11 +18,11 @@ from shoal.errors import (
     NotFinite,
     TooLarge,
 )
-from shoal.mechanisms import Geometric, Prior
+from shoal.mechanisms import Geometric, PlanarLaplace, Prior, bayes_remap, clamp, snap
 from shoal.privacy import PureDP
 
 BOX = Box(x=(-1, 2), y=(0, 10))
-MECHANISM = PlanarLaplace(1.5, bounds=BOX)
+MECHANISM = PlanarLaplace(1.5, domain=BOX)
 VALUES = arrays(np.float64, st.tuples(st.integers(0, 6), st.just(2)), elements=st.floats(-50, 50))
 TOWNS = np.array([[0.0, 1.0], [1.5, 8.0], [-1.0, 9.5]])
 
@@ -122,7 +122,7 @@ def test_blocks_do_not_change_the_result(monkeypatch):
 @pytest.mark.parametrize("d", [1, 2, 3, 5])
 def test_a_prior_learnt_from_the_reports_brings_them_nearer_to_the_records(d):
     box = Box.of([f"x{i}" for i in range(d)], np.zeros(d), np.full(d, 6.0))
-    mechanism = NDLaplace(1.0, bounds=box)
+    mechanism = NDLaplace(1.0, domain=box)
     rows = np.repeat([np.full(d, 1.0), np.full(d, 5.0)], 400, axis=0)
     reports = mechanism.release(rows, Randomness(3).noise)
     before = np.square(reports.values - rows).sum(axis=1).mean()
@@ -141,7 +141,7 @@ def test_noise_too_small_for_a_lattice_says_that_reports_will_do():
     with pytest.raises(
         TooLarge, match="use the reports as they are", check=lambda error: error.reason == "cells"
     ):
-        bayes_remap("em")(of([[0, 1]], PlanarLaplace(500.0, bounds=BOX)))
+        bayes_remap("em")(of([[0, 1]], PlanarLaplace(500.0, domain=BOX)))
 
 
 def test_one_report_and_equal_reports_are_no_trouble():

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from shoal import Box, NDLaplace, Piecewise, Randomness, Restrict, bayes_remap
+from shoal import Box, NDLaplace, Randomness
 from shoal.errors import InvalidDomain, InvalidSetting, NotAReport, OutsideDomain, UnknownBounds
+from shoal.mechanisms import Piecewise, Restrict, bayes_remap
 
 SQUARE = Box(x=(-1, 1), y=(0, 3))
 
@@ -35,7 +36,7 @@ def test_calibrated_noise_is_drawn_at_half_and_promises_the_whole():
 
 
 def test_uncalibrated_noise_promises_twice_its_epsilon():
-    restricted = Restrict(NDLaplace(2.0, bounds=SQUARE), calibrate=False)
+    restricted = Restrict(NDLaplace(2.0, domain=SQUARE), calibrate=False)
     assert restricted.guarantee.epsilon == 4
     assert restricted.drawn.guarantee.epsilon == 2
 
@@ -52,7 +53,7 @@ def test_reports_have_the_law_of_the_noise_cut_to_the_box():
 
 
 def test_acceptance_at_the_corner_is_what_draws_show():
-    restricted = Restrict(NDLaplace(2.0, bounds=SQUARE), calibrate=True)
+    restricted = Restrict(NDLaplace(2.0, domain=SQUARE), calibrate=True)
     plain = restricted.drawn.release(np.tile(SQUARE.low, (200_000, 1)), noise()).values
     seen = SQUARE.contains(plain).mean()
     assert abs(seen - restricted.acceptance) < 6 * math.sqrt(seen / 200_000)
@@ -82,14 +83,14 @@ def test_noise_without_a_lattice_is_refused():
 def test_a_box_is_needed_and_only_one():
     with pytest.raises(UnknownBounds):
         Restrict(NDLaplace(2.0))
-    with pytest.raises(InvalidDomain, match="bounds of its own"):
-        Restrict(NDLaplace(2.0, bounds=Box.unit(2)), SQUARE)
+    with pytest.raises(InvalidDomain, match="domain of its own"):
+        Restrict(NDLaplace(2.0, domain=Box.unit(2)), SQUARE)
 
 
 def test_records_outside_are_refused_or_moved_inside():
     with pytest.raises(OutsideDomain):
         Restrict(NDLaplace(2.0), SQUARE).check([[5.0, 5.0]])
-    clipping = Restrict(NDLaplace(2.0, bounds=SQUARE, clip=True))
+    clipping = Restrict(NDLaplace(2.0, domain=SQUARE, clip=True))
     assert SQUARE.contains(clipping.release([[5.0, math.nan]], noise()).values).all()
 
 

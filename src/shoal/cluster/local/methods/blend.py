@@ -14,9 +14,9 @@ import numpy as np
 from shoal.cluster.local.methods.em import density_of
 from shoal.cluster.local.methods.law import span_of
 from shoal.cluster.local.methods.mixture import fit_mixture
-from shoal.cluster.local.methods.moments import corrected_reports
-from shoal.cluster.local.methods.outcome import Learnt, Progress, Row, nearest
+from shoal.cluster.local.methods.moments import shrink_reports
 from shoal.cluster.local.methods.plain import centers_of
+from shoal.cluster.local.methods.result import LearningResult, Progress, Row, nearest
 from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
@@ -29,23 +29,23 @@ _FEW = 200  # reports, up to which all views weigh the same
 
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
-) -> Learnt:
+) -> LearningResult:
     """Centres of all views: a weight of 1 each, and of 200 over the reports for corrected ones.
 
     Reports are labelled by the centre nearest to their record's mean under the mixture, the
     smoothest of the views.
     """
     space, values = laplace_of(reports).space, reports.values
-    found = density_of(reports, rng, progress)
+    density = density_of(reports, rng, progress)
     mixture = fit_mixture(reports, n_clusters, rng)
     smooth, shares = mixture.points()
-    guessed = found.posterior_means(thinned(values, _SHOWN))
-    shrunk = thinned(corrected_reports(reports), _SHOWN)
+    guessed = density.posterior_means(thinned(values, _SHOWN))
+    shrunk = thinned(shrink_reports(reports), _SHOWN)
     even = np.full(len(guessed), 1 / len(guessed))
-    points = np.vstack([found.atoms, space.unscaled(smooth), guessed, shrunk])
+    points = np.vstack([density.atoms, space.unscaled(smooth), guessed, shrunk])
     points = np.clip(points, *span_of(reports))
     trust = min(1.0, _FEW / len(values))
-    weights = np.concatenate([found.weights, shares, even, trust * even]) / (3 + trust)
+    weights = np.concatenate([density.weights, shares, even, trust * even]) / (3 + trust)
     centers = centers_of(points, weights, n_clusters, rng, units)
     means = space.unscaled(mixture.guesses(space.scaled(values))[0])
-    return Learnt(centers, points, weights, nearest(means, centers, units))
+    return LearningResult(centers, points, weights, nearest(means, centers, units))

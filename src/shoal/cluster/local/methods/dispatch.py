@@ -2,13 +2,13 @@
 
 from shoal.cluster.local.methods import blend, em, grid, mixture, moments, plain, posterior_means
 from shoal.cluster.local.methods.moments import noise_variance
-from shoal.cluster.local.methods.outcome import Learn
+from shoal.cluster.local.methods.result import Learn
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import NDLaplace, Piecewise, SquareWave
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.reports import Reports
 
-__all__ = ["METHODS", "chosen", "method_named"]
+__all__ = ["METHODS", "choose_method", "method_by_name"]
 
 METHODS: dict[str, Learn] = {
     "blend": blend.learn,
@@ -24,7 +24,7 @@ _MANY_EACH = 400  # reports a cluster on a lattice, from where on EM's density a
 _VERY_MANY = 100_000  # reports in more columns
 
 
-def method_named(name: str) -> Learn:
+def method_by_name(name: str) -> Learn:
     """The method, or an error that lists them."""
     if isinstance(name, str) and name in METHODS:
         return METHODS[name]
@@ -33,13 +33,13 @@ def method_named(name: str) -> Learn:
     )
 
 
-def chosen(reports: Reports, n_clusters: int) -> str:
+def choose_method(reports: Reports, n_clusters: int) -> str:
     """What ``method="auto"`` means for these reports; measured in docs/decisions/local-auto.md.
 
     Examples
     --------
     >>> from shoal.randomness import Randomness
-    >>> chosen(NDLaplace(1.0).release([[0.0, 0.0]] * 300, Randomness(7).noise), 2)
+    >>> choose_method(NDLaplace(1.0).release([[0.0, 0.0]] * 300, Randomness(7).noise), 2)
     'blend'
     """
     mechanism = reports.mechanism
@@ -54,8 +54,8 @@ def chosen(reports: Reports, n_clusters: int) -> str:
 def _for_laplace(reports: Reports, mechanism: NDLaplace, n_clusters: int) -> str:
     n, d = reports.values.shape
     scaled = mechanism.space.scaled(reports.values)
-    noise, seen = noise_variance(mechanism, d), float(scaled.var(axis=0).mean())
-    if noise < _LITTLE_NOISE * seen:
+    noise, variance = noise_variance(mechanism, d), float(scaled.var(axis=0).mean())
+    if noise < _LITTLE_NOISE * variance:
         return "moments"
     many = _MANY_EACH * n_clusters if d <= 3 else _VERY_MANY
     return "em" if n > many else "blend"

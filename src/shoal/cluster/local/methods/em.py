@@ -28,11 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfftn, next_fast_len, rfftn
 
+from shoal.cluster.local.frames import sum_over_reports
 from shoal.cluster.local.methods.law import law_of, span_of, step_of
-from shoal.cluster.local.methods.moments import corrected, noise_variance
-from shoal.cluster.local.methods.outcome import Learnt, Progress, Row, nearest
+from shoal.cluster.local.methods.moments import noise_variance, shrink_to_covariance
 from shoal.cluster.local.methods.plain import centers_of
-from shoal.cluster.local.spark import total
+from shoal.cluster.local.methods.result import LearningResult, Progress, Row, nearest
 from shoal.domain.box import Matrix
 from shoal.mechanisms import NDLaplace
 from shoal.mechanisms.local.laplace.prior import Law, likeliest, likelihood_of, thinned
@@ -220,8 +220,8 @@ class Density:
 
     def posterior_means(self, values: Matrix) -> Matrix:
         """The best guess of the record behind each report, in the sense of least squares."""
-        kept = self.weights > 1e-9 * self.weights.max()
-        atoms, weights = self.atoms[kept], self.weights[kept].astype(np.float32)
+        has_weight = self.weights > 1e-9 * self.weights.max()
+        atoms, weights = self.atoms[has_weight], self.weights[has_weight].astype(np.float32)
         means = np.empty(values.shape)
         size = max(1, 2**22 // len(atoms))
         for start in range(0, len(values), size):
@@ -243,27 +243,27 @@ class Density:
         self, values: Matrix, clusters: NDArray[np.int64], k: int
     ) -> NDArray[np.int64]:
         most = max(k, _MOST_LABELS // len(values))
-        kept = np.argsort(-self.weights, kind="stable")[:most]
-        member = np.zeros((len(kept), k), dtype=np.float32)
-        member[np.arange(len(kept)), clusters[kept]] = self.weights[kept]
+        heaviest = np.argsort(-self.weights, kind="stable")[:most]
+        member = np.zeros((len(heaviest), k), dtype=np.float32)
+        member[np.arange(len(heaviest)), clusters[heaviest]] = self.weights[heaviest]
         labels = np.empty(len(values), dtype=np.int64)
-        size = max(1, 2**22 // len(kept))
+        size = max(1, 2**22 // len(heaviest))
         for start in range(0, len(values), size):
             part = slice(start, start + size)
-            likelihood = likelihood_of(self.law, values[part], self.atoms[kept])
+            likelihood = likelihood_of(self.law, values[part], self.atoms[heaviest])
             labels[part] = (likelihood @ member).argmax(axis=1)
         return labels
 
 
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
-) -> Learnt:
+) -> LearningResult:
     """Centres of the density's atoms, and the likeliest cluster behind each report."""
-    found = density_of(reports, rng, progress)
-    centers = centers_of(found.atoms, found.weights, n_clusters, rng, units)
-    labels = found.labels(reports.values, nearest(found.atoms, centers, units))
-    counted = found.lattice is not None
-    return Learnt(centers, found.atoms, found.weights, labels, counted)
+    density = density_of(reports, rng, progress)
+    centers = centers_of(density.atoms, density.weights, n_clusters, rng, units)
+    labels = density.labels(reports.values, nearest(density.atoms, centers, units))
+    counted = density.lattice is not None
+    return LearningResult(centers, density.atoms, density.weights, labels, counted)
 
 
 def density_of(reports: Reports, rng: Randomness, progress: Progress = None) -> Density:
@@ -276,7 +276,7 @@ def density_of(reports: Reports, rng: Randomness, progress: Progress = None) -> 
     step = step_of(reports, np.maximum(high - low, 1e-12))
     lattice = _lattice(law, low, high, step, reports) if isinstance(law, NDLaplace) else None
     if lattice is not None and isinstance(law, NDLaplace):
-        counts = total(reports, partial(_on_lattice, lattice, law))
+        counts = sum_over_reports(reports, partial(_on_lattice, lattice, law))
         weights = lattice.likeliest(counts, progress=progress)
         atoms = law.space.unscaled(lattice.atoms() / law.rate)
         return Density(law, atoms, weights.ravel(), lattice)
@@ -290,8 +290,8 @@ def _lattice(law: NDLaplace, low: Row, high: Row, step: Row, reports: Reports) -
         return None
     units = law.space.units(low.size) / law.rate
     ends = _in_reach(law, np.stack([low, high]))
-    seen = np.stack([values.min(axis=0), values.max(axis=0)])
-    return lattice_for(ends[0], ends[1], step / units, _in_reach(law, seen))
+    ends_of_reports = np.stack([values.min(axis=0), values.max(axis=0)])
+    return lattice_for(ends[0], ends[1], step / units, _in_reach(law, ends_of_reports))
 
 
 def _on_lattice(lattice: Lattice, law: NDLaplace, values: Matrix) -> NDArray[np.float64]:
@@ -318,7 +318,9 @@ def _sampled(reports: Reports, rng: Randomness) -> Matrix:
         scaled = mechanism.space.scaled(values)
         some = mechanism.space.scaled(drawn)
         half = len(some) // 2
-        shrunk = corrected(scaled, noise_variance(mechanism, scaled.shape[1]), some[:half])[0]
+        shrunk = shrink_to_covariance(
+            scaled, noise_variance(mechanism, scaled.shape[1]), some[:half]
+        )[0]
         drawn = np.vstack([mechanism.space.unscaled(shrunk), drawn[half:]])
     return np.asarray(np.clip(drawn, *span_of(reports)))
 
@@ -337,16 +339,16 @@ def _refined(
     nodes = np.maximum(np.ceil((high - low) / side), 1).astype(np.int64) + 1
     places = np.stack(np.meshgrid(*map(np.arange, nodes), indexing="ij"), -1).reshape(-1, low.size)
     gap = (high - low) / (nodes - 1)
-    found = _on_atoms(law, values, low + places * gap, _ROUNDS, progress)
+    density = _on_atoms(law, values, low + places * gap, _ROUNDS, progress)
     while np.any(gap > 1.3 * step):
         halved = gap > 1.3 * step
-        kept = found.weights > 1e-3 / len(values)
-        places = _around(places[kept], halved, np.where(halved, 2 * nodes - 1, nodes))
+        has_weight = density.weights > 1e-3 / len(values)
+        places = _around(places[has_weight], halved, np.where(halved, 2 * nodes - 1, nodes))
         if len(places) > _FINE:
             break
         nodes, gap = np.where(halved, 2 * nodes - 1, nodes), np.where(halved, gap / 2, gap)
-        found = _on_atoms(law, values, low + places * gap, _MORE_ROUNDS, progress)
-    return found
+        density = _on_atoms(law, values, low + places * gap, _MORE_ROUNDS, progress)
+    return density
 
 
 def _around(places: NDArray[np.int64], halved: NDArray[np.bool_], nodes: Row) -> NDArray[np.int64]:

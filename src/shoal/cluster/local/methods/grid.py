@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.kmeans.weighted import weighted_centers
-from shoal.cluster.local.methods.bumps import Bumps, Cells, fits_of
-from shoal.cluster.local.methods.outcome import Learnt, Progress, Row
-from shoal.cluster.local.spark import total
+from shoal.cluster.local.frames import sum_over_reports
+from shoal.cluster.local.methods.gaussian_groups import Cells, GaussianGroups, fit_from_many_starts
+from shoal.cluster.local.methods.result import LearningResult, Progress, Row
 from shoal.domain.box import Matrix
 from shoal.errors import NotAReport, setting
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
@@ -29,7 +29,7 @@ _SURE = 4  # deviations of the noise
 
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
-) -> Learnt:
+) -> LearningResult:
     """k-means on the density behind reports of a ``LocalGrid``.
 
     Parameters
@@ -47,17 +47,19 @@ def learn(
     >>> grid = LocalGrid(Box.unit(2), epsilon=2.0, cells=10)
     >>> rows = np.repeat([[0.25, 0.25], [0.75, 0.75]], 5_000, axis=0)
     >>> reports = grid.release(rows, Randomness(7).noise)
-    >>> found = learn(reports, 2, Randomness(7), np.ones(2))
-    >>> bool(np.all(abs(np.sort(found.centers, axis=0) - [[0.25], [0.75]]) < 0.06))
+    >>> result = learn(reports, 2, Randomness(7), np.ones(2))
+    >>> bool(np.all(abs(np.sort(result.centers, axis=0) - [[0.25], [0.75]]) < 0.06))
     True
     """
     grid, cells = grid_of(reports), cells_of(reports, units)
-    points, weights = density_of(cells, fits_of(cells, n_clusters, rng.compute, progress))
+    points, weights = density_of(
+        cells, fit_from_many_starts(cells, n_clusters, rng.compute, progress)
+    )
     centers = weighted_centers(points, weights, n_clusters, rng, _RUNS)
     labels = _report_labels(grid, reports, weights, _nearest(points, centers))
     middle = (grid.domain.low + grid.domain.high) / 2
     some = weights > 0
-    return Learnt(
+    return LearningResult(
         grid.domain.clip(centers * units + middle),
         points[some] * units + middle,
         weights[some] / weights[some].sum(),
@@ -84,11 +86,11 @@ def cells_of(reports: Reports, units: Row) -> Cells:
     half = (box.high - box.low) / 2 / units
     edges = tuple(np.linspace(-h, h, m + 1) for h, m in zip(half, shape, strict=True))
     n = len(reports)
-    seen = np.rint(total(reports, grid.oracle.seen)).astype(np.int64)
-    return Cells(edges, grid.counts_seen(seen).value, grid.deviation(n), n)
+    tally = np.rint(sum_over_reports(reports, grid.oracle.tally)).astype(np.int64)
+    return Cells(edges, grid.counts_from_tally(tally).value, grid.deviation(n), n)
 
 
-def density_of(cells: Cells, fits: list[Bumps]) -> tuple[Matrix, Row]:
+def density_of(cells: Cells, fits: list[GaussianGroups]) -> tuple[Matrix, Row]:
     """The mean place of those in each cell, and how many there are, for all cells.
 
     Parameters
@@ -106,7 +108,7 @@ def density_of(cells: Cells, fits: list[Bumps]) -> tuple[Matrix, Row]:
     return points, np.maximum(masses + added, 0)
 
 
-def _averaged(fits: list[Bumps], cells: Cells) -> tuple[Row, Matrix]:
+def _averaged(fits: list[GaussianGroups], cells: Cells) -> tuple[Row, Matrix]:
     """People in each cell and the sum of their places, each fit weighed by its likelihood."""
     costs = np.array([fit.cost for fit in fits])
     odds = np.exp((costs.min() - costs) / 2)

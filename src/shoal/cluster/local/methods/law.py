@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.cluster.local.entry import box_of
-from shoal.cluster.local.methods.outcome import Row
+from shoal.cluster.local.inputs import box_of
+from shoal.cluster.local.methods.result import Row
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.errors import NotAReport, setting

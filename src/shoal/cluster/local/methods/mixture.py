@@ -18,9 +18,9 @@ from scipy.special import roots_genlaguerre
 from scipy.stats import norm, qmc
 
 from shoal.cluster.local.methods.law import span_of
-from shoal.cluster.local.methods.moments import corrected
-from shoal.cluster.local.methods.outcome import Learnt, Progress, Row
+from shoal.cluster.local.methods.moments import shrink_to_covariance
 from shoal.cluster.local.methods.plain import centers_of
+from shoal.cluster.local.methods.result import LearningResult, Progress, Row
 from shoal.domain.box import Matrix
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
 from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
@@ -93,7 +93,7 @@ class Mixture:
 
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
-) -> Learnt:
+) -> LearningResult:
     """Components as clusters: their means are the centres, moved into the box."""
     mechanism = laplace_of(reports)
     mixture = fit_mixture(reports, n_clusters, rng)
@@ -101,7 +101,7 @@ def learn(
     labels = mixture.guesses(mechanism.space.scaled(reports.values))[1]
     span, raw = span_of(reports), mechanism.space.unscaled
     centers, points = (np.clip(raw(each), *span) for each in (mixture.means, points))
-    return Learnt(centers, points, weights, labels)
+    return LearningResult(centers, points, weights, labels)
 
 
 def fit_mixture(reports: Reports, n_components: int, rng: Randomness) -> Mixture:
@@ -118,8 +118,8 @@ def fit_mixture(reports: Reports, n_components: int, rng: Randomness) -> Mixture
     --------
     >>> rows = np.repeat([[-3.0, 0.0], [3.0, 0.0]], 1_000, axis=0)
     >>> reports = NDLaplace(1.0).release(rows, Randomness(7).noise)
-    >>> found = fit_mixture(reports, 2, Randomness(7))
-    >>> sorted(found.means[:, 0].round().tolist())
+    >>> mixture = fit_mixture(reports, 2, Randomness(7))
+    >>> sorted(mixture.means[:, 0].round().tolist())
     [-3.0, 3.0]
     """
     mechanism = laplace_of(reports)
@@ -133,13 +133,16 @@ def fit_mixture(reports: Reports, n_components: int, rng: Randomness) -> Mixture
 
 def _start(mechanism: NDLaplace, values: Matrix, k: int, rng: Randomness, floor: float) -> Mixture:
     d = values.shape[1]
-    shrunk, covariance = corrected(values, (d + 1) / mechanism.rate**2)
+    shrunk, covariance = shrink_to_covariance(values, (d + 1) / mechanism.rate**2)
     means = centers_of(shrunk, np.ones(len(values)), k, rng, np.ones(d), runs=1)
     lengths, axes = np.linalg.eigh(covariance)
     within = (axes * np.maximum(lengths / k ** (2 / d), floor)) @ axes.T
     nodes, weights = roots_genlaguerre(_NODES, (d - 1) / 2)
-    kept = weights > _NEXT_TO_NOTHING * weights.sum()
-    noise = (2 * nodes[kept] / mechanism.rate**2, weights[kept] / weights[kept].sum())
+    has_weight = weights > _NEXT_TO_NOTHING * weights.sum()
+    noise = (
+        2 * nodes[has_weight] / mechanism.rate**2,
+        weights[has_weight] / weights[has_weight].sum(),
+    )
     return Mixture(np.full(k, 1 / k), means, np.repeat(within[None], k, axis=0), *noise)
 
 

@@ -5,9 +5,9 @@ The covariance of the records behind reports: that of the reports less that of t
 
 import numpy as np
 
-from shoal.cluster.local.entry import box_of
-from shoal.cluster.local.methods.outcome import Learnt, Progress, Row
+from shoal.cluster.local.inputs import box_of
 from shoal.cluster.local.methods.plain import centers_of
+from shoal.cluster.local.methods.result import LearningResult, Progress, Row
 from shoal.domain.box import Matrix
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
 from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
@@ -15,12 +15,12 @@ from shoal.mechanisms.local.reports import Reports, as_raw_reports
 from shoal.randomness import Randomness
 
 __all__ = [
-    "corrected",
-    "corrected_reports",
     "covariance",
     "debiased_covariance",
     "learn",
     "noise_variance",
+    "shrink_reports",
+    "shrink_to_covariance",
 ]
 
 _FLOOR = 1e-3  # of the reports' mean variance: a direction is never lost altogether
@@ -28,28 +28,30 @@ _FLOOR = 1e-3  # of the reports' mean variance: a direction is never lost altoge
 
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
-) -> Learnt:
+) -> LearningResult:
     """k-means on reports moved so that they have the records' mean and covariance.
 
     Shrinking the centres instead would overshoot: it gives the mean of the records whose *reports*
     fall in a cell.
     """
-    moved = corrected_reports(reports)
+    moved = shrink_reports(reports)
     centers = centers_of(moved, np.ones(len(moved)), n_clusters, rng, units)
     box, shown = box_of(reports.mechanism), thinned(moved)
     centers = centers if box is None else box.clip(centers)
-    return Learnt(centers, shown, np.full(len(shown), 1 / len(shown)))
+    return LearningResult(centers, shown, np.full(len(shown), 1 / len(shown)))
 
 
-def corrected_reports(reports: Reports) -> Matrix:
+def shrink_reports(reports: Reports) -> Matrix:
     """Reports moved so that they have the records' mean and covariance, in raw units."""
     mechanism = laplace_of(reports)
     scaled = mechanism.space.scaled(reports.values)
-    shrunk, _ = corrected(scaled, noise_variance(mechanism, scaled.shape[1]))
+    shrunk, _ = shrink_to_covariance(scaled, noise_variance(mechanism, scaled.shape[1]))
     return mechanism.space.unscaled(shrunk)
 
 
-def corrected(values: Matrix, noise: float, moved: Matrix | None = None) -> tuple[Matrix, Matrix]:
+def shrink_to_covariance(
+    values: Matrix, noise: float, moved: Matrix | None = None
+) -> tuple[Matrix, Matrix]:
     """Reports moved to the records' covariance, and that covariance; all in scaled units.
 
     ``moved`` are those wanted, if not all.
@@ -60,17 +62,17 @@ def corrected(values: Matrix, noise: float, moved: Matrix | None = None) -> tupl
     Examples
     --------
     >>> values = np.array([[-2.0, 0.0], [2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    >>> corrected(values, 0.5)[1].round(2).tolist()
+    >>> shrink_to_covariance(values, 0.5)[1].round(2).tolist()
     [[2.17, 0.0], [0.0, 0.17]]
     """
     middle, observed = values.mean(axis=0), covariance(values)
     lengths, axes = np.linalg.eigh(observed)
     mean_length = max(float(lengths.mean()), np.finfo(float).tiny)
-    kept = np.maximum(lengths - noise, _FLOOR * mean_length)
-    pull = np.sqrt(kept / np.maximum(lengths, _FLOOR * mean_length))
+    of_records = np.maximum(lengths - noise, _FLOOR * mean_length)
+    pull = np.sqrt(of_records / np.maximum(lengths, _FLOOR * mean_length))
     wanted = values if moved is None else moved
     shrunk = middle + (wanted - middle) @ ((axes * pull) @ axes.T)
-    return shrunk, np.asarray((axes * kept) @ axes.T)
+    return shrunk, np.asarray((axes * of_records) @ axes.T)
 
 
 def debiased_covariance(reports: object) -> Matrix:
@@ -89,8 +91,8 @@ def debiased_covariance(reports: object) -> Matrix:
     >>> from shoal.mechanisms import PlanarLaplace
     >>> from shoal.randomness import Randomness
     >>> rows = np.repeat([[-3.0, 0.0], [3.0, 0.0]], 20_000, axis=0)
-    >>> found = debiased_covariance(PlanarLaplace(1.0).release(rows, Randomness(7).noise))
-    >>> bool(np.abs(found - [[9, 0], [0, 0]]).max() < 0.3)
+    >>> estimate = debiased_covariance(PlanarLaplace(1.0).release(rows, Randomness(7).noise))
+    >>> bool(np.abs(estimate - [[9, 0], [0, 0]]).max() < 0.3)
     True
     """
     mechanism, values = laplace_of(reports), as_raw_reports(reports).values

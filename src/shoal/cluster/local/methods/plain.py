@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from shoal.cluster.kmeans.weighted import weighted_kmeans
-from shoal.cluster.local.methods.outcome import Learnt, Progress, Row
+from shoal.cluster.local.methods.result import LearningResult, Progress, Row
 from shoal.domain.box import Matrix
 from shoal.mechanisms.local.laplace.prior import thinned
 from shoal.mechanisms.local.reports import Reports
@@ -17,12 +17,12 @@ _MANY, _SOME = 100_000, 20_000
 
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
-) -> Learnt:
+) -> LearningResult:
     """Centres of the reports themselves, noise and all; no law is needed, so any remap will do."""
     values = np.asarray(reports.values, dtype=np.float64)
     centers = centers_of(values, np.ones(len(values)), n_clusters, rng, units)
     shown = thinned(values)
-    return Learnt(centers, shown, np.full(len(shown), 1 / len(shown)))
+    return LearningResult(centers, shown, np.full(len(shown), 1 / len(shown)))
 
 
 def centers_of(
@@ -39,19 +39,20 @@ def centers_of(
     [[3.3, 0.0]]
     """
     middle = np.average(points, axis=0, weights=weights)
-    kept = weights > 0
-    scaled = (points[kept] - middle) / units  # about 0, where float64 has most digits to spare
-    found = _started(scaled, weights[kept], k, rng, runs)
-    return np.asarray(found * units + middle)
+    has_weight = weights > 0
+    # About 0, where float64 has most digits to spare.
+    scaled = (points[has_weight] - middle) / units
+    centers = _started(scaled, weights[has_weight], k, rng, runs)
+    return np.asarray(centers * units + middle)
 
 
 def _started(points: Matrix, weights: Row, k: int, rng: Randomness, runs: int) -> Matrix:
     """Restarts on some of very many points, then one run on all from the best."""
     if len(points) <= _MANY:
-        found = weighted_kmeans(points, weights, k, rng.seed(), runs)
+        model = weighted_kmeans(points, weights, k, rng.seed(), runs)
     else:
         some = rng.compute.permutation(len(points))[:_SOME]
         best = weighted_kmeans(points[some], weights[some], k, rng.seed(), runs)
-        found = KMeans(k, init=best.cluster_centers_, n_init=1)
-        found.fit(points, sample_weight=weights)
-    return np.asarray(found.cluster_centers_)
+        model = KMeans(k, init=best.cluster_centers_, n_init=1)
+        model.fit(points, sample_weight=weights)
+    return np.asarray(model.cluster_centers_)

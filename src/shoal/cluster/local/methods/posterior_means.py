@@ -3,8 +3,8 @@
 import numpy as np
 
 from shoal.cluster.local.methods.em import density_of
-from shoal.cluster.local.methods.outcome import Learnt, Progress, Row, nearest
 from shoal.cluster.local.methods.plain import centers_of
+from shoal.cluster.local.methods.result import LearningResult, Progress, Row, nearest
 from shoal.mechanisms.local.laplace.prior import thinned
 from shoal.mechanisms.local.reports import Reports
 from shoal.randomness import Randomness
@@ -14,7 +14,7 @@ __all__ = ["learn"]
 
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
-) -> Learnt:
+) -> LearningResult:
     """Guess every record under the density EM finds, and cluster the guesses.
 
     Guesses lie closer together than records do. That is right for labels of reports, and costs
@@ -24,4 +24,4 @@ def learn(
     centers = centers_of(means, np.ones(len(means)), n_clusters, rng, units)
     shown = thinned(means)
     labels = nearest(means, centers, units)
-    return Learnt(centers, shown, np.full(len(shown), 1 / len(shown)), labels)
+    return LearningResult(centers, shown, np.full(len(shown), 1 / len(shown)), labels)

@@ -64,7 +64,7 @@ class Bounded(ABC):
     ----------
     epsilon
         The promise of one report, however many columns it has; at most 20.
-    bounds
+    domain
         The public box of the rows. ``None``: they are scaled to [-1, 1] already.
     clip
         Move rows outside the box to its nearest point, NaN to its centre, instead of refusing
@@ -72,15 +72,15 @@ class Bounded(ABC):
     """
 
     epsilon: Number
-    bounds: Box | None
+    domain: Box | None
     clip: bool
 
     def __post_init__(self) -> None:
         local_budget(self.epsilon)
-        if self.bounds is not None and not isinstance(self.bounds, Box):
+        if self.domain is not None and not isinstance(self.domain, Box):
             raise InvalidDomain(
-                f"bounds came as a {type(self.bounds).__name__}.",
-                "Give a box, e.g. bounds=Box(age=(0, 110)), or leave it out for [-1, 1].",
+                f"domain came as a {type(self.domain).__name__}.",
+                "Give a box, e.g. domain=Box(age=(0, 110)), or leave it out for [-1, 1].",
             )
 
     @property
@@ -136,7 +136,7 @@ class Bounded(ABC):
         return records_of(value, self._box(_width(value)), clip=self.clip)
 
     def _box(self, d: int) -> Box:
-        return _cube(d) if self.bounds is None else self.bounds
+        return _cube(d) if self.domain is None else self.domain
 
 
 def local_budget(epsilon: Number) -> Fraction:

@@ -35,7 +35,7 @@ class Duchi(Bounded):
     ----------
     epsilon
         The promise of one report, all its columns together; at most 20.
-    bounds
+    domain
         The public box of the rows. ``None``: they lie in [-1, 1] already.
     clip
         Move rows outside to the nearest point of the box instead of refusing them.
@@ -56,7 +56,7 @@ class Duchi(Bounded):
     """
 
     epsilon: Number
-    bounds: Box | None = None
+    domain: Box | None = None
     clip: bool = False
 
     def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
@@ -99,10 +99,10 @@ class DuchiLaw:
         parts, missing = [], n
         while missing > 0:
             tries = fair_bits((d, int(missing / share * 1.02) + 16), rng)
-            kept = _lead(tries) != 0
-            tied = np.flatnonzero(~kept)
-            kept[tied] = self._keep_tie.flip(tied.size, rng)  # [P2]
-            parts.append(np.compress(kept, tries, axis=1)[:, :missing])
+            accepted = _lead(tries) != 0
+            tied = np.flatnonzero(~accepted)
+            accepted[tied] = self._keep_tie.flip(tied.size, rng)  # [P2]
+            parts.append(np.compress(accepted, tries, axis=1)[:, :missing])
             missing -= parts[-1].shape[1]
         return np.concatenate(parts, axis=1)
 

@@ -33,7 +33,7 @@ class Harmony(Bounded):
     ----------
     epsilon
         The promise of one report, all its columns together; at most 20.
-    bounds
+    domain
         The public box of the rows. ``None``: they lie in [-1, 1] already.
     clip
         Move rows outside to the nearest point of the box instead of refusing them.
@@ -54,7 +54,7 @@ class Harmony(Bounded):
     """
 
     epsilon: Number
-    bounds: Box | None = None
+    domain: Box | None = None
     clip: bool = False
 
     def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
@@ -75,13 +75,13 @@ class OneSign:
 
     def __init__(self, epsilon: Fraction) -> None:
         self.size = 1 / math.tanh(epsilon / 2)  # C1
-        self._kept = Coin(epsilon, lambda E: E / (E + 1))
+        self._truth_coin = Coin(epsilon, lambda E: E / (E + 1))
 
     def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
         """Reports for values in steps, on the scale of [-1, 1]."""
         positive = rounded_to_signs(steps, rng)
-        kept = self._kept.flip(steps.size, rng).reshape(steps.shape)  # [P1]
-        return np.where(positive == kept, self.size, -self.size)
+        truthful = self._truth_coin.flip(steps.size, rng).reshape(steps.shape)  # [P1]
+        return np.where(positive == truthful, self.size, -self.size)
 
     def variance(self, x: Matrix) -> Matrix:
         """Of the report of each value."""

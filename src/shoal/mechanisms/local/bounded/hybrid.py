@@ -39,7 +39,7 @@ class Hybrid(Sampled):
     ----------
     epsilon
         The promise of one report, all its columns together; at most 20.
-    bounds
+    domain
         The public box of the rows. ``None``: they lie in [-1, 1] already.
     clip
         Move rows outside to the nearest point of the box instead of refusing them.
@@ -47,7 +47,7 @@ class Hybrid(Sampled):
     Examples
     --------
     >>> from shoal.randomness import Randomness
-    >>> hybrid = Hybrid(1.0, bounds=Box(age=(0, 110), visits=(0, 20)))
+    >>> hybrid = Hybrid(1.0, domain=Box(age=(0, 110), visits=(0, 20)))
     >>> reports = hybrid.release([[30, 4]] * 20_000, Randomness(7).noise)
     >>> estimate = hybrid.mean(reports)
     >>> bool(np.all(abs(estimate.value - [30, 4]) < 4 * estimate.standard_error))
@@ -60,7 +60,7 @@ class Hybrid(Sampled):
     """
 
     epsilon: Number
-    bounds: Box | None = None
+    domain: Box | None = None
     clip: bool = False
 
     def _law(self, epsilon: Fraction) -> ColumnLaw:

@@ -36,7 +36,7 @@ class Piecewise(Sampled):
     ----------
     epsilon
         The promise of one report, all its columns together; at most 20.
-    bounds
+    domain
         The public box of the rows. ``None``: they lie in [-1, 1] already.
     clip
         Move rows outside to the nearest point of the box instead of refusing them.
@@ -45,7 +45,7 @@ class Piecewise(Sampled):
     --------
     >>> from shoal.randomness import Randomness
     >>> ages = np.full((10_000, 1), 30.0)
-    >>> piecewise = Piecewise(2.0, bounds=Box(age=(0, 110)))
+    >>> piecewise = Piecewise(2.0, domain=Box(age=(0, 110)))
     >>> estimate = piecewise.mean(piecewise.release(ages, Randomness(7).noise))
     >>> bool(abs(estimate.value[0] - 30) < 4 * estimate.standard_error[0])
     True
@@ -59,7 +59,7 @@ class Piecewise(Sampled):
     """
 
     epsilon: Number
-    bounds: Box | None = None
+    domain: Box | None = None
     clip: bool = False
 
     def _law(self, epsilon: Fraction) -> "PiecewiseLaw":

@@ -40,7 +40,7 @@ class PrivUnit(Bounded):
     radius
         Of the ball the rows lie in, on the scale where the box is [-1, 1]^d. ``None``: the
         square root of d, the ball around that cube.
-    bounds
+    domain
         The public box of the rows. ``None``: they lie in the ball as they are.
     clip
         Move rows outside the box or the ball to the nearest point instead of refusing them.
@@ -62,7 +62,7 @@ class PrivUnit(Bounded):
 
     epsilon: Number
     radius: float | None = None
-    bounds: Box | None = None
+    domain: Box | None = None
     clip: bool = False
 
     def __post_init__(self) -> None:
@@ -74,7 +74,7 @@ class PrivUnit(Bounded):
             )
 
     def _box(self, d: int) -> Box:
-        if self.bounds is not None or self.radius is None:
+        if self.domain is not None or self.radius is None:
             return super()._box(d)
         half = np.full(d, float(self.radius))
         return Box.of([f"x{i}" for i in range(d)], -half, half)
@@ -83,7 +83,7 @@ class PrivUnit(Bounded):
         """Of the ball, on the scale where the box is [-1, 1]^d."""
         if self.radius is None:
             return math.sqrt(d)
-        return 1.0 if self.bounds is None else float(self.radius)
+        return 1.0 if self.domain is None else float(self.radius)
 
     def _rows(self, value: ArrayLike) -> Matrix:
         rows = super()._rows(value)

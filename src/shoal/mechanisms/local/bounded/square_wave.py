@@ -60,7 +60,7 @@ class SquareWave(Bounded):
     ----------
     epsilon
         The promise of one report; at most 20.
-    bounds
+    domain
         The public box, of one column. ``None``: values lie in [0, 1] already.
     clip
         Move values outside to the nearest bound instead of refusing them.
@@ -68,7 +68,7 @@ class SquareWave(Bounded):
     Examples
     --------
     >>> from shoal.randomness import Randomness
-    >>> wave = SquareWave(3.0, bounds=Box(age=(0, 100)))
+    >>> wave = SquareWave(3.0, domain=Box(age=(0, 100)))
     >>> ages = np.repeat([[20.0], [60.0]], [15_000, 5_000], axis=0)
     >>> found = wave.distribution(wave.release(ages, Randomness(7).noise))
     >>> bool(abs(found.shares[found.centers < 40].sum() - 0.75) < 0.02)
@@ -80,14 +80,14 @@ class SquareWave(Bounded):
     """
 
     epsilon: Number
-    bounds: Box | None = None
+    domain: Box | None = None
     clip: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.bounds is not None and self.bounds.d != 1:
+        if self.domain is not None and self.domain.d != 1:
             raise DimensionMismatch(
-                f"A box of {self.bounds.d} columns came; SquareWave is for one.",
+                f"A box of {self.domain.d} columns came; SquareWave is for one.",
                 "Give each column a SquareWave of its own, at a share of epsilon.",
                 reason="too many columns",
             )
@@ -138,7 +138,7 @@ class SquareWave(Bounded):
         return _window(self.exact_epsilon)
 
     def _box(self, d: int) -> Box:
-        return Box.unit(1) if self.bounds is None else self.bounds
+        return Box.unit(1) if self.domain is None else self.domain
 
     def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
         window = self._window

@@ -34,8 +34,8 @@ class Staircase(Bounded):
     epsilon
         The promise of one report; at most 20.
     width
-        Of the public domain [-width/2, width/2]; ``None`` for 2, or with ``bounds``.
-    bounds
+        Of the public domain [-width/2, width/2]; ``None`` for 2, or with ``domain``.
+    domain
         The public box, of one column, in place of a width.
     clip
         Move values outside to the nearest bound instead of refusing them.
@@ -43,7 +43,7 @@ class Staircase(Bounded):
     Examples
     --------
     >>> from shoal.randomness import Randomness
-    >>> noise = Staircase(1.0, bounds=Box(age=(0, 110)))
+    >>> noise = Staircase(1.0, domain=Box(age=(0, 110)))
     >>> estimate = noise.mean(noise.release(np.full((50_000, 1), 30.0), Randomness(7).noise))
     >>> bool(abs(estimate.value[0] - 30) < 4 * estimate.standard_error[0])
     True
@@ -57,20 +57,20 @@ class Staircase(Bounded):
 
     epsilon: Number
     width: float | None = None
-    bounds: Box | None = None
+    domain: Box | None = None
     clip: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         given = self.width is not None
-        if given and (self.bounds is not None or not positive_number(self.width)):
+        if given and (self.domain is not None or not positive_number(self.width)):
             raise InvalidDomain(
-                setting("width") + " is no positive, finite number, or came together with bounds.",
-                "Give one of them: " + setting("width", 2) + ", or bounds=Box(age=(0, 110)).",
+                setting("width") + " is no positive, finite number, or came together with domain.",
+                "Give one of them: " + setting("width", 2) + ", or domain=Box(age=(0, 110)).",
             )
-        if self.bounds is not None and self.bounds.d != 1:
+        if self.domain is not None and self.domain.d != 1:
             raise DimensionMismatch(
-                f"A box of {self.bounds.d} columns came; Staircase is for one.",
+                f"A box of {self.domain.d} columns came; Staircase is for one.",
                 "Give each column a Staircase of its own, at a share of epsilon.",
                 reason="too many columns",
             )
@@ -83,7 +83,7 @@ class Staircase(Bounded):
 
     def _box(self, d: int) -> Box:
         half = 1.0 if self.width is None else float(self.width) / 2
-        return Box(x0=(-half, half)) if self.bounds is None else self.bounds
+        return Box(x0=(-half, half)) if self.domain is None else self.domain
 
     def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
         noise = _law(self.exact_epsilon).draw(steps.size, rng).reshape(steps.shape)

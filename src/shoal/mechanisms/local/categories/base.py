@@ -71,13 +71,13 @@ class Categorical(ABC):
         Unbiased, so some may be negative. ``project=True`` gives the nearest shares that are not
         and that sum to 1; the standard errors are those before.
         """
-        found = self._estimated(*self._shares(own_reports(reports, self).values))
-        return replace(found, value=nearest_shares(found.value)) if project else found
+        estimate = self._estimated(*self._shares(own_reports(reports, self).values))
+        return replace(estimate, value=nearest_shares(estimate.value)) if project else estimate
 
-    def _estimated(self, seen: Vector, n: int) -> Estimate:
+    def _estimated(self, shares: Vector, n: int) -> Estimate:
         yes, no = self._chances
-        error = np.sqrt(seen * (1 - seen) / n) / (yes - no)
-        return Estimate((seen - no) / (yes - no), error)
+        error = np.sqrt(shares * (1 - shares) / n) / (yes - no)
+        return Estimate((shares - no) / (yes - no), error)
 
     def variance(self, share: float = 0.0) -> float:
         """Of the estimate for a category of this share, times the number of reports."""
@@ -117,11 +117,11 @@ class Coded(Categorical):
     def codes(self) -> int:
         """How many different reports there are."""
 
-    def seen(self, values: NDArray[Any]) -> Codes:
+    def tally(self, values: NDArray[Any]) -> Codes:
         """How often each code was reported; such counts add up over parts of the reports."""
         return np.bincount(values.ravel().astype(np.int64), minlength=self.codes)
 
-    def frequencies_seen(self, counts: Codes) -> Estimate:
+    def frequencies_from_tally(self, counts: Codes) -> Estimate:
         """As ``frequencies``, from how often each code was reported.
 
         Parameters
@@ -129,13 +129,13 @@ class Coded(Categorical):
         counts
             One a code, not all 0.
         """
-        return self._estimated(self._shares_seen(counts), int(counts.sum()))
+        return self._estimated(self._shares_from_tally(counts), int(counts.sum()))
 
     def _shares(self, values: NDArray[Any]) -> tuple[Vector, int]:
-        return self._shares_seen(self.seen(values)), values.size
+        return self._shares_from_tally(self.tally(values)), values.size
 
     @abstractmethod
-    def _shares_seen(self, counts: Codes) -> Vector:
+    def _shares_from_tally(self, counts: Codes) -> Vector:
         """In which share of the reports each category shows."""
 
 

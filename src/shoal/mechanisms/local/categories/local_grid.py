@@ -150,7 +150,7 @@ class LocalGrid:
         clusters = self.n_clusters or _USUAL_CLUSTERS
         return users_needed(ratio, n_clusters=clusters, d=self.domain.d, epsilon=self.epsilon)
 
-    def settled(self, n: int) -> "LocalGrid":
+    def with_cells_for(self, n: int) -> "LocalGrid":
         """This grid, its cells chosen for so many people if they were not yet."""
         if not isinstance(self.cells, str):
             return self
@@ -158,13 +158,13 @@ class LocalGrid:
 
     def check(self, value: ArrayLike) -> None:
         """Refuse what is no table of numbers, before anything is written or drawn."""
-        self._settled_rows(value)
+        self._grid_and_rows(value)
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
         """One report a row, a whole number; a flat record is a table of one row."""
-        settled, rows = self._settled_rows(value)
-        codes = settled.grid.keys(rows)  # [P1]
-        return Reports.drawn(settled.oracle.release(codes, rng).values, settled, rng)  # [P2]
+        mechanism, rows = self._grid_and_rows(value)
+        codes = mechanism.grid.keys(rows)  # [P1]
+        return Reports.drawn(mechanism.oracle.release(codes, rng).values, mechanism, rng)  # [P2]
 
     def counts(self, reports: Reports) -> Estimate:
         """How many of the people behind these reports are in each cell, in the order of keys.
@@ -172,11 +172,11 @@ class LocalGrid:
         Unbiased, so some are negative; they sum to about the number of reports.
         """
         own = own_reports(reports, self)
-        return self.counts_seen(self.oracle.seen(own.values))
+        return self.counts_from_tally(self.oracle.tally(own.values))
 
-    def counts_seen(self, seen: NDArray[np.int64]) -> Estimate:
-        """The same from how often each number was reported: ``oracle.seen``, over all reports."""
-        shares, n = self.oracle.frequencies_seen(seen), int(seen.sum())
+    def counts_from_tally(self, tally: NDArray[np.int64]) -> Estimate:
+        """The same from how often each number was reported: ``oracle.tally``, over all reports."""
+        shares, n = self.oracle.frequencies_from_tally(tally), int(tally.sum())
         return Estimate(shares.value * n, shares.standard_error * n)
 
     def deviation(self, n: int) -> float:
@@ -197,7 +197,7 @@ class LocalGrid:
         ratio = math.exp(self.exact_epsilon)
         return np.asarray((shares.sum() + (ratio - 1) * shares) / (ratio + oracle.size - 1))
 
-    def _settled_rows(self, value: Any) -> tuple["LocalGrid", NDArray[np.float64]]:
+    def _grid_and_rows(self, value: Any) -> tuple["LocalGrid", NDArray[np.float64]]:
         rows = records_of(value, self.domain, clip=True)
         if isinstance(self.cells, str) and len(rows) == 1:
             raise InvalidSetting(
@@ -206,7 +206,7 @@ class LocalGrid:
                 + " does not know how many people will report.",
                 "Give " + setting("n_expected") + ", the same on every client.",
             )
-        return self.settled(max(1, len(rows))), rows
+        return self.with_cells_for(max(1, len(rows))), rows
 
 
 def auto_cells(n: int, epsilon: Number, d: int, n_clusters: int) -> int:
@@ -223,8 +223,8 @@ def auto_cells(n: int, epsilon: Number, d: int, n_clusters: int) -> int:
     [8, 15, 26]
     """
     ratio = math.exp(local_budget(epsilon))
-    seen = math.sqrt(n) * (ratio - 1) / (2 * math.sqrt(ratio))  # people a deviation of the noise
-    wanted = min(max(0.75 * 2**d * seen, 4 * n_clusters), _MOST_AUTO)  # measured for d = 2 and 4
+    signal = math.sqrt(n) * (ratio - 1) / (2 * math.sqrt(ratio))  # people a deviation of the noise
+    wanted = min(max(0.75 * 2**d * signal, 4 * n_clusters), _MOST_AUTO)  # measured for d = 2 and 4
     return max(2, round(float(wanted ** (1 / d))))
 
 

@@ -120,12 +120,12 @@ class LocalHash(Coded):
         """How many different reports there are."""
         return int(self.buckets ** (self.digits + 1))
 
-    def _shares_seen(self, counts: Codes) -> Vector:
+    def _shares_from_tally(self, counts: Codes) -> Vector:
         g, t = self.buckets, self.digits
         waves = np.fft.fft(counts.reshape(g**t, g), axis=1).T.reshape((g,) * (t + 1))
         waves = np.fft.ifftn(waves, axes=range(1, t + 1)).reshape(g, g**t) * g**t
-        found = np.take_along_axis(waves, _multiples(g, t), axis=1).mean(axis=0).real
-        return np.asarray(np.rint(found[: self.size]) / counts.sum())
+        supported = np.take_along_axis(waves, _multiples(g, t), axis=1).mean(axis=0).real
+        return np.asarray(np.rint(supported[: self.size]) / counts.sum())
 
 
 def _multiples(g: int, t: int) -> NDArray[np.int64]:

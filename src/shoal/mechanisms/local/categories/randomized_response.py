@@ -57,20 +57,20 @@ class RandomizedResponse(Coded):
         return ratio / (ratio + self.size - 1), 1 / (ratio + self.size - 1)
 
     def _draw(self, codes: Codes, rng: np.random.Generator) -> Codes:
-        kept = _kept(self.exact_epsilon, self.size).flip(codes.size, rng)  # [P1]
+        keep = _truth_coin(self.exact_epsilon, self.size).flip(codes.size, rng)  # [P1]
         other = rng.integers(0, self.size - 1, size=codes.size)  # [P2]
         other += other >= codes
-        return np.where(kept, codes, other)
+        return np.where(keep, codes, other)
 
     @property
     def codes(self) -> int:
         """How many different reports there are."""
         return self.size
 
-    def _shares_seen(self, counts: Codes) -> Vector:
+    def _shares_from_tally(self, counts: Codes) -> Vector:
         return np.asarray(counts / counts.sum())
 
 
 @lru_cache(maxsize=64)
-def _kept(epsilon: Fraction, size: int) -> Coin:
+def _truth_coin(epsilon: Fraction, size: int) -> Coin:
     return Coin(epsilon, lambda E: E / (E + size - 1))

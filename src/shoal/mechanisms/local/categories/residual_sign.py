@@ -127,9 +127,9 @@ class ResidualSign:
     def shares(self, reports: Reports) -> Estimate:
         """Which part of the people is nearest to each centre."""
         codes = own_reports(reports, self).values[:, 1]
-        found = self.oracle.frequencies(Reports(codes, self.oracle)).value
+        shares = self.oracle.frequencies(Reports(codes, self.oracle)).value
         error = math.sqrt(2 * self.oracle.variance() / codes.size)
-        return Estimate(found[::2] + found[1::2], np.full(len(self.centers), error))
+        return Estimate(shares[::2] + shares[1::2], np.full(len(self.centers), error))
 
     def _moves(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
         if not codes.size:
@@ -146,9 +146,9 @@ class ResidualSign:
         return self.domain.scale(np.array(self.centers), -1, 1)
 
     def _nearest(self, rows: Matrix) -> NDArray[np.int64]:
-        centers, found = self._scaled, np.empty(len(rows), dtype=np.int64)
+        centers, nearest = self._scaled, np.empty(len(rows), dtype=np.int64)
         halves = (centers**2).sum(axis=1) / 2
         for start in range(0, len(rows), _BLOCK):
             part = slice(start, start + _BLOCK)
-            found[part] = np.argmin(halves - rows[part] @ centers.T, axis=1)
-        return found
+            nearest[part] = np.argmin(halves - rows[part] @ centers.T, axis=1)
+        return nearest

@@ -11,29 +11,19 @@ from fractions import Fraction
 
 import numpy as np
 
-from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting, setting
 
-__all__ = ["FARTHEST", "WIDEST_BOX", "Lattice", "auto_step", "checked_step", "grain", "rounded"]
+__all__ = ["FARTHEST", "WIDEST_BOX", "Lattice", "auto_step", "checked_step"]
 
 Lattice = str | float | None
 FARTHEST = 2.0**45  # steps a record without bounds may lie from the origin
 WIDEST_BOX = 2.0**50  # steps across a box; with noise added, sums stay exact below 2**53
-_GRAIN = Fraction(1, 2**20)
-
-
-def grain(width: float) -> float:
-    """The largest power of two up to ``width * 2**-20``: a step for values of that public width.
-
-    >>> grain(2.0) == 2.0**-19
-    True
-    """
-    return _power_of_two_up_to(Fraction(width) * _GRAIN)
+_STEP_COST = Fraction(1, 2**20)  # epsilon that one step costs
 
 
 def auto_step(epsilon: Fraction) -> float:
     """The step for metric privacy: the largest power of two up to ``2**-20 / epsilon``."""
-    return _power_of_two_up_to(_GRAIN / epsilon)
+    return _power_of_two_up_to(_STEP_COST / epsilon)
 
 
 def checked_step(lattice: str | float, epsilon: Fraction) -> float:
@@ -51,18 +41,6 @@ def checked_step(lattice: str | float, epsilon: Fraction) -> float:
         + setting("lattice", 0.001)
         + ".",
     )
-
-
-def rounded(values: Matrix, step: float) -> Matrix:
-    """Each value at the nearest whole number of steps (a power of two, from ``grain``).
-
-    >>> rounded(np.array([[0.3, -0.8]]), 0.25).tolist()
-    [[0.25, -0.75]]
-    """
-    places = values / step
-    np.rint(places, out=places)
-    places *= step
-    return places
 
 
 def _is_number(value: object) -> bool:

@@ -20,35 +20,16 @@ from shoal.errors import (
 )
 from shoal.mechanisms.local.laplace.lattice import FARTHEST, WIDEST_BOX, Lattice, checked_step
 from shoal.mechanisms.local.laplace.noise_law import log_density, radius_quantile
-from shoal.mechanisms.local.records import bounds_needed, extremes, records_of
+from shoal.mechanisms.local.records import domain_required, extremes, records_of
 from shoal.mechanisms.local.reports import Reports
 from shoal.mechanisms.local.scaling import Scale, Scaling
 from shoal.privacy import Guarantee, LocalDP, MetricDP, Unprotected
 from shoal.privacy.exact import Number, exact_budget
 
-__all__ = ["NDLaplace", "PerturbationArea", "PlanarLaplace", "SphericalLaplace"]
+__all__ = ["NDLaplace", "PlanarLaplace", "SphericalLaplace"]
 
 _BLOCK = 2**14  # numbers worked on at a time: 128 kB, so they stay in the cache
-_WIDEST = 1024  # columns the slack is stated for where neither bounds nor scale tell how many
-
-
-@dataclass(frozen=True)
-class PerturbationArea:
-    """The disc in which reports of ``centre`` fall on average, for plots.
-
-    Attributes
-    ----------
-    centre
-        In raw units.
-    radius
-        The mean distance of a report from the centre, in scaled units (km for ``Box.geo``).
-    axes
-        The same in raw units of each column: half the axes of the ellipse to draw.
-    """
-
-    centre: tuple[float, ...]
-    radius: float
-    axes: tuple[float, ...]
+_WIDEST = 1024  # columns the slack is stated for where neither domain nor scale tell how many
 
 
 @dataclass(frozen=True)
@@ -69,8 +50,8 @@ class NDLaplace:
         Per scaled unit: per kilometre with ``Box.geo`` (whole-globe geometry is out of scope).
     scale
         How much of each column counts as one unit: ``None`` for 1 (epsilon per raw unit),
-        ``"box"`` for half the box's sides, or numbers. Public, as the bounds are.
-    bounds
+        ``"box"`` for half the box's sides, or numbers. Public, as the domain is.
+    domain
         The public box; records outside are refused. Without one, numbers up to 2**45 steps of
         the lattice go: some 3e7 / epsilon.
     lattice
@@ -82,7 +63,7 @@ class NDLaplace:
     Examples
     --------
     >>> from shoal.randomness import Randomness
-    >>> noise = NDLaplace(2.0, bounds=Box(age=(0, 110), visits=(0, 20)), scale=(10, 2))
+    >>> noise = NDLaplace(2.0, domain=Box(age=(0, 110), visits=(0, 20)), scale=(10, 2))
     >>> noise.release([[43, 7], [61, 2]], Randomness(7).noise).values.round(1).tolist()
     [[42.4, 6.2], [72.6, 5.2]]
     >>> round(noise.error_quantile(0.95), 2), noise.guarantee.slack < 2e-6
@@ -98,7 +79,7 @@ class NDLaplace:
 
     epsilon: Number
     scale: Scale = None
-    bounds: Box | None = None
+    domain: Box | None = None
     lattice: Lattice = "auto"
     clip: bool = False
     space: Scaling = field(init=False, repr=False, compare=False)
@@ -113,8 +94,8 @@ class NDLaplace:
                 "Choose another unit of distance: " + setting("scale") + ".",
             )
         if self.clip:
-            bounds_needed(self.bounds, "clip=True")
-        object.__setattr__(self, "space", Scaling.of(self.scale, self.bounds))
+            domain_required(self.domain, "clip=True")
+        object.__setattr__(self, "space", Scaling.of(self.scale, self.domain))
         object.__setattr__(self, "scale", self.space.scale)  # an array would have no hash
         self._check_width()
         step = None if self.lattice is None else checked_step(self.lattice, epsilon)
@@ -152,17 +133,6 @@ class NDLaplace:
         """The distance, in scaled units, within which a report stays with probability ``p``."""
         return radius_quantile(self._known_d(), p) / self.rate
 
-    def perturbation_area(self, centre: ArrayLike) -> PerturbationArea:
-        """The disc of the mean distance d / epsilon around a point. Drawn, it shows that point.
-
-        >>> PlanarLaplace(0.5).perturbation_area([1.0, 2.0]).radius
-        4.0
-        """
-        row = records_of(centre, d=self.d)[0]
-        radius = row.size / self.rate
-        axes = radius * self.space.units(row.size)
-        return PerturbationArea(tuple(row.tolist()), radius, tuple(axes.tolist()))
-
     def log_density(self, values: ArrayLike, atoms: ArrayLike) -> Matrix:
         """Log-density, per scaled volume, of each report (lines) were the record each atom."""
         reports = self.space.scaled(values)
@@ -199,18 +169,18 @@ class NDLaplace:
 
     def records(self, value: ArrayLike) -> Matrix:
         """What is noised: checked float64 rows, moved into the box if ``clip``."""
-        rows = records_of(value, self.bounds, d=self.d, clip=self.clip)
+        rows = records_of(value, self.domain, d=self.d, clip=self.clip)
         if self.d is None and rows.shape[1] > _WIDEST:
             raise DimensionMismatch(
-                f"{rows.shape[1]} columns came; without bounds {_WIDEST} is the most.",
-                "Give bounds, or scale with a number for each column.",
+                f"{rows.shape[1]} columns came; without a domain {_WIDEST} is the most.",
+                "Give a domain, or scale with a number for each column.",
             )
-        if self.bounds is None and self.step is not None:
+        if self.domain is None and self.step is not None:
             self._refuse_far(rows)
         return rows
 
     def _refuse_far(self, rows: Matrix) -> None:
-        """Without bounds: records so far out that the lattice does not reach them."""
+        """Without a domain: records so far out that the lattice does not reach them."""
         reach = FARTHEST * cast("float", self.step) * self.space.units(rows.shape[1])
         if not len(rows) or np.all(np.abs(extremes(rows)) <= reach):
             return
@@ -218,7 +188,7 @@ class NDLaplace:
         raise OutsideDomain(
             f"{np.count_nonzero(far)} of {len(rows)} rows lie more than 2**45 steps of the "
             "lattice from zero.",
-            "Give public bounds, or measure in a coarser unit: " + setting("scale") + ".",
+            "Give a domain, or measure in a coarser unit: " + setting("scale") + ".",
         )
 
     def _perturb(self, values: Matrix, rng: np.random.Generator) -> None:
@@ -246,10 +216,10 @@ class NDLaplace:
 
     def _reach(self) -> float:
         """How many steps from the lattice's origin a record may lie."""
-        if self.bounds is None:
+        if self.domain is None:
             return FARTHEST
-        cells = self.space.units(self.bounds.d) * cast("float", self.step)
-        reach = float(np.max((self.bounds.high - self.bounds.low) / cells))
+        cells = self.space.units(self.domain.d) * cast("float", self.step)
+        reach = float(np.max((self.domain.high - self.domain.low) / cells))
         if reach > WIDEST_BOX:
             raise InvalidSetting(
                 "The box is more than 2**50 steps of the lattice across.",
@@ -260,8 +230,8 @@ class NDLaplace:
         return reach
 
     def as_local(self) -> LocalDP:
-        """What the promise comes to for any two records of the bounds."""
-        box = bounds_needed(self.bounds, "as_local()")
+        """What the promise comes to for any two records of the domain."""
+        box = domain_required(self.domain, "as_local()")
         if not isinstance(self.guarantee, MetricDP):
             raise InvalidSetting(f"Nothing is promised: {self.guarantee}.", "Give a lattice.")
         return self.guarantee.as_local(box)
@@ -269,7 +239,7 @@ class NDLaplace:
     def _check_width(self) -> None:
         if self._fixed_d and self.space.d not in (None, self._fixed_d):
             raise DimensionMismatch(
-                f"{type(self).__name__} is for {self._fixed_d} columns; bounds or scale have "
+                f"{type(self).__name__} is for {self._fixed_d} columns; domain or scale have "
                 f"{self.space.d}.",
                 "Use NDLaplace, or choose the columns.",
                 reason="too many columns",
@@ -288,7 +258,7 @@ class NDLaplace:
         if self.d is None:
             raise DimensionMismatch(
                 "How many columns there are is not known yet.",
-                "Give bounds, or scale with a number for each column.",
+                "Give a domain, or scale with a number for each column.",
             )
         return self.d
 
@@ -300,7 +270,7 @@ class PlanarLaplace(NDLaplace):
     Examples
     --------
     >>> city = Box.geo(latitude=(52.3, 52.7), longitude=(13.1, 13.8))
-    >>> noise = PlanarLaplace.from_radius(level=1, radius=0.2, bounds=city)  # 0.2 km
+    >>> noise = PlanarLaplace.from_radius(level=1, radius=0.2, domain=city)  # 0.2 km
     >>> noise.guarantee.unit, float(noise.guarantee.epsilon)
     ('km', 5.0)
     """
@@ -314,8 +284,8 @@ class SphericalLaplace(NDLaplace):
 
     Examples
     --------
-    >>> SphericalLaplace(1.0).perturbation_area([0, 0, 0]).radius
-    3.0
+    >>> round(SphericalLaplace(1.0).error_quantile(0.95), 2)
+    6.3
     """
 
     _fixed_d: ClassVar[int | None] = 3

@@ -50,11 +50,11 @@ class Prior:
             raise InvalidSetting(
                 "Weights must not be negative, nor all zero.", "Give shares, e.g. [0.2, 0.8]."
             )
-        kept = shares > 0
-        object.__setattr__(self, "atoms", points[kept])
+        positive = shares > 0
+        object.__setattr__(self, "atoms", points[positive])
         total = float(shares.sum())
         whole = 1.0 if abs(total - 1) < 1e-12 else total  # what sums to 1 comes back as it was
-        object.__setattr__(self, "weights", shares[kept] / whole)
+        object.__setattr__(self, "weights", shares[positive] / whole)
 
 
 def laplace_of(reports: object) -> NDLaplace:
@@ -124,7 +124,7 @@ def likelihood_of(law: Law, values: Matrix, atoms: Matrix) -> NDArray[np.float32
 
 
 def _lattice(mechanism: NDLaplace, values: Matrix) -> Matrix:
-    box = mechanism.bounds
+    box = mechanism.domain
     corners = [values.min(axis=0), values.max(axis=0)] if box is None else [box.low, box.high]
     low, high = mechanism.space.scaled(np.array(corners))
     nodes = np.ceil((high - low) * 2 * mechanism.rate) + 1
@@ -141,7 +141,7 @@ def _lattice(mechanism: NDLaplace, values: Matrix) -> Matrix:
 
 def _some(mechanism: NDLaplace, values: Matrix) -> Matrix:
     atoms = thinned(values, _SAMPLED_ATOMS)
-    return atoms if mechanism.bounds is None else mechanism.bounds.clip(atoms)
+    return atoms if mechanism.domain is None else mechanism.domain.clip(atoms)
 
 
 def thinned(points: Matrix, most: int = 20_000) -> Matrix:

@@ -35,24 +35,24 @@ class Then:
 class Clamp:
     """Made by ``clamp``."""
 
-    box: Box
+    domain: Box
 
     def __call__(self, reports: Reports) -> Reports:
-        return remapped(reports, self.box.clip(as_reports(reports).values), self)  # [P1]
+        return remapped(reports, self.domain.clip(as_reports(reports).values), self)  # [P1]
 
 
 @dataclass(frozen=True)
 class Snap:
     """Made by ``snap``."""
 
-    box: Box
+    domain: Box
     nodes: tuple[int, ...]
 
     def __call__(self, reports: Reports) -> Reports:
         gaps = np.array(self.nodes) - 1.0
-        places = np.rint(self.box.scale(self.box.clip(as_reports(reports).values)) * gaps)
+        places = np.rint(self.domain.scale(self.domain.clip(as_reports(reports).values)) * gaps)
         share = places / gaps
-        nodes = self.box.low * (1 - share) + self.box.high * share  # exact at the corners
+        nodes = self.domain.low * (1 - share) + self.domain.high * share  # exact at the corners
         return remapped(reports, nodes, self)  # [P1]
 
 
@@ -80,7 +80,7 @@ class BayesRemap:
         return mechanism.space.unscaled(_geometric_medians(posterior, atoms))
 
 
-def clamp(box: Box) -> Clamp:
+def clamp(domain: Box) -> Clamp:
     """Move reports outside the public box to its nearest point.
 
     Free, but it destroys the law of the noise: keep the plain reports for learning.
@@ -90,12 +90,12 @@ def clamp(box: Box) -> Clamp:
     >>> clamp(Box.unit(2))(reports).values.tolist()
     [[0.0, 0.5]]
     """
-    if not isinstance(box, Box):
+    if not isinstance(domain, Box):
         raise InvalidDomain("clamp was given no box.", "Give a public one: clamp(Box.unit(2)).")
-    return Clamp(box)
+    return Clamp(domain)
 
 
-def snap(box: Box, nodes: int | Sequence[int]) -> Snap:
+def snap(domain: Box, nodes: int | Sequence[int]) -> Snap:
     """Move reports to the nearest node of a public grid.
 
     Nodes are points, ``nodes`` of them evenly spaced along each axis, corners of the box among
@@ -106,17 +106,16 @@ def snap(box: Box, nodes: int | Sequence[int]) -> Snap:
     >>> snap(Box.unit(2), nodes=3)(reports).values.tolist()
     [[0.0, 0.5]]
     """
-    if not isinstance(box, Box):
+    if not isinstance(domain, Box):
         raise InvalidDomain("snap was given no box.", "E.g. snap(Box.unit(2), nodes=16).")
     each = np.atleast_1d(np.asarray(nodes))
-    whole = each.dtype.kind in "iu" and each.shape in ((1,), (box.d,))
+    whole = each.dtype.kind in "iu" and each.shape in ((1,), (domain.d,))
     if not whole or each.min() < 2:
         raise InvalidSetting(
-            setting("nodes")
-            + f" is no whole number from 2 up, nor one for each of {box.d} columns.",
-            "E.g. snap(box, nodes=16).",
+            f"nodes is no whole number from 2 up, nor one for each of {domain.d} columns.",
+            "E.g. snap(domain, nodes=16).",
         )
-    return Snap(box, tuple(np.broadcast_to(each, box.d).tolist()))
+    return Snap(domain, tuple(np.broadcast_to(each, domain.d).tolist()))
 
 
 def bayes_remap(
@@ -159,21 +158,22 @@ def bayes_remap(
     return BayesRemap(Prior(*prior), loss)
 
 
-def learns(remap: Remap | None) -> TypeGuard[Remap]:
+def needs_all_reports(remap: Remap | None) -> TypeGuard[Remap]:
     """Whether it must see all reports to move one, as ``bayes_remap("em")`` does.
 
-    >>> learns(bayes_remap(([[0.0], [1.0]], [1, 1]))), learns(bayes_remap("em"))
+    >>> prior = [[0.0], [1.0]], [1, 1]
+    >>> needs_all_reports(bayes_remap(prior)), needs_all_reports(bayes_remap("em"))
     (False, True)
     """
     if isinstance(remap, Then):
-        return learns(remap.first) or learns(remap.second)
+        return needs_all_reports(remap.first) or needs_all_reports(remap.second)
     return isinstance(remap, BayesRemap) and isinstance(remap.prior, str)
 
 
-def taught(remap: Remap, reports: Reports) -> Remap:
+def with_learnt_prior(remap: Remap, reports: Reports) -> Remap:
     """A remap that moves reports one by one, once these have taught it what it must learn."""
     if isinstance(remap, Then):  # only the first sees reports as they were drawn
-        return Then(taught(remap.first, reports), remap.second)
+        return Then(with_learnt_prior(remap.first, reports), remap.second)
     if isinstance(remap, BayesRemap) and isinstance(remap.prior, str):
         return replace(remap, prior=em_prior(reports))
     return remap

@@ -12,7 +12,7 @@ from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.errors import InvalidDomain, InvalidSetting, setting
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace, fill_with_noise, to_places
-from shoal.mechanisms.local.records import bounds_needed
+from shoal.mechanisms.local.records import domain_required
 from shoal.mechanisms.local.reports import Reports
 from shoal.privacy import Guarantee, MetricDP
 from shoal.privacy.exact import exact_budget
@@ -38,8 +38,8 @@ class Restrict:
     ----------
     mechanism
         The noise, with its scale and lattice.
-    box
-        Where reports must lie; the mechanism's own bounds if left out.
+    domain
+        Public bounds where reports must lie; the mechanism's own domain if left out.
     calibrate
         ``True``: draw at epsilon/2 and promise epsilon. ``False``: draw at epsilon, promise 2
         epsilon.
@@ -51,12 +51,12 @@ class Restrict:
     >>> float(restricted.guarantee.epsilon), float(restricted.drawn.guarantee.epsilon)
     (2.0, 1.0)
     >>> reports = restricted.release(np.zeros((100, 2)), Randomness(7).noise)
-    >>> restricted.box.contains(reports.values).all()
+    >>> restricted.domain.contains(reports.values).all()
     np.True_
     """
 
     mechanism: NDLaplace
-    box: Box | None = None
+    domain: Box | None = None
     calibrate: bool = True
     drawn: NDLaplace = field(init=False, repr=False, compare=False)
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
@@ -68,16 +68,16 @@ class Restrict:
                 f"Restrict is for NDLaplace and its kin; a {type(self.mechanism).__name__} came.",
                 "E.g. Restrict(NDLaplace(1.0), box).",
             )
-        box = _one_box(self.mechanism, self.box)
+        box = _one_domain(self.mechanism, self.domain)
         halves = Fraction(1, 2) if self.calibrate else Fraction(1)
         epsilon = exact_budget(self.mechanism.epsilon) * halves
-        drawn = replace(self.mechanism, epsilon=epsilon, bounds=box)
+        drawn = replace(self.mechanism, epsilon=epsilon, domain=box)
         if not isinstance(drawn.guarantee, MetricDP):
             raise InvalidSetting(
                 "A mechanism without a lattice came; it promises nothing.",
                 "Leave " + setting("lattice", "auto") + ".",
             )
-        object.__setattr__(self, "box", box)
+        object.__setattr__(self, "domain", box)
         object.__setattr__(self, "drawn", drawn)
         object.__setattr__(self, "guarantee", drawn.guarantee * 2)  # [P1] epsilon and slack
         object.__setattr__(self, "acceptance", _checked_acceptance(drawn, box))
@@ -88,7 +88,7 @@ class Restrict:
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
         """Reports of a table, one a row, or of a single record, all inside the box."""
-        box = cast("Box", self.box)
+        box = cast("Box", self.domain)
         cell = self.drawn.space.units(box.d) * cast("float", self.drawn.step)
         top = np.floor((box.high - box.low) / cell)
         places = np.array(self.drawn.records(value))
@@ -113,13 +113,13 @@ def _redraw_until_inside(
         waiting = waiting[~inside]
 
 
-def _one_box(mechanism: NDLaplace, box: Box | None) -> Box:
-    if box is not None and mechanism.bounds not in (None, box):
+def _one_domain(mechanism: NDLaplace, domain: Box | None) -> Box:
+    if domain is not None and mechanism.domain not in (None, domain):
         raise InvalidDomain(
-            "The mechanism has bounds of its own, and they are not this box.",
-            "Leave one of the two out: records and reports share one box here.",
+            "The mechanism has a domain of its own, and it is not this one.",
+            "Leave one of the two out: records and reports share one domain here.",
         )
-    return bounds_needed(box or mechanism.bounds, "Restrict")
+    return domain_required(domain or mechanism.domain, "Restrict")
 
 
 def _checked_acceptance(drawn: NDLaplace, box: Box) -> float:

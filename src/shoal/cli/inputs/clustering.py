@@ -1,0 +1,244 @@
+"""The methods of ``shoal cluster``: each one's estimator, and the module that builds its page.
+
+A method is a line of ``METHODS``. Its ``build`` makes the estimator, not fitted yet, from the
+options; its ``page`` names the module whose ``page`` function says what the fitted model released.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from shoal.cli.flags import Flags, Hints
+from shoal.errors import InvalidSetting, NotFinite, TooFewRows
+
+if TYPE_CHECKING:
+    from shoal.domain import Box, Schema
+    from shoal.privacy import ApproxDP, PureDP
+
+__all__ = [
+    "METHODS",
+    "Method",
+    "Options",
+    "WaveOptions",
+    "build_kmeans",
+    "build_wave",
+    "flags_of",
+    "method_named",
+    "parse_cells",
+    "parse_groups",
+]
+
+MOST_CLUSTERS = 10_000
+_HINTS: Hints = {
+    NotFinite: "Fill those values, remove the rows, or leave them out with --drop.",
+    TooFewRows: "Collect more reports, or ask for fewer groups with -k.",
+}
+_KMEANS = Flags({"privacy": "--delta"}, {("method", "auto"): "--method kmeans"}, _HINTS)
+_WAVES = Flags(names={"method": "--variant"}, hints=_HINTS)
+
+
+@dataclass(frozen=True)
+class WaveOptions:
+    """Options of ``--method wave`` alone; None leaves one to the estimator."""
+
+    variant: str | None = None
+    cells: str | None = None
+    selector: str | None = None
+    level: int | None = None
+    wavelet: str | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As the estimator names them."""
+        cells = None if self.cells is None else parse_cells(self.cells)
+        given = {"method": self.variant, "cells": cells} | {
+            name: getattr(self, name) for name in ("selector", "level", "wavelet")
+        }
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of one run: public settings, read and checked."""
+
+    method: str
+    epsilon: str
+    box: "Box"
+    n_clusters: range | None = None
+    choose: str | None = None
+    delta: str | None = None
+    neighbours: str = "add-remove"
+    entity: str | None = None
+    max_rows_per_person: int | None = None
+    n_public: int | None = None
+    drop: bool = False
+    ledger: Path | None = None
+    seed: int | None = None
+    title: str | None = None
+    publisher: str | None = None
+    waves: WaveOptions = WaveOptions()
+
+    @property
+    def work(self) -> dict[str, Any]:
+        """All that decides what is released, and nothing about where and how it is shown."""
+        names = ("method", "epsilon", "choose", "delta", "neighbours", "entity", "n_public", "drop")
+        named = {name: getattr(self, name) for name in (*names, "max_rows_per_person")}
+        groups = None if self.n_clusters is None else list(self.n_clusters)
+        own = {"domain": self.box.to_dict(), "groups": groups, "waves": self.waves.settings}
+        return named | own
+
+    @property
+    def privacy(self) -> "PureDP | ApproxDP":
+        """The promise asked for, to one row; the domain says how many rows a person has."""
+        from shoal.privacy import ApproxDP, PureDP
+
+        epsilon: Any = self.epsilon
+        if self.delta is None:
+            return PureDP(epsilon, neighbours=self.neighbours)
+        return ApproxDP(epsilon, self.delta, neighbours=self.neighbours)  # type: ignore[arg-type]
+
+    @property
+    def domain(self) -> "Box | Schema":
+        """Public bounds, and whose the rows are where that is said."""
+        from shoal.domain import Schema
+        from shoal.engine.rows import Terms
+
+        if self.entity is None and self.max_rows_per_person is None:
+            return self.box
+        Terms(entity=self.entity, max_rows_per_person=self.max_rows_per_person)
+        return Schema.of_box(
+            self.box, entity=self.entity, max_rows_per_person=self.max_rows_per_person
+        )
+
+    @property
+    def common(self) -> dict[str, Any]:
+        """The settings that every private estimator has."""
+        from shoal.privacy import Ledger
+
+        return {
+            "privacy": self.privacy,
+            "domain": self.domain,
+            "n_public": self.n_public,
+            "nonfinite": "drop" if self.drop else "refuse",
+            "ledger": Ledger(self.ledger),
+            "random_state": self.seed,
+        }
+
+
+class Method(NamedTuple):
+    """One way to cluster."""
+
+    description: str
+    build: Callable[[Options], Any]
+    page: str
+
+
+def method_named(word: str) -> Method:
+    """The method of this name."""
+    if word in METHODS:
+        return METHODS[word]
+    near = get_close_matches(word.lower().replace("_", "-"), METHODS, n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    raise InvalidSetting(
+        "--method names no method.", f"{meant}There are {', '.join(METHODS)}.", setting="--method"
+    )
+
+
+def flags_of(method: str) -> Flags:
+    """How settings of this method's estimator are written on the command line."""
+    return _WAVES if method == "wave" else _KMEANS
+
+
+def parse_groups(words: str | None) -> range | None:
+    """How many groups: ``8``, or ``2-12`` to choose among."""
+    if words is None:
+        return None
+    found = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", words)
+    if found is None:
+        raise InvalidSetting(
+            "-k is neither a whole number nor a range.",
+            "E.g. -k 8, or -k 2-12 to choose.",
+            setting="-k",
+        )
+    wanted = range(int(found[1]), int(found[2] or found[1]) + 1)
+    if not wanted or wanted[0] < 1 or wanted[-1] > MOST_CLUSTERS:
+        raise InvalidSetting(
+            f"-k must run upwards, from 1 up, to {MOST_CLUSTERS:,} at most.",
+            "E.g. -k 2-12.",
+            setting="-k",
+        )
+    return wanted
+
+
+def parse_cells(words: str) -> int | tuple[int, ...] | str:
+    """Cells along each axis: ``64``, ``64,32`` for one number a column, or ``auto``."""
+    if words.strip() == "auto":
+        return "auto"
+    if not re.fullmatch(r"\s*\d{1,9}(\s*,\s*\d{1,9})*\s*", words):
+        raise InvalidSetting(
+            "--cells is neither whole numbers nor auto.",
+            "E.g. --cells 64, or --cells 64,32.",
+            setting="--cells",
+        )
+    each = tuple(int(part) for part in words.split(","))
+    return each if len(each) > 1 else each[0]
+
+
+def build_kmeans(method: str, options: Options) -> Any:
+    """A ``PrivateKMeans`` with these options, not fitted yet."""
+    from shoal.cluster import PrivateKMeans
+
+    if options.waves != WaveOptions():
+        raise InvalidSetting(
+            "--variant, --cells, --selector, --level and --wavelet are for --method wave.",
+            "Leave them out, or add --method wave.",
+        )
+    if options.n_clusters is None:
+        raise InvalidSetting(
+            "-k did not come: how many groups?",
+            "E.g. -k 8, or -k 2-12 to choose among them.",
+            setting="-k",
+        )
+    one = len(options.n_clusters) == 1
+    return PrivateKMeans(
+        options.n_clusters[0] if one else options.n_clusters,
+        method=cast("Any", method),
+        choose=cast("Any", options.choose or "elbow"),
+        **options.common,
+    )
+
+
+def build_wave(options: Options) -> Any:
+    """A ``WaveCluster`` with these options, not fitted yet."""
+    from shoal.cluster import WaveCluster
+
+    if any(each is not None for each in (options.n_clusters, options.choose, options.delta)):
+        raise InvalidSetting(
+            "-k, --choose or --delta came; --method wave finds how many groups there are, and its "
+            "promise never fails.",
+            "Leave them out.",
+        )
+    return WaveCluster(**options.waves.settings, **options.common)
+
+
+def _of_kmeans(description: str, method: str) -> Method:
+    return Method(description, partial(build_kmeans, method), "shoal.pages.kmeans")
+
+
+METHODS: dict[str, Method] = {
+    "kmeans": _of_kmeans("the best for this number of columns, rows and groups", "auto"),
+    "adaptive-grid": _of_kmeans(
+        "k-means on a grid that is finer where people are", "adaptive-grid"
+    ),
+    "uniform-grid": _of_kmeans("k-means on an even grid", "uniform-grid"),
+    "privtree": _of_kmeans("k-means on a tree of halved cells", "privtree"),
+    "lloyd": _of_kmeans("noisy steps of Lloyd's algorithm, a baseline", "lloyd"),
+    "hybrid": _of_kmeans("an even grid, then one noisy step, a baseline", "hybrid"),
+    "wave": Method(
+        "groups of any shape: cells that stand out and touch", build_wave, "shoal.pages.wave"
+    ),
+}

@@ -1,0 +1,51 @@
+"""Reports in a frame of a cluster, as what they are: counted there, and a sample comes here."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from shoal.cli.inputs.report_file import sidecar_of
+from shoal.cli.inputs.reports import LoadedReports, differing, origin_of, parse_sidecar
+from shoal.engine.entry import frame_table
+from shoal.engine.table import FrameTable
+from shoal.mechanisms import LocalGrid
+from shoal.perturb.shape import shape_of
+from shoal.randomness import Seed
+
+__all__ = ["load_frame_reports"]
+
+
+def load_frame_reports(table: str, frame: Any, random_state: Seed) -> LoadedReports:
+    """Reports on a cluster; true rows, and tables that nothing is said about, are refused.
+
+    Parameters
+    ----------
+    table
+        Where they are, as ``shoal perturb`` wrote them, with a file of the same name and ``.json``
+        beside.
+    frame
+        The same table as a frame.
+    random_state
+        Of the sample.
+    """
+    from shoal.cluster import FrameReports
+
+    rows, path = frame_table(frame), table.rstrip("/")
+    sidecar = parse_sidecar(rows.text_at(sidecar_of(path)), table)
+    origin = origin_of(table, sidecar)
+    _check_same(rows, path, sidecar)
+    columns = shape_of(origin.mechanism).names_out(origin.box.names)
+    cells = isinstance(origin.mechanism, LocalGrid)  # as text in a CSV file
+    chosen = rows.select(columns, whole=cells)
+    reports = FrameReports(chosen, origin.mechanism).gather(random_state)
+    reports = replace(reports, remap=origin.remap)
+    protects = str(sidecar.get("protects", "a row"))
+    return LoadedReports(reports, len(reports), origin.guarantee, origin.box, protects)
+
+
+def _check_same(frame: FrameTable, path: str, sidecar: Mapping[str, Any]) -> None:
+    """A folder has the checksum of its files' checksums; a file written on one machine its own."""
+    own = sidecar["file"]["sha256"]
+    if frame.digest(path) not in (own, hashlib.sha256(f"{own}\n".encode()).hexdigest()):
+        raise differing(path)

@@ -1,0 +1,228 @@
+"""``shoal learn``: groups learnt from reports, of records this never sees."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from shoal.cli.inputs.clustering import flags_of, parse_groups
+from shoal.cli.inputs.engine import Engines
+from shoal.cli.inputs.table import counted
+from shoal.cli.options import (
+    Choose,
+    Engine,
+    Folder,
+    Groups,
+    Json,
+    Master,
+    Overwrite,
+    Publisher,
+    Quiet,
+    Title,
+)
+from shoal.cli.output import Output, Progress
+from shoal.errors import InvalidSetting, NotAReport
+from shoal.pages.page import Line
+
+if TYPE_CHECKING:
+    from shoal.cli.inputs.reports import LoadedReports
+    from shoal.pages.local import LocalGroups
+    from shoal.pages.page import Page
+    from shoal.randomness import Randomness
+
+__all__ = ["learn"]
+
+METHODS = ("auto", "em", "mixture", "posterior-means", "moments", "blend", "plain", "grid")
+
+
+def learn(
+    reports: Annotated[
+        str,
+        typer.Argument(
+            metavar="REPORTS",
+            help="A file of reports that `shoal perturb` wrote; the file beside it says what made "
+            "them.",
+            show_default=False,
+        ),
+    ],
+    groups: Groups = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            envvar="SHOAL_METHOD",
+            help=f"How to learn: {', '.join(METHODS)}.",
+        ),
+    ] = "auto",
+    choose: Choose = None,
+    output: Folder = Path("model"),
+    overwrite: Overwrite = False,
+    title: Title = None,
+    publisher: Publisher = None,
+    engine: Engine = "local",
+    master: Master = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            envvar="SHOAL_SEED",
+            help="Of the learner, to repeat a run; the reports stay as they are.",
+            show_default=False,
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn groups from noisy reports, without ever seeing a row.
+
+    Reads reports that `shoal perturb` wrote, and the file beside them. Nothing is spent: the
+    promise is the reports' own, and so are bounds and columns. Writes a folder: `centers.csv`, the
+    density that was learnt, `model.json` for `shoal.load_model`, and `report.html`, a page that
+    shows beside the groups what the same learner finds without data.
+
+    **Examples**
+
+        shoal perturb trips.csv --mechanism local-grid --epsilon 2 --domain city.yaml --clip
+        shoal learn reports.parquet -k 5 -o model
+        shoal learn reports.parquet -k 2-8
+        shoal learn s3a://trips/noisy.parquet -k 5 --engine spark
+    """
+    from shoal.cluster.model_folder import check_replaceable
+    from shoal.data import whole_folder
+    from shoal.pages.local import page
+
+    n_clusters, engines, say = _n_clusters(groups), Engines(engine, master), Output(json, quiet)
+    rule = choose or "elbow"
+    _check_method(method)
+    check_replaceable(output)
+    with (
+        say.progress(5) as progress,
+        flags_of(method).shown(),
+        whole_folder(output, overwrite) as part,
+    ):
+        with engines.table(reports, progress) if engines.on_spark else nullcontext() as frame:
+            learnt = _learn(reports, frame, method, n_clusters, rule, seed, progress)
+        progress.step("Writing the page")
+        shown = page(
+            learnt,
+            table=reports,
+            n_clusters=n_clusters,
+            choose=rule,
+            seed=seed,
+            on_spark=engines.on_spark,
+            title=title,
+            publisher=publisher,
+        )
+        files = [output / name for name in _write(learnt.model, shown, part)]
+    say.result(
+        {"report": str(files[0]), "files": [str(file) for file in files], **shown.values},
+        *shown.lines,
+        Line("Page", str(files[0]), is_literal=True),
+        Line("Next", f'shoal.load_model("{output}").predict(record) labels one, on its client.'),
+    )
+
+
+def _learn(
+    table: str,
+    frame: Any,
+    method: str,
+    n_clusters: range,
+    choose: str,
+    seed: int | None,
+    progress: Progress,
+) -> "LocalGroups":
+    """The groups, the same without data, and whether noise alone would look like them."""
+    from shoal.cluster import LocalClusterer
+    from shoal.pages.local import LocalGroups
+    from shoal.randomness import Randomness
+
+    rng = Randomness(seed)
+    progress.step("Reading reports")
+    loaded = _load(table, frame, rng, progress)
+    _check_law(loaded, method)
+    progress.step("Finding groups")
+    model: Any = LocalClusterer(
+        _choose_number(loaded, n_clusters, choose, rng),
+        mechanism=loaded.reports.mechanism,
+        method=method,
+        random_state=rng.seed(),
+        progress=lambda share: progress.part("", share),
+    ).fit(loaded.reports)
+    model.guarantee_ = loaded.guarantee  # marked, if the reports are a simulation
+    progress.step("Finding groups without data")
+    control = model.control(control_size(model, loaded), random_state=rng.seed())
+    progress.step("Holding groups against noise")
+    evidence = model.evidence(loaded.reports, random_state=rng.seed())
+    return LocalGroups(
+        model, control, loaded.box, loaded.guarantee, loaded.total, loaded.protects, evidence
+    )
+
+
+def _load(table: str, frame: Any, rng: "Randomness", progress: Progress) -> "LoadedReports":
+    """The reports of a file, or those of a frame on Spark."""
+    if frame is None:
+        from shoal.cli.inputs.reports import load_reports
+
+        return load_reports(table, rng.compute, counted(progress))
+    from shoal.cli.inputs.frame_reports import load_frame_reports
+
+    return load_frame_reports(table, frame, rng.seed())
+
+
+def _choose_number(loaded: "LoadedReports", n_clusters: range, choose: Any, rng: Any) -> int:
+    """How many groups: as given, or chosen on the density."""
+    from shoal.cluster.local.number_of_clusters import choose_number
+
+    if len(n_clusters) == 1:
+        return n_clusters[0]
+    return choose_number(loaded.reports, n_clusters, choose, random_state=rng.seed()).value
+
+
+def control_size(model: Any, loaded: "LoadedReports") -> int:
+    """Reports of the control: as many as were used; of those on Spark, as many as fit here."""
+    from shoal.cli.inputs.reports import MOST_NUMBERS
+    from shoal.cluster.local.frames import GatheredReports
+
+    used = int(model.n_used_)
+    on_spark = isinstance(loaded.reports, GatheredReports)
+    return min(used, MOST_NUMBERS // loaded.box.d) if on_spark else used
+
+
+def _write(model: Any, page: "Page", folder: Path) -> list[str]:
+    from shoal import report
+    from shoal.cluster.model_folder import write_model
+
+    files = write_model(model, folder)
+    findings = report.findings(page.to_result(), files=files)
+    findings["ledger"] |= {"here": None, "bar": []}  # what the reports promise was spent on them
+    pages = report.write(findings, folder)
+    return [page.name for page in pages] + [file["name"] for file in files]
+
+
+def _n_clusters(groups: str | None) -> range:
+    n_clusters = parse_groups(groups)
+    if n_clusters is None:
+        raise InvalidSetting(
+            "-k did not come: how many groups?",
+            "E.g. -k 5, or -k 2-8 to choose among them.",
+            setting="-k",
+        )
+    return n_clusters
+
+
+def _check_method(name: str) -> None:
+    if name not in METHODS:
+        raise InvalidSetting(
+            "--method names no method for reports.",
+            f"There are {', '.join(METHODS)}.",
+            setting="--method",
+        )
+
+
+def _check_law(loaded: "LoadedReports", method: str) -> None:
+    if loaded.reports.remap is not None and method != "plain":
+        raise NotAReport(
+            "These reports were clamped or snapped, which changed the law of their noise.",
+            "Take those that `shoal perturb` writes without --remap; or cluster these as they are, "
+            "noise and all: --method plain.",
+        )

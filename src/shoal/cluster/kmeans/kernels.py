@@ -1,0 +1,261 @@
+"""What reads rows, block by block: labels, distances, and sums by cluster and ring.
+
+A row gets the same answer wherever it stands in its table. Workers import this module, so it needs
+NumPy alone.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shoal.domain import Box, View
+from shoal.domain.box import Matrix
+from shoal.engine.rows import Block
+
+__all__ = [
+    "CANDIDATES",
+    "LATTICE",
+    "Cube",
+    "Distances",
+    "Labels",
+    "LeastSquares",
+    "Nearest",
+    "RingSums",
+    "ViewedCube",
+    "clip_radius",
+    "first_ring_within",
+    "ring_numbers",
+]
+
+LabelArray = NDArray[np.int64]
+Integers = NDArray[np.int64]
+LATTICE = 2**16
+CANDIDATES = 24  # radii from the longest distance down, each 1/sqrt(2) of the one before
+RINGS = 2 * CANDIDATES  # two to a candidate, so that a clip 2^(1/4) above it is an edge too
+_HALF_STEP = math.sqrt(0.5)
+_ROW_STEPS = 2.0**22
+_CENTRE_STEPS = 2.0**21
+_AT_A_TIME = 2_048  # rows whose distances to 40 centres lie in a core's cache
+
+
+@dataclass(frozen=True)
+class Cube:
+    """Rows with their box scaled to [-1, 1]^d, every number a multiple of 2^-22.
+
+    Examples
+    --------
+    >>> Cube(Box(age=(0, 100))).columns(np.array([[0.0], [75.0]])).tolist()
+    [[-1.0, 0.5]]
+    """
+
+    box: Box
+
+    def columns(self, numbers: Matrix) -> Matrix:
+        """One line a column, one entry a row."""
+        scaled = np.array(numbers.T, order="C")  # a copy: what came stays as it is
+        middle, half = (self.box.low + self.box.high) / 2, (self.box.high - self.box.low) / 2
+        scaled -= middle[:, None]
+        scaled *= (_ROW_STEPS / half)[:, None]
+        np.clip(scaled, -_ROW_STEPS, _ROW_STEPS, out=scaled)
+        np.rint(scaled, out=scaled)
+        scaled /= _ROW_STEPS
+        return scaled
+
+
+@dataclass(frozen=True, eq=False)
+class ViewedCube:
+    """Rows as a view sees them, every number a multiple of 2^-22."""
+
+    view: View
+
+    def columns(self, numbers: Matrix) -> Matrix:
+        """One line an axis of the view, one entry a row."""
+        seen: Matrix = np.ascontiguousarray(self.view.apply(numbers).T)
+        seen *= _ROW_STEPS
+        np.rint(seen, out=seen)
+        seen /= _ROW_STEPS
+        return seen
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Nearest:
+    """Labels rows by their nearest centre; of centres equally near, by the first.
+
+    Centres are rounded to multiples of 2^-21. With rows on multiples of 2^-22, in at most 256
+    columns, every product and partial sum below is a multiple of 2^-43 under 2^10, so a float64
+    holds it exactly: the label does not depend on the order in which a machine adds, nor on the
+    rows beside.
+
+    Examples
+    --------
+    >>> Nearest([[-1.0], [1.0]]).labels(np.array([[-0.5, 0.0, 0.25]])).tolist()
+    [0, 0, 1]
+    """
+
+    centers: Matrix
+
+    def __init__(self, centers: ArrayLike) -> None:
+        rounded = np.rint(np.asarray(centers, dtype=np.float64) * _CENTRE_STEPS) / _CENTRE_STEPS
+        object.__setattr__(self, "centers", np.clip(rounded, -1, 1))
+
+    def labels(self, columns: Matrix) -> LabelArray:
+        """One label a row; ``columns`` as from a cube."""
+        n, k = columns.shape[1], len(self.centers)
+        found = np.zeros(n, dtype=np.int64)
+        if k == 1:
+            return found
+        # |x - c|^2 / 2 without |x|^2 / 2, which is the same for every centre: a product with
+        # (-c, |c|^2 / 2), as each row gets a 1 at its end.
+        halves = (self.centers**2).sum(axis=1) / 2
+        factors = np.vstack([-self.centers.T, halves])
+        part, lengths = np.ones((_AT_A_TIME, len(factors))), np.empty((_AT_A_TIME, k))
+        for start in range(0, n, _AT_A_TIME):
+            end = min(start + _AT_A_TIME, n)
+            part[: end - start, :-1] = columns[:, start:end].T
+            np.matmul(part[: end - start], factors, out=lengths[: end - start])
+            np.argmin(lengths[: end - start], axis=1, out=found[start:end])
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The nearest centre of each row."""
+
+    cube: Cube
+    nearest: Nearest
+
+    def __call__(self, block: Block) -> list[NDArray[Any]]:
+        """One column."""
+        return [self.nearest.labels(self.cube.columns(block.numbers))]
+
+
+@dataclass(frozen=True, eq=False)
+class Distances:
+    """The distance of each row to each centre, in the box scaled to [-1, 1]^d."""
+
+    cube: Cube
+    centers: Matrix
+
+    def __call__(self, block: Block) -> list[NDArray[Any]]:
+        """A column a centre."""
+        columns = self.cube.columns(block.numbers)
+        return [np.sqrt(((columns - center[:, None]) ** 2).sum(axis=0)) for center in self.centers]
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquares:
+    """The squared distances of rows to their nearest centres, summed, in whole steps.
+
+    Parameters
+    ----------
+    units
+        How much of each column counts as one.
+    centers
+        In those units.
+    steps
+        In one: whole numbers add up the same on any number of machines.
+
+    Examples
+    --------
+    >>> block = Block(np.array([[0.0], [2.0], [10.0]]), np.empty((3, 0), dtype=np.int32))
+    >>> LeastSquares(np.array([2.0]), np.array([[0.0], [4.0]]), 8)(block)[0].tolist()
+    [16]
+    """
+
+    units: NDArray[np.float64]
+    centers: Matrix
+    steps: float
+
+    def __call__(self, block: Block) -> tuple[NDArray[np.int64]]:
+        """One number."""
+        scaled = block.numbers / self.units
+        squares = np.min([((scaled - each) ** 2).sum(axis=1) for each in self.centers], axis=0)
+        return (np.rint(squares * self.steps).astype(np.int64).sum(keepdims=True),)
+
+
+@dataclass(frozen=True, eq=False)
+class RingSums:
+    """For every cluster and ring: rows, the sum of their offsets, and of offsets of length 1.
+
+    Ring q holds rows at distances in (reach 2^(-(q+1)/4), reach 2^(-q/4)] from their centre; the
+    last holds all that are nearer. Whatever radius is drawn later, the sum of offsets cut to it
+    is the first sums of the rings within and radius times the second sums of those beyond.
+
+    Parameters
+    ----------
+    cube, centers
+        Where rows and centres lie in [-1, 1]^d.
+    nearest
+        Labels rows.
+    reach
+        The longest distance there can be.
+    labelled_in
+        Where rows are looked at to be labelled, if not in the cube.
+    """
+
+    cube: Cube
+    centers: Matrix
+    nearest: Nearest
+    reach: float
+    labelled_in: ViewedCube | None = None
+
+    def __call__(self, block: Block) -> tuple[Integers, Integers, Integers]:
+        """Arrays (cluster, ring) and twice (cluster, ring, axis), on the lattice."""
+        columns = self.cube.columns(block.numbers)
+        places = columns if self.labelled_in is None else self.labelled_in.columns(block.numbers)
+        labels = self.nearest.labels(places)  # [P1] by the row and what was released
+        squares = self._to_offsets(columns, labels)
+        keys = labels * RINGS + ring_numbers(squares, self.reach)  # [P2]
+        k, d = self.centers.shape
+        inner, outer = np.empty((d, k * RINGS)), np.empty((d, k * RINGS))
+        scale = LATTICE / np.sqrt(np.maximum(squares, np.finfo(float).tiny))
+        for axis, offsets in enumerate(columns):
+            inner[axis] = _added(keys, offsets * LATTICE, k)  # [P3]
+            outer[axis] = _added(keys, offsets * scale, k)  # [P4]
+        counts = np.bincount(keys, minlength=k * RINGS).astype(np.int64).reshape(k, RINGS)
+        return counts, _by_cluster(inner, k), _by_cluster(outer, k)
+
+    def _to_offsets(self, columns: Matrix, labels: LabelArray) -> Matrix:
+        """Turn rows into offsets from their centres, in place; the squared lengths."""
+        squares = np.zeros(columns.shape[1])
+        for column, middles in zip(columns, self.centers.T, strict=True):  # in one order
+            np.subtract(column, middles.take(labels), out=column)
+            squares += column * column
+        return squares
+
+
+def ring_numbers(squares: Matrix, reach: float) -> Integers:
+    """The ring of each squared distance: floor(4 log2(reach / distance)), from the float's bits.
+
+    Examples
+    --------
+    >>> ring_numbers(np.array([4.0, 1.0, 0.0]), reach=2.0).tolist()
+    [0, 4, 47]
+    """
+    ratio = reach**2 / np.maximum(squares, reach**2 * 2.0**-CANDIDATES)
+    fraction, exponent = np.frexp(ratio)
+    rings = 2 * (exponent.astype(np.int64) - 1) + (fraction >= _HALF_STEP)
+    return np.clip(rings, 0, RINGS - 1)
+
+
+def clip_radius(pick: int, reach: float) -> float:
+    """Where offsets are cut: 2^(1/4) times the candidate."""
+    return float(reach * 2.0 ** (0.25 - pick / 2))
+
+
+def first_ring_within(pick: int) -> int:
+    """The first ring that lies within the clip of a candidate."""
+    return max(0, 2 * pick - 1)
+
+
+def _added(keys: Integers, values: Matrix, k: int) -> Matrix:
+    """Sums by key of values cut to whole numbers, which floats add exactly up to 2^53."""
+    return np.bincount(keys, np.trunc(values, out=values), k * RINGS).astype(np.float64, copy=False)
+
+
+def _by_cluster(sums: Matrix, k: int) -> Integers:
+    """From a line an axis to an array (cluster, ring, axis)."""
+    return np.ascontiguousarray(sums.T).astype(np.int64).reshape(k, RINGS, -1)

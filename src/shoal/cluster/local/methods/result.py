@@ -1,0 +1,102 @@
+"""What a method learns from reports: where the centres lie, and where the records do."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.domain.box import Matrix
+from shoal.mechanisms.local.laplace.prior import thinned
+from shoal.mechanisms.local.reports import Reports
+from shoal.randomness import Randomness
+
+__all__ = [
+    "Learn",
+    "LearningResult",
+    "Progress",
+    "Row",
+    "increasing_progress",
+    "nearest",
+    "thinned",
+]
+
+Row = NDArray[np.float64]
+_BLOCK = 2**15  # so that ten million reports need little more memory than they have
+
+
+@dataclass(frozen=True, eq=False)
+class LearningResult:
+    """Centres, the density they were found in, and the labels of the reports.
+
+    Attributes
+    ----------
+    centers
+        One line a cluster, in raw units.
+    points, weights
+        Where records lie, as far as the reports tell: points in raw units and the share of the
+        records at each.
+    labels
+        The likeliest cluster behind each report, where the method can tell; ``None``: the nearest
+        centre of the report itself.
+    counted
+        Whether all reports were counted, wherever they are. If not, those that are held here were
+        learnt from: of a Spark frame a sample.
+
+    Examples
+    --------
+    >>> LearningResult(np.zeros((1, 2)), np.zeros((3, 2)), np.full(3, 1 / 3)).labels is None
+    True
+    """
+
+    centers: Matrix
+    points: Matrix
+    weights: Row
+    labels: NDArray[np.int64] | None = None
+    counted: bool = False
+
+
+# learn(reports, n_clusters, rng, units, progress): ``units`` is how much of each column, in raw
+# units, counts as one unit of distance; ``progress`` hears which share of the work is done.
+Progress = Callable[[float], None] | None
+Learn = Callable[[Reports, int, Randomness, Row, Progress], LearningResult]
+
+
+def increasing_progress(progress: Progress) -> Callable[[float], None]:
+    """Hears shares as they grow, never the same again: some methods pass over reports twice.
+
+    Examples
+    --------
+    >>> heard = []
+    >>> tell = increasing_progress(heard.append)
+    >>> for share in (0.5, 1.0, 0.5):
+    ...     tell(share)
+    >>> heard
+    [0.5, 1.0]
+    """
+    last = 0.0
+
+    def tell(share: float) -> None:
+        nonlocal last
+        if progress is not None and share > last:
+            last = share
+            progress(share)
+
+    return tell
+
+
+def nearest(points: Matrix, centers: Matrix, units: Row) -> NDArray[np.int64]:
+    """The nearest centre of each point, distances in ``units``.
+
+    Examples
+    --------
+    >>> nearest(np.array([[1.0], [8.0]]), np.array([[0.0], [9.0]]), np.ones(1)).tolist()
+    [0, 1]
+    """
+    scaled = centers / units
+    halves = (scaled**2).sum(axis=1) / 2
+    labels = np.empty(len(points), dtype=np.int64)
+    for start in range(0, len(points), _BLOCK):
+        part = slice(start, start + _BLOCK)
+        labels[part] = np.argmin(halves - (points[part] / units) @ scaled.T, axis=1)
+    return labels

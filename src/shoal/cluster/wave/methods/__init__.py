@@ -1,1 +1,0 @@
-"""The methods of private WaveCluster: each from rows to a released grid."""

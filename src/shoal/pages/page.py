@@ -1,0 +1,218 @@
+"""What a result says, as data: the same for its HTML page, a terminal and JSON.
+
+One builder for each kind of result (``kmeans.page``, ``wave.page``, ``table.page``, ...) reads a
+result once and returns a ``Page``. ``report`` makes the HTML file of it; the command line prints
+its ``lines``, or its ``values`` with ``--json``, and adds where the files are.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from shoal.domain import Box
+    from shoal.figures import Figure
+    from shoal.privacy import Guarantee, Result
+    from shoal.report import Verdicts
+
+__all__ = [
+    "Fact",
+    "Line",
+    "Page",
+    "Summary",
+    "Table",
+    "VerdictPage",
+    "bounds_text",
+    "labelled",
+    "name_list",
+    "promise_lines",
+]
+
+
+class Fact(NamedTuple):
+    """A large number on a page, what it is called, and a word of explanation."""
+
+    name: str
+    value: str
+    detail: str
+
+
+class Line(NamedTuple):
+    """A labelled sentence, as a terminal shows it: ``Found     About 10,012 students, ...``.
+
+    Parameters
+    ----------
+    label
+        One or two words; empty for a sentence that goes on under the label above.
+    text
+        The sentence.
+    is_literal
+        Whether it is there to be copied, as a path or a command is, and so never folded.
+    """
+
+    label: str
+    text: str
+    is_literal: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A small table.
+
+    Parameters
+    ----------
+    title
+        What it shows.
+    columns
+        Their names.
+    rows
+        Cells as text.
+    marked
+        Whether the first cell of a row names a mark on a map: ``Group 1``.
+    note
+        How to read it.
+    left
+        Columns of words, which a terminal sets to the left.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    marked: bool = False
+    note: str = ""
+    left: Sequence[str] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As ``report`` and its JSON have it."""
+        shown = {"title": self.title, "columns": list(self.columns), "rows": list(self.rows)}
+        return shown | {"marked": self.marked, "note": self.note}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """What a terminal shows of a result, and what scripts read.
+
+    Parameters
+    ----------
+    lines
+        For a terminal, in order.
+    values
+        For ``--json``.
+    """
+
+    lines: Sequence[Line | Table]
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(Summary):
+    """All that is said of a release.
+
+    Parameters
+    ----------
+    result
+        The result itself, each value marked by who may see it; what follows is shown besides.
+    settings
+        Public: title, method, holder, bounds, code and so on, as ``report.findings`` names them.
+    summary
+        The sentence under the title.
+    facts
+        The few numbers that matter most.
+    figures
+        Maps and charts of released values.
+    tables
+        The same in numbers.
+    limits
+        What the numbers do not say, and how far they may be off.
+    """
+
+    result: "Result"
+    settings: Mapping[str, Any]
+    summary: str
+    facts: Sequence[Fact]
+    figures: Sequence["Figure"]
+    tables: Sequence[Table]
+    limits: Sequence[str]
+
+    def to_result(self) -> "Result":
+        """The result with the page's own words and figures, for ``report.findings``.
+
+        Leaves of the result stay as they were marked: only what a builder wrote itself, from
+        released numbers, is marked here.
+        """
+        from shoal.privacy import Public, Released
+
+        shown = {
+            "summary": self.summary,
+            "facts": [fact._asdict() for fact in self.facts],
+            "figures": list(self.figures),
+            "tables": [table.to_dict() for table in self.tables],
+            "errors": list(self.limits),
+        }
+        return replace(
+            self.result,
+            settings={**self.result.settings, **_marked(Public, self.settings)},
+            released={**self.result.released, **_marked(Released, shown)},
+        )
+
+
+def _marked(kind: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: kind(value) for name, value in values.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerdictPage(Summary):
+    """All that is said of an audit, an attack or an evaluation.
+
+    Parameters
+    ----------
+    verdicts
+        Content of the HTML page.
+    """
+
+    verdicts: "Verdicts"
+
+
+def labelled(label: str, texts: Sequence[str]) -> list[Line]:
+    """Lines of which the first alone carries the label."""
+    return [Line("" if i else label, text) for i, text in enumerate(texts)]
+
+
+def promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
+    """The promise in a sentence; a simulation says that it keeps none.
+
+    Parameters
+    ----------
+    guarantee
+        What was promised.
+    **context
+        As of ``report.promise``.
+    """
+    from shoal.report.promise import SIMULATION, promise
+
+    lead = promise(guarantee, **context).lead
+    if guarantee.simulation:
+        return [Line("Note", SIMULATION), Line("Promised", f"Nothing. With real noise: {lead}")]
+    return [Line("Promised", lead)]
+
+
+def name_list(names: Sequence[str], most: int = 3) -> str:
+    """Names in a sentence; how many more there are, if many.
+
+    Examples
+    --------
+    >>> name_list(["a", "b"]), name_list(["a", "b", "c", "d"])
+    ('a and b', 'a, b and 2 more columns')
+    """
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more columns"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def bounds_text(box: "Box") -> str:
+    """The public bounds of the first columns."""
+    from shoal.figures.text import number
+
+    sides = zip(box.names, box.low, box.high, strict=True)
+    each = [f"{name} {number(low)} to {number(high)}" for name, low, high in sides]
+    return ", ".join(each[:4]) + (f" and {len(each) - 4} more" if len(each) > 4 else "")

@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+
+from shoal.cluster.kmeans import PrivateKMeans
+from shoal.domain import Box
+from shoal.engine import rows_of
+from shoal.estimator import Spending
+from shoal.privacy import Ledger, PureDP
+from shoal.randomness import Randomness
+
+
+def released(d, epsilon, n=4_000, k=3, **settings):
+    """What was released, in order."""
+    X = np.clip(np.random.default_rng(1).normal(0.5, 0.1, (n, d)), 0, 1)
+    page = Ledger().open(PureDP(epsilon), by="test")
+    names, release = [], page.release
+    page.release = lambda *args, of: names.append(of) or release(*args, of=of)
+    model = PrivateKMeans(k, epsilon=epsilon, domain=Box.unit(d), n_public=n, **settings)
+    model.spend(Spending(rows_of(X, Box.unit(d)), page, page.budget, Randomness(1)))
+    assert page.total().epsilon == PureDP(epsilon).epsilon
+    assert model.cluster_centers_.shape == (k, d)
+    return names
+
+
+GRID = ["coarse cell counts", "fine cell counts"]
+LOCATION = ["radius of all rows", "mean of all rows", "spread of all rows"]
+STEP = ["radius of clusters, step 1", "means of clusters, step 1"]
+SMALL = ["radius of small clusters", "means of small clusters"]
+
+
+def test_few_columns_take_a_grid_and_a_step():
+    assert released(2, 2) == [*GRID, *STEP]
+
+
+def test_a_small_budget_goes_to_the_grid_alone():
+    assert released(2, 0.01) == GRID
+    assert released(2, 2, refine=False) == GRID
+
+
+def test_many_columns_are_located_and_pass_through_small_clusters():
+    assert released(8, 4) == [*LOCATION, "cell counts", *SMALL, *STEP]
+    assert released(8, 4, refine=False) == [*LOCATION, "cell counts"]
+
+
+def test_more_columns_than_axes_take_two_steps():
+    second = [name.replace("1", "2") for name in STEP]
+    assert released(40, 8) == [*LOCATION, "cell counts", *SMALL, *STEP, *second]
+
+
+def test_few_rows_refine_fewer_centres_and_are_completed_by_cells():
+    assert released(16, 0.1, n=500, k=10) == [*LOCATION, "cell counts", *STEP]
+
+
+@pytest.mark.parametrize("method", ["uniform-grid", "privtree"])
+def test_explicit_cells_take_a_step_too(method):
+    assert released(2, 2, method=method)[-2:] == STEP

@@ -1,0 +1,95 @@
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from shoal.cluster.kmeans.kernels import (
+    CANDIDATES,
+    LATTICE,
+    RINGS,
+    Cube,
+    Nearest,
+    RingSums,
+    clip_radius,
+    first_ring_within,
+    ring_numbers,
+)
+from shoal.domain import Box
+from shoal.engine import rows_of
+from shoal.engine.rows import Block
+
+rng = np.random.default_rng(4)
+
+
+def kernel(d, k):
+    box = Box.of([f"x{i}" for i in range(d)], -np.ones(d), np.ones(d))
+    nearest = Nearest(rng.uniform(-1, 1, (k, d)))
+    return RingSums(Cube(box), nearest.centers, nearest, 2 * math.sqrt(d))
+
+
+def block(X):
+    return Block(X, np.empty((len(X), 0), dtype=np.int32))
+
+
+def test_rings_are_quarters_of_octaves():
+    reach = 3.0
+    distances = rng.uniform(1e-3, 3, 10_000)
+    wanted = np.clip(np.floor(4 * np.log2(reach / distances)), 0, RINGS - 1)
+    assert np.mean(ring_numbers(distances**2, reach) == wanted) > 0.999
+
+
+def test_a_distance_beyond_the_reach_and_none_at_all_have_rings_too():
+    assert ring_numbers(np.array([100.0, 0.0]), 2.0).tolist() == [0, RINGS - 1]
+
+
+@pytest.mark.parametrize("pick", [0, 1, 5, CANDIDATES - 1])
+def test_rings_from_the_first_within_lie_inside_the_clip_and_others_outside(pick):
+    reach, distances = 2.0, np.geomspace(1e-5, 2, 5_000)
+    inside = ring_numbers(distances**2, reach) >= first_ring_within(pick)
+    assert np.array_equal(inside, distances <= clip_radius(pick, reach) * (1 + 1e-12))
+
+
+def test_sums_are_those_of_the_rows():
+    X = rng.uniform(-1, 1, (3_000, 3))
+    sums = kernel(3, 5)
+    counts, inner, outer = sums(block(X))
+    labels = sums.nearest.labels(sums.cube.columns(X))
+    offsets = X - sums.centers[labels]
+    for cluster in range(5):
+        own = offsets[labels == cluster]
+        assert counts[cluster].sum() == len(own)
+        assert np.allclose(inner[cluster].sum(axis=0) / LATTICE, own.sum(axis=0), atol=0.1)
+        units = own / np.linalg.norm(own, axis=1, keepdims=True)
+        assert np.allclose(outer[cluster].sum(axis=0) / LATTICE, units.sum(axis=0), atol=0.1)
+
+
+@pytest.mark.parametrize("d", [1, 2, 4, 40])
+def test_no_row_adds_more_than_its_length_in_any_ring(d):
+    """Cut towards zero: a row's offset never grows, its unit vector stays within length 1."""
+    sums = kernel(d, 3)
+    for row in rng.uniform(-1, 1, (300, d)):
+        counts, inner, outer = sums(block(row[None]))
+        assert counts.sum() == 1
+        ring = int(np.argmax(counts.sum(axis=0)))
+        edge = sums.reach * 2 ** (-ring / 4)
+        assert np.linalg.norm(inner.sum(axis=(0, 1))) <= edge * LATTICE
+        assert np.linalg.norm(outer.sum(axis=(0, 1))) <= LATTICE + 1e-6
+
+
+def test_a_row_changes_one_cluster_and_one_ring_whoever_stands_beside():
+    X, sums = rng.uniform(-1, 1, (2_500, 4)), kernel(4, 6)
+    row = rng.uniform(-1, 1, (1, 4))
+    without, alone = sums(block(X)), sums(block(row))
+    for place in (0, 1, 1_111, 2_500):
+        with_it = sums(block(np.insert(X, place, row, axis=0)))
+        for a, b, c in zip(without, alone, with_it, strict=True):
+            assert np.array_equal(a + b, c)
+
+
+def test_the_engine_adds_them_up_and_they_pickle():
+    X, sums = rng.uniform(-1, 1, (150_000, 2)), kernel(2, 3)
+    whole = rows_of(X, sums.cube.box).sum(pickle.loads(pickle.dumps(sums)))
+    for a, b in zip(whole, sums(block(X)), strict=True):
+        assert a.dtype == np.int64
+        assert np.array_equal(a, b)

@@ -1,0 +1,113 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from shoal.cluster.kmeans.kernels import CANDIDATES, LATTICE
+from shoal.cluster.kmeans.refine import (
+    candidate_radii,
+    longest_move,
+    move_to_means,
+    pick_radius,
+    read_rings,
+)
+from shoal.domain import Box
+from shoal.engine import rows_of
+from shoal.estimator import Spending
+from shoal.privacy import ApproxDP, Ledger, PureDP
+from shoal.randomness import Randomness
+
+rng = np.random.default_rng(5)
+BOX = Box.of(["x", "y"], [-1, -1], [1, 1])
+
+
+def spending(promise=None, seed=1, X=None, box=BOX):
+    page = Ledger().open(promise or PureDP(1_000_000), by="test")
+    return Spending(
+        rows_of(np.empty((0, box.d)) if X is None else X, box), page, page.budget, Randomness(seed)
+    )
+
+
+def rings(X, centers, box=BOX):
+    return read_rings(spending(X=X, box=box), np.array(centers))
+
+
+def test_a_large_budget_finds_the_median_radius_and_the_means():
+    X = np.r_[rng.normal([-0.5, 0], 0.05, (4_000, 2)), rng.normal([0.5, 0], 0.05, (2_000, 2))]
+    summed, half = rings(X, [[-0.4, 0.1], [0.4, 0.1]]), spending().share(Fraction(1, 2))
+    pick = pick_radius(summed, half, guess=0.3, of="radius")
+    distances = np.linalg.norm(X - [-0.4, 0.1], axis=1)
+    distances = np.minimum(distances, np.linalg.norm(X - [0.4, 0.1], axis=1))
+    radius = candidate_radii(summed.reach)[pick]
+    assert 0.25 < np.mean(distances <= radius) < 0.85
+    means = move_to_means(summed, pick, half, of="means")
+    assert np.allclose(means.centers, [[-0.5, 0], [0.5, 0]], atol=0.02)  # the cut keeps some back
+    assert means.sizes.round().tolist() == [4_000, 2_000]
+    assert np.allclose(means.excess, means.sizes, atol=1)
+
+
+def test_scores_move_by_one_at_most_when_a_row_comes():
+    X, centers = rng.uniform(-1, 1, (500, 2)), rng.uniform(-1, 1, (4, 2))
+    before = rings(X, centers).scores()
+    for row in rng.uniform(-1, 1, (30, 2)):
+        after = rings(np.vstack([X, row]), centers).scores()
+        assert np.abs(after - before).max() <= 1
+
+
+@pytest.mark.parametrize("entry", [Fraction(1, 2), Fraction(3, 10)])
+@pytest.mark.parametrize("d", [1, 2, 7])
+def test_a_row_moves_one_vector_by_no_more_than_the_noise_is_for(d, entry):
+    box = Box.of([f"x{i}" for i in range(d)], -np.ones(d), np.ones(d))
+    X, centers = rng.uniform(-1, 1, (200, d)), rng.uniform(-1, 1, (3, d))
+    unit, longest = int(LATTICE * entry), 0.0
+    before = rings(X, centers, box)
+    for row in rng.uniform(-1, 1, (20, d)):
+        after = rings(np.vstack([X, row]), centers, box)
+        for pick in range(CANDIDATES):
+            moves = after.clipped(pick, unit) - before.clipped(pick, unit)
+            lengths = np.linalg.norm(moves, axis=1)
+            assert np.count_nonzero(lengths) == 1
+            longest = max(longest, lengths.max())
+    assert 0.99 * math.hypot(LATTICE, unit) < longest <= longest_move(d, unit)
+
+
+def test_an_empty_cluster_is_noised_like_any_other_and_stays_near():
+    X = np.full((500, 2), -0.5)
+    summed = rings(X, [[-0.5, -0.5], [0.9, 0.9]])
+    steps = [move_to_means(summed, 4, spending(PureDP(1), seed), of="means") for seed in range(200)]
+    sizes = np.array([means.sizes[1] for means in steps])
+    assert len(set(sizes)) == 200
+    assert abs(sizes.mean()) < 5 * sizes.std() / np.sqrt(200)  # as it came out: no bias
+    drowned = [means for means in steps if means.excess[1] == 0]
+    assert 100 < len(drowned) < 200
+    # Divided by two deviations at least: however small the size, the mean is not flung away.
+    assert max(means.errors[1] for means in drowned) < 2 * min(means.errors[1] for means in drowned)
+
+
+def test_noise_moves_centres_by_what_is_expected():
+    X = rng.normal([0.2, 0.1], 0.05, (2_000, 2))
+    summed = rings(X, [[0.0, 0.0]])
+    runs = [
+        move_to_means(summed, 6, spending(PureDP(0.05), seed), of="means") for seed in range(400)
+    ]
+    exact = move_to_means(summed, 6, spending(), of="means").centers
+    moved = [np.linalg.norm(run.centers[0] - exact[0]) for run in runs]
+    expected = np.mean([run.errors[0] for run in runs])
+    assert 0.8 < np.sqrt(np.mean(np.square(moved))) / expected < 1.2
+
+
+def total_of_a_step(columns):
+    X, box = rng.uniform(0, 1, (500, columns)), Box.unit(columns)
+    summed = rings(X, [[0.0] * columns], box)
+    one = spending(ApproxDP(1, 1e-6))
+    move_to_means(summed, 6, one, of="means")
+    return one.page.total()
+
+
+def test_a_delta_buys_gaussian_noise_in_many_columns():
+    assert total_of_a_step(20) == ApproxDP(1, 1e-6).simulated()
+
+
+def test_in_few_columns_no_delta_is_spent_as_it_would_buy_more_noise():
+    assert total_of_a_step(2).delta == 0

@@ -1,0 +1,42 @@
+from fractions import Fraction
+
+import numpy as np
+
+from shoal.cluster.kmeans.wide import DEVIATION, locate, rings_about_middle
+from shoal.domain import Box
+from shoal.engine import rows_of
+from shoal.estimator import Spending
+from shoal.privacy import Ledger, PureDP
+from shoal.randomness import Randomness
+
+D = 20
+BOX = Box.of([f"x{i}" for i in range(D)], -np.ones(D), np.ones(D))
+
+
+def located(epsilon, share=Fraction(1)):
+    X = np.random.default_rng(1).normal(0.3, 0.1, (20_000, D))
+    page = Ledger().open(PureDP(epsilon), by="test")
+    spending = Spending(rows_of(X, BOX), page, page.budget, Randomness(1), 20_000)
+    return spending, locate(spending.share(share), rings_about_middle(spending))
+
+
+def test_a_large_budget_finds_middle_and_spread():
+    spending, location = located(1_000)
+    assert np.allclose(location.center, 0.3, atol=0.05)
+    true = 0.1 * D**0.5
+    assert true / 1.5 < location.spread < true * 1.5
+    assert spending.page.total().epsilon == 1_000
+
+
+def test_its_share_is_spent_and_no_more():
+    spending, _ = located(1, Fraction(6, 100))
+    assert spending.page.total().epsilon == Fraction(6, 100)
+
+
+def test_rows_fill_a_view_of_them():
+    spending, location = located(1_000)
+    view = location.view(spending, 5)
+    seen = view.apply(np.random.default_rng(2).normal(0.3, 0.1, (5_000, D)))
+    assert seen.shape == (5_000, 5)
+    assert 0.5 * DEVIATION < seen.std() < 2 * DEVIATION
+    assert location.view(spending, D).axes.tolist() == np.eye(D).tolist()

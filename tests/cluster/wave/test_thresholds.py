@@ -1,0 +1,68 @@
+import math
+
+import numpy as np
+import pytest
+
+from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
+from shoal.cluster.wave.thresholds import (
+    density_level,
+    mass_level,
+    noise_guard,
+    percentile_level,
+    positive_quantile,
+    posterior_cells,
+)
+
+
+def noisy(true: np.ndarray, step: float, seed: int = 0) -> NoisyGrid:
+    rng, p = np.random.default_rng(seed), 1 - math.exp(-step)
+    noise = rng.geometric(p, true.shape) - rng.geometric(p, true.shape)
+    return NoisyGrid.of_counts(true + noise, NoiseLaw(step))
+
+
+TRUE = np.where(np.arange(3600).reshape(60, 60) % 4 == 0, 20, 0)
+
+
+def test_without_noise_the_percentile_is_that_of_the_positive_cells():
+    values = np.array([[0, 0, 3], [5, 7, 9]])
+    assert percentile_level(NoisyGrid(values), 0.5) == np.quantile([3, 5, 7, 9], 0.5)
+
+
+def test_empty_cells_that_noise_made_positive_do_not_lower_the_percentile():
+    level = percentile_level(noisy(TRUE, 1.0), 0.5)
+    assert level == pytest.approx(20, abs=1)
+    naive = noisy(TRUE, 1.0).values
+    assert np.quantile(naive[naive > 0], 0.3) < 10 < percentile_level(noisy(TRUE, 1.0), 0.3)
+
+
+def test_with_another_noise_negatives_tell_how_many_positives_are_false():
+    grid = noisy(TRUE, 1.0)
+    plain = NoisyGrid(grid.values.astype(float), grid.variance)
+    assert percentile_level(plain, 0.5) == pytest.approx(20, abs=1.5)
+
+
+def test_no_positive_cell_has_no_percentile():
+    assert percentile_level(NoisyGrid(np.zeros((4, 4))), 0.5) is None
+    assert positive_quantile(np.array([5, -1]), 0.5, drop=99) == 5
+
+
+def test_density_is_in_means():
+    assert density_level(NoisyGrid(np.array([[1, 3], [0, 0]])), 2.0) == 2
+
+
+def test_mass_is_found_on_estimated_counts():
+    assert mass_level(noisy(TRUE, 1.0), 0.9) == pytest.approx(20, abs=3)
+    assert mass_level(NoisyGrid(np.zeros((3, 3))), 0.9) == math.inf
+
+
+def test_the_posterior_picks_the_cells_that_reach_the_quantile():
+    chosen, level = posterior_cells(noisy(TRUE, 1.0), NoiseLaw(1.0), 0.3, context=False)
+    assert level == pytest.approx(20, abs=3)
+    assert np.mean(chosen != (TRUE > 0)) < 0.02
+
+
+def test_one_empty_cell_at_most_is_expected_above_the_guard():
+    law = NoiseLaw(1.0)
+    guard = noise_guard(law, 10_000)
+    assert 10_000 * law.mass(np.arange(math.ceil(guard), 200)).sum() <= 1
+    assert 10_000 * law.mass(np.arange(math.ceil(guard) - 2, 200)).sum() > 1

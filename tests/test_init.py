@@ -1,0 +1,60 @@
+"""The names at the top of the package: few, loaded when used, and the same for type checkers."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+import shoal
+
+
+def typed() -> dict[str, str]:
+    """Name to package, as the block for type checkers has it."""
+    block = next(n for n in ast.parse(inspect.getsource(shoal)).body if isinstance(n, ast.If))
+    return {
+        alias.asname: node.module.removeprefix("shoal").removeprefix(".")
+        for node in block.body
+        for alias in node.names
+        if alias.asname == alias.name  # `as` is what makes a checker pass it on
+    }
+
+
+def test_type_checkers_see_the_names_that_are_loaded_and_no_others():
+    modules = dict.fromkeys(shoal._MODULES, "")
+    assert typed() == {**shoal._HOME_OF, **modules}
+
+
+def test_the_top_can_be_kept_in_the_head():
+    assert len(shoal.__all__) <= 32
+    assert sorted(set(shoal.__all__)) == sorted(shoal.__all__) == dir(shoal)
+
+
+@pytest.mark.parametrize("name", shoal.__all__)
+def test_every_name_is_the_one_of_its_package(name):
+    home = shoal._HOME_OF.get(name)
+    expected = getattr(import_module(f"shoal.{home}"), name) if home else sys.modules
+    assert getattr(shoal, name) is (expected if home else expected[f"shoal.{name}"])
+
+
+def test_a_star_import_brings_exactly_these():
+    space = {}
+    exec("from shoal import *", space)
+    assert set(space) - {"__builtins__"} == set(shoal.__all__)
+
+
+def test_packages_are_reached_without_an_import_of_their_own():
+    script = "import shoal; shoal.synopsis.Synopsis; shoal.domain.Grid; shoal.perturb.Memo"
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_an_unknown_name_is_refused_as_in_any_module():
+    with pytest.raises(AttributeError, match="no attribute 'Laplace'"):
+        shoal.Laplace  # noqa: B018
+    assert not hasattr(shoal, "Piecewise")
+
+
+def test_the_version_is_the_installed_one():
+    assert shoal.__version__
