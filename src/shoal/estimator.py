@@ -117,7 +117,8 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         if not isinstance(promise, self._promises):
             kinds = " or ".join(kind.__name__ for kind in self._promises)
             raise InvalidSetting(
-                f"privacy is a {type(promise).__name__}; {type(self).__name__} promises {kinds}.",
+                setting("privacy")
+                + f" is a {type(promise).__name__}; {type(self).__name__} promises {kinds}.",
                 f"E.g. privacy={self._promises[0].__name__}(1), or epsilon=1.0.",
             )
         return with_rows_of_people(promise, self.domain)
@@ -224,7 +225,7 @@ def with_rows_of_people(promise: Any, domain: Box | Schema | None) -> Any:
     if rows not in (1, limit):
         raise ConflictingSettings(
             f"privacy covers {rows} rows a person, and the domain keeps {limit}.",
-            "Say it once: max_rows_per_person in the schema that is the domain.",
+            "Say it once: " + setting("max_rows_per_person") + " in the schema that is the domain.",
         )
     return replace(promise, rows=limit) if hasattr(promise, "rows") else promise
 

@@ -69,7 +69,7 @@ WRONG = [
     (*WAVE, "--variant", "privthr", "--selector", "mass"),
     (*WAVE, "--n-public", "0"),
     (*WAVE, "--domain", "gaps.yaml", "--columns", "gaps"),
-    ("cluster", "visits.csv", "--local", "-k", "2"),
+    ("learn", "visits.csv", "-k", "2"),
     (*PERTURB, "--epsilon", "0"),
     (*PERTURB, "--epsilon", "1e200"),
     (*PERTURB, "--scale", "0,1"),

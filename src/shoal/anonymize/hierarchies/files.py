@@ -232,7 +232,7 @@ def refuse(what: str, findings: Sequence[BadInput]) -> None:
     """Raise all findings together, as the error of the first; nothing if there are none."""
     if findings:
         messages = "; ".join(finding.message for finding in findings)
-        raise type(findings[0])(f"{what}: {messages}.", findings[0].hint)
+        raise findings[0].changed(f"{what}: {messages}.")
 
 
 def findings_in(

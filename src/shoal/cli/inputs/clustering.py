@@ -37,7 +37,7 @@ _HINTS: Hints = {
     NotFinite: "Fill those values, remove the rows, or leave them out with --drop.",
     TooFewRows: "Collect more reports, or ask for fewer groups with -k.",
 }
-_KMEANS = Flags(pairs={("method", "auto"): "--method kmeans"}, hints=_HINTS)
+_KMEANS = Flags({"privacy": "--delta"}, {("method", "auto"): "--method kmeans"}, _HINTS)
 _WAVES = Flags(names={"method": "--variant"}, hints=_HINTS)
 
 

@@ -200,7 +200,9 @@ def _n_clusters(groups: str | None) -> range:
     n_clusters = parse_groups(groups)
     if n_clusters is None:
         raise InvalidSetting(
-            "-k did not come: how many groups?", "E.g. -k 5, or -k 2-8 to choose among them."
+            "-k did not come: how many groups?",
+            "E.g. -k 5, or -k 2-8 to choose among them.",
+            setting="-k",
         )
     return n_clusters
 
@@ -208,7 +210,9 @@ def _n_clusters(groups: str | None) -> range:
 def _check_method(name: str) -> None:
     if name not in METHODS:
         raise InvalidSetting(
-            "--method names no method for reports.", f"There are {', '.join(METHODS)}."
+            "--method names no method for reports.",
+            f"There are {', '.join(METHODS)}.",
+            setting="--method",
         )
 
 

@@ -160,9 +160,7 @@ def check_delta(budget: object) -> None:
         budget.epsilon <= 100 and budget.delta >= _LEAST_DELTA
     ):
         raise InvalidBudget(
-            "With a delta, "
-            + setting("epsilon")
-            + " goes up to 100 and delta down to 1e-95, for one row.",
+            "With a delta, epsilon goes up to 100 and delta down to 1e-95, for one row.",
             "Choose another "
             + setting("delta")
             + " or "

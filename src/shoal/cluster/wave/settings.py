@@ -163,8 +163,8 @@ def _resolve_method(model: Any) -> Method:
     if model.is_private:
         return method
     if not isinstance(method, Block):
-        message = f"method={option_name(method)!r} came without epsilon"
-        _conflict(message, "Give it a budget: epsilon=1.0")
+        message = setting("method", option_name(method)) + " came without " + setting("epsilon")
+        _conflict(message, "Give it a budget: " + setting("epsilon", 1.0))
     return Plain()
 
 
@@ -181,9 +181,7 @@ def _resolve(name: str, value: Any, kinds: Mapping[str, type[Group]]) -> Group:
             return value
     shown = ", ".join(map(repr, kinds))
     classes = ", ".join(kind.__name__ for kind in kinds.values())
-    raise InvalidSetting(
-        f"{name} is none of {shown}, nor one of {classes}.", f"E.g. {name}={next(iter(kinds))!r}."
-    )
+    raise InvalidSetting.of(name, f"is none of {shown}, nor one of {classes}", next(iter(kinds)))
 
 
 def _default_selector(method: Method, is_sparse: bool) -> Selector:
@@ -221,8 +219,9 @@ def _check_selector(selector: Selector) -> Selector:
 
 def _check_together(model: Any, method: Method, selector: Selector, is_sparse: bool) -> None:
     if isinstance(method, ThresholdMethod) and not isinstance(selector, Percentile):
-        names = f"selector={option_name(selector)!r} came with method={option_name(method)!r}"
-        _conflict(names, 'Use "percentile"')
+        given = setting("selector", option_name(selector))
+        message = given + " came with " + setting("method", option_name(method))
+        _conflict(message, "Use " + setting("selector", "percentile"))
     if isinstance(selector, Percentile):
         _check_posterior(model, method, selector, is_sparse)
     if is_sparse:
@@ -232,12 +231,18 @@ def _check_together(model: Any, method: Method, selector: Selector, is_sparse: b
 def _check_posterior(model: Any, method: Method, selector: Percentile, is_sparse: bool) -> None:
     _check_choice("context", selector.context, (False, True))
     if selector.context and selector.rule != "posterior":
-        _conflict("context came without the posterior", 'Add rule="posterior"')
+        _conflict(
+            setting("context") + " came without the posterior",
+            "Add " + setting("rule", "posterior"),
+        )
     fits = isinstance(method, Block) and not is_sparse and _is_haar(model)
     if selector.rule == "posterior" and not fits:
         _conflict(
             "The posterior is of whole counts under noise on a full grid",
-            'Use it with epsilon, method="block" and wavelet="haar"',
+            "Use it with epsilon, "
+            + setting("method", "block")
+            + " and "
+            + setting("wavelet", "haar"),
         )
 
 
@@ -248,7 +253,11 @@ def _check_sparse(model: Any, method: Method, selector: Selector) -> None:
         name = option_name(wanted())
         _conflict(
             "A grid of more than 3 columns or 2**24 cells keeps only cells that stand out",
-            f'Use selector="{name}" with wavelet="haar", or fewer columns and cells',
+            "Use "
+            + setting("selector", name)
+            + " with "
+            + setting("wavelet", "haar")
+            + ", or fewer columns and cells",
         )
 
 
@@ -265,7 +274,10 @@ def _check_cells(model: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
     level = _whole("level", model.level, 0)
     filter_length(model.wavelet)
     if level > 60:
-        raise InvalidSetting("level is more than 60.", "Each level halves the grid: e.g. level=1.")
+        raise InvalidSetting(
+            setting("level") + " is more than 60.",
+            "Each level halves the grid: e.g. " + setting("level", 1) + ".",
+        )
     if isinstance(model.cells, str) and model.cells == "auto":
         _check_automatic(box, level)
         return "auto"
@@ -296,20 +308,20 @@ def _check_automatic(box: Box, level: int) -> None:
         )
 
 
-def _conflict(message: str, hint: str) -> None:
-    raise ConflictingSettings(f"{message}.", f"{hint}.")
+def _conflict(message: str | Text, hint: str | Text) -> None:
+    raise ConflictingSettings(message + ".", hint + ".")
 
 
 def _check_choice(name: str, value: Any, allowed: tuple[object, ...]) -> None:
     if value not in allowed:
         shown = ", ".join(map(repr, allowed))
-        raise InvalidSetting(f"{name} is none of {shown}.", f"E.g. {name}={allowed[0]!r}.")
+        raise InvalidSetting.of(name, f"is none of {shown}", allowed[0])
 
 
 def _positive(name: str, value: Any, example: float) -> float:
     number = exact(value)
     if number is None or number <= 0:
-        raise InvalidSetting(f"{name} is no number above 0.", f"E.g. {name}={example:g}.")
+        raise InvalidSetting.of(name, "is no number above 0", example)
     return float(number)
 
 

@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from shoal import Box, NDLaplace, Randomness
-from shoal.errors import (
-    InvalidDomain,
-    InvalidSetting,
-    NotAReport,
-    OutsideDomain,
-    UnknownBounds,
-)
+from shoal.errors import InvalidDomain, InvalidSetting, NotAReport, OutsideDomain, UnknownBounds
 from shoal.mechanisms import Piecewise, Restrict, bayes_remap
 
 SQUARE = Box(x=(-1, 1), y=(0, 3))
