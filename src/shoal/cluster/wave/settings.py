@@ -32,7 +32,7 @@ from shoal.cluster.wave.selectors import (
 )
 from shoal.cluster.wave.transform import filter_length
 from shoal.domain import Box, Grid
-from shoal.errors import ConflictingSettings, InvalidSetting, setting
+from shoal.errors import ConflictingSettings, InvalidSetting, Text, setting
 from shoal.privacy.exact import exact, whole_number
 
 __all__ = ["Cells", "MethodName", "SelectorName", "Settings", "option_name"]
