@@ -29,6 +29,9 @@ from shoal.cluster.wave import Percentile
 from shoal.cluster.wave.segmentation import PeakTree, smooth_grid
 from shoal.domain import Box
 from shoal.evaluate import cluster_dissimilarity
+from shoal.privacy import Unprotected
+
+PLAIN = Unprotected("Exact counts, to compare with.")
 
 DRAWS = 20
 PUBLISHED: dict[str, dict[str, Any]] = {
@@ -65,10 +68,15 @@ def published(draws: int) -> list[dict[str, Any]]:
 def _apart(each: Compared, epsilon: float, settings: dict[str, Any], draws: int) -> list[float]:
     rows, box = each.shape.rows, each.shape.box
     plain = WaveCluster(
-        domain=box, cells=each.cells, level=1, selector=Percentile(each.p), min_cells=1
+        privacy=PLAIN,
+        domain=box,
+        cells=each.cells,
+        level=1,
+        selector=Percentile(each.p),
+        min_cells=1,
     )
     true = plain.fit(rows).cell_labels_
-    private = clone(plain).set_params(epsilon=epsilon, n_public=len(rows), **settings)
+    private = clone(plain).set_params(epsilon=epsilon, privacy=None, n_public=len(rows), **settings)
     models = (private.set_params(random_state=i).fit(rows) for i in range(draws))
     return [cluster_dissimilarity(true, model.cell_labels_) for model in models]
 

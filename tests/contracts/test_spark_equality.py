@@ -13,8 +13,10 @@ from shoal.engine import rows_of
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Terms
 from shoal.engine.spark.rows import SparkRows
-from shoal.privacy import Ledger
+from shoal.privacy import Ledger, Unprotected
 from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
+
+PLAIN = Unprotected("Exact counts, to compare with.")
 
 rng = np.random.default_rng(5)
 PLANE = Box(x=(0, 1), y=(-2, 2))
@@ -118,7 +120,7 @@ def test_synopses_have_the_same_cells(frame, synopsis):
 @pytest.mark.filterwarnings("ignore::shoal.errors.NoGroupsTold")  # few rows, many cells
 @pytest.mark.parametrize(
     "settings",
-    [{"epsilon": 1}, {"epsilon": 1, "cells": 2**14, "selector": "density"}, {"epsilon": None}],
+    [{"epsilon": 1}, {"epsilon": 1, "cells": 2**14, "selector": "density"}, {"privacy": PLAIN}],
     ids=["block", "sparse", "plain"],
 )
 def test_wave_cluster_labels_the_same_cells(frame, settings):

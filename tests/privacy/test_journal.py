@@ -14,9 +14,11 @@ from shoal.engine import rows_of
 from shoal.errors import BudgetExceeded, InvalidSetting, PromiseExceeded, RunChanged
 from shoal.mechanisms import Choices, Exponential, Geometric, NDLaplace, TreeCounts, TreeSplits
 from shoal.perturb import Streamed
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import Ledger, PureDP, Unprotected
 from shoal.privacy.journal import pack_arrays, unpack_arrays
 from shoal.randomness import Randomness
+
+PLAIN = Unprotected("Exact counts, to compare with.")
 
 WORK = {"table": "students", "k": 4}
 COUNTS = np.array([10, 20, 30])
@@ -282,7 +284,7 @@ def test_a_tree_that_was_cut_short_is_paid_for_again(path):
 
 def test_pages_that_promise_nothing_keep_nothing(path):
     def exact(ledger):
-        model = WaveCluster(domain=Box.unit(2), cells=8, ledger=ledger)
+        model = WaveCluster(privacy=PLAIN, domain=Box.unit(2), cells=8, ledger=ledger)
         return model.fit(np.repeat([[0.2, 0.2], [0.8, 0.8]], 50, axis=0))
 
     stopped(path, exact)

@@ -141,11 +141,11 @@ def test_a_seed_repeats_the_numbers():
 
 def test_rows_on_a_cluster_are_scored_as_here(spark, folder):
     words = ("--labels", "group", "--controls", 1)
-    there, on_spark = scored("model", "--against", folder.as_uri() + "/visits.csv", *words,
+    there, is_distributed = scored("model", "--against", folder.as_uri() + "/visits.csv", *words,
                              "--engine", "spark")  # fmt: skip
     here, at_home = scored("model", "--against", "visits.csv", *words)
     for name in ("ami", "ari", "normalised_inertia", "centroid_index"):
-        assert on_spark[name]["value"] == pytest.approx(at_home[name]["value"], rel=1e-9)
+        assert is_distributed[name]["value"] == pytest.approx(at_home[name]["value"], rel=1e-9)
     assert {**there, "scores": None} == {**here, "scores": None}
 
 

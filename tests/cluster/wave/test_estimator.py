@@ -10,9 +10,17 @@ import shoal
 from shoal.cluster import WaveCluster
 from shoal.cluster.wave import Percentile
 from shoal.domain import Box, Schema
-from shoal.errors import BudgetExceeded, ConflictingSettings, DimensionMismatch, NotFinite
+from shoal.errors import (
+    BudgetExceeded,
+    ConflictingSettings,
+    DimensionMismatch,
+    InvalidBudget,
+    NotFinite,
+)
 from shoal.privacy import Ledger, PureDP, Unprotected
 from shoal.synopsis import AdaptiveGrid, UniformGrid
+
+PLAIN = Unprotected("Exact counts, to compare with.")
 
 RNG = np.random.default_rng(0)
 BLOBS = np.vstack([RNG.normal(c, 0.04, (2000, 2)) for c in (0.25, 0.75)])
@@ -32,8 +40,9 @@ def private(**settings) -> WaveCluster:
     return WaveCluster(**{"domain": UNIT, "epsilon": 1, "random_state": 1, **settings})
 
 
-def test_without_epsilon_it_is_plain_wavecluster():
-    model = WaveCluster(domain=UNIT, cells=33, level=1, selector=Percentile(0.4)).fit(BLOBS)
+def test_without_a_promise_it_is_plain_wavecluster():
+    plain = WaveCluster(privacy=PLAIN, domain=UNIT, cells=33, level=1, selector=Percentile(0.4))
+    model = plain.fit(BLOBS)
     counts, *_ = np.histogram2d(*BLOBS.T, bins=33, range=[[0, 1], [0, 1]])
     blocks = np.zeros((34, 34))
     blocks[:33, :33] = counts
@@ -81,7 +90,8 @@ def test_the_order_of_rows_changes_nothing():
 
 def test_duplicates_are_counted():
     once, twice = (
-        WaveCluster(domain=UNIT, cells=8).fit(rows) for rows in (BLOBS, np.repeat(BLOBS, 2, axis=0))
+        WaveCluster(privacy=PLAIN, domain=UNIT, cells=8).fit(rows)
+        for rows in (BLOBS, np.repeat(BLOBS, 2, axis=0))
     )
     assert (twice.noisy_counts_ == 2 * once.noisy_counts_).all()
 
@@ -108,7 +118,7 @@ def test_no_rows_and_one_row_are_a_noisy_grid_like_any_other(rows, method):
 
 
 def test_no_rows_make_no_plain_cluster():
-    model = WaveCluster(domain=UNIT).fit(np.zeros((0, 2)))
+    model = WaveCluster(privacy=PLAIN, domain=UNIT).fit(np.zeros((0, 2)))
     assert (model.n_clusters_, model.threshold_) == (0, None)
     assert model.boxes_.shape == (0, 2, 2)
 
@@ -244,7 +254,7 @@ def test_its_picture_shows_cells_tree_and_the_holders_rows():
 
 
 def test_its_picture_calls_numbers_noisy_only_if_they_are():
-    plain = WaveCluster(domain=UNIT, cells=32).fit(BLOBS).plot()
+    plain = WaveCluster(privacy=PLAIN, domain=UNIT, cells=32).fit(BLOBS).plot()
     assert "noisy" not in plain.svg()
     assert "Numbers carry no noise." in plain.alt
     assert "Numbers are noisy." in private().fit(BLOBS).plot().alt
@@ -292,3 +302,8 @@ def test_curved_shapes_are_told_apart(shape, epsilon):
         )
     ]
     assert np.mean(scores) >= 0.97
+
+
+def test_forgetting_the_promise_is_an_error_and_not_a_release_of_exact_counts():
+    with pytest.raises(InvalidBudget, match="epsilon"):
+        WaveCluster(domain=UNIT).fit(BLOBS)

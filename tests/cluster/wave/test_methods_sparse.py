@@ -11,8 +11,10 @@ from shoal.domain import Box, Grid, SparseCounts
 from shoal.engine import rows_of
 from shoal.estimator import Spending, false_cell_level
 from shoal.mechanisms import Geometric
-from shoal.privacy import Ledger, PureDP
+from shoal.privacy import Ledger, PureDP, Unprotected
 from shoal.randomness import Randomness
+
+PLAIN = Unprotected("Exact counts, to compare with.")
 
 CELLS, ROWS = 900, 20
 COUNTS = SparseCounts(np.array([3, 400, 880]), np.array([2, 9, 5]), CELLS)
@@ -82,7 +84,7 @@ def test_points_in_cells_that_were_not_kept_belong_to_nothing():
 
 def test_plain_clusters_of_many_columns_are_the_percentiles():
     X, _ = six_blobs(4)
-    model = WaveCluster(domain=Box.unit(4), cells=8, selector=Percentile(0.3)).fit(X)
+    model = WaveCluster(privacy=PLAIN, domain=Box.unit(4), cells=8, selector=Percentile(0.3)).fit(X)
     counts = np.unique(Grid(Box.unit(4), 8).keys(X), return_counts=True)[1]
     assert model.threshold_ == np.quantile(counts, 0.3)
 

@@ -18,7 +18,9 @@ from shoal.errors import (
     TooLarge,
     UnknownBounds,
 )
-from shoal.privacy import Ledger
+from shoal.privacy import Ledger, Unprotected
+
+PLAIN = Unprotected("Exact counts, to compare with.")
 
 X = np.random.default_rng(0).random((50, 2))
 
@@ -157,7 +159,7 @@ def test_nothing_is_written_for_what_is_refused():
         ({}, "auto"),
         ({"method": "privthr"}, "percentile"),
         ({"domain": Box.unit(5)}, "density"),
-        ({"domain": Box.unit(5), "epsilon": None}, "percentile"),
+        ({"domain": Box.unit(5), "epsilon": None, "privacy": PLAIN}, "percentile"),
     ],
     ids=str,
 )

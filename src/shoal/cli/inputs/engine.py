@@ -24,7 +24,7 @@ class Engines:
     master: str | None = None
 
     def __post_init__(self) -> None:
-        if self.master is not None and not self.on_spark:
+        if self.master is not None and not self.is_distributed:
             raise ConflictingSettings(
                 "--master names a Spark cluster, and the rows are to be read here.",
                 "Add --engine spark, or leave it out.",
@@ -32,7 +32,7 @@ class Engines:
             )
 
     @property
-    def on_spark(self) -> bool:
+    def is_distributed(self) -> bool:
         """Whether rows are read by Spark."""
         return self.engine == "spark"
 
@@ -46,7 +46,7 @@ class Engines:
     def table(self, path: str, progress: Progress) -> Iterator[Any]:
         """The table: the path of a file here, or a frame whose rows Spark has not read yet."""
         with ExitStack() as stack:
-            if not self.on_spark:
+            if not self.is_distributed:
                 yield stack.enter_context(file_of(path))
                 return
             _refuse_stream(path)

@@ -30,7 +30,7 @@ _PARTS = ("shoal", "duckdb", "numpy", "pyarrow", "scikit-learn", "scipy")
 
 
 def work_of(
-    verb: str, table: str, on_spark: bool, seed: int | None, settings: Mapping[str, Any]
+    verb: str, table: str, is_distributed: bool, seed: int | None, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """All that decides what a run releases: the table's files, settings, versions.
 
@@ -43,7 +43,7 @@ def work_of(
         Of the command.
     table
         As it was named.
-    on_spark
+    is_distributed
         Whether Spark reads it.
     seed
         Of the noise, if it is a simulation.
@@ -52,7 +52,7 @@ def work_of(
     """
     from shoal.data.files import files_at
 
-    same = table != "-" and not on_spark and seed is None
+    same = table != "-" and not is_distributed and seed is None
     files: Any = files_at(table) if same else secrets.token_hex(16)
     versions = {part: version(part) for part in _PARTS}
     return {"verb": verb, "files": files, "versions": versions, **settings}

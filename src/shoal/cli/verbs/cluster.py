@@ -146,7 +146,7 @@ def cluster(
         stack.enter_context(flags_of(method).shown())
         model = chosen.build(options)
         source = stack.enter_context(engines.table(table, progress))
-        work = work_of("cluster", table, engines.on_spark, seed, options.work)
+        work = work_of("cluster", table, engines.is_distributed, seed, options.work)
         check_replaceable(output)
         payment = stack.enter_context(_paying(model, work, ledger))
         progress.step("Checking rows")

@@ -97,7 +97,7 @@ def learn(
     _check_method(method)
     check_replaceable(output)
     with say.progress(5) as progress, Flags().shown(), whole_folder(output, overwrite) as part:
-        with engines.table(reports, progress) if engines.on_spark else nullcontext() as frame:
+        with engines.table(reports, progress) if engines.is_distributed else nullcontext() as frame:
             learnt = _learn(reports, frame, method, n_clusters, rule, seed, progress)
         progress.step("Writing the page")
         shown = page(
@@ -106,7 +106,7 @@ def learn(
             n_clusters=n_clusters,
             choose=rule,
             seed=seed,
-            on_spark=engines.on_spark,
+            is_distributed=engines.is_distributed,
             title=title,
             publisher=publisher,
         )
@@ -181,8 +181,8 @@ def control_size(model: Any, loaded: "LoadedReports") -> int:
     from shoal.cluster.local.frames import GatheredReports
 
     used = int(model.n_used_)
-    on_spark = isinstance(loaded.reports, GatheredReports)
-    return min(used, MOST_NUMBERS // loaded.box.d) if on_spark else used
+    is_distributed = isinstance(loaded.reports, GatheredReports)
+    return min(used, MOST_NUMBERS // loaded.box.d) if is_distributed else used
 
 
 def _write(model: Any, page: "Page", folder: Path) -> list[str]:

@@ -179,7 +179,7 @@ def perturb(
         task = _Task(asked, remap, user, keep_order, ledger, seed)
     check_format(output)
     with say.progress(2) as progress, engines.table(table, progress) as source:
-        work = task.work(table, engines.on_spark, output)
+        work = task.work(table, engines.is_distributed, output)
         document = task.run(source, output, overwrite, work, progress)
     files = [output, sidecar_of(output)]
     shown: dict[str, Any] = {"output": files[0], "sidecar": files[1], "resumed": task.resumed}
@@ -224,7 +224,7 @@ class _Task:
         self._has_begun = False  # whether a draft was made, or gone on with
         self.resumed = False
 
-    def work(self, table: str, on_spark: bool, output: str) -> dict[str, Any]:
+    def work(self, table: str, is_distributed: bool, output: str) -> dict[str, Any]:
         """All that decides which reports are drawn, and where they are kept meanwhile."""
         from shoal.perturb import settings_of
 
@@ -235,10 +235,10 @@ class _Task:
             "user": self.user,
             "keep_order": self.keep_order,
             "clip": self.clip,
-            "output": output if on_spark else str(Path(output).expanduser().absolute()),
+            "output": output if is_distributed else str(Path(output).expanduser().absolute()),
             "ledger": self._ledger and str(self._ledger.absolute()),
         }
-        return work_of("perturb", table, on_spark, self._seed, settings)
+        return work_of("perturb", table, is_distributed, self._seed, settings)
 
     def run(
         self,

@@ -40,8 +40,9 @@ class WaveCluster(FittedWave):
 
     Guarantee
     ---------
-    With ``epsilon``, :math:`\varepsilon`-DP when a row is added or removed (or as ``privacy`` and
-    the schema say): see ``methods.proof.md``. Without either, ``Unprotected``.
+    :math:`\varepsilon`-DP when a row is added or removed, or as ``privacy`` and a schema say: see
+    ``methods.proof.md``. Plain WaveCluster promises nothing, and is asked for by
+    ``privacy=Unprotected("why")``.
 
     Parameters
     ----------
@@ -50,15 +51,15 @@ class WaveCluster(FittedWave):
     epsilon
         The budget of one ``fit``, short for ``privacy=PureDP(epsilon)``.
     privacy
-        The whole promise, where more than epsilon is to be said. Give one of the two, or neither
-        for plain WaveCluster.
+        The whole promise, where more than epsilon is to be said; ``Unprotected("why")`` for plain
+        WaveCluster. Give one of the two.
     method
         Where the noise goes. "block" puts it on the coefficients at the whole budget, and does the
         rest as post-processing. "privqt", "privthr", "privthrem" (its threshold corrected) and
         "baseline" (synthetic points from an adaptive grid) are the published ones; their settings
         are given as ``PrivQT(noise=)``, ``PrivTHR(alpha=, noise=)``, ``PrivTHREM(alpha=, noise=)``.
         Noise on every point is another promise, and of no use here: ``Perturb`` the rows, then fit
-        without epsilon.
+        plain WaveCluster.
     cells
         Cells along each axis, one number or one an axis, chosen without the rows. "auto":
         :math:`c (n \min(\varepsilon, 4)/10)^{1/d}`, n the noisy number of rows and c 3 for
@@ -274,11 +275,6 @@ class WaveCluster(FittedWave):
         share = spending.share(WAVE_ROW_COUNT_SHARE)
         rest = replace(spending.share(1 - WAVE_ROW_COUNT_SHARE), n_rows=share.count_rows())
         return rest, NoiseSum.geometric(share.epsilon)
-
-    def _promise(self) -> Any:
-        if self.epsilon is None and self.privacy is None:
-            return Unprotected("WaveCluster without epsilon publishes counts as they are.")
-        return super()._promise()
 
     def _release_name(self, rows: Rows) -> str:
         return f"shapes on {grid_name(self.cells, box_of(rows, None))}"
