@@ -24,7 +24,7 @@ def failing(monkeypatch, error):
     def fail(*_):
         raise error
 
-    monkeypatch.setattr("shoal.cli.verbs.version._found", fail)
+    monkeypatch.setattr("shoal.cli.verbs.version._installed_version", fail)
 
 
 def test_no_words_at_all_show_the_help(run):

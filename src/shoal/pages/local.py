@@ -204,28 +204,28 @@ def page(
         seed=seed,
         on_spark=on_spark,
     )
-    found, centers = _found(groups), _table(groups)
+    headline, centers = _headline(groups), _table(groups)
     settings = _settings(groups, title, publisher) | {"code": code}
     fitted = without(groups.model.to_result(), "density_")  # a file of its own
     return Page(
         result=replace(fitted, guarantee=groups.guarantee, settings={}),
         settings=settings,
-        summary=f"{found} Only reports were read, and each carries noise of its own.",
+        summary=f"{headline} Only reports were read, and each carries noise of its own.",
         facts=_facts(groups),
         figures=maps(groups),
         tables=[centers, _table_without_data(groups)],
         limits=_limits(groups, n_clusters, choose),
-        lines=_lines(groups, found, centers),
+        lines=_lines(groups, headline, centers),
         values=_values(groups),
     )
 
 
-def _lines(groups: LocalGroups, found: str, centers: Table) -> list[Line | Table]:
+def _lines(groups: LocalGroups, headline: str, centers: Table) -> list[Line | Table]:
     """What a terminal shows: promised, found, and what is found without data."""
     return [
         *exact_promise_lines(groups.guarantee, by_holder=True),
         Line("Spent", f"{NOTHING_SPENT[0].upper()}{NOTHING_SPENT[1:]}."),
-        Line("Found", found),
+        Line("Found", headline),
         *(Line("", text) for text in _verdict(groups)),
         *([centers] if len(groups.names) <= LINE_COLUMNS else []),
         Line("No data", _without_data(groups)),
@@ -284,7 +284,7 @@ def _heading(groups: LocalGroups) -> str:
     return "No groups can be told" if groups.may_be_noise else count_text(groups.k)
 
 
-def _found(groups: LocalGroups) -> str:
+def _headline(groups: LocalGroups) -> str:
     used = f"{groups.used:,} of " if groups.used < groups.total else ""
     return f"{_heading(groups)}, learnt from {used}{groups.total:,} reports."
 

@@ -68,10 +68,10 @@ def column_texts(finished: "Finished") -> dict[str, str]:
 def _state(finished: "Finished", q: int) -> str:
     assert finished.outcome.cut is not None
     tree, nodes = finished.frequency.problem.taxonomies[q], finished.outcome.cut.nodes[q]
-    kept = 100 * max(1 - finished.outcome.metrics.ncp_by_qid[q], 0.0)
+    detail = 100 * max(1 - finished.outcome.metrics.ncp_by_qid[q], 0.0)
     if nodes == (0,):
         return f"fully generalised to {tree.nodes[0].label!r}."
-    return f"{len(nodes)} labels for {tree.size} leaves, {kept:.0f} % of its detail kept."
+    return f"{len(nodes)} labels for {tree.size} leaves, {detail:.0f} % of its detail kept."
 
 
 def _blocked(finished: "Finished", q: int, left: int) -> str:

@@ -153,18 +153,18 @@ def flags_of(method: str) -> Flags:
     return _WAVES if method == "wave" else _KMEANS
 
 
-def parse_groups(words: str | None) -> range | None:
+def parse_groups(text: str | None) -> range | None:
     """How many groups: ``8``, or ``2-12`` to choose among."""
-    if words is None:
+    if text is None:
         return None
-    found = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", words)
-    if found is None:
+    match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", text)
+    if match is None:
         raise InvalidSetting(
             "-k is neither a whole number nor a range.",
             "E.g. -k 8, or -k 2-12 to choose.",
             setting="-k",
         )
-    wanted = range(int(found[1]), int(found[2] or found[1]) + 1)
+    wanted = range(int(match[1]), int(match[2] or match[1]) + 1)
     if not wanted or wanted[0] < 1 or wanted[-1] > MOST_CLUSTERS:
         raise InvalidSetting(
             f"-k must run upwards, from 1 up, to {MOST_CLUSTERS:,} at most.",
@@ -174,17 +174,17 @@ def parse_groups(words: str | None) -> range | None:
     return wanted
 
 
-def parse_cells(words: str) -> int | tuple[int, ...] | str:
+def parse_cells(text: str) -> int | tuple[int, ...] | str:
     """Cells along each axis: ``64``, ``64,32`` for one number a column, or ``auto``."""
-    if words.strip() == "auto":
+    if text.strip() == "auto":
         return "auto"
-    if not re.fullmatch(r"\s*\d{1,9}(\s*,\s*\d{1,9})*\s*", words):
+    if not re.fullmatch(r"\s*\d{1,9}(\s*,\s*\d{1,9})*\s*", text):
         raise InvalidSetting(
             "--cells is neither whole numbers nor auto.",
             "E.g. --cells 64, or --cells 64,32.",
             setting="--cells",
         )
-    each = tuple(int(part) for part in words.split(","))
+    each = tuple(int(part) for part in text.split(","))
     return each if len(each) > 1 else each[0]
 
 

@@ -71,8 +71,8 @@ def _shown(progress: Progress) -> Any:
 
     def show(done: int, tasks: int) -> None:
         if progress.bar is not None:
-            words = progress.bar.tasks[0].description.split(":")[0]
-            said = f"{words}: {done:,} of {tasks:,} tasks"
-            progress.bar.update(progress.task, description=said)
+            step = progress.bar.tasks[0].description.split(":")[0]
+            text = f"{step}: {done:,} of {tasks:,} tasks"
+            progress.bar.update(progress.task, description=text)
 
     return show

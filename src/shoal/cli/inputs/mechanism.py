@@ -78,15 +78,15 @@ class Plan(NamedTuple):
     entity: str | None
 
 
-def build(asked: Settings) -> Plan:
+def build(settings: Settings) -> Plan:
     """The plan for what was asked."""
     from shoal import mechanisms
 
-    schema = schema_of(asked.domain)
-    domain = _domain(schema, chosen(asked.columns, schema.columns, asked.domain), asked)
-    kind = getattr(mechanisms, _CLASSES[asked.name])
-    mechanism = kind(**_arguments(asked, kind, domain))
-    if asked.name is Name.restricted_laplace:
+    schema = schema_of(settings.domain)
+    domain = _domain(schema, chosen(settings.columns, schema.columns, settings.domain), settings)
+    kind = getattr(mechanisms, _CLASSES[settings.name])
+    mechanism = kind(**_arguments(settings, kind, domain))
+    if settings.name is Name.restricted_laplace:
         mechanism = mechanisms.Restrict(mechanism)
     return Plan(mechanism, domain, schema.entity)
 
@@ -111,18 +111,18 @@ def columns_of(domain: "Box | Schema") -> tuple[str, ...]:
     return domain.names if isinstance(domain, Box) else domain.columns
 
 
-def remap_of(asked: str | None, domain: "Box | Schema") -> Any:
+def remap_of(text: str | None, domain: "Box | Schema") -> Any:
     """``clamp`` or ``snap:16``, to the box of the rows."""
     from shoal.domain import Box
     from shoal.mechanisms import clamp, snap
 
-    if asked is None:
+    if text is None:
         return None
     if not isinstance(domain, Box):
         raise InvalidSetting(
             "A remap came with categories.", "Remaps move numbers; leave it out.", setting="--remap"
         )
-    word, _, nodes = asked.partition(":")
+    word, _, nodes = text.partition(":")
     if word == "clamp" and not nodes:
         return clamp(domain)
     if word == "snap" and nodes.isdecimal():
@@ -134,15 +134,16 @@ def remap_of(asked: str | None, domain: "Box | Schema") -> Any:
     )
 
 
-def _domain(schema: "Schema", columns: Sequence[str], asked: Settings) -> "Box | Schema":
+def _domain(schema: "Schema", columns: Sequence[str], settings: Settings) -> "Box | Schema":
     """A box for numbers, a schema where there are categories."""
     from shoal.domain import Schema
 
     listed = [name for name in columns if name in schema.categories]
-    if asked.name is not Name.mixed and asked.name not in _CATEGORICAL:
+    if settings.name is not Name.mixed and settings.name not in _CATEGORICAL:
         if listed:
             raise InvalidSetting(
-                f"{', '.join(map(repr, listed))} holds categories; {asked.name} reports numbers.",
+                f"{', '.join(map(repr, listed))} holds categories; {settings.name} reports "
+                "numbers.",
                 "Choose --columns, or use --mechanism mixed.",
             )
         box = schema.box
@@ -155,54 +156,60 @@ def _domain(schema: "Schema", columns: Sequence[str], asked: Settings) -> "Box |
                 setting="--columns",
             )
         return box.select(columns)
-    if asked.name in _CATEGORICAL and (len(columns), len(listed)) != (1, 1):
+    if settings.name in _CATEGORICAL and (len(columns), len(listed)) != (1, 1):
         raise InvalidSetting(
-            f"{len(columns)} columns came; {asked.name} reports one, of categories.",
+            f"{len(columns)} columns came; {settings.name} reports one, of categories.",
             "Choose it with --columns, or use --mechanism mixed.",
         )
     described = schema.to_dict()["columns"]
     return Schema.of({"version": 1, "columns": {name: described[name] for name in columns}})
 
 
-def _arguments(asked: Settings, kind: Any, domain: "Box | Schema") -> dict[str, Any]:
+def _arguments(settings: Settings, kind: Any, domain: "Box | Schema") -> dict[str, Any]:
     from shoal.domain import Box
 
     known = {field.name for field in fields(kind)}
-    given: dict[str, Any] = {"epsilon": asked.epsilon}
+    given: dict[str, Any] = {"epsilon": settings.epsilon}
     if isinstance(domain, Box):
         given["domain"] = domain
-    elif asked.name is Name.mixed:
+    elif settings.name is Name.mixed:
         given["columns"] = {n: domain.bounds.get(n) or domain.categories[n] for n in domain.columns}
     else:
         (given["categories"],) = domain.categories.values()
-    moves = asked.clip and asked.name is not Name.local_grid  # which moves rows, asked or not
-    options = {"clip": moves or None, "scale": _scale(asked.scale), "cells": _cells(asked.cells)}
-    options["lattice"] = None if asked.lattice == "auto" else _number(asked.lattice, "--lattice")
+    moves = settings.clip and settings.name is not Name.local_grid  # which moves rows, asked or not
+    options = {
+        "clip": moves or None,
+        "scale": _scale(settings.scale),
+        "cells": _cells(settings.cells),
+    }
+    options["lattice"] = (
+        None if settings.lattice == "auto" else _number(settings.lattice, "--lattice")
+    )
     for name, value in options.items():
         if value is not None and name not in known:
             raise InvalidSetting(
-                f"{asked.name} has no {name}.", f"Leave --{name} out.", setting=f"--{name}"
+                f"{settings.name} has no {name}.", f"Leave --{name} out.", setting=f"--{name}"
             )
     return given | {name: value for name, value in options.items() if value is not None}
 
 
-def _scale(words: str | None) -> Any:
-    if words is None or words == "box":
-        return words
-    return tuple(_number(word, "--scale") for word in listed(words))
+def _scale(text: str | None) -> Any:
+    if text is None or text == "box":
+        return text
+    return tuple(_number(word, "--scale") for word in listed(text))
 
 
-def _cells(words: str) -> Any:
-    if words == "auto":
+def _cells(text: str) -> Any:
+    if text == "auto":
         return None
-    each = listed(words)
+    each = listed(text)
     if not all(word.isdecimal() for word in each):
         raise InvalidSetting(
             "--cells holds something that is no whole number.",
             "E.g. --cells 12, or 12,8.",
             setting="--cells",
         )
-    return int(words) if len(each) == 1 else tuple(map(int, each))
+    return int(text) if len(each) == 1 else tuple(map(int, each))
 
 
 def _number(word: str, option: str) -> float:

@@ -134,8 +134,8 @@ def _check_same(table: Path, sidecar: Mapping[str, Any]) -> None:
     if not table.is_file():  # a folder, written by Spark
         return
     with table.open("rb") as content:
-        found = hashlib.file_digest(content, "sha256").hexdigest()
-    if found != sidecar["file"]["sha256"]:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    if digest != sidecar["file"]["sha256"]:
         raise differing(str(table))
 
 

@@ -114,9 +114,9 @@ def chosen(columns: str | None, known: tuple[str, ...], domain: Path | None) -> 
     return tuple(dict.fromkeys(names))
 
 
-def listed(words: str) -> tuple[str, ...]:
+def listed(text: str) -> tuple[str, ...]:
     """What commas separate."""
-    return tuple(word.strip() for word in words.split(",") if word.strip())
+    return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def counted(progress: Progress) -> Callable[[int], None]:
@@ -124,7 +124,7 @@ def counted(progress: Progress) -> Callable[[int], None]:
 
     def show(read: int) -> None:
         if progress.bar is not None:
-            words = progress.bar.tasks[0].description.split(":")[0]
-            progress.bar.update(progress.task, description=f"{words}: {read:,}")
+            text = progress.bar.tasks[0].description.split(":")[0]
+            progress.bar.update(progress.task, description=f"{text}: {read:,}")
 
     return show

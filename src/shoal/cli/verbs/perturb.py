@@ -173,10 +173,10 @@ def perturb(
     """
     name, engines = named(mechanism), Engines(engine, master)
     promised = budget_of(epsilon, "report")
-    asked = Settings(name, promised, columns, domain, scale, lattice, clip, cells)
+    options = Settings(name, promised, columns, domain, scale, lattice, clip, cells)
     say = Output(json, quiet)
     with FLAGS.shown():
-        task = _Task(asked, remap, user, keep_order, ledger, seed)
+        task = _Task(options, remap, user, keep_order, ledger, seed)
     check_format(output)
     with say.progress(2) as progress, engines.table(table, progress) as source:
         work = task.work(table, engines.is_distributed, output)
@@ -199,7 +199,7 @@ class _Task:
 
     def __init__(
         self,
-        asked: Settings,
+        options: Settings,
         remap: str | None,
         user: str | None,
         keep_order: bool,
@@ -209,12 +209,12 @@ class _Task:
         from shoal.perturb.tables import check_token
         from shoal.randomness import Randomness
 
-        self.mechanism, self.domain, entity = build(asked)
+        self.mechanism, self.domain, entity = build(options)
         self.remap = remap_of(remap, self.domain)
         self.user = user or entity
         check_token(self.user, columns_of(self.domain))
         self.keep_order = keep_order
-        self.clip = asked.clip
+        self.clip = options.clip
         self.noise = Randomness(seed).noise
         self.guarantee: Guarantee = self.mechanism.guarantee.simulated(self.noise.simulation)
         self._seed = seed
@@ -301,9 +301,9 @@ class _Task:
         return document
 
     def _sidecar(self, rows: int, output: str, digest: str) -> dict[str, Any]:
-        told = (self.mechanism, self.remap, self.domain, self.guarantee, self.user)
+        made = (self.mechanism, self.remap, self.domain, self.guarantee, self.user)
         file = {"name": output.rstrip("/").rsplit("/", 1)[-1], "sha256": digest}
-        return sidecar(*told, self.keep_order, rows, file)
+        return sidecar(*made, self.keep_order, rows, file)
 
     def _spent(self) -> bool:
         """Whether a ledger that outlives this run has the promise."""

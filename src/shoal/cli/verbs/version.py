@@ -24,14 +24,16 @@ def version(json: Json = False, quiet: Quiet = False) -> None:
     from rich.table import Table
 
     parts = {"shoal": version_of("shoal"), "python": platform.python_version()}
-    parts |= {name: found for name in _PARTS + _EXTRAS if (found := _found(name))}
+    parts |= {
+        name: installed for name in _PARTS + _EXTRAS if (installed := _installed_version(name))
+    }
     table = Table.grid(padding=(0, 2))
     for name, number in parts.items():
         table.add_row(name, number)
     Output(json, quiet).result(parts, table)
 
 
-def _found(name: str) -> str | None:
+def _installed_version(name: str) -> str | None:
     try:
         return version_of(name)
     except PackageNotFoundError:  # an extra that is not installed
