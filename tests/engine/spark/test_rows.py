@@ -65,13 +65,14 @@ def test_what_the_first_pass_met_is_counted_as_on_one_machine(spark):
 
 def test_refused_rows_are_counted_before_any_budget_is_spent(frame):
     ledger = Ledger()
+    people = Schema.of_box(BOX, entity="id", max_rows_per_person=1)
     model = PrivateKMeans(2, epsilon=1, domain=BOX, ledger=ledger, random_state=7)
     with pytest.raises(NotFinite, match=r"1 of 4 rows .*'age'"):
         model.fit(frame)
     with pytest.raises(OutsideDomain, match=r"1 of 4 rows .*'age'"):
         model.fit(rows_of(frame, BOX, nonfinite="drop", outside="refuse"))
     with pytest.raises(EntityMissing, match="1 of 4 rows"):
-        model.set_params(nonfinite="drop", entity="id", max_rows_per_person=1).fit(frame)
+        model.set_params(nonfinite="drop", domain=people).fit(frame)
     assert ledger.totals() == []
 
 
