@@ -172,7 +172,7 @@ def learner_code(
     *,
     control_reports: int,
     seed: int | None,
-    on_spark: bool,
+    is_distributed: bool,
 ) -> str:
     """Python that learns the same from the same reports.
 
@@ -190,11 +190,11 @@ def learner_code(
         How many reported the middle of the box in the control.
     seed
         Of the learner.
-    on_spark
+    is_distributed
         Whether Spark reads the reports.
     """
     mechanism = model.mechanism
-    imports, read = (_read_on_spark if on_spark else _read_here)(table, mechanism, names)
+    imports, read = (_read_on_spark if is_distributed else _read_here)(table, mechanism, names)
     seeded = "" if seed is None else f", random_state={seed}"
     settings = _mechanism_settings(mechanism)
     return (

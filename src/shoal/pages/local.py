@@ -171,7 +171,7 @@ def page(
     n_clusters: Sequence[int],
     choose: str = "elbow",
     seed: int | None = None,
-    on_spark: bool = False,
+    is_distributed: bool = False,
     title: str | None = None,
     publisher: str | None = None,
 ) -> Page:
@@ -189,7 +189,7 @@ def page(
         By which rule.
     seed
         Of the learner.
-    on_spark
+    is_distributed
         Whether Spark read the reports.
     title
         Of the page; None names groups and columns.
@@ -202,7 +202,7 @@ def page(
         groups.names,
         control_reports=groups.control_reports,
         seed=seed,
-        on_spark=on_spark,
+        is_distributed=is_distributed,
     )
     headline, centers = _headline(groups), _table(groups)
     settings = _settings(groups, title, publisher) | {"code": code}
