@@ -38,9 +38,9 @@ __all__ = [
     "PrivateEstimator",
     "Spending",
     "box_of",
+    "entity_and_limit",
     "false_cell_level",
     "numeric_box",
-    "people_of",
     "promise_of",
     "read_promise",
     "written_promise",
@@ -131,8 +131,9 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return None
 
     def _rows(self, X: Any) -> Rows:
-        entity, limit = people_of(self.domain)
-        domain = self.domain if isinstance(X, Rows) and X.domain == self.domain else self.box
+        entity, limit = entity_and_limit(self.domain)
+        box = self.box  # refuses categories, whatever came
+        domain = self.domain if isinstance(X, Rows) and X.domain == self.domain else box
         rows = rows_of(
             X,
             domain,
@@ -140,10 +141,11 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             entity=entity,
             max_rows_per_person=limit,
         )
-        if rows.terms.max_rows_per_person != limit:
+        if (rows.terms.entity, rows.terms.max_rows_per_person) != (entity, limit):
             # Rows made elsewhere. With a limit, one row of a person may make room for another.
             raise InvalidSetting(
-                "Rows came that keep another number of rows a person than this promise covers.",
+                "Rows came that are limited for other people, or to another number of rows a "
+                "person, than this promise covers.",
                 "Give the same entity and max_rows_per_person in the schema that is the domain.",
             )
         if not rows.rereadable:
@@ -166,20 +168,20 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         share
             Of its budget, where the number has to be released.
         """
-        n_rows = spending.n_rows or self._known_size(spending.rows)
+        n_rows = spending.n_rows or self._known_size(spending)
         if n_rows is not None:
             return replace(spending, n_rows=n_rows)
         n_rows = spending.share(share).count_rows()
         return replace(spending.share(1 - share), n_rows=n_rows)
 
-    def _known_size(self, rows: Rows) -> int | None:
+    def _known_size(self, spending: "Spending") -> int | None:
         """The number of rows, where it is public: told from outside, or equal on both sides."""
         if self.n_public is not None:
             n_rows = whole_number(self.n_public)
             if n_rows is None or n_rows < 1:
                 raise InvalidSetting.of("n_public", "is no whole number from 1 up", 500)
             return n_rows
-        promise = self._promise()
+        promise, rows = spending.page.promise, spending.rows
         replaced = getattr(promise, "neighbours", None) == "replace-one"
         if replaced and _keeps_every_row(rows.terms):
             return max(1, rows.size())  # a constant of the mechanism: neighbours have as many rows
@@ -211,7 +213,7 @@ def promise_of(epsilon: Any, privacy: Any) -> Any:
     return privacy
 
 
-def people_of(domain: Box | Schema | None) -> tuple[str | None, int | None]:
+def entity_and_limit(domain: Box | Schema | None) -> tuple[str | None, int | None]:
     """The column that tells people apart, and how many rows of each are kept; None without."""
     if not isinstance(domain, Schema):
         return None, None
@@ -220,7 +222,7 @@ def people_of(domain: Box | Schema | None) -> tuple[str | None, int | None]:
 
 def with_rows_of_people(promise: Any, domain: Box | Schema | None) -> Any:
     """A promise for all rows that the domain lets a person have."""
-    limit = people_of(domain)[1] or 1
+    limit = entity_and_limit(domain)[1] or 1
     rows = getattr(promise, "rows", limit)
     if rows not in (1, limit):
         raise ConflictingSettings(
@@ -239,11 +241,15 @@ def numeric_box(domain: Box | Schema | None) -> Box:
         )
     if isinstance(domain, Box):
         return domain
-    if not isinstance(domain, Schema) or domain.categories:
+    if not isinstance(domain, Schema):
         raise InvalidDomain(
-            f"The domain is a {type(domain).__name__} of more than numbers."
-            if isinstance(domain, Schema)
-            else f"A {type(domain).__name__} came where a Box or a Schema belongs.",
+            f"A {type(domain).__name__} came where a Box or a Schema belongs.",
+            "Give the box of the numeric columns, e.g. Box(age=(0, 110)).",
+        )
+    if domain.categories or any(weight != 1 for weight in domain.weights.values()):
+        raise InvalidDomain(
+            "The domain is a schema with categories or weights; this method is for numbers that "
+            "count by the width of their bounds.",
             "Give the box of the numeric columns, e.g. schema.box.",
         )
     return domain.box
@@ -251,7 +257,7 @@ def numeric_box(domain: Box | Schema | None) -> Box:
 
 def written_promise(model: "PrivateEstimator") -> dict[str, Any]:
     """Who is protected, as saved models have it: flat, so that older folders still load."""
-    promise, (entity, limit) = model._promise(), people_of(model.domain)
+    promise, (entity, limit) = model._promise(), entity_and_limit(model.domain)
     return {
         "epsilon": plain(promise.epsilon) if hasattr(promise, "epsilon") else None,
         "delta": plain(promise.delta) if isinstance(promise, ApproxDP) else None,
@@ -261,15 +267,29 @@ def written_promise(model: "PrivateEstimator") -> dict[str, Any]:
     }
 
 
-def read_promise(settings: Mapping[str, Any], box: Box) -> dict[str, Any]:
-    """Parameters from settings that hold a ``written_promise``: the same, without its keys."""
+def read_promise(
+    settings: Mapping[str, Any], box: Box, guarantee: Guarantee | None = None
+) -> dict[str, Any]:
+    """Parameters from settings that hold a ``written_promise``: the same, without its keys.
+
+    Parameters
+    ----------
+    settings
+        As they were written.
+    box
+        The bounds that were written beside them.
+    guarantee
+        What was promised, for a model that may have promised nothing.
+    """
     rest = dict(settings)
     epsilon, delta = rest.pop("epsilon"), rest.pop("delta", None)
     neighbours = rest.pop("neighbours", "add-remove")
     entity, limit = rest.pop("entity", None), rest.pop("max_rows_per_person", None)
     if delta is not None:
         rest["privacy"] = ApproxDP(epsilon, delta, neighbours=neighbours)
-    elif epsilon is not None and neighbours != "add-remove":
+    elif epsilon is None and guarantee is not None:
+        rest["privacy"] = guarantee
+    elif neighbours != "add-remove":
         rest["privacy"] = PureDP(epsilon, neighbours=neighbours)
     else:
         rest["epsilon"] = epsilon

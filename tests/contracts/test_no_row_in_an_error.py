@@ -306,6 +306,13 @@ NUMBERS = ("--columns", "age,visits", "--domain")
 SMALL = ("--rows", "160", "--shadows", "1", "--repeats", "1")
 # Each verb, in several ways: its name, the files it reads, its words.
 VERBS = {
+    ("learn",): [
+        (
+            "learn",
+            ("reports",),
+            lambda at: ["learn", at.reports, "-k", 2, "-o", at.out],
+        ),
+    ],
     ("demo",): [("demo", ("ledger",), lambda at: ["demo", "--ledger", at.ledger])],
     ("version",): [("version", (), lambda at: ["version"])],
     ("cluster",): [
@@ -364,11 +371,6 @@ VERBS = {
                     at.out,
                 ]
             ),
-        ),
-        (
-            "learn",
-            ("reports",),
-            lambda at: ["learn", at.reports, "-k", 2, "-o", at.out],
         ),
         (
             "cluster over a model",

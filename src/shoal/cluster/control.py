@@ -7,7 +7,7 @@ import pyarrow as pa
 from sklearn.base import clone
 
 from shoal.cluster.totals import told_elsewhere
-from shoal.estimator import people_of
+from shoal.estimator import entity_and_limit
 
 __all__ = ["without_data"]
 
@@ -42,7 +42,7 @@ def without_data(model: Any, *, random_state: int = 0) -> Any:
     n = max(int(model.n_rows_ or 0), 1)
     middle = dict(zip(box.names, (box.low + box.high) / 2, strict=True))
     people = pa.table({name: np.full(n, place) for name, place in middle.items()})
-    entity, _ = people_of(model.domain)
+    entity, _ = entity_and_limit(model.domain)
     if entity is not None:
         people = people.append_column(entity, pa.array(np.arange(n)))
     with told_elsewhere():  # that nothing can be told is what it is for

@@ -1,15 +1,15 @@
 """What pages of clusterings share: settings, units, sentences, and code that does the same."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from pprint import pformat
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from shoal.estimator import people_of
+from shoal.estimator import entity_and_limit
 from shoal.pages.page import Line, bounds_text, promise_lines
-from shoal.privacy import ApproxDP
+from shoal.privacy import ApproxDP, Unprotected
 from shoal.privacy.exact import plain
 
 if TYPE_CHECKING:
@@ -90,12 +90,12 @@ def count_text(groups: int) -> str:
 
 def names_nobody(model: Any) -> bool:
     """Whether no column says whose a row is."""
-    return people_of(model.domain)[0] is None
+    return entity_and_limit(model.domain)[0] is None
 
 
 def unit_of(model: Any) -> str:
     """What is counted: people where each is known and has one row, else rows."""
-    entity, limit = people_of(model.domain)
+    entity, limit = entity_and_limit(model.domain)
     return "people" if entity is not None and limit == 1 else "rows"
 
 
@@ -123,21 +123,29 @@ def estimator_code(model: Any, first: str, **own: Any) -> str:
         "nonfinite": "drop" if model.nonfinite == "drop" else None,
         "random_state": model.random_state,
     }
-    more = "".join(
-        f"\n    {name}={value!r}," for name, value in options.items() if value is not None
-    )
+    given = {name: value for name, value in options.items() if value is not None}
+    more = "".join(f"\n    {name}={value!r}," for name, value in given.items())
     whose = _schema_code(model)
     return (
-        f"import shoal\n\nbox = {_box_code(model.box)}\n{whose}"
+        f"import shoal\n{_imports(given.values())}\nbox = {_box_code(model.box)}\n{whose}"
         f"model = shoal.{type(model).__name__}(\n"
         f"    {first}{_promise_code(model)}, domain={'schema' if whose else 'box'},{more}\n)\n"
         'model.fit("table.csv").save("model")'
     )
 
 
+def _imports(values: Iterable[Any]) -> str:
+    """Lines that import the classes of settings that are objects."""
+    kinds = sorted({(type(value).__module__, type(value).__name__) for value in values
+                    if hasattr(value, "get_params")})  # fmt: skip
+    return "".join(f"from {module.rpartition('.')[0]} import {name}\n" for module, name in kinds)
+
+
 def _promise_code(model: Any) -> str:
     """The parameter that says what is promised."""
     promise = model._promise()
+    if isinstance(promise, Unprotected):
+        return f"privacy=shoal.Unprotected({promise.reason!r})"
     amounts = [repr(plain(promise.epsilon))]
     if isinstance(promise, ApproxDP):
         amounts.append(repr(plain(promise.delta)))
@@ -150,7 +158,7 @@ def _promise_code(model: Any) -> str:
 
 def _schema_code(model: Any) -> str:
     """The line that says whose the rows are, where that is known."""
-    entity, limit = people_of(model.domain)
+    entity, limit = entity_and_limit(model.domain)
     if entity is None:
         return ""
     return f"schema = shoal.Schema.of_box(box, entity={entity!r}, max_rows_per_person={limit!r})\n"

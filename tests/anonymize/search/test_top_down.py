@@ -423,7 +423,7 @@ def test_the_gain_with_its_sign_turned_round_is_caught(adult, monkeypatch):
     def as_printed(score, of, unit, k):
         return -of.gain / (1 + np.maximum(0, of.before - of.after))
 
-    monkeypatch.setattr(greedy, "scored", as_printed)
+    monkeypatch.setattr(greedy, "score_candidates", as_printed)
     assert specialise(table, score="leteo").metrics.ncp > fixed + 0.1
 
 

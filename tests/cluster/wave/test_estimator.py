@@ -20,6 +20,7 @@ from shoal.errors import (
 from shoal.privacy import Ledger, PureDP, Unprotected
 from shoal.synopsis import AdaptiveGrid, UniformGrid
 
+EXACT = {"epsilon": None, "privacy": Unprotected("Exact counts.")}
 PLAIN = Unprotected("Exact counts, to compare with.")
 
 RNG = np.random.default_rng(0)
@@ -82,7 +83,7 @@ def test_people_with_many_rows_are_protected_together():
 
 def test_the_order_of_rows_changes_nothing():
     shuffled = np.random.default_rng(5).permutation(BLOBS)
-    for settings in ({}, {"method": "privthrem", "cells": 16}, {"epsilon": None}):
+    for settings in ({}, {"method": "privthrem", "cells": 16}, EXACT):
         first, second = (private(**settings).fit(rows) for rows in (BLOBS, shuffled))
         assert (first.noisy_counts_ == second.noisy_counts_).all()
         assert (first.cell_labels_ == second.cell_labels_).all()
@@ -142,8 +143,8 @@ def test_sizes_and_boxes_describe_the_clusters():
 
 @pytest.mark.parametrize("wavelet", ["db2", "sym4", "bior2.2"])
 def test_longer_filters_find_the_blobs_too(wavelet):
-    for epsilon in (None, 2):
-        model = private(wavelet=wavelet, level=1, cells=48, epsilon=epsilon).fit(BLOBS)
+    for promise in (EXACT, {"epsilon": 2}):
+        model = private(wavelet=wavelet, level=1, cells=48, **promise).fit(BLOBS)
         truth = np.repeat([0, 1], 2000)
         assert adjusted_rand_score(truth, model.predict(BLOBS)) > 0.8
         assert model.cluster_sizes_.sum() == pytest.approx(4000, rel=0.25)
@@ -218,7 +219,7 @@ def test_synopses_of_unequal_cells_and_rules_that_need_counts_are_refused():
 @pytest.mark.parametrize(
     "settings",
     [{}, {"method": "privthr", "level": 1, "cells": (16, 12)}, {"wavelet": "db2", "level": 1},
-     {"epsilon": None}],
+     EXACT],
     ids=str,
 )  # fmt: skip
 def test_a_kept_model_is_the_same_again(settings, tmp_path):

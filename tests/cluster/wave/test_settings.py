@@ -84,11 +84,11 @@ def test_a_setting_outside_its_range_is_refused(wrong):
     [
         {"selector": Percentile(context=True)},
         {"selector": Percentile(rule="posterior"), "level": 1, "wavelet": "db2"},
-        {"selector": Percentile(rule="posterior"), "epsilon": None},
+        {"selector": Percentile(rule="posterior"), "epsilon": None, "privacy": PLAIN},
         {"selector": Percentile(rule="posterior"), "method": "baseline"},
         {"method": "privqt", "selector": "persistence"},
         {"method": PrivQT(), "selector": Persistence()},
-        {"method": "privthr", "epsilon": None},
+        {"method": "privthr", "epsilon": None, "privacy": PLAIN},
         {"cells": 2**13, "selector": "persistence"},
         {"cells": 2**13, "wavelet": "db2", "level": 1},
         {"cells": 2**13, "method": "privqt"},
@@ -155,7 +155,7 @@ def test_nothing_is_written_for_what_is_refused():
 @pytest.mark.parametrize(
     ("settings", "selector"),
     [
-        ({"epsilon": None}, "percentile"),
+        ({"epsilon": None, "privacy": PLAIN}, "percentile"),
         ({}, "auto"),
         ({"method": "privthr"}, "percentile"),
         ({"domain": Box.unit(5)}, "density"),

@@ -86,7 +86,7 @@ def resolve_score(score: str, suppression: float) -> ScoreName:
 
     Examples
     --------
-    >>> resolve_score("auto", 0), resolved("auto", 0.02), resolved("leteo", 0)
+    >>> resolve_score("auto", 0), resolve_score("auto", 0.02), resolve_score("leteo", 0)
     ('sq', 'ncp-rows', 'leteo')
     """
     if score == "auto":
@@ -108,7 +108,7 @@ def score_candidates(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -
     Examples
     --------
     >>> two = Candidates(np.array([6.0, 4.0]), np.zeros(2), np.zeros(2, int), 9, np.array([4, 8]))
-    >>> score_candidates("sq", two, "rows", 2).tolist(), scored("sq", two, "k", 2).round(2).tolist()
+    >>> score_candidates("sq", two, "rows", 2).tolist(), score_candidates("sq", two, "k", 2).round(2).tolist()
     ([1.0, 2.0], [1.71, 2.67])
     """
     if unit not in get_args(LossUnit):

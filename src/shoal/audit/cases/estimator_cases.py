@@ -239,6 +239,11 @@ class _Gate:
         self._page = page
         self.left: list[Any] = []
 
+    @property
+    def promise(self) -> Guarantee:
+        """As ``Page.promise``."""
+        return self._page.promise
+
     def release(self, *arguments: Any, **named: Any) -> Any:
         """As ``Page.release``."""
         out = self._page.release(*arguments, **named)

@@ -297,7 +297,7 @@ class PrivateKMeans(CentroidClusterer):
     @classmethod
     def _parameters(cls, settings: Mapping[str, Any], box: Box) -> dict[str, Any]:
         """Back from ``_settings``."""
-        params = read_method(read_promise(settings, box))
+        params = read_method(read_promise(settings, box), box)
         if isinstance(params["n_clusters"], list):
             params["n_clusters"] = tuple(params["n_clusters"])
         return params
@@ -310,7 +310,7 @@ class PrivateKMeans(CentroidClusterer):
 
     def _count_rows(self, spending: Spending) -> tuple[int, Fraction, NoiseSum | None]:
         """The number of rows, the share of the budget that is left, and the noise in the number."""
-        known = self._known_size(spending.rows)
+        known = spending.n_rows or self._known_size(spending)
         if known is not None:
             return known, Fraction(1), None
         share = spending.share(ROW_COUNT_SHARE)

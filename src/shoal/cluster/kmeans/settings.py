@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from sklearn.base import clone
 
+from shoal.cluster.kmeans.plan import FEW_AXES, MOST_CELLS
+from shoal.domain import Box
 from shoal.domain.view import MOST_AXES
 from shoal.engine.mllib import check_session
 from shoal.errors import (
@@ -42,7 +44,15 @@ SYNOPSES: dict[str, type[Synopsis]] = {
     "uniform-grid": UniformGrid,
     "privtree": PrivTree,
 }
-_NOT_OF_A_METHOD = ("epsilon", "privacy", "domain", "n_public", "ledger", "random_state")
+_NOT_OF_A_METHOD = (
+    "epsilon",
+    "privacy",
+    "domain",
+    "n_public",
+    "nonfinite",
+    "ledger",
+    "random_state",
+)
 _LEAST_DELTA = Fraction(1, 10**95)  # steps divide it, and Gaussian noise goes down to 1e-100
 
 
@@ -71,9 +81,9 @@ def counts_of(n_clusters: int | Sequence[int]) -> tuple[int, ...]:
 def check_settings(model: Any, domain: object) -> None:
     """Refuse what cannot work, whatever the rows."""
     counts = counts_of(model.n_clusters)
-    check_method(model.method)
-    check_clusterer(model.spark_kmeans)
     _check_domain(domain)
+    check_method(model.method, domain)
+    check_clusterer(model.spark_kmeans)
     own_steps = model.method in WITH_OWN_STEPS
     if own_steps and len(counts) > 1:
         raise InvalidSetting(
@@ -84,21 +94,29 @@ def check_settings(model: Any, domain: object) -> None:
         )
     if isinstance(model.privacy, ApproxDP) and (own_steps or not model.refine):
         raise InvalidSetting(
-            setting("delta")
-            + " came, and nothing would use it: it buys Gaussian noise for refining steps.",
+            "The promise has a "
+            + setting("delta")
+            + ", and nothing would use it: it buys Gaussian noise for refining steps.",
             "Leave it out, or use " + _with_steps(own_steps) + ".",
         )
 
 
-def check_method(method: object) -> None:
-    """Refuse a method there is not, and a synopsis with a promise of its own."""
-    if isinstance(method, Synopsis):
-        if any(getattr(method, name) is not None for name in _NOT_OF_A_METHOD):
+def check_method(method: object, domain: Any) -> None:
+    """Refuse a method there is not, a synopsis with a promise of its own, and wrong settings."""
+    if type(method) in SYNOPSES.values():
+        usual: Any = type(method)()
+        if any(getattr(method, name) != getattr(usual, name) for name in _NOT_OF_A_METHOD):
             raise ConflictingSettings(
                 "The synopsis that is the method has a promise, bounds, a ledger or a seed of its "
                 "own.",
                 "Give these to PrivateKMeans, e.g. method=AdaptiveGrid(consistency=False).",
             )
+        synopsis_of_method(method)._check_settings(numeric_box(domain))
+    elif isinstance(method, Synopsis):
+        raise InvalidSetting(
+            setting("method") + f" is a {type(method).__name__}, which could not be saved.",
+            "Give an AdaptiveGrid, a UniformGrid or a PrivTree.",
+        )
     elif method not in METHODS:
         raise InvalidSetting.of(
             "method", f"is neither a synopsis nor one of {', '.join(map(repr, METHODS))}", "auto"
@@ -131,12 +149,20 @@ def written_method(method: Any) -> dict[str, Any]:
     return written | ({"method_settings": own} if own else {})
 
 
-def read_method(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters from settings that hold a ``written_method``: the same, without its keys."""
+def read_method(settings: Mapping[str, Any], box: Box) -> dict[str, Any]:
+    """Parameters from settings that hold a ``written_method``: the same, without its keys.
+
+    Older versions had settings of the cells with "auto" and "hybrid" too. Up to five columns
+    "auto" is such a grid; beyond, and for "hybrid", they are left out.
+    """
     rest = dict(settings)
     method, consistency = rest.pop("method", "auto"), rest.pop("consistency", True)
     own = {"negative": rest.pop("negative", "norm-cut"), **rest.pop("method_settings", {})}
-    if (consistency, own) == (True, {"negative": "norm-cut"}) or method in WITH_OWN_STEPS:
+    if method == "auto" and box.d <= FEW_AXES:
+        own["max_cells"] = MOST_CELLS
+    elif method not in SYNOPSES:
+        return rest | {"method": method}
+    if (consistency, own["negative"], len(own)) == (True, "norm-cut", 1 + (method == "auto")):
         return rest | {"method": method}
     kind = SYNOPSES.get(method, AdaptiveGrid)
     flat = {"consistency": consistency} if kind is AdaptiveGrid else {}

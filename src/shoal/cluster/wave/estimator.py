@@ -266,7 +266,7 @@ class WaveCluster(FittedWave):
         What is left to spend, with the number; and the law of its noise, if it has any.
         """
         is_needed = settings.needs_row_count
-        n_rows = self._known_size(spending.rows)
+        n_rows = spending.n_rows or self._known_size(spending)
         if n_rows is not None or not is_needed:
             return replace(spending, n_rows=n_rows), None
         if not settings.is_private:

@@ -84,7 +84,7 @@ class Method(Options):
 
 
 class Plain(Method):
-    """WaveCluster without noise: what ``epsilon=None`` stands for."""
+    """WaveCluster without noise, under ``privacy=Unprotected(...)``."""
 
     def release(self, spending: Spending, counts: Integers, transform: Transform) -> NoisyGrid:
         """Release the coefficients as they are, under a guarantee that says so."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from shoal.cluster.wave.transform import block_sums
+from shoal.errors import PromiseExceeded
 from shoal.privacy import Unprotected
 
 __all__ = [
@@ -166,6 +167,13 @@ class NoNoise:
     """The mechanism that releases a value as it is, under a guarantee that says so."""
 
     guarantee: Unprotected
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.guarantee, Unprotected):
+            raise PromiseExceeded(
+                f"Exact counts came to a page of {self.guarantee}.",
+                "Give the method noise, or open a page of Unprotected.",
+            )
 
     def release(self, value: Any, rng: np.random.Generator) -> Any:
         """Return the value."""

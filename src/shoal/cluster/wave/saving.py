@@ -16,6 +16,7 @@ from shoal.cluster.wave.settings import option_name
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid
 from shoal.estimator import read_promise, written_promise
+from shoal.privacy import guarantee_of
 from shoal.synopsis.folder import box_from
 
 __all__ = [
@@ -186,7 +187,8 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
         As ``tables`` made them.
     """
     box = box_from(document["domain"])
-    model.set_params(**read_promise(grouped_settings(document["settings"]), box))
+    guarantee = guarantee_of(document["guarantee"])
+    model.set_params(**read_promise(grouped_settings(document["settings"]), box, guarantee))
     grid, cells = Grid(box, document["grid"]), tables[CELLS]
     transform = Transform(grid.shape, model.level, model.wavelet)
     dense = cells.num_rows == np.prod(transform.shape_out, dtype=object) and box.d <= 3

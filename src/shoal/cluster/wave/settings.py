@@ -54,7 +54,7 @@ class Settings:
     Parameters
     ----------
     method
-        Its own settings checked; ``Plain`` without epsilon.
+        Its own settings checked; ``Plain`` where nothing is promised.
     cells
         Cells along each axis, or "auto".
     level
@@ -163,7 +163,7 @@ def _resolve_method(model: Any) -> Method:
     if model.is_private:
         return method
     if not isinstance(method, Block):
-        message = setting("method", option_name(method)) + " came without " + setting("epsilon")
+        message = setting("method", option_name(method)) + " came with a promise of nothing"
         _conflict(message, "Give it a budget: " + setting("epsilon", 1.0))
     return Plain()
 
