@@ -102,7 +102,8 @@ class ScoredRows:
 def _scale_of(model: Any) -> Callable[[Any], Matrix]:
     if (units := getattr(model, "units_", None)) is not None:
         return lambda X: np.asarray(X / units)
-    if (box := getattr(model, "domain", None)) is not None:
+    box = getattr(model, "box", None) or getattr(model, "domain", None)
+    if box is not None:
         return lambda X: box.scale(box.clip(X), -1, 1)
     return np.asarray
 

@@ -108,8 +108,10 @@ def score_candidates(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -
     Examples
     --------
     >>> two = Candidates(np.array([6.0, 4.0]), np.zeros(2), np.zeros(2, int), 9, np.array([4, 8]))
-    >>> score_candidates("sq", two, "rows", 2).tolist(), score_candidates("sq", two, "k", 2).round(2).tolist()
-    ([1.0, 2.0], [1.71, 2.67])
+    >>> score_candidates("sq", two, "rows", 2).tolist()
+    [1.0, 2.0]
+    >>> score_candidates("sq", two, "k", 2).round(2).tolist()
+    [1.71, 2.67]
     """
     if unit not in get_args(LossUnit):
         raise InvalidSetting(f"There is no loss unit {unit!r}.", "Choose rows, k or bits.")
