@@ -266,7 +266,7 @@ def describe(labels: Sequence[str], leaves: Sequence[int], quoted: bool) -> str:
 
     Examples
     --------
-    >>> told(["Bern"], [7], True), describe(["Bern", "Basel"], [7, 9], False)
+    >>> describe(["Bern"], [7], True), describe(["Bern", "Basel"], [7, 9], False)
     ("'Bern'", 'leaf 7, leaf 9')
     """
     if quoted:
