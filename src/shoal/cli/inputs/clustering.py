@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from shoal.cli.flags import Flags, Hints
-from shoal.errors import InvalidSetting, NotFinite, TooFewRows
+from shoal.errors import InvalidSetting, NotFinite
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
@@ -35,7 +35,6 @@ __all__ = [
 MOST_CLUSTERS = 10_000
 _HINTS: Hints = {
     NotFinite: "Fill those values, remove the rows, or leave them out with --drop.",
-    TooFewRows: "Collect more reports, or ask for fewer groups with -k.",
 }
 _KMEANS = Flags({"privacy": "--delta"}, {("method", "auto"): "--method kmeans"}, _HINTS)
 _WAVES = Flags(names={"method": "--variant"}, hints=_HINTS)
@@ -78,8 +77,6 @@ class Options:
     drop: bool = False
     ledger: Path | None = None
     seed: int | None = None
-    title: str | None = None
-    publisher: str | None = None
     waves: WaveOptions = WaveOptions()
 
     @property

@@ -23,7 +23,7 @@ from shoal.cli.options import (
     Title,
 )
 from shoal.cli.output import Output, Progress
-from shoal.errors import InvalidSetting, NotAReport
+from shoal.errors import InvalidSetting, NotAReport, TooFewRows
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from shoal.randomness import Randomness
 
 __all__ = ["learn"]
+
+FLAGS = Flags(hints={TooFewRows: "Collect more reports, or ask for fewer groups with -k."})
 
 METHODS = ("auto", "em", "mixture", "posterior-means", "moments", "blend", "plain", "grid")
 
@@ -96,7 +98,7 @@ def learn(
     rule = choose or "elbow"
     _check_method(method)
     check_replaceable(output)
-    with say.progress(5) as progress, Flags().shown(), whole_folder(output, overwrite) as part:
+    with say.progress(5) as progress, FLAGS.shown(), whole_folder(output, overwrite) as part:
         with engines.table(reports, progress) if engines.is_distributed else nullcontext() as frame:
             learnt = _learn(reports, frame, method, n_clusters, rule, seed, progress)
         progress.step("Writing the page")

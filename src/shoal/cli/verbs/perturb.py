@@ -60,6 +60,8 @@ FLAGS = Flags(
         (InvalidDomain, "degrees"): _GEO,
         (DimensionMismatch, "too many columns"): "Choose fewer with --columns, or use "
         "--mechanism nd-laplace.",
+        (DimensionMismatch, "columns"): "Choose as many with --columns, or use "
+        "--mechanism nd-laplace.",
     },
 )
 

@@ -242,7 +242,7 @@ class NDLaplace:
                 f"{type(self).__name__} is for {self._fixed_d} columns; domain or scale have "
                 f"{self.space.d}.",
                 "Use NDLaplace, or choose the columns.",
-                reason="too many columns",
+                reason="columns",
             )
 
     def _check_cells(self) -> None:

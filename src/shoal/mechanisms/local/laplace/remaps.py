@@ -112,8 +112,8 @@ def snap(domain: Box, nodes: int | Sequence[int]) -> Snap:
     whole = each.dtype.kind in "iu" and each.shape in ((1,), (domain.d,))
     if not whole or each.min() < 2:
         raise InvalidSetting(
-            setting("nodes")
-            + f" is no whole number from 2 up, nor one for each of {domain.d} columns.",
+            "The nodes that reports go to are no whole number from 2 up, nor one for each of "
+            f"{domain.d} columns.",
             "E.g. snap(domain, nodes=16).",
         )
     return Snap(domain, tuple(np.broadcast_to(each, domain.d).tolist()))
