@@ -135,3 +135,29 @@ def test_what_is_written_of_a_promise_is_read_back():
         again = PrivateKMeans(2, **read_promise(written_promise(model), BOX))
         assert again._promise() == model._promise()
         assert again.domain == model.domain
+
+
+def test_rows_of_categories_weights_and_other_peoples_limits_are_refused_before_a_payment():
+    columns = {"x0": {"low": 0, "high": 1}, "x1": {"low": 0, "high": 1}}
+    mixed = Schema.of({"version": 1, "columns": columns | {"sex": {"values": ["F", "M"]}}})
+    table = {"x0": X[:, 0], "x1": X[:, 1], "sex": ["F"] * 300, "who": np.arange(300)}
+    weighted = Schema.of({"version": 1, "columns": columns | {"x1": columns["x1"] | {"weight": 5}}})
+    ledger = Ledger()
+    for domain, rows in ((mixed, rows_of(table, mixed)), (weighted, X)):
+        with pytest.raises(InvalidDomain):
+            UniformGrid(epsilon=1, domain=domain, ledger=ledger).fit(rows)
+    others = rows_of(table, BOX, entity="sex", max_rows_per_person=2)
+    domain = Schema.of_box(BOX, entity="who", max_rows_per_person=2)
+    with pytest.raises(InvalidSetting):
+        UniformGrid(epsilon=1, domain=domain, ledger=ledger).fit(others)
+    assert ledger.entries().num_rows == 0
+
+
+def test_the_page_says_who_is_compared_and_not_the_estimator():
+    page = Ledger().open(PureDP(1), by="test")
+    grid = UniformGrid(privacy=REPLACED, domain=BOX)
+    grid.spend(Spending(rows_of(X, BOX), page, page.budget, Randomness(1)))
+    assert grid.n_rows_ != 300
+    page = Ledger().open(PureDP(1), by="test")
+    UniformGrid(domain=BOX).spend(Spending(rows_of(X, BOX), page, page.budget, Randomness(1)))
+    assert page.total().epsilon == 1

@@ -4,9 +4,9 @@ import pytest
 from shoal.cluster import PrivateKMeans
 from shoal.cluster.kmeans.settings import check_settings, counts_of
 from shoal.domain import Box, Schema
-from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, TooLarge
+from shoal.errors import BadInput, InvalidBudget, InvalidDomain, InvalidSetting, TooLarge
 from shoal.privacy import ApproxDP, Ledger
-from shoal.synopsis import UniformGrid
+from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
 
 
 def model(n_clusters=3, **settings):
@@ -58,4 +58,24 @@ def test_a_delta_that_no_step_can_use_costs_nothing(epsilon, delta):
     settings = {"privacy": ApproxDP(epsilon, delta), "domain": Box.unit(8), "random_state": 7}
     with pytest.raises(InvalidBudget):
         PrivateKMeans(2, ledger=ledger, **settings).fit(np.zeros((50, 8)))
+    assert ledger.entries().num_rows == 0
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        AdaptiveGrid(negative="bogus"),
+        UniformGrid(cells=(4, 4, 4)),
+        UniformGrid(cells=100_000),
+        PrivTree(max_cells=-1),
+        AdaptiveGrid(nonfinite="drop"),
+    ],
+    ids=str,
+)
+def test_a_synopsis_with_wrong_settings_is_refused_before_anything_is_paid(method):
+    ledger = Ledger()
+    with pytest.raises(BadInput):
+        PrivateKMeans(2, epsilon=1, domain=Box.unit(2), method=method, ledger=ledger).fit(
+            np.zeros((50, 2))
+        )
     assert ledger.entries().num_rows == 0

@@ -10,14 +10,18 @@ import shoal
 from shoal.cluster import WaveCluster
 from shoal.cluster.wave import Percentile
 from shoal.domain import Box, Schema
+from shoal.engine import rows_of
 from shoal.errors import (
     BudgetExceeded,
     ConflictingSettings,
     DimensionMismatch,
     InvalidBudget,
     NotFinite,
+    PromiseExceeded,
 )
+from shoal.estimator import Spending
 from shoal.privacy import Ledger, PureDP, Unprotected
+from shoal.randomness import Randomness
 from shoal.synopsis import AdaptiveGrid, UniformGrid
 
 EXACT = {"epsilon": None, "privacy": Unprotected("Exact counts.")}
@@ -308,3 +312,12 @@ def test_curved_shapes_are_told_apart(shape, epsilon):
 def test_forgetting_the_promise_is_an_error_and_not_a_release_of_exact_counts():
     with pytest.raises(InvalidBudget, match="epsilon"):
         WaveCluster(domain=UNIT).fit(BLOBS)
+
+
+def test_exact_counts_never_leave_by_a_page_that_promises():
+    ledger = Ledger()
+    page = ledger.open(PureDP(1), by="test")
+    plain = WaveCluster(privacy=PLAIN, domain=UNIT, cells=16)
+    with pytest.raises(PromiseExceeded):
+        plain.spend(Spending(rows_of(BLOBS, UNIT), page, page.budget, Randomness(1)))
+    assert ledger.entries().num_rows == 0
