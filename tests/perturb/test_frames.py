@@ -49,7 +49,9 @@ def test_a_remap_moves_a_frames_reports_as_it_moves_those_of_an_array(frame, rem
 def test_a_prior_is_learnt_from_a_sample_of_very_many_reports(frame, monkeypatch):
     monkeypatch.setattr(frames, "SAMPLE", 50)
     learnt = []
-    monkeypatch.setattr(frames, "with_learnt_prior", lambda _, reports: learnt.append(reports) or TOWNS)
+    monkeypatch.setattr(
+        frames, "with_learnt_prior", lambda _, reports: learnt.append(reports) or TOWNS
+    )
     moved, _ = drawn(frame, bayes_remap("em"))
     assert len(learnt[0].values) == 50
     assert len(moved) == 300

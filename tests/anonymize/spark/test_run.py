@@ -193,9 +193,7 @@ def test_people_are_held_against_earlier_releases_of_either_engine(spark, tmp_pa
 def test_more_people_than_may_come_to_the_driver_are_refused(spark, tmp_path):
     asked = policy(tmp_path, privacy={"entity": "id"}, search={"restarts": 0})
     few = SparkTable(spark.createDataFrame(people()), 399)
-    with pytest.raises(
-        TooLarge, match="400 people", check=lambda error: error.reason == "people"
-    ):
+    with pytest.raises(TooLarge, match="400 people", check=lambda error: error.reason == "people"):
         run_policy(asked, few)
     assert not list(tmp_path.iterdir())
 
