@@ -92,7 +92,8 @@ assert loaded() == [], loaded()
 
 
 def test_no_twin_is_loaded_unless_one_is_named():
-    subprocess.run([sys.executable, "-c", SOUND], check=True, capture_output=True)
+    done = subprocess.run([sys.executable, "-c", SOUND], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_no_form_is_lost():

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.wave.fitted import FittedWave
 from shoal.cluster.wave.methods import Block, Method, ThresholdMethod, count_blocks
-from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
+from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid, NoNoise
 from shoal.cluster.wave.segmentation import Clustering, Connectivity
 from shoal.cluster.wave.selectors import Percentile, Selector
 from shoal.cluster.wave.settings import Cells, MethodName, SelectorName, Settings
@@ -211,6 +211,8 @@ class WaveCluster(FittedWave):
     def spend(self, spending: Spending) -> Self:
         """Do the work of ``fit`` with what somebody else opened: his rows, page and budget."""
         settings = Settings.of(self, spending.box)
+        if not settings.is_private:
+            NoNoise(spending.budget)  # refuses a page that promises, before a row is read
         method, selector = settings.method, settings.selector
         connectivity, min_cells = settings.connectivity, settings.min_cells
         # 1. Count the rows, where the number of cells or a level depends on it.

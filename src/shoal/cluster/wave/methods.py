@@ -18,6 +18,7 @@ from shoal.cluster.wave.thresholds import positive_quantile
 from shoal.cluster.wave.transform import FINE, Transform
 from shoal.domain import Grid, SparseCounts
 from shoal.engine import Rows
+from shoal.errors import ConflictingSettings, setting
 from shoal.estimator import Spending, false_cell_level
 from shoal.mechanisms import Exponential, Geometric, Intervals
 from shoal.privacy import PureDP
@@ -80,7 +81,10 @@ class Method(Options):
 
     def release_sparse(self, spending: Spending, counts: SparseCounts) -> SparseCounts:
         """Release occupied cells of a grid of far more cells than rows; few methods can."""
-        raise NotImplementedError
+        raise ConflictingSettings(
+            f"{type(self).__name__} needs all cells of a grid, and there are too many to make.",
+            "Use " + setting("method", "block") + ", fewer cells or fewer columns.",
+        )
 
 
 class Plain(Method):
@@ -194,7 +198,27 @@ class PrivQT(ThresholdMethod):
         return positive_quantile(noisy.values, float(p))
 
 
-class PrivTHR(ThresholdMethod):
+class DividedBudget(ThresholdMethod):
+    """A part of the budget for the cells, and the rest for what finds the threshold.
+
+    Parameters
+    ----------
+    alpha
+        The share of the budget for the cells.
+    noise
+        On the cells: "laplace" or "geometric".
+    """
+
+    def __init__(self, alpha: Any, *, noise: CellNoise = "laplace") -> None:
+        super().__init__(noise=noise)
+        self.alpha = alpha
+
+    def release(self, spending: Spending, counts: Integers, transform: Transform) -> NoisyGrid:
+        """Release the coefficients of noisy cells for ``alpha`` of the budget."""
+        return super().release(spending.share(self.alpha), counts, transform)  # [P6] [P9]
+
+
+class PrivTHR(DividedBudget):
     """PrivTHR: a noisy number of empty coefficients says how many positives are only noise.
 
     In the paper one row is taken to change the number of empty coefficients by 1, which holds for
@@ -209,13 +233,7 @@ class PrivTHR(ThresholdMethod):
     """
 
     def __init__(self, alpha: Any = 0.9, *, noise: CellNoise = "laplace") -> None:
-        super().__init__(noise=noise)
-        self.alpha = alpha
-
-    def release(self, spending: Spending, counts: Integers, transform: Transform) -> NoisyGrid:
-        """Release the coefficients of noisy cells for ``alpha`` of the budget."""
-        on_cells = spending.share(self.alpha)  # [P6]
-        return release_noisy_cells(on_cells, counts, transform, self.noise)
+        super().__init__(alpha, noise=noise)
 
     def release_threshold(
         self,
@@ -233,7 +251,7 @@ class PrivTHR(ThresholdMethod):
         return positive_quantile(noisy.values, float(p), drop=round(noisy_empty / 2))
 
 
-class PrivTHREM(ThresholdMethod):
+class PrivTHREM(DividedBudget):
     """PrivTHREM, corrected: the threshold by the exponential mechanism, on a public lattice.
 
     Corrected here: the range ends at the largest *noisy* coefficient, an interval counts once for
@@ -248,13 +266,7 @@ class PrivTHREM(ThresholdMethod):
     """
 
     def __init__(self, alpha: Any = 0.7, *, noise: CellNoise = "laplace") -> None:
-        super().__init__(noise=noise)
-        self.alpha = alpha
-
-    def release(self, spending: Spending, counts: Integers, transform: Transform) -> NoisyGrid:
-        """Release the coefficients of noisy cells for ``alpha`` of the budget."""
-        on_cells = spending.share(self.alpha)  # [P9]
-        return release_noisy_cells(on_cells, counts, transform, self.noise)
+        super().__init__(alpha, noise=noise)
 
     def release_threshold(
         self,

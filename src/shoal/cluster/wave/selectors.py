@@ -34,6 +34,7 @@ from shoal.cluster.wave.thresholds import (
     posterior_cells,
 )
 from shoal.domain import SparseCounts
+from shoal.errors import ConflictingSettings, setting
 
 __all__ = [
     "AUTO_CELLS",
@@ -92,7 +93,10 @@ class Selector(Options):
         n_rows
             The number of rows, public or released.
         """
-        raise NotImplementedError
+        raise ConflictingSettings(
+            f"{type(self).__name__} needs all cells of a grid, and there are too many to make.",
+            "Use " + setting("selector", "density") + ", fewer cells or fewer columns.",
+        )
 
 
 class Auto(Selector):
