@@ -18,8 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.data.encode import owners
-from shoal.engine.pool import thread_count
-from shoal.engine.rows import Block
+from shoal.engine.rows import Block, thread_count
 from shoal.engine.scratch import private_file, scratch
 from shoal.engine.screen import Screen
 from shoal.errors import CannotWrite

@@ -2,7 +2,9 @@
 
 import secrets
 import weakref
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from typing import Literal, TypeVar, overload
@@ -15,20 +17,29 @@ from shoal.data import Source, source_of
 from shoal.data.memory import ReaderSource
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import people
-from shoal.engine.checks import add_checked, check_columns, check_partition, integers_of
 from shoal.engine.counting import CellsOf, SparseTotal
 from shoal.engine.duckdb import group_sizes
 from shoal.engine.mapped import LocalMapped
-from shoal.engine.pool import ahead, thread_count
-from shoal.engine.rows import Block, Integers, Kernel, Mapper, Tally, Terms
+from shoal.engine.rows import (
+    Block,
+    Integers,
+    Kernel,
+    Mapper,
+    Tally,
+    Terms,
+    add_checked,
+    integers_of,
+    thread_count,
+)
 from shoal.engine.sample import Sample
 from shoal.engine.scratch import scratch
 from shoal.engine.screen import Screen, Sifted
 from shoal.errors import UnreadableTable
 
-__all__ = ["BLOCK_ROWS", "LocalRows"]
+__all__ = ["BLOCK_ROWS", "LocalRows", "map_ahead"]
 
 BLOCK_ROWS = 65_536  # four columns of them lie in a core's cache
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -90,7 +101,7 @@ class LocalRows:
     def count(self, partition: Partition, sparse: Literal[True]) -> SparseCounts: ...
     def count(self, partition: Partition, sparse: bool = False) -> Integers | SparseCounts:
         """Rows in each cell; sparse, only the cells that have any."""
-        check_partition(partition, self._screen, dense=not sparse)
+        self._screen.check_partition(partition, dense=not sparse)
         if sparse:
             occupied = SparseTotal()
             for keys in self.each(CellsOf(partition)):
@@ -111,7 +122,7 @@ class LocalRows:
 
     def sizes(self, columns: Sequence[str]) -> pa.Table:
         """How many rows share each combination of values, as column ``n``, in rising order."""
-        check_columns(columns, self._screen, self._source.names)
+        self._screen.check_columns(columns, self._source.names)
         return group_sizes(self.each(lambda block: block), columns, self._screen)
 
     def map(self, kernel: Mapper, names: Iterable[str]) -> LocalMapped:
@@ -161,7 +172,7 @@ class LocalRows:
 
         total = Tally()
         batches = source.batches(sift.columns, self._block_rows)
-        for tally, results in ahead(step, batches, thread_count()):
+        for tally, results in map_ahead(step, batches, thread_count()):
             total += tally
             self._progress(total.read)
             yield from results
@@ -190,3 +201,29 @@ class LocalRows:
 
 def _ignore(rows: int) -> None:
     """Nobody watches."""
+
+
+def map_ahead(
+    work: Callable[[Item], Result], items: Iterable[Item], threads: int
+) -> Iterator[Result]:
+    """``map(work, items)``, in order, worked ahead by threads; NumPy lets them run side by side.
+
+    At most ``threads + 1`` items are in memory, however slowly results are taken.
+
+    Examples
+    --------
+    >>> list(map_ahead(abs, [-1, -2, -3], threads=2))
+    [1, 2, 3]
+    """
+    waiting: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="shoal") as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

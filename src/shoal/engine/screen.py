@@ -1,6 +1,6 @@
 """What a batch goes through before a kernel sees it, and what is counted on the way."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -10,11 +10,26 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.data import encode
-from shoal.domain import Box, Categories, Schema
+from shoal.data.column_names import listed
+from shoal.domain import Box, Categories, Partition, Schema
 from shoal.engine.rows import Block, Tally, Terms
-from shoal.errors import EntityMissing, NotFinite, OutsideDomain, setting
+from shoal.errors import (
+    DimensionMismatch,
+    DuplicateColumn,
+    EntityMissing,
+    InvalidDomain,
+    InvalidSetting,
+    NotFinite,
+    OutsideDomain,
+    TooLarge,
+    UnknownBounds,
+    UnknownColumn,
+    setting,
+)
 
-__all__ = ["Screen", "Sifted", "Tally"]
+__all__ = ["MAX_DENSE_CELLS", "Screen", "Sifted", "Tally"]
+
+MAX_DENSE_CELLS = 2**24  # 128 MiB of counts
 
 
 class Sifted(NamedTuple):
@@ -58,8 +73,8 @@ class Screen:
 
     def empty(self) -> Block:
         """A block of no rows."""
-        width, listed = len(self.numbers), len(self.categories)
-        return Block(np.empty((0, width)), np.empty((0, listed), dtype=np.int32))
+        codes = np.empty((0, len(self.categories)), dtype=np.int32)
+        return Block(np.empty((0, len(self.numbers))), codes)
 
     def __call__(self, batch: pa.RecordBatch) -> Sifted:
         """The rows of a batch that are admitted."""
@@ -114,6 +129,54 @@ class Screen:
                 f"{tally.nobody} of {tally.read} rows have nothing, or a mark such as NA, in "
                 f"{self.terms.entity!r}, so they belong to nobody.",
                 "Fill in whose they are, or remove them: a person's share cannot be limited else.",
+            )
+
+    def check_partition(self, partition: Partition, dense: bool) -> None:
+        """Check that a partition is one of these rows, and not too fine for a dense count."""
+        if dense and partition.size > MAX_DENSE_CELLS:
+            raise TooLarge(
+                f"{partition.size} cells are more than the {MAX_DENSE_CELLS} a dense count may "
+                "have.",
+                "Count with " + setting("sparse", True) + ", or use fewer cells.",
+                reason="cells",
+            )
+        box = getattr(partition, "box", None)
+        if box is not None:
+            self._check_box(box)
+        partition.keys(self.empty().numbers)  # a width that does not fit raises here
+
+    def check_columns(self, columns: Sequence[str], available: Sequence[str]) -> None:
+        """Check that groups are asked for over public columns, each once."""
+        known = (*self.numbers, *self.categories)
+        if isinstance(columns, str) or not columns:
+            raise InvalidSetting("No list of columns came.", f"E.g. sizes([{known[0]!r}]).")
+        if len(set(columns)) < len(columns):
+            raise DuplicateColumn("A column is asked for twice.", "Name each column once.")
+        for name in columns:
+            if name in known:
+                continue
+            if name in available:
+                raise UnknownBounds(
+                    f"{name!r} is in the table, but nothing about it is public.",
+                    "Describe it in the schema: `low` and `high`, or `values`.",
+                )
+            raise UnknownColumn(f"There is no column {name!r}.", f"There are {listed(known)}.")
+
+    def _check_box(self, box: Box) -> None:
+        if box.names != self.numbers:
+            raise DimensionMismatch(
+                f"The cells are made of columns {listed(box.names)}; the rows have "
+                f"{listed(self.numbers) or 'no numeric ones'}.",
+                "Make the grid over the rows' own box, e.g. Grid(domain, 16).",
+            )
+        same = (box.low == self.box.low) & (box.high == self.box.high)
+        if not same.all():
+            raise InvalidDomain(
+                "The cells and the rows have different bounds in "
+                f"{listed(np.array(box.names)[~same])}, so rows beyond the cells would pile up on "
+                "their edge.",
+                "Make the grid over the rows' own box, or the rows for the grid's: "
+                "rows_of(X, box).",
             )
 
     def _brought_inside(self, numbers: NDArray[np.float64]) -> Tally | None:

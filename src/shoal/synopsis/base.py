@@ -28,8 +28,7 @@ from shoal.figures import Figure, bars, cell_map, mosaic, raster_of_cells
 from shoal.privacy import ApproxDP, Ledger, PureDP, guarantee_of
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Seed
-from shoal.synopsis.cells import Bounded, Cells
-from shoal.synopsis.estimates import AllCells, Estimates
+from shoal.synopsis.cells import AllCells, Bounded, Cells, Estimates
 from shoal.synopsis.folder import CELLS, DOCUMENT, SCHEMA, box_from, load_synopsis, save_synopsis
 from shoal.synopsis.weights import Negative, weights_of
 

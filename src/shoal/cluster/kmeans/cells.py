@@ -25,7 +25,7 @@ from shoal.domain import Box, View
 from shoal.domain.box import Matrix
 from shoal.randomness import Randomness
 from shoal.synopsis.base import Synopsis
-from shoal.synopsis.estimates import AllCells, Estimates
+from shoal.synopsis.cells import AllCells, Estimates
 
 __all__ = [
     "CellPoints",

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from shoal.data.source import picked, unique
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import people
-from shoal.engine.checks import check_columns, check_partition, integers_of
 from shoal.engine.duckdb import coded_schema, labelled
-from shoal.engine.rows import Integers, Kernel, Mapper, Tally, Terms
+from shoal.engine.rows import Integers, Kernel, Mapper, Tally, Terms, integers_of
 from shoal.engine.sample import Sample
 from shoal.engine.screen import Screen
 from shoal.engine.spark.blocks import Each, Groups, Keep, Keyed, Lots
@@ -89,7 +88,7 @@ class SparkRows:
     def count(self, partition: Partition, sparse: Literal[True]) -> SparseCounts: ...
     def count(self, partition: Partition, sparse: bool = False) -> Integers | SparseCounts:
         """Rows in each cell; sparse, only the cells that have any: these come to the driver."""
-        check_partition(partition, self._screen, dense=not sparse)
+        self._screen.check_partition(partition, dense=not sparse)
         totals = self._added(CountCells(partition))
         if sparse:
             return SparseCounts(*totals.sparse(), partition.size)
@@ -106,7 +105,7 @@ class SparkRows:
 
     def sizes(self, columns: Sequence[str]) -> pa.Table:
         """How many rows share each combination of values, as column ``n``, in rising order."""
-        check_columns(columns, self._screen, self._frame.columns)
+        self._screen.check_columns(columns, self._frame.columns)
         frame, sift = self._admitted()
         schema = coded_schema(columns, self._screen)
         task = Each(sift, Groups(columns, self._screen))

@@ -15,11 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.domain import Partition
-from shoal.engine.checks import add_checked, integers_of
 from shoal.engine.counting import CellsOf, SparseTotal
 from shoal.engine.local import BLOCK_ROWS
 from shoal.engine.people import KeptRows
-from shoal.engine.rows import Block, Integers, Kernel, Tally
+from shoal.engine.rows import Block, Integers, Kernel, Tally, add_checked, integers_of
 from shoal.engine.screen import Screen
 from shoal.engine.spark.failures import guarded
 from shoal.engine.spark.schema import quoted
