@@ -24,10 +24,10 @@ __all__ = ["check_curator_page", "left_out_or_moved", "tell_holder", "write_cura
 
 def left_out_or_moved(rows: "Rows") -> list[str]:
     """What became of rows that were not taken as they came, in sentences; none if all were."""
-    tally = rows.seen
+    tally = rows.tally
     if tally is None:
         return []
-    beyond = tally.kept - rows.size()
+    beyond = tally.admitted - rows.size()
     counts = {
         f"{tally.nonfinite:,} lack a number, or have text for one, and were left out": (
             tally.nonfinite

@@ -17,7 +17,7 @@ from shoal.data import Source, source_of
 from shoal.data.memory import ReaderSource
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import people
-from shoal.engine.counting import CellsOf, SparseTotal
+from shoal.engine.counting import CellKeys, SparseTotal
 from shoal.engine.duckdb import group_sizes
 from shoal.engine.mapped import LocalMapped
 from shoal.engine.rows import (
@@ -33,7 +33,7 @@ from shoal.engine.rows import (
 )
 from shoal.engine.sample import Sample
 from shoal.engine.scratch import scratch
-from shoal.engine.screen import Screen, Sifted
+from shoal.engine.screen import Screen, ScreenedBatch
 from shoal.errors import UnreadableTable
 
 __all__ = ["BLOCK_ROWS", "LocalRows", "map_ahead"]
@@ -75,9 +75,9 @@ class LocalRows:
         self._key = key or secrets.token_hex(16)
         self._block_rows = block_rows
         self._size: int | None = None  # unknown until a first full pass has admitted every row
-        self.seen: Tally | None = None
-        self._kept: tuple[Source, people.KeptRows] | None = None
-        self._progress: Callable[[int], None] = _ignore
+        self.tally: Tally | None = None
+        self._limited: tuple[Source, people.LimitedRows] | None = None
+        self._progress: Callable[[int], None] = _ignore_progress
 
     def on_progress(self, callback: Callable[[int], None]) -> None:
         """Call back with the number of rows read so far, after every block of every pass."""
@@ -104,12 +104,12 @@ class LocalRows:
         self._screen.check_partition(partition, dense=not sparse)
         if sparse:
             occupied = SparseTotal()
-            for keys in self.each(CellsOf(partition)):
+            for keys in self.each(CellKeys(partition)):
                 occupied.add(keys)
             return occupied.result(partition.size)
         # Not a `sum`: every block's kernel would return all cells, far more than it has rows.
         total = np.zeros(partition.size, dtype=np.int64)
-        for keys in self.each(CellsOf(partition)):
+        for keys in self.each(CellKeys(partition)):
             np.add.at(total, keys, 1)
         return total
 
@@ -151,11 +151,11 @@ class LocalRows:
 
         Take all of it before you use any of it.
         """
-        source, sift = self._kept or self._limit() or (self._source, self._screen)
+        source, sift = self._limited or self._limit() or (self._source, self._screen)
         tally = yield from self._pass(source, sift, lambda sifted: work(sifted.block))
-        self._size = tally.kept
-        if self._kept is None:
-            self.seen = tally
+        self._size = tally.admitted
+        if self._limited is None:
+            self.tally = tally
 
     def _admitted(self) -> Iterator[Block]:
         """Blocks that may be used as they come: every row was admitted before the first."""
@@ -163,7 +163,10 @@ class LocalRows:
         yield from self.each(lambda block: block)
 
     def _pass(
-        self, source: Source, sift: Screen | people.KeptRows, work: Callable[[Sifted], Result]
+        self,
+        source: Source,
+        sift: Screen | people.LimitedRows,
+        work: Callable[[ScreenedBatch], Result],
     ) -> Generator[Result, None, Tally]:
         def step(batch: pa.RecordBatch) -> tuple[Tally, list[Result]]:
             sifted = sift(batch)
@@ -179,27 +182,29 @@ class LocalRows:
         self._screen.check(total)
         return total
 
-    def _first_pass(self, work: Callable[[Sifted], Result]) -> Iterator[Result]:
+    def _first_pass(self, work: Callable[[ScreenedBatch], Result]) -> Iterator[Result]:
         """The pass over the source of rows of which each person keeps some."""
-        self.seen = yield from self._pass(self._source, self._screen, work)
+        self.tally = yield from self._pass(self._source, self._screen, work)
 
-    def _limit(self) -> tuple[Source, people.KeptRows] | None:
+    def _limit(self) -> tuple[Source, people.LimitedRows] | None:
         """The rows that stay when each person keeps so many, as a source of their own."""
         if self.terms.max_rows_per_person is None:
             return None
         held = ExitStack()
         weakref.finalize(self, held.close)
         folder = held.enter_context(scratch())
-        sift = people.KeptRows(len(self._screen.numbers), len(self._screen.categories))
-        schema = people.keyed_schema(sift.numbers, sift.codes)
-        batches = self._first_pass(partial(people.keyed, schema))
+        sift = people.LimitedRows(len(self._screen.numbers), len(self._screen.categories))
+        schema = people.owned_rows_schema(sift.numbers, sift.codes)
+        batches = self._first_pass(partial(people.owned_rows, schema))
         path = folder / "kept.parquet"
-        people.keep(batches, schema, self.terms.max_rows_per_person, self._key, path)
-        self._kept = source_of(path), sift
-        return self._kept
+        people.limit_rows_per_person(
+            batches, schema, self.terms.max_rows_per_person, self._key, path
+        )
+        self._limited = source_of(path), sift
+        return self._limited
 
 
-def _ignore(rows: int) -> None:
+def _ignore_progress(rows: int) -> None:
     """Nobody watches."""
 
 

@@ -100,10 +100,10 @@ class Terms:
 
 @dataclass(frozen=True)
 class Tally:
-    """Rows read and kept, and those with something odd; tallies of blocks add up."""
+    """Rows read and admitted, and those with something odd; tallies of blocks add up."""
 
     read: int = 0
-    kept: int = 0
+    admitted: int = 0
     nonfinite: int = 0
     outside: int = 0
     nobody: int = 0
@@ -113,7 +113,7 @@ class Tally:
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(
             self.read + other.read,
-            self.kept + other.kept,
+            self.admitted + other.admitted,
             self.nonfinite + other.nonfinite,
             self.outside + other.outside,
             self.nobody + other.nobody,
@@ -178,7 +178,7 @@ class Rows(Protocol):
         """Whether there can be a second pass."""
 
     @property
-    def seen(self) -> Tally | None:
+    def tally(self) -> Tally | None:
         """What the first full pass met, None before it: for the holder alone, and in no release."""
 
     def size(self) -> int:

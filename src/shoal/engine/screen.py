@@ -27,12 +27,12 @@ from shoal.errors import (
     setting,
 )
 
-__all__ = ["MAX_DENSE_CELLS", "Screen", "Sifted", "Tally"]
+__all__ = ["MAX_DENSE_CELLS", "Screen", "ScreenedBatch", "Tally"]
 
 MAX_DENSE_CELLS = 2**24  # 128 MiB of counts
 
 
-class Sifted(NamedTuple):
+class ScreenedBatch(NamedTuple):
     """A batch's admitted rows, what was counted, and whose rows they are if that was asked."""
 
     block: Block
@@ -76,7 +76,7 @@ class Screen:
         codes = np.empty((0, len(self.categories)), dtype=np.int32)
         return Block(np.empty((0, len(self.numbers))), codes)
 
-    def __call__(self, batch: pa.RecordBatch) -> Sifted:
+    def __call__(self, batch: pa.RecordBatch) -> ScreenedBatch:
         """The rows of a batch that are admitted."""
         n = batch.num_rows
         # Left out or refused row by row: text that is no number is a missing one.
@@ -87,15 +87,15 @@ class Screen:
         codes = encode.codes(batch, self.categories)
         entity = None if self.terms.entity is None else encode.owners(batch, self.terms.entity)
         tally = Tally(n, n, nobody=0 if entity is None else entity.null_count)
-        moved = self._brought_inside(numbers) if n else Tally()
+        moved = self._clip_if_needed(numbers) if n else Tally()
         if moved is not None:
             tally += moved
         else:
-            admitted, odd = self._closer_look(numbers)
+            admitted, odd = self._screen_rows(numbers)
             tally += odd
             numbers, codes = numbers[admitted], codes[admitted]
             entity = None if entity is None else entity.filter(pa.array(admitted))
-        return Sifted(Block(numbers, codes), tally, entity)
+        return ScreenedBatch(Block(numbers, codes), tally, entity)
 
     def refuses(self, tally: Tally) -> bool:
         """Whether the terms refuse what was counted."""
@@ -179,7 +179,7 @@ class Screen:
                 "rows_of(X, box).",
             )
 
-    def _brought_inside(self, numbers: NDArray[np.float64]) -> Tally | None:
+    def _clip_if_needed(self, numbers: NDArray[np.float64]) -> Tally | None:
         """How many rows were moved inside, in place; None if some must be looked at one by one.
 
         Columns' extremes tell whether any has to be moved; NaN comes through them and fails.
@@ -201,7 +201,7 @@ class Screen:
         names = frozenset(self.numbers[axis] for axis in np.flatnonzero(outside))
         return Tally(outside=int(np.count_nonzero(moved)), outside_columns=names)
 
-    def _closer_look(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.bool_], Tally]:
+    def _screen_rows(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.bool_], Tally]:
         """Clip in place; which rows stay, and a tally of those that are odd or leave."""
         box = self.box
         bad = ~np.isfinite(numbers)
@@ -211,7 +211,7 @@ class Screen:
         admitted = ~(bad_rows | beyond_rows) if self.terms.outside == "drop" else ~bad_rows
         np.clip(numbers, box.low, box.high, out=numbers)
         odd = Tally(
-            kept=-int(np.count_nonzero(~admitted)),
+            admitted=-int(np.count_nonzero(~admitted)),
             nonfinite=int(np.count_nonzero(bad_rows)),
             outside=int(np.count_nonzero(beyond_rows)),
             nonfinite_columns=self._named(bad),

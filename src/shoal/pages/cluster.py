@@ -232,14 +232,14 @@ def _read_here(table: str, mechanism: Any, names: Sequence[str]) -> tuple[str, s
 
 def _read_on_spark(table: str, mechanism: Any, names: Sequence[str]) -> tuple[str, str]:
     """Imports and lines that read what Spark has; text of a CSV file is read as numbers there."""
-    from shoal.engine.spark.schema import quoted
+    from shoal.engine.spark.schema import quote_name
 
     where, imports = repr(table), ""
     if not _is_uri(table):
         where, imports = f'"file://" + os.path.abspath({Path(table).name!r})', "import os\n"
     kind = "BIGINT" if _is_cell(mechanism) else "DOUBLE"
     columns = [
-        f"CAST({name} AS {kind}) AS {name}" for name in map(quoted, _columns(mechanism, names))
+        f"CAST({name} AS {kind}) AS {name}" for name in map(quote_name, _columns(mechanism, names))
     ]
     text = table.rstrip("/").endswith((".csv", ".csv.gz"))
     read = f"csv({where}, header=True)" if text else f"parquet({where})"

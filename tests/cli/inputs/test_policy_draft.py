@@ -14,7 +14,7 @@ from shoal.cli.inputs.policy_draft import draft_of
 from shoal.cli.main import app
 from shoal.cli.verbs.anonymize import _beside
 from shoal.data import write_table
-from shoal.engine.spark.files import refuse_pattern
+from shoal.engine.spark.files import check_no_pattern
 from shoal.errors import InvalidPolicy
 
 
@@ -139,7 +139,7 @@ def test_a_release_is_drafted_beside_what_is_read_under_a_name_that_can_be_writt
     drafted = yaml.safe_load(draft_of(Table({"sex": ["F", "M"] * 60}), path, k=2).text)
     assert drafted["output"]["path"] == released
     assert drafted["input"]["path"] == path
-    refuse_pattern(released)
+    check_no_pattern(released)
 
 
 @pytest.mark.parametrize("shift", [-3_000, -700, 0, 25, 40_000])

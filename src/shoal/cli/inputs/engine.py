@@ -53,9 +53,9 @@ class Engines:
             yield stack.enter_context(self._frame(path, progress))
 
     def _frame(self, path: str, progress: Progress) -> AbstractContextManager[Any]:
-        from shoal.engine.spark.availability import opened_table
+        from shoal.engine.spark.availability import open_table
 
-        return opened_table(path, self.master, self._settings, _shown(progress))
+        return open_table(path, self.master, self._settings, _shown(progress))
 
 
 def _refuse_stream(path: str) -> None:

@@ -12,7 +12,7 @@ from shoal.data import source_of
 from shoal.data.encode import numbers
 from shoal.data.source import picked
 from shoal.domain import Schema
-from shoal.engine.entry import anywhere, by_engine
+from shoal.engine.entry import by_engine, unbounded_box
 from shoal.engine.sample import Sample
 from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, TooFewRows, UnknownBounds
@@ -104,7 +104,7 @@ def _drawn_there(
     columns = _columns(names, labels)
     picked(table.names, columns)
     try:
-        total = table.rows(anywhere(names)).size()  # scores move nothing
+        total = table.rows(unbounded_box(names)).size()  # scores move nothing
     except NotFinite:
         raise _lacking() from None
     drawn = table.sample(columns, most, seed)
