@@ -185,7 +185,7 @@ def unbounded_box(columns: Iterable[str]) -> Box:
 
     Examples
     --------
-    >>> anywhere(["age"]).names
+    >>> unbounded_box(["age"]).names
     ('age',)
     """
     return Box(**dict.fromkeys(columns, (-_FAR, _FAR)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.estimator import people_of
 from shoal.pages.page import Line, bounds_text, promise_lines
 from shoal.privacy import ApproxDP
-from shoal.privacy.exact import plain
+from shoal.privacy.exact import exact_text
 
 if TYPE_CHECKING:
     from shoal.domain import Box
@@ -20,13 +20,13 @@ __all__ = [
     "count_text",
     "estimator_code",
     "exact_promise_lines",
+    "has_no_entity",
     "learner_code",
-    "names_nobody",
     "no_group_text",
+    "promise_values",
     "release_settings",
     "unit_of",
-    "values_of",
-    "without",
+    "without_values",
 ]
 
 
@@ -72,12 +72,12 @@ def exact_promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
     return [*lines, Line("Exactly", f"{named.name}, for {named.protects}.")]
 
 
-def values_of(guarantee: "Guarantee") -> dict[str, Any]:
+def promise_values(guarantee: "Guarantee") -> dict[str, Any]:
     """What ``--json`` prints of every release: what was promised."""
     return {"guarantee": guarantee.to_dict(), "simulation": guarantee.simulation}
 
 
-def without(result: "Result", *names: str) -> "Result":
+def without_values(result: "Result", *names: str) -> "Result":
     """A result without some released values, which are files of their own."""
     released = {name: leaf for name, leaf in result.released.items() if name not in names}
     return replace(result, released=released)
@@ -88,7 +88,7 @@ def count_text(groups: int) -> str:
     return "1 group" if groups == 1 else f"{groups or 'No'} groups"
 
 
-def names_nobody(model: Any) -> bool:
+def has_no_entity(model: Any) -> bool:
     """Whether no column says whose a row is."""
     return people_of(model.domain)[0] is None
 
@@ -138,9 +138,9 @@ def estimator_code(model: Any, first: str, **own: Any) -> str:
 def _promise_code(model: Any) -> str:
     """The parameter that says what is promised."""
     promise = model._promise()
-    amounts = [repr(plain(promise.epsilon))]
+    amounts = [repr(exact_text(promise.epsilon))]
     if isinstance(promise, ApproxDP):
-        amounts.append(repr(plain(promise.delta)))
+        amounts.append(repr(exact_text(promise.delta)))
     elif promise.neighbours == "add-remove":
         return f"epsilon={amounts[0]}"
     if promise.neighbours != "add-remove":

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch, setting
-from shoal.privacy.exact import plain
+from shoal.privacy.exact import exact_text
 from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.journal import Record, Run, work_digest
 from shoal.privacy.page import Page, ledger_text, process_lock
@@ -330,7 +330,7 @@ def _row(entry: Entry) -> dict[str, Any]:
 
 
 def _epsilon(guarantee: Guarantee) -> str | None:
-    return plain(guarantee.epsilon) if isinstance(guarantee, Budget) else None
+    return exact_text(guarantee.epsilon) if isinstance(guarantee, Budget) else None
 
 
 def _schema() -> "pa.Schema":

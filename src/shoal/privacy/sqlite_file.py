@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from shoal.errors import CannotWrite
-from shoal.privacy.file_place import NEW, Refusal, check_folder, check_place, check_stayed
+from shoal.privacy.file_place import NEW, Refusal, check_folder, check_place, check_unmoved
 from shoal.privacy.page import process_lock
 
 __all__ = ["SqliteFile"]
@@ -52,7 +52,7 @@ class SqliteFile:
                     db.execute("BEGIN IMMEDIATE")
                 yield db  # an exception here closes the connection, which rolls back
                 if write:
-                    check_stayed(real, place, self._refusal)
+                    check_unmoved(real, place, self._refusal)
                     db.execute("COMMIT")
 
     def _real(self) -> Path:

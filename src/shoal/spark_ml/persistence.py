@@ -22,16 +22,16 @@ from shoal.perturb import settings_of
 from shoal.perturb.settings import parameters_of
 from shoal.privacy import Ledger
 from shoal.privacy import guarantee_of as privacy_of
-from shoal.privacy.exact import exact_budget, plain
+from shoal.privacy.exact import exact_budget, exact_text
 from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
-from shoal.synopsis.folder import box_from, read_part, write_part
+from shoal.synopsis.folder import read_box, read_part, write_part
 
 __all__ = ["from_json", "ledger_of", "load_cut", "save_cut", "to_json"]
 
 _CUT, _SCHEMA = "cut.json", "shoal.cut/1"
 _REMAPS: dict[str, Callable[..., Any]] = {"BayesRemap": bayes_remap, "Clamp": clamp, "Snap": snap}
 _PARTS: dict[str, Callable[[Any], Any]] = {
-    "domain": box_from,
+    "domain": read_box,
     "prior": lambda prior: prior if prior == "em" else Prior(prior["atoms"], prior["weights"]),
 }
 
@@ -140,11 +140,11 @@ def _method_from_json(document: Any) -> Any:
 
 def _domain_from_json(document: dict[str, Any]) -> Box | Schema:
     """A schema is told from a box by its version."""
-    return Schema.of(document) if "version" in document else box_from(document)
+    return Schema.of(document) if "version" in document else read_box(document)
 
 
 def _budget_to_json(budget: Any) -> str:
-    return plain(exact_budget(budget))
+    return exact_text(exact_budget(budget))
 
 
 def _round_trips(name: str, value: Any, document: Any) -> bool:

@@ -151,7 +151,7 @@ class Estimates:
             noises -= np.bincount(pairs % n_regions, spared, n_regions)
         return RegionSums(sums, noises)
 
-    def added_up(self) -> AllCells:
+    def all_cells(self) -> AllCells:
         """The sum over all cells: a number of rows of its own."""
         sums, noises = self.added(np.zeros(self.values.size, dtype=np.int64), 1)
         return AllCells(float(sums[0]), float(noises[0]), self.step)

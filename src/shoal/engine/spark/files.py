@@ -75,7 +75,7 @@ def is_at_or_below(file: str, uri: str) -> bool:
 
     Examples
     --------
-    >>> same_place("hdfs://names:8020/my%20rows/part-0", "hdfs:///my rows")
+    >>> is_at_or_below("hdfs://names:8020/my%20rows/part-0", "hdfs:///my rows")
     True
     """
     return any(_within(_parts(name), _parts(uri)) for name in (file, unquote(file)))
@@ -86,7 +86,7 @@ def check_no_pattern(uri: str) -> None:
 
     Examples
     --------
-    >>> refuse_pattern("hdfs:///data/released.parquet")
+    >>> check_no_pattern("hdfs:///data/released.parquet")
     """
     if any(mark in uri for mark in "*?[]{}\\"):
         raise CannotWrite(

@@ -35,7 +35,7 @@ def quote_name(name: str) -> str:
 
     Examples
     --------
-    >>> quoted("a.b`c")
+    >>> quote_name("a.b`c")
     '`a.b``c`'
     """
     return "`" + name.replace("`", "``") + "`"
@@ -64,7 +64,7 @@ def ddl_of(schema: pa.Schema) -> str:
 
     Examples
     --------
-    >>> ddl(pa.schema([("age", pa.float64()), ("n", pa.int64())]))
+    >>> ddl_of(pa.schema([("age", pa.float64()), ("n", pa.int64())]))
     '`age` double, `n` bigint'
     """
     return ", ".join(f"{quote_name(field.name)} {_NAMES[field.type]}" for field in schema)

@@ -214,7 +214,7 @@ class _Sparse:
 class PassTask:
     """One partition's part of a pass, as pairs: its tally below 0, what it adds up from 0 on.
 
-    What shoal would raise becomes a pair too, and `Problems` tells it in words: an exception
+    What shoal would raise becomes a pair too, and `ErrorTexts` gives its text: an exception
     would be tried again, three times, and come out as a traceback.
     """
 
@@ -287,7 +287,7 @@ def merge_batches(
     Examples
     --------
     >>> parts = [pa.record_batch({"x": [i] * 3}) for i in range(3)]
-    >>> [batch.num_rows for batch in gathered(parts, rows=5)]
+    >>> [batch.num_rows for batch in merge_batches(parts, rows=5)]
     [6, 3]
     """
     waiting: list[pa.RecordBatch] = []
