@@ -13,7 +13,7 @@ from shoal.errors import (
     UnknownBounds,
     UnreadableTable,
 )
-from shoal.estimator import Spending, read_promise, written_promise
+from shoal.estimator import Spending, promise_from_settings, promise_to_settings
 from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import UniformGrid
@@ -132,7 +132,7 @@ def test_what_is_written_of_a_promise_is_read_back():
         {"privacy": ApproxDP(1, 1e-8), "domain": BOX},
     ):
         model = PrivateKMeans(2, **given)
-        again = PrivateKMeans(2, **read_promise(written_promise(model), BOX))
+        again = PrivateKMeans(2, **promise_from_settings(promise_to_settings(model), BOX))
         assert again._promise() == model._promise()
         assert again.domain == model.domain
 

@@ -28,7 +28,7 @@ from shoal.errors import (
 )
 from shoal.mechanisms import Geometric
 from shoal.privacy import ApproxDP, Guarantee, Ledger, PureDP
-from shoal.privacy.exact import plain, whole_number
+from shoal.privacy.exact import exact_text, whole_number
 from shoal.privacy.page import Mechanism, Page
 from shoal.randomness import Randomness, Seed
 
@@ -41,9 +41,9 @@ __all__ = [
     "entity_and_limit",
     "false_cell_level",
     "numeric_box",
+    "promise_from_settings",
     "promise_of",
-    "read_promise",
-    "written_promise",
+    "promise_to_settings",
 ]
 
 # What the number of rows costs, unless it is public. WaveCluster only sizes its grid by it, and
@@ -121,7 +121,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 + f" is a {type(promise).__name__}; {type(self).__name__} promises {kinds}.",
                 f"E.g. privacy={self._promises[0].__name__}(1), or epsilon=1.0.",
             )
-        return with_rows_of_people(promise, self.domain)
+        return promise_for_people(promise, self.domain)
 
     def _release_name(self, rows: Rows) -> str | None:
         """What the ledger's entry says is released: settings and bounds only, no row is read.
@@ -220,7 +220,7 @@ def entity_and_limit(domain: Box | Schema | None) -> tuple[str | None, int | Non
     return domain.entity, domain.max_rows_per_person
 
 
-def with_rows_of_people(promise: Any, domain: Box | Schema | None) -> Any:
+def promise_for_people(promise: Any, domain: Box | Schema | None) -> Any:
     """A promise for all rows that the domain lets a person have."""
     limit = entity_and_limit(domain)[1] or 1
     rows = getattr(promise, "rows", limit)
@@ -255,22 +255,22 @@ def numeric_box(domain: Box | Schema | None) -> Box:
     return domain.box
 
 
-def written_promise(model: "PrivateEstimator") -> dict[str, Any]:
+def promise_to_settings(model: "PrivateEstimator") -> dict[str, Any]:
     """Who is protected, as saved models have it: flat, so that older folders still load."""
     promise, (entity, limit) = model._promise(), entity_and_limit(model.domain)
     return {
-        "epsilon": plain(promise.epsilon) if hasattr(promise, "epsilon") else None,
-        "delta": plain(promise.delta) if isinstance(promise, ApproxDP) else None,
+        "epsilon": exact_text(promise.epsilon) if hasattr(promise, "epsilon") else None,
+        "delta": exact_text(promise.delta) if isinstance(promise, ApproxDP) else None,
         "neighbours": getattr(promise, "neighbours", "add-remove"),
         "entity": entity,
         "max_rows_per_person": limit,
     }
 
 
-def read_promise(
+def promise_from_settings(
     settings: Mapping[str, Any], box: Box, guarantee: Guarantee | None = None
 ) -> dict[str, Any]:
-    """Parameters from settings that hold a ``written_promise``: the same, without its keys.
+    """Parameters from settings that hold a ``promise_to_settings``: the same, without its keys.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.cli.exit import tell
+from shoal.cli.exit import report_error
 from shoal.errors import InvalidSetting
 
 SHOAL = Path(sys.executable).with_name("shoal")
@@ -61,15 +61,15 @@ def raised(filename, error):
 
 def test_the_place_of_a_bug_is_in_the_package_not_in_a_path_that_sounds_like_it(capsys):
     error = raised("/srv/shoal/site-packages/rich/console.py", ValueError("Ada"))
-    assert tell(error, as_json=False) == 70
+    assert report_error(error, as_json=False) == 70
     assert "Bug: ValueError at shoal. Its" in capsys.readouterr().err
     package = Path(sys.modules["shoal"].__file__).parent
-    tell(raised(str(package / "apps" / "made_up.py"), ValueError("Ada")), as_json=False)
+    report_error(raised(str(package / "apps" / "made_up.py"), ValueError("Ada")), as_json=False)
     assert f"at {Path('apps', 'made_up.py')}, line 1. Its" in capsys.readouterr().err
 
 
 def test_an_ending_is_told_in_words_and_as_json(capsys):
-    assert tell(InvalidSetting("This came.", "Do that."), as_json=True) == 2
+    assert report_error(InvalidSetting("This came.", "Do that."), as_json=True) == 2
     shown = capsys.readouterr()
     assert shown.err == "InvalidSetting: This came.\nDo that.\n"
     assert json.loads(shown.out)["hint"] == "Do that."

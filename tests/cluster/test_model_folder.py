@@ -13,7 +13,7 @@ from shoal.cluster.model_folder import load_model, save_model
 from shoal.domain import Box
 from shoal.errors import AlreadyExists, UnreadableModel
 from shoal.privacy import PureDP
-from shoal.synopsis.folder import box_from
+from shoal.synopsis.folder import read_box
 
 
 class Toy:
@@ -36,7 +36,7 @@ class Toy:
 
     @classmethod
     def _restore(cls, document, tables):
-        domain = box_from(document["domain"])
+        domain = read_box(document["domain"])
         centers = np.column_stack([tables["centers.csv"][name] for name in domain.names])
         assert tables["cells.parquet"]["key"].to_pylist() == [1, 2]
         assert tables["synopsis.json"] == {"cells": 2}
@@ -89,7 +89,7 @@ def test_the_document_says_what_the_files_are_and_what_is_promised(kept):
 
 def test_a_map_stays_a_map():
     city = Box.geo(latitude=(40.4, 41.0), longitude=(-74.3, -73.6))
-    assert box_from(json.loads(json.dumps(city.to_dict()))) == city
+    assert read_box(json.loads(json.dumps(city.to_dict()))) == city
 
 
 @pytest.mark.parametrize("name", ["centers.csv", "cells.parquet", "synopsis.json"])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from shoal.domain import Box, Grid, SparseCounts
 from shoal.engine import Block, counting
-from shoal.engine.counting import CellsOf, SparseTotal
+from shoal.engine.counting import CellKeys, SparseTotal
 
 blocks_of_keys = st.lists(st.lists(st.integers(0, 40), max_size=12), max_size=8)
 
@@ -33,6 +33,6 @@ def test_keys_up_to_the_largest_grid_are_counted():
 
 
 def test_the_counting_kernel_travels_to_other_machines():
-    kernel = pickle.loads(pickle.dumps(CellsOf(Grid(Box.unit(1), 4))))
+    kernel = pickle.loads(pickle.dumps(CellKeys(Grid(Box.unit(1), 4))))
     block = Block(np.array([[0.1], [0.9]]), np.empty((2, 0), dtype=np.int32))
     assert kernel(block).tolist() == [0, 3]

@@ -7,7 +7,7 @@ import pytest
 
 from shoal.domain import Box, Schema
 from shoal.engine import rows_of
-from shoal.engine.duckdb import plain_names, plainly_named, query_to_file
+from shoal.engine.duckdb import plain_names, query_to_file, with_plain_names
 from shoal.errors import CannotWrite, NotFinite, UnknownCategory
 
 SCHEMA = Schema.of(
@@ -76,7 +76,7 @@ def test_columns_get_plain_names_and_categories_are_written_out():
     batch = pa.record_batch(
         {"age": [1, 2], "sex": pa.array(["F", "M"]).dictionary_encode(), "id": ["7.0", "NA"]}
     )
-    named = plainly_named(batch, ["sex", "age"], "id")
+    named = with_plain_names(batch, ["sex", "age"], "id")
     assert named.to_pydict() == {"c0": ["F", "M"], "c1": [1, 2], "owner": ["7", None]}
     assert named.schema.field("c0").type == pa.string()
 

@@ -4,7 +4,7 @@ import pytest
 
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import rows_of
-from shoal.engine.entry import anywhere, by_engine, frame_table
+from shoal.engine.entry import by_engine, frame_table, unbounded_box
 from shoal.errors import (
     DimensionMismatch,
     InvalidDomain,
@@ -118,7 +118,7 @@ def test_a_schemas_columns_are_those_of_an_array_in_order():
 
 def test_no_number_that_occurs_is_moved_or_refused():
     far = np.array([[-1e299], [0.0], [1e-300], [1e299]])
-    rows = rows_of({"x": far[:, 0]}, anywhere(["x"]), outside="refuse")
+    rows = rows_of({"x": far[:, 0]}, unbounded_box(["x"]), outside="refuse")
     np.testing.assert_array_equal(np.sort(rows.take(4, np.random.default_rng(1)), axis=0), far)
 
 

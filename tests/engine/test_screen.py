@@ -22,13 +22,13 @@ BATCH = pa.record_batch(
 def test_rows_outside_are_moved_to_the_box_by_default():
     block, tally, _ = Screen(BOX, Terms(nonfinite="drop"))(BATCH)
     assert block.numbers.tolist() == [[31, 1], [110, 3], [50, 20]]
-    assert (tally.read, tally.kept, tally.nonfinite, tally.outside) == (5, 3, 2, 2)
+    assert (tally.read, tally.admitted, tally.nonfinite, tally.outside) == (5, 3, 2, 2)
 
 
 def test_rows_outside_can_be_left_out():
     block, tally, _ = Screen(BOX, Terms(outside="drop", nonfinite="drop"))(BATCH)
     assert block.numbers.tolist() == [[31, 1]]
-    assert tally.kept == 1
+    assert tally.admitted == 1
 
 
 def test_a_screen_does_not_write_into_the_table_it_reads():
@@ -108,7 +108,7 @@ def test_a_column_that_is_read_twice_is_read_once():
 
 def test_a_screen_travels_to_other_machines():
     screen = pickle.loads(pickle.dumps(Screen(BOX, Terms(nonfinite="drop"))))
-    assert screen(BATCH).tally.kept == 3
+    assert screen(BATCH).tally.admitted == 3
 
 
 def test_tallies_add_up():

@@ -6,7 +6,7 @@ import pytest
 from shoal.audit import LowerBound, Measured
 from shoal.audit.case import Case
 from shoal.audit.twins import twins
-from shoal.cli.output import in_print
+from shoal.cli.output import render_text
 from shoal.pages.audit import Audit, case_list, page
 
 
@@ -60,7 +60,7 @@ def test_many_findings_are_counted():
 
 def test_the_terminal_shows_every_finding_and_what_gave_faults_away():
     found = {"first": bound(), "second": bound(2, verdict="violated", event="value 9")}
-    words = in_print(*page(audit(found)).lines)
+    words = render_text(*page(audit(found)).lines)
     for part in ("violated", "first", "second", "second: event: value 9", "alpha 0.01", "seed 7"):
         assert part in words
     assert "for you alone" not in words
@@ -77,7 +77,7 @@ def test_a_sum_or_a_sensitivity_has_neither_draws_nor_a_ceiling():
 def test_inputs_that_may_be_somebodys_are_said_to_be():
     hidden = one(bound(constructed=False))
     assert not hidden.constructed
-    assert "for you alone" in in_print(*page(hidden).lines)
+    assert "for you alone" in render_text(*page(hidden).lines)
     assert page(hidden).values["for_the_holder_alone"] is True
     assert page(hidden).verdicts.constructed is False
 

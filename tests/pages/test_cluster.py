@@ -8,7 +8,7 @@ from shoal.pages.cluster import (
     exact_promise_lines,
     release_settings,
     unit_of,
-    without,
+    without_values,
 )
 from shoal.privacy import ApproxDP, PureDP, Released, Result
 
@@ -61,4 +61,4 @@ def test_people_are_counted_only_where_each_is_known_and_has_one_row():
 
 def test_values_may_be_left_out():
     result = Result("x", PureDP(1), released={name: Released(name) for name in "abc"})
-    assert list(without(result, "a", "c").released) == ["b"]
+    assert list(without_values(result, "a", "c").released) == ["b"]

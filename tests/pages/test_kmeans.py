@@ -6,7 +6,7 @@ import pytest
 
 import shoal
 from shoal.cli.inputs.clustering import METHODS, Options
-from shoal.cli.output import in_print
+from shoal.cli.output import render_text
 from shoal.cluster.totals import NOBODY_TOLD
 from shoal.data import write_table
 from shoal.domain import Box
@@ -71,7 +71,7 @@ def test_that_no_group_can_be_told_is_said_first_on_terminal_page_and_in_json():
     assert shown["settings"]["title"] == "No groups can be told by age and visits"
     assert shown["result"]["values"]["groups_told_"] == [False, False]
     assert all(row[-1].endswith("(not told)") for row in shown["result"]["tables"][0]["rows"])
-    text = " ".join(in_print(*few.lines).split())
+    text = " ".join(render_text(*few.lines).split())
     assert "No groups can be told" in text
     assert "in 2 groups" not in text
     assert "Group " not in text  # centres of noise are no news; they are in the folder
@@ -95,12 +95,12 @@ def test_many_columns_are_cut_where_they_are_listed_and_kept_where_they_are_coun
     assert len(table.columns) == 14
     assert "other 8 columns are in centers.csv" in table.note
     assert len(shown.values["groups"][0]["center"]) == 20
-    assert "c19" not in in_print(*shown.lines)
+    assert "c19" not in render_text(*shown.lines)
 
 
 def test_a_simulation_promises_nothing():
     shown = made()
-    assert "Promised Nothing. With real noise:" in " ".join(in_print(*shown.lines).split())
+    assert "Promised Nothing. With real noise:" in " ".join(render_text(*shown.lines).split())
     assert shown.values["simulation"] is True
 
 

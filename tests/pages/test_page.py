@@ -8,7 +8,7 @@ from shoal.pages.page import (
     Page,
     Table,
     bounds_text,
-    labelled,
+    labelled_lines,
     name_list,
     promise_lines,
 )
@@ -51,8 +51,8 @@ def test_what_a_result_marks_as_protected_stays_so():
 
 
 def test_the_first_line_alone_carries_the_label():
-    assert labelled("Cost", ["a", "b"]) == [Line("Cost", "a"), Line("", "b")]
-    assert labelled("Cost", []) == []
+    assert labelled_lines("Cost", ["a", "b"]) == [Line("Cost", "a"), Line("", "b")]
+    assert labelled_lines("Cost", []) == []
 
 
 def test_a_simulation_is_said_to_promise_nothing():

@@ -4,12 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymize.risk.reidentification import Population, Risk
-from shoal.pages.table import chance, risk_lines
+from shoal.pages.table import chance_text, risk_lines
 
 
 @given(st.floats(1e-6, 1))
 def test_a_chance_is_never_understated(value):
-    whole = int(chance(value).removeprefix("1 in ").replace(",", ""))
+    whole = int(chance_text(value).removeprefix("1 in ").replace(",", ""))
     assert 1 / whole >= value * (1 - 1e-6)
     assert 1 / (whole + 1) < value * (1 + 1e-6)
 

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from shoal.anonymize import Policy, recount
-from shoal.cli.output import in_print
+from shoal.cli.output import render_text
 from shoal.pages.table import check_summary
 
 POLICY = {
@@ -32,7 +32,7 @@ def test_a_script_reads_what_was_asked_and_what_was_reached(measured):
 
 
 def test_words_name_what_is_broken_and_that_rows_were_counted(measured):
-    words = " ".join(in_print(*measured.lines).split())
+    words = " ".join(render_text(*measured.lines).split())
     assert "Broken" in words
     assert "1 rows in the smallest of 2 groups" in words
     assert "does not say whose a row is" in words

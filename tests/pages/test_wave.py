@@ -6,7 +6,7 @@ import pytest
 
 import shoal
 from shoal.cli.inputs.clustering import METHODS, Options, WaveOptions
-from shoal.cli.output import in_print
+from shoal.cli.output import render_text
 from shoal.cluster.totals import NOBODY_TOLD
 from shoal.data import write_table
 from shoal.domain import Box
@@ -72,7 +72,7 @@ def test_that_nothing_stands_out_is_said_everywhere():
     shown = findings(none.to_result())
     assert shown["errors"][0] == NOBODY_TOLD
     assert shown["result"]["tables"] == []
-    assert "No groups can be told" in " ".join(in_print(*none.lines).split())
+    assert "No groups can be told" in " ".join(render_text(*none.lines).split())
     assert none.values["groups"] == []
 
 
@@ -83,7 +83,7 @@ def test_many_groups_are_cut_where_they_are_listed_and_kept_where_they_are_count
     assert len(table.rows) == PAGE_GROUPS
     assert "other 9 groups are in cells.parquet" in table.note
     assert many.values["n_clusters"] == 49
-    assert "and 37 more" in in_print(*many.lines)
+    assert "and 37 more" in render_text(*many.lines)
 
 
 def test_json_has_the_box_and_the_noise_of_each_group():

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.privacy.exact import exact, plain, whole_number
+from shoal.privacy.exact import exact, exact_text, whole_number
 
 
 @given(st.fractions())
 def test_what_is_written_plainly_reads_back_the_same(value):
-    assert Fraction(plain(value)) == value
+    assert Fraction(exact_text(value)) == value
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ def test_what_is_written_plainly_reads_back_the_same(value):
     [("1", "1"), ("0.25", "0.25"), ("1/3", "1/3"), ("-0.5", "-0.5"), ("1e-7", "0.0000001")],
 )
 def test_decimals_are_written_as_decimals(value, text):
-    assert plain(Fraction(value)) == text
+    assert exact_text(Fraction(value)) == text
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

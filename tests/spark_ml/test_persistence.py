@@ -12,7 +12,7 @@ from shoal.domain import Box
 from shoal.errors import InvalidSetting, NewPeopleNotStated, UnreadableModel
 from shoal.mechanisms import bayes_remap, clamp, snap
 from shoal.privacy import Ledger
-from shoal.spark_ml.persistence import alive, ledger_of, load_cut, save_cut, told
+from shoal.spark_ml.persistence import from_json, ledger_of, load_cut, save_cut, to_json
 from shoal.synopsis import UniformGrid
 
 BOX = Box(x=(0, 1), y=(0, 1))
@@ -42,12 +42,12 @@ ROWS = pa.table({"age": [21, 22, 23, 64, 65, 66] * 20})
     ],
 )
 def test_a_setting_comes_back_from_json(name, value):
-    assert alive(name, json.loads(json.dumps(told(name, value)))) == value
+    assert from_json(name, json.loads(json.dumps(to_json(name, value)))) == value
 
 
 def test_a_public_prior_comes_back_from_json():
-    kept = told("remap", bayes_remap(([[0.1, 0.2], [0.5, 0.25]], [1, 3])))
-    prior = alive("remap", json.loads(json.dumps(kept))).prior
+    kept = to_json("remap", bayes_remap(([[0.1, 0.2], [0.5, 0.25]], [1, 3])))
+    prior = from_json("remap", json.loads(json.dumps(kept))).prior
     assert prior.atoms.tolist() == [[0.1, 0.2], [0.5, 0.25]]
     assert prior.weights.tolist() == [0.25, 0.75]
 
@@ -55,7 +55,7 @@ def test_a_public_prior_comes_back_from_json():
 @pytest.mark.parametrize(("name", "value"), [("ledger", Ledger()), ("random_state", object())])
 def test_what_could_not_come_back_is_refused(name, value):
     with pytest.raises(InvalidSetting, match="cannot be kept"):
-        told(name, value)
+        to_json(name, value)
 
 
 def test_a_cut_is_kept_with_its_policy(tmp_path):
@@ -79,11 +79,11 @@ def test_ledgers_and_policies_may_be_named_by_their_files(tmp_path):
     assert ledger_of(tmp_path / "rows.ledger").path == tmp_path / "rows.ledger"
     policy = TopDownSpecialization(k=3, hierarchies={"age": AGES}).to_policy()
     assert policy_of(policy) is policy
-    assert policy_of(told("policy", policy)["content"]).privacy.k == 3
+    assert policy_of(to_json("policy", policy)["content"]).privacy.k == 3
 
 
 def test_a_synopsis_that_is_the_method_comes_back_from_json():
     method = UniformGrid(cells=(4, 5), negative="zero")
-    again = alive("method", json.loads(json.dumps(told("method", method))))
+    again = from_json("method", json.loads(json.dumps(to_json("method", method))))
     assert isinstance(again, UniformGrid)
     assert (list(again.cells), again.negative) == ([4, 5], "zero")

@@ -11,7 +11,7 @@ from shoal.mechanisms import Geometric
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import AdaptiveGrid
-from shoal.synopsis.adaptive_grid import consistent_counts, total_parts, within
+from shoal.synopsis.adaptive_grid import consistent_counts, lower_parts, total_parts
 
 rng = np.random.default_rng(2)
 
@@ -72,7 +72,7 @@ def test_lowering_the_largest_again_and_again(parts, d, most):
             parts[parts == parts.max()] -= 1
         return parts
 
-    np.testing.assert_array_equal(within(np.array(parts), d, most), slowly(parts))
+    np.testing.assert_array_equal(lower_parts(np.array(parts), d, most), slowly(parts))
 
 
 def test_settled_counts_are_the_least_squares_solution():

@@ -11,7 +11,7 @@ from shoal.mechanisms.central.tree_splits import Splits
 from shoal.privacy import Ledger, PureDP
 from shoal.randomness import Randomness
 from shoal.synopsis import PrivTree
-from shoal.synopsis.priv_tree import CountsAhead, Leaves, OpenNodes
+from shoal.synopsis.priv_tree import Leaves, NodeCounts, OpenNodes
 
 rng = np.random.default_rng(2)
 UNIT = np.array([[0.0, 0.0], [1.0, 1.0]])
@@ -32,7 +32,7 @@ def test_counts_read_ahead_are_those_of_the_nodes():
     spending = spending_of(X)
     passes = []
     spending.rows.on_progress(passes.append)
-    counts_of, splits, boxes = CountsAhead(spending, 20), Splits(2), [UNIT]
+    counts_of, splits, boxes = NodeCounts(spending, 20), Splits(2), [UNIT]
     for depth in range(13):
         counts = counts_of(splits)
         expected = [

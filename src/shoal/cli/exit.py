@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from shoal.cli.flags import Flags
-from shoal.cli.output import in_print, mute, put, unwritten
+from shoal.cli.output import cannot_write_error, discard_buffer, render_text, write_text
 from shoal.cli.start import STOPPED, TERMINATED
 from shoal.errors import CannotWrite, ShoalError
 from shoal.figures.text import clean
 
-__all__ = ["settled", "tell"]
+__all__ = ["flush_output", "report_error"]
 
 A_BUG = 70
 NOBODY_READS = 141  # 128 + SIGPIPE, as shells have it
@@ -34,18 +34,18 @@ class Ending(NamedTuple):
     reason: str | None = None
 
 
-def tell(error: BaseException, as_json: bool) -> int:
+def report_error(error: BaseException, as_json: bool) -> int:
     """Say what went wrong: words to standard error, and a document if asked. Never raises."""
     ending = _ending(error)
     if not ending.message:
         return ending.code
     with suppress(OSError, CannotWrite):
         if os.environ.get("SHOAL_DEBUG", "") not in ("", "0"):
-            put("".join(traceback.format_exception(error)), sys.stderr)
-        put(_words(ending), sys.stderr)
+            write_text("".join(traceback.format_exception(error)), sys.stderr)
+        write_text(_error_text(ending), sys.stderr)
     with suppress(OSError, CannotWrite):
         if as_json:
-            put(json.dumps(_document(ending), indent=1, ensure_ascii=False) + "\n")
+            write_text(json.dumps(_document(ending), indent=1, ensure_ascii=False) + "\n")
     return ending.code
 
 
@@ -61,21 +61,21 @@ def _document(ending: Ending) -> dict[str, object]:
     return document | {name: fact for name, fact in facts.items() if fact is not None}
 
 
-def settled(code: int) -> int:
+def flush_output(code: int) -> int:
     """The exit code once all output is out, which a full disk may still prevent."""
     try:
         sys.stdout.flush()
     except OSError as error:
-        mute(sys.stdout)
-        return code or tell(error, as_json=False)
+        discard_buffer(sys.stdout)
+        return code or report_error(error, as_json=False)
     return code
 
 
-def _words(ending: Ending) -> str:
+def _error_text(ending: Ending) -> str:
     from rich.text import Text
 
-    words = [Text.assemble((f"{ending.name}: ", "bold red"), clean(ending.message))]
-    return in_print(*words, *filter(None, [clean(ending.hint)]), stderr=True)
+    title = [Text.assemble((f"{ending.name}: ", "bold red"), clean(ending.message))]
+    return render_text(*title, *filter(None, [clean(ending.hint)]), stderr=True)
 
 
 def _ending(error: BaseException) -> Ending:
@@ -89,7 +89,7 @@ def _ending(error: BaseException) -> Ending:
         case BrokenPipeError() | SystemExit():  # rich and typer leave so when nobody reads on
             return Ending("", "", "", NOBODY_READS)
         case OSError() if error.errno in _FULL:
-            return _ending(unwritten(error))
+            return _ending(cannot_write_error(error))
     return _wrong_use(error) if hasattr(error, "format_message") else _bug(error)
 
 

@@ -80,8 +80,8 @@ class Flags:
     def _hint(self, error: ShoalError) -> str | None:
         case = (type(error), error.reason or "")
         tables: tuple[Hints, ...] = (self.hints, _HINTS)
-        found = (table.get(key) for table in tables for key in (case, type(error)))
-        return next((hint for hint in found if hint is not None), None)
+        hints = (table.get(key) for table in tables for key in (case, type(error)))
+        return next((hint for hint in hints if hint is not None), None)
 
     def _flag(self, name: str) -> str:
         if name.startswith("-"):  # written already

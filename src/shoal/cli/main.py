@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from shoal.cli.exit import settled, tell
+from shoal.cli.exit import flush_output, report_error
 from shoal.cli.start import STOPPED
 from shoal.cli.verbs.anonymize import anonymize_app
 from shoal.cli.verbs.attack import attack_app
@@ -42,16 +42,16 @@ class Shoal(TyperGroup):
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
         """Run the verb that the words name, and exit."""
-        words = sys.argv[1:] if args is None else list(args)
-        as_json = "--json" in words or os.environ.get("SHOAL_JSON", "").lower() in _YES
+        arguments = sys.argv[1:] if args is None else list(args)
+        as_json = "--json" in arguments or os.environ.get("SHOAL_JSON", "").lower() in _YES
         settings = {**extra, "standalone_mode": False}
         try:
-            code = super().main(words, *rest, **settings) or 0
+            code = super().main(arguments, *rest, **settings) or 0
             if code == STOPPED:  # typer swallows the interrupt
-                code = tell(KeyboardInterrupt(), as_json)
+                code = report_error(KeyboardInterrupt(), as_json)
         except BaseException as error:
-            code = tell(error, as_json)
-        sys.exit(settled(code))
+            code = report_error(error, as_json)
+        sys.exit(flush_output(code))
 
 
 app = typer.Typer(

@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 __all__ = [
     "Output",
     "Progress",
+    "cannot_write_error",
     "check_page",
     "console",
-    "in_print",
+    "discard_buffer",
     "ledger_line",
-    "mute",
-    "put",
+    "render_text",
     "renderable",
     "show_verdicts",
-    "unwritten",
     "write_page",
+    "write_text",
 ]
 
 LABEL_WIDTH = 10
@@ -52,7 +52,7 @@ def console(stderr: bool = False) -> "Console":
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
 
 
-def in_print(*parts: "Part", stderr: bool = False) -> str:
+def render_text(*parts: "Part", stderr: bool = False) -> str:
     """What a console prints of these parts, with its colours; text runs on, tables fit."""
     from rich.text import Text
 
@@ -95,7 +95,7 @@ def _terminal_table(table: Table) -> "RenderableType":
     return shown
 
 
-def put(text: str, stream: TextIO | None = None) -> None:
+def write_text(text: str, stream: TextIO | None = None) -> None:
     """Write to standard output, or another stream, to the last letter.
 
     Raises
@@ -108,13 +108,13 @@ def put(text: str, stream: TextIO | None = None) -> None:
         out.write(text)
         out.flush()
     except OSError as error:
-        mute(out)
+        discard_buffer(out)
         if isinstance(error, BrokenPipeError):
             raise
-        raise unwritten(error) from None
+        raise cannot_write_error(error) from None
 
 
-def unwritten(error: OSError) -> CannotWrite:
+def cannot_write_error(error: OSError) -> CannotWrite:
     """The error of an output that has no room."""
     reason = error.strerror or type(error).__name__
     return CannotWrite(
@@ -122,7 +122,7 @@ def unwritten(error: OSError) -> CannotWrite:
     )
 
 
-def mute(stream: TextIO) -> None:
+def discard_buffer(stream: TextIO) -> None:
     """Drop what a stream still holds: at exit Python would try, and fail, to write it again."""
     with suppress(OSError, ValueError):  # not every stream is a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
@@ -147,9 +147,9 @@ class Output:
         Plain text is printed as it is, so that a path stays in one piece.
         """
         if self.json:
-            put(json.dumps(values, indent=1, ensure_ascii=False) + "\n")
+            write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n")
         elif not self.quiet:
-            put(in_print(*parts))
+            write_text(render_text(*parts))
 
     @contextmanager
     def progress(self, steps: int) -> Iterator["Progress"]:

@@ -16,7 +16,7 @@ TERMINATED = 143  # 128 + SIGTERM
 def main() -> None:
     """Run the command line."""
     try:
-        signal.signal(signal.SIGTERM, _leave)
+        signal.signal(signal.SIGTERM, _exit_on_sigterm)
         from shoal.cli.main import app
 
         app()
@@ -25,6 +25,6 @@ def main() -> None:
         sys.exit(STOPPED)
 
 
-def _leave(_signal: int, _frame: FrameType | None) -> None:
+def _exit_on_sigterm(_signal: int, _frame: FrameType | None) -> None:
     """Leave as by an exception, so that what is half-written is taken away on the way out."""
     sys.exit(TERMINATED)

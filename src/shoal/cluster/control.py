@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn.base import clone
 
-from shoal.cluster.totals import told_elsewhere
+from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.estimator import entity_and_limit
 
 __all__ = ["without_data"]
@@ -45,7 +45,7 @@ def without_data(model: Any, *, random_state: int = 0) -> Any:
     entity, _ = entity_and_limit(model.domain)
     if entity is not None:
         people = people.append_column(entity, pa.array(np.arange(n)))
-    with told_elsewhere():  # that nothing can be told is what it is for
+    with ignore_no_groups_warning():  # that nothing can be told is what it is for
         return _again(model, random_state).fit(people)
 
 

@@ -61,7 +61,7 @@ def save_model(model: Savable, folder: str | Path, overwrite: bool = False) -> P
 def write_model(model: Savable, folder: Path) -> list[dict[str, str]]:
     """Write a model into a folder that is there; the name and checksum of each file."""
     files = [write_part(part, folder / name) for name, part in model._tables().items()]
-    told = {
+    document = {
         "schema": SCHEMA,
         "class": type(model).__name__,
         **model._document(),
@@ -71,7 +71,7 @@ def write_model(model: Savable, folder: Path) -> list[dict[str, str]]:
         "versions": {name: version(name) for name in _PARTS},
         "files": files,
     }
-    return [write_part(told, folder / MODEL), *files]
+    return [write_part(document, folder / MODEL), *files]
 
 
 def load_model(folder: str | Path) -> Any:

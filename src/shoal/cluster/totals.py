@@ -21,11 +21,11 @@ __all__ = [
     "CHANCE",
     "NOBODY_TOLD",
     "NO_GROUP_TOLD",
-    "Counted",
+    "GroupCounts",
     "Totals",
-    "settle",
-    "told_elsewhere",
-    "warn_if_none_is_told",
+    "combine_counts",
+    "ignore_no_groups_warning",
+    "warn_if_no_groups_told",
     "whole_shares",
 ]
 
@@ -44,7 +44,7 @@ CHANCE = 1 / 1000  # that noise alone passes: once in so many tables of nobody
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class GroupCounts:
     """Noisy counts of groups that are right on average, and the laws of their noise.
 
     Parameters
@@ -68,7 +68,7 @@ class Counted:
     are_sizes: bool = False
 
     @classmethod
-    def alike(cls, sizes: Floats, noise: NoiseSum) -> "Counted":
+    def alike(cls, sizes: Floats, noise: NoiseSum) -> "GroupCounts":
         """Sizes that each carry independent noise of one law."""
         k = len(sizes)
         together = NoiseSum(tuple((scale, k * shape) for scale, shape in noise.parts))
@@ -85,7 +85,7 @@ class Totals:
         How many in all; what noise moves it by at most in 95 of 100 releases, 0 if it is public.
     sizes
         Of each group, from 0 up; they add up to ``n_rows``.
-    reach, told
+    reach, groups_told
         What the count of each group would pass by noise alone, if nobody were in any of them, in
         one of 1,000 releases for all groups together; whether it does pass that.
     rows_told
@@ -96,12 +96,12 @@ class Totals:
     within: int
     sizes: Floats
     reach: Floats
-    told: NDArray[np.bool_]
+    groups_told: NDArray[np.bool_]
     rows_told: bool
 
 
-def settle(
-    n_rows: int, rows_noise: NoiseSum | None, counted: Counted, weights: Floats | None = None
+def combine_counts(
+    n_rows: int, rows_noise: NoiseSum | None, counted: GroupCounts, weights: Floats | None = None
 ) -> Totals:
     r"""Make one set of two counts of the same rows.
 
@@ -121,9 +121,9 @@ def settle(
     Examples
     --------
     >>> noise = NoiseSum.geometric(step=0.1)
-    >>> counted = Counted.alike(np.array([700.0, 280.0]), noise)
-    >>> both = settle(1_000, noise, counted)
-    >>> both.n_rows, both.sizes.round(1).tolist(), both.told.tolist()
+    >>> counted = GroupCounts.alike(np.array([700.0, 280.0]), noise)
+    >>> both = combine_counts(1_000, noise, counted)
+    >>> both.n_rows, both.sizes.round(1).tolist(), both.groups_told.tolist()
     (993, [706.4, 286.6], [True, True])
     """
     total, noise = _combined(n_rows, rows_noise, counted)
@@ -140,15 +140,15 @@ def settle(
     return Totals(in_all, within, sizes, reach, each > reach, rows_told)
 
 
-def warn_if_none_is_told(told: NDArray[np.bool_], rows_told: bool) -> None:
+def warn_if_no_groups_told(groups_told: NDArray[np.bool_], rows_told: bool) -> None:
     """Say to whoever called ``fit`` that no group passes what noise alone would."""
-    if not told.any():
-        said = NO_GROUP_TOLD if rows_told else NOBODY_TOLD
-        warnings.warn(said, NoGroupsTold, stacklevel=3)
+    if not groups_told.any():
+        message = NO_GROUP_TOLD if rows_told else NOBODY_TOLD
+        warnings.warn(message, NoGroupsTold, stacklevel=3)
 
 
 @contextmanager
-def told_elsewhere() -> Iterator[None]:
+def ignore_no_groups_warning() -> Iterator[None]:
     """Without the warning that no group can be told, where that is said otherwise or is no news."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoGroupsTold)
@@ -176,7 +176,9 @@ def whole_shares(parts: ArrayLike, total: int) -> list[int]:
     return [int(each) for each in whole]
 
 
-def _combined(n_rows: int, rows_noise: NoiseSum | None, counted: Counted) -> tuple[float, NoiseSum]:
+def _combined(
+    n_rows: int, rows_noise: NoiseSum | None, counted: GroupCounts
+) -> tuple[float, NoiseSum]:
     """The best count of all rows that noise is in; of a public number, the groups' own."""
     if counted.total is None or counted.total_noise is None:
         largest = float(counted.sizes.max(initial=0))
@@ -190,7 +192,7 @@ def _combined(n_rows: int, rows_noise: NoiseSum | None, counted: Counted) -> tup
 
 
 def _spread(
-    counted: Counted, rows_noise: NoiseSum | None, total: float
+    counted: GroupCounts, rows_noise: NoiseSum | None, total: float
 ) -> tuple[Floats, Sequence[NoiseSum]]:
     """Each group's count with its part of what the total gained, and the law of its noise."""
     if counted.total is None or counted.total_noise is None or rows_noise is None:

@@ -7,13 +7,13 @@ import numpy as np
 from shoal.domain import Partition, SparseCounts
 from shoal.engine.rows import Block, Integers
 
-__all__ = ["CellsOf", "SparseTotal"]
+__all__ = ["CellKeys", "SparseTotal"]
 
 _WAITING = 2**21  # keys gathered before they are sorted together: 16 MiB
 
 
 @dataclass(frozen=True)
-class CellsOf:
+class CellKeys:
     """The cell of each row of a block."""
 
     partition: Partition

@@ -18,8 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.data.encode import owners
-from shoal.engine.pool import thread_count
-from shoal.engine.rows import Block
+from shoal.engine.rows import Block, thread_count
 from shoal.engine.scratch import private_file, scratch
 from shoal.engine.screen import Screen
 from shoal.errors import CannotWrite
@@ -27,15 +26,15 @@ from shoal.errors import CannotWrite
 __all__ = [
     "COUNTED",
     "OWNER",
-    "coded",
+    "coded_batch",
     "coded_schema",
     "group_sizes",
-    "labelled",
     "plain_names",
-    "plainly_named",
     "query_columns",
     "query_stream",
     "query_to_file",
+    "with_labels",
+    "with_plain_names",
 ]
 
 OWNER = "owner"
@@ -50,13 +49,13 @@ def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen)
     Codes are grouped, which is faster than labels, and translated at the end.
     """
     schema = coded_schema(columns, screen)
-    batches = (coded(block, columns, screen) for block in blocks)
+    batches = (coded_batch(block, columns, screen) for block in blocks)
     sql = "SELECT *, count(*) AS n FROM rows GROUP BY ALL ORDER BY ALL"
     with scratch() as folder:
         path = folder / "sizes.parquet"
         query_to_file(sql, schema, batches, path)
         counted = pq.read_table(path)
-    return labelled(counted, columns, screen)
+    return with_labels(counted, columns, screen)
 
 
 def coded_schema(columns: Sequence[str], screen: Screen) -> pa.Schema:
@@ -65,7 +64,7 @@ def coded_schema(columns: Sequence[str], screen: Screen) -> pa.Schema:
     return pa.schema([(f"c{i}", kind) for i, kind in enumerate(kinds)])
 
 
-def coded(block: Block, columns: Sequence[str], screen: Screen) -> pa.RecordBatch:
+def coded_batch(block: Block, columns: Sequence[str], screen: Screen) -> pa.RecordBatch:
     """A block's rows laid out like that."""
     listed = list(screen.categories)
     arrays = [
@@ -80,7 +79,7 @@ def coded(block: Block, columns: Sequence[str], screen: Screen) -> pa.RecordBatc
     )
 
 
-def labelled(counted: pa.Table, columns: Sequence[str], screen: Screen) -> pa.Table:
+def with_labels(counted: pa.Table, columns: Sequence[str], screen: Screen) -> pa.Table:
     """Groups of codes with their own names and labels again, and ``n``."""
     labels = [_labels(counted[f"c{i}"], name, screen) for i, name in enumerate(columns)]
     return pa.table([*labels, counted["n"]], names=[*columns, "n"])
@@ -108,7 +107,7 @@ def plain_names(columns: Sequence[str], owner: str | None) -> list[str]:
     return [*(f"c{i}" for i in range(len(columns))), *([OWNER] if owner else [])]
 
 
-def plainly_named(
+def with_plain_names(
     batch: pa.RecordBatch, columns: Sequence[str], owner: str | None
 ) -> pa.RecordBatch:
     """These columns under plain names and, as ``owner``, whose each row is as text."""
@@ -203,7 +202,7 @@ def query_columns(
     owner
         The column that says whose a row is, in the query ``owner`` and text.
     """
-    named = (plainly_named(batch, columns, owner) for batch in batches)
+    named = (with_plain_names(batch, columns, owner) for batch in batches)
     first = next(named, None)
     if first is None:
         nothing = [pa.nulls(0, pa.string())] * (len(columns) + (owner is not None))

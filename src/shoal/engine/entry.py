@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from shoal.engine.spark.table import SparkTable
 
 __all__ = [
-    "anywhere",
     "by_engine",
     "frame_table",
     "is_spark_frame",
     "rows_of",
+    "unbounded_box",
 ]
 
 T = TypeVar("T")
@@ -180,12 +180,12 @@ def _passed_through(rows: Rows, domain: Box | Schema, terms: Terms) -> Rows:
     return rows
 
 
-def anywhere(columns: Iterable[str]) -> Box:
+def unbounded_box(columns: Iterable[str]) -> Box:
     """Bounds that hold every number that occurs, for columns whose rows are not to be moved.
 
     Examples
     --------
-    >>> anywhere(["age"]).names
+    >>> unbounded_box(["age"]).names
     ('age',)
     """
     return Box(**dict.fromkeys(columns, (-_FAR, _FAR)))

@@ -2,7 +2,9 @@
 
 import secrets
 import weakref
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import partial
 from typing import Literal, TypeVar, overload
@@ -15,20 +17,29 @@ from shoal.data import Source, source_of
 from shoal.data.memory import ReaderSource
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import people
-from shoal.engine.checks import add_checked, check_columns, check_partition, integers_of
-from shoal.engine.counting import CellsOf, SparseTotal
+from shoal.engine.counting import CellKeys, SparseTotal
 from shoal.engine.duckdb import group_sizes
 from shoal.engine.mapped import LocalMapped
-from shoal.engine.pool import ahead, thread_count
-from shoal.engine.rows import Block, Integers, Kernel, Mapper, Tally, Terms
+from shoal.engine.rows import (
+    Block,
+    Integers,
+    Kernel,
+    Mapper,
+    Tally,
+    Terms,
+    add_checked,
+    integers_of,
+    thread_count,
+)
 from shoal.engine.sample import Sample
 from shoal.engine.scratch import scratch
-from shoal.engine.screen import Screen, Sifted
+from shoal.engine.screen import Screen, ScreenedBatch
 from shoal.errors import UnreadableTable
 
-__all__ = ["BLOCK_ROWS", "LocalRows"]
+__all__ = ["BLOCK_ROWS", "LocalRows", "map_ahead"]
 
 BLOCK_ROWS = 65_536  # four columns of them lie in a core's cache
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -64,9 +75,9 @@ class LocalRows:
         self._key = key or secrets.token_hex(16)
         self._block_rows = block_rows
         self._size: int | None = None  # unknown until a first full pass has admitted every row
-        self.seen: Tally | None = None
-        self._kept: tuple[Source, people.KeptRows] | None = None
-        self._progress: Callable[[int], None] = _ignore
+        self.tally: Tally | None = None
+        self._limited: tuple[Source, people.LimitedRows] | None = None
+        self._progress: Callable[[int], None] = _ignore_progress
 
     def on_progress(self, callback: Callable[[int], None]) -> None:
         """Call back with the number of rows read so far, after every block of every pass."""
@@ -90,15 +101,15 @@ class LocalRows:
     def count(self, partition: Partition, sparse: Literal[True]) -> SparseCounts: ...
     def count(self, partition: Partition, sparse: bool = False) -> Integers | SparseCounts:
         """Rows in each cell; sparse, only the cells that have any."""
-        check_partition(partition, self._screen, dense=not sparse)
+        self._screen.check_partition(partition, dense=not sparse)
         if sparse:
             occupied = SparseTotal()
-            for keys in self.each(CellsOf(partition)):
+            for keys in self.each(CellKeys(partition)):
                 occupied.add(keys)
             return occupied.result(partition.size)
         # Not a `sum`: every block's kernel would return all cells, far more than it has rows.
         total = np.zeros(partition.size, dtype=np.int64)
-        for keys in self.each(CellsOf(partition)):
+        for keys in self.each(CellKeys(partition)):
             np.add.at(total, keys, 1)
         return total
 
@@ -111,7 +122,7 @@ class LocalRows:
 
     def sizes(self, columns: Sequence[str]) -> pa.Table:
         """How many rows share each combination of values, as column ``n``, in rising order."""
-        check_columns(columns, self._screen, self._source.names)
+        self._screen.check_columns(columns, self._source.names)
         return group_sizes(self.each(lambda block: block), columns, self._screen)
 
     def map(self, kernel: Mapper, names: Iterable[str]) -> LocalMapped:
@@ -140,11 +151,11 @@ class LocalRows:
 
         Take all of it before you use any of it.
         """
-        source, sift = self._kept or self._limit() or (self._source, self._screen)
+        source, sift = self._limited or self._limit() or (self._source, self._screen)
         tally = yield from self._pass(source, sift, lambda sifted: work(sifted.block))
-        self._size = tally.kept
-        if self._kept is None:
-            self.seen = tally
+        self._size = tally.admitted
+        if self._limited is None:
+            self.tally = tally
 
     def _admitted(self) -> Iterator[Block]:
         """Blocks that may be used as they come: every row was admitted before the first."""
@@ -152,7 +163,10 @@ class LocalRows:
         yield from self.each(lambda block: block)
 
     def _pass(
-        self, source: Source, sift: Screen | people.KeptRows, work: Callable[[Sifted], Result]
+        self,
+        source: Source,
+        sift: Screen | people.LimitedRows,
+        work: Callable[[ScreenedBatch], Result],
     ) -> Generator[Result, None, Tally]:
         def step(batch: pa.RecordBatch) -> tuple[Tally, list[Result]]:
             sifted = sift(batch)
@@ -161,32 +175,60 @@ class LocalRows:
 
         total = Tally()
         batches = source.batches(sift.columns, self._block_rows)
-        for tally, results in ahead(step, batches, thread_count()):
+        for tally, results in map_ahead(step, batches, thread_count()):
             total += tally
             self._progress(total.read)
             yield from results
         self._screen.check(total)
         return total
 
-    def _first_pass(self, work: Callable[[Sifted], Result]) -> Iterator[Result]:
+    def _first_pass(self, work: Callable[[ScreenedBatch], Result]) -> Iterator[Result]:
         """The pass over the source of rows of which each person keeps some."""
-        self.seen = yield from self._pass(self._source, self._screen, work)
+        self.tally = yield from self._pass(self._source, self._screen, work)
 
-    def _limit(self) -> tuple[Source, people.KeptRows] | None:
+    def _limit(self) -> tuple[Source, people.LimitedRows] | None:
         """The rows that stay when each person keeps so many, as a source of their own."""
         if self.terms.max_rows_per_person is None:
             return None
         held = ExitStack()
         weakref.finalize(self, held.close)
         folder = held.enter_context(scratch())
-        sift = people.KeptRows(len(self._screen.numbers), len(self._screen.categories))
-        schema = people.keyed_schema(sift.numbers, sift.codes)
-        batches = self._first_pass(partial(people.keyed, schema))
+        sift = people.LimitedRows(len(self._screen.numbers), len(self._screen.categories))
+        schema = people.owned_rows_schema(sift.numbers, sift.codes)
+        batches = self._first_pass(partial(people.owned_rows, schema))
         path = folder / "kept.parquet"
-        people.keep(batches, schema, self.terms.max_rows_per_person, self._key, path)
-        self._kept = source_of(path), sift
-        return self._kept
+        people.limit_rows_per_person(
+            batches, schema, self.terms.max_rows_per_person, self._key, path
+        )
+        self._limited = source_of(path), sift
+        return self._limited
 
 
-def _ignore(rows: int) -> None:
+def _ignore_progress(rows: int) -> None:
     """Nobody watches."""
+
+
+def map_ahead(
+    work: Callable[[Item], Result], items: Iterable[Item], threads: int
+) -> Iterator[Result]:
+    """``map(work, items)``, in order, worked ahead by threads; NumPy lets them run side by side.
+
+    At most ``threads + 1`` items are in memory, however slowly results are taken.
+
+    Examples
+    --------
+    >>> list(map_ahead(abs, [-1, -2, -3], threads=2))
+    [1, 2, 3]
+    """
+    waiting: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="shoal") as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

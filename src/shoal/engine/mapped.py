@@ -18,7 +18,7 @@ from shoal.engine.scratch import scratch
 from shoal.errors import DuplicateColumn, InvalidSetting
 from shoal.randomness import NoiseStream
 
-__all__ = ["LocalMapped", "check_names", "columns_of", "made", "shuffle_lines"]
+__all__ = ["LocalMapped", "apply_kernel", "check_names", "columns_of", "shuffle_lines"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +76,10 @@ class LocalMapped:
     def _in_order(self) -> Iterator[pa.RecordBatch]:
         schema = self._schema()
         for place, block in enumerate(self.blocks()):
-            yield made(kernel_at(self.kernel, place), self.names, block).cast(schema)
+            yield apply_kernel(kernel_at(self.kernel, place), self.names, block).cast(schema)
 
     def _schema(self) -> pa.Schema:
-        return made(kernel_at(self.kernel), self.names, self.empty).schema
+        return apply_kernel(kernel_at(self.kernel), self.names, self.empty).schema
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -91,7 +91,9 @@ def check_names(names: Sequence[str]) -> None:
         )
 
 
-def made(kernel: Callable[[Block], Columns], names: Sequence[str], block: Block) -> pa.RecordBatch:
+def apply_kernel(
+    kernel: Callable[[Block], Columns], names: Sequence[str], block: Block
+) -> pa.RecordBatch:
     """The columns a kernel makes of a block."""
     columns = columns_of(kernel(block))
     if len(columns) != len(names) or {len(column) for column in columns} != {len(block)}:

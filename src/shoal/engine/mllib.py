@@ -8,9 +8,9 @@ __all__ = ["check_session", "mllib_centers"]
 
 def check_session() -> None:
     """Check that it can run: ``NotInstalled`` without pyspark, ``SessionStopped`` if none runs."""
-    from shoal.engine.spark.availability import spark_part
+    from shoal.engine.spark.availability import session_module
 
-    spark_part().active_session()
+    session_module().active_session()
 
 
 def mllib_centers(
@@ -29,7 +29,7 @@ def mllib_centers(
     seed
         Of the first of several runs.
     """
-    from shoal.engine.spark.availability import spark_part
+    from shoal.engine.spark.availability import session_module
 
-    centers: NDArray[np.float64] = spark_part().mllib_centers(points, weights, k, seed)
+    centers: NDArray[np.float64] = session_module().mllib_centers(points, weights, k, seed)
     return centers

@@ -23,21 +23,27 @@ from numpy.typing import NDArray
 from shoal.engine.duckdb import query_to_file
 from shoal.engine.rows import Block, Tally
 from shoal.engine.scratch import private_file
-from shoal.engine.screen import Sifted
+from shoal.engine.screen import ScreenedBatch
 
-__all__ = ["KeptRows", "keep", "keyed", "keyed_schema", "place_in_run"]
+__all__ = [
+    "LimitedRows",
+    "limit_rows_per_person",
+    "owned_rows",
+    "owned_rows_schema",
+    "place_in_run",
+]
 
 _BLOCK = 65_536
 
 
-def keyed_schema(numbers: int, codes: int) -> pa.Schema:
+def owned_rows_schema(numbers: int, codes: int) -> pa.Schema:
     """Columns ``c0, c1, ...`` of content, numbers first, and the person they belong to."""
     kinds = [pa.float64()] * numbers + [pa.int32()] * codes
     content = [(f"c{i}", kind) for i, kind in enumerate(kinds)]
     return pa.schema([*content, ("entity", pa.string())])
 
 
-def keyed(schema: pa.Schema, sifted: Sifted) -> pa.RecordBatch:
+def owned_rows(schema: pa.Schema, sifted: ScreenedBatch) -> pa.RecordBatch:
     """Admitted rows laid out like that."""
     numbers = sifted.block.numbers + 0.0  # -0.0 becomes 0.0: equal rows are then equal bits
     columns = [*numbers.T, *sifted.block.codes.T]
@@ -46,8 +52,8 @@ def keyed(schema: pa.Schema, sifted: Sifted) -> pa.RecordBatch:
 
 
 @dataclass(frozen=True)
-class KeptRows:
-    """Read blocks back from the file ``keep`` wrote."""
+class LimitedRows:
+    """Read blocks back from the file ``limit_rows_per_person`` wrote."""
 
     numbers: int
     codes: int
@@ -57,15 +63,15 @@ class KeptRows:
         """All of the content."""
         return [f"c{i}" for i in range(self.numbers + self.codes)]
 
-    def __call__(self, batch: pa.RecordBatch) -> Sifted:
+    def __call__(self, batch: pa.RecordBatch) -> ScreenedBatch:
         """The rows of a batch, all of them admitted before."""
         n, columns = batch.num_rows, [column.to_numpy() for column in batch.columns]
         numbers = np.array(columns[: self.numbers], dtype=np.float64).reshape(self.numbers, n).T
         codes = np.array(columns[self.numbers :], dtype=np.int32).reshape(self.codes, n).T
-        return Sifted(Block(numbers, codes), Tally(n, n), None)
+        return ScreenedBatch(Block(numbers, codes), Tally(n, n), None)
 
 
-def keep(
+def limit_rows_per_person(
     batches: Iterable[pa.RecordBatch], schema: pa.Schema, limit: int, key: str, path: Path
 ) -> None:
     """Write the content of at most ``limit`` rows a person to a Parquet file.
@@ -73,7 +79,7 @@ def keep(
     Parameters
     ----------
     batches, schema
-        Rows laid out as in ``keyed_schema``.
+        Rows laid out as in ``owned_rows_schema``.
     limit, key, path
         Rows a person keeps; what the hash is keyed with; where to write.
     """

@@ -1,5 +1,6 @@
 """The verbs through which methods see rows, whatever machine the rows are on."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,10 @@ __all__ = [
     "Rows",
     "Tally",
     "Terms",
+    "add_checked",
+    "integers_of",
     "kernel_at",
+    "thread_count",
 ]
 
 Integers = NDArray[np.int64]
@@ -96,10 +100,10 @@ class Terms:
 
 @dataclass(frozen=True)
 class Tally:
-    """Rows read and kept, and those with something odd; tallies of blocks add up."""
+    """Rows read and admitted, and those with something odd; tallies of blocks add up."""
 
     read: int = 0
-    kept: int = 0
+    admitted: int = 0
     nonfinite: int = 0
     outside: int = 0
     nobody: int = 0
@@ -109,7 +113,7 @@ class Tally:
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(
             self.read + other.read,
-            self.kept + other.kept,
+            self.admitted + other.admitted,
             self.nonfinite + other.nonfinite,
             self.outside + other.outside,
             self.nobody + other.nobody,
@@ -174,7 +178,7 @@ class Rows(Protocol):
         """Whether there can be a second pass."""
 
     @property
-    def seen(self) -> Tally | None:
+    def tally(self) -> Tally | None:
         """What the first full pass met, None before it: for the holder alone, and in no release."""
 
     def size(self) -> int:
@@ -201,6 +205,44 @@ class Rows(Protocol):
 
     def on_progress(self, callback: Callable[[int], None]) -> None:
         """Call back with the number of rows read so far, after every block of every pass."""
+
+
+def integers_of(parts: Any) -> tuple[Integers, ...]:
+    """What a kernel returned, as int64 arrays; anything but a tuple of integers is refused."""
+    good = isinstance(parts, tuple) and all(
+        isinstance(part, np.ndarray | np.integer) and np.can_cast(part.dtype, np.int64)
+        for part in parts
+    )
+    if not good:
+        raise InvalidSetting(
+            "The kernel returned something else than a tuple of arrays of integers.",
+            "Round onto a lattice first: only integers add up the same on every engine.",
+        )
+    return tuple(np.asarray(part, dtype=np.int64) for part in parts)
+
+
+def add_checked(totals: tuple[Integers, ...], parts: tuple[Integers, ...]) -> None:
+    """Add a block's arrays to the totals, in place; their shapes must be those of every block."""
+    wanted, shapes = [total.shape for total in totals], [part.shape for part in parts]
+    if wanted != shapes:
+        raise InvalidSetting(
+            f"The kernel's arrays have shapes {shapes} on a block, and {wanted} on an empty one.",
+            "Return the same shapes for every block, whatever its rows.",
+        )
+    for total, part in zip(totals, parts, strict=True):
+        np.add(total, part, out=total)
+
+
+def thread_count() -> int:
+    """Threads to use: ``SHOAL_THREADS``, or as many as the machine has cores."""
+    given = os.environ.get("SHOAL_THREADS", "")
+    if not given:
+        return os.cpu_count() or 1
+    if not given.isdecimal() or int(given) < 1:
+        raise InvalidSetting(
+            "SHOAL_THREADS is no whole number from 1 up.", "Unset it, or set e.g. SHOAL_THREADS=2."
+        )
+    return int(given)
 
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:

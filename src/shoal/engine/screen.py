@@ -1,6 +1,6 @@
 """What a batch goes through before a kernel sees it, and what is counted on the way."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -10,14 +10,29 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.data import encode
-from shoal.domain import Box, Categories, Schema
+from shoal.data.column_names import listed
+from shoal.domain import Box, Categories, Partition, Schema
 from shoal.engine.rows import Block, Tally, Terms
-from shoal.errors import EntityMissing, NotFinite, OutsideDomain, setting
+from shoal.errors import (
+    DimensionMismatch,
+    DuplicateColumn,
+    EntityMissing,
+    InvalidDomain,
+    InvalidSetting,
+    NotFinite,
+    OutsideDomain,
+    TooLarge,
+    UnknownBounds,
+    UnknownColumn,
+    setting,
+)
 
-__all__ = ["Screen", "Sifted", "Tally"]
+__all__ = ["MAX_DENSE_CELLS", "Screen", "ScreenedBatch", "Tally"]
+
+MAX_DENSE_CELLS = 2**24  # 128 MiB of counts
 
 
-class Sifted(NamedTuple):
+class ScreenedBatch(NamedTuple):
     """A batch's admitted rows, what was counted, and whose rows they are if that was asked."""
 
     block: Block
@@ -58,10 +73,10 @@ class Screen:
 
     def empty(self) -> Block:
         """A block of no rows."""
-        width, listed = len(self.numbers), len(self.categories)
-        return Block(np.empty((0, width)), np.empty((0, listed), dtype=np.int32))
+        codes = np.empty((0, len(self.categories)), dtype=np.int32)
+        return Block(np.empty((0, len(self.numbers))), codes)
 
-    def __call__(self, batch: pa.RecordBatch) -> Sifted:
+    def __call__(self, batch: pa.RecordBatch) -> ScreenedBatch:
         """The rows of a batch that are admitted."""
         n = batch.num_rows
         # Left out or refused row by row: text that is no number is a missing one.
@@ -72,15 +87,15 @@ class Screen:
         codes = encode.codes(batch, self.categories)
         entity = None if self.terms.entity is None else encode.owners(batch, self.terms.entity)
         tally = Tally(n, n, nobody=0 if entity is None else entity.null_count)
-        moved = self._brought_inside(numbers) if n else Tally()
+        moved = self._clip_if_needed(numbers) if n else Tally()
         if moved is not None:
             tally += moved
         else:
-            admitted, odd = self._closer_look(numbers)
+            admitted, odd = self._screen_rows(numbers)
             tally += odd
             numbers, codes = numbers[admitted], codes[admitted]
             entity = None if entity is None else entity.filter(pa.array(admitted))
-        return Sifted(Block(numbers, codes), tally, entity)
+        return ScreenedBatch(Block(numbers, codes), tally, entity)
 
     def refuses(self, tally: Tally) -> bool:
         """Whether the terms refuse what was counted."""
@@ -116,7 +131,55 @@ class Screen:
                 "Fill in whose they are, or remove them: a person's share cannot be limited else.",
             )
 
-    def _brought_inside(self, numbers: NDArray[np.float64]) -> Tally | None:
+    def check_partition(self, partition: Partition, dense: bool) -> None:
+        """Check that a partition is one of these rows, and not too fine for a dense count."""
+        if dense and partition.size > MAX_DENSE_CELLS:
+            raise TooLarge(
+                f"{partition.size} cells are more than the {MAX_DENSE_CELLS} a dense count may "
+                "have.",
+                "Count with " + setting("sparse", True) + ", or use fewer cells.",
+                reason="cells",
+            )
+        box = getattr(partition, "box", None)
+        if box is not None:
+            self._check_box(box)
+        partition.keys(self.empty().numbers)  # a width that does not fit raises here
+
+    def check_columns(self, columns: Sequence[str], available: Sequence[str]) -> None:
+        """Check that groups are asked for over public columns, each once."""
+        known = (*self.numbers, *self.categories)
+        if isinstance(columns, str) or not columns:
+            raise InvalidSetting("No list of columns came.", f"E.g. sizes([{known[0]!r}]).")
+        if len(set(columns)) < len(columns):
+            raise DuplicateColumn("A column is asked for twice.", "Name each column once.")
+        for name in columns:
+            if name in known:
+                continue
+            if name in available:
+                raise UnknownBounds(
+                    f"{name!r} is in the table, but nothing about it is public.",
+                    "Describe it in the schema: `low` and `high`, or `values`.",
+                )
+            raise UnknownColumn(f"There is no column {name!r}.", f"There are {listed(known)}.")
+
+    def _check_box(self, box: Box) -> None:
+        if box.names != self.numbers:
+            raise DimensionMismatch(
+                f"The cells are made of columns {listed(box.names)}; the rows have "
+                f"{listed(self.numbers) or 'no numeric ones'}.",
+                "Make the grid over the rows' own box, e.g. Grid(domain, 16).",
+            )
+        same = (box.low == self.box.low) & (box.high == self.box.high)
+        if not same.all():
+            raise InvalidDomain(
+                "The cells and the rows have different bounds in "
+                f"{listed(np.array(box.names)[~same])}, so rows beyond the cells would pile up on "
+                "their edge.",
+                "Make the grid over the rows' own box, or the rows for the grid's: "
+                "rows_of(X, box).",
+            )
+
+    def _clip_if_needed(self, numbers: NDArray[np.float64]) -> Tally | None:
         """How many rows were moved inside, in place; None if some must be looked at one by one.
 
         Columns' extremes tell whether any has to be moved; NaN comes through them and fails.
@@ -138,7 +201,7 @@ class Screen:
         names = frozenset(self.numbers[axis] for axis in np.flatnonzero(outside))
         return Tally(outside=int(np.count_nonzero(moved)), outside_columns=names)
 
-    def _closer_look(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.bool_], Tally]:
+    def _screen_rows(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.bool_], Tally]:
         """Clip in place; which rows stay, and a tally of those that are odd or leave."""
         box = self.box
         bad = ~np.isfinite(numbers)
@@ -148,7 +211,7 @@ class Screen:
         admitted = ~(bad_rows | beyond_rows) if self.terms.outside == "drop" else ~bad_rows
         np.clip(numbers, box.low, box.high, out=numbers)
         odd = Tally(
-            kept=-int(np.count_nonzero(~admitted)),
+            admitted=-int(np.count_nonzero(~admitted)),
             nonfinite=int(np.count_nonzero(bad_rows)),
             outside=int(np.count_nonzero(beyond_rows)),
             nonfinite_columns=self._named(bad),

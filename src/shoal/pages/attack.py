@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.pages.page import Line, Table, VerdictPage, labelled
+from shoal.pages.page import Line, Table, VerdictPage, labelled_lines
 
 if TYPE_CHECKING:
     from shoal.audit import AttributeInference, Linkage, MembershipInference
@@ -27,7 +27,7 @@ def membership_page(attack: "MembershipInference", method: str, rows: int) -> Ve
     rows
         Of how many rows.
     """
-    lines = [*labelled("Verdict", str(attack).splitlines()), Line("For you", FOR_YOU)]
+    lines = [*labelled_lines("Verdict", str(attack).splitlines()), Line("For you", FOR_YOU)]
     values = {"attacked": method, "rows": rows, **attack.to_dict(), "for_the_holder_alone": True}
     return VerdictPage(lines=lines, values=values, verdicts=_membership_verdicts(attack, method))
 
@@ -93,7 +93,7 @@ def linkage_page(
     lines = [
         Line("Released", str(attack.released)),
         Line("Before", str(attack.raw)),
-        *labelled("Guessed", guessed),
+        *labelled_lines("Guessed", guessed),
         Line("Finding", _linkage_finding(attack)),
         Line("For you", FOR_YOU),
     ]

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shoal.pages.page import Line, Summary, Table, VerdictPage, labelled
+from shoal.pages.page import Line, Summary, Table, VerdictPage, labelled_lines
 
 if TYPE_CHECKING:
     from shoal.audit import Case, Finding
@@ -115,7 +115,7 @@ def page(audit: Audit) -> VerdictPage:
     lines: list[Line | Table] = [
         Line("Verdict", f"{audit.verdict}: {audit.sentence}"),
         table,
-        *labelled("Seen", _evidence(audit)),
+        *labelled_lines("Seen", _evidence(audit)),
         Line("Level", f"{level} in all, seed {audit.seed}"),
         *([] if audit.constructed else [Line("For you", FOR_YOU)]),
     ]
@@ -139,7 +139,7 @@ def case_list(known: Mapping[str, Mapping[str, "Case"]]) -> Summary:
     known
         For each kind its cases by name.
     """
-    lines = [line for kind, cases in known.items() for line in labelled(kind, list(cases))]
+    lines = [line for kind, cases in known.items() for line in labelled_lines(kind, list(cases))]
     values = {
         kind: {name: case.about for name, case in cases.items()} for kind, cases in known.items()
     }

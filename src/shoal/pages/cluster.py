@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from shoal.estimator import entity_and_limit
 from shoal.pages.page import Line, bounds_text, promise_lines
 from shoal.privacy import ApproxDP, Unprotected
-from shoal.privacy.exact import plain
+from shoal.privacy.exact import exact_text
 
 if TYPE_CHECKING:
     from shoal.domain import Box
@@ -20,13 +20,13 @@ __all__ = [
     "count_text",
     "estimator_code",
     "exact_promise_lines",
+    "has_no_entity",
     "learner_code",
-    "names_nobody",
     "no_group_text",
+    "promise_values",
     "release_settings",
     "unit_of",
-    "values_of",
-    "without",
+    "without_values",
 ]
 
 
@@ -72,12 +72,12 @@ def exact_promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
     return [*lines, Line("Exactly", f"{named.name}, for {named.protects}.")]
 
 
-def values_of(guarantee: "Guarantee") -> dict[str, Any]:
+def promise_values(guarantee: "Guarantee") -> dict[str, Any]:
     """What ``--json`` prints of every release: what was promised."""
     return {"guarantee": guarantee.to_dict(), "simulation": guarantee.simulation}
 
 
-def without(result: "Result", *names: str) -> "Result":
+def without_values(result: "Result", *names: str) -> "Result":
     """A result without some released values, which are files of their own."""
     released = {name: leaf for name, leaf in result.released.items() if name not in names}
     return replace(result, released=released)
@@ -88,7 +88,7 @@ def count_text(groups: int) -> str:
     return "1 group" if groups == 1 else f"{groups or 'No'} groups"
 
 
-def names_nobody(model: Any) -> bool:
+def has_no_entity(model: Any) -> bool:
     """Whether no column says whose a row is."""
     return entity_and_limit(model.domain)[0] is None
 
@@ -146,9 +146,9 @@ def _promise_code(model: Any) -> str:
     promise = model._promise()
     if isinstance(promise, Unprotected):
         return f"privacy=shoal.Unprotected({promise.reason!r})"
-    amounts = [repr(plain(promise.epsilon))]
+    amounts = [repr(exact_text(promise.epsilon))]
     if isinstance(promise, ApproxDP):
-        amounts.append(repr(plain(promise.delta)))
+        amounts.append(repr(exact_text(promise.delta)))
     elif promise.neighbours == "add-remove":
         return f"epsilon={amounts[0]}"
     if promise.neighbours != "add-remove":
@@ -240,14 +240,14 @@ def _read_here(table: str, mechanism: Any, names: Sequence[str]) -> tuple[str, s
 
 def _read_on_spark(table: str, mechanism: Any, names: Sequence[str]) -> tuple[str, str]:
     """Imports and lines that read what Spark has; text of a CSV file is read as numbers there."""
-    from shoal.engine.spark.schema import quoted
+    from shoal.engine.spark.schema import quote_name
 
     where, imports = repr(table), ""
     if not _is_uri(table):
         where, imports = f'"file://" + os.path.abspath({Path(table).name!r})', "import os\n"
     kind = "BIGINT" if _is_cell(mechanism) else "DOUBLE"
     columns = [
-        f"CAST({name} AS {kind}) AS {name}" for name in map(quoted, _columns(mechanism, names))
+        f"CAST({name} AS {kind}) AS {name}" for name in map(quote_name, _columns(mechanism, names))
     ]
     text = table.rstrip("/").endswith((".csv", ".csv.gz"))
     read = f"csv({where}, header=True)" if text else f"parquet({where})"

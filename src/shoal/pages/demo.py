@@ -161,9 +161,9 @@ def _values(release: Release) -> dict[str, Any]:
 
 
 def _code(release: Release) -> str:
-    from shoal.privacy.exact import plain
+    from shoal.privacy.exact import exact_text
 
-    epsilon = plain(release.noise.guarantee.epsilon)
+    epsilon = exact_text(release.noise.guarantee.epsilon)
     exact = len(epsilon) < 15 and "/" not in epsilon  # else as text, which PureDP reads exactly
     return CODE.format(
         epsilon=epsilon if exact else repr(epsilon),

@@ -16,12 +16,12 @@ from shoal.pages.cluster import (
     count_text,
     estimator_code,
     exact_promise_lines,
-    names_nobody,
+    has_no_entity,
     no_group_text,
+    promise_values,
     release_settings,
     unit_of,
-    values_of,
-    without,
+    without_values,
 )
 from shoal.pages.page import Fact, Line, Page, Table, name_list
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from shoal.figures import CellMap
     from shoal.privacy import Guarantee
 
-__all__ = ["MAP_PARTS", "KMeansGroups", "code", "maps", "page", "pairs"]
+__all__ = ["MAP_PARTS", "KMeansGroups", "code", "column_pairs", "maps", "page"]
 
 WEAK_STRENGTH = 4  # measured: below this strength no method does well
 EVIDENCE = "proofs beside the code: shoal/cluster/kmeans/estimator.proof.md and those it names"
@@ -117,7 +117,7 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
         Who publishes it.
     """
     groups = KMeansGroups(model)
-    result = without(model.to_result(), "synopsis_")  # cells are files of their own
+    result = without_values(model.to_result(), "synopsis_")  # cells are files of their own
     counted, table = _counted(groups), _table(groups)
     heading = count_text(groups.k) if any(groups.certain) else "No groups can be told"
     settings = release_settings(
@@ -171,7 +171,7 @@ def _values(groups: KMeansGroups) -> dict[str, Any]:
         groups.model.size_reach_.tolist(),
         strict=True,
     )
-    return values_of(groups.guarantee) | {
+    return promise_values(groups.guarantee) | {
         "n_clusters": groups.k,
         "groups_told": sum(groups.certain),
         "counted": groups.unit,
@@ -260,7 +260,7 @@ def _limits(groups: KMeansGroups) -> list[str]:
             f"That there are {groups.k} groups was chosen among {low} to {high} on released "
             f"numbers ({model.choose}), which spends no budget."
         )
-    if names_nobody(model):
+    if has_no_entity(model):
         limits.append("One row is taken as one person. Someone with several has that many times ε.")
     first = _cautions(groups) if any(groups.certain) else [no_group_text(model)]
     return [*first, *limits]
@@ -268,10 +268,10 @@ def _limits(groups: KMeansGroups) -> list[str]:
 
 def maps(groups: KMeansGroups) -> list["CellMap"]:
     """A map of each pair of columns, those first along which the centres differ most."""
-    return [_map(groups, pair) for pair in pairs(groups.box, groups.centers)]
+    return [_map(groups, pair) for pair in column_pairs(groups.box, groups.centers)]
 
 
-def pairs(box: "Box", centers: NDArray[np.float64]) -> list[tuple[int, int]]:
+def column_pairs(box: "Box", centers: NDArray[np.float64]) -> list[tuple[int, int]]:
     """Pairs of columns worth a map, those first along which the centres differ most."""
     if box.distance_unit == "km":
         return [(1, 0)]  # longitude across

@@ -13,8 +13,14 @@ from shoal.evaluate import ami, normalised_inertia
 from shoal.figures import cell_map, raster_of_points
 from shoal.figures.text import number, places
 from shoal.mechanisms import LocalGrid
-from shoal.pages.cluster import count_text, exact_promise_lines, learner_code, values_of, without
-from shoal.pages.kmeans import MAP_PARTS, pairs
+from shoal.pages.cluster import (
+    count_text,
+    exact_promise_lines,
+    learner_code,
+    promise_values,
+    without_values,
+)
+from shoal.pages.kmeans import MAP_PARTS, column_pairs
 from shoal.pages.page import Fact, Line, Page, Table, bounds_text, name_list
 
 if TYPE_CHECKING:
@@ -206,7 +212,7 @@ def page(
     )
     headline, centers = _headline(groups), _table(groups)
     settings = _settings(groups, title, publisher) | {"code": code}
-    fitted = without(groups.model.to_result(), "density_")  # a file of its own
+    fitted = without_values(groups.model.to_result(), "density_")  # a file of its own
     return Page(
         result=replace(fitted, guarantee=groups.guarantee, settings={}),
         settings=settings,
@@ -239,7 +245,7 @@ def _values(groups: LocalGroups) -> dict[str, Any]:
         [dict(zip(groups.names, center, strict=True)) for center in centers.tolist()]
         for centers in (groups.centers, groups.control.cluster_centers_)
     )
-    return values_of(groups.guarantee) | {
+    return promise_values(groups.guarantee) | {
         "spent": None,
         "method": groups.model.method_,
         "n_clusters": groups.k,
@@ -413,7 +419,7 @@ def _center_text(groups: LocalGroups, center: Any) -> list[str]:
 def maps(groups: LocalGroups) -> list["CellMap"]:
     """For each pair of columns what was found, then what the same learner finds without data."""
     drawn = []
-    for pair in pairs(groups.box, groups.centers)[:_PAIRS]:
+    for pair in column_pairs(groups.box, groups.centers)[:_PAIRS]:
         across, upwards = (groups.names[i] for i in pair)
         columns = f"by {across} and {upwards}"
         learnt = f"Groups {columns}: learnt from reports, centres numbered"

@@ -23,7 +23,7 @@ __all__ = [
     "Table",
     "VerdictPage",
     "bounds_text",
-    "labelled",
+    "labelled_lines",
     "name_list",
     "promise_lines",
 ]
@@ -173,7 +173,7 @@ class VerdictPage(Summary):
     verdicts: "Verdicts"
 
 
-def labelled(label: str, texts: Sequence[str]) -> list[Line]:
+def labelled_lines(label: str, texts: Sequence[str]) -> list[Line]:
     """Lines of which the first alone carries the label."""
     return [Line("" if i else label, text) for i, text in enumerate(texts)]
 

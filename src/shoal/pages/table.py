@@ -16,7 +16,7 @@ from shoal.anonymize.risk.reidentification import (
     suppressed_values,
 )
 from shoal.figures import class_sizes, detail_bars
-from shoal.pages.page import Fact, Line, Page, Summary, Table, labelled
+from shoal.pages.page import Fact, Line, Page, Summary, Table, labelled_lines
 from shoal.privacy import Protected, Released, Result
 from shoal.report import findings, promise, texts
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TableContext",
-    "chance",
+    "chance_text",
     "check_summary",
     "page",
     "page_files",
@@ -143,7 +143,9 @@ def check_summary(policy: "Policy", achieved: "Achieved", broken: list[str]) -> 
         "counted": of,
         "risk": asdict(risk),
     }
-    lines = _check_lines(achieved, broken, of) + labelled("Risk", risk_lines(risk, k, of, None))
+    lines = _check_lines(achieved, broken, of) + labelled_lines(
+        "Risk", risk_lines(risk, k, of, None)
+    )
     if policy.privacy.entity is not None and not achieved.by_person:
         note = "The table does not say whose a row is: rows were counted, not people."
         lines.append(Line("Note", note))
@@ -168,10 +170,10 @@ def _lines(finished: "Finished") -> list[Line]:
     """What a terminal shows: promised, reached, what it costs."""
     promised = promise(guarantee_of(finished.policy), **_promise_context(finished))
     return [
-        *labelled("Promised", [promised.lead, *promised.more]),
+        *labelled_lines("Promised", [promised.lead, *promised.more]),
         Line("Not", promised.fails[0]),
         Line("Found", _outcome(finished)),
-        *labelled("Cost", _costs(finished)),
+        *labelled_lines("Cost", _costs(finished)),
     ]
 
 
@@ -181,20 +183,20 @@ def risk_lines(risk: Risk, k: int, of: str, population: "Population | None") -> 
     if population is not None:
         known = "Counted in a table of the population."
     return [
-        f"Prosecutor, who knows that you are in it: {chance(risk.prosecutor)} at most; over all "
-        f"{of}, {chance(risk.prosecutor_mean)} on average.",
-        f"Journalist, who does not know that: {chance(risk.journalist)} at most. {known}",
-        f"Marketer, who matches everyone: about {chance(risk.marketer)} of the matches right.",
+        f"Prosecutor, who knows that you are in it: {chance_text(risk.prosecutor)} at most; over "
+        f"all {of}, {chance_text(risk.prosecutor_mean)} on average.",
+        f"Journalist, who does not know that: {chance_text(risk.journalist)} at most. {known}",
+        f"Marketer, who matches everyone: about {chance_text(risk.marketer)} of the matches right.",
         f"{_percent(risk.exposed)} of all {of} are in groups smaller than k = {k}.",
     ]
 
 
-def chance(value: float) -> str:
+def chance_text(value: float) -> str:
     """A chance as "1 in 12", rounded to the careful side.
 
     Examples
     --------
-    >>> chance(1.0), chance(0.26), chance(1 / 12)
+    >>> chance_text(1.0), chance_text(0.26), chance_text(1 / 12)
     ('1 in 1', '1 in 3', '1 in 12')
     """
     return f"1 in {int(1 / value + 1e-9):,}" if value > 0 else "none"
@@ -319,8 +321,8 @@ def _protected(
     title = f"Before: sizes of groups at the leaves, and how many in 100 {of} there"
     short = population.short if population else 0
     lines = [
-        f"Before, at the leaves of the hierarchies: {chance(risk.prosecutor)} at most, "
-        f"{chance(risk.prosecutor_mean)} on average.",
+        f"Before, at the leaves of the hierarchies: {chance_text(risk.prosecutor)} at most, "
+        f"{chance_text(risk.prosecutor_mean)} on average.",
         f"{_percent(share)} of the {bits:.3g} bits that rows told before are kept.",
         f"{finished.outcome.compared} releases were compared; the one with the best "
         f"{finished.policy.search.objective} was kept ({finished.outcome.method}).",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.pages.page import Line, labelled
+from shoal.pages.page import Line, labelled_lines
 
 if TYPE_CHECKING:
     from shoal.anonymize.policy import Policy
@@ -35,8 +35,8 @@ def explanation_lines(policy: "Policy", finished: "Finished | None") -> list[Lin
     """Everything ``--explain`` prints."""
     columns = role_texts(policy) | (column_texts(finished) if finished else {})
     return [
-        *labelled("Is not", IS_NOT),
-        *labelled("Columns", list(columns.values())),
+        *labelled_lines("Is not", IS_NOT),
+        *labelled_lines("Columns", list(columns.values())),
         Line("", "These lines count rows: they are for their holder alone."),
     ]
 

@@ -16,12 +16,12 @@ from shoal.pages.cluster import (
     count_text,
     estimator_code,
     exact_promise_lines,
-    names_nobody,
+    has_no_entity,
     no_group_text,
+    promise_values,
     release_settings,
     unit_of,
-    values_of,
-    without,
+    without_values,
 )
 from shoal.pages.page import Fact, Line, Page, Table, name_list
 
@@ -126,7 +126,7 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
     )
     given = {name: leaf for name, leaf in result.settings.items() if leaf.value is not None}
     # Cells and tree are files of their own, and drawn.
-    shown = without(result, "noisy_counts_", "cell_labels_", "cell_keys_", "tree_")
+    shown = without_values(result, "noisy_counts_", "cell_labels_", "cell_keys_", "tree_")
     return Page(
         result=replace(shown, settings=given),
         settings=settings,
@@ -166,7 +166,7 @@ def _lines(groups: WaveGroups, counted: str) -> list[Line | Table]:
 def _values(groups: WaveGroups) -> dict[str, Any]:
     """What ``--json`` prints."""
     model = groups.model
-    return values_of(groups.guarantee) | {
+    return promise_values(groups.guarantee) | {
         "n_clusters": groups.k,
         "groups_told": sum(groups.certain),
         "counted": groups.unit,
@@ -257,7 +257,7 @@ def _limits(groups: WaveGroups) -> list[str]:
         "People where few others are may be in no group though they belong to one.",
         "Other people in the table would have moved the borders too.",
     ]
-    if names_nobody(groups.model):
+    if has_no_entity(groups.model):
         limits.append("One row is taken as one person. Someone with several has that many times ε.")
     return [CHOSEN if any(groups.certain) else no_group_text(groups.model), *limits]
 

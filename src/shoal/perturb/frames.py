@@ -8,7 +8,7 @@ import numpy as np
 from shoal.domain import Box, Categories, Schema
 from shoal.domain.box import Matrix
 from shoal.engine import Block, Rows, rows_of
-from shoal.engine.entry import anywhere
+from shoal.engine.entry import unbounded_box
 from shoal.engine.table import FrameTable
 from shoal.errors import ConflictingSettings, DimensionMismatch, UnknownBounds, setting
 from shoal.mechanisms.local.laplace.remaps import with_learnt_prior
@@ -61,7 +61,7 @@ def remap_frame(reports: Any, mechanism: Any, remap: Remap, rng: np.random.Gener
     rng
         Draws the sample.
     """
-    rows = rows_of(reports, anywhere(reports.columns))
+    rows = rows_of(reports, unbounded_box(reports.columns))
     if not rows.size():
         return reports
     one_by_one = with_learnt_prior(remap, Reports(rows.take(SAMPLE, rng), mechanism))

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Protocol
 
 from shoal.errors import CannotWrite, InvalidSetting
-from shoal.privacy.sqlite_file import SqliteFile, taking_turns
+from shoal.privacy.page import process_lock
+from shoal.privacy.sqlite_file import SqliteFile
 
 __all__ = ["Memo", "Notes"]
 
@@ -96,7 +97,7 @@ class _InMemory:
 
     @contextmanager
     def open(self, collection: bytes) -> Iterator[Notes]:
-        with taking_turns():
+        with process_lock():
             yield _Held(self._collections.setdefault(collection, {}))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.domain import Box, Categories
 from shoal.errors import InvalidSetting
-from shoal.privacy.exact import exact_budget, plain
+from shoal.privacy.exact import exact_budget, exact_text
 
 __all__ = ["parameters_of", "settings_of"]
 
@@ -71,7 +71,7 @@ def _plain(value: Any) -> Any:
 _CONVERTERS: tuple[tuple[Any, Callable[[Any], Any]], ...] = (
     (float, lambda value: int(value) if value.is_integer() else float(value)),  # 1.0 is 1
     (str | bool | int | None, lambda value: value),
-    (Fraction, plain),
+    (Fraction, exact_text),
     (Box, Box.to_dict),
     (Categories, lambda listed: {"values": _plain(listed.values), "other": listed.other}),
     (Mapping, lambda named: {str(name): _plain(each) for name, each in named.items()}),

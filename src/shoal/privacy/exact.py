@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from shoal.errors import InvalidBudget, setting
 
-__all__ = ["Number", "exact", "exact_budget", "plain", "whole_number"]
+__all__ = ["Number", "exact", "exact_budget", "exact_text", "whole_number"]
 
 Number = float | int | str | Fraction
 
@@ -39,7 +39,7 @@ def whole_number(value: object) -> int | None:
     return operator.index(value)
 
 
-def plain(value: Fraction) -> str:
+def exact_text(value: Fraction) -> str:
     """A decimal if one is exact, else a fraction: ``'0.25'``, ``'1/3'``."""
     rest = value.denominator
     for prime in (2, 5):

@@ -20,7 +20,7 @@ __all__ = [
     "Refusal",
     "check_folder",
     "check_place",
-    "check_stayed",
+    "check_unmoved",
     "file_system",
     "place_of",
 ]
@@ -84,7 +84,7 @@ def check_place(path: Path, refusal: Refusal) -> Place:
     return place
 
 
-def check_stayed(path: Path, place: Place, refusal: Refusal) -> None:
+def check_unmoved(path: Path, place: Place, refusal: Refusal) -> None:
     """Refuse a file that was moved, linked or mounted over since it was looked at."""
     if place_of(path) != place:
         raise refusal(

@@ -26,7 +26,7 @@ from shoal.errors import (
     InvalidSetting,
     setting,
 )
-from shoal.privacy.exact import Number, exact, exact_budget, plain, whole_number
+from shoal.privacy.exact import Number, exact, exact_budget, exact_text, whole_number
 
 __all__ = [
     "ApproxDP",
@@ -73,7 +73,7 @@ class Guarantee:
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON and the ledger; epsilon as an exact string."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        shown = {k: plain(v) if isinstance(v, Fraction) else v for k, v in values.items()}
+        shown = {k: exact_text(v) if isinstance(v, Fraction) else v for k, v in values.items()}
         shown = {k: list(v) if isinstance(v, tuple) else v for k, v in shown.items()}
         return {"kind": type(self).__name__, **shown}
 

@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch, setting
-from shoal.privacy.exact import plain
+from shoal.privacy.exact import exact_text
 from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.journal import Record, Run, work_digest
-from shoal.privacy.page import Page, ledger_text
-from shoal.privacy.sqlite_file import taking_turns
+from shoal.privacy.page import Page, ledger_text, process_lock
 from shoal.privacy.store import Entry, FileStore, Limits, MemoryStore, Store
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class Ledger:
 
     def set_limit(self, limit: Limit) -> None:
         """Replace the limit; ``None`` lifts it. What was spent stays spent."""
-        with taking_turns():
+        with process_lock():
             self._store.set_limits(() if limit is None else _limits_of(limit))
 
     def open(self, promise: Guarantee, *, by: str, of: str | None = None) -> Page:
@@ -194,7 +193,7 @@ class Ledger:
             now = datetime.now(UTC).isoformat(timespec="seconds")
             return Entry(now, by, what, made, _check(made, total, limits))
 
-        with taking_turns():
+        with process_lock():
             release = None if record is None or self.run is None else (self.run, record)
             self._store.append(_kind_text(made), check, release)
 
@@ -208,7 +207,7 @@ class Ledger:
 
     def _share(self) -> Path:
         """Move a private ledger to a file, so that other processes can write to it too."""
-        with taking_turns():
+        with process_lock():
             if isinstance(self._store, MemoryStore):
                 folder = Path(tempfile.mkdtemp(prefix="shoal-ledger-"))  # owner-only
                 _forget_at_exit(folder)
@@ -331,7 +330,7 @@ def _row(entry: Entry) -> dict[str, Any]:
 
 
 def _epsilon(guarantee: Guarantee) -> str | None:
-    return plain(guarantee.epsilon) if isinstance(guarantee, Budget) else None
+    return exact_text(guarantee.epsilon) if isinstance(guarantee, Budget) else None
 
 
 def _schema() -> "pa.Schema":

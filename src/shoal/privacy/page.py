@@ -5,8 +5,9 @@ starts the run again after a crash reads it for nothing. See ``page.proof.md``.
 """
 
 import os
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Protocol, SupportsIndex, TypeVar, cast
@@ -22,13 +23,14 @@ from shoal.errors import (
 )
 from shoal.privacy.guarantees import ApproxDP, Budget, Guarantee, PureDP, Unprotected
 from shoal.privacy.journal import Record, Run, arrays_of, output_of, pack_arrays, unpack_arrays
-from shoal.privacy.sqlite_file import taking_turns
 
-__all__ = ["Mechanism", "Page"]
+__all__ = ["Mechanism", "Page", "process_lock"]
 
 Cost = Callable[[], Guarantee | None]
 Value = TypeVar("Value", contravariant=True)
 Output = TypeVar("Output", covariant=True)
+
+_lock = threading.RLock()
 
 
 class Mechanism(Protocol[Value, Output]):
@@ -209,7 +211,7 @@ class Page:
 
     def _check_affordable(self, more: Guarantee) -> None:
         """Refuse a release the promise does not cover, before anything is drawn."""
-        with taking_turns():
+        with process_lock():
             self._check_home()
             _added(self._spent, more, self.budget)
 
@@ -222,7 +224,7 @@ class Page:
         paid: bool = False,
     ) -> None:
         """Hold the cost against the promise, and write unless it was ``paid`` before."""
-        with taking_turns():
+        with process_lock():
             self._check_home()
             more = cost()
             spent = self._spent if more is None else _added(self._spent, more, self.budget)
@@ -273,7 +275,7 @@ class Parts:
             growth = self._received.get(name, Fraction(0)) + more.epsilon - dearest
             return more * (growth / more.epsilon) if growth > 0 else None
 
-        with taking_turns():
+        with process_lock():
             self._page._pay(cost, rng, self._of)
             received = self._received.get(name, Fraction(0))
             self._received[name] = received + cast("PureDP", made).epsilon
@@ -366,3 +368,28 @@ def _copied() -> PageMisused:
         "Release where the page was opened, or open a page of its own in each process.",
         reason="copied",
     )
+
+
+def process_lock() -> AbstractContextManager[bool]:
+    """The lock under which a process pays and writes; ``with process_lock(): ...``.
+
+    A fork takes it too: SQLite must not be in the middle of a call then, since the child would
+    inherit its locks without holding them.
+    """
+    return _lock
+
+
+def _before_fork() -> None:
+    _lock.acquire()
+
+
+def _in_parent() -> None:
+    _lock.release()
+
+
+def _in_child() -> None:
+    global _lock  # noqa: PLW0603 - the threads that may have waited for the old one are gone
+    _lock = threading.RLock()
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)

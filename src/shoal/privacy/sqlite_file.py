@@ -1,47 +1,24 @@
 """A file shared by processes: made whole or not at all, one connection a call, quiet in a fork.
 
 SQLite must not be in the middle of a call when the process forks: the child would inherit its
-locks without holding them. So all calls of a process take turns under one lock, which a fork
-takes too.
+locks without holding them. So all calls of a process are made under one lock, `process_lock`,
+which a fork takes too.
 """
 
 import os
 import sqlite3
 import tempfile
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from shoal.errors import CannotWrite
-from shoal.privacy.file_place import NEW, Refusal, check_folder, check_place, check_stayed
+from shoal.privacy.file_place import NEW, Refusal, check_folder, check_place, check_unmoved
+from shoal.privacy.page import process_lock
 
-__all__ = ["SqliteFile", "taking_turns"]
+__all__ = ["SqliteFile"]
 
 PATIENCE_SECONDS = 60
-
-_turn = threading.RLock()
-
-
-def taking_turns() -> AbstractContextManager[bool]:
-    """The lock under which a process writes; ``with taking_turns(): ...``."""
-    return _turn
-
-
-def _before_fork() -> None:
-    _turn.acquire()
-
-
-def _in_parent() -> None:
-    _turn.release()
-
-
-def _in_child() -> None:
-    global _turn  # noqa: PLW0603 - the threads that may have waited for the old one are gone
-    _turn = threading.RLock()
-
-
-os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)
 
 
 class SqliteFile:
@@ -67,7 +44,7 @@ class SqliteFile:
     @contextmanager
     def open(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
         """A connection for one call; to write, in a transaction of its own."""
-        with taking_turns():
+        with process_lock():
             real = self._real()
             place = check_place(real, self._refusal)
             with closing(self._connect(real, write)) as db:
@@ -75,7 +52,7 @@ class SqliteFile:
                     db.execute("BEGIN IMMEDIATE")
                 yield db  # an exception here closes the connection, which rolls back
                 if write:
-                    check_stayed(real, place, self._refusal)
+                    check_unmoved(real, place, self._refusal)
                     db.execute("COMMIT")
 
     def _real(self) -> Path:
@@ -98,7 +75,7 @@ def _create(path: Path, schema: Sequence[str]) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=NEW, dir=path.parent)
     os.close(handle)
     try:
-        with taking_turns(), closing(sqlite3.connect(name, isolation_level=None)) as db:
+        with process_lock(), closing(sqlite3.connect(name, isolation_level=None)) as db:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("BEGIN IMMEDIATE")
             for statement in schema:

@@ -22,48 +22,49 @@ from shoal.perturb import settings_of
 from shoal.perturb.settings import parameters_of
 from shoal.privacy import Ledger
 from shoal.privacy import guarantee_of as privacy_of
-from shoal.privacy.exact import exact_budget, plain
+from shoal.privacy.exact import exact_budget, exact_text
 from shoal.synopsis import AdaptiveGrid, PrivTree, Synopsis, UniformGrid
-from shoal.synopsis.folder import box_from, read_part, write_part
+from shoal.synopsis.folder import read_box, read_part, write_part
 
-__all__ = ["alive", "ledger_of", "load_cut", "save_cut", "told"]
+__all__ = ["from_json", "ledger_of", "load_cut", "save_cut", "to_json"]
 
 _CUT, _SCHEMA = "cut.json", "shoal.cut/1"
 _REMAPS: dict[str, Callable[..., Any]] = {"BayesRemap": bayes_remap, "Clamp": clamp, "Snap": snap}
 _PARTS: dict[str, Callable[[Any], Any]] = {
-    "domain": box_from,
-    "prior": lambda said: said if said == "em" else Prior(said["atoms"], said["weights"]),
+    "domain": read_box,
+    "prior": lambda prior: prior if prior == "em" else Prior(prior["atoms"], prior["weights"]),
 }
 
 
-class _Way(NamedTuple):
+class _Codec(NamedTuple):
     """How a setting becomes JSON, and back."""
 
-    said: Callable[[Any], Any]
+    write: Callable[[Any], Any]
     read: Callable[[Any], Any]
 
 
-def told(name: str, value: Any) -> Any:
+def to_json(name: str, value: Any) -> Any:
     """A setting as JSON has it; what could not come back is refused."""
     if value is None:
         return None
-    way = _WAYS.get(name)
-    said = value if way is None else way.said(value)
-    said = said.item() if isinstance(said, np.generic) else said  # a grid of settings is NumPy's
-    said = list(said) if isinstance(said, range | tuple) else said
+    codec = _CODECS.get(name)
+    document = value if codec is None else codec.write(value)
+    if isinstance(document, np.generic):  # a grid of settings is NumPy's
+        document = document.item()
+    document = list(document) if isinstance(document, range | tuple) else document
     try:
-        json.dumps(said)
+        json.dumps(document)
     except TypeError:
-        raise _cannot_keep(name, value) from None
-    if name in ("mechanism", "remap") and not _comes_back(name, value, said):
-        raise _cannot_keep(name, value)
-    return said
+        raise _not_savable(name, value) from None
+    if name in ("mechanism", "remap") and not _round_trips(name, value, document):
+        raise _not_savable(name, value)
+    return document
 
 
-def alive(name: str, said: Any) -> Any:
+def from_json(name: str, document: Any) -> Any:
     """A setting from its JSON."""
-    way = _WAYS.get(name)
-    return said if said is None or way is None else way.read(said)
+    codec = _CODECS.get(name)
+    return document if document is None or codec is None else codec.read(document)
 
 
 def ledger_of(value: str | Path | Ledger | None) -> Ledger | None:
@@ -73,7 +74,7 @@ def ledger_of(value: str | Path | Ledger | None) -> Ledger | None:
 
 def save_cut(model: TopDownSpecialization, folder: Path) -> None:
     """Write what a fitted specialization publishes by: its policy, and the cut if it has one."""
-    metrics, policy = asdict(model.metrics_), _policy_told(model.policy_)
+    metrics, policy = asdict(model.metrics_), _policy_to_json(model.policy_)
     parts = {"schema": _SCHEMA, "policy": policy, "cut": model.cut_, "metrics": metrics}
     file = write_part(parts, folder / _CUT)
     write_part({"files": [file]}, folder / "files.json")
@@ -84,7 +85,7 @@ def load_cut(folder: Path) -> TopDownSpecialization:
     try:
         (file,) = json_of((folder / "files.json").read_text(encoding="utf-8"))["files"]
         parts = read_part(folder, {"name": _CUT, "sha256": file["sha256"]})
-        policy = _policy_alive(parts["policy"])
+        policy = _policy_from_json(parts["policy"])
         model = TopDownSpecialization(policy=policy)
         model.policy_, model.cut_ = policy, parts["cut"]
         metrics = dict(parts["metrics"])
@@ -100,16 +101,16 @@ def load_cut(folder: Path) -> TopDownSpecialization:
     return model
 
 
-def _policy_told(policy: Policy) -> dict[str, Any]:
+def _policy_to_json(policy: Policy) -> dict[str, Any]:
     content = policy.model_dump(mode="json", exclude_defaults=True) | {"version": 1}
     return {"content": content, "folder": str(policy.path("").absolute())}
 
 
-def _policy_alive(said: dict[str, Any]) -> Policy:
-    return Policy.of(said["content"], said["folder"])
+def _policy_from_json(document: dict[str, Any]) -> Policy:
+    return Policy.of(document["content"], document["folder"])
 
 
-def _path_told(ledger: str | Path | Ledger) -> str:
+def _ledger_to_json(ledger: str | Path | Ledger) -> str:
     if isinstance(ledger, Ledger):  # a private one has a file too, which goes with the process
         raise InvalidSetting(
             "The ledger came as an object, which cannot be kept.",
@@ -118,57 +119,57 @@ def _path_told(ledger: str | Path | Ledger) -> str:
     return str(ledger)
 
 
-def _remap_alive(said: dict[str, Any]) -> Any:
-    parameters = parameters_of(said)
+def _remap_from_json(document: dict[str, Any]) -> Any:
+    parameters = parameters_of(document)
     parts = {name: of(parameters[name]) for name, of in _PARTS.items() if name in parameters}
-    return _REMAPS[said["class"]](**parameters | parts)
+    return _REMAPS[document["class"]](**parameters | parts)
 
 
-def _method_told(method: Any) -> Any:
+def _method_to_json(method: Any) -> Any:
     if isinstance(method, Synopsis):
         return {"class": type(method).__name__, **method._settings_of_cells()}
     return options_to_json(method)
 
 
-def _method_alive(said: Any) -> Any:
-    if not isinstance(said, dict) or "class" not in said:
-        return options_from_json(said)
+def _method_from_json(document: Any) -> Any:
+    if not isinstance(document, dict) or "class" not in document:
+        return options_from_json(document)
     kind = {"AdaptiveGrid": AdaptiveGrid, "PrivTree": PrivTree, "UniformGrid": UniformGrid}
-    return kind[said["class"]](**{name: of for name, of in said.items() if name != "class"})
+    return kind[document["class"]](**{name: of for name, of in document.items() if name != "class"})
 
 
-def _domain_alive(said: dict[str, Any]) -> Box | Schema:
+def _domain_from_json(document: dict[str, Any]) -> Box | Schema:
     """A schema is told from a box by its version."""
-    return Schema.of(said) if "version" in said else box_from(said)
+    return Schema.of(document) if "version" in document else read_box(document)
 
 
-def _budget_told(budget: Any) -> str:
-    return plain(exact_budget(budget))
+def _budget_to_json(budget: Any) -> str:
+    return exact_text(exact_budget(budget))
 
 
-def _comes_back(name: str, value: Any, said: Any) -> bool:
+def _round_trips(name: str, value: Any, document: Any) -> bool:
     try:
-        return bool(settings_of(alive(name, said)) == settings_of(value))
+        return bool(settings_of(from_json(name, document)) == settings_of(value))
     except (KeyError, TypeError, ValueError):
         return False
 
 
-def _cannot_keep(name: str, value: Any) -> InvalidSetting:
+def _not_savable(name: str, value: Any) -> InvalidSetting:
     return InvalidSetting(
         setting(name) + f" is a {type(value).__name__}, which cannot be kept.",
         "Set plain values; leave it out, and give it again after loading.",
     )
 
 
-_BUDGET = _Way(_budget_told, str)
-_WAYS = {
-    "domain": _Way(lambda domain: domain.to_dict(), _domain_alive),
-    "privacy": _Way(lambda privacy: privacy.to_dict(), privacy_of),
-    "ledger": _Way(_path_told, str),
-    "policy": _Way(lambda policy: _policy_told(policy_of(policy)), _policy_alive),
-    "mechanism": _Way(settings_of, mechanism_of),
-    "remap": _Way(settings_of, _remap_alive),
-    "method": _Way(_method_told, _method_alive),
-    "selector": _Way(options_to_json, options_from_json),
+_BUDGET = _Codec(_budget_to_json, str)
+_CODECS = {
+    "domain": _Codec(lambda domain: domain.to_dict(), _domain_from_json),
+    "privacy": _Codec(lambda privacy: privacy.to_dict(), privacy_of),
+    "ledger": _Codec(_ledger_to_json, str),
+    "policy": _Codec(lambda policy: _policy_to_json(policy_of(policy)), _policy_from_json),
+    "mechanism": _Codec(settings_of, mechanism_of),
+    "remap": _Codec(settings_of, _remap_from_json),
+    "method": _Codec(_method_to_json, _method_from_json),
+    "selector": _Codec(options_to_json, options_from_json),
     "epsilon": _BUDGET,
 }

@@ -33,10 +33,10 @@ from shoal.cluster.model_folder import load_model, write_model
 from shoal.cluster.wave.saving import grouped_settings
 from shoal.engine import rows_of
 from shoal.engine.scratch import scratch
-from shoal.engine.spark.failures import guarded
-from shoal.engine.spark.files import beside, files_of
+from shoal.engine.spark.failures import translate_errors
+from shoal.engine.spark.files import files_of, hidden_name_beside
 from shoal.errors import AlreadyExists, InvalidSetting, UnreadableModel
-from shoal.spark_ml.persistence import alive, ledger_of, load_cut, save_cut, told
+from shoal.spark_ml.persistence import from_json, ledger_of, load_cut, save_cut, to_json
 
 __all__ = [
     "Perturb",
@@ -60,14 +60,14 @@ def _params_of(kind: Any, *names: str) -> Callable[[Any], Any]:
             n: of for n, of in signature(kind).parameters.items() if n in names or not names
         }
         for name in stage.settings:
-            words = f"{name} of shoal.{kind.__name__}"
-            setattr(stage, name, Param(Params._dummy(), name, words))
+            description = f"{name} of shoal.{kind.__name__}"
+            setattr(stage, name, Param(Params._dummy(), name, description))
         return stage
 
     return declare
 
 
-class _Kept(Params, MLWritable, MLReadable):  # type: ignore[misc]
+class _Savable(Params, MLWritable, MLReadable):  # type: ignore[misc]
     """Saved and loaded on any path that Spark reaches: Params as JSON, what was fitted as files."""
 
     def write(self) -> "_Writer":
@@ -90,7 +90,7 @@ class _Kept(Params, MLWritable, MLReadable):  # type: ignore[misc]
         return stage
 
     @classmethod
-    def _present(cls, params: dict[str, Any]) -> dict[str, Any]:
+    def _upgrade_params(cls, params: dict[str, Any]) -> dict[str, Any]:
         """Params as this version names them, of those that an earlier one saved."""
         return params
 
@@ -101,7 +101,7 @@ class _Kept(Params, MLWritable, MLReadable):  # type: ignore[misc]
         """Take it back."""
 
 
-class _Stage(_Kept):
+class _Stage(_Savable):
     """Settings as Params."""
 
     settings: ClassVar[dict[str, Parameter]]
@@ -142,7 +142,7 @@ class _Clusterer(_Stage, HasPredictionCol, Estimator):  # type: ignore[misc]
         return self._copyValues(model._resetUid(self.uid))
 
 
-class _Labelling(_Kept, HasPredictionCol, Model):  # type: ignore[misc]
+class _Labelling(_Savable, HasPredictionCol, Model):  # type: ignore[misc]
     """Labels rows, in a column that says that it is for their holder alone.
 
     ``fitted`` is the embedded model, of which everything may be published.
@@ -210,11 +210,11 @@ class WaveCluster(_Clusterer):
     _embedded, _fitted = cluster.WaveCluster, WaveClusterModel
 
     @classmethod
-    def _present(cls, params: dict[str, Any]) -> dict[str, Any]:
+    def _upgrade_params(cls, params: dict[str, Any]) -> dict[str, Any]:
         return grouped_settings(params)
 
 
-class TopDownSpecializationModel(_Kept, Model):  # type: ignore[misc]
+class TopDownSpecializationModel(_Savable, Model):  # type: ignore[misc]
     """Publishes rows under the cut that was found, and counts what comes out again.
 
     ``fitted`` is the embedded estimator. Set ``new_people = True`` to state that nobody of the next
@@ -284,30 +284,30 @@ class Perturb(_Stage, Transformer):  # type: ignore[misc]
 
     def _transform(self, dataset: Any) -> Any:
         reporting = perturb.Perturb(**self._given()).fit(dataset)
-        reports, said = reporting.transform(dataset), reporting.guarantee_.to_dict()
+        reports, guarantee = reporting.transform(dataset), reporting.guarantee_.to_dict()
         for name in reports.columns:
-            reports = reports.withMetadata(name, {"shoal": {"guarantee": said}})
+            reports = reports.withMetadata(name, {"shoal": {"guarantee": guarantee}})
         return reports
 
 
 class _Writer(MLWriter):  # type: ignore[misc]
     """Whole or not at all: written beside its place, then given its name."""
 
-    def __init__(self, stage: _Kept) -> None:
+    def __init__(self, stage: _Savable) -> None:
         super().__init__()
         self._stage = stage
 
     def save(self, path: str) -> None:
         """Save it; what is there is replaced after ``overwrite()`` alone."""
         session, stage = self.sparkSession, self._stage
-        files, part = files_of(session), beside(path)
+        files, part = files_of(session), hidden_name_beside(path)
         if files.exists(path) and not self.shouldOverwrite:
             raise AlreadyExists(
                 f"{path} exists already.", "Choose another, or write().overwrite()."
             )
-        params = {param.name: told(param.name, of) for param, of in stage._paramMap.items()}
+        params = {param.name: to_json(param.name, of) for param, of in stage._paramMap.items()}
         try:
-            with guarded("saving a stage"), scratch() as near:
+            with translate_errors("saving a stage"), scratch() as near:
                 DefaultParamsWriter.saveMetadata(stage, part, session, paramMap=params)
                 (near / _FOLDER).mkdir()
                 stage._write_fit(near / _FOLDER)
@@ -321,28 +321,29 @@ class _Writer(MLWriter):  # type: ignore[misc]
 class _Reader(MLReader):  # type: ignore[misc]
     """Makes a stage of one class, and of no other that a folder might name."""
 
-    def __init__(self, kind: type[_Kept]) -> None:
+    def __init__(self, kind: type[_Savable]) -> None:
         super().__init__()
         self._kind = kind
 
     def load(self, path: str) -> Any:
         """What was saved there."""
-        files, kept = files_of(self.sparkSession), path.rstrip("/")
-        if not files.exists(f"{kept}/metadata"):
+        files, folder = files_of(self.sparkSession), path.rstrip("/")
+        if not files.exists(f"{folder}/metadata"):
             raise UnreadableModel(f"{path} holds no stage.", "Name the folder that `save` wrote.")
-        with guarded("loading a stage"), scratch() as near:
+        with translate_errors("loading a stage"), scratch() as near:
             stage = self._with_settings(path)
-            if files.exists(f"{kept}/{_FOLDER}"):
-                files.download(f"{kept}/{_FOLDER}", near / _FOLDER)
+            if files.exists(f"{folder}/{_FOLDER}"):
+                files.download(f"{folder}/{_FOLDER}", near / _FOLDER)
             stage._read_fit(near / _FOLDER)
         return stage
 
-    def _with_settings(self, path: str) -> _Kept:
-        said = DefaultParamsReader.loadMetadata(path, self.sparkSession)
+    def _with_settings(self, path: str) -> _Savable:
+        metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
         name = f"{self._kind.__module__}.{self._kind.__name__}"
-        if said["class"] != name:
+        if metadata["class"] != name:
             raise UnreadableModel(f"{path} holds no {name}.", "Load it with its own class.")
         stage = self._kind()
-        stage._resetUid(said["uid"])
-        stage._set(**stage._present({n: alive(n, value) for n, value in said["paramMap"].items()}))
+        stage._resetUid(metadata["uid"])
+        params = {n: from_json(n, value) for n, value in metadata["paramMap"].items()}
+        stage._set(**stage._upgrade_params(params))
         return stage

@@ -102,10 +102,10 @@ class SplitGrid:
 
     def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
         """Lowest and highest corner of each of these cells."""
-        found = np.asarray(keys, dtype=np.int64)
-        parents = self.parents(found)
+        cells = np.asarray(keys, dtype=np.int64)
+        parents = self.parents(cells)
         low, high = self.grid.bounds(parents)
-        parts, left = self.parts[parents], found - self._starts[parents]
+        parts, left = self.parts[parents], cells - self._starts[parents]
         for axis in range(self.grid.box.d - 1, -1, -1):
             left, places = np.divmod(left, parts)
             start, side = low[:, axis].copy(), high[:, axis] - low[:, axis]
@@ -116,8 +116,8 @@ class SplitGrid:
 
     def parents(self, keys: ArrayLike) -> Keys:
         """The coarse cell each of these cells is a part of."""
-        found: Keys = np.searchsorted(self._starts, np.asarray(keys), side="right") - 1
-        return found
+        parents: Keys = np.searchsorted(self._starts, np.asarray(keys), side="right") - 1
+        return parents
 
 
 def total_parts(parts: NDArray[np.int64], d: int) -> int:
@@ -243,7 +243,7 @@ class AdaptiveGrid(GridSynopsis):
             fine = half.count_sparse(  # [P4]
                 cells, of="fine cell counts", most_false=self.max_cells
             )
-            return self._keep_weighty(cells, fine.keys, fine.counts, variance)
+            return self._store_cells(cells, fine.keys, fine.counts, variance)
         fine_counts = half.count(cells, of="fine cell counts")  # [P4]
         # 4. Both counts of a coarse cell are made one; 5. what noise decided is dropped.
         estimates = inside = None
@@ -251,7 +251,7 @@ class AdaptiveGrid(GridSynopsis):
             inside = cells.inside
             estimates = consistent_counts(coarse_counts, fine_counts, inside)  # [P5]
             variance *= float(np.sum(inside**2 / (inside + 1)) / cells.size)
-        return self._keep_weighty(
+        return self._store_cells(
             cells,
             np.arange(cells.size),
             fine_counts,
@@ -266,15 +266,15 @@ class AdaptiveGrid(GridSynopsis):
         rule = (np.maximum(coarse_counts, 0) * epsilon / 5) ** (2 / (2 + d))
         printed = d < 6 or not (self.consistency or self.sparse)
         parts = np.maximum(np.ceil(rule) if printed else np.rint(rule), 1).astype(np.int64)
-        return within(parts, d, MAX_CELLS if self.sparse else self.max_cells)
+        return lower_parts(parts, d, MAX_CELLS if self.sparse else self.max_cells)
 
 
-def within(parts: Counts, d: int, most_cells: int) -> Counts:
+def lower_parts(parts: Counts, d: int, most_cells: int) -> Counts:
     """Lower the largest numbers of parts, equal ones together, until all cells are few enough.
 
     Examples
     --------
-    >>> within(np.array([9, 2, 5]), d=2, most_cells=40).tolist()
+    >>> lower_parts(np.array([9, 2, 5]), d=2, most_cells=40).tolist()
     [4, 2, 4]
     """
     fits, too_many = 1, int(parts.max()) + 1

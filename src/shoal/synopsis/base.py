@@ -21,16 +21,15 @@ from shoal.estimator import (
     ROW_COUNT_SHARE,
     PrivateEstimator,
     Spending,
-    read_promise,
-    written_promise,
+    promise_from_settings,
+    promise_to_settings,
 )
 from shoal.figures import Figure, bars, cell_map, mosaic, raster_of_cells
 from shoal.privacy import ApproxDP, Ledger, PureDP, guarantee_of
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Seed
-from shoal.synopsis.cells import Bounded, Cells
-from shoal.synopsis.estimates import AllCells, Estimates
-from shoal.synopsis.folder import CELLS, DOCUMENT, SCHEMA, box_from, load_synopsis, save_synopsis
+from shoal.synopsis.cells import AllCells, Bounded, Cells, Estimates
+from shoal.synopsis.folder import CELLS, DOCUMENT, SCHEMA, load_synopsis, read_box, save_synopsis
 from shoal.synopsis.weights import Negative, weights_of
 
 __all__ = [
@@ -108,7 +107,7 @@ class Synopsis(PrivateEstimator):
     def _check_settings(self, box: Box) -> None:
         """Refuse what is wrong with the settings before any row is read."""
 
-    def _keep_weighty(
+    def _store_cells(
         self,
         cells: Bounded,
         keys: Keys,
@@ -142,15 +141,15 @@ class Synopsis(PrivateEstimator):
             threshold = math.sqrt(noise_variance / 2) * math.log(cells.size)
         numbers = noisy_counts if estimates is None else estimates
         weights = weights_of(numbers, self.n_rows_, self.negative, threshold)
-        kept = np.flatnonzero(weights)
-        low, high = cells.bounds(keys[kept])
-        self.cells_ = Cells(keys[kept], low, high, noisy_counts[kept], weights[kept])
+        occupied = np.flatnonzero(weights)
+        low, high = cells.bounds(keys[occupied])
+        self.cells_ = Cells(keys[occupied], low, high, noisy_counts[occupied], weights[occupied])
         self.n_cells_ = cells.size
         self.noise_variance_ = noise_variance
         self._estimates = self._all_cells = None  # those of an earlier fit were paid for there
         if step is not None:
             self._estimates = Estimates(cells, np.asarray(numbers, np.float64), step, inside)
-            self._all_cells = self._estimates.added_up()
+            self._all_cells = self._estimates.all_cells()
         return self
 
     def rows_within(self) -> int:
@@ -250,8 +249,8 @@ class Synopsis(PrivateEstimator):
     @classmethod
     def _restore(cls, document: Mapping[str, Any], cells: pa.Table) -> Self:
         """Back from ``parts``."""
-        domain = box_from(document["domain"])
-        synopsis = cls(**read_promise(document["settings"], domain))
+        domain = read_box(document["domain"])
+        synopsis = cls(**promise_from_settings(document["settings"], domain))
         view = document["view"]
         synopsis.view_ = None if view is None else View.of(domain, view)
         synopsis.cells_ = Cells.of_table(cells, synopsis._box.names)
@@ -264,7 +263,7 @@ class Synopsis(PrivateEstimator):
 
     def _settings(self) -> dict[str, Any]:
         """The parameters as JSON has them, without the domain and what belongs to one run."""
-        promise = {k: v for k, v in written_promise(self).items() if k != "delta"}
+        promise = {k: v for k, v in promise_to_settings(self).items() if k != "delta"}
         terms = {"n_public": self.n_public, "nonfinite": self.nonfinite}
         return dict(sorted((self._settings_of_cells() | terms | promise).items()))
 

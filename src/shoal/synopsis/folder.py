@@ -17,7 +17,7 @@ from shoal.documents import json_of
 from shoal.domain import Box
 from shoal.errors import AlreadyExists, UnreadableModel
 
-__all__ = ["box_from", "load_synopsis", "read_part", "save_synopsis", "synopsis_of", "write_part"]
+__all__ = ["load_synopsis", "read_box", "read_part", "save_synopsis", "synopsis_of", "write_part"]
 
 SCHEMA = "shoal.synopsis/1"
 CELLS, DOCUMENT = "cells.parquet", "synopsis.json"
@@ -39,8 +39,8 @@ def save_synopsis(synopsis: Parts, folder: str | Path, overwrite: bool = False) 
     parts = synopsis.parts()
     with whole_folder(folder, overwrite) as place:
         file = write_part(parts[CELLS], place / CELLS)
-        told = {"versions": {name: version(name) for name in VERSIONS}, "files": [file]}
-        write_part(parts[DOCUMENT] | told, place / DOCUMENT)
+        about = {"versions": {name: version(name) for name in VERSIONS}, "files": [file]}
+        write_part(parts[DOCUMENT] | about, place / DOCUMENT)
     return Path(folder)
 
 
@@ -64,12 +64,12 @@ def synopsis_of(parts: Mapping[str, Any]) -> Any:
         ) from None
 
 
-def box_from(values: Mapping[str, Any]) -> Box:
+def read_box(values: Mapping[str, Any]) -> Box:
     """Back from ``Box.to_dict``.
 
     Examples
     --------
-    >>> box_from(Box(age=(0, 110)).to_dict())
+    >>> read_box(Box(age=(0, 110)).to_dict())
     Box(age=(0, 110))
     """
     bounds = {name: (column["low"], column["high"]) for name, column in values["columns"].items()}

@@ -129,7 +129,7 @@ class PrivTree(Synopsis):
         noisy_counts = for_counts.count(leaves, of="leaf counts")  # [P5]
         variance, step = Geometric(for_counts.budget).variance, for_counts.epsilon
         keys = np.arange(leaves.size)
-        return self._keep_weighty(
+        return self._store_cells(
             leaves, keys, noisy_counts, variance, threshold=1 / step, step=step
         )
 
@@ -137,14 +137,14 @@ class PrivTree(Synopsis):
         deepest = HALVINGS * spending.box.d
         # Every depth has 2 * most_nodes nodes at most: all leaves together fit.
         most_nodes = max(1, int(self.max_cells) // (2 * (deepest + 1)))
-        counts = TreeCounts(CountsAhead(spending, deepest), deepest, most_nodes)  # [P1]
+        counts = TreeCounts(NodeCounts(spending, deepest), deepest, most_nodes)  # [P1]
         noise = TreeSplits(spending.budget)  # [P2]
         spending.rows.size()  # every row is admitted before anything is released
         splits: Splits = spending.release(noise, counts, of="splits of a tree")  # [P3]
         return splits
 
 
-class CountsAhead:
+class NodeCounts:
     """Counts of the nodes of one depth after the other, read eight depths to a pass.
 
     A pass tells rows apart by their open node and by its next halvings; counts of the depths in
@@ -300,13 +300,13 @@ class Leaves:
     def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
         """Lowest and highest corner of each of these leaves."""
         places, halved = self._places()
-        found = np.asarray(keys, dtype=np.int64)
-        parts = 2.0 ** halved[found]
+        cells = np.asarray(keys, dtype=np.int64)
+        parts = 2.0 ** halved[cells]
         low, high = (
-            self.box.low + (self.box.high - self.box.low) * ((places[found] + end) / parts)
+            self.box.low + (self.box.high - self.box.low) * ((places[cells] + end) / parts)
             for end in (0, 1)
         )
-        return low, np.where(places[found] + 1 == parts, self.box.high, high)
+        return low, np.where(places[cells] + 1 == parts, self.box.high, high)
 
     def _places(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Where each leaf lies along each axis, in sides of its own; how often it was halved."""

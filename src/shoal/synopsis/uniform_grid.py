@@ -197,7 +197,7 @@ class UniformGrid(GridSynopsis):
             cells = spending.count_sparse(  # [P3]
                 grid, of="cell counts", most_false=self.max_cells
             )
-            return self._keep_weighty(grid, cells.keys, cells.counts, variance)
+            return self._store_cells(grid, cells.keys, cells.counts, variance)
         noisy_counts = spending.count(grid, of="cell counts")  # [P2]
         keys = np.arange(grid.size)
-        return self._keep_weighty(grid, keys, noisy_counts, variance, step=spending.epsilon)
+        return self._store_cells(grid, keys, noisy_counts, variance, step=spending.epsilon)

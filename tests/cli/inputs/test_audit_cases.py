@@ -3,7 +3,7 @@ import pytest
 
 from shoal.audit import Case, estimators, shipped
 from shoal.audit.twins import twins
-from shoal.cli.inputs.audit_cases import KINDS, Given, function_case, named_cases
+from shoal.cli.inputs.audit_cases import KINDS, GivenPairCase, function_case, named_cases
 from shoal.errors import InvalidSetting
 from shoal.privacy import LocalDP, MetricDP
 
@@ -85,7 +85,7 @@ def test_inputs_are_kept_only_if_they_are_made_up():
     def coin(x, rng):
         return int(rng.integers(2))
 
-    for kind, kept in ((Given, False), (Case, True)):
+    for kind, kept in ((GivenPairCase, False), (Case, True)):
         found = kind(coin, (123, 456), 1.0).run(draws=1_000)
         assert found.constructed is kept
         assert ("123" in str(found.to_dict())) is kept

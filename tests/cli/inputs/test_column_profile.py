@@ -4,18 +4,23 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize.table import Table, table_of
-from shoal.cli.inputs.column_profile import COMMON, LISTED, _Notes, looks_of
+from shoal.cli.inputs.column_profile import COMMON, LISTED, _Notes, profile_columns
 
 
 def look(values):
-    (found,) = looks_of(Table({"x": values}))
+    (found,) = profile_columns(Table({"x": values}))
     return found
 
 
 def test_cells_are_counted_by_what_they_look_like():
     seen = look(["1", " 2.5", "nan", "", None, "2024-01-02", "a b c d e f", "2024"])
     assert (seen.rows, seen.known, seen.different) == (8, 6, 6)
-    assert (seen.numbers, seen.whole, seen.days, seen.words) == (4, 3, 1, 1)  # NaN is its own floor
+    assert (seen.numbers, seen.whole, seen.days, seen.sentence_rows) == (
+        4,
+        3,
+        1,
+        1,
+    )  # NaN is its own floor
 
 
 def test_only_values_that_many_share_are_told_and_not_all_of_those():
@@ -86,5 +91,7 @@ def test_a_look_on_spark_is_the_look_here(spark):
         "none": pa.nulls(900, pa.string()),
     }
     table = pa.table(kinds)
-    assert looks_of(table_of(spark.createDataFrame(table).repartition(3))) == looks_of(Table(table))
-    assert looks_of(table_of(spark.createDataFrame(table).limit(0)))[0].rows == 0
+    assert profile_columns(
+        table_of(spark.createDataFrame(table).repartition(3))
+    ) == profile_columns(Table(table))
+    assert profile_columns(table_of(spark.createDataFrame(table).limit(0)))[0].rows == 0

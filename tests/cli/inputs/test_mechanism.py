@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.cli.inputs.mechanism import Name, Settings, build, named, remap_of
+from shoal.cli.inputs.mechanism import Name, Settings, build, mechanism_name, remap_of
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidDomain, InvalidSetting, UnknownBounds
 from shoal.mechanisms import Restrict
@@ -95,7 +95,7 @@ def test_a_part_of_a_map_is_refused(tmp_path, columns):
 
 @pytest.mark.parametrize("name", list(Name))
 def test_a_mechanism_is_known_by_its_name(name):
-    assert named(name.value) is name
+    assert mechanism_name(name.value) is name
 
 
 @pytest.mark.parametrize(
@@ -104,14 +104,14 @@ def test_a_mechanism_is_known_by_its_name(name):
 )
 def test_a_name_misspelt_is_met_with_the_nearest_and_the_list(word, meant):
     with pytest.raises(InvalidSetting) as caught:
-        named(word)
+        mechanism_name(word)
     assert f"Did you mean {meant}?" in caught.value.hint
     assert "unary-encoding" in caught.value.hint
 
 
 def test_a_name_like_no_other_is_met_with_the_list():
     with pytest.raises(InvalidSetting, match="There are nd-laplace") as caught:
-        named("zzz")
+        mechanism_name("zzz")
     assert "Did you mean" not in caught.value.hint
 
 

@@ -10,11 +10,11 @@ from typer.testing import CliRunner
 from shoal.anonymize import Policy
 from shoal.anonymize.table import Table
 from shoal.cli.inputs.column_profile import COMMON
-from shoal.cli.inputs.policy_draft import draft_of
+from shoal.cli.inputs.policy_draft import draft_policy
 from shoal.cli.main import app
-from shoal.cli.verbs.anonymize import _beside
+from shoal.cli.verbs.anonymize import _path_from_policy
 from shoal.data import write_table
-from shoal.engine.spark.files import refuse_pattern
+from shoal.engine.spark.files import check_no_pattern
 from shoal.errors import InvalidPolicy
 
 
@@ -45,7 +45,7 @@ ROLES = {
 
 @pytest.fixture(scope="module")
 def draft():
-    return draft_of(Table(people()), "people.csv")
+    return draft_policy(Table(people()), "people.csv")
 
 
 def test_roles_are_guessed_and_nothing_is_taken_for_harmless(draft):
@@ -82,7 +82,7 @@ def test_with_k_a_draft_is_a_policy(draft):
 
 @pytest.mark.parametrize("name", ["a: b", "#x", "yes", "1", "{x}", "ü", "'"])
 def test_any_name_of_a_column_survives(name):
-    text = draft_of(Table({name: ["u", "v"] * 60}), "t.csv", k=2).text
+    text = draft_policy(Table({name: ["u", "v"] * 60}), "t.csv", k=2).text
     assert list(yaml.safe_load(text)["attributes"]) == [name]
 
 
@@ -116,7 +116,7 @@ def test_a_draft_made_on_spark_is_the_one_made_here(spark, tmp_path, monkeypatch
 
 
 def test_a_draft_of_a_table_elsewhere_keeps_its_path(tmp_path):
-    text = draft_of(Table({"sex": ["F", "M"] * 60}), "hdfs://names/visits.parquet", k=2).text
+    text = draft_policy(Table({"sex": ["F", "M"] * 60}), "hdfs://names/visits.parquet", k=2).text
     asked = yaml.safe_load(text)
     assert asked["input"]["path"] == "hdfs://names/visits.parquet"
     assert asked["output"]["path"] == "hdfs://names/visits.released.csv"
@@ -136,17 +136,17 @@ def test_a_draft_of_a_table_elsewhere_keeps_its_path(tmp_path):
     ],
 )
 def test_a_release_is_drafted_beside_what_is_read_under_a_name_that_can_be_written(path, released):
-    drafted = yaml.safe_load(draft_of(Table({"sex": ["F", "M"] * 60}), path, k=2).text)
+    drafted = yaml.safe_load(draft_policy(Table({"sex": ["F", "M"] * 60}), path, k=2).text)
     assert drafted["output"]["path"] == released
     assert drafted["input"]["path"] == path
-    refuse_pattern(released)
+    check_no_pattern(released)
 
 
 @pytest.mark.parametrize("shift", [-3_000, -700, 0, 25, 40_000])
 @pytest.mark.parametrize("spread", [1, 300])
 def test_a_drafted_range_holds_nearly_all_numbers(shift, spread):
     values = (np.random.default_rng(3).normal(shift, spread, 1_000)).round(1)
-    drafted = yaml.safe_load(draft_of(Table({"x": values}), "t.csv", k=2).text)
+    drafted = yaml.safe_load(draft_policy(Table({"x": values}), "t.csv", k=2).text)
     low, high = drafted["attributes"]["x"]["domain"]
     assert np.mean((values >= low) & (values <= high)) >= 0.96
 
@@ -154,8 +154,8 @@ def test_a_drafted_range_holds_nearly_all_numbers(shift, spread):
 def test_a_path_with_a_scheme_is_taken_as_it_is_and_no_folder_is_before_it(tmp_path):
     policy = tmp_path / "policies" / "p.yaml"
     for uri in ("file:/data/visits.csv", "file:///data/visits.csv", "hdfs:///visits.csv"):
-        assert _beside(uri, policy) == uri
-    assert _beside(str(tmp_path / "visits.csv"), policy) == "../visits.csv"
+        assert _path_from_policy(uri, policy) == uri
+    assert _path_from_policy(str(tmp_path / "visits.csv"), policy) == "../visits.csv"
 
 
 def test_standard_input_has_no_path_for_a_policy():
@@ -172,21 +172,21 @@ def test_standard_input_has_no_path_for_a_policy():
     ],
 )  # fmt: skip
 def test_columns_that_are_called_like_names_are_dropped_and_pointed_out(name):
-    draft = draft_of(Table({name: ["u", "v"] * 60, "sex": ["F", "M"] * 60}), "t.csv")
+    draft = draft_policy(Table({name: ["u", "v"] * 60, "sex": ["F", "M"] * 60}), "t.csv")
     assert draft.roles == {name: "identifier", "sex": "quasi"}
     assert "names people" in draft.doubts[name]
 
 
 @pytest.mark.parametrize("name", ["sex", "age", "visits", "town", "idle", "maturity", "grade"])
 def test_columns_that_are_called_otherwise_are_not(name):
-    draft = draft_of(Table({name: ["u", "v"] * 60}), "t.csv")
+    draft = draft_policy(Table({name: ["u", "v"] * 60}), "t.csv")
     assert draft.roles[name] != "identifier"
     assert not draft.doubts
 
 
 def test_values_that_few_rows_share_tell_people_apart_whatever_the_column_is_called():
     who = [f"Ada {chr(65 + i % 26)}oe{i // 2}" for i in range(300)]
-    draft = draft_of(Table({"who": who, "case": [i // 2 for i in range(300)]}), "t.csv")
+    draft = draft_policy(Table({"who": who, "case": [i // 2 for i in range(300)]}), "t.csv")
     assert draft.roles == {"who": "identifier", "case": "quasi"}
     assert "few rows share" in draft.doubts["who"]
     assert "few rows share a number" in draft.doubts["case"]
@@ -197,10 +197,10 @@ def test_sentences_are_not_quoted_however_many_rows_share_them():
     long = "CANARY" * 12
     few = ["none"] * 400 + [sentence] * 60 + [long] * 60 + ["bad cough"] * 60
     notes = ["none"] * 300 + [sentence] * 60 + [f"she said that she saw no {i}" for i in range(240)]
-    draft = draft_of(Table({"remark": few, "note": [*notes[:580]]}), "t.csv")
+    draft = draft_policy(Table({"remark": few, "note": [*notes[:580]]}), "t.csv")
     assert draft.roles == {"remark": "identifier", "note": "identifier"}
     assert "CANARY" not in draft.text
-    one = draft_of(Table({"state": ["well"] * 500 + ["ill"] * 400 + [sentence] * 60}), "t.csv")
+    one = draft_policy(Table({"state": ["well"] * 500 + ["ill"] * 400 + [sentence] * 60}), "t.csv")
     assert one.roles == {"state": "quasi"}
     assert "CANARY" not in one.text
     assert "sentences" in one.doubts["state"]
@@ -208,7 +208,7 @@ def test_sentences_are_not_quoted_however_many_rows_share_them():
 
 def test_of_a_column_with_many_values_none_is_quoted():
     words = [f"CANARY{i % 3}" for i in range(300)] + [f"w{i % 110}" for i in range(600)]
-    assert "CANARY" not in draft_of(Table({"kind": words}), "t.csv").text
+    assert "CANARY" not in draft_policy(Table({"kind": words}), "t.csv").text
 
 
 HEADLESS = {

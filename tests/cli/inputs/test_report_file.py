@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from shoal.cli.inputs.report_file import check_format, place_of, sidecar_of
+from shoal.cli.inputs.report_file import check_format, output_place, sidecar_of
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
 from shoal.perturb.draft import draft_of
 
@@ -15,7 +15,7 @@ def place_for(output, source, overwrite):
     with draft_of(Path(output), "work") as draft:
         draft.begin()
         try:
-            with place_of(output, source, overwrite, draft) as place:
+            with output_place(output, source, overwrite, draft) as place:
                 yield place
         finally:
             draft.remove()

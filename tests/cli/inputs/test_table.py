@@ -11,11 +11,11 @@ import pytest
 from shoal.cli.inputs.table import (
     box_of,
     budget_of,
-    chosen,
-    counted,
-    file_of,
-    listed,
+    chosen_columns,
     schema_of,
+    show_row_count,
+    split_commas,
+    table_file,
 )
 from shoal.cli.output import Progress
 from shoal.domain import Box, Schema
@@ -24,7 +24,7 @@ from shoal.errors import InvalidBudget, InvalidSetting, UnknownBounds
 
 def test_standard_input_waits_in_a_file_of_its_owner_alone_and_goes(monkeypatch):
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"age\n31\n")))
-    with file_of("-") as name:
+    with table_file("-") as name:
         file = Path(name)
         assert file.read_bytes() == b"age\n31\n"
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -32,7 +32,7 @@ def test_standard_input_waits_in_a_file_of_its_owner_alone_and_goes(monkeypatch)
 
 
 def test_a_path_is_itself():
-    with file_of("rows.csv") as name:
+    with table_file("rows.csv") as name:
         assert name == "rows.csv"
 
 
@@ -50,11 +50,11 @@ def test_bounds_are_asked_for_not_read_from_the_rows():
 
 
 def test_columns_are_those_asked_for_once_each_or_all():
-    assert chosen(None, ("a", "b"), None) == ("a", "b")
-    assert chosen(" b, a,,b ", ("a", "b"), None) == ("b", "a")
+    assert chosen_columns(None, ("a", "b"), None) == ("a", "b")
+    assert chosen_columns(" b, a,,b ", ("a", "b"), None) == ("b", "a")
     with pytest.raises(UnknownBounds, match=r"'c' of 2 columns are not in d\.yaml"):
-        chosen("a,c", ("a", "b"), Path("d.yaml"))
-    assert listed("x , y") == ("x", "y")
+        chosen_columns("a,c", ("a", "b"), Path("d.yaml"))
+    assert split_commas("x , y") == ("x", "y")
 
 
 AGE, SEX = {"low": 0, "high": 110}, {"values": ["F", "M"]}
@@ -96,8 +96,8 @@ def test_a_map_beside_categories_is_chosen_whole():
 
 
 def test_rows_read_are_shown_beside_the_step_where_anybody_watches():
-    counted(Progress())(5)
+    show_row_count(Progress())(5)
     bar = SimpleNamespace(tasks=[SimpleNamespace(description="Reading rows: 3")])
     bar.update = lambda task, description: setattr(bar.tasks[0], "description", description)
-    counted(Progress(bar, 0))(1_234)
+    show_row_count(Progress(bar, 0))(1_234)
     assert bar.tasks[0].description == "Reading rows: 1,234"

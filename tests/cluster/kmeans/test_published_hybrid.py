@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.cluster.kmeans.published import hybrid, step_pays
+from shoal.cluster.kmeans.published import hybrid, lloyd_step_pays
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.estimator import Spending
@@ -26,12 +26,12 @@ def test_the_step_is_taken_where_it_pays(epsilon, releases):
 
 
 def test_steps_pay_with_many_rows_and_few_clusters():
-    assert step_pays(10_000, 2, 3)
-    assert not step_pays(100, 2, 3)
-    assert not step_pays(10_000, 2, 500)
+    assert lloyd_step_pays(10_000, 2, 3)
+    assert not lloyd_step_pays(100, 2, 3)
+    assert not lloyd_step_pays(10_000, 2, 500)
 
 
 def test_a_step_is_held_against_the_cells_there_will_be():
     """Not against 25^8 of them, which the limit of two million forbids."""
-    assert not step_pays(1e8, 8, 2_000)
-    assert step_pays(1e8, 8, 500)
+    assert not lloyd_step_pays(1e8, 8, 2_000)
+    assert lloyd_step_pays(1e8, 8, 500)

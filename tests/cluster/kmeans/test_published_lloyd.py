@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 
 from shoal.cluster.kmeans.kernels import LATTICE, Cube, Nearest
-from shoal.cluster.kmeans.published import ClusterSums, count_weight, lloyd, lloyd_step, spread_out
+from shoal.cluster.kmeans.published import (
+    ClusterSums,
+    count_weight,
+    lloyd,
+    lloyd_step,
+    pack_centers,
+)
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.estimator import Spending
@@ -48,7 +54,7 @@ def test_a_cluster_of_no_rows_stays_where_it_is():
 
 @pytest.mark.parametrize(("k", "d"), [(1, 1), (3, 1), (10, 2), (20, 8), (50, 3)])
 def test_spheres_do_not_touch(k, d):
-    centers = spread_out(k, d, np.random.default_rng(2))
+    centers = pack_centers(k, d, np.random.default_rng(2))
     gaps = np.linalg.norm(centers[:, None] - centers, axis=2) + 9 * np.eye(k)
     walls = 1 - np.abs(centers).max()
     assert gaps.min() > 0

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster import PrivateKMeans
-from shoal.cluster.kmeans.settings import check_settings, counts_of
+from shoal.cluster.kmeans.settings import check_settings, cluster_numbers
 from shoal.domain import Box, Schema
 from shoal.errors import BadInput, InvalidBudget, InvalidDomain, InvalidSetting, TooLarge
 from shoal.privacy import ApproxDP, Ledger
@@ -14,13 +14,13 @@ def model(n_clusters=3, **settings):
 
 
 def test_numbers_of_clusters_rise_and_differ():
-    assert counts_of([5, 2, 2]) == (2, 5)
+    assert cluster_numbers([5, 2, 2]) == (2, 5)
 
 
 @pytest.mark.parametrize("n_clusters", [0, -1, 2.5, True, None, "3", [], [2, 0], range(0)])
 def test_what_is_no_number_of_clusters_is_refused(n_clusters):
     with pytest.raises(InvalidSetting):
-        counts_of(n_clusters)
+        cluster_numbers(n_clusters)
 
 
 @pytest.mark.parametrize(

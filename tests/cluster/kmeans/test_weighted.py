@@ -5,10 +5,10 @@ import pytest
 
 from shoal.cluster.kmeans.weighted import (
     FAINT,
-    farthest,
-    gaussian_middles,
-    padded,
-    softened,
+    add_farthest_points,
+    gaussian_cell_means,
+    pad_points,
+    soften_weights,
     weighted_centers,
 )
 from shoal.randomness import Randomness
@@ -37,43 +37,43 @@ def test_there_are_always_centres_enough_and_they_differ(n, k):
 
 
 def test_many_equal_points_are_one():
-    points, weights = padded(np.zeros((100, 2)), np.ones(100), 3)
+    points, weights = pad_points(np.zeros((100, 2)), np.ones(100), 3)
     assert len(points) == 3
     assert weights.tolist() == [100, FAINT, FAINT]
 
 
 def test_padding_avoids_points_that_are_there():
-    public = padded(np.empty((0, 1)), np.empty(0), 3)[0]
-    points, _ = padded(public[:2], np.ones(2), 3)
+    public = pad_points(np.empty((0, 1)), np.empty(0), 3)[0]
+    points, _ = pad_points(public[:2], np.ones(2), 3)
     assert len(np.unique(points)) == 3
 
 
 def test_weightless_points_are_left_out():
-    assert len(padded(np.arange(5.0)[:, None] / 9, np.array([1.0, 0, 1, 1, 0]), 2)[0]) == 3
+    assert len(pad_points(np.arange(5.0)[:, None] / 9, np.array([1.0, 0, 1, 1, 0]), 2)[0]) == 3
 
 
 def test_softening_keeps_order_and_drops_nothing_kept():
     weights = rng.uniform(5, 50, 100)
-    soft = softened(weights)
+    soft = soften_weights(weights)
     assert np.array_equal(np.argsort(soft), np.argsort(weights))
     assert (soft > 0).all()
-    assert softened(np.zeros(3)).tolist() == [0, 0, 0]
+    assert soften_weights(np.zeros(3)).tolist() == [0, 0, 0]
 
 
 def test_gaussian_middles_are_means_of_gaussian_rows_in_their_cells():
     rows = np.clip(rng.normal(0, 0.4, 400_000), -1, 1)
     edges = np.linspace(-1, 1, 4)
-    found = gaussian_middles(edges[:-1, None], edges[1:, None], 0.4).ravel()
+    found = gaussian_cell_means(edges[:-1, None], edges[1:, None], 0.4).ravel()
     means = [rows[(rows >= a) & (rows <= b)].mean() for a, b in pairwise(edges)]
     assert np.allclose(found, means, atol=0.02)
-    assert np.isfinite(gaussian_middles(np.array([[0.999]]), np.array([[1.0]]), 0.001)).all()
+    assert np.isfinite(gaussian_cell_means(np.array([[0.999]]), np.array([[1.0]]), 0.001)).all()
 
 
 def test_the_farthest_heavy_cells_complete_the_centres():
     points = np.array([[0.0], [0.1], [0.9], [-0.8]])
-    found = farthest(np.array([[0.0]]), points, np.array([9.0, 9, 9, 1]), 3)
+    found = add_farthest_points(np.array([[0.0]]), points, np.array([9.0, 9, 9, 1]), 3)
     assert found.ravel().tolist() == [0, 0.9, -0.8]
-    assert len(farthest(np.zeros((1, 1)), np.empty((0, 1)), np.empty(0), 4)) == 4
+    assert len(add_farthest_points(np.zeros((1, 1)), np.empty((0, 1)), np.empty(0), 4)) == 4
 
 
 def test_centres_that_coincide_are_no_warning():

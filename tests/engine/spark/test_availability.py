@@ -4,7 +4,7 @@ import pytest
 
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box
-from shoal.engine.spark.availability import spark_part
+from shoal.engine.spark.availability import session_module
 from shoal.errors import NotInstalled
 from shoal.privacy import Ledger
 
@@ -21,7 +21,7 @@ def test_without_pyspark_the_words_say_what_to_install():
     with pytest.raises(
         NotInstalled, match="pip install", check=lambda error: error.reason == "pyspark"
     ) as caught:
-        spark_part()
+        session_module()
     assert caught.value.exit_code == 4
 
 
@@ -37,4 +37,4 @@ def test_it_is_missed_before_any_budget_is_spent():
 
 
 def test_it_is_the_module_that_calls_spark():
-    assert spark_part().__name__ == "shoal.engine.spark.session"
+    assert session_module().__name__ == "shoal.engine.spark.session"

@@ -5,18 +5,18 @@ import pytest
 from shoal.domain import Box
 from shoal.engine import people
 from shoal.engine.rows import Block, Tally, Terms
-from shoal.engine.screen import Screen, Sifted
+from shoal.engine.screen import Screen, ScreenedBatch
 from shoal.engine.spark import session
 from shoal.engine.spark.blocks import (
-    Appended,
-    Each,
-    Groups,
-    Keep,
-    Keyed,
-    Lots,
-    Made,
-    packed,
-    unpacked,
+    AppendColumns,
+    CountGroups,
+    DrawLots,
+    KernelColumns,
+    LimitRowsPerPerson,
+    MapBlocks,
+    WithOwners,
+    pack_batches,
+    unpack_batch,
 )
 from shoal.randomness import Randomness
 
@@ -44,7 +44,7 @@ def at(monkeypatch):
 
     def run(partition, *batches, task=None):
         monkeypatch.setattr(session, "partition_id", lambda: partition)
-        made = (task or Each(SCREEN, Made(Noisy(), SCHEMA)))(batches)
+        made = (task or MapBlocks(SCREEN, KernelColumns(Noisy(), SCHEMA)))(batches)
         return pa.Table.from_batches(list(made))
 
     return run
@@ -66,25 +66,25 @@ def test_other_rows_in_the_same_place_get_other_noise(at):
 
 
 def test_lines_get_columns_after_their_own_in_their_order(at):
-    task = Appended(SCREEN, Made(lambda block: block.numbers * 2, SCHEMA))
+    task = AppendColumns(SCREEN, KernelColumns(lambda block: block.numbers * 2, SCHEMA))
     lines = pa.record_batch({"name": ["a", "b"], "x": [1.0, 20.0]})
     (both,) = at(0, lines, task=task).to_batches()
     assert [column.to_pylist() for column in both.columns] == [["a", "b"], [1.0, 20.0], [2.0, 18.0]]
 
 
 def test_a_line_that_is_left_out_stops_the_task(at):
-    task = Appended(SCREEN, Made(lambda block: block.numbers * 2, SCHEMA))
+    task = AppendColumns(SCREEN, KernelColumns(lambda block: block.numbers * 2, SCHEMA))
     with pytest.raises(Exception, match="left out"):
         at(0, pa.record_batch({"x": [1.0, None]}), task=task)
 
 
 def test_groups_are_counted_block_by_block(at):
-    counted = at(0, batch_of(1, 2, 1), task=Each(SCREEN, Groups(["x"], SCREEN)))
+    counted = at(0, batch_of(1, 2, 1), task=MapBlocks(SCREEN, CountGroups(["x"], SCREEN)))
     assert sorted(zip(*counted.to_pydict().values(), strict=True)) == [(1.0, 2), (2.0, 1)]
 
 
 def test_lots_are_drawn_by_place_and_the_lowest_stay(at):
-    task = Each(SCREEN, Lots(2, 5))
+    task = MapBlocks(SCREEN, DrawLots(2, 5))
     first, again, other = (at(p, batch_of(1, 2, 3, 4), task=task) for p in (0, 0, 1))
     assert first.equals(again)
     assert first["lot"].to_pylist() == sorted(first["lot"].to_pylist())
@@ -93,19 +93,23 @@ def test_lots_are_drawn_by_place_and_the_lowest_stay(at):
 
 
 def test_a_person_keeps_so_many_rows_and_always_the_same():
-    schema = people.keyed_schema(1, 0)
+    schema = people.owned_rows_schema(1, 0)
     block = Block(np.arange(6.0)[:, None], np.empty((6, 0), np.int32))
     owners = pa.array(["ada", "bob", "ada", "ada", "bob", "cyd"])
-    keyed = Keyed(schema)(Sifted(block, Tally(6, 6), owners), 0)
+    keyed = WithOwners(schema)(ScreenedBatch(block, Tally(6, 6), owners), 0)
     kept = [
-        sorted(value for batch in Keep(schema, 2, "k")(parts) for value in batch["c0"].to_pylist())
+        sorted(
+            value
+            for batch in LimitRowsPerPerson(schema, 2, "k")(parts)
+            for value in batch["c0"].to_pylist()
+        )
         for parts in ([keyed], [keyed.slice(3), keyed.slice(0, 3)])
     ]
     assert kept[0] == kept[1]
     assert len(kept[0]) == 5
-    assert list(Keep(schema, 2, "k")([])) == []
+    assert list(LimitRowsPerPerson(schema, 2, "k")([])) == []
 
 
 def test_what_is_packed_comes_out_the_same():
-    (line,) = packed(iter)([batch_of(1, 2)])
-    assert unpacked(line["batch"][0].as_py()).equals(batch_of(1, 2))
+    (line,) = pack_batches(iter)([batch_of(1, 2)])
+    assert unpack_batch(line["batch"][0].as_py()).equals(batch_of(1, 2))

@@ -5,7 +5,7 @@ import pytest
 
 from shoal.domain import Box
 from shoal.engine import rows_of
-from shoal.engine.spark.failures import check_alive, guarded
+from shoal.engine.spark.failures import check_session_runs, translate_errors
 from shoal.errors import (
     AlreadyExists,
     ClusterFailed,
@@ -41,21 +41,21 @@ class SparksOwn(Exception):
     ],
 )
 def test_what_spark_raises_is_named_without_its_words(words, kind, told):
-    with pytest.raises(kind, match=told) as caught, guarded("reading rows"):
+    with pytest.raises(kind, match=told) as caught, translate_errors("reading rows"):
         raise SparksOwn(words)
     assert "Ada" not in str(caught.value)
     assert caught.value.__suppress_context__  # or a traceback would show them all the same
 
 
 def test_what_arrow_says_of_what_came_is_withheld_too():
-    with pytest.raises(ClusterFailed) as caught, guarded("reading rows"):
+    with pytest.raises(ClusterFailed) as caught, translate_errors("reading rows"):
         pa.array(["Ada, 31, HIV"]).cast(pa.int64())
     assert "Ada" not in str(caught.value)
 
 
 @pytest.mark.parametrize("error", [NotFinite("NaN came.", "Fill it."), KeyError("x")])
 def test_what_is_not_sparks_comes_through(error):
-    with pytest.raises(type(error)) as caught, guarded("reading rows"):
+    with pytest.raises(type(error)) as caught, translate_errors("reading rows"):
         raise error
     assert caught.value is error
 
@@ -69,7 +69,7 @@ class Gone:
 
 def test_a_stopped_session_is_told_before_anything_is_asked_of_it():
     with pytest.raises(SessionStopped, match="was stopped"):
-        check_alive(Gone())
+        check_session_runs(Gone())
 
 
 class Heard(logging.Handler):

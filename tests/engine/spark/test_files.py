@@ -3,10 +3,10 @@ import pytest
 from shoal.engine.spark.files import (
     _Arrow,
     _Hadoop,
-    beside,
     digest_of,
     files_of,
-    same_place,
+    hidden_name_beside,
+    is_at_or_below,
     uri_of,
 )
 from shoal.errors import CannotWrite
@@ -66,8 +66,8 @@ def test_a_path_without_a_scheme_is_on_this_machine(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert uri_of("rows.csv") == f"file://{tmp_path}/rows.csv"
     assert uri_of("s3a://bucket/rows") == "s3a://bucket/rows"
-    assert beside("hdfs://names/a/b").startswith("hdfs://names/a/.shoal-")
-    assert beside("b/").startswith(".shoal-")
+    assert hidden_name_beside("hdfs://names/a/b").startswith("hdfs://names/a/.shoal-")
+    assert hidden_name_beside("b/").startswith(".shoal-")
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_a_path_without_a_scheme_is_on_this_machine(tmp_path, monkeypatch):
     ],
 )
 def test_a_place_is_known_by_all_its_names(file, uri):
-    assert same_place(file, uri)
+    assert is_at_or_below(file, uri)
 
 
 def test_other_places_are_told_apart(tmp_path):
-    assert not same_place("s3a://mine/visits", "s3a://yours/visits")
-    assert not same_place("file:/data/visits-2025", "file:///data/visits")
-    assert not same_place("hdfs://names/visits", "viewfs://names/visits")
+    assert not is_at_or_below("s3a://mine/visits", "s3a://yours/visits")
+    assert not is_at_or_below("file:/data/visits-2025", "file:///data/visits")
+    assert not is_at_or_below("hdfs://names/visits", "viewfs://names/visits")
     (tmp_path / "visits").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "visits")
-    assert same_place(f"file:{tmp_path}/link/part-0", f"file://{tmp_path}/visits")
+    assert is_at_or_below(f"file:{tmp_path}/link/part-0", f"file://{tmp_path}/visits")

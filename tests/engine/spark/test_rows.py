@@ -9,7 +9,7 @@ from shoal.cluster import PrivateKMeans
 from shoal.domain import Box, Grid, Schema
 from shoal.engine import Rows, rows_of
 from shoal.engine.entry import is_spark_frame
-from shoal.engine.people import KeptRows
+from shoal.engine.people import LimitedRows
 from shoal.engine.spark.rows import SparkRows
 from shoal.errors import (
     ClusterFailed,
@@ -60,7 +60,7 @@ def test_what_the_first_pass_met_is_counted_as_on_one_machine(spark):
     frame = spark.createDataFrame(list(zip(*ages.values(), strict=True)), "age double, who string")
     here, there = (rows_of(X, Box(age=(0, 110)), **terms) for X in (ages, frame))
     assert here.size() == there.size() == 2
-    assert here.seen == there.seen
+    assert here.tally == there.tally
 
 
 def test_refused_rows_are_counted_before_any_budget_is_spent(frame):
@@ -146,7 +146,7 @@ def test_a_pass_that_fails_leaves_no_size_of_rows_that_do_not_stay(spark, monkey
     whole = SparkRows._pass
 
     def failing(self, frame, sift, work):
-        if isinstance(sift, KeptRows):
+        if isinstance(sift, LimitedRows):
             raise ClusterFailed("The cluster is gone.", "Try again.")
         return whole(self, frame, sift, work)
 

@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from shoal.engine.spark.schema import ddl, empty_batch, sparks_own
+from shoal.engine.spark.schema import ddl_of, empty_batch, nearest_spark_schema
 from shoal.errors import InvalidSetting
 
 
@@ -27,9 +27,9 @@ def test_no_rows_come_in_the_kinds_that_tasks_get():
 
 def test_whole_numbers_without_a_sign_get_the_next_wider_kind():
     schema = pa.schema([("bit", pa.uint8()), ("odd `name`", pa.string())])
-    assert ddl(sparks_own(schema)) == "`bit` smallint, `odd ``name``` string"
+    assert ddl_of(nearest_spark_schema(schema)) == "`bit` smallint, `odd ``name``` string"
 
 
 def test_kinds_that_spark_does_not_have_are_refused_by_name():
     with pytest.raises(InvalidSetting, match="uint64"):
-        sparks_own(pa.schema([("n", pa.uint64())]))
+        nearest_spark_schema(pa.schema([("n", pa.uint64())]))

@@ -8,13 +8,13 @@ from shoal.engine.screen import Screen
 from shoal.engine.spark.tasks import (
     PROBLEM,
     CountCells,
-    Nothing,
-    Pass,
-    Problems,
-    SumUp,
+    ErrorTexts,
+    PassTask,
+    SumKernel,
+    TallyOnly,
     Totals,
-    gathered,
-    hushed,
+    hide_error_text,
+    merge_batches,
     tally_pairs,
 )
 from shoal.errors import NotNumeric, from_literal
@@ -27,12 +27,12 @@ NAMES = ["age", "visits"]
 
 
 def totals(work, batches=AGES, screen=SCREEN):
-    found = pa.Table.from_batches(list(Pass(screen, screen, work)(batches)))
+    found = pa.Table.from_batches(list(PassTask(screen, screen, work)(batches)))
     return Totals(found)
 
 
 def test_a_pass_tallies_what_it_read():
-    assert totals(Nothing()).tally(["age"]).kept == 3
+    assert totals(TallyOnly()).tally(["age"]).admitted == 3
 
 
 def test_cells_are_counted_densely_or_sparsely_alike():
@@ -48,7 +48,7 @@ def ages(block):
 
 
 def test_a_kernels_arrays_lie_one_after_the_other():
-    assert totals(SumUp(ages, SCREEN.empty())).dense(2).tolist() == [188, 3]
+    assert totals(SumKernel(ages, SCREEN.empty())).dense(2).tolist() == [188, 3]
 
 
 def test_rows_that_are_refused_are_counted_and_not_computed_with():
@@ -60,12 +60,12 @@ def test_rows_that_are_refused_are_counted_and_not_computed_with():
 
 def test_what_shoal_raises_is_handed_on_and_told_in_words():
     text = [pa.record_batch({"age": ["31", "often"]})]
-    assert totals(Nothing(), text).problem
-    (told,) = Problems(Pass(SCREEN, SCREEN, Nothing()))(text)
+    assert totals(TallyOnly(), text).problem
+    (told,) = ErrorTexts(PassTask(SCREEN, SCREEN, TallyOnly()))(text)
     (text_of_error,) = told["error"].to_pylist()
     assert isinstance(from_literal(text_of_error), NotNumeric)
     assert "often" not in str(told.to_pydict())
-    assert list(Problems(Pass(SCREEN, SCREEN, Nothing()))(AGES)) == []
+    assert list(ErrorTexts(PassTask(SCREEN, SCREEN, TallyOnly()))(AGES)) == []
 
 
 def test_what_a_library_raises_loses_its_words():
@@ -73,13 +73,13 @@ def test_what_a_library_raises_loses_its_words():
         raise ValueError("could not convert 'Ada'")
 
     with pytest.raises(RuntimeError, match="ValueError in a task") as caught:
-        hushed(choke)
+        hide_error_text(choke)
     assert "Ada" not in str(caught.value)
     assert caught.value.__suppress_context__
 
 
 def test_no_batches_are_gathered_to_none():
-    assert list(gathered([])) == []
+    assert list(merge_batches([])) == []
 
 
 def totals_of(*pairs):

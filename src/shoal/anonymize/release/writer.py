@@ -25,7 +25,7 @@ from shoal.anonymize.table import Table
 from shoal.data.column_names import listed
 from shoal.data.encode import owners
 from shoal.engine.duckdb import OWNER
-from shoal.engine.pool import ahead
+from shoal.engine.local import map_ahead
 from shoal.errors import CannotWrite
 from shoal.randomness import NoiseStream
 
@@ -147,7 +147,7 @@ def parts_of(
     else:
         batches = _from_lines(plan.of_line, frequency.problem.n)
     rows = int(frequency.problem.n[~release.suppressed].sum())
-    yield from ahead(plan.columns.of, shuffle_rows(batches, rows, rng), threads=1)
+    yield from map_ahead(plan.columns.of, shuffle_rows(batches, rows, rng), threads=1)
 
 
 class Publishing:

@@ -9,7 +9,7 @@ from shoal.anonymize.frequency_table import Frequency
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.release.writer import CLASS, Marking, Publishing, Release
 from shoal.engine.duckdb import OWNER
-from shoal.engine.spark.schema import quoted
+from shoal.engine.spark.schema import quote_name
 from shoal.engine.spark.table import SparkTable
 
 __all__ = ["SPARK_OWNER", "in_own_order", "released_frame"]
@@ -56,7 +56,7 @@ def in_own_order(frame: Any, rows: int) -> Any:
     they came would tell where each stood. Being no draw, it is the same if a task is run again.
     """
     kinds = dict(frame.dtypes)
-    cells = [part for name in frame.columns for part in _cell(quoted(name), kinds[name])]
+    cells = [part for name in frame.columns for part in _cell(quote_name(name), kinds[name])]
     keyed = frame.selectExpr("*", f"xxhash64({', '.join(cells)}) AS {_ORDER}")
     # So many partitions and no others: Spark would join small ones by their bytes, which depend
     # on the order rows came in.
@@ -68,7 +68,7 @@ def _chosen(plan: Publishing) -> list[str]:
     """The published columns under their names."""
     carried = iter(range(len(plan.columns.carried)))
     return [
-        f"{f'c{next(carried)}' if by_class is None else f'l{i}'} AS {quoted(name)}"
+        f"{f'c{next(carried)}' if by_class is None else f'l{i}'} AS {quote_name(name)}"
         for i, (name, by_class) in enumerate(plan.columns.by_name.items())
     ]
 
@@ -122,7 +122,7 @@ def _met(table: SparkTable, plan: Publishing, marking: Marking, lines: Any) -> A
     A join takes cells for equal as the count did, nulls and floats included.
     """
     cells = [f"{table.cell(name)} AS q{i}" for i, name in enumerate(plan.quasi)]
-    carried = [f"{quoted(name)} AS c{i}" for i, name in enumerate(marking.carried)]
+    carried = [f"{quote_name(name)} AS c{i}" for i, name in enumerate(marking.carried)]
     rows = _unnoted(table.frame.selectExpr(*cells, *carried))
     assert table.known is not None
     equal = [
@@ -139,7 +139,7 @@ def _marked(table: SparkTable, plan: Publishing, marking: Marking) -> Any:
     """Rows that are published, with their class and what they carry."""
     typed = [f"CAST(0 AS INT) AS {CLASS}"]
     for i, name in enumerate(marking.carried):
-        cell = "CAST(NULL AS STRING)" if name in marking.keys else quoted(name)
+        cell = "CAST(NULL AS STRING)" if name in marking.keys else quote_name(name)
         typed.append(f"{cell} AS c{i}")
     if marking.entity is not None:
         typed.append(f"CAST(NULL AS STRING) AS {OWNER}")

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from shoal.anonymize.codec import Codec
 from shoal.anonymize.problem import Cut, Problem
 from shoal.anonymize.search.remote import Children, Codes, Divide, Merge, Merged
-from shoal.engine.spark.failures import guarded
-from shoal.engine.spark.table import Each
+from shoal.engine.spark.failures import translate_errors
+from shoal.engine.spark.table import MapBatches
 
 __all__ = ["SparkLines", "code_combinations", "rows_in"]
 
@@ -36,8 +36,8 @@ class SparkLines:
         """Lines told apart no further than by the nodes of ``floor``; None if over ``most``."""
         names, kinds = _names(self._problem.d), _schema(self._problem.d)
         kernel = _Merging(Merge.below(floor, self._problem))
-        lines = self._frame.mapInArrow(Each(kernel), kinds).groupBy(*names).agg({"n": "sum"})
-        with guarded("merging lines"):
+        lines = self._frame.mapInArrow(MapBatches(kernel), kinds).groupBy(*names).agg({"n": "sum"})
+        with translate_errors("merging lines"):
             collected = (lines if most is None else lines.limit(most + 1)).toArrow()
         return None if most is not None and len(collected) > most else Merged(*_arrays(collected))
 
@@ -49,12 +49,12 @@ class SparkLines:
 
 def code_combinations(frame: Any, codec: Codec) -> Any:
     """Distinct combinations c0, c1, ..., n as codes; lines with a null that is no leaf go."""
-    return frame.mapInArrow(Each(_Coding(codec)), _schema(len(codec.hierarchies)))
+    return frame.mapInArrow(MapBatches(_Coding(codec)), _schema(len(codec.hierarchies)))
 
 
 def rows_in(frame: Any) -> int:
     """How many rows the lines stand for."""
-    with guarded("counting rows"):
+    with translate_errors("counting rows"):
         total = frame.agg({"n": "sum"}).toArrow()
     return int(total.column(0)[0].as_py() or 0)
 
@@ -89,8 +89,8 @@ class _Dividing:
 
 def _summed(frame: Any, kernel: Any, what: str) -> tuple[Ints, Ints]:
     """Sums by key of what a kernel makes of each batch; the keys rise."""
-    pairs = frame.mapInArrow(Each(kernel), "key bigint, n bigint")
-    with guarded(what):
+    pairs = frame.mapInArrow(MapBatches(kernel), "key bigint, n bigint")
+    with translate_errors(what):
         sums = pairs.groupBy("key").agg({"n": "sum"}).toArrow()
     keys, n = (column.to_numpy().astype(np.int64) for column in sums.columns)
     order = np.argsort(keys)

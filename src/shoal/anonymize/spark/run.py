@@ -19,13 +19,13 @@ from shoal.anonymize.search.portfolio import Progress
 from shoal.anonymize.spark.frame import SPARK_OWNER, in_own_order, released_frame
 from shoal.anonymize.spark.study import study_frame
 from shoal.engine.scratch import scratch
-from shoal.engine.spark.failures import guarded
+from shoal.engine.spark.failures import translate_errors
 from shoal.engine.spark.files import (
-    beside,
+    check_no_pattern,
     digest_of,
     files_of,
-    refuse_pattern,
-    same_place,
+    hidden_name_beside,
+    is_at_or_below,
     uri_of,
 )
 from shoal.engine.spark.table import SparkTable
@@ -54,7 +54,7 @@ def release_on_spark(
     It is checkpointed on the executors: what is returned is what was counted.
     """
     release = release_of(frequency.problem, outcome, policy.output.suppressed == "star")
-    with guarded("releasing rows"):
+    with translate_errors("releasing rows"):
         frame = released_frame(policy, table, frequency, release).localCheckpoint()
     known = SparkTable(frame, table.collect_limit)
     achieved = _counted_again(policy, known, frequency, release)
@@ -126,7 +126,7 @@ class SparkRun:
     def _written(self, frequency: Frequency, release: Release, folder: str) -> tuple[str, Achieved]:
         """Write the rows and count them again; whose they are leaves before the last writing."""
         policy, limit = self._policy, self._table.collect_limit
-        with guarded("releasing rows"):
+        with translate_errors("releasing rows"):
             frame = released_frame(policy, self._table, frequency, release)
         path = f"{folder}/release"
         if policy.privacy.entity is None:
@@ -153,7 +153,7 @@ class SparkRun:
 
     def _write(self, frame: Any, path: str, kind: str) -> None:
         writer = frame.write.option("maxRecordsPerFile", _FILE_ROWS)
-        with guarded("writing the release"):
+        with translate_errors("writing the release"):
             if kind == ".parquet":
                 writer.options(**_PARQUET).parquet(path)
             else:
@@ -180,7 +180,7 @@ class SparkRun:
 
     def _put(self, uri: str, text: str) -> None:
         """Write a file whole or not at all."""
-        part = beside(uri)
+        part = hidden_name_beside(uri)
         try:
             self._files.write(part, text, private=uri == self._page(self._paths.curator))
             self._files.rename(part, uri)
@@ -190,7 +190,7 @@ class SparkRun:
     @contextmanager
     def _private_folder(self) -> Iterator[str]:
         """Beside the table, so that giving it its name moves nothing."""
-        folder = beside(self._uris["table"])
+        folder = hidden_name_beside(self._uris["table"])
         self._files.make_private(folder)
         try:
             yield folder
@@ -203,7 +203,7 @@ class SparkRun:
         if output.path is None:
             raise InvalidPolicy("output.path is missing.", "Say where the released table goes.")
         table = _uri(self._policy, output.path)
-        refuse_pattern(table)
+        check_no_pattern(table)
         stem = table.removesuffix(format_of(Path(table)))
         given = {"mapping": output.mapping, "manifest": output.manifest, "report": output.report}
         endings = {
@@ -235,7 +235,7 @@ class SparkRun:
         if len({*wanted, *register}) < len(wanted) + len(register):
             raise InvalidPolicy("One path is to hold two files.", "Choose others under `output`.")
         table = self._uris["table"]
-        if any(same_place(file, table) for file in self._table.frame.inputFiles()):
+        if any(is_at_or_below(file, table) for file in self._table.frame.inputFiles()):
             raise InvalidPolicy(
                 f"{table} is read by this very run.", "Choose another name under `output`."
             )

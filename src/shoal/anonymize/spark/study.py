@@ -22,7 +22,7 @@ from shoal.anonymize.release.manifest import cut_of
 from shoal.anonymize.search.lazy_frontier import specialise_remotely
 from shoal.anonymize.search.portfolio import Progress, apply_cut, find_outcome
 from shoal.anonymize.spark.lines import SparkLines, code_combinations, rows_in
-from shoal.engine.spark.table import PersistedFrame, SparkTable, persisting, too_many
+from shoal.engine.spark.table import PersistedFrame, SparkTable, persist, too_many_error
 
 __all__ = ["MERGED", "Study", "study_frame"]
 
@@ -78,13 +78,13 @@ def _check_remote_search(policy: Policy, by_person: bool, lines: int, limit: int
         (bool(settings.restarts), f"{settings.restarts} restarts"),
     ):
         if too_much:
-            raise too_many(lines, limit, f"{what} would need all of them there")
+            raise too_many_error(lines, limit, f"{what} would need all of them there")
 
 
 def _search_remotely(policy: Policy, combinations: PersistedFrame, most: int, cut: Any) -> Study:
     columns = _columns(policy, combinations)
     codec = codec_of(policy, columns)
-    with persisting(code_combinations(combinations.frame, codec)) as lines:
+    with persist(code_combinations(combinations.frame, codec)) as lines:
         everything = int(next(iter(columns.values())).n.sum())
         problem = problem_without_lines(policy, codec, everything - rows_in(lines.frame))
         distant = SparkLines(lines.frame, problem)

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, clone
 from shoal.audit.case import Case
 from shoal.audit.draws import Batched
 from shoal.cluster import PrivateKMeans, WaveCluster
-from shoal.cluster.totals import told_elsewhere
+from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.cluster.wave import Percentile
 from shoal.data import source_of
 from shoal.domain import Box, Grid, SparseCounts
@@ -222,7 +222,7 @@ class FittedNumbers:
         """One line a fit."""
         rows = RowsAtHand(table, self.model.box)
         model = clone(self.model).set_params(random_state=rng)  # every fit draws a key from it
-        with told_elsewhere():  # tables of a few rows are what an audit is made of
+        with ignore_no_groups_warning():  # tables of a few rows are what an audit is made of
             return np.array(
                 [fixed_width_line(list(_pieces(model.fit(rows))), self.parts) for _ in range(n)]
             )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.audit.bound.pairs import distances
-from shoal.cluster.totals import told_elsewhere
+from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, NotNumeric, setting
 from shoal.privacy import Guarantee, MetricDP
 from shoal.randomness import Randomness
@@ -86,7 +86,7 @@ class Victim:
             return self.fit(values, rng) if labels is None else self.fit(values, labels, rng)
         takes_reports = getattr(self.fit, "mechanism", None) is not None
         values = reported if takes_reports else np.asarray(reported)
-        with told_elsewhere():
+        with ignore_no_groups_warning():
             return _fresh(self.fit, rng.seed()).fit(values, labels)
 
     def trained(self, rows: Matrix, labels: Labels | None, rng: Randomness) -> Any:

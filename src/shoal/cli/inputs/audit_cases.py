@@ -15,19 +15,19 @@ from shoal.errors import InvalidSetting, ShoalError
 from shoal.privacy import LocalDP, PureDP
 from shoal.privacy.exact import exact_budget
 
-__all__ = ["KINDS", "Asked", "Given", "function_case", "named_cases"]
+__all__ = ["KINDS", "CaseMap", "GivenPairCase", "function_case", "named_cases"]
 
-Asked = Mapping[str, Case]
+CaseMap = Mapping[str, Case]
 
 
-def _twins() -> Asked:
+def _twins() -> CaseMap:
     # Broken on purpose, so loaded only where one is named, or all are listed.
     from shoal.audit.twins import twins
 
     return twins
 
 
-KINDS: Mapping[str, Asked] = {
+KINDS: Mapping[str, CaseMap] = {
     "mechanisms": shipped,
     "estimators": estimators,
     "twins": Cases(_twins),
@@ -36,7 +36,7 @@ _SHORT = {"kmeans": "PrivateKMeans", "wave": "WaveCluster"}  # as `shoal cluster
 _DRAWS = 20_000  # of anybody's function, which is called once a draw
 
 
-def named_cases(word: str, epsilon: float | None = None) -> Asked:
+def named_cases(word: str, epsilon: float | None = None) -> CaseMap:
     """The cases that a word names: a kind, a case's whole name, or the words it begins with.
 
     Parameters
@@ -54,41 +54,45 @@ def named_cases(word: str, epsilon: float | None = None) -> Asked:
     >>> list(named_cases("Harmony", 2.0).values())[0].claim
     LocalDP(epsilon=2)
     """
-    found = _found(_SHORT.get(word, word))
-    if not found:
+    cases = _cases_matching(_SHORT.get(word, word))
+    if not cases:
         raise InvalidSetting(
             f"There is nothing named {word!r} to audit.",
             f"`shoal audit --list` names all there is; {', '.join(KINDS)} audit all of a kind.",
         )
-    return found if epsilon is None else _at(found, epsilon)
+    return cases if epsilon is None else _at_epsilon(cases, epsilon)
 
 
-def _found(word: str) -> Asked:
+def _cases_matching(word: str) -> CaseMap:
     if word in KINDS:
         return dict(KINDS[word])
     for cases in KINDS.values():
         if word in cases:
             return {word: cases[word]}
-        begun = {name: case for name, case in cases.items() if _run_on(word) in _openings(name)}
+        begun = {
+            name: case
+            for name, case in cases.items()
+            if _letters_and_digits(word) in _prefixes(name)
+        }
         if begun:
             return begun
     return {}
 
 
-def _run_on(words: str) -> str:
+def _letters_and_digits(text: str) -> str:
     """Letters and digits alone: ``nd-laplace`` and ``NDLaplace`` are the same."""
-    return re.sub(r"[^a-z0-9]", "", words.lower())
+    return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
-def _openings(name: str) -> set[str]:
+def _prefixes(name: str) -> set[str]:
     """The first word of a name, the first two, and so on, run on."""
-    words = re.findall(r"[a-z0-9]+", name.lower())
-    return {"".join(words[:end]) for end in range(1, len(words) + 1)}
+    parts = re.findall(r"[a-z0-9]+", name.lower())
+    return {"".join(parts[:end]) for end in range(1, len(parts) + 1)}
 
 
-def _at(cases: Asked, epsilon: float) -> Asked:
+def _at_epsilon(cases: CaseMap, epsilon: float) -> CaseMap:
     """The same cases at another epsilon; all of them, or an error that names the others."""
-    made = {name: _remade(case, epsilon) for name, case in cases.items()}
+    made = {name: _remake_case(case, epsilon) for name, case in cases.items()}
     others = [name for name, case in made.items() if case is None]
     if others:
         raise InvalidSetting(
@@ -98,7 +102,7 @@ def _at(cases: Asked, epsilon: float) -> Asked:
     return {name: case for name, case in made.items() if case is not None}
 
 
-def _remade(case: Case, epsilon: float) -> Case | None:
+def _remake_case(case: Case, epsilon: float) -> Case | None:
     """The case with its mechanism made anew; ``None`` if that is no mechanism of ours by itself."""
     if case.score is None or case.pair is None or not is_dataclass(case.mechanism):
         return None
@@ -123,13 +127,13 @@ def _with_epsilon(mechanism: Any, epsilon: float) -> Any:
     return None
 
 
-class Given(Case):
+class GivenPairCase(Case):
     """A case on inputs that may be somebody's: what is found does not keep them."""
 
     def run(self, **settings: Any) -> Finding:
         """As of ``Case``."""
-        found = super().run(**settings)
-        return replace(found, pair="given by the caller, not kept", constructed=False)
+        finding = super().run(**settings)
+        return replace(finding, pair="given by the caller, not kept", constructed=False)
 
 
 def function_case(
@@ -152,8 +156,8 @@ def function_case(
             "Give two inputs that the claim compares, as JSON, e.g. --pair '[[0, 0], [1, 0]]'.",
             setting="--pair",
         )
-    kind = Case if made_up else Given
-    return kind(_loaded(python), _pair(pair), epsilon, draws=_DRAWS, delta=delta)
+    kind = Case if made_up else GivenPairCase
+    return kind(_import_object(python), _pair(pair), epsilon, draws=_DRAWS, delta=delta)
 
 
 def _pair(text: str) -> tuple[Any, Any]:
@@ -170,14 +174,14 @@ def _pair(text: str) -> tuple[Any, Any]:
     return pair[0], pair[1]
 
 
-def _loaded(python: str) -> Any:
+def _import_object(python: str) -> Any:
     """What ``module:name`` names; modules in the folder at hand are found too."""
     module, _, name = python.partition(":")
     sys.path.insert(0, str(Path.cwd()))  # and stays: a function may import its neighbours later
     try:
-        found = import_module(module)
+        target = import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            target = getattr(target, part)
     except ShoalError:
         raise
     except Exception as error:
@@ -186,10 +190,10 @@ def _loaded(python: str) -> Any:
             "Write module:function; the module must be in this folder or installed.",
             setting="--python",
         ) from None
-    if isinstance(found, type) or not (callable(found) or hasattr(found, "release")):
+    if isinstance(target, type) or not (callable(target) or hasattr(target, "release")):
         raise InvalidSetting(
             f"--python {python} is neither a function nor an object with release(value, rng).",
             "Name a function; of a class, an instance made in that module.",
             setting="--python",
         )
-    return found
+    return target

@@ -16,12 +16,12 @@ from shoal.anonymize.table import AnyTable, Table
 from shoal.engine.entry import by_engine
 from shoal.engine.table import FrameTable
 
-__all__ = ["COMMON", "LISTED", "Look", "looks_of"]
+__all__ = ["COMMON", "LISTED", "ColumnProfile", "profile_columns"]
 
 COMMON = 50  # a value that so many rows share may be quoted
 LISTED = 40  # so many values may be listed
 _LONGEST = 8  # characters that are told from more
-_WORDS, _CHARACTERS = 5, 60  # so many words, or more characters, make a sentence
+_SENTENCE_WORDS, _SENTENCE_LENGTH = 5, 60  # so many words, or more characters, make a sentence
 _SPREAD = (0.02, 0.98)  # quantiles of numbers: never the extremes
 # Spark runs a task on each core. A block fits in memory; if it did not, nothing of it would lie on
 # a worker's disk.
@@ -35,7 +35,7 @@ _SCHEMA = pa.schema(
         ("number", pa.bool_()),
         ("whole", pa.bool_()),
         ("day", pa.bool_()),
-        ("words", pa.bool_()),
+        ("sentence", pa.bool_()),
         ("length", pa.int64()),
         ("n", pa.int64()),
     ]
@@ -46,14 +46,13 @@ _SAME = f"SELECT {_NAMED} FROM rows"
 # edges are edges of quantiles.
 _POWER = "pow(10, floor(log10(nullif(abs(number), 0))))"
 _STEPS = " ".join(f"WHEN abs(number) * (1 - 1e-12) <= {m} * power THEN {m}" for m in (1, 2, 5))
-_SENTENCE = (
-    f"length(text) - length(replace(text, ' ', '')) >= {_WORDS - 1} OR length(text) > {_CHARACTERS}"
-)
+_SPACES = "length(text) - length(replace(text, ' ', ''))"
+_SENTENCE = f"{_SPACES} >= {_SENTENCE_WORDS - 1} OR length(text) > {_SENTENCE_LENGTH}"
 _EDGE = f"CASE WHEN number = 0 THEN 0 ELSE sign(number) * power * CASE {_STEPS} ELSE 10 END END"
 
 
 @dataclass(frozen=True)
-class Look:
+class ColumnProfile:
     """What was seen of a column: counts of rows, and values that are common.
 
     Attributes
@@ -63,7 +62,7 @@ class Look:
         left out, however many share them.
     rows, known, different
         Rows; those with a value; different values.
-    numbers, whole, days, words
+    numbers, whole, days, sentence_rows
         Rows whose value is a number, a whole one, a date, or a sentence: five words and more.
     sentences
         Different values that are sentences.
@@ -83,14 +82,16 @@ class Look:
     numbers: int
     whole: int
     days: int
-    words: int
+    sentence_rows: int
     sentences: int
     length: int
     low: float
     high: float
 
     @classmethod
-    def of(cls, name: str, notes: Sequence[dict[str, Any]], common: Sequence[str]) -> "Look":
+    def of(
+        cls, name: str, notes: Sequence[dict[str, Any]], common: Sequence[str]
+    ) -> "ColumnProfile":
         """From the counts of equal notes."""
 
         def rows(kind: str) -> int:
@@ -105,15 +106,15 @@ class Look:
             numbers=rows("number"),
             whole=rows("whole"),
             days=rows("day"),
-            words=rows("words"),
-            sentences=sum(note["different"] for note in notes if note["words"]),
+            sentence_rows=rows("sentence"),
+            sentences=sum(note["different"] for note in notes if note["sentence"]),
             length=int(_quantile(notes, "length", 0.5)),
             low=_quantile(notes, "edge", _SPREAD[0]),
             high=_quantile(notes, "edge", _SPREAD[1]),
         )
 
 
-def looks_of(table: AnyTable) -> list[Look]:
+def profile_columns(table: AnyTable) -> list[ColumnProfile]:
     """A look at every column.
 
     Parameters
@@ -123,13 +124,13 @@ def looks_of(table: AnyTable) -> list[Look]:
 
     Examples
     --------
-    >>> (look,) = looks_of(Table({"age": [31, 47, None] * 60}))
-    >>> look.common, look.known, look.different, look.high
+    >>> (profile,) = profile_columns(Table({"age": [31, 47, None] * 60}))
+    >>> profile.common, profile.known, profile.different, profile.high
     (('31', '47'), 120, 2, 50.0)
     """
-    notes, common = by_engine(table, embedded=_here, distributed=_there)
+    notes, common = by_engine(table, embedded=_embedded_notes, distributed=_distributed_notes)
     return [
-        Look.of(
+        ColumnProfile.of(
             name,
             [note for note in notes if note["which"] == at],
             [line["text"] for line in common if line["which"] == at],
@@ -138,18 +139,18 @@ def looks_of(table: AnyTable) -> list[Look]:
     ]
 
 
-def _here(table: Table) -> tuple[_Lines, _Lines]:
+def _embedded_notes(table: Table) -> tuple[_Lines, _Lines]:
     notes, common = [], []
     for at, name in enumerate(table.names):
-        notes += table.query(_counted(_noted(at)), [name]).to_pylist()
-        common += table.query(_shared(_noted(at)), [name]).to_pylist()
+        notes += table.query(_counts_query(_notes_query(at)), [name]).to_pylist()
+        common += table.query(_common_query(_notes_query(at)), [name]).to_pylist()
     return notes, common
 
 
-def _there(table: FrameTable) -> tuple[_Lines, _Lines]:
+def _distributed_notes(table: FrameTable) -> tuple[_Lines, _Lines]:
     with table.added_up(_Notes(table.names), _SCHEMA) as texts:
-        notes = texts.query(_counted(_SAME), _SCHEMA.names).to_pylist()
-        return notes, texts.query(_shared(_SAME), _SCHEMA.names).to_pylist()
+        notes = texts.query(_counts_query(_SAME), _SCHEMA.names).to_pylist()
+        return notes, texts.query(_common_query(_SAME), _SCHEMA.names).to_pylist()
 
 
 @dataclass(frozen=True)
@@ -166,11 +167,11 @@ class _Notes:
 
     def _one(self, con: Any, block: pa.RecordBatch, at: int) -> list[pa.RecordBatch]:
         con.register("rows", pa.table({"c0": block.column(at)}))
-        found = con.sql(_noted(at)).to_arrow_table().cast(_SCHEMA)
-        return list(found.to_batches())
+        notes = con.sql(_notes_query(at)).to_arrow_table().cast(_SCHEMA)
+        return list(notes.to_batches())
 
 
-def _noted(at: int) -> str:
+def _notes_query(at: int) -> str:
     """DuckDB's query for the different texts of a column, what they look like, their rows."""
     text = "SELECT nullif(trim(CAST(c0 AS VARCHAR)), '') AS text FROM rows"
     counted = (
@@ -181,33 +182,33 @@ def _noted(at: int) -> str:
         f"SELECT {at} AS which, text, {_EDGE} AS edge, value IS NOT NULL AS number, "
         "coalesce(value = floor(value), false) AS whole, "
         "coalesce(regexp_matches(text, '^\\d{4}-\\d\\d-\\d\\d'), false) AS day, "
-        f"coalesce({_SENTENCE}, false) AS words, "
+        f"coalesce({_SENTENCE}, false) AS sentence, "
         f"length(left(text, {_LONGEST})) AS length, n "
         f"FROM (SELECT *, {_POWER} AS power FROM ({finite}))"
     )
 
 
-def _counted(texts: str) -> str:
+def _counts_query(texts: str) -> str:
     """The query for how many rows, and different texts, have the same notes."""
     notes = ", ".join(_SCHEMA.names[2:-1])
     counts = "CAST(sum(n) AS BIGINT) AS n, count(text) AS different"
     return f"SELECT which, {notes}, {counts} FROM ({texts}) GROUP BY ALL"
 
 
-def _shared(texts: str) -> str:
+def _common_query(texts: str) -> str:
     """The query for the first texts of each column that many rows share."""
     order = "row_number() OVER (PARTITION BY which ORDER BY text) AS place"
-    common = f"text IS NOT NULL AND NOT words AND n >= {COMMON}"
+    common = f"text IS NOT NULL AND NOT sentence AND n >= {COMMON}"
     many = f"SELECT which, text, {order} FROM ({texts}) WHERE {common}"
     return f"SELECT which, text FROM ({many}) WHERE place <= {LISTED + 1} ORDER BY which, place"
 
 
 def _quantile(notes: Sequence[dict[str, Any]], of: str, share: float) -> float:
     """The least value that so many rows do not exceed; 0 of none."""
-    told = sorted((note[of], note["n"]) for note in notes if note[of] is not None)
-    wanted, seen = share * sum(n for _, n in told), 0
-    for value, n in told:
-        seen += n
-        if seen >= wanted:
+    counts = sorted((note[of], note["n"]) for note in notes if note[of] is not None)
+    wanted, below = share * sum(n for _, n in counts), 0
+    for value, n in counts:
+        below += n
+        if below >= wanted:
             return float(value)
     return 0.0

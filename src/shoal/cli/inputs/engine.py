@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from shoal.cli.inputs.table import file_of
+from shoal.cli.inputs.table import table_file
 from shoal.cli.output import Progress
 from shoal.errors import ConflictingSettings
 
@@ -47,15 +47,15 @@ class Engines:
         """The table: the path of a file here, or a frame whose rows Spark has not read yet."""
         with ExitStack() as stack:
             if not self.is_distributed:
-                yield stack.enter_context(file_of(path))
+                yield stack.enter_context(table_file(path))
                 return
             _refuse_stream(path)
             yield stack.enter_context(self._frame(path, progress))
 
     def _frame(self, path: str, progress: Progress) -> AbstractContextManager[Any]:
-        from shoal.engine.spark.availability import opened_table
+        from shoal.engine.spark.availability import open_table
 
-        return opened_table(path, self.master, self._settings, _shown(progress))
+        return open_table(path, self.master, self._settings, _shown(progress))
 
 
 def _refuse_stream(path: str) -> None:

@@ -12,18 +12,18 @@ from shoal.data import source_of
 from shoal.data.encode import numbers
 from shoal.data.source import picked
 from shoal.domain import Schema
-from shoal.engine.entry import anywhere, by_engine
+from shoal.engine.entry import by_engine, unbounded_box
 from shoal.engine.sample import Sample
 from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, TooFewRows, UnknownBounds
 
-__all__ = ["Held", "held_of", "names_of"]
+__all__ = ["EvaluationRows", "column_names", "draw_evaluation_rows"]
 
 _Drawn = tuple[NDArray[np.float64], NDArray[np.int64], int]  # rows, their groups, rows in all
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
+class EvaluationRows:
     """Rows as the model wants them, their groups if a column holds them, how many there are."""
 
     model: Any
@@ -37,7 +37,7 @@ def _box(model: Any) -> Any:
     return model.domain.box if isinstance(model.domain, Schema) else model.domain
 
 
-def names_of(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
+def column_names(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
     """The table's columns in the model's order: as asked, else as its box names them."""
     box, d = _box(model), int(model.n_features_in_)
     if columns is None and box is None:
@@ -54,9 +54,9 @@ def names_of(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
     return names
 
 
-def held_of(
+def draw_evaluation_rows(
     model: Any, source: Any, names: Sequence[str], labels: str | None, most: int, seed: int
-) -> Held:
+) -> EvaluationRows:
     """A sample of the rows, each with its group, drawn where the rows are.
 
     Parameters
@@ -73,15 +73,15 @@ def held_of(
     wanted = names, labels, most, seed
     drawn, codes, total = by_engine(
         source,
-        embedded=lambda path: _drawn_here(path, *wanted),
-        distributed=lambda table: _drawn_there(table, *wanted),
+        embedded=lambda path: _draw_embedded(path, *wanted),
+        distributed=lambda table: _draw_distributed(table, *wanted),
     )
     if len(drawn) < 2:
         raise TooFewRows(f"The table has {len(drawn)} rows.", "Score on two at least.")
-    return Held(model, np.ascontiguousarray(drawn), codes if labels else None, total)
+    return EvaluationRows(model, np.ascontiguousarray(drawn), codes if labels else None, total)
 
 
-def _drawn_here(
+def _draw_embedded(
     source: str, names: Sequence[str], labels: str | None, most: int, seed: int
 ) -> _Drawn:
     """One pass over a table of this machine."""
@@ -89,7 +89,7 @@ def _drawn_here(
     for batch in source_of(source).batches(_columns(names, labels)):
         rows = numbers(batch, names)
         if not np.isfinite(rows).all():
-            raise _lacking()
+            raise _missing_number_error()
         own = groups.codes(batch[labels]) if labels else np.zeros(batch.num_rows)
         sample.add(np.column_stack([rows, own]))
         total += batch.num_rows
@@ -97,16 +97,16 @@ def _drawn_here(
     return drawn[:, :-1], drawn[:, -1].astype(np.int64), total
 
 
-def _drawn_there(
+def _draw_distributed(
     table: FrameTable, names: Sequence[str], labels: str | None, most: int, seed: int
 ) -> _Drawn:
     """One job that counts rows and looks at every number, and one that draws the sample."""
     columns = _columns(names, labels)
     picked(table.names, columns)
     try:
-        total = table.rows(anywhere(names)).size()  # scores move nothing
+        total = table.rows(unbounded_box(names)).size()  # scores move nothing
     except NotFinite:
-        raise _lacking() from None
+        raise _missing_number_error() from None
     drawn = table.sample(columns, most, seed)
     (batch,) = drawn.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], drawn.schema)]
     codes = _Groups().codes(batch[labels]) if labels else np.zeros(batch.num_rows)
@@ -117,7 +117,7 @@ def _columns(names: Sequence[str], labels: str | None) -> list[str]:
     return [*names, *([labels] if labels else [])]
 
 
-def _lacking() -> NotFinite:
+def _missing_number_error() -> NotFinite:
     return NotFinite(
         "Some rows lack a number.", "Fill those values or remove the rows, then try again."
     )
@@ -131,16 +131,16 @@ class _Groups:
 
     def codes(self, column: pa.Array) -> NDArray[np.float64]:
         try:
-            words = column.cast(pa.string()).to_pylist()
+            names = column.cast(pa.string()).to_pylist()
         except pa.ArrowException:
             raise InvalidSetting(
                 "The column of --labels holds values that cannot be written as text.",
                 "Name one that holds text, whole numbers or dates.",
                 setting="--labels",
             ) from None
-        return np.array([self._code(word) for word in words], dtype=np.float64)
+        return np.array([self._code(name) for name in names], dtype=np.float64)
 
-    def _code(self, word: str | None) -> int:
-        if word is None or word.strip() in ("", "-1"):
+    def _code(self, name: str | None) -> int:
+        if name is None or name.strip() in ("", "-1"):
             return -1
-        return self._known.setdefault(word.strip(), len(self._known))
+        return self._known.setdefault(name.strip(), len(self._known))

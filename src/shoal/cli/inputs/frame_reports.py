@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from shoal.cli.inputs.report_file import sidecar_of
-from shoal.cli.inputs.reports import LoadedReports, differing, origin_of, parse_sidecar
+from shoal.cli.inputs.reports import LoadedReports, origin_of, other_table_error, parse_sidecar
 from shoal.engine.entry import frame_table
 from shoal.engine.table import FrameTable
 from shoal.mechanisms import LocalGrid
@@ -48,4 +48,4 @@ def _check_same(frame: FrameTable, path: str, sidecar: Mapping[str, Any]) -> Non
     """A folder has the checksum of its files' checksums; a file written on one machine its own."""
     own = sidecar["file"]["sha256"]
     if frame.digest(path) not in (own, hashlib.sha256(f"{own}\n".encode()).hexdigest()):
-        raise differing(path)
+        raise other_table_error(path)

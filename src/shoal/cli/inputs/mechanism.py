@@ -7,13 +7,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shoal.cli.inputs.table import chosen, listed, schema_of
+from shoal.cli.inputs.table import chosen_columns, schema_of, split_commas
 from shoal.errors import InvalidDomain, InvalidSetting
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
 
-__all__ = ["Name", "Plan", "Settings", "build", "columns_of", "named", "remap_of"]
+__all__ = ["Name", "Plan", "Settings", "build", "columns_of", "mechanism_name", "remap_of"]
 
 
 class Name(StrEnum):
@@ -83,7 +83,9 @@ def build(settings: Settings) -> Plan:
     from shoal import mechanisms
 
     schema = schema_of(settings.domain)
-    domain = _domain(schema, chosen(settings.columns, schema.columns, settings.domain), settings)
+    domain = _domain(
+        schema, chosen_columns(settings.columns, schema.columns, settings.domain), settings
+    )
     kind = getattr(mechanisms, _CLASSES[settings.name])
     mechanism = kind(**_arguments(settings, kind, domain))
     if settings.name is Name.restricted_laplace:
@@ -91,7 +93,7 @@ def build(settings: Settings) -> Plan:
     return Plan(mechanism, domain, schema.entity)
 
 
-def named(word: str) -> Name:
+def mechanism_name(word: str) -> Name:
     """The mechanism of this name."""
     if word in list(Name):
         return Name(word)
@@ -138,11 +140,11 @@ def _domain(schema: "Schema", columns: Sequence[str], settings: Settings) -> "Bo
     """A box for numbers, a schema where there are categories."""
     from shoal.domain import Schema
 
-    listed = [name for name in columns if name in schema.categories]
+    categories = [name for name in columns if name in schema.categories]
     if settings.name is not Name.mixed and settings.name not in _CATEGORICAL:
-        if listed:
+        if categories:
             raise InvalidSetting(
-                f"{', '.join(map(repr, listed))} holds categories; {settings.name} reports "
+                f"{', '.join(map(repr, categories))} holds categories; {settings.name} reports "
                 "numbers.",
                 "Choose --columns, or use --mechanism mixed.",
             )
@@ -156,7 +158,7 @@ def _domain(schema: "Schema", columns: Sequence[str], settings: Settings) -> "Bo
                 setting="--columns",
             )
         return box.select(columns)
-    if settings.name in _CATEGORICAL and (len(columns), len(listed)) != (1, 1):
+    if settings.name in _CATEGORICAL and (len(columns), len(categories)) != (1, 1):
         raise InvalidSetting(
             f"{len(columns)} columns came; {settings.name} reports one, of categories.",
             "Choose it with --columns, or use --mechanism mixed.",
@@ -196,13 +198,13 @@ def _arguments(settings: Settings, kind: Any, domain: "Box | Schema") -> dict[st
 def _scale(text: str | None) -> Any:
     if text is None or text == "box":
         return text
-    return tuple(_number(word, "--scale") for word in listed(text))
+    return tuple(_number(word, "--scale") for word in split_commas(text))
 
 
 def _cells(text: str) -> Any:
     if text == "auto":
         return None
-    each = listed(text)
+    each = split_commas(text)
     if not all(word.isdecimal() for word in each):
         raise InvalidSetting(
             "--cells holds something that is no whole number.",

@@ -14,10 +14,10 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from shoal.anonymize.table import AnyTable
-from shoal.cli.inputs.column_profile import COMMON, LISTED, Look, looks_of
+from shoal.cli.inputs.column_profile import COMMON, LISTED, ColumnProfile, profile_columns
 from shoal.cli.inputs.table import is_uri
 
-__all__ = ["Draft", "draft_of"]
+__all__ = ["Draft", "draft_policy"]
 
 REVIEW = "# REVIEW:"
 _MARKS = {*"*?[]{}\\"}  # of patterns; in a name to write to, Spark would read one
@@ -59,7 +59,7 @@ class Draft(NamedTuple):
     doubts: dict[str, str]
 
 
-def draft_of(table: AnyTable, path: str, k: int | None = None) -> Draft:
+def draft_policy(table: AnyTable, path: str, k: int | None = None) -> Draft:
     """Draft a policy for a table.
 
     Parameters
@@ -74,105 +74,107 @@ def draft_of(table: AnyTable, path: str, k: int | None = None) -> Draft:
     Examples
     --------
     >>> from shoal.anonymize.table import Table
-    >>> draft = draft_of(Table({"sex": ["F", "M"] * 60, "name": ["x"] * 120}), "people.csv")
+    >>> draft = draft_policy(Table({"sex": ["F", "M"] * 60, "name": ["x"] * 120}), "people.csv")
     >>> draft.roles
     {'sex': 'quasi', 'name': 'identifier'}
     """
-    looks = looks_of(table)
-    entries = {look.name: _entry(look) for look in looks}
+    profiles = profile_columns(table)
+    entries = {profile.name: _entry(profile) for profile in profiles}
     roles = {name: entry["role"] for name, (entry, _) in entries.items()}
     lines = [_HEAD, f"input: {_flow({'path': path})}\n", "attributes:\n"]
     for name, (entry, why) in entries.items():
         lines.append(f"  {REVIEW} {why}.\n")
         lines.append(f"  {_flow(name)}: {_flow(entry)}\n")
-    doubts = {look.name: _doubt(look, *entries[look.name]) for look in looks}
+    doubts = {profile.name: _doubt(profile, *entries[profile.name]) for profile in profiles}
     doubts = {name: doubt for name, doubt in doubts.items() if doubt}
-    return Draft("".join([*lines, *_rest(looks, roles, path, k)]), roles, doubts)
+    return Draft("".join([*lines, *_rest(profiles, roles, path, k)]), roles, doubts)
 
 
-def _entry(look: Look) -> tuple[dict[str, Any], str]:
+def _entry(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
     """A column's entry, and the guess in words."""
-    counted = _all(look, look.numbers)
-    unique = look.different > _UNIQUE * look.known > 0 and not (counted and look.whole < look.known)
-    plain = not (counted or _all(look, look.days) or _named(look, "postcode"))
-    guesses: tuple[tuple[bool, Callable[[Look], tuple[dict[str, Any], str]]], ...] = (
-        (_named(look, "identifier"), _identifier),
-        (_is_free_text(look), _free_text),
-        (unique or (plain and _is_scattered(look)), _nearly_unique),
-        (_named(look, "sensitive") and len(look.common) > 1, _sensitive),
-        (_all(look, look.days), _dated),
-        (_named(look, "postcode"), _code),
-        (counted and look.different > 2, _numeric),
+    counted = _all(profile, profile.numbers)
+    unique = profile.different > _UNIQUE * profile.known > 0 and not (
+        counted and profile.whole < profile.known
     )
-    return next((guess for fits, guess in guesses if fits), _category)(look)
+    plain = not (counted or _all(profile, profile.days) or _named(profile, "postcode"))
+    guesses: tuple[tuple[bool, Callable[[ColumnProfile], tuple[dict[str, Any], str]]], ...] = (
+        (_named(profile, "identifier"), _identifier),
+        (_is_free_text(profile), _free_text),
+        (unique or (plain and _is_scattered(profile)), _nearly_unique),
+        (_named(profile, "sensitive") and len(profile.common) > 1, _sensitive),
+        (_all(profile, profile.days), _dated),
+        (_named(profile, "postcode"), _code),
+        (counted and profile.different > 2, _numeric),
+    )
+    return next((guess for fits, guess in guesses if fits), _category)(profile)
 
 
-def _all(look: Look, count: int) -> bool:
-    return look.known > 0 and count == look.known
+def _all(profile: ColumnProfile, count: int) -> bool:
+    return profile.known > 0 and count == profile.known
 
 
-def _named(look: Look, kind: str) -> bool:
-    letters = unicodedata.normalize("NFKD", look.name.replace("ß", "ss"))
+def _named(profile: ColumnProfile, kind: str) -> bool:
+    letters = unicodedata.normalize("NFKD", profile.name.replace("ß", "ss"))
     plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", "_", plain).lower()
-    return re.search(_NAMES[kind], words) is not None
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+", "_", plain).lower()
+    return re.search(_NAMES[kind], name) is not None
 
 
-def _is_free_text(look: Look) -> bool:
+def _is_free_text(profile: ColumnProfile) -> bool:
     """Whether many cells are sentences: of a few, however often repeated, somebody wrote each."""
-    often = look.words > look.known / 4
-    return often or look.sentences > max(_SENTENCES * look.different, 1)
+    often = profile.sentence_rows > profile.known / 4
+    return often or profile.sentences > max(_SENTENCES * profile.different, 1)
 
 
-def _is_scattered(look: Look) -> bool:
+def _is_scattered(profile: ColumnProfile) -> bool:
     """Whether a value is shared by so few rows that it tells people apart."""
-    return look.different > _FEW and look.known < _FEW * look.different
+    return profile.different > _FEW and profile.known < _FEW * profile.different
 
 
-def _identifier(_: Look) -> tuple[dict[str, Any], str]:
+def _identifier(_: ColumnProfile) -> tuple[dict[str, Any], str]:
     return {"role": "identifier"}, "by its name it names people or says how to reach them; dropped"
 
 
-def _nearly_unique(_: Look) -> tuple[dict[str, Any], str]:
+def _nearly_unique(_: ColumnProfile) -> tuple[dict[str, Any], str]:
     return {"role": "identifier"}, "few rows share a value, so it tells people apart; dropped"
 
 
-def _free_text(_: Look) -> tuple[dict[str, Any], str]:
+def _free_text(_: ColumnProfile) -> tuple[dict[str, Any], str]:
     return {"role": "identifier"}, "looks like free text, which may name anybody; dropped"
 
 
-def _doubt(look: Look, entry: dict[str, Any], why: str) -> str:
+def _doubt(profile: ColumnProfile, entry: dict[str, Any], why: str) -> str:
     """What to look at twice, if anything; no value is quoted."""
     if entry["role"] == "identifier":
         return why
-    if _is_scattered(look) and _all(look, look.whole):
+    if _is_scattered(profile) and _all(profile, profile.whole):
         return "few rows share a number: is it a person's? Then it is an identifier, not quasi"
-    if look.sentences:
+    if profile.sentences:
         return "some cells hold sentences, which may name anybody; none is quoted"
     return ""
 
 
-def _dated(_: Look) -> tuple[dict[str, Any], str]:
+def _dated(_: ColumnProfile) -> tuple[dict[str, Any], str]:
     levels = {"kind": "date", "levels": ["month", "year", "decade"]}
     why = "a date; state its domain, or its periods are learnt from the rows"
     return {"role": "quasi", "type": "date", "hierarchy": levels}, why
 
 
-def _code(look: Look) -> tuple[dict[str, Any], str]:
-    return _prefixed(look, "a code; its first characters are kept, fewer at each level")
+def _code(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
+    return _prefixed(profile, "a code; its first characters are kept, fewer at each level")
 
 
-def _sensitive(look: Look) -> tuple[dict[str, Any], str]:
-    values = min(len(look.common), 2)
+def _sensitive(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
+    values = min(len(profile.common), 2)
     why = "looks sensitive: published as it is, two values in every group; or make it quasi"
     return {"role": "sensitive", "l": {"kind": "distinct", "value": values}}, why
 
 
-def _numeric(look: Look) -> tuple[dict[str, Any], str]:
+def _numeric(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
     # Edges lie further from 0 than numbers: with 0 in it the range holds all but 4 % of rows.
-    low, high = min(look.low, 0.0), max(look.high, 0.0)
+    low, high = min(profile.low, 0.0), max(profile.high, 0.0)
     high = high if high > low else low + 1
-    whole = look.whole == look.known
+    whole = profile.whole == profile.known
     domain = [int(low), int(high)] if whole else [low, high]
     width = 1 if whole else (high - low) / 100
     entry = {"role": "quasi", "type": "int" if whole else "float", "domain": domain}
@@ -181,32 +183,35 @@ def _numeric(look: Look) -> tuple[dict[str, Any], str]:
     return entry | {"hierarchy": halves}, why
 
 
-def _category(look: Look) -> tuple[dict[str, Any], str]:
-    if len(look.common) > LISTED or look.different > _VALUES:
-        return _prefixed(look, "many values, grouped by first letters; better give a hierarchy")
-    rare = look.different - len(look.common)
-    values = list(look.common) or ["..."]
+def _category(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
+    if len(profile.common) > LISTED or profile.different > _VALUES:
+        return _prefixed(profile, "many values, grouped by first letters; better give a hierarchy")
+    rare = profile.different - len(profile.common)
+    values = list(profile.common) or ["..."]
     why = "categories under one root; group them if they have levels"
     if rare:
         why += f". Not quoted: values of fewer than {COMMON} rows each ({rare}); add them"
     return {"role": "quasi", "hierarchy": {"tree": {"*": values}}}, why
 
 
-def _prefixed(look: Look, why: str) -> tuple[dict[str, Any], str]:
-    longest = max(look.length, 1)
+def _prefixed(profile: ColumnProfile, why: str) -> tuple[dict[str, Any], str]:
+    longest = max(profile.length, 1)
     keep = sorted({longest, max(longest - 2, 1), max(longest // 2, 1), 1}, reverse=True)
     return {"role": "quasi", "hierarchy": {"kind": "prefix", "keep": keep}}, why
 
 
-def _rest(looks: list[Look], roles: dict[str, str], path: str, k: int | None) -> Iterator[str]:
+def _rest(
+    profiles: list[ColumnProfile], roles: dict[str, str], path: str, k: int | None
+) -> Iterator[str]:
     people = [
-        look.name
-        for look in looks
-        if roles[look.name] == "identifier" and 1 < look.different < look.rows == look.known
+        profile.name
+        for profile in profiles
+        if roles[profile.name] == "identifier"
+        and 1 < profile.different < profile.rows == profile.known
     ]
-    asked = "" if k is None else f" {k}"
+    k_text = "" if k is None else f" {k}"
     yield "privacy:\n"
-    yield f"  k:{asked}  {REVIEW} how many people share each combination; there is no default.\n"
+    yield f"  k:{k_text}  {REVIEW} how many people share each combination; there is no default.\n"
     yield "  suppression: 0.02\n"
     if people:
         yield f"  entity: {_flow(people[0])}  {REVIEW} people have several rows; who is who?\n"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from shoal.engine.table import OutputPlace
     from shoal.perturb.draft import Draft
 
-__all__ = ["check_format", "place_of", "sidecar_of"]
+__all__ = ["check_format", "output_place", "sidecar_of"]
 
 _SIDECAR = ".json"
 FORMATS = (".csv", ".csv.gz", ".parquet")
@@ -35,7 +35,7 @@ def check_format(output: str) -> None:
         )
 
 
-def place_of(
+def output_place(
     output: str, source: Any, overwrite: bool, draft: "Draft | None"
 ) -> "AbstractContextManager[OutputPlace]":
     """A place for the reports of a table: on its cluster for a frame, else on this machine.
@@ -52,28 +52,30 @@ def place_of(
         Where reports of a file are kept until they are whole.
     """
     if draft is not None:
-        return _near(Path(output), source, overwrite, draft)
+        return _local_place(Path(output), source, overwrite, draft)
     from shoal.engine.entry import frame_table
 
     return frame_table(source).output(output, _SIDECAR, overwrite)
 
 
 @contextmanager
-def _near(output: Path, source: str, overwrite: bool, draft: "Draft") -> "Iterator[OutputPlace]":
+def _local_place(
+    output: Path, source: str, overwrite: bool, draft: "Draft"
+) -> "Iterator[OutputPlace]":
     """A file, and another about it beside it."""
     from shoal.data import whole_file
 
     if output.exists() and Path(source).exists() and output.samefile(source):
-        raise _replacing()
+        raise _replaces_table_error()
     with (
         whole_file(sidecar_of(str(output)), overwrite) as about,
         whole_file(output, overwrite) as part,
-        _named_like(output, draft),
+        _output_named_in_errors(output, draft),
     ):
-        yield _Near(output.name, draft, part, about)
+        yield _LocalPlace(output.name, draft, part, about)
 
 
-def _replacing() -> InvalidSetting:
+def _replaces_table_error() -> InvalidSetting:
     return InvalidSetting(
         "The reports would replace the table itself.",
         "Write them to another place.",
@@ -82,7 +84,7 @@ def _replacing() -> InvalidSetting:
 
 
 @dataclass(frozen=True)
-class _Near:
+class _LocalPlace:
     name: str
     draft: "Draft"
     part: Path
@@ -102,7 +104,7 @@ class _Near:
 
 
 @contextmanager
-def _named_like(output: Path, draft: "Draft") -> Iterator[None]:
+def _output_named_in_errors(output: Path, draft: "Draft") -> Iterator[None]:
     """Errors name the output itself, not where it is being written."""
     try:
         yield

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_NUMBERS",
     "LoadedReports",
-    "differing",
     "load_reports",
     "origin_of",
+    "other_table_error",
     "parse_sidecar",
 ]
 
@@ -136,10 +136,10 @@ def _check_same(table: Path, sidecar: Mapping[str, Any]) -> None:
     with table.open("rb") as content:
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     if digest != sidecar["file"]["sha256"]:
-        raise differing(str(table))
+        raise other_table_error(str(table))
 
 
-def differing(table: str) -> NotAReport:
+def other_table_error(table: str) -> NotAReport:
     """The error for a table that the file beside it is not about."""
     name = Path(table).name
     return NotAReport(
@@ -174,11 +174,11 @@ def origin_of(table: str, sidecar: Mapping[str, Any]) -> Origin:
         Where the reports are, what is said beside them.
     """
     from shoal.cluster.local.saving import mechanism_of
-    from shoal.synopsis.folder import box_from
+    from shoal.synopsis.folder import read_box
 
     _check_numeric(sidecar)
     try:
-        mechanism, box = mechanism_of(sidecar["mechanism"]), box_from(sidecar["domain"])
+        mechanism, box = mechanism_of(sidecar["mechanism"]), read_box(sidecar["domain"])
         guarantee = mechanism.guarantee.simulated(sidecar["simulation"] is not False)
         return Origin(mechanism, _remap(sidecar["remap"]), guarantee, box)
     except (KeyError, TypeError, ValueError, AttributeError):  # an error of ours is a ValueError
@@ -229,9 +229,9 @@ def _values(
 def _remap(settings: Mapping[str, Any] | None) -> Any:
     """What was done to the reports, if anything."""
     from shoal.mechanisms import clamp, snap
-    from shoal.synopsis.folder import box_from
+    from shoal.synopsis.folder import read_box
 
     if settings is None:
         return None
-    box = box_from(settings["box"])
+    box = read_box(settings["box"])
     return clamp(box) if settings["class"] == "Clamp" else snap(box, tuple(settings["nodes"]))

@@ -7,14 +7,14 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.output import put
+from shoal.cli.output import write_text
 from shoal.errors import CannotWrite, ShoalError
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:
     from shoal.privacy import Ledger
 
-__all__ = ["has_resumed", "is_same_again", "note_spending", "resumed_lines", "work_of"]
+__all__ = ["has_resumed", "is_resumable", "note_spending", "resumed_lines", "work_description"]
 
 RESUMED = (
     "An earlier run of this command was stopped after it had paid. What it had released was used; "
@@ -29,7 +29,7 @@ _AGAIN = " Run the same command again: it goes on without a new payment."
 _PARTS = ("shoal", "duckdb", "numpy", "pyarrow", "scikit-learn", "scipy")
 
 
-def work_of(
+def work_description(
     verb: str, table: str, is_distributed: bool, seed: int | None, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     """All that decides what a run releases: the table's files, settings, versions.
@@ -58,7 +58,7 @@ def work_of(
     return {"verb": verb, "files": files, "versions": versions, **settings}
 
 
-def is_same_again(work: Mapping[str, Any]) -> bool:
+def is_resumable(work: Mapping[str, Any]) -> bool:
     """Whether the same command, given again, goes on with this run."""
     return not isinstance(work["files"], str)
 
@@ -94,5 +94,5 @@ def note_spending(is_spent: Callable[[], bool], resumable: bool = False) -> Iter
     except BaseException:  # Ctrl-C, SIGTERM, a bug: the end of the run is reported elsewhere
         if is_spent():
             with suppress(OSError, CannotWrite):
-                put(f"{note}\n", sys.stderr)
+                write_text(f"{note}\n", sys.stderr)
         raise

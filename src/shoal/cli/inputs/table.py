@@ -13,11 +13,20 @@ from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBo
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
 
-__all__ = ["box_of", "budget_of", "chosen", "counted", "file_of", "is_uri", "listed", "schema_of"]
+__all__ = [
+    "box_of",
+    "budget_of",
+    "chosen_columns",
+    "is_uri",
+    "schema_of",
+    "show_row_count",
+    "split_commas",
+    "table_file",
+]
 
 
 @contextmanager
-def file_of(table: str) -> Iterator[str]:
+def table_file(table: str) -> Iterator[str]:
     """The table's path; standard input is kept in a file that only its owner can read."""
     if table != "-":
         yield table
@@ -72,9 +81,9 @@ def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
     A domain with categories is not narrowed to its numbers unasked: whoever wrote it would believe
     that every column of it was used.
     """
-    names = chosen(columns, schema.columns, domain)
+    names = chosen_columns(columns, schema.columns, domain)
     if categories := [name for name in names if name in schema.categories]:
-        raise _categories_came(categories, schema)
+        raise _categories_error(categories, schema)
     if schema.geo and {*names} != {*schema.geo}:
         raise InvalidDomain(
             "--columns names a part of a map, which would be clustered in degrees.",
@@ -84,7 +93,7 @@ def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
     return schema.box if schema.geo else schema.box.select(names)
 
 
-def _categories_came(categories: list[str], schema: "Schema") -> InvalidSetting:
+def _categories_error(categories: list[str], schema: "Schema") -> InvalidSetting:
     hold = "holds" if len(categories) == 1 else "hold"
     message = (
         f"{', '.join(map(repr, categories))} {hold} categories; groups are found among numbers, "
@@ -101,9 +110,11 @@ def _categories_came(categories: list[str], schema: "Schema") -> InvalidSetting:
     )
 
 
-def chosen(columns: str | None, known: tuple[str, ...], domain: Path | None) -> tuple[str, ...]:
+def chosen_columns(
+    columns: str | None, known: tuple[str, ...], domain: Path | None
+) -> tuple[str, ...]:
     """The columns asked for, each of which the domain must describe; or all it does."""
-    names = listed(columns) if columns else known
+    names = split_commas(columns) if columns else known
     unknown = [repr(name) for name in names if name not in known]
     if unknown:
         raise UnknownBounds(
@@ -114,12 +125,12 @@ def chosen(columns: str | None, known: tuple[str, ...], domain: Path | None) -> 
     return tuple(dict.fromkeys(names))
 
 
-def listed(text: str) -> tuple[str, ...]:
+def split_commas(text: str) -> tuple[str, ...]:
     """What commas separate."""
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def counted(progress: Progress) -> Callable[[int], None]:
+def show_row_count(progress: Progress) -> Callable[[int], None]:
     """For ``rows.on_progress``: the rows read so far, beside the step under way."""
 
     def show(read: int) -> None:

@@ -12,7 +12,7 @@ from shoal.cli.inputs.table import is_uri
 from shoal.cli.options import Engine, Json, Master, Publisher, Quiet, Table, Title
 from shoal.cli.output import Output, Progress
 from shoal.errors import InvalidPolicy
-from shoal.pages.page import Line, labelled
+from shoal.pages.page import Line, labelled_lines
 
 if TYPE_CHECKING:
     from shoal.anonymize.policy import Policy
@@ -212,7 +212,7 @@ def init(
     """
     from shoal.anonymize.table import table_of
     from shoal.anonymize.table_check import check_names
-    from shoal.cli.inputs.policy_draft import draft_of
+    from shoal.cli.inputs.policy_draft import draft_policy
     from shoal.engine.scratch import private_file
     from shoal.files import whole_file
 
@@ -226,14 +226,14 @@ def init(
         progress.step("Looking at columns")
         read = table_of(rows)
         check_names(read, f"'{table.rstrip('/').rsplit('/', 1)[-1]}'")
-        drafted = draft_of(read, _beside(table, output), k)
+        drafted = draft_policy(read, _path_from_policy(table, output), k)
         private_file(part).write_text(drafted.text, encoding="utf-8")
     roles = [f"{name}: {role}" for name, role in drafted.roles.items()]
     doubts = [f"{name}: {doubt}." for name, doubt in drafted.doubts.items()]
     say.result(
         {"policy": str(output), "roles": drafted.roles, "look_twice": drafted.doubts},
-        *labelled("Guessed", roles),
-        *labelled("Look twice", doubts),
+        *labelled_lines("Guessed", roles),
+        *labelled_lines("Look twice", doubts),
         Line("Names", "Those of columns were taken from the table's first line: check them."),
         Line("Policy", str(output), is_literal=True),
         Line("Next", "Go through every line marked REVIEW, set k, then run it with --dry-run."),
@@ -273,7 +273,7 @@ def _release(
             new_people=earlier[1],
             pages=pages,
             overwrite=overwrite,
-            progress=_shown(progress),
+            progress=_progress_callback(progress),
         )
     files = _files(finished)
     values: dict[str, Any] = {**shown[-1].values, "files": dict(files)}
@@ -294,7 +294,7 @@ def _warnings(
     lines = rare_lines(rare, policy.privacy.k)
     if lines and explain:
         values["warnings_for_the_holder_alone"] = lines
-    return labelled("Warning", lines)
+    return labelled_lines("Warning", lines)
 
 
 @contextmanager
@@ -321,12 +321,12 @@ def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool) ->
         progress.step("Counting rows")
         table = table_of(rows)
         problem, rare = count_combinations(policy, table).problem, rarely_shared(policy, table)
-    found = {"rows": problem.N, "combinations": len(problem.n), "may_be_left_out": problem.budget}
+    counts = {"rows": problem.N, "combinations": len(problem.n), "may_be_left_out": problem.budget}
     counted = (
         f"{problem.N:,} rows in {len(problem.n):,} different combinations; {problem.budget:,} may "
         "be left out."
     )
-    document = {"valid": True, **found, "roles": role_texts(policy), "table": str(paths.table)}
+    document = {"valid": True, **counts, "roles": role_texts(policy), "table": str(paths.table)}
     warnings = _warnings(document, rare, policy, explain)
     say.result(
         document,
@@ -354,11 +354,13 @@ def _files(finished: "Finished") -> dict[str, str]:
     mapping = {"mapping": paths.mapping} if finished.outcome.cut is not None else {}
     pages = {"page": paths.report, "yours": paths.curator}
     files = {"table": paths.table, **mapping, "manifest": paths.manifest, **pages}
-    said = {name: _said(path, finished.policy.output.path or "") for name, path in files.items()}
-    return said | ({} if paths.people is None else {"people": str(paths.people)})
+    shown = {
+        name: _path_text(path, finished.policy.output.path or "") for name, path in files.items()
+    }
+    return shown | ({} if paths.people is None else {"people": str(paths.people)})
 
 
-def _said(path: Path, table: str) -> str:
+def _path_text(path: Path, table: str) -> str:
     """A path as it would be written: in it, a scheme such as ``hdfs://`` has lost a slash."""
     folder = table.rsplit("/", 1)[0]
     beside = is_uri(table) and path.parent == Path(folder)
@@ -372,7 +374,7 @@ def _refuse_no_path(table: str) -> None:
         )
 
 
-def _beside(table: str, policy: Path) -> str:
+def _path_from_policy(table: str, policy: Path) -> str:
     """The table's path as the policy's folder sees it."""
     import os
 
@@ -381,10 +383,10 @@ def _beside(table: str, policy: Path) -> str:
     return os.path.relpath(os.path.abspath(table), policy.absolute().parent)
 
 
-def _shown(progress: Progress) -> Callable[[str, float], None]:
+def _progress_callback(progress: Progress) -> Callable[[str, float], None]:
     def show(what: str, share: float) -> None:
         if progress.bar is not None:
-            words = f"Searching: {what}, {100 * share:.0f} %"
-            progress.bar.update(progress.task, description=words)
+            description = f"Searching: {what}, {100 * share:.0f} %"
+            progress.bar.update(progress.task, description=description)
 
     return show

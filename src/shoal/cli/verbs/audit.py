@@ -13,7 +13,7 @@ from shoal.errors import ConflictingSettings, InvalidSetting
 
 if TYPE_CHECKING:
     from shoal.audit import Finding
-    from shoal.cli.inputs.audit_cases import Asked
+    from shoal.cli.inputs.audit_cases import CaseMap
 
 __all__ = ["audit"]
 
@@ -155,7 +155,7 @@ def _cases(
     epsilon: float | None,
     delta: float,
     made_up: bool,
-) -> "Asked":
+) -> "CaseMap":
     """What is to be audited: cases of ours by a word, or one of anybody's function."""
     from shoal.cli.inputs.audit_cases import function_case, named_cases
 
@@ -176,7 +176,7 @@ def _cases(
 
 
 def _run(
-    cases: "Asked", draws: int | None, alpha: float, seed: int, say: Output
+    cases: "CaseMap", draws: int | None, alpha: float, seed: int, say: Output
 ) -> dict[str, "Finding"]:
     """Every case, one after the other."""
     findings = {}

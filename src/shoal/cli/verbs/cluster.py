@@ -7,17 +7,22 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.cli.holder import check_curator_page, left_out_or_moved, tell_holder, write_curator_page
+from shoal.cli.curator import (
+    changed_row_texts,
+    check_curator_page,
+    print_for_curator,
+    write_curator_page,
+)
 from shoal.cli.inputs.clustering import Options, WaveOptions, flags_of, method_named, parse_groups
 from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.resume import (
     has_resumed,
-    is_same_again,
+    is_resumable,
     note_spending,
     resumed_lines,
-    work_of,
+    work_description,
 )
-from shoal.cli.inputs.table import box_of, budget_of, counted, schema_of
+from shoal.cli.inputs.table import box_of, budget_of, schema_of, show_row_count
 from shoal.cli.options import (
     Cells,
     Choose,
@@ -117,7 +122,7 @@ def cluster(
         columns: {age: {low: 0, high: 110}, visits: {low: 0, high: 20}}
     """
     from shoal.cluster.model_folder import check_replaceable, write_model
-    from shoal.cluster.totals import told_elsewhere
+    from shoal.cluster.totals import ignore_no_groups_warning
     from shoal.files import whole_file, whole_folder
 
     chosen, engines, say = method_named(method), Engines(engine, master), Output(json, quiet)
@@ -146,16 +151,16 @@ def cluster(
         stack.enter_context(flags_of(method).shown())
         model = chosen.build(options)
         source = stack.enter_context(engines.table(table, progress))
-        work = work_of("cluster", table, engines.is_distributed, seed, options.work)
+        work = work_description("cluster", table, engines.is_distributed, seed, options.work)
         check_replaceable(output)
         payment = stack.enter_context(_paying(model, work, ledger))
         progress.step("Checking rows")
         folder = stack.enter_context(whole_folder(output, overwrite))
         rows = _rows(source, options, progress)
         progress.step("Finding groups")
-        with told_elsewhere():  # lines, page and document say so
+        with ignore_no_groups_warning():  # lines, page and document say so
             model.fit(rows)
-        holder_lines = left_out_or_moved(rows)
+        holder_lines = changed_row_texts(rows)
         progress.step("Writing the page")
         written = write_model(model, folder)
         page = import_module(chosen.page).page(model, title=title, publisher=publisher)
@@ -176,7 +181,7 @@ def cluster(
         *page.lines,
         *_place_lines(files, ledger),
     )
-    tell_holder(holder_lines, quiet=json or quiet)
+    print_for_curator(holder_lines, quiet=json or quiet)
 
 
 @dataclass
@@ -200,7 +205,7 @@ class _Payment:
 @contextmanager
 def _paying(model: Any, work: dict[str, Any], ledger: Path | None) -> Iterator[_Payment]:
     """The model with a ledger that goes on with an earlier run; failures say what was spent."""
-    payment, is_same = _Payment(model, ledger), is_same_again(work)
+    payment, is_same = _Payment(model, ledger), is_resumable(work)
     payment.entries_before = payment.entries()
     with ExitStack() as stack:
         resumable = ledger is not None and is_same
@@ -215,7 +220,7 @@ def _paying(model: Any, work: dict[str, Any], ledger: Path | None) -> Iterator[_
 def _rows(source: Any, options: Options, progress: Progress) -> "Rows":
     from shoal.engine import rows_of
 
-    count = counted(progress)
+    count = show_row_count(progress)
     rows = rows_of(
         source,
         options.box,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.inputs.engine import Engines
-from shoal.cli.inputs.table import listed
+from shoal.cli.inputs.table import split_commas
 from shoal.cli.options import Columns, Engine, Json, Master, Quiet
 from shoal.cli.output import Output, Progress, check_page, show_verdicts
 from shoal.errors import InvalidSetting
@@ -14,7 +14,8 @@ from shoal.errors import InvalidSetting
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from shoal.cli.inputs.evaluation_rows import Held
+    from shoal.cli.inputs.evaluation_rows import EvaluationRows
+
 
 __all__ = ["evaluate"]
 
@@ -93,7 +94,7 @@ def evaluate(
         shoal evaluate model --against visits.csv --json | jq .scores[0].closed
         shoal evaluate model --against hdfs:///visits.parquet --engine spark --master yarn
     """
-    from shoal.cli.inputs.evaluation_rows import held_of, names_of
+    from shoal.cli.inputs.evaluation_rows import column_names, draw_evaluation_rows
     from shoal.cluster import load_model
     from shoal.pages.evaluation import Evaluation, page
 
@@ -104,11 +105,11 @@ def evaluate(
     check_page(output, overwrite, "scores.html")
     say, engines = Output(json, quiet), Engines(engine, master)
     fitted: Any = load_model(model)
-    names = names_of(fitted, listed(columns) if columns else None)
+    names = column_names(fitted, split_commas(columns) if columns else None)
     with say.progress(3) as progress:
         with engines.table(against, progress) as source:
             progress.step("Reading rows")
-            held = held_of(fitted, source, names, labels, rows, seed)
+            held = draw_evaluation_rows(fitted, source, names, labels, rows, seed)
         table = _scored(held, controls, seed, progress)
     scored = Evaluation(model, fitted, table, held.n_rows, len(held.rows), labels, controls)
     show_verdicts(page(scored), say, output, overwrite=overwrite, private=True)
@@ -116,7 +117,7 @@ def evaluate(
         raise typer.Exit(1)
 
 
-def _scored(held: "Held", controls: int, seed: int, progress: Progress) -> "pa.Table":
+def _scored(held: "EvaluationRows", controls: int, seed: int, progress: Progress) -> "pa.Table":
     from shoal.cluster.control import without_data
     from shoal.evaluate import score
 

@@ -9,7 +9,7 @@ import typer
 from shoal.cli.flags import Flags
 from shoal.cli.inputs.clustering import parse_groups
 from shoal.cli.inputs.engine import Engines
-from shoal.cli.inputs.table import counted
+from shoal.cli.inputs.table import show_row_count
 from shoal.cli.options import (
     Choose,
     Engine,
@@ -162,7 +162,7 @@ def _load(table: str, frame: Any, rng: "Randomness", progress: Progress) -> "Loa
     if frame is None:
         from shoal.cli.inputs.reports import load_reports
 
-        return load_reports(table, rng.compute, counted(progress))
+        return load_reports(table, rng.compute, show_row_count(progress))
     from shoal.cli.inputs.frame_reports import load_frame_reports
 
     return load_frame_reports(table, frame, rng.seed())

@@ -65,7 +65,7 @@ def show(path: PathArgument, json: Json = False, quiet: Quiet = False) -> None:
     for line in entries:
         line["at"] = line["at"].isoformat()
     document = {"ledger": str(path), "entries": entries, **account}
-    Output(json, quiet).result(document, *_listed(entries), *_account_lines(account))
+    Output(json, quiet).result(document, *_entry_parts(entries), *_account_lines(account))
 
 
 @ledger_app.command()
@@ -187,33 +187,37 @@ def _account(ledger: "Ledger") -> dict[str, list[dict[str, Any]]]:
         if isinstance(each, Budget):  # a limit binds what was promised and simulated together
             spent[each.kind] = each + spent[each.kind] if each.kind in spent else each
     return {
-        "totals": [_told(each) for each in totals if not each.simulation],
-        "simulated": [_told(each) for each in totals if each.simulation],
+        "totals": [_total_values(each) for each in totals if not each.simulation],
+        "simulated": [_total_values(each) for each in totals if each.simulation],
         "limits": [each.to_dict() | {"text": str(each)} for each in ledger.limits],
-        "left": [_left(each, spent.get(each.kind)) for each in ledger.limits],
+        "left": [_remaining_values(each, spent.get(each.kind)) for each in ledger.limits],
         "unfinished": [{"at": at.isoformat(), "by": by} for at, by in ledger.unfinished()],
     }
 
 
-def _told(total: "Guarantee") -> dict[str, Any]:
+def _total_values(total: "Guarantee") -> dict[str, Any]:
     """A total as JSON has it, and in words without the mark: its place says what it is."""
     return total.to_dict() | {"text": str(replace(total, simulation=False))}
 
 
-def _left(limit: "Budget", spent: "Budget | None") -> dict[str, str]:
+def _remaining_values(limit: "Budget", spent: "Budget | None") -> dict[str, str]:
     from shoal.privacy import ApproxDP
-    from shoal.privacy.exact import plain
+    from shoal.privacy.exact import exact_text
     from shoal.report.amounts import remaining
 
     left = limit.epsilon - (spent.epsilon if spent else 0)
-    told = {"of": str(limit), "epsilon": plain(max(left, Fraction(0))), "text": remaining(left)}
+    values = {
+        "of": str(limit),
+        "epsilon": exact_text(max(left, Fraction(0))),
+        "text": remaining(left),
+    }
     if isinstance(limit, ApproxDP):
         chance = limit.delta - getattr(spent, "delta", 0)
-        told |= {"delta": plain(max(chance, Fraction(0))), "delta_text": remaining(chance)}
-    return told
+        values |= {"delta": exact_text(max(chance, Fraction(0))), "delta_text": remaining(chance)}
+    return values
 
 
-def _listed(entries: list[dict[str, Any]]) -> list["Part"]:
+def _entry_parts(entries: list[dict[str, Any]]) -> list["Part"]:
     """A table, or on a narrow screen a paragraph an entry: a promise is never cut."""
     from rich.table import Table
     from rich.text import Text
@@ -238,19 +242,19 @@ def _listed(entries: list[dict[str, Any]]) -> list["Part"]:
 
 
 def _account_lines(account: dict[str, list[dict[str, Any]]]) -> list["Part"]:
-    said = [("In all", each["text"]) for each in account["totals"]]
-    said += [
+    lines = [("In all", each["text"]) for each in account["totals"]]
+    lines += [
         ("Simulated", f"{each['text']}: by a seed, which protects nobody; counts towards a limit")
         for each in account["simulated"]
     ]
-    said += [("Limit", each["text"]) for each in account["limits"]]
+    lines += [("Limit", each["text"]) for each in account["limits"]]
     for each in account["left"]:
         chance = f" and delta {each['delta_text']}" if "delta" in each else ""
-        said.append(("Left", f"epsilon {each['text']}{chance} of {each['of']}"))
+        lines.append(("Left", f"epsilon {each['text']}{chance} of {each['of']}"))
     for each in account["unfinished"]:
         when = each["at"][:16].replace("T", " ")
         again = "the same command goes on without a new payment, unless its draft was removed"
-        said.append(("Stopped", f"{each['by']}, begun {when}: {again}"))
+        lines.append(("Stopped", f"{each['by']}, begun {when}: {again}"))
     if not account["limits"]:
-        said.append(("Limit", "none; set one with: shoal ledger limit LEDGER --epsilon 3"))
-    return [Line(label, words) for label, words in said]
+        lines.append(("Limit", "none; set one with: shoal ledger limit LEDGER --epsilon 3"))
+    return [Line(label, text) for label, text in lines]

@@ -10,16 +10,16 @@ import typer
 
 from shoal.cli.flags import Flags
 from shoal.cli.inputs.engine import Engines
-from shoal.cli.inputs.mechanism import Name, Settings, build, columns_of, named, remap_of
-from shoal.cli.inputs.report_file import check_format, place_of, sidecar_of
+from shoal.cli.inputs.mechanism import Name, Settings, build, columns_of, mechanism_name, remap_of
+from shoal.cli.inputs.report_file import check_format, output_place, sidecar_of
 from shoal.cli.inputs.resume import (
     has_resumed,
-    is_same_again,
+    is_resumable,
     note_spending,
     resumed_lines,
-    work_of,
+    work_description,
 )
-from shoal.cli.inputs.table import budget_of, counted
+from shoal.cli.inputs.table import budget_of, show_row_count
 from shoal.cli.options import Columns, Domain, Engine, Json, LedgerFile, Master, Quiet, Seed, Table
 from shoal.cli.output import Output, Progress, ledger_line
 from shoal.errors import (
@@ -173,7 +173,7 @@ def perturb(
         columns: {lat: {low: 52.3, high: 52.7}, lon: {low: 13.1, high: 13.8}}
         geo: {latitude: lat, longitude: lon}
     """
-    name, engines = named(mechanism), Engines(engine, master)
+    name, engines = mechanism_name(mechanism), Engines(engine, master)
     promised = budget_of(epsilon, "report")
     options = Settings(name, promised, columns, domain, scale, lattice, clip, cells)
     say = Output(json, quiet)
@@ -240,7 +240,7 @@ class _Task:
             "output": output if is_distributed else str(Path(output).expanduser().absolute()),
             "ledger": self._ledger and str(self._ledger.absolute()),
         }
-        return work_of("perturb", table, is_distributed, self._seed, settings)
+        return work_description("perturb", table, is_distributed, self._seed, settings)
 
     def run(
         self,
@@ -256,17 +256,17 @@ class _Task:
         from shoal.privacy.journal import work_digest
 
         with ExitStack() as stack:
-            stack.enter_context(note_spending(self._spent, resumable=is_same_again(work)))
+            stack.enter_context(note_spending(self._spent, resumable=is_resumable(work)))
             stack.enter_context(FLAGS.shown())
             if isinstance(source, str):
                 self._draft = stack.enter_context(draft_of(Path(output), work_digest(work)))
             ledger = Ledger(self._ledger)
-            if self._draft is not None and is_same_again(work):
+            if self._draft is not None and is_resumable(work):
                 name = self._draft.run
                 ledger = stack.enter_context(ledger.resumable(work, by="shoal perturb", name=name))
             self.resumed = has_resumed(ledger)
-            stack.enter_context(self._leaving_no_draft(unless=is_same_again(work)))
-            with place_of(output, source, overwrite, self._draft) as place:
+            stack.enter_context(self._leaving_no_draft(unless=is_resumable(work)))
+            with output_place(output, source, overwrite, self._draft) as place:
                 document = self._write(source, output, place, ledger, progress)
             if self._draft is not None:
                 self._draft.remove()  # before the ledger forgets the run: else it would pay again
@@ -331,7 +331,7 @@ class _Task:
             selection_key=None if self._draft is None else self._draft.selection_key,
         )
         progress.step("Checking rows")
-        rows.on_progress(counted(progress))
+        rows.on_progress(show_row_count(progress))
         self._settle(rows.size())
         return rows
 

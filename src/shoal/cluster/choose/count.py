@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.cluster.choose.choice import Choice
 from shoal.cluster.choose.cloud import Cloud, Weights, cloud_of
-from shoal.cluster.kmeans.settings import counts_of
+from shoal.cluster.kmeans.settings import cluster_numbers
 from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee
@@ -71,7 +71,7 @@ def k(
     Rousseeuw, Silhouettes, J. Comput. Appl. Math. 1987; Tibshirani, Walther, Hastie, Estimating the
     number of clusters in a data set via the gap statistic, JRSS B 2001.
     """
-    counts = counts_of(among)
+    counts = cluster_numbers(among)
     if by not in _RULES:
         known = ", ".join(map(repr, _RULES))
         raise InvalidSetting.of("by", f"is none of {known}", "elbow")

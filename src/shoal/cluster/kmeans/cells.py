@@ -13,19 +13,19 @@ from shoal.cluster.kmeans.refine import Means
 from shoal.cluster.kmeans.weighted import (
     FAINT,
     Clusterer,
-    farthest,
-    gaussian_middles,
-    softened,
+    add_farthest_points,
+    gaussian_cell_means,
+    soften_weights,
     weighted_centers,
 )
 from shoal.cluster.kmeans.wide import DEVIATION
 from shoal.cluster.noise_sum import NoiseSum
-from shoal.cluster.totals import Counted
+from shoal.cluster.totals import GroupCounts
 from shoal.domain import Box, View
 from shoal.domain.box import Matrix
 from shoal.randomness import Randomness
 from shoal.synopsis.base import Synopsis
-from shoal.synopsis.estimates import AllCells, Estimates
+from shoal.synopsis.cells import AllCells, Estimates
 
 __all__ = [
     "CellPoints",
@@ -51,12 +51,12 @@ class Clusters:
     centers: Matrix
     sizes: NDArray[np.float64]
     errors: NDArray[np.float64]
-    counted: Counted
+    counted: GroupCounts
 
     @classmethod
     def from_means(cls, means: Means) -> "Clusters":
         """Those of a last step."""
-        counted = Counted.alike(means.sizes, means.noise)
+        counted = GroupCounts.alike(means.sizes, means.noise)
         return cls(means.centers, means.sizes, means.errors, counted)
 
 
@@ -75,7 +75,7 @@ class CellPoints:
     inside: NDArray[np.float64]
     view: View | None = None
     by: Clusterer = "sklearn"
-    everywhere: "Everywhere | None" = None
+    everywhere: "AllCellPoints | None" = None
     all_cells: AllCells | None = None
     n_cells: int = 1
 
@@ -119,7 +119,9 @@ class CellPoints:
         errors = np.sqrt(self.variance * spread) / np.maximum(weights, 1)
         return sizes, np.where(weights > 0, errors, nowhere)
 
-    def counted(self, centers: Matrix, placed: Callable[[Matrix], Matrix] | None = None) -> Counted:
+    def counted(
+        self, centers: Matrix, placed: Callable[[Matrix], Matrix] | None = None
+    ) -> GroupCounts:
         """Rows of each centre's region by the estimates of all cells, where these are at hand.
 
         Parameters
@@ -134,21 +136,21 @@ class CellPoints:
         labels = Nearest(centers).labels(np.ascontiguousarray(points.T))
         sums, noises = estimates.added(labels, len(centers))
         each = [NoiseSum.geometric(estimates.step, times) for times in np.ceil(noises).tolist()]
-        together = estimates.added_up()
+        together = estimates.all_cells()
         in_all = NoiseSum.geometric(together.step, together.noises)
-        return Counted(sums, tuple(each), together.total, in_all)
+        return GroupCounts(sums, tuple(each), together.total, in_all)
 
     def complete(self, clusters: Clusters, k: int) -> Clusters:
         """``k`` centres: those that were refined, and the cells which these miss most."""
         points = self.placed(self.points)
-        centers = farthest(clusters.centers, points, self.weights, k)
+        centers = add_farthest_points(clusters.centers, points, self.weights, k)
         width = 1.0 if self.view is None else self.view.width
         placed = replace(self, points=points, inside=self.inside * width**2, view=None)
         sizes, errors = placed.sizes_and_errors(centers)  # those added take rows from the others
         errors = np.append(clusters.errors, errors[len(clusters.centers) :])
         return Clusters(centers, sizes, errors, self.counted(centers, self.placed))
 
-    def _by_weight(self, centers: Matrix) -> Counted:
+    def _by_weight(self, centers: Matrix) -> GroupCounts:
         """Of a synopsis that was loaded: weights, against an even part of the noise of all cells.
 
         Where cells that were not kept were never made, the heaviest cell of each centre, against
@@ -159,18 +161,18 @@ class CellPoints:
             total, noises, step = self.all_cells
             part = NoiseSum.geometric(step, noises / k)
             sizes = np.bincount(labels, self.sizes, k).astype(np.float64)
-            return Counted(sizes, (part,) * k, total, NoiseSum.geometric(step, noises))
+            return GroupCounts(sizes, (part,) * k, total, NoiseSum.geometric(step, noises))
         largest = np.zeros(k)
         np.maximum.at(largest, labels, self.sizes)
         noise, choices = NoiseSum.of_variance(self.variance), np.full(k, math.log(self.n_cells))
-        return Counted(largest, (noise,) * k, None, None, choices)
+        return GroupCounts(largest, (noise,) * k, None, None, choices)
 
     def _labels(self, centers: Matrix) -> NDArray[np.int64]:
         return Nearest(centers).labels(np.ascontiguousarray(self.points.T))
 
 
 @dataclass(frozen=True, eq=False)
-class Everywhere:
+class AllCellPoints:
     """The estimates of all cells, and where their points lie."""
 
     estimates: Estimates
@@ -206,10 +208,10 @@ def cell_points(
     box = synopsis.box if view is None else view.box
     low, high = box.scale(cells.low, -1, 1), box.scale(cells.high, -1, 1)
     points = _points(box, cells.low, cells.high, deviation)
-    weights = softened(cells.weight) if soft else cells.weight
+    weights = soften_weights(cells.weight) if soft else cells.weight
     inside = ((high - low) ** 2).sum(axis=1) / 12
     estimates = synopsis._estimates
-    everywhere = None if estimates is None else Everywhere(estimates, box, deviation)
+    everywhere = None if estimates is None else AllCellPoints(estimates, box, deviation)
     return CellPoints(
         points,
         weights,
@@ -228,7 +230,7 @@ def _points(box: Box, low: Matrix, high: Matrix, deviation: float | None) -> Mat
     low, high = box.scale(low, -1, 1), box.scale(high, -1, 1)
     if deviation is None:
         return np.asarray((low + high) / 2)
-    return gaussian_middles(low, high, deviation)
+    return gaussian_cell_means(low, high, deviation)
 
 
 def weighted_cells(synopsis: Synopsis, plan: Plan, by: Clusterer) -> CellPoints:

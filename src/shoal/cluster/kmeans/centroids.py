@@ -19,7 +19,7 @@ from shoal.engine import rows_of
 from shoal.engine.rows import Mapper
 from shoal.estimator import PrivateEstimator
 from shoal.privacy import Public, Released, Result
-from shoal.synopsis.folder import CELLS, DOCUMENT, box_from, synopsis_of
+from shoal.synopsis.folder import CELLS, DOCUMENT, read_box, synopsis_of
 
 __all__ = ["CentroidClusterer"]
 
@@ -121,7 +121,7 @@ class CentroidClusterer(TransformerMixin, PrivateEstimator):  # type: ignore[mis
     @classmethod
     def _restore(cls, document: Mapping[str, Any], tables: Mapping[str, Any]) -> Self:
         """Back from ``_document`` and ``_tables``."""
-        domain, released = box_from(document["domain"]), document["released"]
+        domain, released = read_box(document["domain"]), document["released"]
         model = cls(**cls._parameters(document["settings"], domain))
         centers = tables[CENTERS]
         model.cluster_centers_ = np.column_stack(

@@ -26,15 +26,15 @@ from shoal.cluster.kmeans.settings import (
     check_clusterer,
     check_delta,
     check_settings,
-    counts_of,
-    read_method,
+    cluster_numbers,
+    method_from_settings,
+    method_to_settings,
     synopsis_of_method,
-    written_method,
 )
 from shoal.cluster.kmeans.weighted import Clusterer
 from shoal.cluster.kmeans.wide import locate, rings_about_middle
 from shoal.cluster.noise_sum import NoiseSum
-from shoal.cluster.totals import Totals, settle, warn_if_none_is_told
+from shoal.cluster.totals import Totals, combine_counts, warn_if_no_groups_told
 from shoal.domain import Box, Schema
 from shoal.engine import Rows
 from shoal.errors import InvalidSetting, setting
@@ -42,8 +42,8 @@ from shoal.estimator import (
     ROW_COUNT_SHARE,
     Spending,
     box_of,
-    read_promise,
-    written_promise,
+    promise_from_settings,
+    promise_to_settings,
 )
 from shoal.privacy import ApproxDP, Ledger, PureDP
 from shoal.randomness import Randomness, Seed
@@ -185,7 +185,7 @@ class PrivateKMeans(CentroidClusterer):
         super().fit(X)
         if self.synopsis_ is not None:  # they were released on one page, and tell of one total
             self.synopsis_.guarantee_, self.synopsis_.n_rows_ = self.guarantee_, self.n_rows_
-        warn_if_none_is_told(self.groups_told_, self.rows_told_)
+        warn_if_no_groups_told(self.groups_told_, self.rows_told_)
         return self
 
     def spend(self, spending: Spending) -> Self:
@@ -195,7 +195,7 @@ class PrivateKMeans(CentroidClusterer):
         """
         check_settings(self, spending.rows.domain)
         check_delta(spending.budget)
-        rng, d, counts = spending.rng, spending.box.d, counts_of(self.n_clusters)
+        rng, d, counts = spending.rng, spending.box.d, cluster_numbers(self.n_clusters)
         wide = self.method == "auto" and d > FEW_AXES
 
         # 1. How many rows there are: every rule below reads this number. A wide table's first pass
@@ -281,9 +281,9 @@ class PrivateKMeans(CentroidClusterer):
         k = model._choose_k(synopsis, rng)
         model.synopsis_, model.guarantee_ = synopsis, synopsis.guarantee_
         clusters = centers_of_cells(cells, k, rng)
-        totals = settle(synopsis.n_rows_, None, clusters.counted, clusters.sizes)
+        totals = combine_counts(synopsis.n_rows_, None, clusters.counted, clusters.sizes)
         model._publish(clusters, replace(totals, within=synopsis.rows_within()))
-        warn_if_none_is_told(model.groups_told_, model.rows_told_)
+        warn_if_no_groups_told(model.groups_told_, model.rows_told_)
         return model
 
     def _settings(self) -> dict[str, Any]:
@@ -292,18 +292,20 @@ class PrivateKMeans(CentroidClusterer):
         params = {name: getattr(self, name) for name in names}
         if isinstance(self.n_clusters, range | tuple):
             params["n_clusters"] = list(self.n_clusters)
-        return dict(sorted((params | written_method(self.method) | written_promise(self)).items()))
+        return dict(
+            sorted((params | method_to_settings(self.method) | promise_to_settings(self)).items())
+        )
 
     @classmethod
     def _parameters(cls, settings: Mapping[str, Any], box: Box) -> dict[str, Any]:
         """Back from ``_settings``."""
-        params = read_method(read_promise(settings, box), box)
+        params = method_from_settings(promise_from_settings(settings, box), box)
         if isinstance(params["n_clusters"], list):
             params["n_clusters"] = tuple(params["n_clusters"])
         return params
 
     def _release_name(self, rows: Rows) -> str:
-        counts = counts_of(self.n_clusters)
+        counts = cluster_numbers(self.n_clusters)
         if len(counts) > 1:
             return f"{counts[0]} to {counts[-1]} groups"
         return f"{counts[0]} {'group' if counts[0] == 1 else 'groups'}"
@@ -328,20 +330,22 @@ class PrivateKMeans(CentroidClusterer):
         return synopsis.set_params(epsilon=spending.budget.epsilon, domain=box)  # type: ignore[no-any-return]
 
     def _choose_k(self, synopsis: Synopsis, rng: Randomness) -> int:
-        counts = counts_of(self.n_clusters)
+        counts = cluster_numbers(self.n_clusters)
         if len(counts) == 1:
             return counts[0]
         return choices.k(synopsis, by=self.choose, among=counts, random_state=rng.seed()).value
 
     def _keep(self, clusters: Clusters, n_rows: int, row_noise: NoiseSum | None) -> Self:
         """Publish centres and sizes, these and the number of rows made one."""
-        return self._publish(clusters, settle(n_rows, row_noise, clusters.counted, clusters.sizes))
+        return self._publish(
+            clusters, combine_counts(n_rows, row_noise, clusters.counted, clusters.sizes)
+        )
 
     def _publish(self, clusters: Clusters, totals: Totals) -> Self:
         self.cluster_centers_ = self.box.unscale(clusters.centers, -1, 1)
         self.n_rows_, self.n_rows_within_ = totals.n_rows, totals.within
         self.cluster_weights_, self.size_reach_ = totals.sizes, totals.reach
-        self.groups_told_, self.rows_told_ = totals.told, totals.rows_told
+        self.groups_told_, self.rows_told_ = totals.groups_told, totals.rows_told
         self.expected_error_ = np.minimum(clusters.errors, 2 * math.sqrt(self.box.d))
         self.n_clusters_ = len(clusters.centers)
         self.n_features_in_ = self.box.d

@@ -73,11 +73,11 @@ class ViewedCube:
 
     def columns(self, numbers: Matrix) -> Matrix:
         """One line an axis of the view, one entry a row."""
-        seen: Matrix = np.ascontiguousarray(self.view.apply(numbers).T)
-        seen *= _ROW_STEPS
-        np.rint(seen, out=seen)
-        seen /= _ROW_STEPS
-        return seen
+        viewed: Matrix = np.ascontiguousarray(self.view.apply(numbers).T)
+        viewed *= _ROW_STEPS
+        np.rint(viewed, out=viewed)
+        viewed /= _ROW_STEPS
+        return viewed
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -104,9 +104,9 @@ class Nearest:
     def labels(self, columns: Matrix) -> LabelArray:
         """One label a row; ``columns`` as from a cube."""
         n, k = columns.shape[1], len(self.centers)
-        found = np.zeros(n, dtype=np.int64)
+        labels = np.zeros(n, dtype=np.int64)
         if k == 1:
-            return found
+            return labels
         # |x - c|^2 / 2 without |x|^2 / 2, which is the same for every centre: a product with
         # (-c, |c|^2 / 2), as each row gets a 1 at its end.
         halves = (self.centers**2).sum(axis=1) / 2
@@ -116,8 +116,8 @@ class Nearest:
             end = min(start + _AT_A_TIME, n)
             part[: end - start, :-1] = columns[:, start:end].T
             np.matmul(part[: end - start], factors, out=lengths[: end - start])
-            np.argmin(lengths[: end - start], axis=1, out=found[start:end])
-        return found
+            np.argmin(lengths[: end - start], axis=1, out=labels[start:end])
+        return labels
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from shoal.cluster.kmeans.cells import Clusters, cell_points, centers_of_cells
 from shoal.cluster.kmeans.kernels import LATTICE, Cube, Nearest
 from shoal.cluster.kmeans.weighted import Clusterer
 from shoal.cluster.noise_sum import NoiseSum
-from shoal.cluster.totals import Counted
+from shoal.cluster.totals import GroupCounts
 from shoal.domain.box import Matrix
 from shoal.engine.rows import Block
 from shoal.estimator import Spending
@@ -20,7 +20,7 @@ from shoal.synopsis import UniformGrid
 from shoal.synopsis.base import Synopsis
 from shoal.synopsis.uniform_grid import MAX_CELLS_DENSE, most_an_axis
 
-__all__ = ["ClusterSums", "hybrid", "lloyd", "lloyd_step", "spread_out", "step_pays"]
+__all__ = ["ClusterSums", "hybrid", "lloyd", "lloyd_step", "lloyd_step_pays", "pack_centers"]
 
 Integers = NDArray[np.int64]
 _MOST_STEPS = 7
@@ -58,7 +58,7 @@ def lloyd(spending: Spending, k: int) -> Clusters:
     d = spending.box.d
     least = math.sqrt(500 * k**3 * (d + count_weight(d)) ** 3)
     steps = min(_MOST_STEPS, max(2, int(spending.n_rows * spending.epsilon / least)))
-    centers = spread_out(k, d, spending.rng.compute)
+    centers = pack_centers(k, d, spending.rng.compute)
     for number in range(1, steps + 1):  # [P3] all of them: stopping early would tell
         clusters = lloyd_step(spending.share(Fraction(1, steps)), centers, of=f"step {number}")
         centers = clusters.centers
@@ -89,7 +89,7 @@ def lloyd_step(spending: Spending, centers: Matrix, *, of: str) -> Clusters:
     moved = np.where((sizes <= 1)[:, None], centers, means)
     an_axis = float(for_sums.budget.epsilon / d)
     errors = math.sqrt(2 * d) / (an_axis * np.maximum(sizes, 1))
-    counted = Counted.alike(sizes.astype(np.float64), NoiseSum.geometric(for_counts.epsilon))
+    counted = GroupCounts.alike(sizes.astype(np.float64), NoiseSum.geometric(for_counts.epsilon))
     return Clusters(moved, counted.sizes, errors, counted)
 
 
@@ -103,23 +103,23 @@ def count_weight(d: int) -> float:
     return float((4 * d * 0.225**2) ** (1 / 3))
 
 
-def spread_out(k: int, d: int, rng: np.random.Generator) -> Matrix:
+def pack_centers(k: int, d: int, rng: np.random.Generator) -> Matrix:
     """Centres by sphere packing: spheres inside the cube that do not touch, as large as may be.
 
     Examples
     --------
-    >>> spread_out(3, 2, np.random.default_rng(0)).shape
+    >>> pack_centers(3, 2, np.random.default_rng(0)).shape
     (3, 2)
     """
     radius = 0.5
     while True:
-        centers = _packed(k, d, radius, rng)
+        centers = _pack_spheres(k, d, radius, rng)
         if centers is not None:
             return centers
         radius *= 0.8
 
 
-def _packed(k: int, d: int, radius: float, rng: np.random.Generator) -> Matrix | None:
+def _pack_spheres(k: int, d: int, radius: float, rng: np.random.Generator) -> Matrix | None:
     """``k`` spheres of a radius, or None if one found no room in a hundred tries."""
     centers = np.empty((0, d))
     for _ in range(k):
@@ -147,7 +147,7 @@ def hybrid(spending: Spending, k: int, by: Clusterer = "sklearn") -> tuple[Synop
         Whose k-means clusters the cells.
     """
     assert spending.n_rows is not None
-    takes_step = step_pays(spending.n_rows * spending.epsilon / 2, spending.box.d, k)  # [P6]
+    takes_step = lloyd_step_pays(spending.n_rows * spending.epsilon / 2, spending.box.d, k)  # [P6]
     half = spending.share(Fraction(1, 2)) if takes_step else spending
     grid = UniformGrid(epsilon=half.budget.epsilon, domain=spending.box)
     grid.spend(half)  # [P7]
@@ -158,7 +158,7 @@ def hybrid(spending: Spending, k: int, by: Clusterer = "sklearn") -> tuple[Synop
     return grid, clusters
 
 
-def step_pays(rows_epsilon: float, d: int, k: int) -> bool:
+def lloyd_step_pays(rows_epsilon: float, d: int, k: int) -> bool:
     r"""Whether a step's error is expected below that of the grid.
 
     With M cells, M/k noisy ones to a cluster spread over a cube of side :math:`2 k^{-1/d}`, the
@@ -174,7 +174,7 @@ def step_pays(rows_epsilon: float, d: int, k: int) -> bool:
 
     Examples
     --------
-    >>> step_pays(10_000, d=2, k=3), step_pays(100, d=2, k=3)
+    >>> lloyd_step_pays(10_000, d=2, k=3), lloyd_step_pays(100, d=2, k=3)
     (True, False)
     """
     an_axis = min(

@@ -30,10 +30,10 @@ __all__ = [
     "check_delta",
     "check_method",
     "check_settings",
-    "counts_of",
-    "read_method",
+    "cluster_numbers",
+    "method_from_settings",
+    "method_to_settings",
     "synopsis_of_method",
-    "written_method",
 ]
 
 Method = Literal["auto", "adaptive-grid", "uniform-grid", "privtree", "lloyd", "hybrid"]
@@ -56,12 +56,12 @@ _NOT_OF_A_METHOD = (
 _LEAST_DELTA = Fraction(1, 10**95)  # steps divide it, and Gaussian noise goes down to 1e-100
 
 
-def counts_of(n_clusters: int | Sequence[int]) -> tuple[int, ...]:
+def cluster_numbers(n_clusters: int | Sequence[int]) -> tuple[int, ...]:
     """The numbers of clusters asked for, rising.
 
     Examples
     --------
-    >>> counts_of(8), counts_of(range(2, 5))
+    >>> cluster_numbers(8), cluster_numbers(range(2, 5))
     ((8,), (2, 3, 4))
     """
     listed = n_clusters if isinstance(n_clusters, range | list | tuple) else [n_clusters]
@@ -80,7 +80,7 @@ def counts_of(n_clusters: int | Sequence[int]) -> tuple[int, ...]:
 
 def check_settings(model: Any, domain: object) -> None:
     """Refuse what cannot work, whatever the rows."""
-    counts = counts_of(model.n_clusters)
+    counts = cluster_numbers(model.n_clusters)
     _check_domain(domain)
     check_method(model.method, domain)
     check_clusterer(model.spark_kmeans)
@@ -134,7 +134,7 @@ def synopsis_of_method(method: Any) -> Synopsis:
     return SYNOPSES[method]()
 
 
-def written_method(method: Any) -> dict[str, Any]:
+def method_to_settings(method: Any) -> dict[str, Any]:
     """A method as saved models have it: flat, so that older folders still load."""
     if not isinstance(method, Synopsis):
         return {"method": method, "consistency": True, "negative": "norm-cut"}
@@ -149,8 +149,8 @@ def written_method(method: Any) -> dict[str, Any]:
     return written | ({"method_settings": own} if own else {})
 
 
-def read_method(settings: Mapping[str, Any], box: Box) -> dict[str, Any]:
-    """Parameters from settings that hold a ``written_method``: the same, without its keys.
+def method_from_settings(settings: Mapping[str, Any], box: Box) -> dict[str, Any]:
+    """Parameters from settings that hold a ``method_to_settings``: the same, without its keys.
 
     Older versions had settings of the cells with "auto" and "hybrid" too. Up to five columns
     "auto" is such a grid; beyond, and for "hybrid", they are left out.

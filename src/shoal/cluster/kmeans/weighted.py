@@ -17,10 +17,10 @@ from shoal.randomness import Randomness
 __all__ = [
     "FAINT",
     "Clusterer",
-    "farthest",
-    "gaussian_middles",
-    "padded",
-    "softened",
+    "add_farthest_points",
+    "gaussian_cell_means",
+    "pad_points",
+    "soften_weights",
     "weighted_centers",
     "weighted_kmeans",
 ]
@@ -49,12 +49,12 @@ def weighted_centers(
     >>> sorted(centers.round(2).tolist())
     [[-0.45], [0.5]]
     """
-    points, weights = padded(points, weights, k)
+    points, weights = pad_points(points, weights, k)
     if by == "mllib" and k > 1:  # Spark refuses to find one mean
-        centers = mllib_centers(points, weights, k, rng.seed())
-        return farthest(centers, points, weights, k)  # k-means|| may stop at fewer
-    found: Matrix = weighted_kmeans(points, weights, k, rng.seed(), n_init).cluster_centers_
-    return found
+        at_most_k = mllib_centers(points, weights, k, rng.seed())
+        return add_farthest_points(at_most_k, points, weights, k)  # k-means|| may stop at fewer
+    centers: Matrix = weighted_kmeans(points, weights, k, rng.seed(), n_init).cluster_centers_
+    return centers
 
 
 def weighted_kmeans(points: Matrix, weights: Weights, k: int, seed: int, n_init: int) -> KMeans:
@@ -68,19 +68,19 @@ def weighted_kmeans(points: Matrix, weights: Weights, k: int, seed: int, n_init:
         return kmeans.fit(points, sample_weight=weights)
 
 
-def padded(points: Matrix, weights: Weights, k: int) -> tuple[Matrix, Weights]:
+def pad_points(points: Matrix, weights: Weights, k: int) -> tuple[Matrix, Weights]:
     """At least ``k`` different points: public ones, of next to no weight, fill up.
 
     How many cells were kept depends on the noise, so running short of them must not raise.
 
     Examples
     --------
-    >>> padded(np.zeros((2, 1)), np.ones(2), 3)[1].tolist()
+    >>> pad_points(np.zeros((2, 1)), np.ones(2), 3)[1].tolist()
     [2.0, 0.001, 0.001]
     """
     heavy = weights > 0
     points, weights = points[heavy], weights[heavy]
-    if len(points) < 4 * k or not _differ(points, k):
+    if len(points) < 4 * k or not _enough_differ(points, k):
         points, places = np.unique(points, axis=0, return_inverse=True)
         weights = np.bincount(places.ravel(), weights, len(points)).astype(np.float64)
     if len(points) >= k:
@@ -90,11 +90,11 @@ def padded(points: Matrix, weights: Weights, k: int) -> tuple[Matrix, Weights]:
     return np.vstack([points, fresh]), np.append(weights, np.full(len(fresh), FAINT))
 
 
-def _differ(points: Matrix, k: int) -> bool:
+def _enough_differ(points: Matrix, k: int) -> bool:
     return len(np.unique(points[:, 0])) >= k or len(np.unique(points, axis=0)) >= k
 
 
-def softened(weights: Weights) -> Weights:
+def soften_weights(weights: Weights) -> Weights:
     """Weights less 0.8 of the smallest that was kept.
 
     What just passes the cut is mostly noise, what is far above it hardly: measured, centres are
@@ -102,7 +102,7 @@ def softened(weights: Weights) -> Weights:
 
     Examples
     --------
-    >>> softened(np.array([10.0, 0.0, 110.0])).tolist()
+    >>> soften_weights(np.array([10.0, 0.0, 110.0])).tolist()
     [2.0, 0.0, 102.0]
     """
     if not (weights > 0).any():
@@ -111,7 +111,7 @@ def softened(weights: Weights) -> Weights:
     return soft
 
 
-def gaussian_middles(low: Matrix, high: Matrix, deviation: float) -> Matrix:
+def gaussian_cell_means(low: Matrix, high: Matrix, deviation: float) -> Matrix:
     """The mean of a Gaussian about 0 inside each cell, axis by axis, instead of the cell's middle.
 
     Rows of a view lie about 0 with a known spread, so in a wide cell most are nearer to 0 than
@@ -119,7 +119,7 @@ def gaussian_middles(low: Matrix, high: Matrix, deviation: float) -> Matrix:
 
     Examples
     --------
-    >>> gaussian_middles(np.array([[0.0]]), np.array([[1.0]]), 0.4).round(2).tolist()
+    >>> gaussian_cell_means(np.array([[0.0]]), np.array([[1.0]]), 0.4).round(2).tolist()
     [[0.32]]
     """
     start = np.where(low <= -1, -np.inf, low / deviation)
@@ -130,9 +130,9 @@ def gaussian_middles(low: Matrix, high: Matrix, deviation: float) -> Matrix:
     return inside
 
 
-def farthest(centers: Matrix, points: Matrix, weights: Weights, k: int) -> Matrix:
+def add_farthest_points(centers: Matrix, points: Matrix, weights: Weights, k: int) -> Matrix:
     """Centres completed to ``k`` by the points that weigh and miss most."""
-    points, weights = padded(points, weights, k)
+    points, weights = pad_points(points, weights, k)
     misses = np.min([((points - center) ** 2).sum(axis=1) for center in centers], axis=0)
     while len(centers) < k:
         worst = points[np.argmax(weights * misses)]

@@ -17,9 +17,9 @@ from shoal.data import encode
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.engine import Block, Rows, rows_of
-from shoal.engine.entry import anywhere, by_engine
+from shoal.engine.entry import by_engine, unbounded_box
 from shoal.engine.rows import Mapper, Tally, Terms
-from shoal.engine.screen import Screen, Sifted
+from shoal.engine.screen import Screen, ScreenedBatch
 from shoal.engine.table import FrameTable
 from shoal.errors import DimensionMismatch, NotAReport
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
@@ -83,14 +83,14 @@ class FrameReports:
         """
         if isinstance(self.mechanism, LocalGrid):
             return self._cells(self.mechanism)
-        rows = self._rows(anywhere(_columns(self._table(), self.mechanism)))
+        rows = self._rows(unbounded_box(_columns(self._table(), self.mechanism)))
         sample = rows.take(SAMPLE, Randomness(random_state).compute)
         return GatheredReports(sample, self.mechanism, simulation=self.simulation, rows=rows)
 
     def _cells(self, grid: LocalGrid) -> "GatheredReports":
         column = _only_column(self._table())
         if isinstance(grid.cells, str):  # it waits for the number of reports
-            grid = grid.with_cells_for(max(1, self._rows(anywhere([column])).size()))
+            grid = grid.with_cells_for(max(1, self._rows(unbounded_box([column])).size()))
         rows = self._rows(Box(**{column: (0, grid.oracle.codes - 1)}))
         none = np.empty(0, dtype=np.int64)
         return GatheredReports(none, grid, simulation=self.simulation, rows=rows)
@@ -244,13 +244,13 @@ def _rows_anywhere(table: FrameTable, d: int) -> Rows:
             f"{len(table.names)} columns came; the model has {d}.",
             "Choose them in the model's order: frame.select(...).",
         )
-    return table.rows(anywhere(table.names), Terms(outside="refuse"))
+    return table.rows(unbounded_box(table.names), Terms(outside="refuse"))
 
 
 class _Moving(Screen):
     """Takes every record: beyond the box it goes to the nearest point, NaN to the middle."""
 
-    def __call__(self, batch: pa.RecordBatch) -> Sifted:
+    def __call__(self, batch: pa.RecordBatch) -> ScreenedBatch:
         numbers = records_of(encode.numbers(batch, self.numbers), self.box, clip=True)
         n, block = len(numbers), Block(numbers, np.empty((len(numbers), 0), dtype=np.int32))
-        return Sifted(block, Tally(n, n), None)
+        return ScreenedBatch(block, Tally(n, n), None)

@@ -7,7 +7,7 @@ import numpy as np
 from shoal.cluster.choose import Choice
 from shoal.cluster.choose import k as choose_k
 from shoal.cluster.choose.count import Rule
-from shoal.cluster.kmeans.settings import counts_of
+from shoal.cluster.kmeans.settings import cluster_numbers
 from shoal.cluster.local.estimator import LocalClusterer, distance_units
 from shoal.cluster.local.methods.gaussian_groups import Cells, fit_groups, greedy_start
 from shoal.cluster.local.methods.grid import cells_of
@@ -50,7 +50,7 @@ def choose_number(
     >>> choose_number(reports, range(2, 7), random_state=7).value
     3
     """
-    counts, rng = counts_of(among), Randomness(random_state)
+    counts, rng = cluster_numbers(among), Randomness(random_state)
     k = counts[0]
     if isinstance(reports.mechanism, LocalGrid):
         k = _worth_most(cells_of(reports, distance_units(None, reports)), counts, rng)

@@ -11,7 +11,7 @@ from shoal.domain import Box
 from shoal.errors import UnreadableModel
 from shoal.mechanisms import Prior
 from shoal.perturb.settings import parameters_of, settings_of
-from shoal.synopsis.folder import box_from
+from shoal.synopsis.folder import read_box
 
 __all__ = ["document", "fill", "mechanism_of", "settings", "tables"]
 
@@ -80,7 +80,7 @@ def mechanism_of(settings: Mapping[str, Any]) -> Any:
 def _alive(value: Any) -> Any:
     """A setting as the mechanism takes it: boxes and mechanisms again, lists as tuples."""
     if isinstance(value, Mapping) and "columns" in value:
-        return box_from(value)
+        return read_box(value)
     if isinstance(value, Mapping) and "class" in value:
         return mechanism_of(value)
     return tuple(value) if isinstance(value, list) else value

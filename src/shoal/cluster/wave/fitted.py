@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.model_folder import save_model
 from shoal.cluster.noise_sum import NoiseSum
-from shoal.cluster.totals import Counted, Totals, settle, warn_if_none_is_told
+from shoal.cluster.totals import GroupCounts, Totals, combine_counts, warn_if_no_groups_told
 from shoal.cluster.wave import figure, saving
 from shoal.cluster.wave.noise import NoisyGrid
 from shoal.cluster.wave.segmentation import Clustering, PeakTree
@@ -262,7 +262,7 @@ class FittedWave(PrivateEstimator):
         """Set the sizes of the clusters, and of what is in none, which is the last of them."""
         self.n_rows_, self.n_rows_within_ = totals.n_rows, totals.within
         self.cluster_sizes_, self.rows_outside_ = totals.sizes[:-1], float(totals.sizes[-1])
-        self.groups_told_, self.size_reach_ = totals.told[:-1], totals.reach[:-1]
+        self.groups_told_, self.size_reach_ = totals.groups_told[:-1], totals.reach[:-1]
         self.rows_told_ = totals.rows_told
 
     def fit(self, X: Any, y: None = None) -> Self:
@@ -277,7 +277,7 @@ class FittedWave(PrivateEstimator):
         """
         super().fit(X)
         if self.is_private:
-            warn_if_none_is_told(self.groups_told_, self.rows_told_)
+            warn_if_no_groups_told(self.groups_told_, self.rows_told_)
         return self
 
     def _labels(self) -> CellLabels:
@@ -326,7 +326,7 @@ def cluster_counts(
     *,
     size: int | None = None,
     are_peaks: bool,
-) -> Counted:
+) -> GroupCounts:
     """Add up the noisy rows of each cluster, and last of all cells in none.
 
     Parameters
@@ -353,7 +353,7 @@ def cluster_counts(
     known = bool(noisy.variance) and size is None
     total, in_all = (float(sums.sum()), _times(one, labels.size)) if known else (None, None)
     choices = _log_choices(cells, float(size or labels.size), are_peaks)
-    return Counted(sums, each, total, in_all, choices, are_sizes=True)
+    return GroupCounts(sums, each, total, in_all, choices, are_sizes=True)
 
 
 def _log_choices(cells: Integers, size: float, are_peaks: bool) -> Matrix:
@@ -366,7 +366,7 @@ def _log_choices(cells: Integers, size: float, are_peaks: bool) -> Matrix:
 
 
 def cluster_totals(
-    n_rows: int | None, rows_noise: NoiseSum | None, counted: Counted, exact: bool
+    n_rows: int | None, rows_noise: NoiseSum | None, counted: GroupCounts, exact: bool
 ) -> Totals:
     """Make one total of all counts, and sizes of clusters and the rest that add up to it.
 
@@ -387,26 +387,26 @@ def cluster_totals(
         return Totals(total, 0, counted.sizes, np.zeros(clear.size), clear, rows_told=True)
     totals = _with_total(n_rows, rows_noise, counted)
     if not any(noise.parts for noise in counted.noise):  # of points drawn anew from noisy cells
-        return replace(totals, told=totals.told & totals.rows_told)
+        return replace(totals, groups_told=totals.groups_told & totals.rows_told)
     return totals
 
 
-def _with_total(n_rows: int | None, rows_noise: NoiseSum | None, counted: Counted) -> Totals:
+def _with_total(n_rows: int | None, rows_noise: NoiseSum | None, counted: GroupCounts) -> Totals:
     if n_rows is None:  # the cells' own sum is the only one
         assert counted.total is not None  # cells of a full grid
         assert counted.total_noise is not None
-        totals = settle(max(1, round(counted.total)), None, counted)
+        totals = combine_counts(max(1, round(counted.total)), None, counted)
         return replace(totals, within=math.ceil(counted.total_noise.reach(0.025)))
     if counted.total is None:  # what is in no cluster is what is left over
         clusters = np.maximum(counted.sizes[:-1], 0)
         if rows_noise is None and clusters.sum() > n_rows:  # how many there are is public
             clusters *= n_rows / clusters.sum()
         in_all = max(n_rows, math.ceil(float(clusters.sum()) - 1e-9))
-        totals = settle(in_all, rows_noise, counted)
+        totals = combine_counts(in_all, rows_noise, counted)
         sizes = np.append(clusters, in_all - clusters.sum())
         within = 0 if rows_noise is None else math.ceil(rows_noise.reach(0.025))
         return replace(totals, n_rows=in_all, within=within, sizes=sizes)
-    return settle(n_rows, rows_noise, counted)
+    return combine_counts(n_rows, rows_noise, counted)
 
 
 def _times(noise: NoiseSum, count: int) -> NoiseSum:

@@ -15,9 +15,9 @@ from shoal.cluster.wave.selectors import SELECTORS
 from shoal.cluster.wave.settings import option_name
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid
-from shoal.estimator import read_promise, written_promise
+from shoal.estimator import promise_from_settings, promise_to_settings
 from shoal.privacy import guarantee_of
-from shoal.synopsis.folder import box_from
+from shoal.synopsis.folder import read_box
 
 __all__ = [
     "document",
@@ -60,7 +60,7 @@ def flat_settings(model: Any) -> dict[str, Any]:
     flat |= _flatten("selector", model.selector, _SELECTOR_NAMES)
     if not isinstance(model.cells, str):
         flat["cells"] = [int(m) for m in np.atleast_1d(model.cells)]
-    flat |= {name: value for name, value in written_promise(model).items() if name != "delta"}
+    flat |= {name: value for name, value in promise_to_settings(model).items() if name != "delta"}
     return dict(sorted(flat.items()))
 
 
@@ -186,9 +186,11 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
     tables
         As ``tables`` made them.
     """
-    box = box_from(document["domain"])
+    box = read_box(document["domain"])
     guarantee = guarantee_of(document["guarantee"])
-    model.set_params(**read_promise(grouped_settings(document["settings"]), box, guarantee))
+    model.set_params(
+        **promise_from_settings(grouped_settings(document["settings"]), box, guarantee)
+    )
     grid, cells = Grid(box, document["grid"]), tables[CELLS]
     transform = Transform(grid.shape, model.level, model.wavelet)
     dense = cells.num_rows == np.prod(transform.shape_out, dtype=object) and box.d <= 3

@@ -6,13 +6,13 @@ from types import ModuleType
 from typing import Any
 
 from shoal.engine.spark.files import uri_of
-from shoal.engine.spark.progress import watched
+from shoal.engine.spark.progress import report_progress
 from shoal.errors import NotInstalled, SessionStopped
 
-__all__ = ["opened_table", "spark_part"]
+__all__ = ["open_table", "session_module"]
 
 
-def spark_part() -> ModuleType:
+def session_module() -> ModuleType:
     """The module that calls Spark; without pyspark, words that say what to install."""
     try:
         from shoal.engine.spark import session
@@ -26,7 +26,7 @@ def spark_part() -> ModuleType:
 
 
 @contextmanager
-def opened_table(
+def open_table(
     path: str,
     master: str | None,
     settings: Mapping[str, str],
@@ -47,13 +47,13 @@ def opened_table(
     show
         Called with the tasks done, and of how many, while Spark works.
     """
-    part = spark_part()
+    part = session_module()
     try:
         session, is_own = part.active_session(), False
     except SessionStopped:
         session, is_own = part.spark_session(master, **settings), True
     try:
-        with watched(session, show):
+        with report_progress(session, show):
             yield part.read_table(session, uri_of(path))
     finally:
         if is_own:

@@ -11,37 +11,47 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.engine import people
-from shoal.engine.duckdb import coded, coded_schema
-from shoal.engine.mapped import made
+from shoal.engine.duckdb import coded_batch, coded_schema
+from shoal.engine.mapped import apply_kernel
 from shoal.engine.rows import Block, Mapper, kernel_at
 from shoal.engine.scratch import scratch
-from shoal.engine.screen import Screen, Sifted
-from shoal.engine.spark.tasks import Task, gathered, hushed
+from shoal.engine.screen import Screen, ScreenedBatch
+from shoal.engine.spark.tasks import Task, hide_error_text, merge_batches
 from shoal.errors import InvalidSetting
 
-__all__ = ["Appended", "Each", "Groups", "Keep", "Keyed", "Lots", "Made", "packed", "unpacked"]
+__all__ = [
+    "AppendColumns",
+    "CountGroups",
+    "DrawLots",
+    "KernelColumns",
+    "LimitRowsPerPerson",
+    "MapBlocks",
+    "WithOwners",
+    "pack_batches",
+    "unpack_batch",
+]
 
-Maker = Callable[[Sifted, int], pa.RecordBatch]
+Maker = Callable[[ScreenedBatch, int], pa.RecordBatch]
 
 
 @dataclass(frozen=True, eq=False)
-class Each:
+class MapBlocks:
     """What ``make`` makes of every block of a partition, given the block's number in it."""
 
-    sift: Screen | people.KeptRows
+    sift: Screen | people.LimitedRows
     make: Maker
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """One batch for each block."""
-        for number, batch in enumerate(gathered(batches)):
-            yield hushed(self._one, batch, number)
+        for number, batch in enumerate(merge_batches(batches)):
+            yield hide_error_text(self._one, batch, number)
 
     def _one(self, batch: pa.RecordBatch, number: int) -> pa.RecordBatch:
         return self.make(self.sift(batch), number)
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class KernelColumns:
     """The columns a kernel makes.
 
     A kernel that draws noise draws it from a stream named by partition, block and what the block
@@ -52,26 +62,26 @@ class Made:
     kernel: Mapper
     schema: pa.Schema
 
-    def __call__(self, sifted: Sifted, number: int) -> pa.RecordBatch:
+    def __call__(self, sifted: ScreenedBatch, number: int) -> pa.RecordBatch:
         """A line for each row of the block."""
         from shoal.engine.spark.session import partition_id  # on a worker, where Spark is
 
-        place = (partition_id(), number, content_of(sifted.block))
+        place = (partition_id(), number, block_digest(sifted.block))
         kernel = kernel_at(self.kernel, *place)
-        return made(kernel, self.schema.names, sifted.block).cast(self.schema)
+        return apply_kernel(kernel, self.schema.names, sifted.block).cast(self.schema)
 
 
 @dataclass(frozen=True, eq=False)
-class Appended:
+class AppendColumns:
     """Whole lines as they came, with the columns a kernel makes after their own."""
 
     screen: Screen
-    make: Made
+    make: KernelColumns
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """As many lines as came."""
-        for number, batch in enumerate(gathered(batches)):
-            yield hushed(self._one, batch, number)
+        for number, batch in enumerate(merge_batches(batches)):
+            yield hide_error_text(self._one, batch, number)
 
     def _one(self, batch: pa.RecordBatch, number: int) -> pa.RecordBatch:
         more = self.make(self.screen(batch.select(list(self.screen.columns))), number)
@@ -83,29 +93,29 @@ class Appended:
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class CountGroups:
     """How many rows of the block share each combination of these columns."""
 
     columns: Sequence[str]
     screen: Screen
 
-    def __call__(self, sifted: Sifted, number: int) -> pa.RecordBatch:
+    def __call__(self, sifted: ScreenedBatch, number: int) -> pa.RecordBatch:
         """A line for each combination: codes of categories, numbers, and ``n``."""
         schema = coded_schema(self.columns, self.screen)
-        block = pa.Table.from_batches([coded(sifted.block, self.columns, self.screen)])
+        block = pa.Table.from_batches([coded_batch(sifted.block, self.columns, self.screen)])
         groups = block.group_by(schema.names).aggregate([([], "count_all")])
         arrays = [groups[name].combine_chunks() for name in (*schema.names, "count_all")]
         return pa.record_batch(arrays, names=[*schema.names, "n"])
 
 
 @dataclass(frozen=True)
-class Lots:
+class DrawLots:
     """The ``n`` rows of the block that drew the smallest numbers, with these."""
 
     n: int
     seed: int
 
-    def __call__(self, sifted: Sifted, number: int) -> pa.RecordBatch:
+    def __call__(self, sifted: ScreenedBatch, number: int) -> pa.RecordBatch:
         """Lots first, then the rows' numbers."""
         from shoal.engine.spark.session import partition_id  # on a worker, where Spark is
 
@@ -118,18 +128,18 @@ class Lots:
 
 
 @dataclass(frozen=True, eq=False)
-class Keyed:
-    """Admitted rows and whose they are, laid out for `Keep`."""
+class WithOwners:
+    """Admitted rows and whose they are, laid out for `LimitRowsPerPerson`."""
 
     schema: pa.Schema
 
-    def __call__(self, sifted: Sifted, number: int) -> pa.RecordBatch:
+    def __call__(self, sifted: ScreenedBatch, number: int) -> pa.RecordBatch:
         """A line for each row."""
-        return people.keyed(self.schema, sifted)
+        return people.owned_rows(self.schema, sifted)
 
 
 @dataclass(frozen=True, eq=False)
-class Keep:
+class LimitRowsPerPerson:
     """Of a partition that holds all rows of each of its people: those that stay."""
 
     schema: pa.Schema
@@ -140,23 +150,23 @@ class Keep:
         """Chosen by the embedded engine's own hash and sort, so they are the same rows."""
         with scratch() as folder:
             path = folder / "kept.parquet"
-            hushed(self._keep, batches, path)
+            hide_error_text(self._keep, batches, path)
             with pq.ParquetFile(path, pre_buffer=False) as file:
                 yield from file.iter_batches()
 
     def _keep(self, batches: Iterable[pa.RecordBatch], path: Path) -> None:
-        same = (batch.cast(self.schema) for batch in gathered(batches))
-        people.keep(same, self.schema, self.limit, self.key, path)
+        same = (batch.cast(self.schema) for batch in merge_batches(batches))
+        people.limit_rows_per_person(same, self.schema, self.limit, self.key, path)
 
 
-def content_of(block: Block) -> str:
+def block_digest(block: Block) -> str:
     """A digest of a block's rows, in their order."""
     digest = hashlib.blake2b(block.numbers.tobytes(), digest_size=32)
     digest.update(block.codes.tobytes())
     return digest.hexdigest()
 
 
-def packed(task: Task) -> Task:
+def pack_batches(task: Task) -> Task:
     """The task with each of its batches as one value, which a driver can take one at a time."""
 
     def packing(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -169,7 +179,7 @@ def packed(task: Task) -> Task:
     return packing
 
 
-def unpacked(value: bytes | bytearray) -> pa.RecordBatch:
+def unpack_batch(value: bytes | bytearray) -> pa.RecordBatch:
     """A batch that was packed."""
     with pa.ipc.open_stream(bytes(value)) as reader:
         return reader.read_next_batch()

@@ -18,7 +18,7 @@ from shoal.errors import (
     UnreadableTable,
 )
 
-__all__ = ["check_alive", "guarded"]
+__all__ = ["check_session_runs", "translate_errors"]
 
 _LIBRARIES = ("pyspark", "py4j", "grpc", "pyarrow")
 _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
@@ -66,7 +66,7 @@ _SIGNS: dict[str, tuple[type[ShoalError], tuple[str, str]]] = {
 
 
 @contextmanager
-def guarded(what: str) -> Iterator[None]:
+def translate_errors(what: str) -> Iterator[None]:
     """Name what Spark raises, without Spark's own words: those may quote the rows it choked on.
 
     Parameters
@@ -75,48 +75,48 @@ def guarded(what: str) -> Iterator[None]:
         What was being done, for the message.
     """
     try:
-        with _unlogged():
+        with _quiet_loggers():
             yield
     except Exception as error:
-        if not _is_sparks(error):
+        if not _is_from_spark(error):
             raise
-        raise _named(error, what) from None
+        raise _shoal_error(error, what) from None
 
 
 @contextmanager
-def _unlogged() -> Iterator[None]:
+def _quiet_loggers() -> Iterator[None]:
     """Keep from standard error what pyspark logs of a failed query there: the cell it choked on."""
-    _watch_loggers()
-    _here.guarded += 1
+    _filter_loggers()
+    _here.depth += 1
     try:
         yield
     finally:
-        _here.guarded -= 1
+        _here.depth -= 1
 
 
-def _watch_loggers() -> None:
-    """Once in a process: have pyspark's loggers ask whether the thread that logs is guarded."""
+def _filter_loggers() -> None:
+    """Once in a process: have pyspark's loggers stay silent in `translate_errors`."""
     pyspark = sys.modules.get("pyspark.logger")  # only Spark's own frames bring it in
     with _lock:
-        if pyspark is not None and not _watched:
+        if pyspark is not None and not _filtered:
             for name in _LOGGERS:
                 logger = pyspark.PySparkLogger.getLogger(name)
-                logger.addFilter(lambda record: not _here.guarded)
-                _watched.append(name)
+                logger.addFilter(lambda record: not _here.depth)
+                _filtered.append(name)
 
 
 class _Here(threading.local):
-    """How many calls of this thread are guarded, one within the other."""
+    """How many `translate_errors` blocks this thread is in, one within the other."""
 
-    guarded = 0
+    depth = 0
 
 
 _here = _Here()
 _lock = threading.Lock()
-_watched: list[str] = []
+_filtered: list[str] = []
 
 
-def check_alive(frame: Any) -> None:
+def check_session_runs(frame: Any) -> None:
     """Refuse the frame of a session that was stopped, before anything is asked of it."""
     session = frame.sparkSession
     stopped = getattr(session, "is_stopped", None)  # with Spark Connect; else ask the JVM
@@ -127,11 +127,11 @@ def check_alive(frame: Any) -> None:
         raise SessionStopped(*_STOPPED)
 
 
-def _is_sparks(error: Exception) -> bool:
+def _is_from_spark(error: Exception) -> bool:
     return any(kind.__module__.split(".")[0] in _LIBRARIES for kind in type(error).__mro__)
 
 
-def _named(error: Exception, what: str) -> Exception:
+def _shoal_error(error: Exception, what: str) -> Exception:
     message = str(error)
     lacking = _NO_MODULE.search(message)
     if lacking:

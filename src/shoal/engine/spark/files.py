@@ -10,16 +10,16 @@ from urllib.parse import unquote
 
 from pyarrow import ArrowException, fs
 
-from shoal.engine.spark.failures import guarded
+from shoal.engine.spark.failures import translate_errors
 from shoal.errors import CannotWrite
 
 __all__ = [
     "Files",
-    "beside",
+    "check_no_pattern",
     "digest_of",
     "files_of",
-    "refuse_pattern",
-    "same_place",
+    "hidden_name_beside",
+    "is_at_or_below",
     "uri_of",
 ]
 
@@ -60,7 +60,7 @@ def uri_of(path: str) -> str:
     return path if "://" in path or path.startswith("file:") else f"file://{os.path.abspath(path)}"
 
 
-def same_place(file: str, uri: str) -> bool:
+def is_at_or_below(file: str, uri: str) -> bool:
     """Whether a file that Spark reads is at this place, or below it.
 
     In doubt it is: a cluster's name may be left out, its port too, and a folder of this machine
@@ -75,18 +75,18 @@ def same_place(file: str, uri: str) -> bool:
 
     Examples
     --------
-    >>> same_place("hdfs://names:8020/my%20rows/part-0", "hdfs:///my rows")
+    >>> is_at_or_below("hdfs://names:8020/my%20rows/part-0", "hdfs:///my rows")
     True
     """
     return any(_within(_parts(name), _parts(uri)) for name in (file, unquote(file)))
 
 
-def refuse_pattern(uri: str) -> None:
+def check_no_pattern(uri: str) -> None:
     """Refuse to write where Spark would read a pattern instead of a name.
 
     Examples
     --------
-    >>> refuse_pattern("hdfs:///data/released.parquet")
+    >>> check_no_pattern("hdfs:///data/released.parquet")
     """
     if any(mark in uri for mark in "*?[]{}\\"):
         raise CannotWrite(
@@ -95,7 +95,7 @@ def refuse_pattern(uri: str) -> None:
         )
 
 
-def beside(uri: str) -> str:
+def hidden_name_beside(uri: str) -> str:
     """A hidden name that nothing has yet, in the same folder."""
     folder, slash, _ = uri.rstrip("/").rpartition("/")
     return f"{folder}{slash}.shoal-{token_hex(8)}"
@@ -104,7 +104,7 @@ def beside(uri: str) -> str:
 def digest_of(session: Any, uri: str) -> str:
     """A hash of the hashes of a folder's files, one line each, in their order."""
     files = session.read.format("binaryFile").load(uri)
-    with guarded("hashing what was written"):
+    with translate_errors("hashing what was written"):
         hashes = files.selectExpr("sha2(content, 256) AS hash").toArrow()["hash"].to_pylist()
     return hashlib.sha256("".join(f"{one}\n" for one in sorted(hashes)).encode()).hexdigest()
 
@@ -152,18 +152,18 @@ class _Hadoop:
         self._java = session._jvm.org.apache.hadoop.fs
 
     def exists(self, uri: str) -> bool:
-        with guarded("looking for files"):
+        with translate_errors("looking for files"):
             system, path = self._at(uri)
             return bool(system.exists(path))
 
     def make_private(self, uri: str) -> None:
-        with guarded("making a folder"):
+        with translate_errors("making a folder"):
             system, path = self._at(uri)
             system.mkdirs(path)
             system.setPermission(path, self._java.permission.FsPermission("700"))
 
     def write(self, uri: str, text: str, private: bool = False) -> None:
-        with guarded("writing a file"):
+        with translate_errors("writing a file"):
             system, path = self._at(uri)
             stream = system.create(path, True)
             try:
@@ -174,7 +174,7 @@ class _Hadoop:
                 stream.close()
 
     def rename(self, old: str, new: str) -> None:
-        with guarded("renaming files"):
+        with translate_errors("renaming files"):
             self.delete(new)
             system, path = self._at(new)
             system.mkdirs(path.getParent())
@@ -182,17 +182,17 @@ class _Hadoop:
                 raise CannotWrite("A file could not get its name.", "Check who may write there.")
 
     def delete(self, uri: str) -> None:
-        with guarded("removing files"):
+        with translate_errors("removing files"):
             system, path = self._at(uri)
             system.delete(path, True)
 
     def upload(self, folder: Path, uri: str) -> None:
-        with guarded("copying files"):
+        with translate_errors("copying files"):
             system, path = self._at(uri)
             system.copyFromLocalFile(False, True, self._java.Path(uri_of(str(folder))), path)
 
     def download(self, uri: str, folder: Path) -> None:
-        with guarded("copying files"):
+        with translate_errors("copying files"):
             system, path = self._at(uri)
             system.copyToLocalFile(False, path, self._java.Path(uri_of(str(folder))), True)
 
@@ -205,17 +205,17 @@ class _Arrow:
     """What Arrow can reach from here: local files, and all there is for Connect."""
 
     def exists(self, uri: str) -> bool:
-        system, path = _reached(uri)
+        system, path = _arrow_filesystem(uri)
         return bool(system.get_file_info(path).type != fs.FileType.NotFound)
 
     def make_private(self, uri: str) -> None:
-        system, path = _reached(uri)
+        system, path = _arrow_filesystem(uri)
         system.create_dir(path, recursive=True)
         if isinstance(system, fs.LocalFileSystem):
             os.chmod(path, 0o700)
 
     def write(self, uri: str, text: str, private: bool = False) -> None:
-        system, path = _reached(uri)
+        system, path = _arrow_filesystem(uri)
         if private and not isinstance(system, fs.LocalFileSystem):
             raise CannotWrite(
                 "A page for its holder alone came, to a place where that cannot be promised.",
@@ -228,11 +228,11 @@ class _Arrow:
 
     def rename(self, old: str, new: str) -> None:
         self.delete(new)
-        system, path = _reached(new)
-        system.move(_reached(old)[1], path)
+        system, path = _arrow_filesystem(new)
+        system.move(_arrow_filesystem(old)[1], path)
 
     def delete(self, uri: str) -> None:
-        system, path = _reached(uri)
+        system, path = _arrow_filesystem(uri)
         kind = system.get_file_info(path).type
         if kind == fs.FileType.Directory:
             system.delete_dir(path)
@@ -240,12 +240,12 @@ class _Arrow:
             system.delete_file(path)
 
     def upload(self, folder: Path, uri: str) -> None:
-        system, path = _reached(uri)
+        system, path = _arrow_filesystem(uri)
         system.create_dir(path, recursive=True)
         fs.copy_files(str(folder), path, fs.LocalFileSystem(), system)
 
     def download(self, uri: str, folder: Path) -> None:
-        system, path = _reached(uri)
+        system, path = _arrow_filesystem(uri)
         folder.mkdir()
         fs.copy_files(path, str(folder), system, fs.LocalFileSystem())
 
@@ -265,7 +265,7 @@ def _within(inner: tuple[str, str, str], outer: tuple[str, str, str]) -> bool:
     return f"{real(path)}/".startswith(f"{real(its_path).rstrip('/')}/")
 
 
-def _reached(uri: str) -> tuple[Any, str]:
+def _arrow_filesystem(uri: str) -> tuple[Any, str]:
     if uri.startswith("file:"):  # as it stands: in a name of Hadoop's nothing is encoded
         return fs.LocalFileSystem(), _parts(uri)[2]
     try:

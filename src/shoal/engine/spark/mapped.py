@@ -8,14 +8,20 @@ from typing import Any
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.engine.mapped import check_names, columns_of, made
-from shoal.engine.people import KeptRows
+from shoal.engine.mapped import apply_kernel, check_names, columns_of
+from shoal.engine.people import LimitedRows
 from shoal.engine.rows import Block, Drawing, Mapper, kernel_at
 from shoal.engine.screen import Screen
-from shoal.engine.spark.blocks import Appended, Each, Made, packed, unpacked
-from shoal.engine.spark.failures import guarded
-from shoal.engine.spark.schema import ddl, sparks_own, wider
-from shoal.engine.spark.tasks import gathered, over
+from shoal.engine.spark.blocks import (
+    AppendColumns,
+    KernelColumns,
+    MapBlocks,
+    pack_batches,
+    unpack_batch,
+)
+from shoal.engine.spark.failures import translate_errors
+from shoal.engine.spark.schema import ddl_of, nearest_spark_schema, widened_schema
+from shoal.engine.spark.tasks import map_partitions, merge_batches
 from shoal.errors import CannotWrite, ConflictingSettings, DuplicateColumn, setting
 from shoal.randomness import NoiseStream, TaskNoise
 
@@ -38,7 +44,7 @@ class SparkMapped:
         Draws a place for each line, if lines are to come out in random order.
     """
 
-    admitted: Callable[[], tuple[Any, Screen | KeptRows]]
+    admitted: Callable[[], tuple[Any, Screen | LimitedRows]]
     kernel: Mapper
     names: tuple[str, ...]
     empty: Block
@@ -83,22 +89,24 @@ class SparkMapped:
                 f"The frame has a column {twice[0]!r} already.", "Rename it, or leave it out."
             )
         schema = self._schema(self.kernel, self.names)
-        task = Appended(sift, Made(self.kernel, schema))
-        return over(frame, frame.columns, task, wider(frame, schema))
+        task = AppendColumns(sift, KernelColumns(self.kernel, schema))
+        return map_partitions(frame, frame.columns, task, widened_schema(frame, schema))
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Bring it to this machine, a batch at a time."""
         schema = self._schema(self.kernel, self.names)
         yield pa.RecordBatch.from_pylist([], schema)
-        with guarded("making a table of the rows"):
+        with translate_errors("making a table of the rows"):
             if self.order is None:
                 frame, sift = self.admitted()
-                task = packed(Each(sift, Made(self.kernel, schema)))
-                lines = over(frame, sift.columns, task, "batch binary")
+                task = pack_batches(MapBlocks(sift, KernelColumns(self.kernel, schema)))
+                lines = map_partitions(frame, sift.columns, task, "batch binary")
             else:
-                lines = over(self.frame(), self.names, packed(gathered), "batch binary")
+                lines = map_partitions(
+                    self.frame(), self.names, pack_batches(merge_batches), "batch binary"
+                )
             for line in lines.toLocalIterator():
-                yield unpacked(line[0]).cast(schema)
+                yield unpack_batch(line[0]).cast(schema)
 
     def write(self, path: str | Path, overwrite: bool = False) -> Any:
         """Have Spark write it: a folder of files, at any path that Spark can reach.
@@ -118,7 +126,7 @@ class SparkMapped:
             )
         lines = self.frame() if self.order is not None else self._lines(self.kernel, self.names)
         writer = lines.write.mode("overwrite" if overwrite else "error")
-        with guarded("writing a table"):
+        with translate_errors("writing a table"):
             if kind == ".parquet":
                 writer.parquet(str(path))
             else:
@@ -129,10 +137,12 @@ class SparkMapped:
     def _lines(self, kernel: Mapper, names: tuple[str, ...]) -> Any:
         schema = self._schema(kernel, names)
         frame, sift = self.admitted()
-        return over(frame, sift.columns, Each(sift, Made(kernel, schema)), ddl(schema))
+        return map_partitions(
+            frame, sift.columns, MapBlocks(sift, KernelColumns(kernel, schema)), ddl_of(schema)
+        )
 
     def _schema(self, kernel: Mapper, names: tuple[str, ...]) -> pa.Schema:
-        return sparks_own(made(kernel_at(kernel), names, self.empty).schema)
+        return nearest_spark_schema(apply_kernel(kernel_at(kernel), names, self.empty).schema)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +166,7 @@ class _Ordered:
 def _checkpointed(lines: Any) -> Any:
     """Computed now, and never again: where lines are drawn, another time would draw others."""
     session = lines.sparkSession
-    with guarded("keeping what was drawn"):
+    with translate_errors("keeping what was drawn"):
         if _checkpoint_folder(session) is not None:
             return lines.checkpoint(eager=True)
         return lines.localCheckpoint(eager=True)

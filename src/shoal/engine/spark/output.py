@@ -7,11 +7,11 @@ from typing import Any
 
 from shoal.engine.spark.files import (
     Files,
-    beside,
+    check_no_pattern,
     digest_of,
     files_of,
-    refuse_pattern,
-    same_place,
+    hidden_name_beside,
+    is_at_or_below,
     uri_of,
 )
 from shoal.errors import AlreadyExists, InvalidSetting
@@ -75,8 +75,8 @@ def folder_output(frame: Any, path: str, sidecar: str, overwrite: bool) -> Itera
         Whether what is there may be replaced.
     """
     session, uri = frame.sparkSession, uri_of(path)
-    refuse_pattern(uri)
-    if any(same_place(file, uri) for file in frame.inputFiles()):
+    check_no_pattern(uri)
+    if any(is_at_or_below(file, uri) for file in frame.inputFiles()):
         raise InvalidSetting(
             "The reports would replace the table itself.", "Write them to another place."
         )
@@ -84,7 +84,7 @@ def folder_output(frame: Any, path: str, sidecar: str, overwrite: bool) -> Itera
     taken = [place for place in (uri, f"{uri}{sidecar}") if files.exists(place)]
     if taken and not overwrite:
         raise AlreadyExists(f"{taken[0]} exists already.", "Choose another name, or overwrite it.")
-    folder = beside(uri)
+    folder = hidden_name_beside(uri)
     ending = next(kind for kind in _FORMATS if uri.endswith(kind))
     try:
         files.make_private(folder)

@@ -5,36 +5,36 @@ from contextlib import contextmanager, suppress
 from threading import Event, Thread
 from typing import Any
 
-__all__ = ["watched"]
+__all__ = ["report_progress"]
 
-Tell = Callable[[int, int], None]
+Report = Callable[[int, int], None]
 _SECONDS = 0.25
 
 
 @contextmanager
-def watched(session: Any, tell: Tell) -> Iterator[None]:
+def report_progress(session: Any, report: Report) -> Iterator[None]:
     """While the block lasts, tell how many tasks are done, of how many.
 
     Parameters
     ----------
     session
         Classic, or of Spark Connect.
-    tell
+    report
         Called with both numbers, from another thread, while stages are under way.
     """
-    watch = _polled if hasattr(session, "_jsc") else _connected
-    with watch(session, tell):
+    watch = _poll_tracker if hasattr(session, "_jsc") else _handle_connect
+    with watch(session, report):
         yield
 
 
 @contextmanager
-def _polled(session: Any, tell: Tell) -> Iterator[None]:
+def _poll_tracker(session: Any, report: Report) -> Iterator[None]:
     tracker, ended = session.sparkContext.statusTracker(), Event()
 
     def poll() -> None:
         with suppress(Exception):  # the session may end first; a bar that stands still is no harm
             while not ended.wait(_SECONDS):
-                _tell_of(tracker, tell)
+                _report_stages(tracker, report)
 
     thread = Thread(target=poll, daemon=True)
     thread.start()
@@ -46,11 +46,11 @@ def _polled(session: Any, tell: Tell) -> Iterator[None]:
 
 
 @contextmanager
-def _connected(session: Any, tell: Tell) -> Iterator[None]:
+def _handle_connect(session: Any, report: Report) -> Iterator[None]:
     def handle(stages: Any, **_: Any) -> None:
         running = list(stages or ())
         if running:
-            tell(
+            report(
                 sum(one.num_completed_tasks for one in running),
                 sum(one.num_tasks for one in running),
             )
@@ -62,8 +62,8 @@ def _connected(session: Any, tell: Tell) -> Iterator[None]:
         session.removeProgressHandler(handle)
 
 
-def _tell_of(tracker: Any, tell: Tell) -> None:
+def _report_stages(tracker: Any, report: Report) -> None:
     stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
     known = [stage for stage in stages if stage is not None]
     if known:
-        tell(sum(one.numCompletedTasks for one in known), sum(one.numTasks for one in known))
+        report(sum(one.numCompletedTasks for one in known), sum(one.numTasks for one in known))

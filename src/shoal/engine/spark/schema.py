@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from shoal.errors import InvalidSetting
 
-__all__ = ["ddl", "empty_batch", "quoted", "sparks_own", "wider"]
+__all__ = ["ddl_of", "empty_batch", "nearest_spark_schema", "quote_name", "widened_schema"]
 
 _KINDS = {
     "tinyint": pa.int8(),
@@ -30,12 +30,12 @@ _IN_JSON = {"tinyint": "byte", "smallint": "short", "int": "integer", "bigint": 
 _SIGNED = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64()}
 
 
-def quoted(name: str) -> str:
+def quote_name(name: str) -> str:
     """A column's name as Spark's SQL takes it, whatever it holds.
 
     Examples
     --------
-    >>> quoted("a.b`c")
+    >>> quote_name("a.b`c")
     '`a.b``c`'
     """
     return "`" + name.replace("`", "``") + "`"
@@ -47,7 +47,7 @@ def empty_batch(frame: Any, columns: Sequence[str]) -> pa.RecordBatch:
     return pa.record_batch([pa.array([], _arrow(kinds[n])) for n in columns], names=list(columns))
 
 
-def sparks_own(schema: pa.Schema) -> pa.Schema:
+def nearest_spark_schema(schema: pa.Schema) -> pa.Schema:
     """The nearest schema that Spark has: its whole numbers have a sign."""
     kinds = [_SIGNED.get(kind, kind) for kind in schema.types]
     odd = sorted({str(kind) for kind in kinds if kind not in _NAMES})
@@ -59,18 +59,18 @@ def sparks_own(schema: pa.Schema) -> pa.Schema:
     return pa.schema(list(zip(schema.names, kinds, strict=True)))
 
 
-def ddl(schema: pa.Schema) -> str:
+def ddl_of(schema: pa.Schema) -> str:
     """A schema in Spark's words.
 
     Examples
     --------
-    >>> ddl(pa.schema([("age", pa.float64()), ("n", pa.int64())]))
+    >>> ddl_of(pa.schema([("age", pa.float64()), ("n", pa.int64())]))
     '`age` double, `n` bigint'
     """
-    return ", ".join(f"{quoted(field.name)} {_NAMES[field.type]}" for field in schema)
+    return ", ".join(f"{quote_name(field.name)} {_NAMES[field.type]}" for field in schema)
 
 
-def wider(frame: Any, schema: pa.Schema) -> Any:
+def widened_schema(frame: Any, schema: pa.Schema) -> Any:
     """The Spark schema of a frame with these columns after its own."""
     structure = copy.deepcopy(frame.schema)  # ``add`` changes what it is called on
     for field in schema:

@@ -20,7 +20,7 @@ from pyspark.ml.functions import array_to_vector
 from pyspark.sql import SparkSession
 from pyspark.sql.functions import col
 
-from shoal.engine.spark.failures import guarded
+from shoal.engine.spark.failures import translate_errors
 from shoal.engine.spark.rows import SparkRows
 from shoal.errors import NotInstalled, SessionStopped, UnreadableTable
 
@@ -60,7 +60,7 @@ def spark_session(master: str | None = None, **settings: str) -> SparkSession:
     else:
         check_java()
         builder = builder if master is None else builder.master(master)
-    with guarded("starting a session"):
+    with translate_errors("starting a session"):
         session = builder.getOrCreate()
         if running is None and hasattr(session, "_jsc"):  # a session of ours, and no server's
             session.sparkContext.pythonExec = _python_of(session.sparkContext)
@@ -99,7 +99,7 @@ def read_table(session: SparkSession, path: str) -> Any:
         By which session; a file, a folder or a pattern whose name says its format.
     """
     name = path.rstrip("/*")
-    with guarded("opening a table"):
+    with translate_errors("opening a table"):
         if name.endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz")):
             mark = "\t" if ".tsv" in name else ","
             return session.read.csv(path, header=True, sep=mark, mode="FAILFAST", escape='"')
@@ -128,7 +128,7 @@ def mllib_centers(points: Matrix, weights: NDArray[np.float64], k: int, seed: in
     points, weights, k, seed
         Released points, what each weighs, how many centres; of the first run.
     """
-    with guarded("clustering"):
+    with translate_errors("clustering"):
         frame = _weighted(active_session(), points, weights).persist()
         try:
             fits = [_fitted(frame, k, seed + run) for run in range(_SEEDS)]

@@ -11,26 +11,26 @@ import pyarrow as pa
 
 from shoal.data.source import picked, unique
 from shoal.domain import Box, Schema
-from shoal.engine.duckdb import COUNTED, OWNER, plain_names, plainly_named
+from shoal.engine.duckdb import COUNTED, OWNER, plain_names, with_plain_names
 from shoal.engine.entry import is_spark_frame
 from shoal.engine.rows import Terms
 from shoal.engine.screen import Screen
-from shoal.engine.spark.failures import check_alive, guarded
+from shoal.engine.spark.failures import check_session_runs, translate_errors
 from shoal.engine.spark.files import digest_of, files_of, uri_of
 from shoal.engine.spark.output import FolderOutput, folder_output
 from shoal.engine.spark.rows import SparkRows
-from shoal.engine.spark.schema import ddl, empty_batch, quoted
-from shoal.engine.spark.tasks import gathered, hushed, over
+from shoal.engine.spark.schema import ddl_of, empty_batch, quote_name
+from shoal.engine.spark.tasks import hide_error_text, map_partitions, merge_batches
 from shoal.engine.table import BlockTask
 from shoal.errors import InvalidSetting, TooLarge
 
 __all__ = [
     "COLLECT_LIMIT",
-    "Each",
+    "MapBatches",
     "PersistedFrame",
     "SparkTable",
-    "persisting",
-    "too_many",
+    "persist",
+    "too_many_error",
 ]
 
 COLLECT_LIMIT = 20_000_000  # combinations that come to the driver
@@ -49,7 +49,7 @@ class PersistedFrame:
     @cached_property
     def lines(self) -> int:
         """How many lines it has."""
-        with guarded("counting combinations"):
+        with translate_errors("counting combinations"):
             return int(self.frame.count())
 
     def each(self, columns: Sequence[str]) -> pa.Table:
@@ -58,7 +58,7 @@ class PersistedFrame:
         # A bit for each column that is left out, the first column's being the highest.
         alone = [(1 << len(columns)) - 1 - (1 << at) for at in reversed(range(len(columns)))]
         which = " ".join(f"WHEN {mask} THEN {at}" for at, mask in enumerate(alone))
-        with guarded("counting values"), _named_view(self.frame) as name:
+        with translate_errors("counting values"), _named_view(self.frame) as name:
             sql = (
                 f"SELECT CASE grouping_id() {which} END AS which, {', '.join(columns)}, "
                 f"sum(n) AS n FROM {name} GROUP BY GROUPING SETS ({sets})"
@@ -67,7 +67,7 @@ class PersistedFrame:
 
     def table(self) -> pa.Table:
         """Bring it here."""
-        with guarded("bringing counts to the driver"):
+        with translate_errors("bringing counts to the driver"):
             return self.frame.toArrow()
 
 
@@ -88,7 +88,7 @@ class SparkTable:
                 f"A {type(frame).__name__} came where a Spark DataFrame belongs.",
                 "Pass other tables as they are.",
             )
-        check_alive(frame)
+        check_session_runs(frame)
         self.frame, self.collect_limit = frame, collect_limit
         self.names = unique(frame.columns)
         self._kinds = dict(frame.dtypes)
@@ -106,7 +106,7 @@ class SparkTable:
         Spark itself hands times to the driver in one zone and to tasks in another, and takes
         ``a`` for ``A`` if a column's collation says so.
         """
-        kind, written = self._kinds[name], quoted(name)
+        kind, written = self._kinds[name], quote_name(name)
         if kind == "timestamp":
             return f"CAST({written} AS TIMESTAMP_NTZ)"
         return f"CAST({written} AS STRING)" if kind.startswith("string ") else written
@@ -122,8 +122,8 @@ class SparkTable:
             return self.frame.selectExpr(*(named or ["1 AS none"]))
         schema = self.frame.selectExpr(*named, f"CAST(NULL AS STRING) AS {OWNER}").schema
         wanted = list(dict.fromkeys([*columns, owner]))
-        plainly_named(empty_batch(self.frame, wanted), columns, owner)  # refused here, not there
-        kernel = partial(plainly_named, columns=columns, owner=owner)
+        with_plain_names(empty_batch(self.frame, wanted), columns, owner)  # refused here, not there
+        kernel = partial(with_plain_names, columns=columns, owner=owner)
         return self.mapped(kernel, wanted, schema, counted=columns)
 
     def mapped(
@@ -134,13 +134,13 @@ class SparkTable:
         Those ``counted`` come as they are counted, others as they are.
         """
         # Under plain names: Spark would take a dot in one for a field of a structure.
-        cells = [self.cell(name) if name in counted else quoted(name) for name in columns]
+        cells = [self.cell(name) if name in counted else quote_name(name) for name in columns]
         plain = self.frame.selectExpr(*(f"{cell} AS c{i}" for i, cell in enumerate(cells)))
-        return plain.mapInArrow(Each(kernel, tuple(columns)), schema)
+        return plain.mapInArrow(MapBatches(kernel, tuple(columns)), schema)
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
         """What ``sql`` makes of ``rows``, whose columns are c0, c1, ... in this order."""
-        with guarded("counting rows"), _named_view(self.view(columns, owner)) as name:
+        with translate_errors("counting rows"), _named_view(self.view(columns, owner)) as name:
             return self.session.sql(f"WITH rows AS (SELECT * FROM {name}) {sql}").toArrow()
 
     @contextmanager
@@ -150,17 +150,17 @@ class SparkTable:
         The rows are read once, here.
         """
         cells = ", ".join(plain_names(columns, owner))
-        with guarded("counting rows"), _named_view(self.view(columns, owner)) as name:
+        with translate_errors("counting rows"), _named_view(self.view(columns, owner)) as name:
             counted = f"SELECT {cells}, {COUNTED} GROUP BY ALL"
             groups = self.session.sql(f"WITH rows AS (SELECT * FROM {name}) {counted}")
-            with persisting(groups) as lines:
+            with persist(groups) as lines:
                 yield lines
 
     def counts(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
         """The distinct combinations with their rows, ``n``, on this machine."""
         with self.grouped(columns, owner) as combinations:
             if combinations.lines > self.collect_limit:
-                raise too_many(
+                raise too_many_error(
                     combinations.lines, self.collect_limit, "They are needed all at once"
                 )
             return combinations.table()
@@ -191,7 +191,7 @@ class SparkTable:
     def select(self, columns: Sequence[str], whole: bool = False) -> Any:
         """A frame of these columns; ``whole``: read as whole numbers, null where they are none."""
         picked(self.names, columns)
-        names = [quoted(name) for name in columns]
+        names = [quote_name(name) for name in columns]
         cells = [f"try_cast({name} AS BIGINT) AS {name}" for name in names] if whole else names
         return self.frame.selectExpr(*cells)
 
@@ -201,8 +201,8 @@ class SparkTable:
 
     def sample(self, columns: Sequence[str], n: int, seed: int) -> pa.Table:
         """At most ``n`` rows of these columns, drawn at random, on this machine."""
-        plain = [f"{quoted(name)} AS c{i}" for i, name in enumerate(columns)]
-        with guarded("drawing a sample"):
+        plain = [f"{quote_name(name)} AS c{i}" for i, name in enumerate(columns)]
+        with translate_errors("drawing a sample"):
             lots = self.frame.selectExpr(*plain, f"rand({seed % 2**63}) AS lot").sort("lot")
             return lots.limit(n).drop("lot").toArrow().rename_columns(list(columns))
 
@@ -210,9 +210,9 @@ class SparkTable:
     def added_up(self, task: BlockTask, schema: pa.Schema) -> Iterator["SparkTable"]:
         """What a task makes of blocks of all columns, equal lines added up by the last column."""
         *keys, n = schema.names
-        with guarded("adding up what tasks made"):
-            lines = over(self.frame, self.names, _OverBlocks(task), ddl(schema))
-            with persisting(lines.groupBy(*keys).sum(n).toDF(*schema.names)) as sums:
+        with translate_errors("adding up what tasks made"):
+            lines = map_partitions(self.frame, self.names, _MapBlocks(task), ddl_of(schema))
+            with persist(lines.groupBy(*keys).sum(n).toDF(*schema.names)) as sums:
                 yield SparkTable(sums.frame)
 
     def text_at(self, path: str) -> str | None:
@@ -220,7 +220,7 @@ class SparkTable:
         uri = uri_of(path)
         if not files_of(self.session).exists(uri):
             return None
-        with guarded("reading a text"):
+        with translate_errors("reading a text"):
             lines = self.session.read.text(uri, wholetext=True).toArrow()["value"].to_pylist()
         return "".join(lines)  # none, if it is empty
 
@@ -235,7 +235,7 @@ class SparkTable:
         return folder_output(self.frame, path, sidecar, overwrite)
 
 
-def too_many(lines: int, limit: int, why: str) -> TooLarge:
+def too_many_error(lines: int, limit: int, why: str) -> TooLarge:
     """The error that says how many combinations there are, and how many may come."""
     return TooLarge(
         f"The table has {lines:,} distinct combinations, and {limit:,} may come to the driver. "
@@ -247,7 +247,7 @@ def too_many(lines: int, limit: int, why: str) -> TooLarge:
 
 
 @dataclass(frozen=True, eq=False)
-class Each:
+class MapBatches:
     """Runs a kernel over the batches of a partition; what libraries say of rows stays unsaid."""
 
     kernel: Kernel
@@ -257,24 +257,24 @@ class Each:
         """What the kernel makes of each batch."""
         for batch in batches:
             named = batch.rename_columns(self.names) if self.names else batch
-            yield hushed(self.kernel, named)
+            yield hide_error_text(self.kernel, named)
 
 
 @dataclass(frozen=True, eq=False)
-class _OverBlocks:
+class _MapBlocks:
     """Runs a task over whole blocks of a partition; errors of libraries lose their words."""
 
     task: BlockTask
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
         """What the task makes of them."""
-        made = iter(self.task(gathered(batches)))
-        while (batch := hushed(next, made, None)) is not None:
+        made = iter(self.task(merge_batches(batches)))
+        while (batch := hide_error_text(next, made, None)) is not None:
             yield batch
 
 
 @contextmanager
-def persisting(frame: Any) -> Iterator[PersistedFrame]:
+def persist(frame: Any) -> Iterator[PersistedFrame]:
     """Have Spark keep a frame while the block lasts, in memory or on disk."""
     frame = frame.persist()
     try:

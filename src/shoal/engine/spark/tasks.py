@@ -15,35 +15,34 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.domain import Partition
-from shoal.engine.checks import add_checked, integers_of
-from shoal.engine.counting import CellsOf, SparseTotal
+from shoal.engine.counting import CellKeys, SparseTotal
 from shoal.engine.local import BLOCK_ROWS
-from shoal.engine.people import KeptRows
-from shoal.engine.rows import Block, Integers, Kernel, Tally
+from shoal.engine.people import LimitedRows
+from shoal.engine.rows import Block, Integers, Kernel, Tally, add_checked, integers_of
 from shoal.engine.screen import Screen
-from shoal.engine.spark.failures import guarded
-from shoal.engine.spark.schema import quoted
+from shoal.engine.spark.failures import translate_errors
+from shoal.engine.spark.schema import quote_name
 from shoal.errors import ShoalError
 
 __all__ = [
     "PROBLEM",
+    "Aggregation",
     "CountCells",
-    "Nothing",
+    "ErrorTexts",
     "Pairs",
-    "Pass",
-    "Problems",
-    "SumUp",
+    "PassTask",
+    "SumKernel",
+    "TallyOnly",
     "Task",
     "Totals",
-    "Work",
-    "gathered",
-    "hushed",
-    "over",
+    "hide_error_text",
+    "map_partitions",
+    "merge_batches",
     "tally_pairs",
 ]
 
 Pairs = tuple[Integers, Integers]
-_COUNTED = ("read", "kept", "nonfinite", "outside", "nobody")  # at -1, -2, ...
+_COUNTED = ("read", "admitted", "nonfinite", "outside", "nobody")  # at -1, -2, ...
 PROBLEM = -1 - len(_COUNTED)  # tasks that met what shoal refuses
 _COLUMNS = PROBLEM - 1  # from here down: columns with odd values
 
@@ -83,17 +82,19 @@ class Totals:
         order = np.argsort(keys)
         self._keys, self._values = keys[order], values[order]
         self._first = int(np.searchsorted(self._keys, 0))
-        self._told = dict(zip(keys[keys < 0].tolist(), values[keys < 0].tolist(), strict=True))
+        self._below_zero = dict(
+            zip(keys[keys < 0].tolist(), values[keys < 0].tolist(), strict=True)
+        )
 
     @property
     def problem(self) -> bool:
         """Whether a task met what shoal refuses."""
-        return PROBLEM in self._told
+        return PROBLEM in self._below_zero
 
     def tally(self, columns: Sequence[str]) -> Tally:
         """Of all partitions."""
-        counted = {name: self._told.get(-1 - i, 0) for i, name in enumerate(_COUNTED)}
-        odd = [self._told.get(_COLUMNS - i, 0) > 0 for i in range(2 * len(columns))]
+        counted = {name: self._below_zero.get(-1 - i, 0) for i, name in enumerate(_COUNTED)}
+        odd = [self._below_zero.get(_COLUMNS - i, 0) > 0 for i in range(2 * len(columns))]
         nonfinite = frozenset(name for name, is_odd in zip(columns, odd, strict=False) if is_odd)
         outside = zip(columns, odd[len(columns) :], strict=True)
         beyond = frozenset(name for name, is_odd in outside if is_odd)
@@ -111,7 +112,7 @@ class Totals:
         return total
 
 
-class Adding(Protocol):
+class PartitionTotals(Protocol):
     """Totals of one partition."""
 
     def add(self, block: Block) -> None:
@@ -121,18 +122,18 @@ class Adding(Protocol):
         """Places from 0 up, and the amount at each that is not 0."""
 
 
-class Work(Protocol):
+class Aggregation(Protocol):
     """What a pass adds up; it travels to the workers."""
 
-    def begin(self) -> Adding:
+    def begin(self) -> PartitionTotals:
         """Totals of no rows."""
 
 
 @dataclass(frozen=True)
-class Nothing:
+class TallyOnly:
     """Only the tally of what was read."""
 
-    def begin(self) -> "Nothing":
+    def begin(self) -> "TallyOnly":
         """Itself: there is nothing to remember."""
         return self
 
@@ -145,7 +146,7 @@ class Nothing:
 
 
 @dataclass(frozen=True, eq=False)
-class SumUp:
+class SumKernel:
     """A kernel's arrays, one after the other."""
 
     kernel: Kernel
@@ -176,7 +177,7 @@ class CountCells:
 
     partition: Partition
 
-    def begin(self) -> Adding:
+    def begin(self) -> PartitionTotals:
         """An array of all cells, or of those that have rows if that would be too large."""
         few = self.partition.size <= _DENSE
         return _Dense(self.partition) if few else _Sparse(self.partition)
@@ -184,7 +185,7 @@ class CountCells:
 
 class _Dense:
     def __init__(self, partition: Partition) -> None:
-        self._cells = CellsOf(partition)
+        self._cells = CellKeys(partition)
         self._total = np.zeros(partition.size, dtype=np.int64)
 
     def add(self, block: Block) -> None:
@@ -197,7 +198,7 @@ class _Dense:
 
 class _Sparse:
     def __init__(self, partition: Partition) -> None:
-        self._cells = CellsOf(partition)
+        self._cells = CellKeys(partition)
         self._size = partition.size
         self._total = SparseTotal()
 
@@ -210,30 +211,30 @@ class _Sparse:
 
 
 @dataclass(frozen=True, eq=False)
-class Pass:
+class PassTask:
     """One partition's part of a pass, as pairs: its tally below 0, what it adds up from 0 on.
 
-    What shoal would raise becomes a pair too, and `Problems` tells it in words: an exception
+    What shoal would raise becomes a pair too, and `ErrorTexts` gives its text: an exception
     would be tried again, three times, and come out as a traceback.
     """
 
     screen: Screen
-    sift: Screen | KeptRows
-    work: Work
+    sift: Screen | LimitedRows
+    work: Aggregation
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Read all of it, then hand on what it came to."""
         try:
-            keys, values = hushed(self._added, batches)
+            keys, values = hide_error_text(self._add_up, batches)
         except ShoalError:
             keys, values = np.array([PROBLEM]), np.array([1])
         for start in range(0, len(keys), _PAIRS):
             part = slice(start, start + _PAIRS)
             yield pa.record_batch({"key": keys[part], "value": values[part]})
 
-    def _added(self, batches: Iterable[pa.RecordBatch]) -> Pairs:
+    def _add_up(self, batches: Iterable[pa.RecordBatch]) -> Pairs:
         total, adding = Tally(), self.work.begin()
-        for batch in gathered(batches):
+        for batch in merge_batches(batches):
             sifted = self.sift(batch)
             total += sifted.tally
             if not self.screen.refuses(total):  # what is refused is counted, and not computed with
@@ -243,32 +244,32 @@ class Pass:
 
 
 @dataclass(frozen=True, eq=False)
-class Problems:
+class ErrorTexts:
     """What shoal raises in a pass over this partition, in words; no line if nothing."""
 
-    of: Pass
+    of: PassTask
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The error as text, which holds no value of a row."""
         try:
-            hushed(self.of._added, batches)
+            hide_error_text(self.of._add_up, batches)
         except ShoalError as error:
             yield pa.record_batch({"error": [error.to_literal()]})
 
 
-def over(frame: Any, columns: Sequence[str], task: Task, schema: Any) -> Any:
+def map_partitions(frame: Any, columns: Sequence[str], task: Task, schema: Any) -> Any:
     """The frame of what a task makes of these columns, which may have any names.
 
     Spark itself takes a dot in a name for a part of a part, so they travel under plain names.
     """
     plain = [f"c{i}" for i in range(len(columns))]
-    with guarded("choosing columns"):  # two that differ in capitals alone are one to Spark
-        picked = frame.select(*map(quoted, columns)).toDF(*plain)
-        return picked.mapInArrow(_Named(tuple(columns), task), schema)
+    with translate_errors("choosing columns"):  # two that differ in capitals alone are one to Spark
+        picked = frame.select(*map(quote_name, columns)).toDF(*plain)
+        return picked.mapInArrow(_WithNames(tuple(columns), task), schema)
 
 
 @dataclass(frozen=True, eq=False)
-class _Named:
+class _WithNames:
     """The task, its columns under their own names."""
 
     names: tuple[str, ...]
@@ -278,30 +279,32 @@ class _Named:
         yield from self.task(batch.rename_columns(list(self.names)) for batch in batches)
 
 
-def gathered(batches: Iterable[pa.RecordBatch], rows: int = BLOCK_ROWS) -> Iterator[pa.RecordBatch]:
+def merge_batches(
+    batches: Iterable[pa.RecordBatch], rows: int = BLOCK_ROWS
+) -> Iterator[pa.RecordBatch]:
     """Small batches put together to blocks of so many rows or a few more: fewer calls of kernels.
 
     Examples
     --------
     >>> parts = [pa.record_batch({"x": [i] * 3}) for i in range(3)]
-    >>> [batch.num_rows for batch in gathered(parts, rows=5)]
+    >>> [batch.num_rows for batch in merge_batches(parts, rows=5)]
     [6, 3]
     """
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
         if sum(part.num_rows for part in waiting) >= rows:
-            yield _one(waiting)
+            yield _concatenate(waiting)
             waiting = []
     if waiting:
-        yield _one(waiting)
+        yield _concatenate(waiting)
 
 
-def _one(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
+def _concatenate(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
     return parts[0] if len(parts) == 1 else pa.concat_batches(parts)
 
 
-def hushed(work: Any, *arguments: Any) -> Any:
+def hide_error_text(work: Any, *arguments: Any) -> Any:
     """Call it; whatever a library raises loses its words, which may quote rows and reach logs."""
     try:
         return work(*arguments)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shoal.cli.output import in_print, put
+from shoal.cli.output import render_text, write_text
 from shoal.errors import AlreadyExists, InvalidSetting
 from shoal.pages.page import Line
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from shoal.engine import Rows
     from shoal.privacy import Result
 
-__all__ = ["check_curator_page", "left_out_or_moved", "tell_holder", "write_curator_page"]
+__all__ = ["changed_row_texts", "check_curator_page", "print_for_curator", "write_curator_page"]
 
 
-def left_out_or_moved(rows: "Rows") -> list[str]:
+def changed_row_texts(rows: "Rows") -> list[str]:
     """What became of rows that were not taken as they came, in sentences; none if all were."""
-    tally = rows.seen
+    tally = rows.tally
     if tally is None:
         return []
-    beyond = tally.kept - rows.size()
+    beyond = tally.admitted - rows.size()
     counts = {
         f"{tally.nonfinite:,} lack a number, or have text for one, and were left out": (
             tally.nonfinite
@@ -38,11 +38,11 @@ def left_out_or_moved(rows: "Rows") -> list[str]:
     return [f"Of {tally.read:,} rows {text}." for text, count in counts.items() if count]
 
 
-def tell_holder(lines: list[str], *, quiet: bool) -> None:
+def print_for_curator(lines: list[str], *, quiet: bool) -> None:
     """Say it on standard error, if that is a terminal: what is kept in files may be passed on."""
     if lines and not quiet and sys.stderr.isatty():
         alone = "This is for you alone: it is in no file that may be published."
-        put(in_print(Line("Yours", " ".join([*lines, alone])), stderr=True), sys.stderr)
+        write_text(render_text(Line("Yours", " ".join([*lines, alone])), stderr=True), sys.stderr)
 
 
 def check_curator_page(

@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from shoal.cli.holder import check_curator_page, left_out_or_moved, tell_holder
+from shoal.cli.curator import changed_row_texts, check_curator_page, print_for_curator
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.errors import AlreadyExists, InvalidSetting
@@ -15,14 +15,14 @@ AGES = {"age": [31.0, np.nan, 200.0, -5.0, 40.0], "who": ["a", "a", "b", "b", "b
 def test_rows_that_are_taken_as_they_come_are_not_spoken_of():
     rows = rows_of({"age": [31.0, 40.0]}, BOX)
     rows.size()
-    assert left_out_or_moved(rows) == []
+    assert changed_row_texts(rows) == []
 
 
 def test_each_kind_of_odd_row_is_counted():
     rows = rows_of(AGES, BOX, nonfinite="drop", entity="who", max_rows_per_person=2)
-    assert left_out_or_moved(rows) == []  # nothing has been read
+    assert changed_row_texts(rows) == []  # nothing has been read
     rows.size()
-    said = left_out_or_moved(rows)
+    said = changed_row_texts(rows)
     assert [line.split(" ")[3] for line in said] == ["1", "2", "1"]
     assert all(line.startswith("Of 5 rows ") for line in said)
 
@@ -30,7 +30,7 @@ def test_each_kind_of_odd_row_is_counted():
 @pytest.mark.parametrize(("terminal", "quiet", "told"), [(1, 0, 1), (0, 0, 0), (1, 1, 0)])
 def test_it_is_said_to_a_terminal_and_to_nothing_else(monkeypatch, capsys, terminal, quiet, told):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: bool(terminal))
-    tell_holder(["Of 5 rows 1 was moved."], quiet=bool(quiet))
+    print_for_curator(["Of 5 rows 1 was moved."], quiet=bool(quiet))
     heard = capsys.readouterr()
     assert heard.out == ""
     assert ("Of 5 rows" in heard.err) == bool(told)
