@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from shoal.data import source_of
-from shoal.data.encode import numbers
+from shoal.data.encode import encode_numbers
 from shoal.errors import (
     BadInput,
     DimensionMismatch,
@@ -81,7 +81,7 @@ def source(request, tmp_path):
 
 
 def _read(source, columns, size=262_144):
-    return np.concatenate([numbers(b, columns) for b in source.batches(columns, size)])
+    return np.concatenate([encode_numbers(b, columns) for b in source.batches(columns, size)])
 
 
 def test_every_kind_gives_the_same_rows_in_the_columns_asked_for(source):
@@ -168,20 +168,20 @@ MIXED = {
 def test_objects_of_several_kinds_are_read_one_by_one(kind, odd):
     (batch,) = source_of(MIXED[kind]([1, 2.5, odd])).batches(["a"])
     expected = np.nan if odd == "secret" else 2.0**70
-    values = numbers(batch, ["a"], text="missing")[:, 0]
+    values = encode_numbers(batch, ["a"], text="missing")[:, 0]
     np.testing.assert_array_equal(values, [1, 2.5, expected])
 
 
 def test_text_among_numbers_is_refused_without_its_words():
     (batch,) = source_of(pd.DataFrame({"age": [1, "secret"]})).batches(["age"])
     with pytest.raises(NotNumeric) as caught:
-        numbers(batch, ["age"])
+        encode_numbers(batch, ["age"])
     assert "secret" not in str(caught.value)
 
 
 def test_numbers_beyond_64_bits_are_read():
     (batch,) = source_of({"age": [2**70, -(2**70), 1]}).batches(["age"])
-    assert numbers(batch, ["age"])[:, 0].tolist() == [2.0**70, -(2.0**70), 1.0]
+    assert encode_numbers(batch, ["age"])[:, 0].tolist() == [2.0**70, -(2.0**70), 1.0]
 
 
 def test_a_frame_arrow_cannot_hold_is_refused_by_its_columns():

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.domain.written import is_value, plain, plain_column, text, texts
+from shoal.domain.written import (
+    column_to_text,
+    is_value,
+    normalise_column,
+    normalise_text,
+    value_to_text,
+)
 
 SPELLINGS = {
     "7": "7", "7.": "7", "7.0": "7", "7.00": "7", " 7": "7", "7\t": "7", "-7.0": "-7", "0.0": "0",
@@ -21,29 +27,29 @@ SPELLINGS = {
 
 @pytest.mark.parametrize("written", SPELLINGS)
 def test_spellings_of_a_whole_number_are_one_value(written):
-    assert plain(written) == SPELLINGS[written]
+    assert normalise_text(written) == SPELLINGS[written]
 
 
 @given(st.lists(st.text() | st.from_regex(r"\s?-?[0-9]+\.?[0-9]*", fullmatch=True) | st.none()))
 def test_a_column_is_read_value_by_value(values):
-    alone = [None if v is None else plain(text(v)) for v in values]
-    assert plain_column(texts(values)).to_pylist() == alone
+    alone = [None if v is None else normalise_text(value_to_text(v)) for v in values]
+    assert normalise_column(column_to_text(values)).to_pylist() == alone
 
 
 @pytest.mark.parametrize(
     "missing", [None, float("nan"), np.float32("nan"), pd.NaT, pd.NA, Decimal("NaN"), [1], b"x"]
 )
 def test_what_cannot_be_written_down_is_missing(missing):
-    assert texts([missing, "x"]).to_pylist() == [None, "x"]
+    assert column_to_text([missing, "x"]).to_pylist() == [None, "x"]
 
 
 def test_values_of_all_kinds_are_written_down():
     values = [1, 2.5, True, np.int8(3), np.float32(0.5), date(2020, 1, 31), Decimal("7.0"), 2**70]
     assert all(is_value(v.item() if isinstance(v, np.generic) else v) for v in values)
-    assert texts(values).to_pylist() == [
+    assert column_to_text(values).to_pylist() == [
         "1", "2.5", "true", "3", "0.5", "2020-01-31", "7.0", str(2**70),
     ]  # fmt: skip
 
 
 def test_text_that_is_no_unicode_does_not_crash():
-    assert pa.types.is_string(texts(["\ud800"]).type)
+    assert pa.types.is_string(column_to_text(["\ud800"]).type)

@@ -20,7 +20,7 @@ from shoal.anonymize.hierarchies.hierarchy import TextLeaves, as_text, days_in, 
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Closeness, Diversity
 from shoal.domain import Taxonomy
-from shoal.domain.written import plain, plain_column, text
+from shoal.domain.written import normalise_column, normalise_text, value_to_text
 from shoal.errors import InvalidPolicy
 
 __all__ = [
@@ -171,10 +171,10 @@ def values_of(policy: Policy, name: str, taken: Distinct) -> Values:
 def _listed(policy: Policy, name: str, taken: Distinct) -> list[str]:
     of = policy.attributes[name]
     if of.order is not None:
-        return [plain(text(value)) for value in of.order]
+        return [normalise_text(value_to_text(value)) for value in of.order]
     occurring = np.zeros(len(taken.values), dtype=bool)
     occurring[taken.at[taken.at >= 0]] = True
-    texts = pc.unique(plain_column(as_text(taken.values.filter(pa.array(occurring)))))
+    texts = pc.unique(normalise_column(as_text(taken.values.filter(pa.array(occurring)))))
     return [texts[i].as_py() for i in _by_size(of.type, texts)]
 
 

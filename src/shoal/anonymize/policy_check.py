@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from shoal.domain.written import plain, text
+from shoal.domain.written import normalise_text, value_to_text
 
 if TYPE_CHECKING:
     from shoal.anonymize.policy import Attribute, Policy
@@ -171,7 +171,7 @@ def _ordered(where: str, order: Sequence[Any]) -> Iterator[str]:
     """Values of an order are texts, numbers or days, each once."""
     if any(isinstance(value, bool | list | dict | None) for value in order):
         yield f"{where}.order holds truth values or nothing; put yes, no, on and off in quotes"
-    elif len({plain(text(value)) for value in order}) < len(order):
+    elif len({normalise_text(value_to_text(value)) for value in order}) < len(order):
         yield f"{where}.order lists a value twice"
 
 

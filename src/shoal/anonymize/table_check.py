@@ -13,7 +13,7 @@ from shoal.anonymize.table import AnyTable
 from shoal.data.column_names import (
     check_header,
     column_positions,
-    listed,
+    join_names,
     missing_columns_error,
     missing_header_error,
 )
@@ -76,7 +76,7 @@ def check_countable(table: AnyTable, columns: Sequence[str]) -> None:
     nested = table.nested(list(dict.fromkeys(columns)))
     if nested:
         raise InvalidPolicy(
-            f"{listed(nested)} of the columns to be counted by their values hold lists or "
+            f"{join_names(nested)} of the columns to be counted by their values hold lists or "
             "structures.",
             "Take a part of each as a column of its own, or give it the role `other`.",
         )

@@ -13,7 +13,7 @@ from shoal.cli.flags import Flags
 from shoal.cli.output import in_print, mute, put, unwritten
 from shoal.cli.start import STOPPED, TERMINATED
 from shoal.errors import CannotWrite, ShoalError
-from shoal.figures.text import clean
+from shoal.figures.text import replace_controls
 
 __all__ = ["settled", "tell"]
 
@@ -74,8 +74,8 @@ def settled(code: int) -> int:
 def _words(ending: Ending) -> str:
     from rich.text import Text
 
-    words = [Text.assemble((f"{ending.name}: ", "bold red"), clean(ending.message))]
-    return in_print(*words, *filter(None, [clean(ending.hint)]), stderr=True)
+    words = [Text.assemble((f"{ending.name}: ", "bold red"), replace_controls(ending.message))]
+    return in_print(*words, *filter(None, [replace_controls(ending.hint)]), stderr=True)
 
 
 def _ending(error: BaseException) -> Ending:

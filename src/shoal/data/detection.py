@@ -17,7 +17,7 @@ from shoal.data.memory import (
     RelationSource,
 )
 from shoal.data.source import Source
-from shoal.domain.written import texts
+from shoal.domain.written import column_to_text
 from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
 
 __all__ = ["Source", "source_of"]
@@ -98,7 +98,7 @@ def _from_pandas(part: Any) -> pa.Table:
 def _from_series(column: Any) -> pa.Array | pa.ChunkedArray:
     """A column as Arrow; objects as text, so that no value has a say in another's kind."""
     values = getattr(column.dtype, "categories", column)  # those of a categorical column
-    return texts(column.astype(object)) if values.dtype == "object" else pa.array(column)
+    return column_to_text(column.astype(object)) if values.dtype == "object" else pa.array(column)
 
 
 def _refuse(X: Any) -> Source:
@@ -141,4 +141,4 @@ def _column(values: Any) -> Any:
     try:
         return pa.array(values)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return texts(values)
+        return column_to_text(values)

@@ -13,7 +13,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["MISSING", "is_value", "plain", "plain_column", "text", "texts"]
+__all__ = [
+    "MISSING",
+    "column_to_text",
+    "is_value",
+    "normalise_column",
+    "normalise_text",
+    "value_to_text",
+]
 
 _BLANKS = " \t\n\v\f\r"
 # What spreadsheets and statistics programs write where nothing is.
@@ -25,24 +32,24 @@ _WHOLE = r"(-?(?:0|[1-9][0-9]*))"
 _TRAILING_ZEROS = rf"^{_WHOLE}\.0*$|^{_WHOLE}(\.[0-9]*[1-9])0+$"
 
 
-def text(value: object) -> str:
+def value_to_text(value: object) -> str:
     """A value as it stands in a file, without blanks around it; truth values in small letters.
 
     Examples
     --------
-    >>> text(" F "), text(True), text(7)
+    >>> value_to_text(" F "), value_to_text(True), value_to_text(7)
     ('F', 'true', '7')
     """
     written = str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
     return _unicode(written.strip(_BLANKS))
 
 
-def texts(values: Iterable[Any]) -> Any:
+def column_to_text(values: Iterable[Any]) -> Any:
     """Values of any kinds as an Arrow array of text; what cannot be written down is null.
 
     Examples
     --------
-    >>> texts([7, "x", None, 2.5, [1]]).to_pylist()
+    >>> column_to_text([7, "x", None, 2.5, [1]]).to_pylist()
     ['7', 'x', None, '2.5', None]
     """
     import pyarrow as pa
@@ -54,24 +61,24 @@ def texts(values: Iterable[Any]) -> Any:
         return pa.array([v and _unicode(v) for v in written], pa.string())
 
 
-def plain(written: str) -> str:
+def normalise_text(written: str) -> str:
     """Text, trimmed, and 7.0 written as 7 and 2.50 as 2.5; zeros in front stay: 01219 is a code.
 
     Examples
     --------
-    >>> plain(" 7.00"), plain("2.50"), plain("007")
+    >>> normalise_text(" 7.00"), normalise_text("2.50"), normalise_text("007")
     ('7', '2.5', '007')
     """
     return re.sub(_TRAILING_ZEROS, r"\1\2\3", written.strip(_BLANKS))
 
 
-def plain_column(column: Any) -> Any:
-    """``plain`` for every value of an Arrow column of text.
+def normalise_column(column: Any) -> Any:
+    """``normalise_text`` for every value of an Arrow column of text.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> plain_column(pa.array([" 7.00", "7", "x", None])).to_pylist()
+    >>> normalise_column(pa.array([" 7.00", "7", "x", None])).to_pylist()
     ['7', '7', 'x', None]
     """
     import pyarrow.compute as pc
@@ -92,7 +99,7 @@ def is_value(value: object) -> bool:
 
 def _text_or_none(value: Any) -> str | None:
     value = value.item() if isinstance(value, np.generic) else value
-    return text(value) if is_value(value) else None
+    return value_to_text(value) if is_value(value) else None
 
 
 def _unicode(written: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.data.column_names import listed
+from shoal.data.column_names import join_names
 from shoal.domain import Box, Partition
 from shoal.engine.rows import Integers
 from shoal.engine.screen import Screen
@@ -42,14 +42,15 @@ def check_partition(partition: Partition, screen: Screen, dense: bool) -> None:
 def _check_box(box: Box, screen: Screen) -> None:
     if box.names != screen.numbers:
         raise DimensionMismatch(
-            f"The cells are made of columns {listed(box.names)}; the rows have "
-            f"{listed(screen.numbers) or 'no numeric ones'}.",
+            f"The cells are made of columns {join_names(box.names)}; the rows have "
+            f"{join_names(screen.numbers) or 'no numeric ones'}.",
             "Make the grid over the rows' own box, e.g. Grid(domain, 16).",
         )
     same = (box.low == screen.box.low) & (box.high == screen.box.high)
     if not same.all():
         raise InvalidDomain(
-            f"The cells and the rows have different bounds in {listed(np.array(box.names)[~same])}"
+            f"The cells and the rows have different bounds in "
+            f"{join_names(np.array(box.names)[~same])}"
             ", so rows beyond the cells would pile up on their edge.",
             "Make the grid over the rows' own box, or the rows for the grid's: rows_of(X, box).",
         )
@@ -70,7 +71,7 @@ def check_columns(columns: Sequence[str], screen: Screen, available: Sequence[st
                 f"{name!r} is in the table, but nothing about it is public.",
                 "Describe it in the schema: `low` and `high`, or `values`.",
             )
-        raise UnknownColumn(f"There is no column {name!r}.", f"There are {listed(known)}.")
+        raise UnknownColumn(f"There is no column {name!r}.", f"There are {join_names(known)}.")
 
 
 def integers_of(parts: Any) -> tuple[Integers, ...]:

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shoal.data.encode import owners
+from shoal.data.encode import encode_owners
 from shoal.engine.pool import thread_count
 from shoal.engine.rows import Block
 from shoal.engine.scratch import private_file, scratch
@@ -114,7 +114,7 @@ def plainly_named(
     """These columns under plain names and, as ``owner``, whose each row is as text."""
     arrays = [_decoded(batch.column(name)) for name in columns]
     if owner is not None:
-        arrays.append(owners(batch, owner))
+        arrays.append(encode_owners(batch, owner))
     return pa.record_batch(arrays, names=plain_names(columns, owner))
 
 

@@ -68,9 +68,13 @@ class Screen:
         text: Literal["refuse", "missing"] = (
             "missing" if self.terms.nonfinite == "drop" else "refuse"
         )
-        numbers = encode.numbers(batch, self.numbers, text) if self.numbers else np.empty((n, 0))
-        codes = encode.codes(batch, self.categories)
-        entity = None if self.terms.entity is None else encode.owners(batch, self.terms.entity)
+        numbers = (
+            encode.encode_numbers(batch, self.numbers, text) if self.numbers else np.empty((n, 0))
+        )
+        codes = encode.encode_codes(batch, self.categories)
+        entity = (
+            None if self.terms.entity is None else encode.encode_owners(batch, self.terms.entity)
+        )
         tally = Tally(n, n, nobody=0 if entity is None else entity.null_count)
         moved = self._brought_inside(numbers) if n else Tally()
         if moved is not None:

@@ -17,7 +17,7 @@ from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting
 from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, nmi, rand_index
 from shoal.evaluate.centers import center_errors, centroid_index, normalised_inertia, plain_centers
-from shoal.evaluate.checks import Labels, check_same_length, labels_of, points_of
+from shoal.evaluate.checks import Labels, check_labels, check_points, check_same_length
 from shoal.evaluate.separation import calinski_harabasz, davies_bouldin, silhouette
 
 __all__ = [
@@ -60,18 +60,18 @@ class ScoredRows:
         scale = _scale_of(model)
         if rows is None:
             return cls(None, None, scale)
-        plain = points_of(rows)
+        plain = check_points(rows)
         return cls(plain, scale(plain), scale)
 
     def clustering(self, of: Any) -> Clustering:
         """Labels as they came, or those a fitted model gives the rows."""
         if not hasattr(of, "predict"):
-            return self._checked(Clustering(labels_of(of)))
+            return self._checked(Clustering(check_labels(of)))
         if self.rows is None:
             raise InvalidSetting("A model came without rows to label.", "Give rows=X.")
         centers = getattr(of, "cluster_centers_", None)
         scaled = None if centers is None else self.scale(np.asarray(centers))
-        return self._checked(Clustering(labels_of(of.predict(self.rows)), scaled))
+        return self._checked(Clustering(check_labels(of.predict(self.rows)), scaled))
 
     def reference(self, against: Any, count: int, random_state: int) -> Clustering:
         """What is compared with: labels, a model, or k-means on the rows with as many clusters."""

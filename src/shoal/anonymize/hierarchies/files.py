@@ -19,11 +19,11 @@ from typing import Any, Literal
 import numpy as np
 
 from shoal.anonymize.hierarchies.hierarchy import Hierarchy, TextLeaves, grow_taxonomy
-from shoal.data.column_names import listed
+from shoal.data.column_names import join_names
 from shoal.documents import read_yaml
-from shoal.domain.written import text
+from shoal.domain.written import value_to_text
 from shoal.errors import BadInput, HierarchyInvalid, InvalidDomain
-from shoal.files import whole_file
+from shoal.files import atomic_file
 
 __all__ = [
     "MEND",
@@ -102,7 +102,9 @@ def from_nested(content: Any, what: str = "The hierarchy", opaque: bool = False)
             f"{what} holds truth values or nothing where labels belong.",
             "YAML reads yes, no, on and off as truth values: put them in quotes.",
         )
-    return from_paths(_padded([[text(s) for s in reversed(p)] for p in downward]), what, opaque)
+    return from_paths(
+        _padded([[value_to_text(s) for s in reversed(p)] for p in downward]), what, opaque
+    )
 
 
 def from_paths(
@@ -125,7 +127,11 @@ def _from_paths(rows: Sequence[Sequence[str]], what: str, opaque: bool, quoted: 
 def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
     try:
         with Path(path).expanduser().open(encoding="utf-8-sig", newline="") as file:
-            return [[text(c) for c in row] for row in csv.reader(file, delimiter=delimiter) if row]
+            return [
+                [value_to_text(c) for c in row]
+                for row in csv.reader(file, delimiter=delimiter)
+                if row
+            ]
     except OSError as error:
         raise HierarchyInvalid(f"{path} cannot be read: {error.strerror}.", "Check it.") from None
     except (UnicodeError, csv.Error):
@@ -223,7 +229,7 @@ def write_arx(hierarchy: Hierarchy, path: str | Path, overwrite: bool = False) -
     >>> write_arx(binary((0, 3), whole=True, min_width=2), file).read_text().split()
     ['<2;*', '>=2;*']
     """
-    with whole_file(path, overwrite) as part, part.open("w", encoding="utf-8", newline="") as file:
+    with atomic_file(path, overwrite) as part, part.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, delimiter=";", lineterminator="\n").writerows(hierarchy.paths())
     return Path(path)
 
@@ -270,7 +276,7 @@ def describe(labels: Sequence[str], leaves: Sequence[int], quoted: bool) -> str:
     ("'Bern'", 'leaf 7, leaf 9')
     """
     if quoted:
-        return listed(list(dict.fromkeys(labels)))
+        return join_names(list(dict.fromkeys(labels)))
     leaves = list(dict.fromkeys(leaves))
     shown = ", ".join(f"leaf {leaf}" for leaf in leaves[:5])
     return shown if len(leaves) <= 5 else f"{shown} and {len(leaves) - 5} more"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from shoal.anonymize.tree import Tree, counted_costs, level_costs, width_costs
 from shoal.data.encode import floats_of
 from shoal.domain import Node, Taxonomy
-from shoal.domain.written import plain, plain_column
+from shoal.domain.written import normalise_column, normalise_text
 
 __all__ = [
     "NO_LEAF",
@@ -232,7 +232,7 @@ class TextLeaves:
         codes = pc.index_in(cells, self._exact)
         if codes.null_count:
             codes = pc.coalesce(
-                codes, pc.index_in(plain_column(cells), self._equal, skip_nulls=True)
+                codes, pc.index_in(normalise_column(cells), self._equal, skip_nulls=True)
             )
         return _codes(codes)
 
@@ -243,7 +243,7 @@ class TextLeaves:
     @cached_property
     def _equal(self) -> pa.Array:
         """Leaves as they are compared, but null where several are equal, such as 1.1 and 1.10."""
-        written = [plain(leaf) for leaf in self.leaves]
+        written = [normalise_text(leaf) for leaf in self.leaves]
         counts: dict[str, int] = {}
         for leaf in written:
             counts[leaf] = counts.get(leaf, 0) + 1

@@ -23,7 +23,7 @@ from shoal.anonymize.problem import KEPT_CUT, Cut, Outcome
 from shoal.anonymize.risk.recount import Achieved
 from shoal.anonymize.search.greedy import resolve_score
 from shoal.anonymize.tree import Tree
-from shoal.documents import json_of
+from shoal.documents import parse_json
 from shoal.errors import InvalidPolicy
 
 __all__ = [
@@ -119,7 +119,7 @@ def policy_hash(policy: Policy) -> str:
 def read_manifest(path: str | Path) -> dict[str, Any]:
     """A manifest from its file."""
     try:
-        content = json_of(Path(path).expanduser().read_text(encoding="utf-8"))
+        content = parse_json(Path(path).expanduser().read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidPolicy(f"{path} cannot be read: {error.strerror}.", "Check it.") from None
     except ValueError:

@@ -24,7 +24,7 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.release.manifest import no_kept_cut
 from shoal.anonymize.release.result import people_path
 from shoal.anonymize.table import AnyTable
-from shoal.documents import json_of
+from shoal.documents import parse_json
 from shoal.engine.scratch import private_file
 from shoal.errors import (
     AlreadyExists,
@@ -35,7 +35,7 @@ from shoal.errors import (
     ReleasedBefore,
     setting,
 )
-from shoal.files import take_lock, whole_file
+from shoal.files import atomic_file, take_lock
 
 __all__ = [
     "Basis",
@@ -105,7 +105,7 @@ class Register:
         Parameters
         ----------
         names
-            An Arrow array of text: people as ``shoal.data.encode.owners`` writes them.
+            An Arrow array of text: people as ``shoal.data.encode.encode_owners`` writes them.
         """
         fingerprints = self._fingerprints_of(names)
         self.refuse_known(fingerprints)  # [P2]
@@ -365,7 +365,7 @@ def keep_people(people: People, stack: ExitStack, overwrite: bool = False) -> No
     """
     if people.path is None or people.register is None:
         return
-    part = stack.enter_context(whole_file(people.path, overwrite or people.is_kept))
+    part = stack.enter_context(atomic_file(people.path, overwrite or people.is_kept))
     write_register(people.register, part)
 
 
@@ -398,7 +398,7 @@ def read_register(path: Path) -> Register:
 
 
 def _parsed(table: pa.Table) -> tuple[Register, str]:
-    header = json_of(table.schema.metadata[b"shoal"].decode())
+    header = parse_json(table.schema.metadata[b"shoal"].decode())
     if header["format"] != _FORMAT:
         raise ValueError
     register = Register(

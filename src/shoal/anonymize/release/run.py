@@ -35,7 +35,7 @@ from shoal.anonymize.table import Table
 from shoal.engine.entry import by_engine
 from shoal.engine.scratch import private_file, scratch
 from shoal.errors import InvalidPolicy
-from shoal.files import whole_file
+from shoal.files import atomic_file
 from shoal.randomness import Randomness
 
 __all__ = [
@@ -180,7 +180,7 @@ def _input(policy: Policy) -> Path:
 
 
 def _part(stack: ExitStack, overwrite: bool, path: Path) -> Path:
-    return stack.enter_context(whole_file(path, overwrite))
+    return stack.enter_context(atomic_file(path, overwrite))
 
 
 def _sha256(path: Path) -> str:

@@ -22,8 +22,8 @@ from shoal.anonymize.release.pseudonyms import keys_of, pseudonyms
 from shoal.anonymize.release.shuffle import shuffle_rows
 from shoal.anonymize.search.greedy import violations
 from shoal.anonymize.table import Table
-from shoal.data.column_names import listed
-from shoal.data.encode import owners
+from shoal.data.column_names import join_names
+from shoal.data.encode import encode_owners
 from shoal.engine.duckdb import OWNER
 from shoal.engine.pool import ahead
 from shoal.errors import CannotWrite
@@ -96,7 +96,7 @@ class Part(NamedTuple):
     """Some rows of the release and, if people are counted, whose each row is."""
 
     rows: pa.RecordBatch
-    owners: pa.Array | None
+    encode_owners: pa.Array | None
 
 
 def write_release(parts: Iterator[Part], path: Path, owners_path: Path) -> None:
@@ -210,7 +210,7 @@ class Marking:
         for i, name in enumerate(self.carried):
             arrays[f"c{i}"] = _carried(batch, name, self.keys.get(name))
         if self.entity is not None:
-            arrays[OWNER] = owners(batch, self.entity)
+            arrays[OWNER] = encode_owners(batch, self.entity)
         return pa.record_batch(arrays).filter(pa.array(classes >= 0))
 
 
@@ -237,7 +237,7 @@ def _from_lines(of_line: Ids, n: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
 
 def _carried(batch: pa.RecordBatch, name: str, key: bytes | None) -> pa.Array:
     if key is not None:
-        return pseudonyms(name, owners(batch, name), key)
+        return pseudonyms(name, encode_owners(batch, name), key)
     column = batch.column(name)
     if pa.types.is_dictionary(column.type):  # its list of categories would name what is suppressed
         column = column.dictionary_decode()
@@ -383,7 +383,7 @@ def refuse_unwritable(schema: pa.Schema) -> None:
     names = [f.name for f in schema if pa.types.is_nested(f.type) or _is_bytes(f.type)]
     if names:
         raise CannotWrite(
-            f"{listed(names)} hold lists or bytes, which a CSV file cannot.",
+            f"{join_names(names)} hold lists or bytes, which a CSV file cannot.",
             "Release it as .parquet, or turn them into text first.",
         )
 

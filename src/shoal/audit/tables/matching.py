@@ -17,7 +17,7 @@ from shoal.anonymize.policy import Policy
 from shoal.anonymize.table import Table
 from shoal.anonymize.tree import Tree
 from shoal.data.column_names import missing_columns_error
-from shoal.domain.written import plain_column
+from shoal.domain.written import normalise_column
 from shoal.errors import UnknownCategory
 
 __all__ = ["Classes", "Matcher", "columns_of", "combinations"]
@@ -145,7 +145,7 @@ def combinations(X: Any, names: list[str]) -> list[tuple[str | None, ...]]:
 
 def _texts(name: str, column: Any) -> list[str | None]:
     try:
-        texts: list[str | None] = plain_column(column.cast(pa.string())).to_pylist()
+        texts: list[str | None] = normalise_column(column.cast(pa.string())).to_pylist()
     except pa.ArrowException:
         raise UnknownCategory(
             f"Column {name!r} holds values that cannot be written as text.",

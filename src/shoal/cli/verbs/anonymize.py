@@ -214,12 +214,12 @@ def init(
     from shoal.anonymize.table_check import check_names
     from shoal.cli.inputs.policy_draft import draft_of
     from shoal.engine.scratch import private_file
-    from shoal.files import whole_file
+    from shoal.files import atomic_file
 
     say, engines = Output(json, quiet), Engines(engine, master)
     _refuse_no_path(table)
     with (
-        whole_file(output, overwrite) as part,
+        atomic_file(output, overwrite) as part,
         say.progress(1) as progress,
         engines.table(table, progress) as rows,
     ):

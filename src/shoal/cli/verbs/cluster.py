@@ -118,7 +118,7 @@ def cluster(
     """
     from shoal.cluster.model_folder import check_replaceable, write_model
     from shoal.cluster.totals import told_elsewhere
-    from shoal.files import whole_file, whole_folder
+    from shoal.files import atomic_file, atomic_folder
 
     chosen, engines, say = method_named(method), Engines(engine, master), Output(json, quiet)
     budget = budget_of(epsilon, "release")
@@ -150,7 +150,7 @@ def cluster(
         check_replaceable(output)
         payment = stack.enter_context(_paying(model, work, ledger))
         progress.step("Checking rows")
-        folder = stack.enter_context(whole_folder(output, overwrite))
+        folder = stack.enter_context(atomic_folder(output, overwrite))
         rows = _rows(source, options, progress)
         progress.step("Finding groups")
         with told_elsewhere():  # lines, page and document say so
@@ -162,7 +162,7 @@ def cluster(
         result = page.to_result()
         files = [output / name for name in _write_page(result, folder, ledger, written)]
         if curator is not None:
-            part = stack.enter_context(whole_file(curator, overwrite))
+            part = stack.enter_context(atomic_file(curator, overwrite))
             write_curator_page(part, result, holder_lines, ledger)
     say.result(
         {

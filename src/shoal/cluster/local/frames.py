@@ -251,6 +251,6 @@ class _Moving(Screen):
     """Takes every record: beyond the box it goes to the nearest point, NaN to the middle."""
 
     def __call__(self, batch: pa.RecordBatch) -> Sifted:
-        numbers = records_of(encode.numbers(batch, self.numbers), self.box, clip=True)
+        numbers = records_of(encode.encode_numbers(batch, self.numbers), self.box, clip=True)
         n, block = len(numbers), Block(numbers, np.empty((len(numbers), 0), dtype=np.int32))
         return Sifted(block, Tally(n, n), None)
