@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.anonymize.classes import classes_of
+from shoal.anonymize.classes import number_classes
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.release.pseudonyms import keys_of
@@ -21,7 +21,7 @@ from shoal.engine.duckdb import OWNER
 from shoal.errors import EntityMissing, InvalidPolicy, LooksIdentifying
 
 __all__ = ["check_columns", "check_countable", "check_names", "check_people", "check_tokens",
-           "rarely_shared"]  # fmt: skip
+           "find_identifying_columns"]  # fmt: skip
 
 _FREE_TEXT_WORDS = 4  # so many in most cells make free text
 _RARE = 0.1  # share of rows that a column published as it is may find
@@ -110,7 +110,7 @@ def check_tokens(policy: Policy, problem: Problem) -> None:
     if entity not in keys_of(policy) or problem.entities is None:
         return
     people = np.unique(problem.entities, return_inverse=True)[1]
-    pairs = classes_of(np.column_stack([problem.codes, people]).astype(np.int32)).size
+    pairs = number_classes(np.column_stack([problem.codes, people]).astype(np.int32)).size
     several = pairs - int(people.max(initial=-1)) - 1
     if several:
         raise InvalidPolicy(
@@ -156,7 +156,7 @@ def _check_others(policy: Policy, table: AnyTable) -> None:
         )
 
 
-def rarely_shared(policy: Policy, table: AnyTable) -> dict[str, float]:
+def find_identifying_columns(policy: Policy, table: AnyTable) -> dict[str, float]:
     """Columns published as they are that find people: by name, the share of rows they find.
 
     Counted are rows whose value is shared by fewer than k people: whoever knows it has fewer than k
@@ -169,7 +169,8 @@ def rarely_shared(policy: Policy, table: AnyTable) -> dict[str, float]:
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 3}, "attributes": {
     ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}},
     ...     "case": {"role": "other"}}})
-    >>> rarely_shared(policy, Table({"sex": ["F", "M"] * 4, "case": [1, 1, 2, 2, 3, 3, 4, 4]}))
+    >>> table = Table({"sex": ["F", "M"] * 4, "case": [1, 1, 2, 2, 3, 3, 4, 4]})
+    >>> find_identifying_columns(policy, table)
     {'case': 1.0}
     """
     names = [name for name in policy.names("other") if not policy.attributes[name].force]

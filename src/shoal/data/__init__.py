@@ -1,9 +1,9 @@
 """Tables in and out, encoding, the catalogue of data sets."""
 
 from shoal.data.catalogue import dataset_names, load
-from shoal.data.detection import source_of
 from shoal.data.generate import blobs, students, students_schema
 from shoal.data.source import Source
+from shoal.data.source_detection import source_of
 from shoal.data.write import write_table
 from shoal.files import atomic_file, atomic_folder
 

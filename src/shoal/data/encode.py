@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from shoal.data.source import find_columns
 from shoal.domain import Categories
-from shoal.domain.written import MISSING, normalise_column
+from shoal.domain.value_text import MISSING, normalise_column
 from shoal.errors import InvalidSetting, NotNumeric, UnknownCategory
 
 __all__ = [

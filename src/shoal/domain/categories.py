@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.domain.written import (
+from shoal.domain.value_text import (
     column_to_text,
     is_value,
     normalise_column,

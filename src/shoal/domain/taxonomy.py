@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from shoal.domain.categories import Categories, Codes
-from shoal.domain.written import value_to_text
+from shoal.domain.value_text import value_to_text
 from shoal.errors import InvalidDomain
 
 __all__ = ["Node", "Taxonomy"]

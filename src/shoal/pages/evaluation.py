@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.evaluate.table import NO_BETTER
+from shoal.evaluate.score_table import NO_BETTER
 from shoal.figures.text import format_number
 from shoal.pages.page import Line, Table, VerdictPage
 

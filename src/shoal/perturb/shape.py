@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.domain import Box, Categories
 from shoal.domain.box import Matrix
-from shoal.domain.written import value_to_text
+from shoal.domain.value_text import value_to_text
 from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, UnknownCategory, setting
 from shoal.mechanisms import LocalGrid, Mixed, RandomizedResponse, UnaryEncoding
 from shoal.mechanisms.local.bounded.hybrid import Hybrid

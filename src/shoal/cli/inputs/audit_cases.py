@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from shoal.audit import Case, Finding, estimators, exact_score, shipped
+from shoal.audit import Case, Finding, estimators, exact_score, mechanisms
 from shoal.audit.case import Cases
 from shoal.documents import parse_json
 from shoal.errors import InvalidSetting, ShoalError
@@ -28,7 +28,7 @@ def _twins() -> Asked:
 
 
 KINDS: Mapping[str, Asked] = {
-    "mechanisms": shipped,
+    "mechanisms": mechanisms,
     "estimators": estimators,
     "twins": Cases(_twins),
 }

@@ -178,7 +178,7 @@ def _choose_number(loaded: "LoadedReports", n_clusters: range, choose: Any, rng:
 def control_size(model: Any, loaded: "LoadedReports") -> int:
     """Reports of the control: as many as were used; of those on Spark, as many as fit here."""
     from shoal.cli.inputs.reports import MOST_NUMBERS
-    from shoal.cluster.local.frames import GatheredReports
+    from shoal.cluster.local.distributed_frames import GatheredReports
 
     used = int(model.n_used_)
     is_distributed = isinstance(loaded.reports, GatheredReports)
