@@ -166,7 +166,7 @@ def recount(
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 2}, "attributes": {
     ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}}})
     >>> recount({"sex": ["M", "F", "M"]}, policy)
-    Achieved(k=1, classes=2, rows=3, by_person=False, l={}, t={}, share={})
+    AchievedPrivacy(k=1, classes=2, rows=3, by_person=False, l={}, t={}, share={})
     """
     policy = policy_of(policy)
     table = table_of(X if owners_path is None else TableWithOwners(X, owners_path))
