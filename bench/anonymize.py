@@ -31,7 +31,7 @@ from adult_rows import DATA, QUASI, adult, write_rows
 from measure import write
 
 from shoal.anonymize.problem import Problem, problem_of
-from shoal.anonymize.search.portfolio import portfolio
+from shoal.anonymize.search.portfolio import search_portfolio
 from shoal.domain import Taxonomy
 
 
@@ -108,7 +108,7 @@ def _apart(name: str, suppression: float, restarts: int) -> dict[str, Any]:
 def _here(name: str, suppression: float, restarts: int) -> dict[str, Any]:
     problem = replace(TABLES[name](), suppression=suppression)
     before, start = _memory("VmRSS"), time.process_time()
-    outcome = portfolio(problem, restarts=restarts)
+    outcome = search_portfolio(problem, restarts=restarts)
     cpu = time.process_time() - start
     return {
         "table": name,

@@ -23,12 +23,12 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before NumPy: CPU time, not wai
 
 from measure import RESULTS, show
 
-from shoal.audit import Case, estimators, shipped
+from shoal.audit import Case, estimators, mechanisms
 from shoal.audit.twins import twins
 
 KEPT = Path(__file__).parent / "data" / "audit.jsonl"
 KINDS: dict[str, Mapping[str, Case]] = {
-    "mechanisms": shipped,
+    "mechanisms": mechanisms,
     "twins": twins,
     "estimators": estimators,
 }
@@ -47,11 +47,11 @@ def lines(kind: str, done: set[tuple[str, str]], fits: int | None) -> Iterator[L
 
 def alarms(done: set[tuple[str, str]]) -> Iterator[Line]:
     """Audits of mechanisms that are correct by their proofs, each with a seed of its own."""
-    names = [name for name, case in shipped.items() if case.draws >= 100_000]
+    names = [name for name, case in mechanisms.items() if case.draws >= 100_000]
     for seed in range(1, ALARMS + 1):
         name = names[seed % len(names)]
         if ("alarms", f"{name}, seed {seed}") not in done:
-            line = audited("alarms", name, shipped[name], ALARM_DRAWS, seed)
+            line = audited("alarms", name, mechanisms[name], ALARM_DRAWS, seed)
             yield line | {"name": f"{name}, seed {seed}"}
 
 

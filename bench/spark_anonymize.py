@@ -33,18 +33,18 @@ from release import _attributes
 
 from anonymize import _of_adult
 from shoal.anonymize import Policy, run_policy
-from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.frequency_table import FrequencyTable
 from shoal.anonymize.problem import Cut, Outcome
 from shoal.anonymize.search.greedy import (
     Candidates,
-    Gains,
+    NodeGains,
     Nodes,
     best_candidate,
     cut_after,
     score_candidates,
 )
-from shoal.anonymize.search.portfolio import portfolio
-from shoal.anonymize.spark.study import study_frame
+from shoal.anonymize.search.portfolio import search_portfolio
+from shoal.anonymize.spark.search import find_outcome_on_spark
 from shoal.engine.spark.table import SparkTable
 
 HERE = Path(__file__).parent / "data"
@@ -126,7 +126,7 @@ def _grouped(frame: Any) -> dict[str, Any]:
 
 
 def _fitted(frame: Any) -> dict[str, Any]:
-    return _told(*study_frame(_policy(frame, "."), SparkTable(frame)))
+    return _told(*find_outcome_on_spark(_policy(frame, "."), SparkTable(frame)))
 
 
 def _released(frame: Any) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def _policy(frame: Any, folder: str) -> Policy:
     return Policy.of(content, folder)
 
 
-def _told(frequency: Frequency, outcome: Outcome) -> dict[str, Any]:
+def _told(frequency: FrequencyTable, outcome: Outcome) -> dict[str, Any]:
     return {"lines": len(frequency.problem.n), "ncp": round(outcome.metrics.ncp, 4)}
 
 
@@ -162,9 +162,9 @@ def _naive(spark: Any) -> list[dict[str, Any]]:
     size = frame.count()
     cuts: list[Cut] = []
     figure = _measured(spark, size, lambda: _candidate_by_candidate(frame, problem, cuts))
-    asked = portfolio(replace(problem, suppression=0.0), restarts=0)
+    asked = search_portfolio(replace(problem, suppression=0.0), restarts=0)
     start = time.process_time()
-    portfolio(replace(problem, suppression=0.0), restarts=0)
+    search_portfolio(replace(problem, suppression=0.0), restarts=0)
     cpu = round(time.process_time() - start, 2)
     same = cuts[0] == asked.cut
     task = {"table": "naive", "task": "a job per candidate", **figure, "same cut as ours": same}
@@ -173,7 +173,7 @@ def _naive(spark: Any) -> list[dict[str, Any]]:
 
 
 def _candidate_by_candidate(frame: Any, problem: Any, cuts: list[Cut]) -> dict[str, Any]:
-    gains, nodes = Gains(problem, "sq").of_nodes, Nodes(problem)
+    gains, nodes = NodeGains(problem, "sq").of_nodes, Nodes(problem)
     splits: list[tuple[int, int]] = []
     live = set(np.flatnonzero(nodes.inner).tolist())
     while True:

@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.documents import DEEPEST, json_of, read_yaml
+from shoal.documents import DEEPEST, parse_json, read_yaml
 from shoal.errors import InvalidDomain
 
 
@@ -60,11 +60,11 @@ def test_what_nests_too_deeply_is_refused_by_name(levels, tmp_path):
     ):
         _read(tmp_path, nested(levels))
     with pytest.raises(ValueError, match=f"nests more than {DEEPEST} levels"):
-        json_of(nested(levels))
+        parse_json(nested(levels))
 
 
 def test_what_nests_deeply_enough_is_read(tmp_path):
-    assert json_of(nested(DEEPEST)) == _read(tmp_path, nested(DEEPEST))
+    assert parse_json(nested(DEEPEST)) == _read(tmp_path, nested(DEEPEST))
 
 
 def test_a_few_lines_that_stand_for_billions_of_values_are_refused(tmp_path):
@@ -113,7 +113,7 @@ def test_what_cannot_be_used_is_refused_without_a_word_of_it(kind, tmp_path):
 @pytest.mark.parametrize("text", ['{"CANARY"', "9" * 6_000, "9" * 400, '["\\ud800"]', ""])
 def test_json_that_cannot_be_used_is_a_value_error_without_a_word_of_it(text):
     with pytest.raises(ValueError, match=r"^it ") as caught:
-        json_of(text)
+        parse_json(text)
     assert "CANARY" not in str(caught.value)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from shoal.errors import AlreadyExists, CannotWrite
-from shoal.files import whole_file, whole_folder
+from shoal.files import atomic_file, atomic_folder
 
 
 def _names(folder):
@@ -21,7 +21,7 @@ def _full_disk(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-@pytest.mark.parametrize("whole", [whole_file, whole_folder])
+@pytest.mark.parametrize("whole", [atomic_file, atomic_folder])
 def test_what_exists_is_kept_unless_overwritten(whole, tmp_path):
     path = tmp_path / "old"
     path.mkdir()
@@ -33,7 +33,7 @@ def test_what_exists_is_kept_unless_overwritten(whole, tmp_path):
 
 def test_a_file_made_meanwhile_by_another_is_kept(tmp_path):
     path = tmp_path / "t.csv"
-    with pytest.raises(AlreadyExists), whole_file(path) as part:
+    with pytest.raises(AlreadyExists), atomic_file(path) as part:
         _ = part.write_text("ours"), path.write_text("theirs")
     assert path.read_text() == "theirs"
     assert _names(tmp_path) == ["t.csv"]
@@ -43,7 +43,7 @@ def test_a_file_made_meanwhile_by_another_is_kept(tmp_path):
 def test_whatever_stops_the_writing_leaves_the_old_file(error, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("old")
-    with pytest.raises(error), whole_file(path, overwrite=True) as part:
+    with pytest.raises(error), atomic_file(path, overwrite=True) as part:
         _stop(part.write_text("half"), error)
     assert path.read_text() == "old"
     assert _names(tmp_path) == ["t.csv"]
@@ -54,7 +54,7 @@ def test_whatever_stops_the_filling_leaves_the_old_folder(error, tmp_path):
     path = tmp_path / "model"
     path.mkdir()
     (path / "old").touch()
-    with pytest.raises(error), whole_folder(path, overwrite=True) as part:
+    with pytest.raises(error), atomic_folder(path, overwrite=True) as part:
         _stop((part / "half").touch(), error)
     assert _names(path) == ["old"]
     assert _names(tmp_path) == ["model"]
@@ -62,7 +62,7 @@ def test_whatever_stops_the_filling_leaves_the_old_folder(error, tmp_path):
 
 def test_a_folder_appears_whole(tmp_path):
     path = tmp_path / "model"
-    with whole_folder(path) as part:
+    with atomic_folder(path) as part:
         (part / "inner").mkdir()
         (part / "inner" / "file").write_text("x")
         assert not path.exists()
@@ -73,7 +73,7 @@ def test_a_folder_appears_whole(tmp_path):
 def test_an_overwritten_folder_keeps_nothing_old(tmp_path):
     path = tmp_path / "model"
     for name in ("old", "new"):
-        with whole_folder(path, overwrite=True) as part:
+        with atomic_folder(path, overwrite=True) as part:
             (part / name).touch()
     assert _names(path) == ["new"]
     assert _names(tmp_path) == ["model"]
@@ -91,7 +91,7 @@ def test_the_old_folder_comes_back_if_the_new_one_cannot_take_its_place(tmp_path
         rename(source, target)
 
     monkeypatch.setattr(os, "rename", failing)
-    with pytest.raises(CannotWrite), whole_folder(path, overwrite=True) as part:
+    with pytest.raises(CannotWrite), atomic_folder(path, overwrite=True) as part:
         (part / "new").touch()
     assert _names(path) == ["old"]
     assert _names(tmp_path) == ["model"]
@@ -102,13 +102,13 @@ def test_the_folder_you_are_in_is_never_replaced(tmp_path, monkeypatch):
     inside.mkdir()
     monkeypatch.chdir(inside)
     for path in (".", tmp_path):
-        with pytest.raises(CannotWrite, match="you are in"), whole_folder(path, overwrite=True):
+        with pytest.raises(CannotWrite, match="you are in"), atomic_folder(path, overwrite=True):
             pytest.fail("the block must not run")
 
 
 def _replaced(path):
     """Fill ``path`` anew over an old folder."""
-    with whole_folder(path, overwrite=True) as part:
+    with atomic_folder(path, overwrite=True) as part:
         (part / "new").touch()
 
 

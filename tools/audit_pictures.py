@@ -5,12 +5,12 @@ python tools/audit_pictures.py
 
 from pathlib import Path
 
-from shoal.audit import shipped
+from shoal.audit import mechanisms
 from shoal.audit.twins import twins
 
 PICTURES = Path(__file__).parents[1] / "docs" / "pictures"
 CASES = {
-    "audit-consistent": shipped["duchi d=2, half flipped"],
+    "audit-consistent": mechanisms["duchi d=2, half flipped"],
     "audit-violated": twins["Duchi with ties in both halves, d = 2"],
 }
 

@@ -11,7 +11,7 @@ from typing import Any
 import shoal
 import shoal.figures
 from shoal.anonymize import problem_of, read_policy, run_policy
-from shoal.anonymize.risk.reidentification import leaf_sizes
+from shoal.anonymize.risk.reidentification import leaf_class_sizes
 from shoal.pages.table import page
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -30,7 +30,7 @@ def main() -> None:
 def _draw(name: str, table: Any) -> None:
     policy = read_policy(DOCS / "policies" / f"{name}.yaml")
     of = "people" if policy.privacy.entity else "rows"
-    sizes = leaf_sizes(problem_of(policy, table).problem)
+    sizes = leaf_class_sizes(problem_of(policy, table).problem)
     title = f"Before: how many in 100 {of} are in groups of which size"
     before = shoal.figures.class_sizes(sizes, k=policy.privacy.k, of=of, title=title)
     with tempfile.TemporaryDirectory() as folder:

@@ -16,7 +16,7 @@ from typing import Any
 
 from shoal.errors import InvalidDomain
 
-__all__ = ["DEEPEST", "json_of", "read_yaml"]
+__all__ = ["DEEPEST", "parse_json", "read_yaml"]
 
 DEEPEST = 100  # lists and mappings within each other: no document of ours has a dozen
 _MOST_REPEATED = 1_000_000  # values that aliases stand for
@@ -30,7 +30,7 @@ _OWN_WORDS = re.compile(r"""(?:[^'"]|'[^\w\s]{1,2}'|'\\t'|'<[a-z ]+>')*""")
 _NO_VALUE = (ValueError, KeyError, AttributeError, TypeError, OverflowError, RecursionError)
 
 
-def json_of(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """The content of a JSON document.
 
     Raises
@@ -41,9 +41,9 @@ def json_of(text: str) -> Any:
 
     Examples
     --------
-    >>> json_of('{"k": 3}')
+    >>> parse_json('{"k": 3}')
     {'k': 3}
-    >>> json_of("[" * 1000 + "]" * 1000)
+    >>> parse_json("[" * 1000 + "]" * 1000)
     Traceback (most recent call last):
     ...
     ValueError: it nests more than 100 levels

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from shoal.errors import AlreadyExists, CannotWrite, setting
 
-__all__ = ["file_lock", "not_written", "take_lock", "whole_file", "whole_folder"]
+__all__ = ["atomic_file", "atomic_folder", "file_lock", "take_lock", "write_error"]
 
 
 @contextmanager
-def whole_file(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
+def atomic_file(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
     """A temporary path to write to, which takes the name ``path`` when the block ends well.
 
     Whatever goes wrong, Ctrl-C included, leaves what was there before.
@@ -23,7 +23,7 @@ def whole_file(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
     --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> with whole_file(folder / "centers.csv") as part:
+    >>> with atomic_file(folder / "centers.csv") as part:
     ...     _ = part.write_text("x0,x1")
     >>> [file.name for file in folder.iterdir()]
     ['centers.csv']
@@ -43,7 +43,7 @@ def whole_file(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
 
 
 @contextmanager
-def whole_folder(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
+def atomic_folder(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
     """A temporary folder to fill, which takes the name ``path`` when the block ends well.
 
     An old folder that is overwritten steps aside first, and comes back if the new one cannot take
@@ -71,10 +71,10 @@ def _named_failure(final: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise not_written(final, error.strerror or type(error).__name__) from None
+        raise write_error(final, error.strerror or type(error).__name__) from None
 
 
-def not_written(path: str | Path, cause: str) -> CannotWrite:
+def write_error(path: str | Path, cause: str) -> CannotWrite:
     """The error of a file or folder that cannot be written.
 
     Parameters

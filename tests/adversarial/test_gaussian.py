@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from shoal.audit import lower_bound_of
-from shoal.audit.twins import gaussians
-from shoal.audit.twins.gaussians import CLAIM  # a delta that can be seen in so many draws
-from shoal.audit.twins.radii import STEP, along
+from shoal.audit.twins import gaussian_noise
+from shoal.audit.twins.gaussian_noise import CLAIM  # a delta that can be seen in so many draws
+from shoal.audit.twins.noise_lengths import STEP, _diagonal_move
 from shoal.mechanisms import Gaussian
 from shoal.privacy import ApproxDP
 from shoal.randomness import Randomness
@@ -27,18 +27,18 @@ def audited(release, second, claim=CLAIM):
 
 @pytest.mark.parametrize(("m", "axes"), [(1, 1), (2, 2)])
 def test_vectors_apart_by_the_sensitivity_certify_no_more_than_the_promise(m, axes):
-    found = audited(Gaussian(CLAIM, STEP).release, along(m, axes))
+    found = audited(Gaussian(CLAIM, STEP).release, _diagonal_move(m, axes))
     assert found.verdict == "consistent"
     assert found.epsilon > 0.8  # and the instrument sees much of it
 
 
 def test_a_person_of_two_rows_certifies_no_more_than_the_promise():
     promise = ApproxDP(1, "0.01", rows=2)
-    move = 2 * along(1, 1)
+    move = 2 * _diagonal_move(1, 1)
     found = audited(Gaussian(promise.per_row(), STEP).release, move, promise)
     assert found.verdict == "consistent"
 
 
-@pytest.mark.parametrize("name", gaussians.twins)
+@pytest.mark.parametrize("name", gaussian_noise.twins)
 def test_twins_are_caught(name):
-    assert gaussians.twins[name].run().verdict == "violated"
+    assert gaussian_noise.twins[name].run().verdict == "violated"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.audit import lower_bound_of
-from shoal.audit.twins import counts
+from shoal.audit.twins import noisy_counts
 from shoal.domain import SparseCounts
 from shoal.mechanisms import Geometric
 from shoal.privacy import PureDP
@@ -40,9 +40,9 @@ def test_a_value_that_moves_by_its_sensitivity_certifies_no_more_than_epsilon():
     assert 0.8 < found.epsilon <= 1
 
 
-@pytest.mark.parametrize("name", counts.twins)
+@pytest.mark.parametrize("name", noisy_counts.twins)
 def test_twins_of_a_count_are_caught(name):
-    assert counts.twins[name].run(draws=40_000).verdict == "violated"
+    assert noisy_counts.twins[name].run(draws=40_000).verdict == "violated"
 
 
 def cells(count: np.ndarray) -> SparseCounts:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shoal.audit import lower_bound_of
-from shoal.audit.twins import radii
-from shoal.audit.twins.radii import STEP, along
+from shoal.audit.twins import noise_lengths
+from shoal.audit.twins.noise_lengths import STEP, _diagonal_move
 from shoal.mechanisms import KNorm
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
@@ -28,11 +28,13 @@ def audited(release, second, claim=1.0):
 
 @pytest.mark.parametrize(("m", "axes"), [(1, 1), (2, 1), (3, 3), (9, 1), (9, 9)])
 def test_vectors_apart_by_the_sensitivity_certify_no_more_than_epsilon(m, axes):
-    found = audited(KNorm(PureDP(1), STEP).release, along(m, axes))
+    found = audited(KNorm(PureDP(1), STEP).release, _diagonal_move(m, axes))
     assert found.verdict == "consistent"
     assert found.epsilon > (0.7 if m < 4 else 0.4)  # and the instrument sees much of it
 
 
-@pytest.mark.parametrize("name", [name for name in radii.twins if name.startswith("vector")])
+@pytest.mark.parametrize(
+    "name", [name for name in noise_lengths.twins if name.startswith("vector")]
+)
 def test_twins_are_caught(name):
-    assert radii.twins[name].run().verdict == "violated"
+    assert noise_lengths.twins[name].run().verdict == "violated"

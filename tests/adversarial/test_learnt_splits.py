@@ -109,12 +109,15 @@ def test_people_with_several_rows_are_counted_once_on_a_side(tmp_path):
 
 
 def test_a_split_with_fewer_than_k_on_a_side_is_caught(monkeypatch):
-    people = rules.People(np.array([1.0, 2, 3, 4, 5, 900]), np.ones(6, dtype=np.int64))
-    fair = rules.binary((0, 999), whole=True, min_width=1, people=people, k=K)
+    people = rules.HeldNumbers(np.array([1.0, 2, 3, 4, 5, 900]), np.ones(6, dtype=np.int64))
+    fair = rules.build_halves((0, 999), whole=True, min_width=1, people=people, k=K)
     assert smallest(fair, people) >= K
     split = rules._split
     monkeypatch.setattr(rules, "_split", lambda held, a, b, k: split(held, a, b, 1))
-    assert smallest(rules.binary((0, 999), whole=True, min_width=1, people=people, k=K), people) < K
+    assert (
+        smallest(rules.build_halves((0, 999), whole=True, min_width=1, people=people, k=K), people)
+        < K
+    )
 
 
 def smallest(tree, people):

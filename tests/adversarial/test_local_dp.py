@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from shoal.audit import lower_bound_of
-from shoal.audit.twins import bounded, twins
-from shoal.audit.twins.bounded import half_flipped
-from shoal.audit.twins.floats import low_bits, only_from_the_first
+from shoal.audit.twins import bounded_values, twins
+from shoal.audit.twins.bounded_values import flip_half_the_signs
+from shoal.audit.twins.raw_floats import _has_low_bits, is_reachable_from_first_only
 from shoal.domain import Categories
 from shoal.mechanisms import (
     Duchi,
@@ -48,7 +48,7 @@ def corner(d):
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])
-@pytest.mark.parametrize("other", [np.ones, half_flipped])
+@pytest.mark.parametrize("other", [np.ones, flip_half_the_signs])
 def test_duchi_stays_within_its_claim(d, other):
     found = bound(Duchi(1), corner(d), other(d))
     assert 0.85 < float(found) <= 1, found
@@ -123,7 +123,7 @@ REAL = [Piecewise(1), Hybrid(1), PrivUnit(1), SquareWave(1), Staircase(1)]
 @pytest.mark.parametrize("mechanism", REAL, ids=lambda m: type(m).__name__)
 def test_the_precision_event_finds_nothing(mechanism):
     """Low bits that only one input can leave behind: {0 < |z| < 1/4, no multiple of 2^-53}."""
-    assert bound(mechanism, [0], [1], low_bits).verdict == "consistent"
+    assert bound(mechanism, [0], [1], _has_low_bits).verdict == "consistent"
 
 
 @pytest.mark.parametrize("x", [0.37, -0.42])
@@ -142,10 +142,10 @@ def test_every_report_is_a_public_place_and_nothing_more(x):
 def test_the_reachable_event_finds_nothing_on_whole_steps():
     A, B = draws(Piecewise(1), [0.37], 1), draws(Piecewise(1), [-0.42], 2)
 
-    found = lower_bound_of(A, B, claim=1.0, event=only_from_the_first, alpha=ALPHA)
+    found = lower_bound_of(A, B, claim=1.0, event=is_reachable_from_first_only, alpha=ALPHA)
     assert found.verdict == "consistent"
 
 
-@pytest.mark.parametrize("name", [*bounded.twins, "Piecewise on raw floats"])
+@pytest.mark.parametrize("name", [*bounded_values.twins, "Piecewise on raw floats"])
 def test_twins_are_caught(name):
     assert twins[name].run(draws=100_000).verdict == "violated"

@@ -14,8 +14,13 @@ from sklearn.base import clone
 
 from shoal.audit import lower_bound_of
 from shoal.audit.twins import twins
-from shoal.audit.twins.ledgers import Accountant, Charged, shares, spend_split
-from shoal.audit.twins.steps import far_right, lloyd_steps, sums_of
+from shoal.audit.twins.kmeans_steps import draw_noisy_sums, is_far_right, run_lloyd_steps
+from shoal.audit.twins.ledger_sums import (
+    Accountant,
+    ChargingEstimator,
+    budget_shares,
+    spend_in_shares,
+)
 from shoal.cluster import PrivateKMeans
 from shoal.domain import Box
 from shoal.errors import PromiseExceeded
@@ -30,16 +35,16 @@ ONE_MORE = np.vstack([FEW, [[0.9]]])
 def test_skipping_empty_clusters_shows_who_is_alone():
     twin = twins["Lloyd that skips empty clusters"]
     without = twin.mechanism.draw(0, 4_000, Randomness(1).noise)
-    assert not far_right(without[:, None]).any()  # no such centre can be, without the row
+    assert not is_far_right(without[:, None]).any()  # no such centre can be, without the row
     assert twin.run(draws=4_000).verdict == "violated"
 
 
 def test_noising_empty_clusters_too_mends_the_twin():
     mended = replace(
-        twins["Lloyd that skips empty clusters"], mechanism=lloyd_steps(skip_empty=False)
+        twins["Lloyd that skips empty clusters"], mechanism=run_lloyd_steps(skip_empty=False)
     )
     assert mended.run(draws=20_000).verdict == "consistent"
-    assert far_right(mended.mechanism.draw(0, 4_000, Randomness(1).noise)[:, None]).any()
+    assert is_far_right(mended.mechanism.draw(0, 4_000, Randomness(1).noise)[:, None]).any()
 
 
 @pytest.mark.parametrize("method", ["lloyd", pytest.param("auto", marks=pytest.mark.slow)])
@@ -54,7 +59,7 @@ def test_someone_alone_does_not_show_in_ours(method):
 
     without = np.array([largest(FEW, seed) for seed in range(1_000)])
     with_one = np.array([largest(ONE_MORE, seed) for seed in range(1_000, 2_000)])
-    found = lower_bound_of(with_one, without, claim=PureDP(1), event=far_right, alpha=1e-6)
+    found = lower_bound_of(with_one, without, claim=PureDP(1), event=is_far_right, alpha=1e-6)
     assert found.verdict == "consistent"
 
 
@@ -64,22 +69,22 @@ def page_of_one():
 
 @pytest.mark.parametrize("d", [5, 8, 10, 20, 100])
 def test_a_split_the_wrong_way_round_is_refused_at_the_gate(d):
-    count, axis = shares(d, 2, swapped=True)
+    count, axis = budget_shares(d, 2, swapped=True)
     assert 2 * (count + d * axis) > 1
     with pytest.raises(PromiseExceeded):
-        spend_split(page_of_one(), d, Randomness(1).noise, swapped=True)
+        spend_in_shares(page_of_one(), d, Randomness(1).noise, swapped=True)
 
 
 @pytest.mark.parametrize("d", [1, 5, 10, 100])
 def test_the_split_the_right_way_round_spends_the_promise_to_the_last_bit(d):
-    assert spend_split(page_of_one(), d, Randomness(1).noise, swapped=False) == 1
+    assert spend_in_shares(page_of_one(), d, Randomness(1).noise, swapped=False) == 1
 
 
 @pytest.mark.parametrize(("about_the_middle", "verdict"), [(False, "violated"),
                                                            (True, "consistent")])  # fmt: skip
 def test_sums_far_from_zero_move_by_more_than_the_width_of_the_box(about_the_middle, verdict):
     twin = twins["sums with the width of the box as sensitivity"]
-    form = sums_of(about_the_middle=about_the_middle)
+    form = draw_noisy_sums(about_the_middle=about_the_middle)
     assert replace(twin, mechanism=form).run(draws=20_000).verdict == verdict
 
 
@@ -101,7 +106,7 @@ def test_where_the_box_lies_changes_nothing_in_ours():
 def test_an_accountant_that_is_copied_with_its_estimator_forgets_what_clones_spent():
     accountant = Accountant()
     for _ in range(3):
-        clone(Charged(accountant)).fit(FEW)
+        clone(ChargingEstimator(accountant)).fit(FEW)
     assert accountant.spent == 0
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.audit import lower_bound_of
-from shoal.audit.cases.estimator_cases import RowsAtHand
+from shoal.audit.cases.estimator_cases import ArrayRows
 from shoal.domain import Box, Grid, SparseCounts
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
@@ -51,7 +51,7 @@ def audited(draw, first, second, draws=1000):
     """A bound from ``draw(rows, seed)``, a thousand times for each table."""
     A, B = (
         [draw(rows, seed + 10**6 * side) for seed in range(draws)]
-        for side, rows in enumerate((RowsAtHand(first, LINE), RowsAtHand(second, LINE)))
+        for side, rows in enumerate((ArrayRows(first, LINE), ArrayRows(second, LINE)))
     )
     return lower_bound_of(A, B, claim=1.0, alpha=ALPHA)
 

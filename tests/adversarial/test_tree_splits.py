@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from shoal.audit import lower_bound_of
-from shoal.audit.twins import trees
-from shoal.audit.twins.trees import SplitTest
+from shoal.audit.twins import tree_splits
+from shoal.audit.twins.tree_splits import BrokenSplitTest
 from shoal.mechanisms import Splits, TreeCounts, TreeSplits
 from shoal.privacy import PureDP
 from shoal.randomness import Randomness
@@ -21,17 +21,17 @@ def audited(test, rows, claim=1.0):
 
 @pytest.mark.parametrize("rows", [0, 1, 3, 8, 15])
 def test_a_path_with_one_row_more_certifies_no_more_than_epsilon(rows):
-    assert audited(SplitTest(TreeSplits(PureDP(1))), rows).verdict == "consistent"
+    assert audited(BrokenSplitTest(TreeSplits(PureDP(1))), rows).verdict == "consistent"
 
 
 def test_the_instrument_sees_much_of_the_promise():
-    found = max(audited(SplitTest(TreeSplits(PureDP(1))), rows).epsilon for rows in (1, 2, 3))
+    found = max(audited(BrokenSplitTest(TreeSplits(PureDP(1))), rows).epsilon for rows in (1, 2, 3))
     assert found > 0.5
 
 
-@pytest.mark.parametrize("name", trees.twins)
+@pytest.mark.parametrize("name", tree_splits.twins)
 def test_twins_are_caught(name):
-    assert trees.twins[name].run().verdict == "violated"
+    assert tree_splits.twins[name].run().verdict == "violated"
 
 
 def test_whole_trees_of_nobody_and_of_one_row_certify_no_more_than_epsilon():

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from shoal.audit.twins import twins
-from shoal.audit.twins.ledgers import split_sum
+from shoal.audit.twins.ledger_sums import _sum_of_shares
 
 DRAWS = 40_000  # in the default suite; `make slow` takes the twins' own number
 FULL = {  # those that so few draws cannot show, and that are cheap
@@ -51,7 +51,7 @@ def test_the_ledger_sees_a_split_that_spends_too_little_as_well(swapped, verdict
     """At d = 2 the swapped split hands out 0.905 of 1: no promise is broken, but one is missed."""
 
     def two_columns(draws, rng):
-        return split_sum(2, rng, swapped=swapped)
+        return _sum_of_shares(2, rng, swapped=swapped)
 
     found = replace(twins["split the wrong way round, d = 10"], mechanism=two_columns).run()
     assert found.verdict == verdict

@@ -11,9 +11,9 @@ from shoal.audit import lower_bound_of
 from shoal.audit.twins import twins
 from shoal.audit.twins.thresholds import (
     SYM4,
-    empty_coefficients,
+    counts_with_one_row,
+    draw_empty_coefficients,
     mirrored_sensitivity,
-    one_row_in_the_middle,
 )
 from shoal.cluster.wave.methods import release_sparse, threshold_scores
 from shoal.cluster.wave.transform import Transform
@@ -80,11 +80,11 @@ def test_a_threshold_drawn_once_costs_what_is_charged():
 
 
 def test_the_number_of_empty_coefficients_charged_in_full_certifies_no_more_than_epsilon():
-    one, _ = one_row_in_the_middle()
+    one, _ = counts_with_one_row()
     moved = np.count_nonzero(SYM4(one) > 0)
     assert 1 < moved <= SYM4.touched
     twin = twins["empty coefficients charged as one"]
-    honest = replace(twin, mechanism=empty_coefficients(SYM4.touched))
+    honest = replace(twin, mechanism=draw_empty_coefficients(SYM4.touched))
     assert honest.run(draws=40_000).verdict == "consistent"
 
 

@@ -3,8 +3,14 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize import Policy, count_combinations
-from shoal.anonymize.codec import NOTHING, distinct, nulls_in, published_cells, published_names
-from shoal.anonymize.hierarchies import binary, from_nested
+from shoal.anonymize.codec import (
+    NOTHING,
+    find_distinct,
+    find_nulls,
+    published_cells,
+    published_names,
+)
+from shoal.anonymize.hierarchies import build_halves, hierarchy_from_tree
 from shoal.errors import InvalidPolicy
 
 QUASI = {"role": "quasi", "hierarchy": {"tree": {"*": ["a", "b"]}}}
@@ -21,7 +27,7 @@ COLUMNS = {
     ),
 }
 
-AGES = binary((0, 3), whole=True, min_width=2).with_null()
+AGES = build_halves((0, 3), whole=True, min_width=2).with_null()
 
 
 def codec(rows, **sensitive):
@@ -64,7 +70,7 @@ def test_a_hierarchy_numbers_sensitive_values_by_its_leaves():
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_any_column_is_taken_apart(name):
-    found = distinct(COLUMNS[name], [""])
+    found = find_distinct(COLUMNS[name], [""])
     assert found.at[0] == found.at[3] >= 0
     assert found.at[1] not in (found.at[0], -1)
     assert found.at[2] == -1
@@ -74,23 +80,23 @@ def test_any_column_is_taken_apart(name):
 
 
 def test_spellings_of_nothing_are_nulls_with_blanks_around_them_too():
-    assert nulls_in(pa.array(["", " NA ", "x"]), ["", "NA"]).tolist() == [True, True, False]
-    assert nulls_in(pa.array(["", "NA"]), []).tolist() == [False, False]
+    assert find_nulls(pa.array(["", " NA ", "x"]), ["", "NA"]).tolist() == [True, True, False]
+    assert find_nulls(pa.array(["", "NA"]), []).tolist() == [False, False]
 
 
 def test_an_empty_column_has_no_values():
-    found = distinct(pa.chunked_array([], pa.string()), [""])
+    found = find_distinct(pa.chunked_array([], pa.string()), [""])
     assert len(found.values) == len(found.at) == 0
 
 
 def test_a_column_of_nothing_is_all_nulls():
     empty = pa.chunked_array([pa.nulls(2), pa.nulls(1)])
-    assert distinct(empty, []).at.tolist() == [-1, -1, -1]
+    assert find_distinct(empty, []).at.tolist() == [-1, -1, -1]
 
 
 def test_lists_are_refused_in_words():
     with pytest.raises(InvalidPolicy, match="lists or structures"):
-        distinct(pa.array([[1], [2]]), [])
+        find_distinct(pa.array([[1], [2]]), [])
 
 
 def policy(intervals, nulls="own_value"):
@@ -119,11 +125,13 @@ def test_nodes_are_shown_as_asked(intervals, nulls, wanted):
 
 
 def test_bounds_of_other_numbers_are_half_open():
-    found = published_cells(policy("bounds"), "age", binary((0.0, 1.0), whole=False, min_width=0.5))
+    found = published_cells(
+        policy("bounds"), "age", build_halves((0.0, 1.0), whole=False, min_width=0.5)
+    )
     assert found["age_high"].to_pylist() == [1.0, 0.5, 1.0]
 
 
 def test_what_is_no_interval_keeps_its_label():
-    tree = from_nested({"*": ["F", "M"]})
+    tree = hierarchy_from_tree({"*": ["F", "M"]})
     assert published_cells(policy("bounds"), "sex", tree)["sex"].to_pylist() == ["*", "F", "M"]
     assert published_names(policy("bounds"), "sex") == ("sex",)

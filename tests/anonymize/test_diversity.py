@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from shoal.anonymize import diversity
-from shoal.anonymize.diversity import Counting, Rules, distances, diversities, is_diverse
+from shoal.anonymize.diversity import (
+    ClassRules,
+    LineCounter,
+    is_diverse,
+    measure_closeness,
+    measure_diversity,
+)
 from shoal.anonymize.problem import Closeness, Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 
@@ -49,27 +55,27 @@ def test_the_distance_is_the_optimum_of_the_linear_programme(kind, one, other):
     group = np.array(one) + np.array([1, 0, 0, 0, 0, 0, 0])
     table = group + np.array(other) + 1  # every value occurs
     expected = earth_mover(group / group.sum(), table / table.sum(), GROUNDS[kind])
-    found = distances(Closeness(kind, 0.1), group[None], table, TREE)
+    found = measure_closeness(Closeness(kind, 0.1), group[None], table, TREE)
     assert found[0] == pytest.approx(expected, abs=1e-9)
 
 
 def test_steps_count_only_values_that_occur():
     counts, table = np.array([[2, 0, 0, 0]]), np.array([2, 0, 2, 0])
-    assert distances(Closeness("ordered", 0.1), counts, table)[0] == 0.5
+    assert measure_closeness(Closeness("ordered", 0.1), counts, table)[0] == 0.5
 
 
 def test_the_whole_table_is_at_distance_zero_and_so_is_a_column_of_one_value():
     table = np.array([3, 0, 1, 2, 0, 0, 4])
     for kind in GROUNDS:
-        assert distances(Closeness(kind, 0.1), table[None], table, TREE)[0] == 0
+        assert measure_closeness(Closeness(kind, 0.1), table[None], table, TREE)[0] == 0
         alone = np.array([5, 0, 0, 0, 0, 0, 0])
-        assert distances(Closeness(kind, 0.1), alone[None], alone, TREE)[0] == 0
+        assert measure_closeness(Closeness(kind, 0.1), alone[None], alone, TREE)[0] == 0
 
 
 def test_without_a_branching_tree_values_are_equally_far():
     only = Taxonomy.paths([["x"]])
     counts, table = np.array([[1, 0]]), np.array([1, 1])
-    assert distances(Closeness("hierarchical", 0.1), counts, table, only)[0] == 0.5
+    assert measure_closeness(Closeness("hierarchical", 0.1), counts, table, only)[0] == 0.5
 
 
 def test_l_rules_are_those_of_the_definitions():
@@ -85,13 +91,13 @@ def test_l_rules_are_those_of_the_definitions():
 def test_the_l_that_is_reached_agrees_with_the_rule():
     counts = np.random.default_rng(3).integers(0, 6, (200, 5))
     for kind in ("distinct", "entropy", "recursive"):
-        reached = diversities(Diversity(kind, 2, c=2), counts)
+        reached = measure_diversity(Diversity(kind, 2, c=2), counts)
         for value in (2, 3, 4):
             rule = Diversity(kind, value, c=2)
             assert np.array_equal(reached >= value - 1e-9, is_diverse(rule, counts))
     shares = counts[0, :4] / counts[0, :4].sum()
     entropy = -sum(p * log(p) for p in shares if p)
-    assert diversities(Diversity("entropy", 2), counts)[0] == pytest.approx(exp(entropy))
+    assert measure_diversity(Diversity("entropy", 2), counts)[0] == pytest.approx(exp(entropy))
 
 
 def test_many_groups_are_counted_in_parts_with_the_same_answer(monkeypatch):
@@ -106,7 +112,7 @@ def test_many_groups_are_counted_in_parts_with_the_same_answer(monkeypatch):
     )
     leaves = Taxonomy.nested("*", ["0", "1"])
     table = problem_of({"x": leaves}, [[0]] * 400, k=2, sensitive=(column,))
-    rules, lines, groups = Rules(Counting(table)), np.arange(400), rng.integers(0, 90, 400)
+    rules, lines, groups = ClassRules(LineCounter(table)), np.arange(400), rng.integers(0, 90, 400)
     references = rules.references(lines)
     at_once = rules.hold(lines, groups, 90, references)
     assert 0 < at_once.sum() < 90
@@ -119,7 +125,7 @@ def test_rules_say_whether_a_bad_class_may_have_good_parts():
         column = SensitiveColumn("ill", np.zeros(2, dtype=np.int32), 1, **rules)
         tree = Taxonomy.nested("*", ["0", "1"])
         table = problem_of({"x": tree}, [[0]] * 2, k=2, sensitive=(column,))
-        return Rules(Counting(table)).may_recover
+        return ClassRules(LineCounter(table)).may_recover
 
     assert not recovers()
     assert not recovers(l=Diversity("distinct", 2))

@@ -3,7 +3,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from shoal.anonymize.diversity import Counting
+from shoal.anonymize.diversity import LineCounter
 from shoal.anonymize.problem import SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
 
@@ -23,7 +23,7 @@ def test_people_and_their_values_are_counted_once_a_group(one_combination):
     codes = (entities % 4 if one_combination else rng.integers(0, 4, 60))[:, None]
     values = rng.integers(-1, 3, 60)
     groups = codes[:, 0] // 2
-    counting = Counting(problem(entities, codes, values))
+    counting = LineCounter(problem(entities, codes, values))
     assert counting.adds_up == one_combination
 
     people, pairs = defaultdict(set), defaultdict(set)
@@ -38,7 +38,7 @@ def test_people_and_their_values_are_counted_once_a_group(one_combination):
 
 def test_without_people_rows_are_counted():
     table = problem_of({"x": TREE}, [[0]] * 3 + [[2]] * 2 + [[3]], k=2)
-    counting, groups = Counting(table), np.array([0, 1, 1])
+    counting, groups = LineCounter(table), np.array([0, 1, 1])
     assert counting.rows(np.arange(3), groups, 2).tolist() == [3, 3]
     assert counting.people(np.arange(3), groups, 2).tolist() == [3, 3]
     assert not counting.by_person

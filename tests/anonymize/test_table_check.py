@@ -4,7 +4,7 @@ import pytest
 
 from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.table import Table, table_of
-from shoal.anonymize.table_check import check_names, rarely_shared
+from shoal.anonymize.table_check import check_names, find_identifying_columns
 from shoal.engine.spark.table import SparkTable
 from shoal.errors import InvalidPolicy, KeyMissing, LooksIdentifying, UnknownColumn, UnreadableTable
 
@@ -138,27 +138,27 @@ TWO_A_VALUE = {"q": ["a", "b"] * 30, "o": [f"v{i // 2}" for i in range(60)]}
 
 def test_rows_whose_value_fewer_than_k_share_are_counted():
     asked = policy({"q": QUASI, "o": {"role": "other"}}, k=3)
-    assert rarely_shared(asked, Table(TWO_A_VALUE)) == {"o": 1.0}
+    assert find_identifying_columns(asked, Table(TWO_A_VALUE)) == {"o": 1.0}
     fewer = TWO_A_VALUE | {"o": ["x"] * 54 + ["y", "y", "z", "z", None, "NA"]}
-    assert rarely_shared(asked, Table(fewer)) == {}
+    assert find_identifying_columns(asked, Table(fewer)) == {}
     more = TWO_A_VALUE | {"o": ["x"] * 50 + ["y", "y", "z", "z", "u", "u", "v", "v", "w", "w"]}
-    assert rarely_shared(asked, Table(more)) == {"o": pytest.approx(1 / 6)}
+    assert find_identifying_columns(asked, Table(more)) == {"o": pytest.approx(1 / 6)}
     forced = policy({"q": QUASI, "o": {"role": "other", "force": True}}, k=3)
-    assert rarely_shared(forced, Table(TWO_A_VALUE)) == {}
+    assert find_identifying_columns(forced, Table(TWO_A_VALUE)) == {}
 
 
 def test_people_are_counted_not_their_rows():
     columns = {"q": QUASI, "o": {"role": "other"}, "who": {"role": "identifier"}}
     asked, tens = policy(columns, k=3, entity="who"), [i // 10 for i in range(60)]
     lone = {"q": ["a"] * 60, "o": [f"v{ten}" for ten in tens], "who": tens}
-    assert rarely_shared(asked, Table(lone)) == {"o": 1.0}
+    assert find_identifying_columns(asked, Table(lone)) == {"o": 1.0}
 
 
 def test_names_and_rare_values_are_looked_at_on_spark_alike(spark):
     lines = list(zip(*TWO_A_VALUE.values(), strict=True))
     frame = spark.createDataFrame(lines, "q string, o string")
     asked = policy({"q": QUASI, "o": {"role": "other"}}, k=3)
-    assert rarely_shared(asked, table_of(frame)) == {"o": 1.0}
+    assert find_identifying_columns(asked, table_of(frame)) == {"o": 1.0}
     check_names(table_of(frame), "t")
     with pytest.raises(
         UnreadableTable,

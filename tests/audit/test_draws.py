@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shoal.audit.draws import Batched, Failure, draw_outputs, draws_by_itself, takes_stream
+from shoal.audit.draws import Batched, Failure, draw_outputs, has_own_randomness, takes_stream
 from shoal.domain import Categories, SparseCounts
 from shoal.errors import InvalidSetting
 from shoal.mechanisms import (
@@ -137,9 +137,9 @@ def test_a_release_without_a_stream_is_called_without():
             return value + 1
 
     assert outputs(Own(), 1) == [2] * 5
-    assert draws_by_itself(Own())
-    assert not draws_by_itself(Geometric(PureDP(1)))
-    assert not draws_by_itself(Batched(len))
+    assert has_own_randomness(Own())
+    assert not has_own_randomness(Geometric(PureDP(1)))
+    assert not has_own_randomness(Batched(len))
 
 
 def test_what_draws_nothing_is_refused():

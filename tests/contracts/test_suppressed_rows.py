@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize import run_policy, table
-from shoal.anonymize.release import people, run
+from shoal.anonymize.release import people_register, run
 from shoal.engine import duckdb
 from shoal.errors import ShoalError
 from shoal.pages import table as table_pages
@@ -119,7 +119,9 @@ def public(folder, policy, table):
 def quick(monkeypatch):
     """One order of rows for all; what was asked of the same rows before is not asked again."""
     monkeypatch.setattr(run, "Randomness", lambda: Randomness(7))
-    monkeypatch.setattr(people.secrets, "token_hex", lambda n: "0" * 2 * n)  # a register's name
+    monkeypatch.setattr(
+        people_register.secrets, "token_hex", lambda n: "0" * 2 * n
+    )  # a register's name
     monkeypatch.setattr(os, "fsync", lambda _: None)
     monkeypatch.setattr(table, "query_stream", remembered)
     monkeypatch.setattr(duckdb, "query_stream", remembered)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from shoal.data.catalogue import FILES, load, names, with_number_columns
+from shoal.data.catalogue import FILES, dataset_names, load, parse_number_columns
 from shoal.errors import DatasetUnavailable
 
 DATA = Path(os.environ.get("SHOAL_DATA", "../shared/data"))
@@ -96,12 +96,12 @@ def test_every_file_of_the_catalogue_is_tested():
 @needs_data
 def test_the_catalogue_lists_what_can_be_loaded(monkeypatch):
     monkeypatch.setenv("SHOAL_DATA", str(DATA))
-    assert set(names()) == {*BUNDLED, *SHAPES}
+    assert set(dataset_names()) == {*BUNDLED, *SHAPES}
 
 
 def test_without_a_folder_only_the_bundled_sets_are_listed(monkeypatch):
     monkeypatch.delenv("SHOAL_DATA", raising=False)
-    assert set(names()) == set(BUNDLED)
+    assert set(dataset_names()) == set(BUNDLED)
 
 
 @needs_data
@@ -149,9 +149,9 @@ def test_a_typo_gets_the_nearest_name():
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_column_is_whole_numbers_numbers_or_text(kind):
     cells, expected = KINDS[kind]
-    assert with_number_columns(pa.table({"a": cells})).to_pydict() == {"a": expected}
+    assert parse_number_columns(pa.table({"a": cells})).to_pydict() == {"a": expected}
 
 
 def test_other_columns_stay_as_they_are():
     table = pa.table({"a": [1.5], "b": pa.array([True])})
-    assert with_number_columns(table) == table
+    assert parse_number_columns(table) == table

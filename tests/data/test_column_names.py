@@ -6,7 +6,7 @@ from shoal.data.column_names import (
     column_positions,
     missing_columns_error,
 )
-from shoal.data.source import picked
+from shoal.data.source import find_columns
 from shoal.errors import UnknownColumn, UnreadableTable
 
 GOOD = [
@@ -76,7 +76,7 @@ def test_what_is_asked_for_is_said_and_what_is_there_is_counted():
 
 def test_thousands_of_names_are_compared_in_a_moment():
     with pytest.raises(UnknownColumn):
-        picked([f"column {i}" for i in range(3_000)], [f"other {i}" for i in range(3_000)])
+        find_columns([f"column {i}" for i in range(3_000)], [f"other {i}" for i in range(3_000)])
 
 
 def test_places_are_said_in_order():

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from shoal.data.encode import codes, floats_of, is_missing, numbers, odd_cell_kinds, owners
+from shoal.data.encode import (
+    encode_codes,
+    encode_numbers,
+    encode_owners,
+    floats_of,
+    is_missing,
+    odd_cell_kinds,
+)
 from shoal.domain import Categories
 from shoal.errors import InvalidSetting, NotNumeric, UnknownCategory, UnknownColumn
 
@@ -25,18 +32,18 @@ CELLS = st.text(max_size=8) | st.floats().map(repr) | st.integers().map(str)
 
 @pytest.mark.parametrize("kind", NUMBERS)
 def test_numbers_of_any_kind_become_float64_and_nulls_nan(kind):
-    block = numbers(pa.record_batch({"a": NUMBERS[kind]}), ["a"])
+    block = encode_numbers(pa.record_batch({"a": NUMBERS[kind]}), ["a"])
     assert block.dtype == np.float64
     np.testing.assert_array_equal(block, [[1.0], [np.nan]])
 
 
 def test_a_column_of_nulls_alone_is_nan():
-    assert np.isnan(numbers(pa.record_batch({"a": pa.nulls(2)}), ["a"])).all()
+    assert np.isnan(encode_numbers(pa.record_batch({"a": pa.nulls(2)}), ["a"])).all()
 
 
 def test_columns_come_in_the_order_asked_for():
     batch = pa.record_batch({"a": [1, 2], "b": [3.0, 4.0]})
-    assert numbers(batch, ["b", "a"]).tolist() == [[3.0, 1.0], [4.0, 2.0]]
+    assert encode_numbers(batch, ["b", "a"]).tolist() == [[3.0, 1.0], [4.0, 2.0]]
 
 
 NOT_NUMBERS = {
@@ -54,14 +61,14 @@ NOT_NUMBERS = {
 def test_what_is_no_number_is_refused_by_its_columns_name(kind):
     batch = pa.record_batch({"fine": [1], "odd": NOT_NUMBERS[kind]})
     with pytest.raises(NotNumeric, match="'odd'") as caught:
-        numbers(batch, ["fine", "odd"])
+        encode_numbers(batch, ["fine", "odd"])
     assert "secret" not in str(caught.value)
     assert "'fine'" not in str(caught.value)
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1) | st.none(), min_size=1))
 def test_whole_numbers_of_any_size_convert(values):
-    block = numbers(pa.record_batch({"a": pa.array(values, pa.int64())}), ["a"])
+    block = encode_numbers(pa.record_batch({"a": pa.array(values, pa.int64())}), ["a"])
     expected = [np.nan if v is None else float(v) for v in values]
     np.testing.assert_array_equal(block[:, 0], expected)
 
@@ -69,31 +76,31 @@ def test_whole_numbers_of_any_size_convert(values):
 def test_codes_stand_side_by_side():
     batch = pa.record_batch({"sex": ["M", "F"], "level": [2, 9]})
     listed = {"level": Categories([1, 2], other="bucket"), "sex": Categories(["F", "M"])}
-    block = codes(batch, listed)
+    block = encode_codes(batch, listed)
     assert block.dtype == np.int32
     assert block.tolist() == [[1, 1], [2, 0]]
 
 
 def test_no_categories_give_no_codes():
-    assert codes(pa.record_batch({"a": [1, 2]}), {}).shape == (2, 0)
+    assert encode_codes(pa.record_batch({"a": [1, 2]}), {}).shape == (2, 0)
 
 
 def test_an_unknown_category_is_counted_and_not_quoted():
     batch = pa.record_batch({"sex": ["M", "secret", None]})
     with pytest.raises(UnknownCategory, match="'sex': 2 of 3") as caught:
-        codes(batch, {"sex": Categories(["F", "M"])})
+        encode_codes(batch, {"sex": Categories(["F", "M"])})
     assert "secret" not in str(caught.value)
     assert caught.value.__suppress_context__
 
 
 def test_a_category_without_its_column_is_refused():
     with pytest.raises(UnknownColumn):
-        codes(pa.record_batch({"a": [1]}), {"sex": Categories(["F", "M"])})
+        encode_codes(pa.record_batch({"a": [1]}), {"sex": Categories(["F", "M"])})
 
 
 def test_text_that_is_no_number_is_missing_if_that_is_asked():
     batch = pa.record_batch({"a": ["1.5", "05", "secret", "NA"]})
-    values = numbers(batch, ["a"], text="missing")
+    values = encode_numbers(batch, ["a"], text="missing")
     np.testing.assert_array_equal(values[:, 0], [1.5, np.nan, np.nan, np.nan])
 
 
@@ -101,7 +108,7 @@ def test_the_likely_cause_is_said():
     batch = pa.record_batch({"a": ["1,5"], "b": ["31.12.2020"], "c": [date(2020, 1, 1)], "d": [1]})
     causes = r"'a' \(decimal commas.*\), 'b' \(dates\), 'c' \(date32.*\) of 4 columns"
     with pytest.raises(NotNumeric, match=causes):
-        numbers(batch, ["a", "b", "c", "d"])
+        encode_numbers(batch, ["a", "b", "c", "d"])
 
 
 OWNERS = {
@@ -113,12 +120,12 @@ OWNERS = {
 
 @pytest.mark.parametrize("kind", OWNERS)
 def test_spellings_of_one_number_are_one_person(kind):
-    assert owners(pa.record_batch({"id": OWNERS[kind]}), "id").to_pylist() == [*"7777", "x"]
+    assert encode_owners(pa.record_batch({"id": OWNERS[kind]}), "id").to_pylist() == [*"7777", "x"]
 
 
 def test_whole_numbers_and_decimals_tell_people_apart():
     for column in (pa.array([7, None]), pa.array([Decimal("7.00"), None])):
-        assert owners(pa.record_batch({"id": column}), "id").to_pylist() == ["7", None]
+        assert encode_owners(pa.record_batch({"id": column}), "id").to_pylist() == ["7", None]
 
 
 NOBODIES = {
@@ -134,7 +141,7 @@ NOBODIES = {
 @pytest.mark.parametrize("kind", NOBODIES)
 def test_kinds_that_cannot_tell_people_apart_are_refused_by_name(kind):
     with pytest.raises(InvalidSetting, match=r"'id'.*cannot tell people apart") as caught:
-        owners(pa.record_batch({"id": NOBODIES[kind]}), "id")
+        encode_owners(pa.record_batch({"id": NOBODIES[kind]}), "id")
     assert "secret" not in str(caught.value)
     assert "whole numbers or text" in caught.value.hint
 

@@ -4,7 +4,7 @@ import pytest
 from sklearn.cluster import KMeans
 from sklearn.metrics import silhouette_score
 
-from shoal.data.encode import codes, numbers
+from shoal.data.encode import encode_codes, encode_numbers
 from shoal.data.generate import blobs, students, students_schema
 from shoal.errors import InvalidSetting
 
@@ -36,8 +36,8 @@ def test_students_keep_to_their_schema(table):
     schema = students_schema()
     assert schema.columns == tuple(table.column_names)
     batch = table.combine_chunks().to_batches()[0]
-    assert schema.box.contains(numbers(batch, schema.box.names)).all()
-    assert codes(batch, schema.categories).shape == (10_000, 6)
+    assert schema.box.contains(encode_numbers(batch, schema.box.names)).all()
+    assert encode_codes(batch, schema.categories).shape == (10_000, 6)
 
 
 def test_every_state_lies_in_one_region(table):

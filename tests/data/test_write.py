@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shoal.data import source_of, students, whole_file, whole_folder, write_table
-from shoal.data.catalogue import with_number_columns
+from shoal.data import atomic_file, atomic_folder, source_of, students, write_table
+from shoal.data.catalogue import parse_number_columns
 from shoal.errors import CannotWrite, UnreadableTable
 
 TABLE = pa.table({"a": np.arange(5.0), "s": ["x", "y,z", 'q"', "", "\u00e9"]})
@@ -19,7 +19,7 @@ def _names(folder):
 
 def _read(path):
     source = source_of(path)
-    return with_number_columns(pa.Table.from_batches(source.batches(source.names)))
+    return parse_number_columns(pa.Table.from_batches(source.batches(source.names)))
 
 
 def _full_disk(*_):
@@ -93,11 +93,11 @@ def test_a_file_is_overwritten_when_asked(tmp_path):
 def test_a_file_is_not_replaced_by_a_folder_nor_the_other_way_round(tmp_path):
     (tmp_path / "file").touch()
     (tmp_path / "folder").mkdir()
-    with pytest.raises(CannotWrite), whole_folder(tmp_path / "file", overwrite=True):
+    with pytest.raises(CannotWrite), atomic_folder(tmp_path / "file", overwrite=True):
         pytest.fail("the block must not run")
     with pytest.raises(CannotWrite):
         write_table(TABLE, tmp_path / "folder.csv" / "t.csv")
-    with pytest.raises(CannotWrite), whole_file(tmp_path / "folder", overwrite=True) as part:
+    with pytest.raises(CannotWrite), atomic_file(tmp_path / "folder", overwrite=True) as part:
         part.touch()
     assert _names(tmp_path) == ["file", "folder"]
 
@@ -105,7 +105,7 @@ def test_a_file_is_not_replaced_by_a_folder_nor_the_other_way_round(tmp_path):
 def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(CannotWrite, match="No such file or directory"):
         write_table(TABLE, tmp_path / "none" / "t.parquet")
-    with pytest.raises(CannotWrite), whole_folder(tmp_path / "none" / "model"):
+    with pytest.raises(CannotWrite), atomic_folder(tmp_path / "none" / "model"):
         pytest.fail("the block must not run")
 
 
@@ -123,7 +123,7 @@ def test_a_disk_found_full_at_the_end_leaves_nothing(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "fsync", _full_disk)
     with pytest.raises(CannotWrite, match="No space left"):
         write_table(TABLE, tmp_path / "t.csv")
-    with pytest.raises(CannotWrite, match="No space left"), whole_folder(tmp_path / "m") as part:
+    with pytest.raises(CannotWrite, match="No space left"), atomic_folder(tmp_path / "m") as part:
         (part / "file").touch()
     assert _names(tmp_path) == []
 

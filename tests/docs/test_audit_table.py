@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from scipy.stats import binom
 
-from shoal.audit import estimators, shipped
+from shoal.audit import estimators, mechanisms
 from shoal.audit.twins import twins
 
 TOOL = Path(__file__).parents[2] / "tools" / "audit_table.py"
@@ -14,7 +14,7 @@ _spec = importlib.util.spec_from_file_location("audit_table", TOOL)
 audit_table = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(audit_table)
 
-KINDS = {"mechanisms": shipped, "estimators": estimators, "twins": twins}
+KINDS = {"mechanisms": mechanisms, "estimators": estimators, "twins": twins}
 
 
 def test_the_page_shows_what_the_last_run_found():

@@ -5,13 +5,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from shoal.errors import InvalidDomain, NotNumeric
-from shoal.figures.arrays import box_corners, whole_counts
+from shoal.figures.arrays import box_corners, check_counts
 
 
 @given(arrays.arrays(float, (2, 2), elements=st.floats(width=64)))
 def test_counts_come_out_as_they_came_or_not_at_all(values):
     try:
-        counts = whole_counts(values)
+        counts = check_counts(values)
     except NotNumeric:
         whole = np.isfinite(values) & (values == np.rint(values)) & (np.abs(values) < 2**62)
         assert not whole.all()
@@ -35,4 +35,4 @@ def test_a_box_has_finite_ends_in_order_or_is_refused(ends):
 
 def test_truth_values_are_no_counts():
     with pytest.raises(NotNumeric):
-        whole_counts([[True, False]])
+        check_counts([[True, False]])

@@ -1,6 +1,6 @@
 import pytest
 
-from shoal.figures.palette import PALETTE, css_variables, light_colours
+from shoal.figures.palette import PALETTE, css_variables, inline_light_colours
 
 LIGHT, DARK = 0, 1
 
@@ -55,7 +55,7 @@ def test_shades_run_one_way_from_few_to_many(theme):
 
 def test_a_style_for_a_file_holds_no_variable():
     assert (
-        light_colours("a{fill:var(--ink);stroke:var(--shade-1)}")
+        inline_light_colours("a{fill:var(--ink);stroke:var(--shade-1)}")
         == "a{fill:#14232B;stroke:#E3EEF0}"
     )
     assert css_variables(dark=True).startswith("--page:#10191F;")

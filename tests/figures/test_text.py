@@ -2,17 +2,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.figures.svg import nice_ticks
-from shoal.figures.text import clean, labels, number, shorten
+from shoal.figures.text import format_number, format_ticks, replace_controls, shorten
 
 
 def test_characters_that_reorder_words_are_shown_as_replaced():
     for hidden in "\u202e\u2066\u200f\x1b\x07\ufeff":
-        assert clean(f"a{hidden}b") == "a\ufffdb"
+        assert replace_controls(f"a{hidden}b") == "a\ufffdb"
 
 
 def test_words_of_any_script_pass_unchanged():
     for words in ("Größe", "年齢", "العمر", "naïve", "line\nline", "नमस्ते\u200d"):
-        assert clean(words) == words
+        assert replace_controls(words) == words
 
 
 @given(st.text(), st.integers(1, 50))
@@ -36,24 +36,24 @@ def test_numbers_are_exact_with_commas_for_large_ones_and_no_negative_zero():
         -0.0: "0",
         -3.5: "-3.5",
     }
-    assert [number(value) for value in shown] == list(shown.values())
-    assert number(55 / 3, 1) == "18.3"
-    assert number(-0.01, 1) == "0"
+    assert [format_number(value) for value in shown] == list(shown.values())
+    assert format_number(55 / 3, 1) == "18.3"
+    assert format_number(-0.01, 1) == "0"
 
 
 def test_ticks_of_a_narrow_axis_can_be_told_apart():
     ticks = nice_ticks(40.705, 40.725, 5)
-    assert labels(ticks) == ["40.705", "40.710", "40.715", "40.720", "40.725"]
-    assert labels(nice_ticks(1990, 2030, 5)) == ["1990", "2000", "2010", "2020", "2030"]
-    assert labels(nice_ticks(-20_000, 20_000, 4))[0] == "-20,000"
-    assert labels(nice_ticks(-1, 1, 4)) == ["-1.0", "-0.5", "0.0", "0.5", "1.0"]
-    assert labels([]) == []
+    assert format_ticks(ticks) == ["40.705", "40.710", "40.715", "40.720", "40.725"]
+    assert format_ticks(nice_ticks(1990, 2030, 5)) == ["1990", "2000", "2010", "2020", "2030"]
+    assert format_ticks(nice_ticks(-20_000, 20_000, 4))[0] == "-20,000"
+    assert format_ticks(nice_ticks(-1, 1, 4)) == ["-1.0", "-0.5", "0.0", "0.5", "1.0"]
+    assert format_ticks([]) == []
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6), st.integers(2, 8))
 def test_no_two_ticks_read_alike(low, width, about):
     ticks = nice_ticks(low, low + width, about)
-    words = labels(ticks)
+    words = format_ticks(ticks)
     assert len(set(words)) == len(ticks)
     for tick, shown in zip(ticks, words, strict=True):
         assert abs(float(shown.replace(",", "")) - tick) <= 1e-6 * width + 1e-9

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from shoal.audit import Batched, lower_bound, lower_bound_of, shipped
+from shoal.audit import Batched, lower_bound, lower_bound_of, mechanisms
 
 DRAWS = 4_000
 
@@ -74,9 +74,9 @@ def test_a_mechanism_at_its_limit_is_seldom_called_violated():
 
 @pytest.mark.slow
 def test_two_hundred_audits_of_correct_mechanisms_raise_no_more_than_the_binomial_allows():
-    names = [name for name, case in shipped.items() if case.draws >= 100_000]
+    names = [name for name, case in mechanisms.items() if case.draws >= 100_000]
     seen = sum(
-        shipped[name].run(draws=DRAWS, alpha=0.01, random_state=seed).verdict == "violated"
+        mechanisms[name].run(draws=DRAWS, alpha=0.01, random_state=seed).verdict == "violated"
         for seed in range(-(-200 // len(names)))
         for name in names
     )

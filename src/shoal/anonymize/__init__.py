@@ -32,12 +32,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.anonymize.frequency_table import Frequency, count_combinations
+    from shoal.anonymize.frequency_table import FrequencyTable, count_combinations
     from shoal.anonymize.hierarchies import Hierarchy, read_hierarchy, write_arx
     from shoal.anonymize.policy import Policy, read_policy
-    from shoal.anonymize.release.result import Finished
+    from shoal.anonymize.release.result import RunResult
     from shoal.anonymize.release.run import run_policy
-    from shoal.anonymize.risk.recount import Achieved, recount
+    from shoal.anonymize.risk.recount import AchievedPrivacy, recount
     from shoal.anonymize.specialization import (
         OutputSettings,
         SearchSettings,
@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
-    "Achieved": "risk.recount",
-    "Finished": "release.run",
-    "Frequency": "frequency_table",
+    "AchievedPrivacy": "risk.recount",
+    "RunResult": "release.run",
+    "FrequencyTable": "frequency_table",
     "Hierarchy": "hierarchies",
     "OutputSettings": "specialization",
     "Policy": "policy",
@@ -62,12 +62,12 @@ _HOMES = {
 }
 
 __all__ = [
-    "Achieved",
-    "Finished",
-    "Frequency",
+    "AchievedPrivacy",
+    "FrequencyTable",
     "Hierarchy",
     "OutputSettings",
     "Policy",
+    "RunResult",
     "SearchSettings",
     "TopDownSpecialization",
     "count_combinations",

@@ -14,12 +14,12 @@ from shoal.anonymize.problem import Metrics, Problem
 
 __all__ = [
     "Classes",
-    "Lookup",
-    "classes_of",
-    "distinct_people",
-    "metrics_of",
-    "people_of",
-    "rows_of",
+    "RowLookup",
+    "count_distinct_people",
+    "count_people",
+    "count_rows",
+    "measure_release",
+    "number_classes",
 ]
 
 _RADIX = 2**62
@@ -35,12 +35,14 @@ class Classes(NamedTuple):
     size: int
 
 
-def classes_of(labels: NDArray[np.int32], suppressed: NDArray[np.bool_] | None = None) -> Classes:
+def number_classes(
+    labels: NDArray[np.int32], suppressed: NDArray[np.bool_] | None = None
+) -> Classes:
     """Number the classes of lines with equal labels, in the order of their labels; exact.
 
     Examples
     --------
-    >>> classes_of(np.array([[3, 1], [0, 2], [3, 1]], dtype=np.int32))
+    >>> number_classes(np.array([[3, 1], [0, 2], [3, 1]], dtype=np.int32))
     Classes(ids=array([1, 0, 1]), size=2)
     """
     live = np.ones(len(labels), dtype=bool) if suppressed is None else ~suppressed
@@ -61,19 +63,19 @@ def _compressed(packed: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     return inverse, len(distinct)
 
 
-def rows_of(problem: Problem, classes: Classes) -> NDArray[np.int64]:
+def count_rows(problem: Problem, classes: Classes) -> NDArray[np.int64]:
     """int64 (size,): the rows of each class."""
     return _sums(classes, problem.n)
 
 
-def people_of(problem: Problem, classes: Classes) -> NDArray[np.int64]:
+def count_people(problem: Problem, classes: Classes) -> NDArray[np.int64]:
     """int64 (size,): what is held against k in each class: distinct people, or rows."""
     if problem.entities is None:
-        return rows_of(problem, classes)
-    return distinct_people(classes, problem.entities)
+        return count_rows(problem, classes)
+    return count_distinct_people(classes, problem.entities)
 
 
-def distinct_people(classes: Classes, entities: NDArray[np.int64]) -> NDArray[np.int64]:
+def count_distinct_people(classes: Classes, entities: NDArray[np.int64]) -> NDArray[np.int64]:
     """int64 (size,): how many different people the lines of each class belong to."""
     live = classes.ids >= 0
     ids, people = classes.ids[live], entities[live]
@@ -90,12 +92,12 @@ def _sums(classes: Classes, counts: NDArray[np.int64]) -> NDArray[np.int64]:
     return sums.astype(np.int64)
 
 
-def metrics_of(
+def measure_release(
     problem: Problem, labels: NDArray[np.int32], suppressed: NDArray[np.bool_]
 ) -> Metrics:
     """What a release keeps, counted anew from the labels of its lines."""
-    classes = classes_of(labels, suppressed)
-    sizes, n = rows_of(problem, classes), problem.N
+    classes = number_classes(labels, suppressed)
+    sizes, n = count_rows(problem, classes), problem.N
     gone = n - int(sizes.sum())
     loss = _loss_by_qid(problem, labels, suppressed, gone)
     return Metrics(
@@ -106,7 +108,7 @@ def metrics_of(
         aecs=(n - gone) / max(classes.size * problem.k, 1),
         entropy=float((sizes * np.log2(n / np.maximum(sizes, 1))).sum() / n),
         classes=classes.size,
-        smallest=int(people_of(problem, classes).min(initial=problem.N)),
+        smallest=int(count_people(problem, classes).min(initial=problem.N)),
         suppressed=gone,
     )
 
@@ -121,7 +123,7 @@ def _loss_by_qid(
     return tuple((float(loss) + gone) / max(problem.N, 1) for loss in sums)
 
 
-class Lookup:
+class RowLookup:
     """The place of a row among known rows, -1 if it is none of them.
 
     Rows are packed into one number each, column after column; where that would overflow, the
@@ -135,7 +137,7 @@ class Lookup:
 
     Examples
     --------
-    >>> lookup = Lookup(np.array([[3, 1], [0, 2]]))
+    >>> lookup = RowLookup(np.array([[3, 1], [0, 2]]))
     >>> lookup.find([np.array([0, 3, 3]), np.array([2, 1, 2])]).tolist()
     [1, 0, -1]
     """

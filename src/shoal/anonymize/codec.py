@@ -15,25 +15,25 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from shoal.anonymize.hierarchies import Hierarchy
-from shoal.anonymize.hierarchies.build import hierarchy_for
-from shoal.anonymize.hierarchies.hierarchy import TextLeaves, as_text, days_in, numbers_in
+from shoal.anonymize.hierarchies.build import build_hierarchy
+from shoal.anonymize.hierarchies.hierarchy import TextLeaves, as_text, parse_days, parse_numbers
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Closeness, Diversity
 from shoal.domain import Taxonomy
-from shoal.domain.written import plain, plain_column, text
+from shoal.domain.value_text import normalise_column, normalise_text, value_to_text
 from shoal.errors import InvalidPolicy
 
 __all__ = [
     "NOTHING",
     "Codec",
-    "Distinct",
+    "DistinctValues",
+    "SensitiveValues",
     "Shown",
-    "Values",
-    "distinct",
-    "nulls_in",
+    "find_distinct",
+    "find_nulls",
+    "number_values",
     "published_cells",
     "published_names",
-    "values_of",
 ]
 
 Codes = NDArray[np.int32]
@@ -42,7 +42,7 @@ NOTHING = -2  # a null, where it is no leaf; a strange value is NO_LEAF
 Shown = dict[str, Any]  # an Arrow array by place, for each published column
 
 
-class Distinct(NamedTuple):
+class DistinctValues(NamedTuple):
     """A column taken apart: row i holds ``values[at[i]]``, or nothing where ``at[i]`` is -1."""
 
     values: Any
@@ -54,27 +54,27 @@ class Distinct(NamedTuple):
         return numbers
 
 
-def distinct(column: Any, null_values: Sequence[str]) -> Distinct:
+def find_distinct(column: Any, null_values: Sequence[str]) -> DistinctValues:
     """A column's distinct values; floats that are no number and ``null_values`` are nulls.
 
     What is done with each value is then done once, however many rows share it.
 
     Examples
     --------
-    >>> found = distinct(pa.array(["x", "NA", None, "x"]), ["NA"])
+    >>> found = find_distinct(pa.array(["x", "NA", None, "x"]), ["NA"])
     >>> found.values.to_pylist(), found.at.tolist()
     (['x', 'NA'], [0, -1, -1, 0])
     """
     encoded = _encoded(column)
     values, at = encoded.dictionary, pc.fill_null(encoded.indices, -1)
     places = at.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
-    missing = nulls_in(values, null_values)
+    missing = find_nulls(values, null_values)
     if missing.any():
         places = np.append(np.where(missing, -1, np.arange(len(values))), -1)[places]
-    return Distinct(values, places.astype(np.int32, copy=False))
+    return DistinctValues(values, places.astype(np.int32, copy=False))
 
 
-def nulls_in(values: Any, null_values: Sequence[str]) -> NDArray[np.bool_]:
+def find_nulls(values: Any, null_values: Sequence[str]) -> NDArray[np.bool_]:
     """Which values are nulls, no numbers, or one of these spellings."""
     missing = pc.is_null(values, nan_is_null=pa.types.is_floating(values.type))
     if _is_text(values.type):
@@ -110,7 +110,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Values:
+class SensitiveValues:
     """The values of a sensitive column that has rules, in the order of their numbers."""
 
     size: int
@@ -136,22 +136,22 @@ class Codec:
 
     policy: Policy
     hierarchies: dict[str, Hierarchy]
-    values: dict[str, Values]
+    values: dict[str, SensitiveValues]
 
     def leaves(self, name: str, column: Any) -> Codes:
         """The leaf code of each cell of a quasi-identifier; negative where there is none."""
         hierarchy = self.hierarchies[name]
         null = NOTHING if hierarchy.null is None else hierarchy.null
-        taken = distinct(column, self.policy.input.null_values)
+        taken = find_distinct(column, self.policy.input.null_values)
         return taken.lookup(hierarchy.leaf_of(taken.values), null)
 
     def numbers(self, name: str, column: Any) -> Codes:
         """The number of each cell of a sensitive column; ``NOTHING`` for a null."""
-        taken = distinct(column, self.policy.input.null_values)
+        taken = find_distinct(column, self.policy.input.null_values)
         return taken.lookup(self.values[name].number_of(taken.values), NOTHING)
 
 
-def values_of(policy: Policy, name: str, taken: Distinct) -> Values:
+def number_values(policy: Policy, name: str, taken: DistinctValues) -> SensitiveValues:
     """How the values of a sensitive column are numbered.
 
     In the declared order, by their size if they are numbers or dates, by the hierarchy's leaves,
@@ -161,20 +161,20 @@ def values_of(policy: Policy, name: str, taken: Distinct) -> Values:
     rule_l = None if of.l is None else Diversity(of.l.kind, of.l.value, of.l.c)
     rule_t = None if of.t is None else Closeness(of.t.kind, of.t.value)
     if rule_t is not None and rule_t.kind == "hierarchical":
-        hierarchy = hierarchy_for(policy, name)
+        hierarchy = build_hierarchy(policy, name)
         tree = hierarchy.taxonomy
-        return Values(tree.size, hierarchy.leaf_of, rule_l, rule_t, tree)
+        return SensitiveValues(tree.size, hierarchy.leaf_of, rule_l, rule_t, tree)
     listed = _listed(policy, name, taken)
-    return Values(len(listed), TextLeaves(listed), rule_l, rule_t)
+    return SensitiveValues(len(listed), TextLeaves(listed), rule_l, rule_t)
 
 
-def _listed(policy: Policy, name: str, taken: Distinct) -> list[str]:
+def _listed(policy: Policy, name: str, taken: DistinctValues) -> list[str]:
     of = policy.attributes[name]
     if of.order is not None:
-        return [plain(text(value)) for value in of.order]
+        return [normalise_text(value_to_text(value)) for value in of.order]
     occurring = np.zeros(len(taken.values), dtype=bool)
     occurring[taken.at[taken.at >= 0]] = True
-    texts = pc.unique(plain_column(as_text(taken.values.filter(pa.array(occurring)))))
+    texts = pc.unique(normalise_column(as_text(taken.values.filter(pa.array(occurring)))))
     return [texts[i].as_py() for i in _by_size(of.type, texts)]
 
 
@@ -182,10 +182,10 @@ def _by_size(kind: str, texts: Any) -> Sequence[int]:
     """Where each value of a column comes in its order."""
     written = texts.to_pylist()
     if kind == "date":
-        days = days_in(texts)
+        days = parse_days(texts)
         return sorted(range(len(days)), key=lambda i: (str(days[i] or ""), written[i]))
     if kind in ("int", "float"):
-        numbers = numbers_in(texts)
+        numbers = parse_numbers(texts)
         return np.lexsort((written, numbers)).tolist() if written else []
     return sorted(range(len(written)), key=written.__getitem__)
 
@@ -205,11 +205,11 @@ def published_cells(policy: Policy, name: str, hierarchy: Hierarchy) -> Shown:
 
     Examples
     --------
-    >>> from shoal.anonymize.hierarchies import binary
+    >>> from shoal.anonymize.hierarchies import build_halves
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 2}, "output": {"intervals": "bounds"},
     ...     "attributes": {"age": {"role": "quasi", "type": "int", "domain": [0, 3],
     ...                            "hierarchy": {"kind": "binary"}}}})
-    >>> cells = published_cells(policy, "age", binary((0, 3), whole=True, min_width=2))
+    >>> cells = published_cells(policy, "age", build_halves((0, 3), whole=True, min_width=2))
     >>> cells["age_low"].to_pylist(), cells["age_high"].to_pylist()
     ([0, 0, 2], [3, 1, 3])
     """

@@ -15,17 +15,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import classes_of
+from shoal.anonymize.classes import number_classes
 from shoal.anonymize.problem import Closeness, Diversity, Problem, SensitiveColumn
 from shoal.anonymize.tree import Tree
 from shoal.domain import Taxonomy
 
 __all__ = [
-    "Counting",
-    "Rules",
-    "distances",
-    "diversities",
+    "ClassRules",
+    "LineCounter",
     "is_diverse",
+    "measure_closeness",
+    "measure_diversity",
 ]
 
 Ints = NDArray[np.int64]
@@ -39,7 +39,7 @@ _HAIR = 1e-9  # ln 3 of three equal shares, or a distance of 0.3, comes out a ha
 _AT_ONCE = 2**22
 
 
-class Counting:
+class LineCounter:
     """How the lines of a problem are counted: by rows, or by the people behind them.
 
     People add up over lines if each has one combination of QIDs: then one of their lines counts
@@ -68,7 +68,7 @@ class Counting:
         """Whether counts of groups are sums of counts of lines: each person has one combination."""
         if not self.by_person:
             return True
-        combination = classes_of(self.problem.codes).ids
+        combination = number_classes(self.problem.codes).ids
         people = int(self._person.max(initial=-1)) + 1
         return int(_first(combination, self._person).sum()) == people
 
@@ -142,7 +142,7 @@ def _first(*keys: NDArray[np.integer]) -> NDArray[np.bool_]:
     return marks
 
 
-class Rules:
+class ClassRules:
     """The l and t rules of a problem, held against groups of its lines.
 
     Parameters
@@ -151,7 +151,7 @@ class Rules:
         Of the problem.
     """
 
-    def __init__(self, counting: Counting) -> None:
+    def __init__(self, counting: LineCounter) -> None:
         columns = counting.problem.sensitive
         self._counting = counting
         self._columns = [c for c in columns if c.l is not None or c.t is not None]
@@ -198,7 +198,7 @@ def _holds(column: SensitiveColumn, counts: Counts, reference: Counts) -> Mask:
     if column.l is not None:
         hold &= is_diverse(column.l, counts)
     if column.t is not None:
-        far = distances(column.t, counts, reference, column.taxonomy)
+        far = measure_closeness(column.t, counts, reference, column.taxonomy)
         hold &= far <= column.t.value + _HAIR
     return hold
 
@@ -220,10 +220,10 @@ def is_diverse(rule: Diversity, counts: Counts) -> Mask:
         falling = -np.sort(-counts[:, :-1], axis=1)
         rest = falling[:, int(rule.value) - 1 :].sum(axis=1)
         return np.asarray(falling[:, 0] < rule.c * rest)
-    return np.asarray(diversities(rule, counts) >= rule.value - _HAIR)
+    return np.asarray(measure_diversity(rule, counts) >= rule.value - _HAIR)
 
 
-def diversities(rule: Diversity, counts: Counts) -> Floats:
+def measure_diversity(rule: Diversity, counts: Counts) -> Floats:
     """The l each class reaches: how many values, or e to the power of their entropy.
 
     For ``recursive``, the largest l for which the rule with this c holds, 0 if none does.
@@ -231,9 +231,9 @@ def diversities(rule: Diversity, counts: Counts) -> Floats:
     Examples
     --------
     >>> counts = np.array([[5, 5, 0, 9], [9, 1, 1, 0]])
-    >>> diversities(Diversity("entropy", 2), counts).round(2).tolist()
+    >>> measure_diversity(Diversity("entropy", 2), counts).round(2).tolist()
     [2.0, 1.82]
-    >>> diversities(Diversity("recursive", 2, c=20), counts).tolist()
+    >>> measure_diversity(Diversity("recursive", 2, c=20), counts).tolist()
     [2.0, 3.0]
     """
     values = counts[:, :-1]
@@ -249,7 +249,7 @@ def diversities(rule: Diversity, counts: Counts) -> Floats:
     return reached
 
 
-def distances(
+def measure_closeness(
     rule: Closeness, counts: Counts, reference: Counts, taxonomy: Taxonomy | None = None
 ) -> Floats:
     """Earth mover's distance of each class's values to the table's; nulls are one category.
@@ -257,9 +257,9 @@ def distances(
     Examples
     --------
     >>> counts, table = np.array([[1, 0, 0, 0], [1, 1, 1, 0]]), np.array([1, 1, 1, 0])
-    >>> distances(Closeness("equal", 0.5), counts, table).round(3).tolist()
+    >>> measure_closeness(Closeness("equal", 0.5), counts, table).round(3).tolist()
     [0.667, 0.0]
-    >>> distances(Closeness("ordered", 0.5), counts, table).round(3).tolist()
+    >>> measure_closeness(Closeness("ordered", 0.5), counts, table).round(3).tolist()
     [0.5, 0.0]
     """
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)

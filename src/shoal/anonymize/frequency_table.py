@@ -8,10 +8,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import classes_of
-from shoal.anonymize.codec import NOTHING, Codec, Distinct, Values, distinct, values_of
+from shoal.anonymize.classes import number_classes
+from shoal.anonymize.codec import (
+    NOTHING,
+    Codec,
+    DistinctValues,
+    SensitiveValues,
+    find_distinct,
+    number_values,
+)
 from shoal.anonymize.hierarchies import NO_LEAF, Hierarchy
-from shoal.anonymize.hierarchies.build import Held, hierarchy_for, needs_rows
+from shoal.anonymize.hierarchies.build import HeldCells, build_hierarchy, needs_rows
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Problem, SensitiveColumn
 from shoal.anonymize.table import AnyTable, table_of
@@ -26,22 +33,22 @@ from shoal.errors import (
 )
 
 __all__ = [
-    "Column",
-    "Frequency",
+    "ColumnCells",
+    "FrequencyTable",
     "check_table",
     "codec_of",
+    "columns_to_count",
     "columns_with_rules",
     "count_combinations",
-    "counted_columns",
     "frequency_of",
-    "problem_without_lines",
+    "problem_of_remote_lines",
 ]
 
 Ints = NDArray[np.int64]
 _TARGET = "<target>"
 
 
-class Frequency(NamedTuple):
+class FrequencyTable(NamedTuple):
     """What a search needs, and what turns rows into codes again when the table is written."""
 
     problem: Problem
@@ -53,7 +60,7 @@ class Frequency(NamedTuple):
         return f"<Frequency of {len(self.problem.n)} lines, {self.problem.N} rows>"
 
 
-class Column(NamedTuple):
+class ColumnCells(NamedTuple):
     """Cells of a column, an Arrow array, the rows that each stands for, and whose they are."""
 
     cells: Any
@@ -69,7 +76,7 @@ class _Lines(NamedTuple):
     lost: int
 
 
-def count_combinations(policy: Policy, X: Any) -> Frequency:
+def count_combinations(policy: Policy, X: Any) -> FrequencyTable:
     """The frequency table of a table under a policy, and the codec that made it.
 
     Memory grows with the number of distinct combinations, not with the rows.
@@ -91,18 +98,18 @@ def count_combinations(policy: Policy, X: Any) -> Frequency:
     """
     table = table_of(X)
     by_person = check_table(policy, table)
-    named = counted_columns(policy)
+    named = columns_to_count(policy)
     counted = table.counts(list(named.values()), policy.privacy.entity if by_person else None)
     return frequency_of(policy, counted, by_person)
 
 
 def check_table(policy: Policy, table: AnyTable) -> bool:
     """Refuse a table that is not what the policy says; whether people have to be told apart."""
-    check_columns(policy, table, list(counted_columns(policy).values()))
+    check_columns(policy, table, list(columns_to_count(policy).values()))
     return check_people(policy, table)
 
 
-def counted_columns(policy: Policy) -> dict[str, str]:
+def columns_to_count(policy: Policy) -> dict[str, str]:
     """The table's columns a search needs, by the names they have in it."""
     named = {name: name for name in (*policy.names("quasi"), *columns_with_rules(policy))}
     if policy.search.target is not None:
@@ -110,16 +117,16 @@ def counted_columns(policy: Policy) -> dict[str, str]:
     return named
 
 
-def frequency_of(policy: Policy, counted: pa.Table, by_person: bool) -> Frequency:
+def frequency_of(policy: Policy, counted: pa.Table, by_person: bool) -> FrequencyTable:
     """The frequency table from the distinct combinations of cells as they stand."""
-    named = counted_columns(policy)
+    named = columns_to_count(policy)
     counted = counted.rename_columns([*named, *counted.column_names[len(named) :]])
     n = counted["n"].to_numpy().astype(np.int64)
     people = _numbered(counted[OWNER]) if by_person else None
     owner = None if people is None else people.at.astype(np.int64)
-    columns = {name: Column(counted[name], n, owner) for name in named}
+    columns = {name: ColumnCells(counted[name], n, owner) for name in named}
     codec = codec_of(policy, columns)
-    extra = [distinct(counted[_TARGET], ()).at] if policy.search.target else []
+    extra = [find_distinct(counted[_TARGET], ()).at] if policy.search.target else []
     extra += [] if people is None else [people.at]
     numbers = [
         *(codec.leaves(name, counted[name]) for name in codec.hierarchies),
@@ -128,10 +135,10 @@ def frequency_of(policy: Policy, counted: pa.Table, by_person: bool) -> Frequenc
     lines = _lines([*numbers, *extra], n, len(codec.hierarchies))
     problem = _problem(policy, codec, lines, by_person)
     check_tokens(policy, problem)
-    return Frequency(problem, codec, None if people is None else people.values)
+    return FrequencyTable(problem, codec, None if people is None else people.values)
 
 
-def problem_without_lines(policy: Policy, codec: Codec, lost: int) -> Problem:
+def problem_of_remote_lines(policy: Policy, codec: Codec, lost: int) -> Problem:
     """A problem whose lines are elsewhere; ``lost`` rows of them were left out for a null."""
     none = _Lines(np.empty((0, len(codec.hierarchies)), np.int32), np.empty(0, np.int64), lost)
     return _problem(policy, codec, none, False)
@@ -143,18 +150,20 @@ def columns_with_rules(policy: Policy) -> tuple[str, ...]:
     return tuple(n for n in policy.names("sensitive") if columns[n].l or columns[n].t)
 
 
-def codec_of(policy: Policy, columns: Mapping[str, Column]) -> Codec:
+def codec_of(policy: Policy, columns: Mapping[str, ColumnCells]) -> Codec:
     """How the columns become codes; all that have values without one are named at once."""
     if not len(columns[policy.names("quasi")[0]].n):
         raise TooFewRows("The table has no rows.", "Give it at least k of them.", reason="people")
     hierarchies = {}
     for name in policy.names("quasi"):
-        part = distinct(columns[name].cells, policy.input.null_values)
+        part = find_distinct(columns[name].cells, policy.input.null_values)
         tree = _hierarchy(policy, name, part, columns[name])
         has_null = bool((part.at < 0).any()) and policy.privacy.nulls != "suppress"
         hierarchies[name] = tree.with_null() if has_null else tree
     values = {
-        name: values_of(policy, name, distinct(columns[name].cells, policy.input.null_values))
+        name: number_values(
+            policy, name, find_distinct(columns[name].cells, policy.input.null_values)
+        )
         for name in columns_with_rules(policy)
     }
     _refuse_too_diverse(values)
@@ -163,7 +172,7 @@ def codec_of(policy: Policy, columns: Mapping[str, Column]) -> Codec:
     return codec
 
 
-def _refuse_too_diverse(values: dict[str, Values]) -> None:
+def _refuse_too_diverse(values: dict[str, SensitiveValues]) -> None:
     for name, of in values.items():
         if of.l is not None and of.l.value > of.size:
             raise InvalidSetting(
@@ -173,9 +182,9 @@ def _refuse_too_diverse(values: dict[str, Values]) -> None:
             )
 
 
-def _hierarchy(policy: Policy, name: str, part: Distinct, column: Column) -> Hierarchy:
+def _hierarchy(policy: Policy, name: str, part: DistinctValues, column: ColumnCells) -> Hierarchy:
     if not needs_rows(policy.attributes[name]):
-        return hierarchy_for(policy, name)
+        return build_hierarchy(policy, name)
     known = part.at >= 0
     occurring, at = np.unique(part.at[known], return_inverse=True)
     if not len(occurring):
@@ -185,11 +194,11 @@ def _hierarchy(policy: Policy, name: str, part: Distinct, column: Column) -> Hie
             reason="no values",
         )
     owner = None if column.owner is None else column.owner[known]
-    held = Held(at, column.n[known], owner)
-    return hierarchy_for(policy, name, part.values.take(pa.array(occurring)), held)
+    held = HeldCells(at, column.n[known], owner)
+    return build_hierarchy(policy, name, part.values.take(pa.array(occurring)), held)
 
 
-def _refuse_strange(codec: Codec, columns: Mapping[str, Column]) -> None:
+def _refuse_strange(codec: Codec, columns: Mapping[str, ColumnCells]) -> None:
     wrong = []
     for name in (*codec.hierarchies, *codec.values):
         code = codec.leaves if name in codec.hierarchies else codec.numbers
@@ -205,13 +214,13 @@ def _refuse_strange(codec: Codec, columns: Mapping[str, Column]) -> None:
         )
 
 
-def _numbered(owners: Any) -> Distinct:
+def _numbered(owners: Any) -> DistinctValues:
     """People numbered by the alphabet, so that no order of the rows shows."""
-    taken = distinct(owners, ())
+    taken = find_distinct(owners, ())
     order = pc.array_sort_indices(taken.values)
     rank = np.empty(len(order), dtype=np.int32)
     rank[order.to_numpy()] = np.arange(len(order))
-    return Distinct(taken.values.take(order), rank[taken.at])
+    return DistinctValues(taken.values.take(order), rank[taken.at])
 
 
 def _lines(numbers: Sequence[NDArray[np.int32]], n: Ints, quasi: int) -> _Lines:
@@ -220,7 +229,7 @@ def _lines(numbers: Sequence[NDArray[np.int32]], n: Ints, quasi: int) -> _Lines:
     complete = (matrix[:, :quasi] >= 0).all(axis=1)
     lost = int(n[~complete].sum())
     matrix, n = matrix[complete], n[complete]
-    ids, size = classes_of(matrix - NOTHING)  # from 0 up
+    ids, size = number_classes(matrix - NOTHING)  # from 0 up
     codes = np.empty((size, matrix.shape[1]), dtype=np.int32)
     codes[ids] = matrix
     return _Lines(codes, np.bincount(ids, n, minlength=size).astype(np.int64), lost)

@@ -21,7 +21,7 @@ from pydantic import (
     ValidationError,
 )
 
-from shoal.anonymize.policy_check import check_meaning, describe_problem
+from shoal.anonymize.policy_check import check_consistency, describe_problem
 from shoal.documents import read_yaml
 from shoal.errors import InvalidDomain, InvalidPolicy, InvalidSetting
 from shoal.privacy import KAnonymity
@@ -238,7 +238,7 @@ class Policy(_Strict):
             )
             raise _refused(findings, content) from None
         policy._folder = Path(folder)
-        settings, wrong = check_meaning(policy)
+        settings, wrong = check_consistency(policy)
         if wrong:
             raise _refused(wrong, content)
         if settings:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from shoal.domain.written import plain, text
+from shoal.domain.value_text import normalise_text, value_to_text
 
 if TYPE_CHECKING:
     from shoal.anonymize.policy import Attribute, Policy
 
-__all__ = ["check_meaning", "days", "describe_problem", "nearest"]
+__all__ = ["check_consistency", "describe_problem", "nearest_spelling", "parse_day_domain"]
 
 _KEYS: dict[str, tuple[str, ...]] = {
     "": ("version", "input", "attributes", "privacy", "search", "output"),
@@ -68,17 +68,17 @@ def _unknown_key(steps: Sequence[str], shown: str) -> str:
     """A key that is misspelt is said back; one that is like none may be a row's."""
     keys = _KEYS[_section(steps)]
     if difflib.get_close_matches(steps[-1], keys, n=1):
-        return f"{shown} is no key here{nearest(steps[-1], keys)}"
+        return f"{shown} is no key here{nearest_spelling(steps[-1], keys)}"
     above = ".".join(step for step in steps[:-1] if not step.endswith("Spec")) or "it"
     return f"{above} has a key that is no key here; there are {', '.join(keys)}"
 
 
-def nearest(word: str, known: Sequence[str]) -> str:
+def nearest_spelling(word: str, known: Sequence[str]) -> str:
     """The words' nearest spelling, or all of them if none is near.
 
     Examples
     --------
-    >>> nearest("wieght", ["weight", "role"]), nearest("x", ["weight", "role"])
+    >>> nearest_spelling("wieght", ["weight", "role"]), nearest_spelling("x", ["weight", "role"])
     ("; did you mean 'weight'?", '; there are weight, role')
     """
     near = difflib.get_close_matches(word, known, n=1)
@@ -93,7 +93,7 @@ def _section(steps: Sequence[str]) -> str:
     return next((step for step in reversed(above) if step in _KEYS), "")
 
 
-def check_meaning(policy: "Policy") -> tuple[list[str], list[str]]:
+def check_consistency(policy: "Policy") -> tuple[list[str], list[str]]:
     """What no single key shows: numbers out of range, and parts that do not fit together."""
     settings = list(_settings(policy))
     wrong = [f for name, of in policy.attributes.items() for f in _attribute(name, of)]
@@ -108,7 +108,9 @@ def _named(policy: "Policy") -> Iterator[str]:
     entity, target = policy.privacy.entity, policy.search.target
     for key, name in (("privacy.entity", entity), ("search.target", target)):
         if name is not None and name not in policy.attributes:
-            yield f"{key} names a column without a role{nearest(name, [*policy.attributes])}"
+            yield (
+                f"{key} names a column without a role{nearest_spelling(name, [*policy.attributes])}"
+            )
     if entity in (*policy.names("quasi"), *policy.names("sensitive")):
         yield "privacy.entity is a quasi or sensitive column; it only tells people apart"
     if (policy.search.score == "label-gain") != (target is not None):
@@ -171,7 +173,7 @@ def _ordered(where: str, order: Sequence[Any]) -> Iterator[str]:
     """Values of an order are texts, numbers or days, each once."""
     if any(isinstance(value, bool | list | dict | None) for value in order):
         yield f"{where}.order holds truth values or nothing; put yes, no, on and off in quotes"
-    elif len({plain(text(value)) for value in order}) < len(order):
+    elif len({normalise_text(value_to_text(value)) for value in order}) < len(order):
         yield f"{where}.order lists a value twice"
 
 
@@ -214,7 +216,7 @@ def _dates(where: str, of: "Attribute") -> Iterator[str]:
         yield f"{where}.hierarchy.levels must go from day up to decade, each once"
     if of.type != "date":
         yield f"{where} has a hierarchy of dates; say `type: date`"
-    if of.domain is not None and days(of.domain) is None:
+    if of.domain is not None and parse_day_domain(of.domain) is None:
         yield f"{where}.domain must be two days, e.g. [1920-01-01, 2020-12-31]"
 
 
@@ -225,7 +227,7 @@ def _rising(domain: tuple[Any, Any], whole: bool) -> bool:
     return not whole or all(d % 1 == 0 for d in numbers)
 
 
-def days(domain: tuple[Any, Any]) -> tuple[date, date] | None:
+def parse_day_domain(domain: tuple[Any, Any]) -> tuple[date, date] | None:
     """A domain as two days, if it is that; YAML reads 2001-03-05 as a day by itself."""
     try:
         first, last = (d if isinstance(d, date) else date.fromisoformat(str(d)) for d in domain)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.anonymize.tree import Tree, counted_costs
+from shoal.anonymize.tree import Tree, leaf_count_costs
 from shoal.domain import Taxonomy
 
 __all__ = [
@@ -308,5 +308,5 @@ def problem_of(
         lines, n = np.unique(lines, axis=0, return_counts=True)
     trees = tuple(taxonomies.values())
     occurring = [np.bincount(lines[:, q], minlength=t.size) > 0 for q, t in enumerate(trees)]
-    costs = tuple(counted_costs(t, occurs) for t, occurs in zip(trees, occurring, strict=True))
+    costs = tuple(leaf_count_costs(t, occurs) for t, occurs in zip(trees, occurring, strict=True))
     return Problem(tuple(taxonomies), trees, costs, lines, n, k, **settings)

@@ -25,13 +25,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from shoal.anonymize.frames import release_frame, study_frame
-from shoal.anonymize.frequency_table import Frequency, count_combinations
+from shoal.anonymize.distributed_frames import find_outcome_on_frame, release_frame
+from shoal.anonymize.frequency_table import FrequencyTable, count_combinations
 from shoal.anonymize.policy import AnyPolicy, Policy, guarantee_of, policy_of
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.manifest import public_cut, published_places
-from shoal.anonymize.release.people import Register, not_stated, people_in
-from shoal.anonymize.release.run import produce
+from shoal.anonymize.release.manifest import find_label_places, public_cut
+from shoal.anonymize.release.people_register import Register, find_people, missing_statement_error
+from shoal.anonymize.release.run import write_and_recount
 from shoal.anonymize.search.portfolio import find_outcome
 from shoal.anonymize.table import AnyTable, Table, table_of
 from shoal.domain import Taxonomy
@@ -316,7 +316,7 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         frequency, outcome = _study(self.policy_, table, self.cut_)
         return self._publish(X, table, frequency, outcome, new_people)
 
-    def _find_release(self, table: AnyTable) -> tuple[Frequency, Outcome]:
+    def _find_release(self, table: AnyTable) -> tuple[FrequencyTable, Outcome]:
         policy = self.to_policy()  # 1. which column is what, and what is promised
         frequency, outcome = _study(policy, table)  # 2. and 3. count, then specialise
         self._has_released, self._register = False, None
@@ -327,7 +327,7 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         return frequency, outcome
 
     def _publish(
-        self, X: Any, table: AnyTable, frequency: Frequency, outcome: Outcome, new_people: bool
+        self, X: Any, table: AnyTable, frequency: FrequencyTable, outcome: Outcome, new_people: bool
     ) -> Any:
         register = self._register_with(table, new_people)  # 5. nobody is released twice
         released = _release(self.policy_, table, frequency, outcome)  # 6. and 7. recode, recount
@@ -339,11 +339,11 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         entity, register = self.policy_.privacy.entity, self._register
         is_known = register is not None and register.complete
         if self._has_released and not is_known and not new_people:
-            raise not_stated(by_entity=entity is not None)
+            raise missing_statement_error(by_entity=entity is not None)
         if entity is None:
             return None
         register = register or Register.new(entity, complete=not self._has_released)
-        return register.with_people(people_in(table, entity))
+        return register.with_people(find_people(table, entity))
 
     def to_policy(self) -> Policy:
         """The policy these parameters stand for, checked; ``policy`` itself if it was given."""
@@ -413,30 +413,30 @@ def _nested(taxonomy: Taxonomy) -> dict[str, Any]:
     return {taxonomy.nodes[0].label: below[0]}
 
 
-def _study(policy: Policy, table: AnyTable, cut: Any = None) -> tuple[Frequency, Outcome]:
+def _study(policy: Policy, table: AnyTable, cut: Any = None) -> tuple[FrequencyTable, Outcome]:
     """Count the table's combinations, and search for a release or apply a cut."""
     return by_engine(
         table,
         embedded=lambda table: _study_here(policy, table, cut),
-        distributed=lambda table: study_frame(policy, table, cut, None),
+        distributed=lambda table: find_outcome_on_frame(policy, table, cut, None),
     )
 
 
-def _study_here(policy: Policy, table: Table, cut: Any) -> tuple[Frequency, Outcome]:
+def _study_here(policy: Policy, table: Table, cut: Any) -> tuple[FrequencyTable, Outcome]:
     frequency = count_combinations(policy, table)  # 2. values coded by their hierarchies
     return frequency, find_outcome(policy, frequency, cut)  # 3. from the roots, while rules hold
 
 
 def _public_cut(
-    policy: Policy, frequency: Frequency, outcome: Outcome
+    policy: Policy, frequency: FrequencyTable, outcome: Outcome
 ) -> dict[str, list[str]] | None:
     if outcome.cut is None:
         return None
-    published = published_places(policy, outcome.labels[~outcome.suppressed])
+    published = find_label_places(policy, outcome.labels[~outcome.suppressed])
     return public_cut(frequency.codec, published)
 
 
-def _release(policy: Policy, table: AnyTable, frequency: Frequency, outcome: Outcome) -> Any:
+def _release(policy: Policy, table: AnyTable, frequency: FrequencyTable, outcome: Outcome) -> Any:
     """Through a private file, so that what is returned is what was counted again."""
     return by_engine(
         table,
@@ -445,10 +445,10 @@ def _release(policy: Policy, table: AnyTable, frequency: Frequency, outcome: Out
     )
 
 
-def _release_here(policy: Policy, table: Table, frequency: Frequency, outcome: Outcome) -> Any:
+def _release_here(policy: Policy, table: Table, frequency: FrequencyTable, outcome: Outcome) -> Any:
     with scratch() as folder:
         path = folder / "release.parquet"
-        produce(policy, table, frequency, outcome, path)
+        write_and_recount(policy, table, frequency, outcome, path)
         with pq.ParquetFile(path) as file:
             return file.read()
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from shoal.data import Source, source_of
 from shoal.data.files import ParquetSource
 from shoal.data.memory import ReaderSource
-from shoal.data.source import BATCH_ROWS, without_quoted_rows
+from shoal.data.source import BATCH_ROWS, hide_row_text
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_columns, query_stream
 from shoal.engine.entry import by_engine
 from shoal.engine.table import FrameTable
@@ -265,7 +265,7 @@ class Table:
         if file is None:
             yield from self._source.batches(columns)
             return
-        with without_quoted_rows(str(file)):
+        with hide_row_text(str(file)):
             yield from text_batches(file, columns)
 
     def _packed(self, columns: Sequence[str], owner: str | None) -> PackedTexts | None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.anonymize.classes import classes_of
+from shoal.anonymize.classes import number_classes
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.release.pseudonyms import keys_of
@@ -13,7 +13,7 @@ from shoal.anonymize.table import AnyTable
 from shoal.data.column_names import (
     check_header,
     column_positions,
-    listed,
+    join_names,
     missing_columns_error,
     missing_header_error,
 )
@@ -21,7 +21,7 @@ from shoal.engine.duckdb import OWNER
 from shoal.errors import EntityMissing, InvalidPolicy, LooksIdentifying
 
 __all__ = ["check_columns", "check_countable", "check_names", "check_people", "check_tokens",
-           "rarely_shared"]  # fmt: skip
+           "find_identifying_columns"]  # fmt: skip
 
 _FREE_TEXT_WORDS = 4  # so many in most cells make free text
 _RARE = 0.1  # share of rows that a column published as it is may find
@@ -76,7 +76,7 @@ def check_countable(table: AnyTable, columns: Sequence[str]) -> None:
     nested = table.nested(list(dict.fromkeys(columns)))
     if nested:
         raise InvalidPolicy(
-            f"{listed(nested)} of the columns to be counted by their values hold lists or "
+            f"{join_names(nested)} of the columns to be counted by their values hold lists or "
             "structures.",
             "Take a part of each as a column of its own, or give it the role `other`.",
         )
@@ -110,7 +110,7 @@ def check_tokens(policy: Policy, problem: Problem) -> None:
     if entity not in keys_of(policy) or problem.entities is None:
         return
     people = np.unique(problem.entities, return_inverse=True)[1]
-    pairs = classes_of(np.column_stack([problem.codes, people]).astype(np.int32)).size
+    pairs = number_classes(np.column_stack([problem.codes, people]).astype(np.int32)).size
     several = pairs - int(people.max(initial=-1)) - 1
     if several:
         raise InvalidPolicy(
@@ -156,7 +156,7 @@ def _check_others(policy: Policy, table: AnyTable) -> None:
         )
 
 
-def rarely_shared(policy: Policy, table: AnyTable) -> dict[str, float]:
+def find_identifying_columns(policy: Policy, table: AnyTable) -> dict[str, float]:
     """Columns published as they are that find people: by name, the share of rows they find.
 
     Counted are rows whose value is shared by fewer than k people: whoever knows it has fewer than k
@@ -169,7 +169,8 @@ def rarely_shared(policy: Policy, table: AnyTable) -> dict[str, float]:
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 3}, "attributes": {
     ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}},
     ...     "case": {"role": "other"}}})
-    >>> rarely_shared(policy, Table({"sex": ["F", "M"] * 4, "case": [1, 1, 2, 2, 3, 3, 4, 4]}))
+    >>> table = Table({"sex": ["F", "M"] * 4, "case": [1, 1, 2, 2, 3, 3, 4, 4]})
+    >>> find_identifying_columns(policy, table)
     {'case': 1.0}
     """
     names = [name for name in policy.names("other") if not policy.attributes[name].force]

@@ -14,7 +14,7 @@ from shoal.domain import Taxonomy
 __all__ = [
     "Places",
     "Tree",
-    "counted_costs",
+    "leaf_count_costs",
     "level_costs",
     "width_costs",
 ]
@@ -124,7 +124,7 @@ class Tree:
         return cover
 
 
-def counted_costs(taxonomy: Taxonomy, values: ArrayLike) -> NDArray[np.float64]:
+def leaf_count_costs(taxonomy: Taxonomy, values: ArrayLike) -> NDArray[np.float64]:
     r"""Costs :math:`(v(y) - 1) / (v(\text{root}) - 1)` of a column whose values can be counted.
 
     Parameters
@@ -136,7 +136,7 @@ def counted_costs(taxonomy: Taxonomy, values: ArrayLike) -> NDArray[np.float64]:
     Examples
     --------
     >>> system = Taxonomy.nested("any", {"school": ["primary", "secondary"], "other": ["evening"]})
-    >>> counted_costs(system, [1, 1, 1]).tolist()
+    >>> leaf_count_costs(system, [1, 1, 1]).tolist()
     [1.0, 0.5, 0.0, 0.0, 0.0]
     """
     counts = Tree(taxonomy).sums(values)

@@ -11,7 +11,7 @@ from shoal.audit.bound.lower_bound import lower_bound, lower_bound_of
 from shoal.audit.bound.scores import exact_score
 from shoal.audit.case import Case, Twin
 from shoal.audit.cases.estimators import estimators
-from shoal.audit.cases.shipped import shipped
+from shoal.audit.cases.mechanisms import mechanisms
 from shoal.audit.draws import Batched
 from shoal.audit.finding import Finding, LowerBound, Measured, finding_of
 from shoal.audit.membership.ceiling import Ceiling, ceiling_of
@@ -48,10 +48,10 @@ __all__ = [
     "lira",
     "lower_bound",
     "lower_bound_of",
+    "mechanisms",
     "membership_inference",
     "neighbour_attack",
     "reconstruction",
-    "shipped",
 ]
 
 _LATER = {  # attacks on tables: whoever audits noise needs no Arrow

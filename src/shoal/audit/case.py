@@ -147,7 +147,7 @@ class Cases(Mapping[str, Case]):
         return f"<{len(self)} cases: {', '.join(map(repr, self))}>"
 
 
-def ledger_sum(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
+def _compare_ledger_sum(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
     """What was handed to the gate, against the promise: more breaks it, less wastes it.
 
     Less is a fault too: a split the wrong way round may spend too little here and too much there.
@@ -157,14 +157,14 @@ def ledger_sum(case: Case, draws: int, alpha: float, random_state: Seed) -> Find
     return Measured.judge(handed, promise, faults, **_facts(case, draws, alpha, random_state))
 
 
-def brute_force(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
+def _compare_sensitivity(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
     """The largest sensitivity found, against the one stated."""
     largest = float(case.mechanism(draws, Randomness(random_state).noise))
     stated = _claim(case) * (1 + 1e-9)  # float64 sums
     return Measured.judge(largest, stated, (), **_facts(case, draws, alpha, random_state))
 
 
-def law(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
+def _test_law(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
     """The distance of the draws from the claimed law, against Kolmogorov's at level alpha."""
     from scipy.stats import kstwo
 
@@ -193,7 +193,7 @@ def _facts(case: Case, draws: int, alpha: float, random_state: Seed) -> dict[str
 
 
 measures: dict[str, Callable[[Case, int, float, Seed], Finding]] = {
-    "ledger": ledger_sum,
-    "brute force": brute_force,
-    "law": law,
+    "ledger": _compare_ledger_sum,
+    "brute force": _compare_sensitivity,
+    "law": _test_law,
 }

@@ -13,7 +13,7 @@ from shoal.mechanisms import Gaussian, Geometric, KNorm, LocalGrid, Mixed, NDLap
 from shoal.mechanisms.local.bounded.base import Bounded
 from shoal.mechanisms.local.categories.base import Categorical
 
-__all__ = ["Batched", "Failure", "Progress", "draw_outputs", "draws_by_itself", "half_progress"]
+__all__ = ["Batched", "Failure", "Progress", "draw_outputs", "halve_progress", "has_own_randomness"]
 
 Call = Callable[[Any, Any], Any]
 Draw = Callable[[Any, int, np.random.Generator], Any]
@@ -60,16 +60,16 @@ def draw_outputs(
     if isinstance(mechanism, Batched):
         return _all_of(_tried(mechanism.draw, _own(x), n, rng), n)
     if _takes_copies(mechanism, x):
-        return mechanism.release(copies_of(x, n), rng)
+        return mechanism.release(repeat_record(x, n), rng)
     return _one_by_one(_call_of(mechanism), x, n, rng, progress)
 
 
-def draws_by_itself(mechanism: Any) -> bool:
+def has_own_randomness(mechanism: Any) -> bool:
     """Whether its randomness is its own, so that no seed of ours repeats it."""
     return not isinstance(mechanism, Batched) and not takes_stream(_function_of(mechanism))
 
 
-def half_progress(progress: Progress | None, start: float) -> Progress | None:
+def halve_progress(progress: Progress | None, start: float) -> Progress | None:
     """Progress of one of two halves of a task, told as that of the whole."""
     return None if progress is None else lambda what, share: progress(what, start + share / 2)
 
@@ -92,10 +92,10 @@ def _takes_copies(mechanism: Any, x: Any) -> bool:
     return isinstance(mechanism, records)
 
 
-def copies_of(x: Any, n: int) -> Any:
+def repeat_record(x: Any, n: int) -> Any:
     """A table of n people who all hold this record."""
     if isinstance(x, Mapping):
-        return {name: copies_of(value, n) for name, value in x.items()}
+        return {name: repeat_record(value, n) for name, value in x.items()}
     row = np.asarray(x)
     return np.broadcast_to(row, (n, *row.shape)).copy()
 

@@ -13,7 +13,7 @@ from shoal.cli.flags import Flags
 from shoal.cli.output import cannot_write_error, discard_buffer, render_text, write_text
 from shoal.cli.start import STOPPED, TERMINATED
 from shoal.errors import CannotWrite, ShoalError
-from shoal.figures.text import clean
+from shoal.figures.text import replace_controls
 
 __all__ = ["flush_output", "report_error"]
 
@@ -74,8 +74,8 @@ def flush_output(code: int) -> int:
 def _error_text(ending: Ending) -> str:
     from rich.text import Text
 
-    title = [Text.assemble((f"{ending.name}: ", "bold red"), clean(ending.message))]
-    return render_text(*title, *filter(None, [clean(ending.hint)]), stderr=True)
+    title = [Text.assemble((f"{ending.name}: ", "bold red"), replace_controls(ending.message))]
+    return render_text(*title, *filter(None, [replace_controls(ending.hint)]), stderr=True)
 
 
 def _ending(error: BaseException) -> Ending:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from shoal.errors import AlreadyExists, CannotWrite, InvalidSetting
-from shoal.figures.text import clean
+from shoal.figures.text import replace_controls
 from shoal.pages.page import Line, Table
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _line_text(line: Line) -> "Text":
     from rich.text import Text
 
     width = sys.maxsize if line.is_literal else min(console().width, 100) - LABEL_WIDTH
-    folded = textwrap.wrap(clean(line.text), max(width, 20)) or [""]
+    folded = textwrap.wrap(replace_controls(line.text), max(width, 20)) or [""]
     text = Text(line.label.ljust(LABEL_WIDTH), style="bold")
     return text.append(Text(f"\n{' ' * LABEL_WIDTH}".join(folded), style="not bold"))
 
@@ -87,7 +87,7 @@ def _terminal_table(table: Table) -> "RenderableType":
     indent = [" " * (LABEL_WIDTH - 2)] if table.marked else []
     left = {"", table.columns[0], *table.left}
     shown = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in (*("" for _ in indent), *map(clean, table.columns)):
+    for name in (*("" for _ in indent), *map(replace_controls, table.columns)):
         shown.add_column(name, justify="left" if name in left else "right", overflow="fold")
     for first, *cells in table.rows:
         number = first.removeprefix(f"{table.columns[0]} ") if table.marked else first
@@ -247,12 +247,12 @@ def write_page(
         Whether only its owner may read the file.
     """
     from shoal.engine.scratch import private_file
-    from shoal.files import whole_file
+    from shoal.files import atomic_file
     from shoal.report import verdict_page
 
     as_json = output.suffix == ".json"
     text = json.dumps(values, indent=1, ensure_ascii=False) + "\n" if as_json else ""
-    with whole_file(output, overwrite) as part:
+    with atomic_file(output, overwrite) as part:
         if private:
             private_file(part)
         part.write_text(text or verdict_page(page.verdicts), encoding="utf-8", newline="\n")

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from shoal.cluster.control import without_data
     from shoal.cluster.kmeans.estimator import PrivateKMeans
     from shoal.cluster.local import LocalClusterer
-    from shoal.cluster.local.frames import FrameReports
+    from shoal.cluster.local.distributed_frames import FrameReports
     from shoal.cluster.model_folder import load_model
     from shoal.cluster.wave import WaveCluster
 

@@ -15,8 +15,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
-from shoal.data import whole_folder
-from shoal.documents import json_of
+from shoal.data import atomic_folder
+from shoal.documents import parse_json
 from shoal.domain import Box, Schema
 from shoal.errors import AlreadyExists, UnreadableModel
 from shoal.privacy import guarantee_of
@@ -53,7 +53,7 @@ def save_model(model: Savable, folder: str | Path, overwrite: bool = False) -> P
         Where to; whether a model that is there may be replaced. Nothing else ever is.
     """
     check_replaceable(folder)
-    with whole_folder(folder, overwrite) as part:
+    with atomic_folder(folder, overwrite) as part:
         write_model(model, part)
     return Path(folder)
 
@@ -138,7 +138,7 @@ def _document(folder: Path) -> dict[str, Any]:
             "Name the folder that `save` or `shoal cluster -o` wrote.",
         ) from None
     try:
-        document = json_of(text)
+        document = parse_json(text)
         known = document["schema"] == SCHEMA and document["class"] in MODELS
         known = known and all(_is_named(file) for file in document["files"])
     except (ValueError, KeyError, TypeError):

@@ -16,7 +16,7 @@ __all__ = [
     "check_header",
     "closest_name",
     "column_positions",
-    "listed",
+    "join_names",
     "missing_columns_error",
     "missing_header_error",
 ]
@@ -96,12 +96,12 @@ def missing_columns_error(
     whose = of or f"of {len(wanted)} columns asked for"
     are = "is" if len(absent) == 1 else "are"
     meant = [close for name in absent[:_LOOKED_AT] for close in closest_name(name, names, wanted)]
-    hint = f"Did you mean {listed([*dict.fromkeys(meant)])}? {_LETTERS}"
+    hint = f"Did you mean {join_names([*dict.fromkeys(meant)])}? {_LETTERS}"
     if not meant:
         missing = "Is its header line missing? " if len(absent) == len(wanted) else ""
         hint = f"{missing}{_SEE} {_LETTERS}"
     return UnknownColumn(
-        f"{listed(absent)} {whose} {are} not in the table, which has {len(names)}.", hint
+        f"{join_names(absent)} {whose} {are} not in the table, which has {len(names)}.", hint
     )
 
 
@@ -127,12 +127,12 @@ def closest_name(name: str, names: Sequence[str], wanted: Sequence[str] = ()) ->
     return [each for each in same + close if _digits(each) == _digits(name)][:1]
 
 
-def listed(names: Sequence[str], most: int = 5) -> str:
+def join_names(names: Sequence[str], most: int = 5) -> str:
     """Names in a sentence, the first few of many.
 
     Examples
     --------
-    >>> listed(["age"]), listed("abcdefg")
+    >>> join_names(["age"]), join_names("abcdefg")
     ("'age'", "'a', 'b', 'c', 'd', 'e' and 2 more")
     """
     shown = ", ".join(repr(word) for word in names[:most])

@@ -11,18 +11,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.data.source import picked
+from shoal.data.source import find_columns
 from shoal.domain import Categories
-from shoal.domain.written import MISSING, plain_column
+from shoal.domain.value_text import MISSING, normalise_column
 from shoal.errors import InvalidSetting, NotNumeric, UnknownCategory
 
 __all__ = [
-    "codes",
+    "encode_codes",
+    "encode_numbers",
+    "encode_owners",
     "floats_of",
     "is_missing",
-    "numbers",
     "odd_cell_kinds",
-    "owners",
 ]
 
 _NO_NAMES = (
@@ -45,7 +45,7 @@ _ODDITIES = {
 }
 
 
-def numbers(
+def encode_numbers(
     batch: pa.RecordBatch, names: Sequence[str], text: Literal["refuse", "missing"] = "refuse"
 ) -> NDArray[np.float64]:
     """These columns as float64, one row each; a missing value is NaN.
@@ -64,12 +64,12 @@ def numbers(
     Examples
     --------
     >>> batch = pa.record_batch({"age": [31, None], "visits": ["2.5", "often"]})
-    >>> numbers(batch, ["age", "visits"], text="missing").tolist()
+    >>> encode_numbers(batch, ["age", "visits"], text="missing").tolist()
     [[31.0, 2.5], [nan, nan]]
     """
     rows = np.empty((len(names), batch.num_rows))
     wrong: dict[str, list[str]] = {}
-    for row, name, at in zip(rows, names, picked(batch.schema.names, names), strict=True):
+    for row, name, at in zip(rows, names, find_columns(batch.schema.names, names), strict=True):
         column = _decoded(batch.column(at))
         if _is_number(column.type) or _is_text(column.type):
             row[:] = _floats(column)
@@ -81,18 +81,18 @@ def numbers(
     return rows.T
 
 
-def codes(batch: pa.RecordBatch, categories: Mapping[str, Categories]) -> NDArray[np.int32]:
+def encode_codes(batch: pa.RecordBatch, categories: Mapping[str, Categories]) -> NDArray[np.int32]:
     """Category codes of these columns, one row each, in the order of ``categories``.
 
     Examples
     --------
     >>> batch = pa.record_batch({"sex": ["M", "F"]})
-    >>> codes(batch, {"sex": Categories(["F", "M"])}).tolist()
+    >>> encode_codes(batch, {"sex": Categories(["F", "M"])}).tolist()
     [[1], [0]]
     """
     columns = np.empty((len(categories), batch.num_rows), dtype=np.int32)
     for row, (name, known) in zip(columns, categories.items(), strict=True):
-        (at,) = picked(batch.schema.names, [name])
+        (at,) = find_columns(batch.schema.names, [name])
         try:
             row[:] = known.codes(batch.column(at))
         except UnknownCategory as error:
@@ -100,17 +100,17 @@ def codes(batch: pa.RecordBatch, categories: Mapping[str, Categories]) -> NDArra
     return columns.T
 
 
-def owners(batch: pa.RecordBatch, name: str) -> pa.Array:
+def encode_owners(batch: pa.RecordBatch, name: str) -> pa.Array:
     """Whose each row is, as text; null where the column is empty or says NA.
 
     A person is told by this value alone, whatever else is in the column: 7, "7" and "7.0" are one.
 
     Examples
     --------
-    >>> owners(pa.record_batch({"id": ["7", "7.0", " ada", "NA"]}), "id").to_pylist()
+    >>> encode_owners(pa.record_batch({"id": ["7", "7.0", " ada", "NA"]}), "id").to_pylist()
     ['7', '7', 'ada', None]
     """
-    (at,) = picked(batch.schema.names, [name])
+    (at,) = find_columns(batch.schema.names, [name])
     column = _decoded(batch.column(at))
     if any(test(column.type) for test in _NO_NAMES):
         what = "nested values" if pa.types.is_nested(column.type) else f"{column.type}"
@@ -118,7 +118,7 @@ def owners(batch: pa.RecordBatch, name: str) -> pa.Array:
             f"{name!r} says whose a row is, but holds {what}, which cannot tell people apart.",
             "Convert it to whole numbers or text before it comes here; floats round large ones.",
         )
-    written = plain_column(column.cast(pa.string()))
+    written = normalise_column(column.cast(pa.string()))
     return pc.if_else(is_missing(written), None, written)
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from shoal.data.source import BATCH_ROWS, Source, picked, unique, without_quoted_rows
+from shoal.data.source import BATCH_ROWS, Source, check_names, find_columns, hide_row_text
 from shoal.errors import UnknownColumn, UnreadableTable
 
 __all__ = ["CSVSource", "ParquetSource", "files_at", "source_of_path"]
@@ -52,7 +52,7 @@ def files_at(path: str | Path) -> list[tuple[str, int, int]]:
 
     Whoever finds the three unchanged takes the rows to be the same.
     """
-    with without_quoted_rows(str(path)):
+    with hide_row_text(str(path)):
         files = [file.resolve() for file in _files(Path(os.path.expanduser(path)))]
         facts = [file.stat() for file in files]
     return [
@@ -68,18 +68,18 @@ class ParquetSource:
 
     def __init__(self, files: Sequence[Path]) -> None:
         self.files = tuple(files)
-        self.names = unique(self._names_of(self.files[0]))
+        self.names = check_names(self._names_of(self.files[0]))
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """A new pass over these columns."""
-        picked(self.names, columns)
+        find_columns(self.names, columns)
         for file in self.files:
             _check_same(file, self._names_of(file), columns)
             yield from _parquet_batches(file, list(columns), size)
 
     @staticmethod
     def _names_of(file: Path) -> list[str]:
-        with without_quoted_rows(str(file)), pq.ParquetFile(file) as parquet:
+        with hide_row_text(str(file)), pq.ParquetFile(file) as parquet:
             return list(parquet.schema_arrow.names)
 
 
@@ -93,11 +93,11 @@ class CSVSource:
 
     def __init__(self, files: Sequence[Path]) -> None:
         self._files = tuple(files)
-        self.names = unique(_header(self._files[0]).names)
+        self.names = check_names(_header(self._files[0]).names)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """A new pass over these columns."""
-        picked(self.names, columns)
+        find_columns(self.names, columns)
         for file in self._files:
             header = _header(file)
             _check_same(file, header.names, columns)
@@ -109,7 +109,7 @@ class CSVSource:
 def _check_same(file: Path, names: Sequence[str], columns: Sequence[str]) -> None:
     """Check that a further file has the columns of the first."""
     try:
-        picked(names, columns)
+        find_columns(names, columns)
     except UnknownColumn as error:
         raise error.within(f"In {file}") from None
 
@@ -117,7 +117,7 @@ def _check_same(file: Path, names: Sequence[str], columns: Sequence[str]) -> Non
 def _parquet_batches(file: Path, columns: list[str], size: int) -> Iterator[pa.RecordBatch]:
     # Buffered and without pre-buffering: a row group may be as large as the file. One thread: it
     # decodes some 30 million rows a second, and the kernel beside it needs the other core.
-    with without_quoted_rows(str(file)):
+    with hide_row_text(str(file)):
         parquet = pq.ParquetFile(file, buffer_size=_BLOCK_BYTES, pre_buffer=False)
     with parquet:
         batches = parquet.iter_batches(size, columns=columns, use_threads=False)
@@ -135,14 +135,14 @@ def _csv_batches(file: Path, header: _Header, columns: list[str]) -> Iterator[pa
             column_types=dict.fromkeys(columns, pa.string()), include_columns=columns
         ),
     }
-    with without_quoted_rows(str(file)):
+    with hide_row_text(str(file)):
         reader = pa_csv.open_csv(file, **how)
     yield from _nonempty(reader, str(file))
 
 
 def _nonempty(batches: Iterator[pa.RecordBatch], what: str) -> Iterator[pa.RecordBatch]:
     while True:
-        with without_quoted_rows(what):
+        with hide_row_text(what):
             batch = next(batches, None)
         if batch is None:
             return
@@ -176,7 +176,7 @@ def _suffix(file: Path) -> str:
 
 def _header(file: Path) -> _Header:
     """The delimiter is the likeliest of comma, semicolon, tab and bar."""
-    with without_quoted_rows(str(file)), _open_text(file) as lines:
+    with hide_row_text(str(file)), _open_text(file) as lines:
         first = next(iter(lines), "")
         delimiter = max(",;\t|", key=_QUOTED.sub("", first).count)
         # Quoted names may hold line breaks; the reader goes on to the next line for those.

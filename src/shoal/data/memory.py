@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.data.column_names import listed
-from shoal.data.source import BATCH_ROWS, picked, unique, without_quoted_rows
+from shoal.data.column_names import join_names
+from shoal.data.source import BATCH_ROWS, check_names, find_columns, hide_row_text
 from shoal.errors import DimensionMismatch, NotNumeric, UnreadableTable
 
 __all__ = [
@@ -40,11 +40,13 @@ class ArraySource:
             )
         self._array = np.asarray(array)
         self._dtype = _arrow_dtype(array.dtype)
-        self.names = unique([f"x{i}" for i in range(array.shape[1])] if names is None else names)
+        self.names = check_names(
+            [f"x{i}" for i in range(array.shape[1])] if names is None else names
+        )
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """A new pass over these columns."""
-        at = picked(self.names, columns)
+        at = find_columns(self.names, columns)
         for start in range(0, len(self._array), size):
             rows = self._array[start : start + size]
             arrays = [pa.array(np.ascontiguousarray(rows[:, j], self._dtype)) for j in at]
@@ -56,11 +58,11 @@ class ArrowSource:
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
-        self.names = unique(table.column_names)
+        self.names = check_names(table.column_names)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """A new pass over these columns."""
-        at = picked(self.names, columns)
+        at = find_columns(self.names, columns)
         yield from self._table.select(at).to_batches(max_chunksize=size)
 
 
@@ -76,13 +78,13 @@ class FrameSource:
         length: int,
         to_arrow: Callable[[int, int, list[int]], pa.Table],
     ) -> None:
-        self.names = unique(names)
+        self.names = check_names(names)
         self._length = length
         self._to_arrow = to_arrow
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """A new pass over these columns."""
-        at = picked(self.names, columns)
+        at = find_columns(self.names, columns)
         for start in range(0, self._length, size):
             part = self._part(start, min(start + size, self._length), at)
             yield from part.to_batches(max_chunksize=size)
@@ -91,7 +93,7 @@ class FrameSource:
         try:
             part = self._to_arrow(start, stop, at)
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            among = listed([self.names[j] for j in at])
+            among = join_names([self.names[j] for j in at])
             raise NotNumeric(
                 f"Some column among {among} mixes kinds of values.",
                 "Give each column one kind, e.g. frame.astype({'age': 'float64'}).",
@@ -104,11 +106,11 @@ class ReaderSource:
 
     def __init__(self, reader: pa.RecordBatchReader) -> None:
         self._reader: pa.RecordBatchReader | None = reader
-        self.names = unique(reader.schema.names)
+        self.names = check_names(reader.schema.names)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """The only pass over these columns."""
-        at = picked(self.names, columns)
+        at = find_columns(self.names, columns)
         for batch in _quietly(self._once()):
             part = batch.select(at)
             for start in range(0, part.num_rows, size):
@@ -129,11 +131,11 @@ class DatasetSource:
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
-        self.names = unique(dataset.schema.names)
+        self.names = check_names(dataset.schema.names)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """A new pass over these columns."""
-        picked(self.names, columns)
+        find_columns(self.names, columns)
         reader = self._dataset.scanner(
             columns=list(columns), batch_size=size, batch_readahead=2, fragment_readahead=1
         ).to_reader()
@@ -145,7 +147,7 @@ class RelationSource:
 
     def __init__(self, relation: Any) -> None:
         self._relation = relation
-        self.names = unique(relation.columns)
+        self.names = check_names(relation.columns)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
         """A new run of the query, these columns only."""
@@ -156,7 +158,7 @@ class RelationSource:
 
 
 def _projected(relation: Any, names: Sequence[str], columns: Sequence[str]) -> Any:
-    picked(names, columns)
+    find_columns(names, columns)
     return relation.project(", ".join('"' + name.replace('"', '""') + '"' for name in columns))
 
 
@@ -174,7 +176,7 @@ def _reader(relation: Any, size: int) -> pa.RecordBatchReader:
 
 def _quietly(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
     while True:
-        with without_quoted_rows("The stream of batches"):
+        with hide_row_text("The stream of batches"):
             try:
                 batch = reader.read_next_batch()
             except StopIteration:

@@ -9,10 +9,10 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from shoal.data.column_names import listed, missing_columns_error
+from shoal.data.column_names import join_names, missing_columns_error
 from shoal.errors import DimensionMismatch, DuplicateColumn, UnreadableTable
 
-__all__ = ["BATCH_ROWS", "Source", "listed", "picked", "unique", "without_quoted_rows"]
+__all__ = ["BATCH_ROWS", "Source", "check_names", "find_columns", "hide_row_text"]
 
 BATCH_ROWS = 262_144
 _FAILED_READS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
@@ -33,7 +33,7 @@ class Source(Protocol):
         """
 
 
-def unique(names: Sequence[object]) -> tuple[str, ...]:
+def check_names(names: Sequence[object]) -> tuple[str, ...]:
     """A table's names as text, each once and at least one.
 
     A repeated one is not quoted: in a table without a header, names are its first person's values.
@@ -51,7 +51,7 @@ def unique(names: Sequence[object]) -> tuple[str, ...]:
     return texts
 
 
-def picked(names: Sequence[str], columns: Sequence[str]) -> list[int]:
+def find_columns(names: Sequence[str], columns: Sequence[str]) -> list[int]:
     """Where these columns are among a table's names; what is asked for and not there is named."""
     _check_asked(columns)
     if not {*columns} <= {*names}:
@@ -64,11 +64,11 @@ def _check_asked(columns: Sequence[str]) -> None:
         raise DimensionMismatch("No column is asked for.", "Name at least one.")
     twice = [name for name, times in Counter(columns).items() if times > 1]
     if twice:
-        raise DuplicateColumn(f"{listed(twice)} is asked for twice.", "Name each column once.")
+        raise DuplicateColumn(f"{join_names(twice)} is asked for twice.", "Name each column once.")
 
 
 @contextmanager
-def without_quoted_rows(what: str) -> Iterator[None]:
+def hide_row_text(what: str) -> Iterator[None]:
     """Name a failed read without the library's own words: those quote the rows they choke on."""
     try:
         yield

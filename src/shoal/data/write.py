@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from shoal.errors import CannotWrite, UnreadableTable
-from shoal.files import whole_file
+from shoal.files import atomic_file
 
 __all__ = ["write_table"]
 
@@ -42,7 +42,7 @@ def write_table(
             f"{final.name} names no format this writes.", "End it in .csv, .csv.gz or .parquet."
         )
     schema, batches = _opened(table)
-    with whole_file(final, overwrite) as part, _writer(part, kind, schema) as writer:
+    with atomic_file(final, overwrite) as part, _writer(part, kind, schema) as writer:
         for batch in batches:
             with _fitting(batch.schema):
                 writer.write(batch if batch.schema.equals(schema) else batch.cast(schema))

@@ -8,7 +8,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.domain.written import is_value, plain, plain_column, text, texts
+from shoal.domain.value_text import (
+    column_to_text,
+    is_value,
+    normalise_column,
+    normalise_text,
+    value_to_text,
+)
 from shoal.errors import InvalidDomain, UnknownCategory, setting
 
 __all__ = ["OTHER", "Categories", "Codes"]
@@ -115,10 +121,10 @@ class Categories:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        listed = [text(value) for value in self.values]
-        equal = _told_apart([plain(written) for written in listed])
+        listed = [value_to_text(value) for value in self.values]
+        equal = _told_apart([normalise_text(written) for written in listed])
         exact = pc.index_in(pc.ascii_trim_whitespace(column), pa.array(listed))
-        return pc.coalesce(exact, pc.index_in(plain_column(column), equal, skip_nulls=True))
+        return pc.coalesce(exact, pc.index_in(normalise_column(column), equal, skip_nulls=True))
 
 
 def _listed(values: Iterable[Any]) -> tuple[Any, ...]:
@@ -141,7 +147,7 @@ def _listed(values: Iterable[Any]) -> tuple[Any, ...]:
 
 def _written(value: object) -> str:
     """How a listed value is told from the others: numbers by what they are, text as it stands."""
-    return text(value) if isinstance(value, str) else plain(text(value))
+    return value_to_text(value) if isinstance(value, str) else normalise_text(value_to_text(value))
 
 
 def _column(values: Any) -> Any:
@@ -154,7 +160,7 @@ def _column(values: Any) -> Any:
     try:
         return pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return texts(values)  # kinds are mixed
+        return column_to_text(values)  # kinds are mixed
 
 
 def _as_text(column: Any) -> Any:

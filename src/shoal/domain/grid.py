@@ -79,12 +79,12 @@ class Grid:
         keys = np.zeros(len(rows), dtype=np.int64)
         for axis, cells in enumerate(self.shape):
             keys *= cells
-            keys += whole_steps(self.steps(rows[:, axis], axis), cells)
+            keys += cell_indices(self.steps(rows[:, axis], axis), cells)
         return keys
 
     def steps(self, column: Matrix, axis: int) -> Matrix:
         """How many cells lie below each value along an axis, parts of a cell included."""
-        return steps_along(column, self.box.low[axis], self.box.high[axis], self.shape[axis])
+        return cell_coordinates(column, self.box.low[axis], self.box.high[axis], self.shape[axis])
 
     def centers(self) -> Matrix:
         """The middle of every cell, in the rows' own units."""
@@ -156,14 +156,14 @@ class SparseCounts:
         return cls(distinct, counts, size)
 
 
-def steps_along(column: Matrix, low: float, high: float, cells: int) -> Matrix:
+def cell_coordinates(column: Matrix, low: float, high: float, cells: int) -> Matrix:
     """How many of the cells between two ends lie below each value, parts of a cell included."""
     steps: Matrix = column - low
     steps *= cells / (high - low)
     return np.clip(steps, 0, cells, out=steps)
 
 
-def whole_steps(steps: Matrix, cells: int) -> Keys:
+def cell_indices(steps: Matrix, cells: int) -> Keys:
     """In which of the cells along an axis each value lies, from 0; the upper bound in the last."""
     with np.errstate(invalid="ignore"):
         places: Keys = steps.astype(np.int64)  # truncation is floor: steps are not negative

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from shoal.domain.categories import Categories, Codes
-from shoal.domain.written import text
+from shoal.domain.value_text import value_to_text
 from shoal.errors import InvalidDomain
 
 __all__ = ["Node", "Taxonomy"]
@@ -55,7 +55,7 @@ class Taxonomy:
     @classmethod
     def nested(cls, root: object, below: Mapping[Any, Any] | Sequence[Any]) -> "Taxonomy":
         """From ``{parent: {child: [leaf, ...]}}``; lists may mix leaves and such mappings."""
-        return cls._of(_Branch(text(root), _branches(text(root), below, set())))
+        return cls._of(_Branch(value_to_text(root), _branches(value_to_text(root), below, set())))
 
     @classmethod
     def paths(cls, rows: Sequence[Sequence[Any]]) -> "Taxonomy":
@@ -72,7 +72,7 @@ class Taxonomy:
                 f"{len(rows)} rows of {len(lengths)} different lengths came.",
                 "Give every leaf one row with the same number of levels.",
             )
-        labels = [[text(label) for label in reversed(row)] for row in rows]
+        labels = [[value_to_text(label) for label in reversed(row)] for row in rows]
         _refuse_repeated([row[-1] for row in labels], "leaf")
         roots = {row[0] for row in labels}
         if len(roots) > 1:
@@ -130,7 +130,10 @@ def _branches(parent: str, below: Any, above: set[int]) -> list[_Branch]:
         raise _invalid(f"{parent!r} has no leaves.", "Give it a list of them, or remove it.")
     above = above | {id(below)}
     if isinstance(below, Mapping):
-        return [_Branch(text(k), _branches(text(k), v, above)) for k, v in below.items()]
+        return [
+            _Branch(value_to_text(k), _branches(value_to_text(k), v, above))
+            for k, v in below.items()
+        ]
     return [branch for item in below for branch in _item(parent, item, above)]
 
 
@@ -139,7 +142,7 @@ def _item(parent: str, item: Any, above: set[int]) -> list[_Branch]:
         return _branches(parent, item, above)
     if item is None or isinstance(item, list | tuple):
         raise _invalid(f"A leaf of {parent!r} is no value.", "List text, numbers or dates.")
-    return [_Branch(text(item), [])]
+    return [_Branch(value_to_text(item), [])]
 
 
 def _grown(rows: list[list[str]]) -> _Branch:

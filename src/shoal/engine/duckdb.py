@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shoal.data.encode import owners
+from shoal.data.encode import encode_owners
 from shoal.engine.rows import Block, thread_count
 from shoal.engine.scratch import private_file, scratch
 from shoal.engine.screen import Screen
@@ -113,7 +113,7 @@ def with_plain_names(
     """These columns under plain names and, as ``owner``, whose each row is as text."""
     arrays = [_decoded(batch.column(name)) for name in columns]
     if owner is not None:
-        arrays.append(owners(batch, owner))
+        arrays.append(encode_owners(batch, owner))
     return pa.record_batch(arrays, names=plain_names(columns, owner))
 
 

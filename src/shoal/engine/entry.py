@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from shoal.data import source_of
-from shoal.data.source import picked
+from shoal.data.source import find_columns
 from shoal.domain import Box, Schema
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Rows, Terms
@@ -83,7 +83,7 @@ def rows_of(
         return _passed_through(X, domain, terms)
     columns = domain.names if isinstance(domain, Box) else domain.columns
     source = source_of(X, names=columns)
-    picked(source.names, Screen(domain, terms).columns)
+    find_columns(source.names, Screen(domain, terms).columns)
     return LocalRows(source, domain, terms, key=selection_key)
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.data import encode
-from shoal.data.column_names import listed
+from shoal.data.column_names import join_names
 from shoal.domain import Box, Categories, Partition, Schema
 from shoal.engine.rows import Block, Tally, Terms
 from shoal.errors import (
@@ -83,9 +83,13 @@ class Screen:
         text: Literal["refuse", "missing"] = (
             "missing" if self.terms.nonfinite == "drop" else "refuse"
         )
-        numbers = encode.numbers(batch, self.numbers, text) if self.numbers else np.empty((n, 0))
-        codes = encode.codes(batch, self.categories)
-        entity = None if self.terms.entity is None else encode.owners(batch, self.terms.entity)
+        numbers = (
+            encode.encode_numbers(batch, self.numbers, text) if self.numbers else np.empty((n, 0))
+        )
+        codes = encode.encode_codes(batch, self.categories)
+        entity = (
+            None if self.terms.entity is None else encode.encode_owners(batch, self.terms.entity)
+        )
         tally = Tally(n, n, nobody=0 if entity is None else entity.null_count)
         moved = self._clip_if_needed(numbers) if n else Tally()
         if moved is not None:
@@ -160,20 +164,20 @@ class Screen:
                     f"{name!r} is in the table, but nothing about it is public.",
                     "Describe it in the schema: `low` and `high`, or `values`.",
                 )
-            raise UnknownColumn(f"There is no column {name!r}.", f"There are {listed(known)}.")
+            raise UnknownColumn(f"There is no column {name!r}.", f"There are {join_names(known)}.")
 
     def _check_box(self, box: Box) -> None:
         if box.names != self.numbers:
             raise DimensionMismatch(
-                f"The cells are made of columns {listed(box.names)}; the rows have "
-                f"{listed(self.numbers) or 'no numeric ones'}.",
+                f"The cells are made of columns {join_names(box.names)}; the rows have "
+                f"{join_names(self.numbers) or 'no numeric ones'}.",
                 "Make the grid over the rows' own box, e.g. Grid(domain, 16).",
             )
         same = (box.low == self.box.low) & (box.high == self.box.high)
         if not same.all():
             raise InvalidDomain(
                 "The cells and the rows have different bounds in "
-                f"{listed(np.array(box.names)[~same])}, so rows beyond the cells would pile up on "
+                f"{join_names(np.array(box.names)[~same])}, so rows beyond the cells would pile up on "
                 "their edge.",
                 "Make the grid over the rows' own box, or the rows for the grid's: "
                 "rows_of(X, box).",

@@ -22,9 +22,9 @@ from shoal.evaluate.centers import (
     normalised_inertia,
     plain_centers,
 )
-from shoal.evaluate.picture import score_picture
+from shoal.evaluate.score_figure import score_picture
+from shoal.evaluate.score_table import score
 from shoal.evaluate.separation import calinski_harabasz, davies_bouldin, silhouette
-from shoal.evaluate.table import score
 
 __all__ = [
     "CenterErrors",

@@ -25,7 +25,7 @@ from sklearn.metrics import (
 )
 
 from shoal.errors import DimensionMismatch, InvalidSetting
-from shoal.evaluate.checks import Labels, two_labellings
+from shoal.evaluate.checks import Labels, check_two_labellings
 
 __all__ = [
     "agreement_of_counts",
@@ -138,7 +138,7 @@ def fowlkes_mallows(true: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def _agreement(score: Callable[..., float], true: ArrayLike, predicted: ArrayLike) -> float:
-    A, B = two_labellings(true, predicted)
+    A, B = check_two_labellings(true, predicted)
     return float(score(A, B)) if len(A) > 1 else math.nan
 
 
@@ -304,7 +304,7 @@ def _over(apart: int, A: Labels, B: Labels, normalise: Normalise) -> float:
 
 def _labels(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels, Labels]:
     """Both flat, clusters numbered from 0 without gaps, -1 for none."""
-    A, B = two_labellings(true, predicted)
+    A, B = check_two_labellings(true, predicted)
     return _numbered(A), _numbered(B)
 
 

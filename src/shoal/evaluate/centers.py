@@ -14,7 +14,7 @@ from sklearn.cluster import KMeans
 
 from shoal.domain.box import Matrix
 from shoal.errors import TooFewRows
-from shoal.evaluate.checks import check_same_length, points_of, two_point_sets
+from shoal.evaluate.checks import check_points, check_same_length, check_two_point_sets
 
 __all__ = [
     "CenterErrors",
@@ -53,7 +53,7 @@ def centroid_index(true: ArrayLike, estimated: ArrayLike) -> int:
     ----------
     Fränti, Rezaei, Zhao, Centroid index: cluster level similarity measure, Pattern Recogn. 2014.
     """
-    distances = cdist(*two_point_sets(true, estimated))
+    distances = cdist(*check_two_point_sets(true, estimated))
     return max(_orphans(distances), _orphans(distances.T))
 
 
@@ -109,7 +109,7 @@ def center_errors(true: ArrayLike, estimated: ArrayLike) -> CenterErrors:
     >>> errors.aee, errors.relative_aee, errors.missing, errors.spurious
     (1.5, 0.1875, (), (2,))
     """
-    A, B = two_point_sets(true, estimated)
+    A, B = check_two_point_sets(true, estimated)
     distances = cdist(A, B)
     rows, columns = linear_sum_assignment(distances)
     off = distances[rows, columns]
@@ -149,8 +149,8 @@ def mean_displacement(rows: ArrayLike, reports: ArrayLike) -> float:
     >>> mean_displacement([[0.0, 0.0], [1.0, 1.0]], [[3.0, 4.0], [1.0, 1.0]])
     2.5
     """
-    X = points_of(rows)
-    Z = points_of(reports, X.shape[1])
+    X = check_points(rows)
+    Z = check_points(reports, X.shape[1])
     check_same_length(X, Z, "reports")
     return float(np.sqrt(((X - Z) ** 2).sum(axis=1)).mean()) if len(X) else math.nan
 
@@ -168,8 +168,8 @@ def inertia(rows: ArrayLike, centers: ArrayLike) -> float:
     >>> inertia([[0.0], [1.0], [5.0]], [[0.0], [4.0]])
     2.0
     """
-    X = points_of(rows)
-    C = points_of(centers, X.shape[1])
+    X = check_points(rows)
+    C = check_points(centers, X.shape[1])
     starts = range(0, len(X), _BLOCK)
     parts = (cdist(X[start : start + _BLOCK], C, "sqeuclidean") for start in starts)
     return float(sum(part.min(axis=1).sum() for part in parts))
@@ -196,7 +196,7 @@ def normalised_inertia(
     >>> normalised_inertia([[0.0], [2.0], [8.0], [10.0]], [[2.0], [8.0]])
     2.0
     """
-    X, C = two_point_sets(rows, centers)
+    X, C = check_two_point_sets(rows, centers)
     best = plain_centers(X, len(C), random_state=random_state) if plain is None else plain
     own, least = inertia(X, C), inertia(X, best)
     if least > 0:
@@ -219,7 +219,7 @@ def plain_centers(rows: ArrayLike, n_clusters: int, *, random_state: int = 0) ->
     >>> sorted(plain_centers([[0.0], [2.0], [8.0], [10.0]], 2).ravel().tolist())
     [1.0, 9.0]
     """
-    X = points_of(rows)
+    X = check_points(rows)
     if not len(X):
         raise TooFewRows("No rows came to cluster.", "Give at least one.")
     different = np.unique(X, axis=0)

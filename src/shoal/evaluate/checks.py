@@ -8,22 +8,22 @@ from shoal.errors import DimensionMismatch, NotFinite, NotNumeric
 
 __all__ = [
     "Labels",
+    "check_labels",
+    "check_points",
     "check_same_length",
-    "labels_of",
-    "points_of",
-    "two_labellings",
-    "two_point_sets",
+    "check_two_labellings",
+    "check_two_point_sets",
 ]
 
 Labels = NDArray[np.int64]
 
 
-def labels_of(labels: ArrayLike) -> Labels:
+def check_labels(labels: ArrayLike) -> Labels:
     """Labels in one line, as whole numbers.
 
     Examples
     --------
-    >>> labels_of([[0, 1], [1, -1]])
+    >>> check_labels([[0, 1], [1, -1]])
     array([ 0,  1,  1, -1])
     """
     values = np.asarray(labels)
@@ -32,17 +32,17 @@ def labels_of(labels: ArrayLike) -> Labels:
     return values.ravel().astype(np.int64)
 
 
-def two_labellings(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels, Labels]:
+def check_two_labellings(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels, Labels]:
     """Two labellings of the same things."""
     if np.shape(true) != np.shape(predicted):
         raise DimensionMismatch(
             f"Labels of shapes {np.shape(true)} and {np.shape(predicted)} came.",
             "Label the same rows or cells twice.",
         )
-    return labels_of(true), labels_of(predicted)
+    return check_labels(true), check_labels(predicted)
 
 
-def points_of(points: ArrayLike, d: int | None = None) -> Matrix:
+def check_points(points: ArrayLike, d: int | None = None) -> Matrix:
     """Points as a matrix of finite numbers, ``d`` wide if that is known."""
     matrix = as_matrix(points, d)
     if not np.isfinite(matrix).all():
@@ -50,10 +50,10 @@ def points_of(points: ArrayLike, d: int | None = None) -> Matrix:
     return matrix
 
 
-def two_point_sets(true: ArrayLike, estimated: ArrayLike) -> tuple[Matrix, Matrix]:
+def check_two_point_sets(true: ArrayLike, estimated: ArrayLike) -> tuple[Matrix, Matrix]:
     """Two sets of points of one width, each with a point in it."""
-    A = points_of(true)
-    B = points_of(estimated, A.shape[1])
+    A = check_points(true)
+    B = check_points(estimated, A.shape[1])
     if not len(A) or not len(B):
         raise DimensionMismatch(
             f"{len(A)} and {len(B)} centres came.", "Give at least one centre on either side."

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silhouette_score
 
 from shoal.domain.box import Matrix
-from shoal.evaluate.checks import Labels, check_same_length, labels_of, points_of
+from shoal.evaluate.checks import Labels, check_labels, check_points, check_same_length
 
 __all__ = ["calinski_harabasz", "davies_bouldin", "silhouette"]
 
@@ -90,7 +90,7 @@ def silhouette(
 
 def _clustered(rows: ArrayLike, labels: ArrayLike) -> tuple[Matrix, Labels]:
     """The rows that are in a cluster."""
-    X, own = points_of(rows), labels_of(labels)
+    X, own = check_points(rows), check_labels(labels)
     check_same_length(X, own, "labels")
     inside = own >= 0
     return X[inside], own[inside]

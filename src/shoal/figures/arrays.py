@@ -7,17 +7,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import DimensionMismatch, InvalidDomain, NotFinite, NotNumeric
 
-__all__ = ["box_corners", "points", "whole_counts"]
+__all__ = ["box_corners", "check_counts", "check_points"]
 
 _LARGEST = 2**62  # beyond, sums of counts would not fit
 
 
-def whole_counts(counts: ArrayLike) -> NDArray[np.int64]:
+def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
     """Counts as whole numbers; anything that is none is refused, not rounded.
 
     Examples
     --------
-    >>> whole_counts([[1.0, 2.0]])
+    >>> check_counts([[1.0, 2.0]])
     array([[1, 2]])
     """
     values = _array(counts)
@@ -49,7 +49,7 @@ def box_corners(low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
     return corners
 
 
-def points(centers: ArrayLike) -> NDArray[np.float64]:
+def check_points(centers: ArrayLike) -> NDArray[np.float64]:
     """Places on the plane, two numbers each."""
     places = _floats(centers)
     if places.ndim != 2 or places.shape[1] != 2:

@@ -7,7 +7,7 @@ see fewer hues; and meaning never hangs on colour alone: marks carry a shape and
 
 import re
 
-__all__ = ["PALETTE", "SHADES", "css_variables", "light_colours"]
+__all__ = ["PALETTE", "SHADES", "css_variables", "inline_light_colours"]
 
 PALETTE: dict[str, tuple[str, str]] = {
     # role: (light, dark)
@@ -49,12 +49,12 @@ def css_variables(dark: bool = False) -> str:
     return "".join(f"--{role}:{pair[dark]};" for role, pair in PALETTE.items())
 
 
-def light_colours(css: str) -> str:
+def inline_light_colours(css: str) -> str:
     """Style rules with each ``var(--role)`` replaced by its light value, for files on their own.
 
     Examples
     --------
-    >>> light_colours("fill:var(--ink)")
+    >>> inline_light_colours("fill:var(--ink)")
     'fill:#14232B'
     """
     return re.sub(r"var\(--([a-z0-9-]+)\)", lambda match: PALETTE[match[1]][0], css)

@@ -22,7 +22,7 @@ __all__ = [
     "WIDTH",
     "Panel",
     "Panels",
-    "at_least_one",
+    "check_panels",
     "panel_numbers",
     "typical_error",
     "typical_errors",
@@ -88,7 +88,7 @@ class Panels(Figure):
         """The same picture as one of plotly's traces."""
 
 
-def at_least_one(panels: Mapping[str, Any]) -> Mapping[str, Any]:
+def check_panels(panels: Mapping[str, Any]) -> Mapping[str, Any]:
     """At least one panel, or an error that says so."""
     if panels:
         return panels

@@ -10,8 +10,8 @@ from html import escape
 from importlib.resources import files
 from math import ceil, floor, log10
 
-from shoal.figures.palette import light_colours
-from shoal.figures.text import clean
+from shoal.figures.palette import inline_light_colours
+from shoal.figures.text import replace_controls
 
 __all__ = ["Svg", "figure_style", "mark_svg", "nice_ticks", "px"]
 
@@ -57,7 +57,7 @@ class Svg:
         """The whole element, as part of a page or as a file of its own."""
         content = f"{self._title}\x1f{self._alt}".encode()
         name = "f" + hashlib.blake2b(content, digest_size=4).hexdigest()
-        own = "" if page else f"<style>{light_colours(_CARD + figure_style())}</style>"
+        own = "" if page else f"<style>{inline_light_colours(_CARD + figure_style())}</style>"
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="fig" viewBox="{self._size}" '
             f'role="img" aria-labelledby="{name}t {name}d">'
@@ -112,4 +112,4 @@ def _mark(number: int, place: str = "") -> str:
 
 
 def _escaped(text: str) -> str:
-    return escape(clean(text), quote=True)
+    return escape(replace_controls(text), quote=True)

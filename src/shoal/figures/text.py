@@ -8,18 +8,18 @@ import unicodedata
 from collections.abc import Sequence
 from math import floor, log10
 
-__all__ = ["clean", "labels", "number", "places", "shorten"]
+__all__ = ["count_decimals", "format_number", "format_ticks", "replace_controls", "shorten"]
 
 _UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _ALLOWED = {"\n", "\t", "\u00ad", "\u200c", "\u200d"}  # line ends; soft hyphen; joiners of scripts
 
 
-def clean(text: str) -> str:
+def replace_controls(text: str) -> str:
     """The text with every control or direction-changing character shown as U+FFFD.
 
     Examples
     --------
-    >>> clean("pay" + chr(0x202E) + "dna") == "pay" + chr(0xFFFD) + "dna"
+    >>> replace_controls("pay" + chr(0x202E) + "dna") == "pay" + chr(0xFFFD) + "dna"
     True
     """
     if text.isprintable():  # also says: no character of the unseen kinds
@@ -37,11 +37,11 @@ def shorten(text: str, at: int) -> str:
     >>> shorten("minutes a session", 10)
     'minutes a…'
     """
-    shown = clean(text)
+    shown = replace_controls(text)
     return shown if len(shown) <= at else shown[: at - 1].rstrip() + "…"
 
 
-def number(value: float, decimals: int | None = None) -> str:
+def format_number(value: float, decimals: int | None = None) -> str:
     """A number for people: ten digits at most, commas from 10,000 on, so that years stay years.
 
     Parameters
@@ -53,7 +53,7 @@ def number(value: float, decimals: int | None = None) -> str:
 
     Examples
     --------
-    >>> number(12500), number(2024), number(0.25), number(40.705), number(3.0), number(-0.0)
+    >>> tuple(map(format_number, (12500, 2024, 0.25, 40.705, 3.0, -0.0)))
     ('12,500', '2024', '0.25', '40.705', '3', '0')
     """
     near = value if decimals is None else round(value, decimals)
@@ -65,27 +65,27 @@ def number(value: float, decimals: int | None = None) -> str:
     return shown if abs(near) >= 10_000 else shown.replace(",", "")
 
 
-def labels(ticks: Sequence[float]) -> list[str]:
+def format_ticks(ticks: Sequence[float]) -> list[str]:
     """Ticks of one axis, all to the decimals that their step needs.
 
     Examples
     --------
-    >>> labels([40.705, 40.71, 40.715]), labels([1990.0, 2000.0])
+    >>> format_ticks([40.705, 40.71, 40.715]), format_ticks([1990.0, 2000.0])
     (['40.705', '40.710', '40.715'], ['1990', '2000'])
     """
     if len(ticks) < 2:
-        return [number(tick) for tick in ticks]
-    decimals = places(ticks[1] - ticks[0])
+        return [format_number(tick) for tick in ticks]
+    decimals = count_decimals(ticks[1] - ticks[0])
     comma = "," if max(map(abs, ticks)) >= 10_000 else ""
     return [f"{round(tick, decimals) + 0.0:{comma}.{decimals}f}" for tick in ticks]
 
 
-def places(step: float) -> int:
+def count_decimals(step: float) -> int:
     """The decimals that tell multiples of a step apart.
 
     Examples
     --------
-    >>> places(20), places(0.5), places(0.005)
+    >>> count_decimals(20), count_decimals(0.5), count_decimals(0.005)
     (0, 1, 3)
     """
     return max(-floor(log10(step) + 1e-9), 0)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.evaluate.table import NO_BETTER
-from shoal.figures.text import number
+from shoal.evaluate.score_table import NO_BETTER
+from shoal.figures.text import format_number
 from shoal.pages.page import Line, Table, VerdictPage
 
 if TYPE_CHECKING:
@@ -199,4 +199,4 @@ def _cells(line: dict[str, Any]) -> list[str]:
 
 
 def _short(score: float) -> str:
-    return number(score, 0 if abs(score) >= 100 else 3)
+    return format_number(score, 0 if abs(score) >= 100 else 3)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.cluster.kmeans.plan import strength
 from shoal.cluster.totals import whole_shares
 from shoal.figures import cell_map, raster_of_cells, raster_of_points
-from shoal.figures.text import number, places, shorten
+from shoal.figures.text import count_decimals, format_number, shorten
 from shoal.pages.cluster import (
     count_text,
     estimator_code,
@@ -98,7 +98,7 @@ class KMeansGroups:
 def _with_noise(value: float, noise: float, side: float) -> str:
     """``12.30 ± 0.42``: two digits of the noise, and the value to the same place."""
     if not side * 1e-6 < noise < math.inf:  # a centre on a single cell, which no noise moves
-        return number(value, places(side) + 4)
+        return format_number(value, count_decimals(side) + 4)
     decimals = 1 - math.floor(math.log10(noise))
     shown = [f"{round(each, decimals):,.{max(decimals, 0)}f}" for each in (value, noise)]
     return " ± ".join(shown)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.cluster.totals import whole_shares
 from shoal.evaluate import ami, normalised_inertia
 from shoal.figures import cell_map, raster_of_points
-from shoal.figures.text import number, places
+from shoal.figures.text import count_decimals, format_number
 from shoal.mechanisms import LocalGrid
 from shoal.pages.cluster import (
     count_text,
@@ -413,7 +413,7 @@ def _center_text(groups: LocalGroups, center: Any) -> list[str]:
     """The numbers of a centre, to a thousandth of each column's range."""
     sides = groups.box.high - groups.box.low
     each = zip(center[:PAGE_COLUMNS], sides, strict=False)
-    return [number(float(value), places(float(side)) + 2) for value, side in each]
+    return [format_number(float(value), count_decimals(float(side)) + 2) for value, side in each]
 
 
 def maps(groups: LocalGroups) -> list["CellMap"]:

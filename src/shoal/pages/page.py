@@ -211,8 +211,8 @@ def name_list(names: Sequence[str], most: int = 3) -> str:
 
 def bounds_text(box: "Box") -> str:
     """The public bounds of the first columns."""
-    from shoal.figures.text import number
+    from shoal.figures.text import format_number
 
     sides = zip(box.names, box.low, box.high, strict=True)
-    each = [f"{name} {number(low)} to {number(high)}" for name, low, high in sides]
+    each = [f"{name} {format_number(low)} to {format_number(high)}" for name, low, high in sides]
     return ", ".join(each[:4]) + (f" and {len(each) - 4} more" if len(each) > 4 else "")

@@ -10,8 +10,8 @@ import numpy as np
 from shoal.anonymize.policy import guarantee_of
 from shoal.anonymize.risk.reidentification import (
     Risk,
-    entropy_before,
-    leaf_sizes,
+    leaf_class_sizes,
+    leaf_entropy,
     population_of,
     suppressed_values,
 )
@@ -22,8 +22,8 @@ from shoal.report import findings, promise, texts
 
 if TYPE_CHECKING:
     from shoal.anonymize.policy import Policy
-    from shoal.anonymize.release.result import Finished
-    from shoal.anonymize.risk.recount import Achieved
+    from shoal.anonymize.release.result import RunResult
+    from shoal.anonymize.risk.recount import AchievedPrivacy
     from shoal.anonymize.risk.reidentification import Population
     from shoal.figures import Figure
 
@@ -70,7 +70,7 @@ class TableContext(NamedTuple):
     rare: Mapping[str, float] = {}
 
 
-def page(finished: "Finished", context: TableContext | None = None) -> Page:
+def page(finished: "RunResult", context: TableContext | None = None) -> Page:
     """What a finished release of a table says.
 
     Parameters
@@ -109,7 +109,7 @@ def page(finished: "Finished", context: TableContext | None = None) -> Page:
     )
 
 
-def page_files(finished: "Finished", page: Page) -> dict[Path, str]:
+def page_files(finished: "RunResult", page: Page) -> dict[Path, str]:
     """The public page, its numbers, and the page for the holder of the rows, by path."""
     result, paths = page.to_result(), finished.paths
     files = [{"name": paths.table.name, "sha256": finished.manifest["table_sha256"]}]
@@ -117,7 +117,7 @@ def page_files(finished: "Finished", page: Page) -> dict[Path, str]:
     return {**public, **texts(findings(result, "curator", files=files), paths.curator)}
 
 
-def check_summary(policy: "Policy", achieved: "Achieved", broken: list[str]) -> Summary:
+def check_summary(policy: "Policy", achieved: "AchievedPrivacy", broken: list[str]) -> Summary:
     """What ``shoal anonymize check`` says: the promises a table keeps, as counted in it.
 
     Parameters
@@ -152,7 +152,7 @@ def check_summary(policy: "Policy", achieved: "Achieved", broken: list[str]) -> 
     return Summary(lines=lines, values=values)
 
 
-def _check_lines(achieved: "Achieved", broken: list[str], of: str) -> list[Line]:
+def _check_lines(achieved: "AchievedPrivacy", broken: list[str], of: str) -> list[Line]:
     holds = "Every promise of the policy holds in this table."
     return [
         Line("Broken", f"{'; '.join(broken)}.") if broken else Line("Kept", holds),
@@ -166,7 +166,7 @@ def _check_lines(achieved: "Achieved", broken: list[str], of: str) -> list[Line]
     ]
 
 
-def _lines(finished: "Finished") -> list[Line]:
+def _lines(finished: "RunResult") -> list[Line]:
     """What a terminal shows: promised, reached, what it costs."""
     promised = promise(guarantee_of(finished.policy), **_promise_context(finished))
     return [
@@ -219,7 +219,7 @@ def rare_lines(rare: Mapping[str, float], k: int) -> list[str]:
     ]
 
 
-def _settings(finished: "Finished", context: TableContext) -> dict[str, Any]:
+def _settings(finished: "RunResult", context: TableContext) -> dict[str, Any]:
     policy, manifest = finished.policy, finished.manifest
     learnt = manifest["learnt"]
     bounds = f"learnt from the rows: {', '.join(learnt)}" if learnt else "none learnt from rows"
@@ -241,7 +241,7 @@ def _settings(finished: "Finished", context: TableContext) -> dict[str, Any]:
     return settings | ({"publisher": context.publisher} if context.publisher else {})
 
 
-def _promise_context(finished: "Finished") -> dict[str, Any]:
+def _promise_context(finished: "RunResult") -> dict[str, Any]:
     policy, share = finished.policy, finished.produced.achieved.share
     rules = []
     for name in policy.names("sensitive"):
@@ -252,7 +252,7 @@ def _promise_context(finished: "Finished") -> dict[str, Any]:
     return {"columns": policy.names("quasi"), "rules": rules, "earlier": basis}
 
 
-def _outcome(finished: "Finished") -> str:
+def _outcome(finished: "RunResult") -> str:
     achieved, gone = finished.produced.achieved, finished.manifest["suppression"]["rows"]
     left = f" {gone:,} rows were left out." if gone else " No row was left out."
     starred = finished.manifest["suppression"]["starred"]
@@ -264,7 +264,7 @@ def _outcome(finished: "Finished") -> str:
     )
 
 
-def _facts(finished: "Finished") -> list[Fact]:
+def _facts(finished: "RunResult") -> list[Fact]:
     achieved, metrics = finished.produced.achieved, finished.outcome.metrics
     promised = f"{_unit(finished)}; at least {finished.policy.privacy.k} were promised"
     allowed = f"{_percent(finished.policy.privacy.suppression)} were allowed"
@@ -277,7 +277,7 @@ def _facts(finished: "Finished") -> list[Fact]:
     ]
 
 
-def _figures(finished: "Finished") -> list["Figure"]:
+def _figures(finished: "RunResult") -> list["Figure"]:
     k, sizes, of = finished.policy.privacy.k, finished.produced.achieved.sizes, _unit(finished)
     losses = zip(finished.policy.names("quasi"), finished.outcome.metrics.ncp_by_qid, strict=True)
     detail = {name: max(1 - loss, 0.0) for name, loss in losses}
@@ -287,7 +287,7 @@ def _figures(finished: "Finished") -> list["Figure"]:
     ]
 
 
-def _column_table(finished: "Finished") -> Table:
+def _column_table(finished: "RunResult") -> Table:
     release, problem = finished.produced.release, finished.frequency.problem
     live, rows = ~release.suppressed & ~release.starred, []
     for q, (name, tree) in enumerate(finished.frequency.codec.hierarchies.items()):
@@ -302,7 +302,7 @@ def _column_table(finished: "Finished") -> Table:
     return Table("What became of each column", columns, rows, note=note)
 
 
-def _costs(finished: "Finished") -> list[str]:
+def _costs(finished: "RunResult") -> list[str]:
     metrics = finished.outcome.metrics
     return [
         f"Certainty penalty {metrics.ncp:.3f} on a scale from 0 (nothing lost) to 1.",
@@ -312,11 +312,11 @@ def _costs(finished: "Finished") -> list[str]:
 
 
 def _protected(
-    finished: "Finished", context: TableContext, population: "Population | None"
+    finished: "RunResult", context: TableContext, population: "Population | None"
 ) -> dict[str, Any]:
     problem, of = finished.frequency.problem, _unit(finished)
-    sizes = leaf_sizes(problem)
-    risk, bits = Risk.of(sizes, problem.k), entropy_before(problem)
+    sizes = leaf_class_sizes(problem)
+    risk, bits = Risk.of(sizes, problem.k), leaf_entropy(problem)
     share = finished.outcome.metrics.entropy / bits if bits else 1.0
     title = f"Before: sizes of groups at the leaves, and how many in 100 {of} there"
     short = population.short if population else 0
@@ -344,7 +344,7 @@ def _protected(
     }
 
 
-def _suppression_table(finished: "Finished") -> Table:
+def _suppression_table(finished: "RunResult") -> Table:
     suppressed = suppressed_values(finished.frequency, finished.produced.release)
     every = [
         (name, *value) for name, values in suppressed.items() for value in values if value.gone
@@ -360,17 +360,17 @@ def _suppression_table(finished: "Finished") -> Table:
     return Table(title, columns, rows, note=note if rows else "")
 
 
-def _population(finished: "Finished", context: TableContext) -> "Population | None":
+def _population(finished: "RunResult", context: TableContext) -> "Population | None":
     if context.population is None:
         return None
     return population_of(finished.frequency, finished.produced.release, str(context.population))
 
 
-def _risk(finished: "Finished", population: "Population | None" = None) -> Risk:
+def _risk(finished: "RunResult", population: "Population | None" = None) -> Risk:
     return Risk.of(finished.produced.achieved.sizes, finished.policy.privacy.k, population)
 
 
-def _unit(finished: "Finished") -> str:
+def _unit(finished: "RunResult") -> str:
     return "people" if finished.produced.achieved.by_person else "rows"
 
 

@@ -9,7 +9,7 @@ from shoal.pages.page import Line, labelled_lines
 
 if TYPE_CHECKING:
     from shoal.anonymize.policy import Policy
-    from shoal.anonymize.release.result import Finished
+    from shoal.anonymize.release.result import RunResult
 
 __all__ = ["IS_NOT", "column_texts", "explanation_lines", "role_texts"]
 
@@ -31,7 +31,7 @@ _WHY = {
 }
 
 
-def explanation_lines(policy: "Policy", finished: "Finished | None") -> list[Line]:
+def explanation_lines(policy: "Policy", finished: "RunResult | None") -> list[Line]:
     """Everything ``--explain`` prints."""
     columns = role_texts(policy) | (column_texts(finished) if finished else {})
     return [
@@ -52,7 +52,7 @@ def role_texts(policy: "Policy") -> dict[str, str]:
     return texts
 
 
-def column_texts(finished: "Finished") -> dict[str, str]:
+def column_texts(finished: "RunResult") -> dict[str, str]:
     """For each quasi-identifier what is published, and what kept it from being more precise."""
     outcome = finished.outcome
     hierarchies = finished.frequency.codec.hierarchies
@@ -65,7 +65,7 @@ def column_texts(finished: "Finished") -> dict[str, str]:
     }
 
 
-def _state(finished: "Finished", q: int) -> str:
+def _state(finished: "RunResult", q: int) -> str:
     assert finished.outcome.cut is not None
     tree, nodes = finished.frequency.problem.taxonomies[q], finished.outcome.cut.nodes[q]
     detail = 100 * max(1 - finished.outcome.metrics.ncp_by_qid[q], 0.0)
@@ -74,7 +74,7 @@ def _state(finished: "Finished", q: int) -> str:
     return f"{len(nodes)} labels for {tree.size} leaves, {detail:.0f} % of its detail kept."
 
 
-def _blocked(finished: "Finished", q: int, left: int) -> str:
+def _blocked(finished: "RunResult", q: int, left: int) -> str:
     """What opening its largest label would cost."""
     at, rows = _largest(finished, q)
     if at is None:
@@ -92,7 +92,7 @@ def _blocked(finished: "Finished", q: int, left: int) -> str:
     )
 
 
-def _largest(finished: "Finished", q: int) -> tuple[int | None, int]:
+def _largest(finished: "RunResult", q: int) -> tuple[int | None, int]:
     """The published label with most rows that has something below it."""
     problem, release = finished.frequency.problem, finished.produced.release
     live = ~release.suppressed & ~release.starred
@@ -103,10 +103,10 @@ def _largest(finished: "Finished", q: int) -> tuple[int | None, int]:
     return (None, 0) if at is None else (int(at), int(rows[at]))
 
 
-def _lost_by_opening(finished: "Finished", q: int, at: int) -> int:
+def _lost_by_opening(finished: "RunResult", q: int, at: int) -> int:
     """Rows in groups that would break a rule if this label were replaced by those below it."""
-    from shoal.anonymize.classes import classes_of
-    from shoal.anonymize.search.greedy import violations
+    from shoal.anonymize.classes import number_classes
+    from shoal.anonymize.search.greedy import find_violations
 
     problem, release = finished.frequency.problem, finished.produced.release
     gone = release.suppressed | release.starred
@@ -115,11 +115,11 @@ def _lost_by_opening(finished: "Finished", q: int, at: int) -> int:
         node = problem.taxonomies[q].nodes[place]
         code = problem.codes[:, q]
         labels[(code >= node.low) & (code < node.high) & (release.labels[:, q] == at), q] = place
-    classes = classes_of(labels, gone)
-    broken = np.append(violations(problem, classes), False)
+    classes = number_classes(labels, gone)
+    broken = np.append(find_violations(problem, classes), False)
     return int(problem.n[broken[classes.ids]].sum())
 
 
-def _below(finished: "Finished", q: int, at: int) -> Iterator[int]:
+def _below(finished: "RunResult", q: int, at: int) -> Iterator[int]:
     nodes = finished.frequency.problem.taxonomies[q].nodes
     return (place for place, node in enumerate(nodes) if node.parent == at)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from shoal.cluster.totals import whole_shares
 from shoal.cluster.wave.figure import branches, densest_cells
 from shoal.figures import cluster_map
-from shoal.figures.text import number, places
+from shoal.figures.text import count_decimals, format_number
 from shoal.pages.cluster import (
     count_text,
     estimator_code,
@@ -87,7 +87,7 @@ class WaveGroups:
         steps = (self.box.high - self.box.low) / self.model.grid_.shape
         each = zip(low.tolist(), high.tolist(), steps.tolist(), strict=True)
         return [
-            " to ".join(number(end, places(step)) for end in (first, last))
+            " to ".join(format_number(end, count_decimals(step)) for end in (first, last))
             for first, last, step in each
         ]
 

@@ -20,9 +20,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.documents import json_of
+from shoal.documents import parse_json
 from shoal.errors import CannotWrite
-from shoal.files import file_lock, not_written
+from shoal.files import file_lock, write_error
 
 __all__ = ["Draft", "draft_of"]
 
@@ -152,14 +152,14 @@ def _named_failure(output: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise not_written(output, error.strerror or type(error).__name__) from None
+        raise write_error(output, error.strerror or type(error).__name__) from None
 
 
 def _left_behind(output: Path, work: str) -> Draft | None:
     """What a run of the same work left."""
     folder = output.with_name(f".{output.name}.draft")
     try:
-        left = json_of((folder / _RUN).read_text())
+        left = parse_json((folder / _RUN).read_text())
         key = bytes.fromhex(left["selection_key"]).hex()
         draft = Draft(output, work, str(left["run"]), key, is_new=False)
         return draft if left["work"] == work and not folder.is_symlink() else None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.domain import Box, Categories
 from shoal.domain.box import Matrix
-from shoal.domain.written import text
+from shoal.domain.value_text import value_to_text
 from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, UnknownCategory, setting
 from shoal.mechanisms import LocalGrid, Mixed, RandomizedResponse, UnaryEncoding
 from shoal.mechanisms.local.bounded.hybrid import Hybrid
@@ -161,7 +161,9 @@ class Category:
             return np.arange(listed)
         labels = listed.labels(np.arange(listed.size)).tolist()
         made = np.array(labels)  # of one kind
-        return np.array([text(label) for label in labels]) if made.dtype == object else made
+        return (
+            np.array([value_to_text(label) for label in labels]) if made.dtype == object else made
+        )
 
     def _codes(self, column: Any, name: str) -> NDArray[np.int64]:
         listed = self.mechanism.categories

@@ -37,7 +37,7 @@ def numbers_of(X: Any, columns: Sequence[str] | None) -> Matrix:
     if columns is None:
         return as_matrix(_plain_array(X))
     source = source_of(X)
-    parts = [encode.numbers(batch, columns) for batch in source.batches(columns)]
+    parts = [encode.encode_numbers(batch, columns) for batch in source.batches(columns)]
     return np.concatenate([np.empty((0, len(columns))), *parts])
 
 

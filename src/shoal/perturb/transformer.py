@@ -22,7 +22,7 @@ from shoal.mechanisms import NDLaplace
 from shoal.mechanisms.local.laplace.remaps import needs_all_reports
 from shoal.mechanisms.local.reports import Remap, Reports
 from shoal.mechanisms.local.scaling import refuse_degrees
-from shoal.perturb.frames import check_for_frame, remap_frame, rows_of_frame
+from shoal.perturb.distributed_frames import check_for_frame, remap_frame, rows_of_frame
 from shoal.perturb.memo import Memo
 from shoal.perturb.settings import settings_of
 from shoal.perturb.shape import Names, Shape, shape_of

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
 
-from shoal.documents import json_of
+from shoal.documents import parse_json
 from shoal.errors import (
     LedgerError,
     LedgerLocked,
@@ -343,7 +343,7 @@ def _text(guarantee: Guarantee) -> str:
 
 def _guarantee(text: str) -> Guarantee:
     try:
-        return guarantee_of(json_of(text))
+        return guarantee_of(parse_json(text))
     except (ValueError, TypeError):
         raise _Unreadable from None
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from shoal.errors import InvalidBudget
-from shoal.figures.text import number
+from shoal.figures.text import format_number
 from shoal.privacy import ApproxDP, KAnonymity, LocalDP, MetricDP, PureDP
 from shoal.report.amounts import (
     amount,
@@ -335,7 +335,9 @@ def _spread(guarantee: MetricDP, dimensions: int | None) -> tuple[str, ...]:
 
 def _length(value: float, unit: str) -> str:
     if unit == "km":
-        return f"{number(float(f'{value * 1000:.3g}'))} m" if value < 1 else f"{value:.3g} km"
+        return (
+            f"{format_number(float(f'{value * 1000:.3g}'))} m" if value < 1 else f"{value:.3g} km"
+        )
     return f"{value:.3g}" if unit == "1" else f"{value:.3g} {unit}"
 
 

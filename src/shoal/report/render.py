@@ -12,8 +12,8 @@ from typing import Any
 from shoal.figures import figure_of
 from shoal.figures.palette import css_variables
 from shoal.figures.svg import figure_style, mark_svg
-from shoal.figures.text import clean, shorten
-from shoal.files import whole_file
+from shoal.figures.text import replace_controls, shorten
+from shoal.files import atomic_file
 
 __all__ = ["page_of", "render", "texts", "write"]
 
@@ -61,7 +61,7 @@ def write(
     files = texts(findings, Path(folder, f"{stem}.html"))
     with ExitStack() as stack:
         for path, text in files.items():
-            part = stack.enter_context(whole_file(path, overwrite))
+            part = stack.enter_context(atomic_file(path, overwrite))
             part.write_text(text, encoding="utf-8", newline="\n")
     return list(files)
 
@@ -75,7 +75,7 @@ def _environment() -> Any:
         loader=PackageLoader("shoal.report"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=lambda value: clean(value) if type(value) is str else value,
+        finalize=lambda value: replace_controls(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )

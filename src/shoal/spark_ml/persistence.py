@@ -13,7 +13,7 @@ from shoal.anonymize.policy import Policy, guarantee_of, policy_of
 from shoal.anonymize.problem import Metrics
 from shoal.cluster.local.saving import mechanism_of
 from shoal.cluster.wave.saving import options_from_json, options_to_json
-from shoal.documents import json_of
+from shoal.documents import parse_json
 from shoal.domain import Box, Schema
 from shoal.errors import InvalidSetting, UnreadableModel, setting
 from shoal.mechanisms import bayes_remap, clamp, snap
@@ -83,7 +83,7 @@ def save_cut(model: TopDownSpecialization, folder: Path) -> None:
 def load_cut(folder: Path) -> TopDownSpecialization:
     """The specialization that was saved here."""
     try:
-        (file,) = json_of((folder / "files.json").read_text(encoding="utf-8"))["files"]
+        (file,) = parse_json((folder / "files.json").read_text(encoding="utf-8"))["files"]
         parts = read_part(folder, {"name": _CUT, "sha256": file["sha256"]})
         policy = _policy_from_json(parts["policy"])
         model = TopDownSpecialization(policy=policy)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box, Grid, Schema
 from shoal.domain.box import Matrix, as_matrix
-from shoal.domain.grid import MAX_CELLS, Keys, whole_steps
+from shoal.domain.grid import MAX_CELLS, Keys, cell_indices
 from shoal.engine import Rows
 from shoal.errors import InvalidDomain, TooLarge
 from shoal.estimator import Spending
@@ -94,7 +94,7 @@ class SplitGrid:
         fractions = []  # how far into its coarse cell a row lies, axis by axis
         for axis, cells in enumerate(self.grid.shape):
             steps = self.grid.steps(rows[:, axis], axis)
-            places = whole_steps(steps, cells)
+            places = cell_indices(steps, cells)
             parents *= cells
             parents += places
             fractions.append(np.subtract(steps, places, out=steps))

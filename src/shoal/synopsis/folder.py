@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
-from shoal.data import whole_folder, write_table
-from shoal.documents import json_of
+from shoal.data import atomic_folder, write_table
+from shoal.documents import parse_json
 from shoal.domain import Box
 from shoal.errors import AlreadyExists, UnreadableModel
 
@@ -37,7 +37,7 @@ def save_synopsis(synopsis: Parts, folder: str | Path, overwrite: bool = False) 
     """Write a fitted synopsis to a folder of its own, whole or not at all."""
     _check_replaceable(Path(folder))
     parts = synopsis.parts()
-    with whole_folder(folder, overwrite) as place:
+    with atomic_folder(folder, overwrite) as place:
         file = write_part(parts[CELLS], place / CELLS)
         about = {"versions": {name: version(name) for name in VERSIONS}, "files": [file]}
         write_part(parts[DOCUMENT] | about, place / DOCUMENT)
@@ -95,7 +95,7 @@ def read_part(folder: Path, file: Mapping[str, str]) -> Any:
         )
     try:
         if path.suffix == ".json":
-            return json_of(path.read_text(encoding="utf-8"))
+            return parse_json(path.read_text(encoding="utf-8"))
         return pq.read_table(path) if path.suffix == ".parquet" else pa_csv.read_csv(path)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise UnreadableModel(
@@ -110,7 +110,7 @@ def _digest(path: Path) -> str:
 
 def _document(folder: Path) -> dict[str, Any]:
     try:
-        document = json_of((folder / DOCUMENT).read_text(encoding="utf-8"))
+        document = parse_json((folder / DOCUMENT).read_text(encoding="utf-8"))
         _kind_of(document)
         named = [file["name"] for file in document["files"]]
     except (OSError, ValueError, KeyError, TypeError):

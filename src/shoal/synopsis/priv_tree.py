@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box, Schema
 from shoal.domain.box import Matrix, as_matrix
-from shoal.domain.grid import Keys, steps_along, whole_steps
+from shoal.domain.grid import Keys, cell_coordinates, cell_indices
 from shoal.engine import Rows
 from shoal.estimator import Spending
 from shoal.mechanisms import Geometric
@@ -347,6 +347,6 @@ class _Digits:
     def _along(self, axis: int) -> NDArray[np.int32]:
         if axis not in self._places:
             ends = self._box.low[axis], self._box.high[axis]
-            steps = steps_along(self._rows[:, axis], *ends, cells=2**HALVINGS)
-            self._places[axis] = whole_steps(steps, 2**HALVINGS).astype(np.int32)
+            steps = cell_coordinates(self._rows[:, axis], *ends, cells=2**HALVINGS)
+            self._places[axis] = cell_indices(steps, 2**HALVINGS).astype(np.int32)
         return self._places[axis]

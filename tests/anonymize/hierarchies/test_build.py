@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.anonymize import Policy
-from shoal.anonymize.hierarchies.build import Held, hierarchy_for, needs_rows
+from shoal.anonymize.hierarchies.build import HeldCells, build_hierarchy, needs_rows
 from shoal.errors import HierarchyInvalid
 
 NUMBERS = {"type": "int", "domain": [0, 15]}
@@ -29,8 +29,8 @@ def policy(folder=".", **column):
     ],
 )  # fmt: skip
 def test_every_kind_is_built(column, leaves, learnt):
-    made = hierarchy_for(
-        policy(**column), "q", pa.array(["5", "7"]), Held(np.array([0, 1]), np.array([4, 4]))
+    made = build_hierarchy(
+        policy(**column), "q", pa.array(["5", "7"]), HeldCells(np.array([0, 1]), np.array([4, 4]))
     )
     assert made.taxonomy.leaves == leaves
     assert made.learnt == learnt == needs_rows(policy(**column).attributes["q"])
@@ -39,13 +39,13 @@ def test_every_kind_is_built(column, leaves, learnt):
 def test_dates_without_a_domain_need_rows():
     column = {"type": "date", "hierarchy": {"kind": "date", "levels": ["year"]}}
     assert needs_rows(policy(**column).attributes["q"])
-    made = hierarchy_for(policy(**column), "q", pa.array(["2001-05-05"]))
+    made = build_hierarchy(policy(**column), "q", pa.array(["2001-05-05"]))
     assert made.learnt
 
 
 def test_files_lie_beside_the_policy_and_errors_name_the_column(tmp_path):
     (tmp_path / "q.csv").write_text("a;*\nb;*\n")
     wanted = policy(tmp_path, hierarchy={"file": "q.csv"})
-    assert hierarchy_for(wanted, "q").taxonomy.leaves == ("a", "b")
+    assert build_hierarchy(wanted, "q").taxonomy.leaves == ("a", "b")
     with pytest.raises(HierarchyInvalid, match="Column 'q'"):
-        hierarchy_for(policy(tmp_path, hierarchy={"file": "none.csv"}), "q")
+        build_hierarchy(policy(tmp_path, hierarchy={"file": "none.csv"}), "q")

@@ -11,26 +11,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.anonymize.hierarchies import (
-    binary,
-    dates,
-    from_nested,
-    from_paths,
-    interval,
-    prefix,
+    build_halves,
+    build_intervals,
+    build_periods,
+    build_prefixes,
+    hierarchy_from_paths,
+    hierarchy_from_tree,
     read_hierarchy,
     write_arx,
 )
-from shoal.anonymize.hierarchies.files import findings_in, refuse
+from shoal.anonymize.hierarchies.files import find_label_problems, raise_findings
 from shoal.errors import AlreadyExists, HierarchyInvalid, ShoalError
 
 DATA = Path(os.environ.get("SHOAL_DATA", "../shared/data")) / "adult" / "hierarchies"
 words = st.text("abcxyz;,\"' é*-0123456789", min_size=1, max_size=6).map(str.strip).filter(bool)
 
 BUILT = {
-    "interval": interval((0, 60), whole=False, width=10, fanout=3),
-    "binary": binary((0, 15), whole=True, min_width=1),
-    "prefix": prefix(pa.array(["70173", "70174", "01219"]), [5, 3, 1]),
-    "dates": dates(["month", "year"], domain=(date(2001, 1, 1), date(2002, 6, 1))),
+    "interval": build_intervals((0, 60), whole=False, width=10, fanout=3),
+    "binary": build_halves((0, 15), whole=True, min_width=1),
+    "prefix": build_prefixes(pa.array(["70173", "70174", "01219"]), [5, 3, 1]),
+    "dates": build_periods(["month", "year"], domain=(date(2001, 1, 1), date(2002, 6, 1))),
 }
 
 
@@ -55,14 +55,16 @@ def test_the_three_formats_of_one_tree_agree(tmp_path):
 
 
 def test_parent_and_leaves_may_be_named(tmp_path):
-    named = from_nested({"parent": "*", "leaves": [{"parent": "x", "leaves": ["a", "b"]}, "c"]})
-    assert named.taxonomy == from_nested({"*": [{"x": ["a", "b"]}, "c"]}).taxonomy
+    named = hierarchy_from_tree(
+        {"parent": "*", "leaves": [{"parent": "x", "leaves": ["a", "b"]}, "c"]}
+    )
+    assert named.taxonomy == hierarchy_from_tree({"*": [{"x": ["a", "b"]}, "c"]}).taxonomy
 
 
 @given(st.lists(words, min_size=2, max_size=6, unique=True))
 def test_what_is_written_as_arx_reads_back(tmp_path_factory, leaves):
     rows = [[leaf, f"{i % 2}:half", "<root>"] for i, leaf in enumerate(leaves)]
-    tree = from_paths(sorted(rows, key=lambda row: row[1]), opaque=True)
+    tree = hierarchy_from_paths(sorted(rows, key=lambda row: row[1]), opaque=True)
     path = tmp_path_factory.mktemp("h") / "tree.csv"
     again = read_hierarchy(write_arx(tree, path), opaque=True)
     assert again.taxonomy == tree.taxonomy
@@ -122,7 +124,7 @@ def test_a_broken_nested_file_is_refused(tmp_path, content):
 
 def test_truth_values_are_told_to_be_quoted():
     with pytest.raises(HierarchyInvalid, match="quotes"):
-        from_nested({"*": [True, False]})
+        hierarchy_from_tree({"*": [True, False]})
 
 
 def test_files_that_are_not_there_or_no_text_are_refused(tmp_path):
@@ -134,9 +136,9 @@ def test_files_that_are_not_there_or_no_text_are_refused(tmp_path):
 
 
 def test_contracted_chains_are_reported():
-    tree = from_paths([["a", "x", "*"], ["b", "y", "*"], ["c", "y", "*"]])
+    tree = hierarchy_from_paths([["a", "x", "*"], ["b", "y", "*"], ["c", "y", "*"]])
     assert "each: 1" in tree.notes[0]
-    assert from_paths([["a", "*"], ["b", "*"]]).notes == ()
+    assert hierarchy_from_paths([["a", "*"], ["b", "*"]]).notes == ()
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the Adult hierarchies are not here")
@@ -171,13 +173,13 @@ def test_a_file_is_not_overwritten_unasked(tmp_path):
 
 def reasons(rows, **how):
     """The case of each finding, all of one class."""
-    found = findings_in(rows, **how)
+    found = find_label_problems(rows, **how)
     assert {type(finding) for finding in found} <= {HierarchyInvalid}
     return [finding.reason for finding in found]
 
 
 def test_a_good_hierarchy_has_no_findings():
-    assert findings_in([["1", "1-2", "*"], ["2", "1-2", "*"], ["3", "3", "*"]]) == []
+    assert find_label_problems([["1", "1-2", "*"], ["2", "1-2", "*"], ["3", "3", "*"]]) == []
 
 
 def test_ragged_rows_and_no_rows_are_no_hierarchy():
@@ -192,21 +194,21 @@ def test_all_findings_come_at_once():
 
 
 def test_what_has_several_roots_is_no_hierarchy_and_nothing_of_it_is_said():
-    (finding,) = findings_in([["Ada", "34", "flu"], ["Ada", "35", "cold"]])
+    (finding,) = find_label_problems([["Ada", "34", "flu"], ["Ada", "35", "cold"]])
     assert finding.message == "it has 2 roots instead of one"
 
 
 def test_leaves_of_a_file_that_may_be_rows_are_counted_not_quoted():
     rows = [["Ada", "flu", "2025"], ["Bob", "cold", "2025"], ["Ada", "cold", "2025"]]
     for quoted in (True, False):
-        said = " ".join(finding.message for finding in findings_in(rows, quoted=quoted))
+        said = " ".join(finding.message for finding in find_label_problems(rows, quoted=quoted))
         assert ("Ada" in said) == quoted
     assert "leaf 1, leaf 3" in said
 
 
 def test_a_label_under_two_parents_is_ambiguous():
     rows = [["a", "x", "p", "*"], ["b", "x", "q", "*"]]
-    found = findings_in(rows)
+    found = find_label_problems(rows)
     assert [(type(f), f.reason) for f in found] == [(HierarchyInvalid, "ambiguous label")]
     assert "'x'" in found[0].message
 
@@ -244,7 +246,7 @@ def test_a_number_inside_its_label_is_not(leaf, label):
 
 
 def test_refusing_raises_the_first_error_and_says_all():
-    refuse("sex.csv", [])
+    raise_findings("sex.csv", [])
     found = [
         HierarchyInvalid("one", "mend", reason="duplicate leaf"),
         HierarchyInvalid("two", "mend"),
@@ -254,4 +256,4 @@ def test_refusing_raises_the_first_error_and_says_all():
         match=r"sex\.csv: one; two\.",
         check=lambda error: error.reason == "duplicate leaf",
     ):
-        refuse("sex.csv", found)
+        raise_findings("sex.csv", found)

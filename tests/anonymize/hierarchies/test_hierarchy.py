@@ -4,11 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.anonymize.hierarchies import NULL, binary, from_nested, from_paths, prefix
+from shoal.anonymize.hierarchies import (
+    NULL,
+    build_halves,
+    build_prefixes,
+    hierarchy_from_paths,
+    hierarchy_from_tree,
+)
 from shoal.anonymize.hierarchies.hierarchy import grow_taxonomy
 from shoal.domain import Taxonomy
 
-PLACES = from_nested({"any": {"north": {"hills": ["a", "b"], "plain": ["c"]}, "south": ["f", "g"]}})
+PLACES = hierarchy_from_tree(
+    {"any": {"north": {"hills": ["a", "b"], "plain": ["c"]}, "south": ["f", "g"]}}
+)
 
 
 @st.composite
@@ -69,7 +77,7 @@ def test_a_null_is_one_more_leaf_below_the_root():
 
 
 def test_a_lone_leaf_gets_a_root_to_share_with_nulls():
-    lone = from_paths([["a", "*"]]).with_null()
+    lone = hierarchy_from_paths([["a", "*"]]).with_null()
     assert [node.label for node in lone.taxonomy.nodes] == ["*", "a", NULL]
     assert lone.level_nodes(0) == (1, 2)
     assert lone.level_nodes(1) == (0,)
@@ -86,8 +94,8 @@ def test_costs_count_the_declared_leaves_whichever_occur():
 
 
 def test_costs_of_learnt_leaves_go_by_the_level_of_the_label():
-    few = prefix(pa.array(["711", "712", "81"]), [3, 2, 1])
-    many = prefix(pa.array(["711", "712", "713", "719", "721", "81", "82"]), [3, 2, 1])
+    few = build_prefixes(pa.array(["711", "712", "81"]), [3, 2, 1])
+    many = build_prefixes(pa.array(["711", "712", "713", "719", "721", "81", "82"]), [3, 2, 1])
     for tree in (few, many):
         costs = {n.label: c for n, c in zip(tree.taxonomy.nodes, tree.costs(), strict=True)}
         assert (costs["*"], costs["7*"], costs["711"], costs["81"]) == (1.0, 2 / 3, 0.0, 0.0)
@@ -97,17 +105,17 @@ def test_costs_of_learnt_leaves_go_by_the_level_of_the_label():
 
 
 def test_costs_of_numbers_go_by_the_declared_domain():
-    ages = binary((0, 7), whole=True, min_width=2)
+    ages = build_halves((0, 7), whole=True, min_width=2)
     by_label = dict(zip([n.label for n in ages.taxonomy.nodes], ages.costs(), strict=True))
     assert by_label["*"] == 1.0
     assert by_label["<4"] == pytest.approx(3 / 7)
     assert by_label["[2, 4)"] == pytest.approx(1 / 7)
-    halves = binary((0.0, 1.0), whole=False, min_width=0.5).with_null()
+    halves = build_halves((0.0, 1.0), whole=False, min_width=0.5).with_null()
     assert halves.costs().tolist() == [1.0, 0.5, 0.5, 0.0]
 
 
 def test_bounds_of_nodes_are_those_of_their_leaves():
-    ages = binary((0, 7), whole=True, min_width=2).with_null()
+    ages = build_halves((0, 7), whole=True, min_width=2).with_null()
     low, high = ages.bounds()
     assert (low[0], high[0]) == (0, 8)
     assert np.isnan(low[-1])

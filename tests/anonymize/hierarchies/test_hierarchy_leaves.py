@@ -9,9 +9,9 @@ from shoal.anonymize.hierarchies.hierarchy import (
     NumberLeaves,
     TextLeaves,
     as_text,
-    days_in,
     mask_text,
-    numbers_in,
+    parse_days,
+    parse_numbers,
 )
 
 
@@ -46,13 +46,13 @@ def test_text_that_is_no_number_has_no_leaf():
     leaves = NumberLeaves(np.array([0.0, 10.0, 20.0]), whole=True)
     assert leaves(pa.array(["ten", "1,5", "15"])).tolist() == [-1, -1, 1]
     assert leaves(pa.array([True])).tolist() == [-1]
-    assert np.isnan(numbers_in(pa.array(["x"]))).all()
+    assert np.isnan(parse_numbers(pa.array(["x"]))).all()
 
 
 def test_days_are_read_from_text_dates_and_times():
     column = pa.array(["2001-03-05", "2001-03-05 12:30:00", "2001-02-30", "5.3.2001", ""])
-    assert days_in(column) == [date(2001, 3, 5)] * 2 + [None] * 3
-    assert days_in(pa.array([date(2001, 3, 5)])) == [date(2001, 3, 5)]
+    assert parse_days(column) == [date(2001, 3, 5)] * 2 + [None] * 3
+    assert parse_days(pa.array([date(2001, 3, 5)])) == [date(2001, 3, 5)]
 
 
 def test_a_day_outside_the_learnt_periods_has_no_leaf_but_a_declared_domain_takes_it():
@@ -76,4 +76,4 @@ def test_the_same_time_is_the_same_text_whatever_zone_names_it():
     noon = pa.array([datetime(2001, 3, 5, 23, 30, tzinfo=UTC)], pa.timestamp("us", "UTC"))
     there = noon.cast(pa.timestamp("us", "Asia/Kolkata"))
     assert as_text(there).to_pylist() == as_text(noon).to_pylist()
-    assert days_in(there) == [date(2001, 3, 5)]
+    assert parse_days(there) == [date(2001, 3, 5)]

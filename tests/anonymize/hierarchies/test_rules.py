@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.anonymize.hierarchies import binary, dates, interval, prefix
-from shoal.anonymize.hierarchies.rules import PERIODS, People, covering
+from shoal.anonymize.hierarchies import build_halves, build_intervals, build_periods, build_prefixes
+from shoal.anonymize.hierarchies.rules import PERIODS, HeldNumbers, label_intervals
 from shoal.errors import HierarchyInvalid, InvalidPolicy
 
 days = st.dates(date(1900, 1, 1), date(2030, 12, 31))
@@ -20,27 +20,27 @@ def labels(tree):
 
 
 def test_intervals_merge_so_many_at_a_time():
-    tree = interval((0, 60), whole=False, width=10, fanout=3)
+    tree = build_intervals((0, 60), whole=False, width=10, fanout=3)
     assert labels(tree) == [
         "*", "<30", "<10", "[10, 20)", "[20, 30)", ">=30", "[30, 40)", "[40, 50)", ">=50",
     ]  # fmt: skip
 
 
 def test_breaks_outside_the_domain_are_none_of_its_intervals():
-    assert labels(interval((0, 99), whole=True, breaks=[0, 18, 65, 200])) == [
+    assert labels(build_intervals((0, 99), whole=True, breaks=[0, 18, 65, 200])) == [
         "*", "<65", "<18", "[18, 65)", ">=65",
     ]  # fmt: skip
 
 
 def test_single_integers_at_the_ends_hold_what_lies_beyond():
-    tree = binary((0, 3), whole=True, min_width=1)
+    tree = build_halves((0, 3), whole=True, min_width=1)
     assert tree.taxonomy.leaves == ("<=0", "1", "2", ">=3")
     assert tree.leaf_of(pa.array([-7, 0, 1, 2, 3, 99])).tolist() == [0, 0, 1, 2, 3, 3]
 
 
 @given(st.integers(-50, 50), st.integers(1, 200), st.integers(1, 9), st.booleans())
 def test_every_number_lies_in_its_leaf(low, width, min_width, whole):
-    tree = binary((low, low + width), whole=whole, min_width=min_width)
+    tree = build_halves((low, low + width), whole=whole, min_width=min_width)
     values = np.arange(low, low + width + 1)
     codes = tree.leaf_of(pa.array(values))
     inside = (tree.edges.low[codes] <= values) & (values < tree.edges.high[codes])
@@ -51,7 +51,7 @@ def test_every_number_lies_in_its_leaf(low, width, min_width, whole):
 
 @given(st.integers(1, 300), st.integers(1, 20))
 def test_halving_at_midpoints_gives_nearly_equal_parts_no_narrower_than_asked(width, min_width):
-    tree = binary((0, width), whole=True, min_width=min_width)
+    tree = build_halves((0, width), whole=True, min_width=min_width)
     sizes = tree.edges.high - tree.edges.low
     assert sizes.sum() == width + 1
     if tree.taxonomy.size > 1:
@@ -62,47 +62,47 @@ def test_halving_at_midpoints_gives_nearly_equal_parts_no_narrower_than_asked(wi
 def held(values, n=None, owner=None):
     values = np.asarray(values, dtype=np.float64)
     n = np.ones(len(values), dtype=np.int64) if n is None else np.asarray(n)
-    return People(values, n, None if owner is None else np.asarray(owner))
+    return HeldNumbers(values, n, None if owner is None else np.asarray(owner))
 
 
 def test_medians_split_the_rows_in_halves_and_are_marked_as_learnt():
     people = held([1, 2, 3, 50], [10, 10, 10, 10])
-    tree = binary((0, 99), whole=True, min_width=1, people=people, k=2)
+    tree = build_halves((0, 99), whole=True, min_width=1, people=people, k=2)
     assert tree.learnt
     assert [node.label for node in tree.taxonomy.children("*")] == ["<3", ">=3"]
-    assert not binary((0, 99), whole=True, min_width=1).learnt
+    assert not build_halves((0, 99), whole=True, min_width=1).learnt
 
 
 def test_medians_do_not_depend_on_the_order_or_the_spelling_of_values():
     values, counts = np.array([-3.0, 7.0, 7.0, 12.0, 40.0, 50.0]), np.array([5, 9, 1, 2, 8, 1])
     trees = [
-        binary((0, 20), whole=True, min_width=5, people=held(values[order], counts[order]))
+        build_halves((0, 20), whole=True, min_width=5, people=held(values[order], counts[order]))
         for order in ([0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 5, 0, 4, 1, 3])
     ]
     assert len({tuple(labels(tree)) for tree in trees}) == 1
 
 
 def test_medians_of_one_value_split_nothing():
-    tree = binary((0, 9), whole=True, min_width=1, people=held([4], [9]))
+    tree = build_halves((0, 9), whole=True, min_width=1, people=held([4], [9]))
     assert labels(tree) == ["*"]
 
 
 def test_a_hierarchy_of_too_many_leaves_is_refused():
     with pytest.raises(InvalidPolicy, match="leaves"):
-        binary((0, 1e9), whole=False, min_width=1)
+        build_halves((0, 1e9), whole=False, min_width=1)
     with pytest.raises(InvalidPolicy, match="leaves"):
-        interval((0, 1e9), whole=False, width=1)
+        build_intervals((0, 1e9), whole=False, width=1)
 
 
 def test_a_number_that_equals_a_break_lies_above_it():
-    tree = interval((0, 1), whole=False, width=0.1)
+    tree = build_intervals((0, 1), whole=False, width=0.1)
     assert [tree.taxonomy.leaves[code] for code in tree.leaf_of(pa.array([0.3, 0.7]))] == [
         "[0.3, 0.4)", "[0.7, 0.8)",
     ]  # fmt: skip
 
 
 def test_medians_of_numbers_are_nobodys_own():
-    tree = binary((0, 110), whole=False, min_width=5, people=held([20.125, 39.353653, 51.7]))
+    tree = build_halves((0, 110), whole=False, min_width=5, people=held([20.125, 39.353653, 51.7]))
     assert [node.label for node in tree.taxonomy.children("*")] == ["<50", ">=50"]
 
 
@@ -124,7 +124,7 @@ def test_medians_of_numbers_are_nobodys_own():
 def test_learnt_splits_are_multiples_of_a_public_step(domain, whole, min_width, step):
     values = np.random.default_rng(1).uniform(*domain, 5_000)
     people = held(np.floor(values) if whole else values)
-    tree = binary(domain, whole=whole, min_width=min_width, people=people, k=2)
+    tree = build_halves(domain, whole=whole, min_width=min_width, people=people, k=2)
     inner = tree.edges.low[1:] - domain[0]
     assert len(inner) > 10
     assert np.allclose(inner / step, np.rint(inner / step))
@@ -138,7 +138,7 @@ PEOPLE = st.lists(st.tuples(st.integers(-5, 60), st.integers(0, 9)), min_size=1,
 def test_every_learnt_interval_holds_k_people(rows, k, min_width, by_person):
     values, owners = np.array(rows).T
     people = held(values, owner=owners if by_person else None)
-    tree = binary((0, 50), whole=True, min_width=min_width, people=people, k=k)
+    tree = build_halves((0, 50), whole=True, min_width=min_width, people=people, k=k)
     codes = tree.leaf_of(pa.array(values))
     for node in tree.taxonomy.nodes[1:]:
         inside = (codes >= node.low) & (codes < node.high)
@@ -150,7 +150,7 @@ def test_where_in_a_cell_a_number_lies_moves_no_split(rows, k, random):
     values = 7 * np.array(rows)[:, 0]
     moved = values + np.array([random.randrange(7) for _ in rows])
     trees = [
-        binary((0, 350), whole=True, min_width=7, people=held(found), k=k)
+        build_halves((0, 350), whole=True, min_width=7, people=held(found), k=k)
         for found in (values, moved)
     ]
     assert labels(trees[0]) == labels(trees[1])
@@ -158,28 +158,30 @@ def test_where_in_a_cell_a_number_lies_moves_no_split(rows, k, random):
 
 def test_between_two_people_far_apart_the_split_is_a_round_number():
     for low, high in ((312, 688), (401, 599), (499, 777)):
-        tree = binary((0, 999), whole=True, min_width=1, people=held([low, high]))
+        tree = build_halves((0, 999), whole=True, min_width=1, people=held([low, high]))
         assert labels(tree) == ["*", "<500", ">=500"]
 
 
 def test_someone_with_several_rows_counts_once_on_each_side():
     values, owners = [1, 2, 3, 4, 6, 7, 8, 9], [1, 1, 1, 1, 2, 2, 2, 2]
-    by_row = binary((0, 9), whole=True, min_width=1, people=held(values), k=2)
-    by_person = binary((0, 9), whole=True, min_width=1, people=held(values, owner=owners), k=2)
+    by_row = build_halves((0, 9), whole=True, min_width=1, people=held(values), k=2)
+    by_person = build_halves(
+        (0, 9), whole=True, min_width=1, people=held(values, owner=owners), k=2
+    )
     assert len(labels(by_row)) > 3
     assert labels(by_person) == ["*"]
 
 
 def test_intervals_and_the_gaps_between_them_cover_the_domain():
-    assert covering([0, 100, 20, 30], whole=True) == ["<20", "[20, 30)", ">=30"]
-    assert covering([0, 4, 1, 2], whole=True) == ["<=0", "1", ">=2"]
-    assert covering([0.0, 1.0, 0.5], whole=False) == ["<0.5", ">=0.5"]
+    assert label_intervals([0, 100, 20, 30], whole=True) == ["<20", "[20, 30)", ">=30"]
+    assert label_intervals([0, 4, 1, 2], whole=True) == ["<=0", "1", ">=2"]
+    assert label_intervals([0.0, 1.0, 0.5], whole=False) == ["<0.5", ">=0.5"]
 
 
 @given(st.lists(days, min_size=1, max_size=30), st.sets(st.sampled_from(list(PERIODS)), min_size=1))
 def test_days_share_a_leaf_if_they_share_the_finest_period(values, chosen):
     levels = [name for name in PERIODS if name in chosen]
-    tree = dates(levels, values=pa.array(values))
+    tree = build_periods(levels, values=pa.array(values))
     codes = tree.leaf_of(pa.array([str(day) for day in values]))
     finest = PERIODS[levels[0]].number
     for i, a in enumerate(values):
@@ -188,7 +190,7 @@ def test_days_share_a_leaf_if_they_share_the_finest_period(values, chosen):
 
 
 def test_periods_are_named_as_people_write_them():
-    tree = dates(list(PERIODS), values=pa.array([date(2001, 3, 5), date(2001, 3, 6)]))
+    tree = build_periods(list(PERIODS), values=pa.array([date(2001, 3, 5), date(2001, 3, 6)]))
     assert tree.paths()[0] == ["2001-03-05", "*", "*", "*", "*", "*"]
     names = [PERIODS[n].name(PERIODS[n].number(date(2001, 3, 5))) for n in PERIODS]
     assert names == ["2001-03-05", "2001-03", "2001-Q1", "2001", "2000s"]
@@ -203,7 +205,7 @@ def test_a_period_begins_in_itself(day):
 
 
 def test_a_declared_domain_learns_nothing_and_its_ends_hold_what_lies_beyond():
-    tree = dates(["year"], domain=(date(2000, 1, 1), date(2002, 12, 31)))
+    tree = build_periods(["year"], domain=(date(2000, 1, 1), date(2002, 12, 31)))
     assert not tree.learnt
     assert tree.taxonomy.leaves == ("<=2000", "2001", ">=2002")
     far = pa.array([date(1950, 1, 1), date(2001, 1, 1), date(2050, 1, 1)])
@@ -213,20 +215,20 @@ def test_a_declared_domain_learns_nothing_and_its_ends_hold_what_lies_beyond():
 def test_learnt_leaves_are_the_periods_that_occur():
     first = date(2001, 1, 1)
     values = pa.array([first, first + timedelta(days=400)])
-    tree = dates(["month", "year"], values=values)
+    tree = build_periods(["month", "year"], values=values)
     assert tree.learnt
     assert tree.taxonomy.leaves == ("2001-01", "2002-02")
 
 
 def test_levels_keep_fewer_characters():
-    tree = prefix(pa.array(["70173", "70174", "70565", "01219", "01220"]), [5, 3, 1])
+    tree = build_prefixes(pa.array(["70173", "70174", "70565", "01219", "01220"]), [5, 3, 1])
     assert [n.label for n in tree.taxonomy.children("*")] == ["0*", "7*"]
     assert [n.label for n in tree.taxonomy.children("7*")] == ["701*", "70565"]
     assert tree.learnt
 
 
 def test_what_is_longer_than_the_first_level_is_cut_at_once():
-    tree = prefix(pa.array(["12345678", "12399999", "12"]), [3, 2])
+    tree = build_prefixes(pa.array(["12345678", "12399999", "12"]), [3, 2])
     assert set(tree.taxonomy.leaves) == {"123*", "12"}
     assert tree.leaf_of(pa.array(["123000", " 12 ", "9"])).tolist() == [
         tree.taxonomy.leaves.index("123*"), tree.taxonomy.leaves.index("12"), -1,
@@ -235,7 +237,7 @@ def test_what_is_longer_than_the_first_level_is_cut_at_once():
 
 @given(codes, st.sets(st.integers(1, 6), min_size=1, max_size=3))
 def test_every_value_has_a_leaf_and_its_labels_are_its_own_beginnings(values, keep):
-    tree = prefix(pa.array(values), sorted(keep, reverse=True))
+    tree = build_prefixes(pa.array(values), sorted(keep, reverse=True))
     found = tree.leaf_of(pa.array(values))
     assert (found >= 0).all()
     for value, code in zip(values, found, strict=True):
@@ -248,5 +250,5 @@ def test_values_that_look_like_labels_are_refused_and_not_quoted():
     with pytest.raises(
         HierarchyInvalid, check=lambda error: error.reason == "ambiguous label"
     ) as caught:
-        prefix(pa.array(["123*", "12345"]), [5, 3])
+        build_prefixes(pa.array(["123*", "12345"]), [5, 3])
     assert "123" not in str(caught.value)

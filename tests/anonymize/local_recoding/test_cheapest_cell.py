@@ -6,10 +6,10 @@ import pytest
 from shoal.anonymize.local_recoding import cheapest_cell
 from shoal.anonymize.local_recoding.cheapest_cell import (
     LADDERS,
-    Free,
-    Ladder,
-    cheapest_cells,
-    number_of_paths,
+    FreeUnits,
+    GeneralizationMaps,
+    choose_number_of_paths,
+    group_by_cheapest_cell,
 )
 from shoal.anonymize.local_recoding.grouping import Grouping
 from shoal.anonymize.local_recoding.units import Units
@@ -26,7 +26,9 @@ def units(rows=200, d=2, k=3, seed=1, **asked):
 
 def search(found, kind="steps", paths=20, **asked):
     rng = np.random.default_rng(2)
-    return cheapest_cells(found, Ladder.of(found, kind), rng, paths=paths, **asked)
+    return group_by_cheapest_cell(
+        found, GeneralizationMaps.of(found, kind), rng, paths=paths, **asked
+    )
 
 
 @pytest.mark.parametrize("kind", LADDERS)
@@ -71,10 +73,10 @@ def test_more_paths_find_cheaper_classes():
 
 def test_large_tables_are_searched_along_fewer_paths():
     small, large = units(d=6), units(rows=20_000, d=6)
-    ladders = [Ladder.of(found, "steps") for found in (small, large)]
-    assert number_of_paths(small, ladders[0]) == 600
-    assert number_of_paths(large, ladders[1], 0.001) == 5
-    assert number_of_paths(large, ladders[1]) < 3e9 / large.codes.size
+    ladders = [GeneralizationMaps.of(found, "steps") for found in (small, large)]
+    assert choose_number_of_paths(small, ladders[0]) == 600
+    assert choose_number_of_paths(large, ladders[1], 0.001) == 5
+    assert choose_number_of_paths(large, ladders[1]) < 3e9 / large.codes.size
 
 
 def test_progress_ends_near_one():
@@ -86,8 +88,8 @@ def test_progress_ends_near_one():
 
 def test_taken_units_are_in_no_cell_any_more():
     found = units(rows=400)
-    ladder = Ladder.of(found, "steps")
-    free = Free(found, ladder, np.random.default_rng(1))
+    ladder = GeneralizationMaps.of(found, "steps")
+    free = FreeUnits(found, ladder, np.random.default_rng(1))
     top = tuple(len(maps) - 1 for maps in ladder.maps)
     assert sorted(free.cells(top).units.tolist()) == list(range(found.size))
     free.take(np.arange(0, found.size, 2))

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shoal.anonymize.local_recoding.cheapest_cell import LADDERS, Ladder
+from shoal.anonymize.local_recoding.cheapest_cell import LADDERS, GeneralizationMaps
 from shoal.anonymize.local_recoding.units import Units
 from shoal.anonymize.problem import Cut, problem_of
 from shoal.domain import Taxonomy
@@ -37,7 +37,7 @@ def test_mass_generalises_what_few_rows_have_first():
 @pytest.mark.parametrize("kind", LADDERS)
 def test_no_map_leads_above_the_most_general_labels(kind):
     below = units(start=Cut(((1, 4), (1, 2))))
-    ladder = Ladder.of(below, kind)
+    ladder = GeneralizationMaps.of(below, kind)
     assert ladder.maps[0][-1].tolist() == [1, 1, 4, 4, 4]
     assert len(ladder.maps[1]) == 1
 
@@ -60,25 +60,25 @@ def test_maps_of_a_wide_column_are_nested_and_few(kind):
 
 
 def test_a_path_raises_one_map_at_a_time_up_to_the_top():
-    ladder = Ladder.of(units(), "steps")
+    ladder = GeneralizationMaps.of(units(), "steps")
     path = ladder.path(np.ones(2))
     assert path == [(1, 0), (2, 0), (2, 1)]  # both end at mean 1, so QID order decides
 
 
 def test_a_tilted_path_raises_the_cheaper_qid_first():
-    ladder = Ladder.of(units(), "steps")
+    ladder = GeneralizationMaps.of(units(), "steps")
     assert ladder.path(np.array([100.0, 1.0]))[0] == (0, 1)
     assert ladder.path(np.array([0.01, 1.0]))[1] == (2, 0)
 
 
 def test_the_first_path_is_the_plain_one():
-    ladder = Ladder.of(units(), "steps")
+    ladder = GeneralizationMaps.of(units(), "steps")
     paths = ladder.paths(3, np.random.default_rng(1))
     assert len(paths) == 3
     assert paths[0] == ladder.path(np.ones(2))
 
 
 def test_a_cut_costs_what_its_maps_cost_a_row():
-    ladder = Ladder.of(units(), "steps")
+    ladder = GeneralizationMaps.of(units(), "steps")
     assert ladder.mean((0, 0)) == 0
     assert ladder.mean((2, 1)) == pytest.approx(2.0)

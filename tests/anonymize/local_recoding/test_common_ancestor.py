@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.anonymize.local_recoding import common_ancestor
-from shoal.anonymize.local_recoding.common_ancestor import Meeting
+from shoal.anonymize.local_recoding.common_ancestor import AncestorPenalties
 from shoal.anonymize.tree import Tree
 from shoal.domain import Taxonomy
 
@@ -26,7 +26,7 @@ def lowest_above(taxonomy, code, place):
 def test_every_leaf_meets_every_node_where_the_definition_says(monkeypatch, whole):
     monkeypatch.setattr(common_ancestor, "_WHOLE", whole)
     penalties = np.arange(len(TREE.nodes), dtype=np.float64)
-    found = Meeting(Tree(TREE), penalties).of(np.arange(TREE.size))
+    found = AncestorPenalties(Tree(TREE), penalties).of(np.arange(TREE.size))
     expected = [
         [lowest_above(TREE, code, place) for place in range(len(TREE.nodes))]
         for code in range(TREE.size)

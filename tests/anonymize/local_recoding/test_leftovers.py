@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shoal.anonymize.local_recoding.leftovers import most_general, place_leftovers
+from shoal.anonymize.local_recoding.leftovers import most_general_classes, place_leftovers
 from shoal.anonymize.local_recoding.units import Units
 from shoal.anonymize.problem import Closeness, Cut, Diversity, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
@@ -73,4 +73,4 @@ def test_if_all_else_fails_the_whole_table_is_one_class():
 
 def test_the_most_general_classes_are_those_that_are_full():
     below = Cut(((LOW, MID, HIGH),))
-    assert most_general(units([0, 1, 4], start=below)).tolist() == [0, 0, -1]
+    assert most_general_classes(units([0, 1, 4], start=below)).tolist() == [0, 0, -1]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shoal.anonymize.local_recoding.grouping import Grouping
-from shoal.anonymize.local_recoding.peel import peel
+from shoal.anonymize.local_recoding.peel import split_classes
 from shoal.anonymize.local_recoding.units import Units
 from shoal.anonymize.problem import Closeness, Cut, SensitiveColumn, problem_of
 from shoal.domain import Taxonomy
@@ -15,7 +15,7 @@ TREE = Taxonomy.nested("*", {"low": ["1", "2"], "mid": ["3", "4"], "high": ["5",
 def peeled(codes, k=2, **asked):
     d = len(codes[0])
     units = Units(problem_of({f"q{i}": TREE for i in range(d)}, codes, k=k, **asked))
-    return Grouping(units, peel(units))
+    return Grouping(units, split_classes(units))
 
 
 def test_large_children_part_down_to_their_leaves():

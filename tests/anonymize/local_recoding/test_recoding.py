@@ -303,7 +303,7 @@ def test_an_improvement_that_breaks_a_class_reaches_no_table(monkeypatch):
         classes[0] = grouping.size
         return Grouping(grouping.units, classes)
 
-    monkeypatch.setattr(recoding, "improve", broken)
+    monkeypatch.setattr(recoding, "improve_grouping", broken)
     with pytest.raises(NotKAnonymous, match="classes would break k, l or t"):
         recode(ages(300, 5), np.random.default_rng(1))
 

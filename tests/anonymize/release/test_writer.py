@@ -8,14 +8,14 @@ import pytest
 
 from shoal.anonymize import Policy, count_combinations, run_policy
 from shoal.anonymize.release.writer import (
-    Part,
-    Published,
+    ReleaseColumns,
+    ReleasePart,
     format_of,
     parts_of,
     release_of,
     write_release,
 )
-from shoal.anonymize.search.portfolio import search
+from shoal.anonymize.search.portfolio import run_search
 from shoal.anonymize.table import Table
 from shoal.engine.duckdb import OWNER
 from shoal.errors import CannotWrite
@@ -35,7 +35,7 @@ def parts(columns, recoding="global", **privacy):
     })  # fmt: skip
     table = Table({name: ROWS[name] for name in attributes})
     frequency = count_combinations(policy, table)
-    release = release_of(frequency.problem, search(policy, frequency.problem), star=False)
+    release = release_of(frequency.problem, run_search(policy, frequency.problem), star=False)
     return (
         list(parts_of(policy, table, frequency, release, Randomness(1).noise)),
         release,
@@ -65,7 +65,9 @@ def test_whose_each_row_is_comes_beside_it_and_not_in_it():
 @pytest.mark.parametrize("name", ["t.parquet", "t.csv", "t.csv.gz"])
 def test_all_parts_are_written_and_owners_apart(tmp_path, name):
     batch = pa.record_batch({"q": pa.array(["x", "y"]).dictionary_encode(), "n": [1, 2]})
-    coming = iter([Part(batch, pa.array(["p", "o"])), Part(batch, pa.array(["r", "s"]))])
+    coming = iter(
+        [ReleasePart(batch, pa.array(["p", "o"])), ReleasePart(batch, pa.array(["r", "s"]))]
+    )
     write_release(coming, tmp_path / name, tmp_path / "owners.parquet")
     read = pq.read_table if name.endswith("parquet") else pa_csv.read_csv
     assert read(tmp_path / name).to_pydict() == {"q": ["x", "y"] * 2, "n": [1, 2] * 2}
@@ -80,7 +82,7 @@ def test_a_name_says_its_format():
 
 @pytest.mark.parametrize("column", [[[1], [2]], [{"a": 1}, {"a": 2}], [b"\xff", b"x"]])
 def test_what_csv_cannot_hold_is_named(tmp_path, column):
-    part = Part(pa.record_batch({"odd": column}), None)
+    part = ReleasePart(pa.record_batch({"odd": column}), None)
     with pytest.raises(CannotWrite, match="'odd'"):
         write_release(iter([part]), tmp_path / "t.csv", tmp_path / "owners.parquet")
     write_release(iter([part]), tmp_path / "t.parquet", tmp_path / "owners.parquet")
@@ -110,6 +112,6 @@ def test_classes_that_are_shown_alike_have_one_number_that_tells_nothing_of_them
         ([x, null], [1, 0]),
         ([star, x], [0, 1]),
     ):
-        published = Published(policy, ["q"], codec, np.array(places, dtype=np.int32)[:, None])
+        published = ReleaseColumns(policy, ["q"], codec, np.array(places, dtype=np.int32)[:, None])
         assert published.shown_as.tolist() == shown_as
         assert published.by_name["q"].to_pylist() == ["*", "x"]

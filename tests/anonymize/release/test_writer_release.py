@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from shoal.anonymize.classes import classes_of, metrics_of
+from shoal.anonymize.classes import measure_release, number_classes
 from shoal.anonymize.problem import Cut, Outcome, problem_of
 from shoal.anonymize.release.writer import release_of
-from shoal.anonymize.search.greedy import violations
+from shoal.anonymize.search.greedy import find_violations
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", ["a", "b", "c"])
@@ -15,12 +15,12 @@ PROBLEM = problem_of({"q": TREE}, [[0]] * 5 + [[1]] * 2 + [[2]] * 2, k=3)
 def outcome(suppressed):
     labels = PROBLEM.labels(Cut(((1, 2, 3),)))
     gone = np.array(suppressed)
-    return Outcome(labels, gone, metrics_of(PROBLEM, labels, gone), Cut(((1, 2, 3),)))
+    return Outcome(labels, gone, measure_release(PROBLEM, labels, gone), Cut(((1, 2, 3),)))
 
 
 def test_classes_below_k_are_found():
-    classes = classes_of(outcome([False] * 3).labels)
-    assert violations(PROBLEM, classes).tolist() == [False, True, True]
+    classes = number_classes(outcome([False] * 3).labels)
+    assert find_violations(PROBLEM, classes).tolist() == [False, True, True]
 
 
 def test_suppressed_lines_are_starred_if_they_pass_together():

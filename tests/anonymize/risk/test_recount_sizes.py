@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.anonymize.risk.recount import greatest_share, sizes_in
+from shoal.anonymize.risk.recount import count_class_sizes, largest_value_share
 from shoal.anonymize.table import Table
 
 ROWS = st.lists(
@@ -23,9 +23,9 @@ def test_sizes_and_shares_are_those_of_the_definition(rows, by_person):
         members[label].add(person)
         having[label, value].add(person)
     owner = "who" if by_person else None
-    sizes, n = sizes_in(table, ["q"], owner)
+    sizes, n = count_class_sizes(table, ["q"], owner)
     counted = Counter(map(len, members.values()))
     assert dict(sizes.tolist()) == counted
     assert n == len(rows)
     worst = max(len(who) / len(members[label]) for (label, _), who in having.items())
-    assert greatest_share(table, ["q"], "s", owner) == pytest.approx(worst)
+    assert largest_value_share(table, ["q"], "s", owner) == pytest.approx(worst)

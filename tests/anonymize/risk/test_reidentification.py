@@ -9,12 +9,12 @@ from shoal.anonymize.release.writer import Release
 from shoal.anonymize.risk.reidentification import (
     Population,
     Risk,
-    entropy_before,
-    leaf_sizes,
+    leaf_class_sizes,
+    leaf_entropy,
     population_of,
     suppressed_values,
 )
-from shoal.anonymize.search.portfolio import search
+from shoal.anonymize.search.portfolio import run_search
 
 TREE = {"*": {"x": ["a", "b"], "y": ["c", "d"]}}
 
@@ -72,14 +72,14 @@ def test_people_of_the_population_are_counted_under_each_label():
 
 
 def test_risk_before_is_that_of_the_leaves():
-    assert leaf_sizes(frequency_of("aabccd").problem).tolist() == [[1, 2], [2, 2]]
+    assert leaf_class_sizes(frequency_of("aabccd").problem).tolist() == [[1, 2], [2, 2]]
 
 
 def test_nothing_is_kept_of_more_bits_than_rows_told():
     problem = frequency_of("aabbccdd").problem
-    assert entropy_before(problem) == pytest.approx(2.0)
-    outcome: Outcome = search(Policy.of({**_plain(), "privacy": {"k": 4}}), problem)
-    assert outcome.metrics.entropy <= entropy_before(problem)
+    assert leaf_entropy(problem) == pytest.approx(2.0)
+    outcome: Outcome = run_search(Policy.of({**_plain(), "privacy": {"k": 4}}), problem)
+    assert outcome.metrics.entropy <= leaf_entropy(problem)
 
 
 def _plain():

@@ -4,9 +4,15 @@ import numpy as np
 import pytest
 
 from shoal.anonymize.problem import problem_of
-from shoal.anonymize.search.frontier import Frontier, Slices, by_cell, cells, ranges
-from shoal.anonymize.search.greedy import Shared
-from shoal.anonymize.search.top_down import Run
+from shoal.anonymize.search.frontier import (
+    ClassSlices,
+    Frontier,
+    divide_classes,
+    slice_positions,
+    sort_by_cell,
+)
+from shoal.anonymize.search.greedy import SharedCounts
+from shoal.anonymize.search.top_down import TopDownRun
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": {"b": ["0", "1"], "c": ["2", "3"]}, "d": ["4", "5"]})
@@ -17,12 +23,12 @@ RNG = np.random.default_rng(2)
 def shared(suppression=0.0):
     rng = np.random.default_rng(6)
     codes = np.minimum(rng.integers(0, 6, (400, 3)), rng.integers(0, 6, (400, 3)))
-    return Shared(problem_of(dict.fromkeys("xyz", TREE), codes, k=4, suppression=suppression))
+    return SharedCounts(problem_of(dict.fromkeys("xyz", TREE), codes, k=4, suppression=suppression))
 
 
 @pytest.mark.parametrize("suppression", [0, 0.1])
 def test_sums_after_some_splits_are_those_of_a_fresh_count(suppression):
-    run = Run(shared(suppression), "leteo")
+    run = TopDownRun(shared(suppression), "leteo")
     run.start()
     for _ in range(4):
         run.split_best(run.valid())
@@ -44,7 +50,7 @@ def test_sums_after_some_splits_are_those_of_a_fresh_count(suppression):
 def test_one_class_at_the_root_tells_what_each_split_would_do():
     common = shared()
     frontier, problem = Frontier(common, bits=True, sizes=True), common.problem
-    everything = Slices(
+    everything = ClassSlices(
         np.array([0]), np.array([len(problem.n)]), np.array([400]), np.zeros((1, 3), dtype=np.int32)
     )
     for q in range(3):
@@ -64,20 +70,20 @@ def test_one_class_at_the_root_tells_what_each_split_would_do():
 
 def test_ranges_are_the_slices_one_after_another():
     start, length = np.array([40, 3, 9]), np.array([2, 0, 3])
-    assert ranges(start, length).tolist() == [40, 41, 9, 10, 11]
+    assert slice_positions(start, length).tolist() == [40, 41, 9, 10, 11]
 
 
 @pytest.mark.parametrize("size", [5, 70_000, 2**33])
 def test_lines_of_a_cell_come_together_as_they_were(size):
     cell = RNG.integers(0, size, 4_000)
-    assert np.array_equal(by_cell(cell, size), np.argsort(cell, kind="stable"))
+    assert np.array_equal(sort_by_cell(cell, size), np.argsort(cell, kind="stable"))
 
 
 @pytest.mark.parametrize("fanout", [3, 5_000])  # all children, or only those with lines
 def test_a_cell_is_a_class_and_a_child(fanout):
     owner = np.sort(np.append(np.arange(40), RNG.integers(0, 40, 260)))
     rank = RNG.integers(0, fanout, 300).astype(np.int32)
-    into = cells(owner, rank, np.full(40, fanout))
+    into = divide_classes(owner, rank, np.full(40, fanout))
     assert np.array_equal(into.parent[into.of], owner)
     assert np.array_equal(into.rank[into.of], rank)
     assert np.all(np.diff(into.parent * fanout + into.rank) > 0)
@@ -86,9 +92,11 @@ def test_a_cell_is_a_class_and_a_child(fanout):
 
 
 def test_slots_are_taken_and_put_back():
-    room = Slices.room(3, 2)
+    room = ClassSlices.room(3, 2)
     assert room.node.tolist() == [[-1, -1]] * 3
-    new = Slices(np.array([5]), np.array([2]), np.array([9]), np.array([[1, 4]], dtype=np.int32))
+    new = ClassSlices(
+        np.array([5]), np.array([2]), np.array([9]), np.array([[1, 4]], dtype=np.int32)
+    )
     room.put(np.array([1]), new)
     taken = room.take(np.array([False, True, False]))
     assert [part.tolist() for part in taken] == [[5], [2], [9], [[1, 4]]]

@@ -1,8 +1,8 @@
 import numpy as np
 
-from shoal.anonymize.classes import classes_of
+from shoal.anonymize.classes import number_classes
 from shoal.anonymize.problem import Closeness, Cut, Diversity, SensitiveColumn, problem_of
-from shoal.anonymize.search.greedy import Shared
+from shoal.anonymize.search.greedy import SharedCounts
 from shoal.domain import Taxonomy
 
 TREE = Taxonomy.nested("*", {"a": ["0", "1"], "b": ["2", "3"]})
@@ -14,7 +14,9 @@ def hold(suppressed=None, **asked):
     rules = {name: asked.pop(name) for name in ("l", "t") if name in asked}
     column = SensitiveColumn("ill", VALUES, 2, **rules)
     table = problem_of({"x": TREE}, CODES, sensitive=(column,), **{"k": 2, **asked})
-    return Shared(table).hold(classes_of(table.labels(Cut(((1, 4),))), suppressed)).tolist()
+    return (
+        SharedCounts(table).hold(number_classes(table.labels(Cut(((1, 4),))), suppressed)).tolist()
+    )
 
 
 def test_a_class_holds_if_k_and_every_rule_do():

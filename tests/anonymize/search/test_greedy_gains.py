@@ -8,7 +8,7 @@ from shoal.anonymize.problem import problem_of
 from shoal.anonymize.search.greedy import (
     SCORES,
     Candidates,
-    Gains,
+    NodeGains,
     Nodes,
     best_candidate,
     resolve_score,
@@ -34,7 +34,7 @@ def test_nodes_are_numbered_qid_after_qid():
 @pytest.mark.parametrize(("score", "power"), [("ncp", 1), ("sq", 2)])
 def test_the_gain_is_what_rows_save_weighted(score, power):
     table = problem(weights=(1.0, 4.0))
-    gains, third = Gains(table, score).of_nodes, (1 / 3) ** power
+    gains, third = NodeGains(table, score).of_nodes, (1 / 3) ** power
     # x: 10 rows from 1 to 1/3; then 5 rows from 1/3 to 0, on either side
     expected_x = [10 * (1 - third), 5 * third, 0, 0, 5 * third, 0, 0]
     # y: only 0, 2, 3 occur: below 'a' one value, below 'b' two of three
@@ -46,7 +46,7 @@ def test_the_gain_is_what_rows_save_weighted(score, power):
 
 def test_suppressed_lines_gain_nothing_any_more():
     table = problem()
-    gains = Gains(table, "ncp")
+    gains = NodeGains(table, "ncp")
     before = gains.of_nodes[0]
     gains.suppress(np.flatnonzero(table.codes[:, 0] == 3))
     assert gains.of_nodes[0] == pytest.approx(before * 6 / 10)
@@ -55,7 +55,7 @@ def test_suppressed_lines_gain_nothing_any_more():
 def test_label_gain_is_the_information_about_the_class_column():
     labels = np.array([0] * 5 + [1] * 4 + [-1], dtype=np.int32)
     table = problem_of({"x": TREE, "y": TREE}, CODES, k=2, target=labels)
-    gains = Gains(table, "label-gain").of_nodes
+    gains = NodeGains(table, "label-gain").of_nodes
 
     def entropy(*counts):
         return -sum(n / sum(counts) * log2(n / sum(counts)) for n in counts)
@@ -67,7 +67,7 @@ def test_label_gain_is_the_information_about_the_class_column():
 
 def test_label_gain_without_a_class_column_is_refused():
     with pytest.raises(InvalidSetting, match="class column"):
-        Gains(problem(), "label-gain")
+        NodeGains(problem(), "label-gain")
 
 
 def candidates(gain, bits=(1, 1), lost=(0, 0), before=8, after=(8, 8)):

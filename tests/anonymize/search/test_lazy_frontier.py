@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from shoal.anonymize.problem import problem_of
 from shoal.anonymize.search.greedy import SCORES
 from shoal.anonymize.search.lazy_frontier import specialise_remotely
-from shoal.anonymize.search.remote import Divide, Merge
+from shoal.anonymize.search.remote_search import CountChildren, MergeLines
 from shoal.anonymize.search.top_down import specialise
 from shoal.domain import Taxonomy
 from shoal.errors import ShoalError
@@ -24,12 +24,12 @@ class Held:
 
     def merged(self, floor, most=None):
         self.merges += 1
-        merged = Merge.below(floor, self.problem)(self.problem.codes, self.problem.n)
+        merged = MergeLines.below(floor, self.problem)(self.problem.codes, self.problem.n)
         return None if most is not None and len(merged.n) > most else merged
 
     def children(self, classes, cut, nodes):
         self.divisions += 1
-        return Divide(classes, cut, nodes, self.problem)(self.problem.codes, self.problem.n)
+        return CountChildren(classes, cut, nodes, self.problem)(self.problem.codes, self.problem.n)
 
 
 def without_lines(problem):

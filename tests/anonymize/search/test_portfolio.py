@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.anonymize.problem import problem_of
-from shoal.anonymize.search.portfolio import portfolio
+from shoal.anonymize.search.portfolio import search_portfolio
 from shoal.anonymize.search.top_down import specialise
 from shoal.domain import Taxonomy
 from shoal.errors import InvalidSetting
@@ -18,7 +18,10 @@ def table(seed=0, **asked):
 
 
 def test_the_same_seed_gives_the_same_cut_and_no_run_is_better():
-    one, other = portfolio(table(), restarts=8, seed=4), portfolio(table(), restarts=8, seed=4)
+    one, other = (
+        search_portfolio(table(), restarts=8, seed=4),
+        search_portfolio(table(), restarts=8, seed=4),
+    )
     assert one.cut == other.cut
     assert one.compared == 12
     for score in ("sq", "ncp", "ncp-rows", "ncp-bits"):
@@ -26,44 +29,48 @@ def test_the_same_seed_gives_the_same_cut_and_no_run_is_better():
 
 
 def test_without_restarts_there_is_one_plain_run_of_the_score():
-    only = portfolio(table(), score="leteo", restarts=0)
+    only = search_portfolio(table(), score="leteo", restarts=0)
     assert only.compared == 1
     assert only.cut == specialise(table(), score="leteo").cut
 
 
 def test_large_tables_get_fewer_runs_unless_told_how_many(monkeypatch):
-    assert portfolio(table()).compared == 36
+    assert search_portfolio(table()).compared == 36
     monkeypatch.setattr("shoal.anonymize.search.portfolio._WORK", 6.5 * table().codes.size ** 1.5)
-    few = portfolio(table())
+    few = search_portfolio(table())
     assert few.compared == 6
     assert "6 of 36 searches" in few.curator_notes[-1]
-    asked = portfolio(table(), restarts=32)
+    asked = search_portfolio(table(), restarts=32)
     assert (asked.compared, asked.curator_notes) == (36, ())
     monkeypatch.setattr("shoal.anonymize.search.portfolio._WORK", 1)
-    assert portfolio(table()).cut == specialise(table()).cut
+    assert search_portfolio(table()).cut == specialise(table()).cut
 
 
 @pytest.mark.parametrize(("objective", "sign"), [("dm", 1), ("aecs", 1), ("entropy", -1)])
 def test_the_objective_decides(objective, sign):
-    best = sign * getattr(portfolio(table(), objective=objective, restarts=12).metrics, objective)
-    by_ncp = sign * getattr(portfolio(table(), restarts=12).metrics, objective)
+    best = sign * getattr(
+        search_portfolio(table(), objective=objective, restarts=12).metrics, objective
+    )
+    by_ncp = sign * getattr(search_portfolio(table(), restarts=12).metrics, objective)
     assert best <= by_ncp
 
 
 def test_progress_is_told_after_every_run():
     told = []
-    portfolio(table(), score="leteo", restarts=2, progress=lambda done, of: told.append((done, of)))
+    search_portfolio(
+        table(), score="leteo", restarts=2, progress=lambda done, of: told.append((done, of))
+    )
     assert told == [(i, 7) for i in range(1, 8)]
 
 
 @pytest.mark.parametrize("asked", [{"objective": "speed"}, {"restarts": -1}])
 def test_settings_that_make_no_sense_are_refused(asked):
     with pytest.raises(InvalidSetting):
-        portfolio(table(), **asked)
+        search_portfolio(table(), **asked)
 
 
 @pytest.mark.parametrize(("suppression", "ncp"), [(0.02, 0.39095), (0.05, 0.32265)])
 def test_adult_at_ten_reaches_the_best_figures_known(adult, suppression, ncp):
-    outcome = portfolio(adult(k=10, suppression=suppression))
+    outcome = search_portfolio(adult(k=10, suppression=suppression))
     assert outcome.metrics.ncp <= ncp
     assert outcome.metrics.smallest >= 10

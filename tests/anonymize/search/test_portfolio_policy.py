@@ -2,7 +2,7 @@ import pytest
 
 from shoal.anonymize import Policy, count_combinations
 from shoal.anonymize.problem import Cut
-from shoal.anonymize.search.portfolio import apply_cut, search
+from shoal.anonymize.search.portfolio import apply_cut, run_search
 from shoal.errors import StartFails
 
 TREE = {"*": {"x": ["a", "b"], "y": ["c", "d"]}}
@@ -22,14 +22,14 @@ def labels(problem, cut):
 
 def test_a_global_search_finds_a_cut_and_a_local_one_labels():
     problem = count_combinations(policy(), ROWS).problem
-    assert labels(problem, search(policy(), problem).cut) == ["a", "b", "y"]
-    assert search(policy(recoding="local"), problem).cut is None
+    assert labels(problem, run_search(policy(), problem).cut) == ["a", "b", "y"]
+    assert run_search(policy(recoding="local"), problem).cut is None
 
 
 def test_progress_is_told():
     told = []
     problem = count_combinations(policy(), ROWS).problem
-    search(policy(restarts=3), problem, lambda what, share: told.append(share))
+    run_search(policy(restarts=3), problem, lambda what, share: told.append(share))
     assert told[-1] == 1.0
     assert told == sorted(told)
 

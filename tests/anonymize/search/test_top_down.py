@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.anonymize.classes import metrics_of
+from shoal.anonymize.classes import measure_release
 from shoal.anonymize.problem import Closeness, Cut, Diversity, Problem, SensitiveColumn, problem_of
 from shoal.anonymize.search import greedy, top_down
-from shoal.anonymize.search.greedy import Shared
+from shoal.anonymize.search.greedy import SharedCounts
 from shoal.anonymize.search.top_down import (
     MAY_MISS,
+    invalid_start_error,
     refuse_start,
     refuse_too_few,
     specialise,
-    start_fails,
     suppress_until_valid,
 )
 from shoal.domain import Taxonomy
@@ -265,7 +265,7 @@ def test_whatever_comes_out_keeps_every_rule_and_loses_no_row_uncounted(table, s
     except (StartFails, TooFewRows):
         return
     assert_released_well(table, outcome)
-    assert outcome.metrics == metrics_of(table, outcome.labels, outcome.suppressed)
+    assert outcome.metrics == measure_release(table, outcome.labels, outcome.suppressed)
 
 
 @given(table=tables(people=True), seed=st.integers(0, 9), tilted=st.booleans())
@@ -368,7 +368,7 @@ def test_the_last_split_is_undone_if_what_it_suppressed_moves_the_table():
         trees = {"a": AGES, "b": AGES}
         codes = rng.integers(0, 4, (40, 2)) * rng.integers(0, 2, (40, 1))
         table = problem_of(trees, codes, k=2, suppression=0.2, sensitive=(column,))
-        run = top_down.Run(top_down.Shared(table), "ncp-rows")
+        run = top_down.TopDownRun(top_down.SharedCounts(table), "ncp-rows")
         outcome = run.search()
         undone += len(run._splits) > sum(map(len, outcome.cut.nodes)) - 2
         assert_released_well(replace(table, entities=np.arange(40)), outcome)
@@ -462,7 +462,7 @@ def test_adult_with_occupations_to_protect_loses_what_was_measured(adult, rules,
 def test_students_with_several_rows_are_counted_once(oulad):
     by_rows = specialise(replace(oulad, entities=None))
     assert by_rows.metrics.smallest >= 5
-    students = metrics_of(oulad, by_rows.labels, by_rows.suppressed).smallest
+    students = measure_release(oulad, by_rows.labels, by_rows.suppressed).smallest
     assert students < 5  # five rows or more, of fewer students
     by_student = specialise(oulad)
     assert by_student.metrics.smallest >= 5
@@ -477,28 +477,28 @@ def table(**asked):
 
 
 def test_classes_far_from_the_published_rows_are_suppressed_until_none_is():
-    mask = suppress_until_valid(Shared(table()), LEAVES, np.zeros(12, dtype=bool))
+    mask = suppress_until_valid(SharedCounts(table()), LEAVES, np.zeros(12, dtype=bool))
     assert np.flatnonzero(mask).tolist() == [8, 9]
 
 
 def test_more_than_the_budget_is_not_suppressed():
     small = replace(table(), suppression=0.1)
-    assert suppress_until_valid(Shared(small), LEAVES, np.zeros(12, dtype=bool)) is None
+    assert suppress_until_valid(SharedCounts(small), LEAVES, np.zeros(12, dtype=bool)) is None
 
 
 def test_a_release_of_nothing_is_none():
     everything = replace(table(), suppression=0.99, k=5)
-    assert suppress_until_valid(Shared(everything), LEAVES, np.zeros(12, dtype=bool)) is None
+    assert suppress_until_valid(SharedCounts(everything), LEAVES, np.zeros(12, dtype=bool)) is None
 
 
 def test_the_refusals_name_counts_and_a_way_out():
     with pytest.raises(
         TooFewRows, match="12 of the k = 13", check=lambda error: error.reason == "people"
     ):
-        refuse_too_few(Shared(replace(table(), k=13)))
+        refuse_too_few(SharedCounts(replace(table(), k=13)))
     refuse_start(table(), suppressed=2, some_stay=True)
     with pytest.raises(StartFails, match=r"3 rows .* 2 rows may"):
         refuse_start(table(), suppressed=3, some_stay=True)
     with pytest.raises(StartFails):
         refuse_start(table(), suppressed=0, some_stay=False)
-    assert "max_level" in start_fails("nothing fits", table()).hint
+    assert "max_level" in invalid_start_error("nothing fits", table()).hint

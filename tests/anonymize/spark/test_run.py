@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from shoal.anonymize import Policy, TopDownSpecialization, recount, run_policy
-from shoal.anonymize.release.people import read_register
+from shoal.anonymize.release.people_register import read_register
 from shoal.anonymize.spark import frame as spark_release
 from shoal.anonymize.spark import run
 from shoal.engine.spark.table import SparkTable
@@ -339,7 +339,7 @@ def test_a_twin_that_loses_a_row_with_its_owner_is_caught(spark, tmp_path, monke
     def short(frame, rows):
         return frame.limit(rows - 1)
 
-    monkeypatch.setattr("shoal.anonymize.spark.run.in_own_order", short)
+    monkeypatch.setattr("shoal.anonymize.spark.run.sort_by_content", short)
     asked = policy(tmp_path, privacy={"entity": "id"}, search={"restarts": 0})
     with pytest.raises(CannotWrite, match="was taken out"):
         run_policy(asked, spark.createDataFrame(people()))

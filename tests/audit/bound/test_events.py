@@ -11,7 +11,7 @@ from shoal.audit.bound.events import (
     outcome_of,
 )
 from shoal.audit.bound.sample import samples_of
-from shoal.audit.bound.statistics import low_bits
+from shoal.audit.bound.statistics import has_low_bits
 from shoal.errors import InvalidSetting
 
 
@@ -65,7 +65,7 @@ def test_the_best_of_several_statistics_is_tested():
     A, B = rng.laplace(size=(2, 20_000))
     B = np.rint(B * 2**30) / 2**30
     events, _ = best_events(
-        *samples_of(A, B), alpha=0.01, delta=0.0, score=None, more=low_bits(0, 1.0), seed=0
+        *samples_of(A, B), alpha=0.01, delta=0.0, score=None, more=has_low_bits(0, 1.0), seed=0
     )
     assert events[0].by == "low bits"
     assert events[0].value > 4

@@ -7,8 +7,8 @@ from shoal.audit.bound.pairs import (
     check_row_pair,
     delta_of,
     describe_pair,
-    epsilon_for,
     epsilon_of,
+    epsilon_of_pair,
 )
 from shoal.domain import Box
 from shoal.errors import InvalidSetting
@@ -19,25 +19,25 @@ from shoal.privacy import ApproxDP, KAnonymity, LocalDP, MetricDP, PureDP, Unpro
 def test_metric_claims_grow_with_the_distance_in_scaled_units():
     noise = NDLaplace(2.0, scale=(10.0, 5.0))
     slack = float(noise.guarantee.slack)
-    claimed = epsilon_for(noise.guarantee, noise, ([0, 0], [30, 20]))
+    claimed = epsilon_of_pair(noise.guarantee, noise, ([0, 0], [30, 20]))
     assert claimed == pytest.approx(2 * 5 + slack)
     bare = MetricDP(2, scale=(10, 5), slack="0.001")
-    assert epsilon_for(bare, lambda x: x, ([0, 0], [30, 20])) == pytest.approx(10.001)
-    assert epsilon_for(MetricDP(1, "manhattan"), None, ([0, 0], [3, 4])) == 7
-    assert epsilon_for(MetricDP(1, "chebyshev"), None, ([0, 0], [3, 4])) == 4
-    assert epsilon_for(MetricDP(3), None, (1.0, 2.5)) == 4.5
+    assert epsilon_of_pair(bare, lambda x: x, ([0, 0], [30, 20])) == pytest.approx(10.001)
+    assert epsilon_of_pair(MetricDP(1, "manhattan"), None, ([0, 0], [3, 4])) == 7
+    assert epsilon_of_pair(MetricDP(1, "chebyshev"), None, ([0, 0], [3, 4])) == 4
+    assert epsilon_of_pair(MetricDP(3), None, (1.0, 2.5)) == 4.5
 
 
 def test_a_restricted_mechanism_measures_as_its_noise_does():
     box = Box(x=(0, 8), y=(0, 8))
     made = Restrict(NDLaplace(1.0, domain=box, scale="box"))
-    claimed = epsilon_for(made.guarantee, made, ([0, 0], [4, 0]))
+    claimed = epsilon_of_pair(made.guarantee, made, ([0, 0], [4, 0]))
     assert claimed == pytest.approx(1 + float(made.guarantee.slack))
 
 
 def test_kilometres_need_a_mechanism_that_knows_them():
     with pytest.raises(InvalidSetting, match="not known here"):
-        epsilon_for(MetricDP(1, unit="km"), None, ([0, 0], [1, 1]))
+        epsilon_of_pair(MetricDP(1, unit="km"), None, ([0, 0], [1, 1]))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_kilometres_need_a_mechanism_that_knows_them():
      (None, None), (Unprotected("a twin"), None)],
 )  # fmt: skip
 def test_other_claims_are_the_same_for_every_pair(claim, epsilon):
-    assert epsilon_of(claim) == epsilon_for(claim, None, (0, 1)) == epsilon
+    assert epsilon_of(claim) == epsilon_of_pair(claim, None, (0, 1)) == epsilon
 
 
 @pytest.mark.parametrize("claim", [MetricDP(1), KAnonymity(5), float("nan"), -1, "1", True])
@@ -105,8 +105,8 @@ def test_inputs_of_others_are_not_kept():
 def test_a_claim_in_other_units_than_the_mechanism_s_keeps_its_own():
     noise = NDLaplace(1.0, scale=(2.0, 2.0))
     pair = [0.0, 0.0], [2.0, 0.0]
-    assert epsilon_for(MetricDP(1), noise, pair) == 2
-    assert epsilon_for(noise.guarantee, noise, pair) == pytest.approx(
+    assert epsilon_of_pair(MetricDP(1), noise, pair) == 2
+    assert epsilon_of_pair(noise.guarantee, noise, pair) == pytest.approx(
         1 + float(noise.guarantee.slack)
     )
 
@@ -117,13 +117,13 @@ def test_tables_are_as_far_apart_as_the_people_who_differ(metric, far):
     moved = table.copy()
     moved[1] = 3, 4
     claim = MetricDP(1, metric, slack="0.5")
-    assert epsilon_for(claim, None, (table, moved)) == far + 0.5
+    assert epsilon_of_pair(claim, None, (table, moved)) == far + 0.5
     moved[2] = 3, 4
-    assert epsilon_for(claim, None, (table, moved)) == 2 * (far + 0.5)
+    assert epsilon_of_pair(claim, None, (table, moved)) == 2 * (far + 0.5)
     with pytest.raises(
         InvalidSetting, match="one shape", check=lambda error: error.setting == "pair"
     ):
-        epsilon_for(claim, None, (table, table[:2]))
+        epsilon_of_pair(claim, None, (table, table[:2]))
 
 
 def test_a_promise_about_replaced_rows_compares_tables_of_one_size():

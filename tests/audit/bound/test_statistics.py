@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from shoal.audit.bound.sample import samples_of
-from shoal.audit.bound.statistics import candidates, few_values, low_bits
+from shoal.audit.bound.statistics import candidate_statistics, has_few_values, has_low_bits
 from shoal.audit.draws import Failure
 from shoal.errors import InvalidSetting
 
@@ -10,13 +10,13 @@ RNG = np.random.default_rng(1)
 
 
 def tried(A, B, score=None):
-    return {each.name: each for each in candidates(*samples_of(A, B), score, seed=0)}
+    return {each.name: each for each in candidate_statistics(*samples_of(A, B), score, seed=0)}
 
 
 def test_a_few_values_are_compared_by_themselves():
     found = tried(RNG.integers(0, 9, 2_000), RNG.integers(0, 9, 2_000))
     assert set(found) == {"values"}
-    assert few_values(*samples_of([1, 2] * 9, [1, 2] * 9))
+    assert has_few_values(*samples_of([1, 2] * 9, [1, 2] * 9))
 
 
 def test_hundreds_of_values_are_seen_in_ranges_too_and_thousands_by_trees():
@@ -29,7 +29,7 @@ def test_outputs_that_never_come_back_are_numbers_not_values():
     """A lattice of 2**-20 has fewer than 65,536 points among so few draws, each seen once."""
     lattice = np.rint(RNG.normal(size=(2, 3_000)) * 2**20) / 2**20
     assert set(tried(*lattice)) == {"ranges", "trees"}
-    assert not few_values(*samples_of(*lattice))
+    assert not has_few_values(*samples_of(*lattice))
 
 
 def test_more_than_65536_values_are_numbers():
@@ -49,7 +49,7 @@ def test_words_that_never_come_back_are_refused():
 
 def test_a_score_of_another_length_is_refused():
     A, B = samples_of(*RNG.normal(size=(2, 3_000)))
-    exact = candidates(A, B, lambda z: z, seed=0)[0]
+    exact = candidate_statistics(A, B, lambda z: z, seed=0)[0]
     with pytest.raises(InvalidSetting, match="one number an output"):
         exact.of(A)
 
@@ -57,7 +57,7 @@ def test_a_score_of_another_length_is_refused():
 def test_a_value_first_seen_later_belongs_to_no_event():
     learnt = samples_of([0, 1] * 500 + [7], [0, 1] * 500 + [8])
     half = [side.part(slice(0, 1_000)) for side in learnt]
-    values = candidates(*half, None, seed=0)[0]
+    values = candidate_statistics(*half, None, seed=0)[0]
     assert np.isnan(values.of(learnt[0])[-1])
     assert np.isnan(values.of(learnt[1])[-1])
 
@@ -96,7 +96,7 @@ def test_failures_compete_like_any_other_output():
 def test_low_bits_betray_the_larger_input():
     noise = RNG.laplace(size=200_000)
     zero, one = samples_of(noise, noise + 1.0)
-    for bits, number in zip(low_bits(0, 1.0), (1, -1), strict=True):
+    for bits, number in zip(has_low_bits(0, 1.0), (1, -1), strict=True):
         assert 0.17 < np.mean(bits.of(zero) == number) < 0.2
         assert np.isnan(bits.of(one)).all()
         coarse = samples_of(np.rint(noise * 2**40) / 2**40, noise)[0]
@@ -110,6 +110,8 @@ def test_a_failure_of_the_second_half_has_no_say_in_what_is_tried():
     values = ([*rng.normal(size=2_000).tolist(), Failure("ValueError")] for _ in range(2))
     first, second = samples_of(*values)
     half = slice(0, 2_000)
-    names = [each.name for each in candidates(first.part(half), second.part(half), None, 1)]
+    names = [
+        each.name for each in candidate_statistics(first.part(half), second.part(half), None, 1)
+    ]
     assert first.names == ("", "raised ValueError")
     assert names == ["ranges", "trees"]

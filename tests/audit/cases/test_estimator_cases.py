@@ -8,9 +8,9 @@ import pytest
 
 from shoal.audit.cases.estimator_cases import (
     PAIRS,
+    ArrayRows,
     FittedNumbers,
     GateNumbers,
-    RowsAtHand,
     fixed_width_line,
 )
 from shoal.audit.cases.estimators import estimators
@@ -68,9 +68,9 @@ def test_what_leaves_the_gate_is_audited_on_ten_thousand_fits():
 
 def test_rows_at_hand_are_the_rows_that_an_engine_reads():
     grid = UniformGrid(epsilon=1, domain=LINE, cells=4, random_state=3)
-    counts = [grid.fit(rows).cells_.noisy_count for rows in (RowsAtHand(TABLE, LINE), TABLE)]
+    counts = [grid.fit(rows).cells_.noisy_count for rows in (ArrayRows(TABLE, LINE), TABLE)]
     assert np.array_equal(*counts)
-    assert RowsAtHand(TABLE, LINE).size() == rows_of(TABLE, LINE).size()
+    assert ArrayRows(TABLE, LINE).size() == rows_of(TABLE, LINE).size()
 
 
 def test_what_leaves_the_gate_is_told_release_by_release():

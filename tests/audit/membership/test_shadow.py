@@ -3,7 +3,7 @@ import sys
 import numpy as np
 import pytest
 
-from shoal.audit.membership.shadow import ATTACKS, Rehearsal, Split, halves
+from shoal.audit.membership.shadow import ATTACKS, RowSplit, ShadowAttack, split_halves
 from shoal.audit.membership.victim import Victim
 from shoal.errors import ConflictingSettings, InvalidSetting, NotInstalled, TooFewRows
 from shoal.mechanisms import NDLaplace
@@ -41,8 +41,13 @@ def asked_of(matched, perturbed):
         return lambda wanted: asked.append(wanted) or wanted[:, 0]
 
     rows = np.arange(80.0).reshape(-1, 1) * 1000
-    way = Rehearsal(Victim.of(fit, NDLaplace(1)), rows, None, matched, perturbed, None)
-    way.play(halves(np.arange(40)), [halves(np.arange(40, 80))], ATTACKS["forest"], Randomness(1))
+    way = ShadowAttack(Victim.of(fit, NDLaplace(1)), rows, None, matched, perturbed, None)
+    way.play(
+        split_halves(np.arange(40)),
+        [split_halves(np.arange(40, 80))],
+        ATTACKS["forest"],
+        Randomness(1),
+    )
     return fitted, asked, rows
 
 
@@ -79,18 +84,18 @@ def drawn(split, seed=1):
 
 
 def test_every_row_is_attacked_or_known_and_none_is_both():
-    places, parts = drawn(Split.of(210, 0.25, None, 3))
+    places, parts = drawn(RowSplit.of(210, 0.25, None, 3))
     assert sorted(np.concatenate(places)) == list(range(210))
     assert (parts[0].inside.size, parts[0].outside.size) == (26, 26)
 
 
 def test_each_draw_is_another_split():
-    split = Split.of(210, 0.25, None, 3)
+    split = RowSplit.of(210, 0.25, None, 3)
     assert not np.array_equal(drawn(split, 1)[0][0], drawn(split, 2)[0][0])
 
 
 def test_given_places_are_attacked_and_known_ones_rehearsed_on():
-    places, _ = drawn(Split.of(210, np.arange(50), np.arange(100, 150), 2))
+    places, _ = drawn(RowSplit.of(210, np.arange(50), np.arange(100, 150), 2))
     assert sorted(places[0]) == list(range(50))
     assert sorted(np.concatenate(places[1:])) == list(range(100, 150))
 
@@ -99,21 +104,21 @@ def test_an_adversary_who_has_the_rows_under_attack_is_refused():
     with pytest.raises(
         ConflictingSettings, match="10 of the 50", check=lambda error: error.reason == "overlap"
     ):
-        Split.of(210, np.arange(50), np.arange(40, 150), 3)
+        RowSplit.of(210, np.arange(50), np.arange(40, 150), 3)
 
 
 @pytest.mark.parametrize(("n", "target"), [(100, 0.25), (210, np.arange(39)), (60, 0.9)])
 def test_fewer_than_twenty_members_or_no_rows_to_rehearse_on_are_refused(n, target):
     with pytest.raises(TooFewRows):
-        Split.of(n, target, None, 3)
+        RowSplit.of(n, target, None, 3)
 
 
 @pytest.mark.parametrize("target", [0, 1, 1.5, [0, 0], [-1], [500], [0.5], [[1]]])
 def test_what_is_neither_a_share_nor_places_is_refused(target):
     with pytest.raises(InvalidSetting):
-        Split.of(210, target, None, 3)
+        RowSplit.of(210, target, None, 3)
 
 
 def test_shadow_models_must_be_some():
     with pytest.raises(InvalidSetting):
-        Split.of(210, 0.25, None, 0)
+        RowSplit.of(210, 0.25, None, 0)

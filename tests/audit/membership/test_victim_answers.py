@@ -4,7 +4,7 @@ from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestClassifier
 
 from shoal import Box, PrivateKMeans, UniformGrid, WaveCluster
-from shoal.audit.membership.victim import answers_of, checked_answers, evidence_of
+from shoal.audit.membership.victim import answers_of, check_answers, evidence_of
 from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, NotNumeric
 
 RNG = np.random.default_rng(0)
@@ -88,7 +88,7 @@ def test_a_model_that_can_be_called_answers_for_itself():
 )  # fmt: skip
 def test_answers_nobody_can_learn_from_are_refused(said, error):
     with pytest.raises(error):
-        checked_answers(said, 2)
+        check_answers(said, 2)
 
 
 def test_a_model_nobody_can_ask_is_refused():

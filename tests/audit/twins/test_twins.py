@@ -8,8 +8,8 @@ import pytest
 
 from shoal import Ledger, LocalDP, PureDP
 from shoal.audit import Twin
-from shoal.audit.twins import flawed, twins
-from shoal.audit.twins.forms import Broken
+from shoal.audit.twins import flawed_mechanisms, twins
+from shoal.audit.twins.base import BrokenMechanism
 from shoal.errors import IncomparableGuarantees
 from shoal.randomness import Randomness
 
@@ -73,7 +73,7 @@ NAMED = [  # every form that was ever found and written down; none may be lost
     "epsilon a bit claimed for a vector",
     "exponential mechanism, normaliser forgotten",
 ]
-FORMS = {name: twin for name, twin in twins.items() if isinstance(twin.mechanism, Broken)}
+FORMS = {name: twin for name, twin in twins.items() if isinstance(twin.mechanism, BrokenMechanism)}
 
 
 SOUND = """
@@ -139,7 +139,9 @@ def test_a_twin_draws_one_output_or_many(name):
 
 def test_every_flawed_mechanism_is_reached_by_a_twin():
     reasons = {twin.mechanism.reason for twin in FORMS.values()}
-    assert {getattr(flawed, name).reason for name in flawed.__all__} <= reasons
+    assert {
+        getattr(flawed_mechanisms, name).reason for name in flawed_mechanisms.__all__
+    } <= reasons
 
 
 def test_twins_are_looked_up_like_any_mapping():

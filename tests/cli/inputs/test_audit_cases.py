@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from shoal.audit import Case, estimators, shipped
+from shoal.audit import Case, estimators, mechanisms
 from shoal.audit.twins import twins
 from shoal.cli.inputs.audit_cases import KINDS, GivenPairCase, function_case, named_cases
 from shoal.errors import InvalidSetting
@@ -15,7 +15,7 @@ def test_a_kind_is_all_of_it(kind):
 
 @pytest.mark.parametrize("name", ["nd-laplace d=1", "PrivateKMeans, auto", "memo per value"])
 def test_a_whole_name_is_that_case_alone(name):
-    everything = {**shipped, **estimators, **twins}
+    everything = {**mechanisms, **estimators, **twins}
     assert named_cases(name) == {name: everything[name]}
 
 
@@ -27,7 +27,7 @@ def test_every_name_finds_its_own_case_alone():
 
 @pytest.mark.parametrize("word", ["nd-laplace", "NDLaplace", "ND Laplace", "nd_laplace"])
 def test_first_words_are_all_cases_that_begin_so_however_they_are_spelt(word):
-    assert list(named_cases(word)) == [name for name in shipped if name.startswith("nd-laplace")]
+    assert list(named_cases(word)) == [name for name in mechanisms if name.startswith("nd-laplace")]
 
 
 def test_half_a_word_is_none():
@@ -36,7 +36,7 @@ def test_half_a_word_is_none():
 
 
 def test_twins_are_meant_only_if_nothing_of_ours_is():
-    assert {*named_cases("piecewise")} <= {*shipped}
+    assert {*named_cases("piecewise")} <= {*mechanisms}
     assert {*named_cases("Piecewise on raw floats")} <= {*twins}
     assert {*named_cases("Gamma")} <= {*twins}
 

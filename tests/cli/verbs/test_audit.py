@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from shoal.audit import estimators, finding_of, shipped
+from shoal.audit import estimators, finding_of, mechanisms
 from shoal.audit.twins import twins
 from shoal.cli.main import app
 
@@ -260,4 +260,4 @@ def test_the_list_names_all_there_is():
     assert listed["twins"].keys() == twins.keys()
     shown = run("--list").output
     words = " ".join(shown.split())
-    assert not [name for name in (*shipped, *estimators, *twins) if name not in words]
+    assert not [name for name in (*mechanisms, *estimators, *twins) if name not in words]

@@ -15,8 +15,8 @@ from shoal.cli.main import app
 from shoal.cli.verbs.learn import control_size
 from shoal.cluster import LocalClusterer
 from shoal.cluster.local import estimator
+from shoal.cluster.local.distributed_frames import GatheredReports
 from shoal.cluster.local.evidence import Evidence, evidence_of
-from shoal.cluster.local.frames import GatheredReports
 from shoal.data import write_table
 from shoal.domain import Box
 from shoal.mechanisms import NDLaplace, Reports

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from shoal.cli.main import app
 from shoal.data import write_table
-from shoal.files import not_written
+from shoal.files import write_error
 from shoal.mechanisms.local.categories.local_grid import auto_cells
 from shoal.privacy import Ledger, LocalDP, MetricDP
 
@@ -175,7 +175,7 @@ SPENT = "The ledger keeps this promise as spent."
 
 def failing(monkeypatch, error):
     def write(self, path, overwrite=False):
-        raise (not_written(os.path.abspath(path), "No room") if error is None else error)
+        raise (write_error(os.path.abspath(path), "No room") if error is None else error)
 
     monkeypatch.setattr("shoal.perturb.stream.Drawn.write", write)
 

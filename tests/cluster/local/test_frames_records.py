@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from shoal.cluster.local import LocalClusterer
-from shoal.cluster.local.frames import CenterDistances, NearestCenter
+from shoal.cluster.local.distributed_frames import CenterDistances, NearestCenter
 from shoal.domain import Box
 from shoal.engine.rows import Block
 from shoal.errors import (

@@ -5,7 +5,7 @@ import pytest
 
 from shoal.errors import InvalidSetting
 from shoal.figures import budget_curve, figure_of
-from shoal.figures.charts.budget_curve import spread_apart
+from shoal.figures.charts.budget_curve import spread_labels
 
 WORDS = {
     "title": "Inertia over plain",
@@ -60,8 +60,8 @@ def test_lines_that_cannot_be_told_apart_are_refused(lines):
 
 
 def test_marks_keep_apart_and_inside():
-    moved = spread_apart([50, 50, 50, 240, 239, 0], 28, 240)
+    moved = spread_labels([50, 50, 50, 240, 239, 0], 28, 240)
     gaps = np.diff(sorted(moved))
     assert gaps.min() >= 28
     assert (min(moved), max(moved)) == (28, 240)
-    assert spread_apart([100, 30], 28, 240) == [100, 30]
+    assert spread_labels([100, 30], 28, 240) == [100, 30]

@@ -2,7 +2,7 @@ import re
 
 import numpy as np
 
-from shoal.figures.maps.cluster_map import MOST_LINES, draw_peaks, peaks_height, peaks_in_order
+from shoal.figures.maps.cluster_map import MOST_LINES, draw_peaks, order_peaks, peaks_height
 from shoal.figures.svg import Svg
 
 TREE = [(0, 9.0, 0.0, -1), (1, 8.0, 0.0, -1), (2, 7.0, 2.0, 0), (3, 6.0, 4.0, 0), (4, 5.0, 3.0, 3)]
@@ -15,7 +15,7 @@ def drawn(branches):
 
 
 def test_each_peak_stands_under_the_one_it_joins():
-    order = [cluster for cluster, *_ in peaks_in_order(TREE)]
+    order = [cluster for cluster, *_ in order_peaks(TREE)]
     assert order == [0, 3, 4, 2, 1]
 
 
@@ -30,7 +30,7 @@ def test_lines_that_join_cross_no_other():
             low = 0.0 if other < 0 else tree[other][2]
             joins = 0.0 if other < 0 else float(rng.uniform(low, 1))
             tree.append((i, float(peaks[i]), joins, other))
-        order = peaks_in_order(tree)
+        order = order_peaks(tree)
         place = {branch[0]: i for i, branch in enumerate(order)}
         for cluster, _, joins, other in order:
             between = order[place[other] + 1 : place[cluster]] if other >= 0 else []

@@ -1,20 +1,30 @@
 """Hierarchies of a column's values: read from files, or built by rule."""
 
-from shoal.anonymize.hierarchies.files import from_nested, from_paths, read_hierarchy, write_arx
-from shoal.anonymize.hierarchies.hierarchy import NO_LEAF, NULL, Edges, Hierarchy
-from shoal.anonymize.hierarchies.rules import binary, dates, interval, prefix
+from shoal.anonymize.hierarchies.files import (
+    hierarchy_from_paths,
+    hierarchy_from_tree,
+    read_hierarchy,
+    write_arx,
+)
+from shoal.anonymize.hierarchies.hierarchy import NO_LEAF, NULL, Hierarchy, LeafIntervals
+from shoal.anonymize.hierarchies.rules import (
+    build_halves,
+    build_intervals,
+    build_periods,
+    build_prefixes,
+)
 
 __all__ = [
     "NO_LEAF",
     "NULL",
-    "Edges",
     "Hierarchy",
-    "binary",
-    "dates",
-    "from_nested",
-    "from_paths",
-    "interval",
-    "prefix",
+    "LeafIntervals",
+    "build_halves",
+    "build_intervals",
+    "build_periods",
+    "build_prefixes",
+    "hierarchy_from_paths",
+    "hierarchy_from_tree",
     "read_hierarchy",
     "write_arx",
 ]

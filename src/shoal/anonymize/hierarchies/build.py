@@ -6,9 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.hierarchies.files import from_nested, read_hierarchy
-from shoal.anonymize.hierarchies.hierarchy import Hierarchy, numbers_in
-from shoal.anonymize.hierarchies.rules import People, binary, dates, interval, prefix
+from shoal.anonymize.hierarchies.files import hierarchy_from_tree, read_hierarchy
+from shoal.anonymize.hierarchies.hierarchy import Hierarchy, parse_numbers
+from shoal.anonymize.hierarchies.rules import (
+    HeldNumbers,
+    build_halves,
+    build_intervals,
+    build_periods,
+    build_prefixes,
+)
 from shoal.anonymize.policy import (
     Attribute,
     BinarySpec,
@@ -19,10 +25,10 @@ from shoal.anonymize.policy import (
     PrefixSpec,
     TreeSpec,
 )
-from shoal.anonymize.policy_check import days
+from shoal.anonymize.policy_check import parse_day_domain
 from shoal.errors import BadInput
 
-__all__ = ["Held", "hierarchy_for", "needs_rows"]
+__all__ = ["HeldCells", "build_hierarchy", "needs_rows"]
 
 
 def needs_rows(of: Attribute) -> bool:
@@ -33,7 +39,7 @@ def needs_rows(of: Attribute) -> bool:
     return isinstance(spec, PrefixSpec) or (isinstance(spec, BinarySpec) and spec.split == "median")
 
 
-class Held(NamedTuple):
+class HeldCells(NamedTuple):
     """The cells of a column as lines: which value each has, of how many rows, whose they are."""
 
     at: NDArray[np.int64]
@@ -41,8 +47,8 @@ class Held(NamedTuple):
     owner: NDArray[np.int64] | None = None
 
 
-def hierarchy_for(
-    policy: Policy, name: str, values: Any = None, held: Held | None = None
+def build_hierarchy(
+    policy: Policy, name: str, values: Any = None, held: HeldCells | None = None
 ) -> Hierarchy:
     """The hierarchy of a column.
 
@@ -53,7 +59,7 @@ def hierarchy_for(
     --------
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 2}, "attributes": {
     ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}}})
-    >>> hierarchy_for(policy, "sex").taxonomy.leaves
+    >>> build_hierarchy(policy, "sex").taxonomy.leaves
     ('F', 'M')
     """
     of = policy.attributes[name]
@@ -72,14 +78,14 @@ def _file(policy: Policy, of: Attribute, *_: Any) -> Hierarchy:
 def _tree(_: Policy, of: Attribute, *__: Any) -> Hierarchy:
     spec = of.hierarchy
     assert isinstance(spec, TreeSpec)
-    return from_nested(spec.tree, "Its tree", spec.labels == "opaque")
+    return hierarchy_from_tree(spec.tree, "Its tree", spec.labels == "opaque")
 
 
 def _interval(_: Policy, of: Attribute, *__: Any) -> Hierarchy:
     spec = of.hierarchy
     assert isinstance(spec, IntervalSpec)
     assert of.domain is not None
-    return interval(
+    return build_intervals(
         of.domain,
         whole=of.type == "int",
         width=spec.width,
@@ -88,18 +94,18 @@ def _interval(_: Policy, of: Attribute, *__: Any) -> Hierarchy:
     )
 
 
-def _binary(policy: Policy, of: Attribute, values: Any, held: Held | None) -> Hierarchy:
+def _binary(policy: Policy, of: Attribute, values: Any, held: HeldCells | None) -> Hierarchy:
     spec = of.hierarchy
     assert isinstance(spec, BinarySpec)
     assert of.domain is not None
     whole = of.type == "int"
     if spec.split == "midpoint" or held is None:
-        return binary(of.domain, whole=whole, min_width=spec.min_width)
-    numbers = numbers_in(values)[held.at]
+        return build_halves(of.domain, whole=whole, min_width=spec.min_width)
+    numbers = parse_numbers(values)[held.at]
     known = ~np.isnan(numbers)
     owner = None if held.owner is None else held.owner[known]
-    people = People(numbers[known], held.n[known], owner)
-    return binary(
+    people = HeldNumbers(numbers[known], held.n[known], owner)
+    return build_halves(
         of.domain, whole=whole, min_width=spec.min_width, people=people, k=policy.privacy.k
     )
 
@@ -107,14 +113,14 @@ def _binary(policy: Policy, of: Attribute, values: Any, held: Held | None) -> Hi
 def _prefix(_: Policy, of: Attribute, values: Any, *__: Any) -> Hierarchy:
     spec = of.hierarchy
     assert isinstance(spec, PrefixSpec)
-    return prefix(values, spec.keep)
+    return build_prefixes(values, spec.keep)
 
 
 def _dates(_: Policy, of: Attribute, values: Any, *__: Any) -> Hierarchy:
     spec = of.hierarchy
     assert isinstance(spec, DateSpec)
-    domain = None if of.domain is None else days(of.domain)
-    return dates(spec.levels, values=values, domain=domain)
+    domain = None if of.domain is None else parse_day_domain(of.domain)
+    return build_periods(spec.levels, values=values, domain=domain)
 
 
 _BUILDERS: dict[Any, Callable[..., Hierarchy]] = {

@@ -19,21 +19,21 @@ from typing import Any, Literal
 import numpy as np
 
 from shoal.anonymize.hierarchies.hierarchy import Hierarchy, TextLeaves, grow_taxonomy
-from shoal.data.column_names import listed
+from shoal.data.column_names import join_names
 from shoal.documents import read_yaml
-from shoal.domain.written import text
+from shoal.domain.value_text import value_to_text
 from shoal.errors import BadInput, HierarchyInvalid, InvalidDomain
-from shoal.files import whole_file
+from shoal.files import atomic_file
 
 __all__ = [
     "MEND",
     "Format",
-    "describe",
-    "findings_in",
-    "from_nested",
-    "from_paths",
+    "describe_labels",
+    "find_label_problems",
+    "hierarchy_from_paths",
+    "hierarchy_from_tree",
+    "raise_findings",
     "read_hierarchy",
-    "refuse",
     "write_arx",
 ]
 
@@ -77,18 +77,20 @@ def read_hierarchy(path: str | Path, format: Format = "arx", opaque: bool = Fals
     ('F', 'M')
     """
     if format == "nested":
-        return from_nested(_yaml(path), str(path), opaque)
+        return hierarchy_from_tree(_yaml(path), str(path), opaque)
     if format == "arx":
         return _from_paths(_lines(path, ";"), str(path), opaque, quoted=False)
     return _from_paths(_climbed(_pairs(path), str(path)), str(path), opaque, quoted=False)
 
 
-def from_nested(content: Any, what: str = "The hierarchy", opaque: bool = False) -> Hierarchy:
+def hierarchy_from_tree(
+    content: Any, what: str = "The hierarchy", opaque: bool = False
+) -> Hierarchy:
     """A hierarchy from ``{root: {parent: [leaf, ...]}}``; branches may be of unequal depth.
 
     Examples
     --------
-    >>> system = from_nested({"any": {"school": ["primary", "secondary"], "evening": []}})
+    >>> system = hierarchy_from_tree({"any": {"school": ["primary", "secondary"], "evening": []}})
     >>> system.taxonomy.leaves, system.paths()[2]
     (('primary', 'secondary', 'evening'), ['evening', 'evening', 'any'])
     """
@@ -102,10 +104,12 @@ def from_nested(content: Any, what: str = "The hierarchy", opaque: bool = False)
             f"{what} holds truth values or nothing where labels belong.",
             "YAML reads yes, no, on and off as truth values: put them in quotes.",
         )
-    return from_paths(_padded([[text(s) for s in reversed(p)] for p in downward]), what, opaque)
+    return hierarchy_from_paths(
+        _padded([[value_to_text(s) for s in reversed(p)] for p in downward]), what, opaque
+    )
 
 
-def from_paths(
+def hierarchy_from_paths(
     rows: Sequence[Sequence[str]], what: str = "The hierarchy", opaque: bool = False
 ) -> Hierarchy:
     """A hierarchy from rows of labels, the leaf first and the root last."""
@@ -113,7 +117,7 @@ def from_paths(
 
 
 def _from_paths(rows: Sequence[Sequence[str]], what: str, opaque: bool, quoted: bool) -> Hierarchy:
-    refuse(what, findings_in(rows, opaque, quoted))
+    raise_findings(what, find_label_problems(rows, opaque, quoted))
     columns = [np.array(column, dtype=object) for column in zip(*rows, strict=True)]
     taxonomy, levels, _ = grow_taxonomy(columns)
     written = sum(len(set(column)) for column in columns)
@@ -125,7 +129,11 @@ def _from_paths(rows: Sequence[Sequence[str]], what: str, opaque: bool, quoted: 
 def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
     try:
         with Path(path).expanduser().open(encoding="utf-8-sig", newline="") as file:
-            return [[text(c) for c in row] for row in csv.reader(file, delimiter=delimiter) if row]
+            return [
+                [value_to_text(c) for c in row]
+                for row in csv.reader(file, delimiter=delimiter)
+                if row
+            ]
     except OSError as error:
         raise HierarchyInvalid(f"{path} cannot be read: {error.strerror}.", "Check it.") from None
     except (UnicodeError, csv.Error):
@@ -189,7 +197,7 @@ def _climbed(pairs: list[list[str]], what: str) -> list[list[str]]:
         )
     if cyclic:
         findings.append(HierarchyInvalid(f"labels below themselves: {cyclic}", MEND))
-    refuse(what, findings)
+    raise_findings(what, findings)
     return _padded([_way_up(leaf, parent_of) for leaf in leaves])
 
 
@@ -218,24 +226,24 @@ def write_arx(hierarchy: Hierarchy, path: str | Path, overwrite: bool = False) -
     Examples
     --------
     >>> import tempfile
-    >>> from shoal.anonymize.hierarchies import binary
+    >>> from shoal.anonymize.hierarchies import build_halves
     >>> file = Path(tempfile.mkdtemp()) / "age.csv"
-    >>> write_arx(binary((0, 3), whole=True, min_width=2), file).read_text().split()
+    >>> write_arx(build_halves((0, 3), whole=True, min_width=2), file).read_text().split()
     ['<2;*', '>=2;*']
     """
-    with whole_file(path, overwrite) as part, part.open("w", encoding="utf-8", newline="") as file:
+    with atomic_file(path, overwrite) as part, part.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, delimiter=";", lineterminator="\n").writerows(hierarchy.paths())
     return Path(path)
 
 
-def refuse(what: str, findings: Sequence[BadInput]) -> None:
+def raise_findings(what: str, findings: Sequence[BadInput]) -> None:
     """Raise all findings together, as the error of the first; nothing if there are none."""
     if findings:
         messages = "; ".join(finding.message for finding in findings)
         raise findings[0].changed(f"{what}: {messages}.")
 
 
-def findings_in(
+def find_label_problems(
     rows: Sequence[Sequence[str]], opaque: bool = False, quoted: bool = True
 ) -> list[BadInput]:
     """What is wrong with rows of labels, the leaf first and the root last.
@@ -245,9 +253,9 @@ def findings_in(
     Examples
     --------
     >>> rows = [["5", "0-4", "*"], ["6", "5-9", "*"], ["6", "5-9", "all"]]
-    >>> [type(finding).__name__ for finding in findings_in(rows)]
+    >>> [type(finding).__name__ for finding in find_label_problems(rows)]
     ['HierarchyInvalid']
-    >>> [finding.message for finding in findings_in(rows[:2], quoted=False)]
+    >>> [finding.message for finding in find_label_problems(rows[:2], quoted=False)]
     ['numbers outside their label: leaf 1']
     """
     lengths = Counter(len(row) for row in rows)
@@ -261,16 +269,16 @@ def findings_in(
     return findings if opaque else [*findings, *_uncovered(rows, quoted)]
 
 
-def describe(labels: Sequence[str], leaves: Sequence[int], quoted: bool) -> str:
+def describe_labels(labels: Sequence[str], leaves: Sequence[int], quoted: bool) -> str:
     """Labels, or the leaves, counted from 1, where they stand.
 
     Examples
     --------
-    >>> describe(["Bern"], [7], True), describe(["Bern", "Basel"], [7, 9], False)
+    >>> describe_labels(["Bern"], [7], True), describe_labels(["Bern", "Basel"], [7, 9], False)
     ("'Bern'", 'leaf 7, leaf 9')
     """
     if quoted:
-        return listed(list(dict.fromkeys(labels)))
+        return join_names(list(dict.fromkeys(labels)))
     leaves = list(dict.fromkeys(leaves))
     shown = ", ".join(f"leaf {leaf}" for leaf in leaves[:5])
     return shown if len(leaves) <= 5 else f"{shown} and {len(leaves) - 5} more"
@@ -280,7 +288,7 @@ def _leaves(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
     times = Counter(row[0] for row in rows)
     twice = [i for i, row in enumerate(rows, start=1) if times[row[0]] > 1]
     if twice:
-        which = describe([rows[i - 1][0] for i in twice], twice, quoted)
+        which = describe_labels([rows[i - 1][0] for i in twice], twice, quoted)
         yield HierarchyInvalid(
             f"leaves listed more than once: {which}", MEND, reason="duplicate leaf"
         )
@@ -300,7 +308,7 @@ def _ambiguous(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput
     twice = [label for label, leaf_sets in sets.items() if len(leaf_sets) > 1]
     if twice:
         where = [i for i, row in enumerate(rows, start=1) if not {*twice}.isdisjoint(row)]
-        which = describe(twice, where, quoted)
+        which = describe_labels(twice, where, quoted)
         yield HierarchyInvalid(
             f"labels that stand for more than one set of leaves: {which}",
             MEND,
@@ -316,7 +324,7 @@ def _uncovered(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput
             outside = (label for label in row[1:] if not _covers(label, number))
             wrong |= {f"{row[0]} -> {label}": i for label in outside}
     if wrong:
-        which = describe([*wrong], [*wrong.values()], quoted)
+        which = describe_labels([*wrong], [*wrong.values()], quoted)
         yield HierarchyInvalid(
             f"numbers outside their label: {which}",
             "Mend the hierarchy, or say `labels: opaque` if its labels are mere names.",

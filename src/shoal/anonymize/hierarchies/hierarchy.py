@@ -12,26 +12,26 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from shoal.anonymize.tree import Tree, counted_costs, level_costs, width_costs
+from shoal.anonymize.tree import Tree, leaf_count_costs, level_costs, width_costs
 from shoal.data.encode import floats_of
 from shoal.domain import Node, Taxonomy
-from shoal.domain.written import plain, plain_column
+from shoal.domain.value_text import normalise_column, normalise_text
 
 __all__ = [
     "NO_LEAF",
     "NULL",
     "Codes",
     "DateLeaves",
-    "Edges",
     "Hierarchy",
     "Labels",
+    "LeafIntervals",
     "NumberLeaves",
     "TextLeaves",
     "as_text",
-    "days_in",
     "grow_taxonomy",
     "mask_text",
-    "numbers_in",
+    "parse_days",
+    "parse_numbers",
 ]
 
 NULL = "<null>"
@@ -43,7 +43,7 @@ _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ].*)?")
 
 
 @dataclass(frozen=True, eq=False)
-class Edges:
+class LeafIntervals:
     """The interval of numbers behind each leaf, by code: ``[low, high)`` of the declared domain.
 
     ``whole``: the numbers are integers, so an interval holds ``high - low`` values.
@@ -78,7 +78,7 @@ class Hierarchy:
     taxonomy: Taxonomy
     levels: NDArray[np.int32]
     leaf_of: Callable[[Any], Codes]
-    edges: Edges | None = None
+    edges: LeafIntervals | None = None
     learnt: bool = False
     notes: tuple[str, ...] = ()
 
@@ -101,10 +101,10 @@ class Hierarchy:
             declared = np.ones(self.taxonomy.size)
             if self.null is not None:
                 declared[self.null] = 0
-            return counted_costs(self.taxonomy, declared)
+            return leaf_count_costs(self.taxonomy, declared)
         widths = np.zeros(self.taxonomy.size)
         widths[: len(self.edges.low)] = self.edges.high - self.edges.low
-        by_domain = counted_costs if self.edges.whole else width_costs
+        by_domain = leaf_count_costs if self.edges.whole else width_costs
         return by_domain(self.taxonomy, widths)
 
     def with_null(self) -> "Hierarchy":
@@ -232,7 +232,7 @@ class TextLeaves:
         codes = pc.index_in(cells, self._exact)
         if codes.null_count:
             codes = pc.coalesce(
-                codes, pc.index_in(plain_column(cells), self._equal, skip_nulls=True)
+                codes, pc.index_in(normalise_column(cells), self._equal, skip_nulls=True)
             )
         return _codes(codes)
 
@@ -243,7 +243,7 @@ class TextLeaves:
     @cached_property
     def _equal(self) -> pa.Array:
         """Leaves as they are compared, but null where several are equal, such as 1.1 and 1.10."""
-        written = [plain(leaf) for leaf in self.leaves]
+        written = [normalise_text(leaf) for leaf in self.leaves]
         counts: dict[str, int] = {}
         for leaf in written:
             counts[leaf] = counts.get(leaf, 0) + 1
@@ -265,7 +265,7 @@ class NumberLeaves:
 
     def __call__(self, column: Any) -> Codes:
         """The code of each cell."""
-        numbers = numbers_in(column)
+        numbers = parse_numbers(column)
         codes = np.searchsorted(self.breaks[1:-1], numbers, side="right").astype(np.int32)
         odd = np.isnan(numbers) | (self.whole & (numbers != np.floor(numbers)))
         codes[odd] = NO_LEAF
@@ -285,7 +285,7 @@ class DateLeaves:
 
     def __call__(self, column: Any) -> Codes:
         """The code of each cell."""
-        days = days_in(column)
+        days = parse_days(column)
         periods = np.array([-1 if day is None else self.period(day) for day in days], np.int64)
         if self.clip:
             inside = np.clip(periods, self.leaves[0], self.leaves[-1])
@@ -325,7 +325,7 @@ def mask_text(cells: Any, length: int) -> Any:
     )
 
 
-def numbers_in(column: Any) -> NDArray[np.float64]:
+def parse_numbers(column: Any) -> NDArray[np.float64]:
     """Each cell as a number, NaN if it is none."""
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
@@ -338,7 +338,7 @@ def numbers_in(column: Any) -> NDArray[np.float64]:
     return floats_of(as_text(column))
 
 
-def days_in(column: Any) -> list[date | None]:
+def parse_days(column: Any) -> list[date | None]:
     """Each cell as a day, written 2001-03-05 with or without a time; ``None`` if it is none."""
     return [_day(cell) for cell in as_text(column).to_pylist()]
 

@@ -16,26 +16,26 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.hierarchies.hierarchy import (
     DateLeaves,
-    Edges,
     Hierarchy,
     Labels,
+    LeafIntervals,
     NumberLeaves,
     TextLeaves,
     as_text,
-    days_in,
     grow_taxonomy,
     mask_text,
+    parse_days,
 )
 from shoal.errors import HierarchyInvalid, InvalidPolicy
 
 __all__ = [
     "PERIODS",
-    "People",
-    "binary",
-    "covering",
-    "dates",
-    "interval",
-    "prefix",
+    "HeldNumbers",
+    "build_halves",
+    "build_intervals",
+    "build_periods",
+    "build_prefixes",
+    "label_intervals",
 ]
 
 Breaks = NDArray[np.float64]
@@ -45,7 +45,7 @@ _DIGITS = 12
 _CELLS = 1_000  # of the lattice on which splits are learnt, at most; public, as the domain is
 
 
-class People(NamedTuple):
+class HeldNumbers(NamedTuple):
     """Who holds which numbers: what splits are learnt from.
 
     Parameters
@@ -63,7 +63,7 @@ class People(NamedTuple):
     owner: NDArray[np.int64] | None = None
 
 
-def interval(
+def build_intervals(
     domain: tuple[float, float],
     *,
     whole: bool,
@@ -86,7 +86,7 @@ def interval(
 
     Examples
     --------
-    >>> ages = interval((0, 39), whole=True, width=10)
+    >>> ages = build_intervals((0, 39), whole=True, width=10)
     >>> [node.label for node in ages.taxonomy.nodes]
     ['*', '<20', '<10', '[10, 20)', '>=20', '[20, 30)', '>=30']
     """
@@ -103,12 +103,12 @@ def interval(
     return _of_breaks(levels, whole)
 
 
-def binary(
+def build_halves(
     domain: tuple[float, float],
     *,
     whole: bool,
     min_width: float,
-    people: People | None = None,
+    people: HeldNumbers | None = None,
     k: int = 1,
 ) -> Hierarchy:
     """The domain halved again and again, at midpoints or where it halves the people.
@@ -116,7 +116,7 @@ def binary(
     Parameters
     ----------
     domain, whole
-        As for ``interval``.
+        As for ``build_intervals``.
     min_width
         No interval gets narrower.
     people, k
@@ -127,11 +127,11 @@ def binary(
 
     Examples
     --------
-    >>> ages = binary((0, 3), whole=True, min_width=1)
+    >>> ages = build_halves((0, 3), whole=True, min_width=1)
     >>> [node.label for node in ages.taxonomy.nodes]
     ['*', '<2', '<=0', '1', '>=2', '2', '>=3']
-    >>> pay = People(np.array([21_347.0, 31_202, 48_911, 977_123]), np.ones(4, dtype=np.int64))
-    >>> tree = binary((0, 999_999), whole=True, min_width=1, people=pay, k=2)
+    >>> pay = HeldNumbers(np.array([21_347.0, 31_202, 48_911, 977_123]), np.ones(4, dtype=np.int64))
+    >>> tree = build_halves((0, 999_999), whole=True, min_width=1, people=pay, k=2)
     >>> [node.label for node in tree.taxonomy.nodes]
     ['*', '<40000', '>=40000']
     """
@@ -143,12 +143,12 @@ def binary(
     return _of_breaks(_learnt(lattice, people, k), whole, learnt=True)
 
 
-def covering(breaks: Iterable[float], whole: bool) -> list[str]:
+def label_intervals(breaks: Iterable[float], whole: bool) -> list[str]:
     """The labels of the intervals between some breaks, the ends of the domain among them.
 
     Examples
     --------
-    >>> covering([0, 100, 20, 30], whole=True), covering([0, 100], whole=True)
+    >>> label_intervals([0, 100, 20, 30], whole=True), label_intervals([0, 100], whole=True)
     (['<20', '[20, 30)', '>=30'], ['*'])
     """
     ends = np.unique([float(at) for at in breaks])
@@ -196,7 +196,7 @@ def _lattice(low: float, high: float, min_width: float) -> Breaks:
     return np.append(np.round(low + step * np.arange(cells), _DIGITS), high)  # [P1]
 
 
-def _learnt(lattice: Breaks, people: People, k: int) -> list[Breaks]:
+def _learnt(lattice: Breaks, people: HeldNumbers, k: int) -> list[Breaks]:
     """The breaks of each level, finest first: every interval split in two while k allows it."""
     held = _by_cell(lattice, people)
     levels, parts = [np.array([0, len(lattice) - 1])], [(0, len(lattice) - 1)]
@@ -217,7 +217,7 @@ class _Cells(NamedTuple):
     owner: Ints | None
 
 
-def _by_cell(lattice: Breaks, people: People) -> _Cells:
+def _by_cell(lattice: Breaks, people: HeldNumbers) -> _Cells:
     cell = np.searchsorted(lattice[1:-1], people.values, side="right").astype(np.int64)
     if people.owner is None:
         n = np.bincount(cell, people.n, minlength=len(lattice) - 1).astype(np.int64)
@@ -274,7 +274,7 @@ def _of_breaks(levels: Sequence[Breaks], whole: bool, learnt: bool = False) -> H
     columns.append(np.full(len(low), "*", dtype=object))
     taxonomy, places, _ = grow_taxonomy(columns)
     leaves = NumberLeaves(levels[0], whole)
-    return Hierarchy(taxonomy, places, leaves, Edges(low, high, whole), learnt)
+    return Hierarchy(taxonomy, places, leaves, LeafIntervals(low, high, whole), learnt)
 
 
 def _labels(breaks: Breaks, whole: bool) -> list[str]:
@@ -339,7 +339,7 @@ PERIODS = {
 }
 
 
-def dates(
+def build_periods(
     levels: Sequence[str], *, values: Any = None, domain: tuple[date, date] | None = None
 ) -> Hierarchy:
     """Days grouped by ever longer periods.
@@ -355,7 +355,7 @@ def dates(
     Examples
     --------
     >>> days = (date(2001, 2, 3), date(2001, 4, 5))
-    >>> for path in dates(["month", "quarter", "year"], domain=days).paths():
+    >>> for path in build_periods(["month", "quarter", "year"], domain=days).paths():
     ...     print(path)
     ['<=2001-02', '<=2001-Q1', '*', '*']
     ['2001-03', '<=2001-Q1', '*', '*']
@@ -365,7 +365,7 @@ def dates(
     if domain is not None:
         leaves = list(range(finest.number(domain[0]), finest.number(domain[1]) + 1))
     else:
-        leaves = sorted({finest.number(day) for day in days_in(values) if day is not None})
+        leaves = sorted({finest.number(day) for day in parse_days(values) if day is not None})
     days = [finest.first(leaf) for leaf in leaves]
     columns = [_day_labels(days, PERIODS[level], domain is not None) for level in levels]
     columns.append(np.full(len(leaves), "*", dtype=object))
@@ -385,7 +385,7 @@ def _day_labels(days: Sequence[date], period: Period, reaches_beyond: bool) -> L
     return ends
 
 
-def prefix(values: Any, keep: Sequence[int]) -> Hierarchy:
+def build_prefixes(values: Any, keep: Sequence[int]) -> Hierarchy:
     """Values by their first characters, fewer at each level; its leaves are learnt.
 
     Parameters
@@ -398,7 +398,7 @@ def prefix(values: Any, keep: Sequence[int]) -> Hierarchy:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> codes = prefix(pa.array(["70173", "70174", "01219"]), [5, 3, 1])
+    >>> codes = build_prefixes(pa.array(["70173", "70174", "01219"]), [5, 3, 1])
     >>> codes.paths()[0], codes.paths()[2]  # 701* and 7* are one set here: one node
     (['01219', '01219', '01219', '*'], ['70174', '7*', '7*', '*'])
     """

@@ -23,14 +23,14 @@ from shoal.anonymize.tree import Places, Tree
 
 __all__ = [
     "LADDERS",
-    "Cells",
     "CutOfMaps",
-    "Free",
-    "Ladder",
-    "cheapest_cells",
-    "mass_maps",
-    "number_of_paths",
-    "step_maps",
+    "FreeUnits",
+    "FullCells",
+    "GeneralizationMaps",
+    "choose_number_of_paths",
+    "group_by_cheapest_cell",
+    "maps_by_level",
+    "maps_by_rarity",
 ]
 
 CutOfMaps = tuple[int, ...]
@@ -51,7 +51,7 @@ _PATHS, _WORK = 600, 3e9  # paths at most; units times QIDs times cuts looked at
 _BISECT = 1e6  # units times QIDs from which most cuts of a path are not worth a look
 
 
-def step_maps(units: Units, q: int) -> list[Places]:
+def maps_by_level(units: Units, q: int) -> list[Places]:
     """Every leaf climbs towards its top at the same time, a step a map."""
     tree, top = units.problem.trees[q], units.tops[q]
     maps = [tree.leaf]
@@ -60,7 +60,7 @@ def step_maps(units: Units, q: int) -> list[Places]:
     return maps
 
 
-def mass_maps(units: Units, q: int) -> list[Places]:
+def maps_by_rarity(units: Units, q: int) -> list[Places]:
     """Nodes swallow their leaves in the order of share of rows times cost: rare values first.
 
     Of all the maps on the way, eight are kept whose mean costs grow in about equal ratios.
@@ -92,11 +92,14 @@ def _rungs(means: NDArray[np.float64]) -> set[int]:
     return ends | set(np.searchsorted(rising, goals[:-1] * _HAIR).tolist())
 
 
-LADDERS: dict[str, Callable[[Units, int], list[Places]]] = {"steps": step_maps, "mass": mass_maps}
+LADDERS: dict[str, Callable[[Units, int], list[Places]]] = {
+    "steps": maps_by_level,
+    "mass": maps_by_rarity,
+}
 
 
 @dataclass(frozen=True, eq=False)
-class Ladder:
+class GeneralizationMaps:
     """The maps of all QIDs, what each costs a leaf, and what it costs a row in the mean."""
 
     maps: list[list[Places]]
@@ -104,7 +107,7 @@ class Ladder:
     means: list[NDArray[np.float64]]
 
     @classmethod
-    def of(cls, units: Units, kind: str) -> "Ladder":
+    def of(cls, units: Units, kind: str) -> "GeneralizationMaps":
         """The ladder of a kind, one of ``LADDERS``."""
         maps = [LADDERS[kind](units, q) for q in range(units.problem.d)]
         penalties = [[units.penalties[q][m] for m in below] for q, below in enumerate(maps)]
@@ -133,7 +136,7 @@ class Ladder:
         return [self.path(tilt) for tilt in tilts]
 
 
-class Cells(NamedTuple):
+class FullCells(NamedTuple):
     """Full cells: ``units`` one cell after another, the cell ``of`` each, each cell's penalty."""
 
     units: Ints
@@ -141,7 +144,7 @@ class Cells(NamedTuple):
     penalty: Floats
 
 
-class Free:
+class FreeUnits:
     """Units that are still free, hashed by the nodes of a cut to find those that meet.
 
     A hash is a sum of random 64-bit numbers, one a node. Two combinations of nodes with the same
@@ -155,7 +158,7 @@ class Free:
         The compute stream: the random numbers of the nodes.
     """
 
-    def __init__(self, units: Units, ladder: Ladder, rng: np.random.Generator) -> None:
+    def __init__(self, units: Units, ladder: GeneralizationMaps, rng: np.random.Generator) -> None:
         self._units, self._ladder = units, ladder
         self._k = units.problem.k
         sizes = [tree.size for tree in units.problem.trees]
@@ -179,7 +182,7 @@ class Free:
         if len(left) < _SHRINK * len(self._here):
             self._gather(self._here[left])
 
-    def cells(self, cut: CutOfMaps) -> Cells | None:
+    def cells(self, cut: CutOfMaps) -> FullCells | None:
         """The cells of free units that are full under a cut; None if there is none."""
         hashes = self._hashes(cut)
         places = self._crowded(hashes)
@@ -197,7 +200,7 @@ class Free:
         enough = np.bincount(buckets, self._people) >= self._k
         return np.flatnonzero(enough[buckets] & (self._people > 0))
 
-    def _full(self, cut: CutOfMaps, places: Ints, of: Ints) -> Cells | None:
+    def _full(self, cut: CutOfMaps, places: Ints, of: Ints) -> FullCells | None:
         """Keep the cells that are full, people counted anew, and number them from 0."""
         crowded = np.bincount(of, self._people[places]) >= self._k
         places, of = _select(places, of, crowded)
@@ -209,7 +212,7 @@ class Free:
         if not len(places):
             return None
         firsts = places[np.searchsorted(of, np.arange(of[-1] + 1))]
-        return Cells(self._here[places], of, self._penalty(cut, firsts))
+        return FullCells(self._here[places], of, self._penalty(cut, firsts))
 
     def _penalty(self, cut: CutOfMaps, places: Ints) -> Floats:
         pays = zip(self._ladder.penalties, cut, self._codes, strict=True)
@@ -236,7 +239,7 @@ def _select(places: Ints, of: Ints, cells: NDArray[np.bool_]) -> tuple[Ints, Int
     return places[inside], (np.cumsum(cells) - 1)[of[inside]]
 
 
-def number_of_paths(units: Units, ladder: Ladder, share: float = 1.0) -> int:
+def choose_number_of_paths(units: Units, ladder: GeneralizationMaps, share: float = 1.0) -> int:
     """How many paths a search may afford: fewer the larger the table and the ladder are.
 
     Nor are there more than cuts in all, of which a few columns have few.
@@ -246,9 +249,9 @@ def number_of_paths(units: Units, ladder: Ladder, share: float = 1.0) -> int:
     return max(5, int(share * min(_PATHS, affordable, math.prod(rungs))))
 
 
-def cheapest_cells(
+def group_by_cheapest_cell(
     units: Units,
-    ladder: Ladder,
+    ladder: GeneralizationMaps,
     rng: np.random.Generator,
     *,
     paths: int,
@@ -286,11 +289,11 @@ class _Search:
     def __init__(
         self,
         units: Units,
-        ladder: Ladder,
+        ladder: GeneralizationMaps,
         rng: np.random.Generator,
         progress: Callable[[float], None] | None,
     ) -> None:
-        self.free = Free(units, ladder, rng)
+        self.free = FreeUnits(units, ladder, rng)
         self.classes = np.full(units.size, -1, dtype=np.int64)
         self._ladder, self._k = ladder, units.problem.k
         self._all, self._progress = max(self.free.people, 1.0), progress
@@ -314,7 +317,7 @@ class _Search:
                 heapq.heappush(heap, (float(cells.penalty[~cheap].min()), cut))
             self._publish(cells, cheap)
 
-    def _publish(self, cells: Cells, chosen: NDArray[np.bool_]) -> None:
+    def _publish(self, cells: FullCells, chosen: NDArray[np.bool_]) -> None:
         if not chosen.any():
             return
         taken = chosen[cells.of]
@@ -326,7 +329,7 @@ class _Search:
             self._progress(1 - self.free.people / self._all)
 
 
-def _cuts(units: Units, free: Free, paths: list[list[CutOfMaps]]) -> list[CutOfMaps]:
+def _cuts(units: Units, free: FreeUnits, paths: list[list[CutOfMaps]]) -> list[CutOfMaps]:
     """The distinct cuts of the paths, the most general one among them whatever their number."""
     if units.codes.size > _BISECT:
         paths = [path[_first_full(free, path) :] for path in paths]
@@ -335,7 +338,7 @@ def _cuts(units: Units, free: Free, paths: list[list[CutOfMaps]]) -> list[CutOfM
     return list(dict.fromkeys([*tops, *list(cuts)[:_CUTS]]))
 
 
-def _first_full(free: Free, path: list[CutOfMaps]) -> int:
+def _first_full(free: FreeUnits, path: list[CutOfMaps]) -> int:
     """Where on a path cells begin to be full: coarser cuts only have larger cells."""
     low, high = 0, len(path)
     while low < high:

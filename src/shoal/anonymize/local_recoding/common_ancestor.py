@@ -7,14 +7,14 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.tree import Tree
 
-__all__ = ["Meeting"]
+__all__ = ["AncestorPenalties"]
 
 Floats = NDArray[np.float32]
 
 _WHOLE = 2**22  # pairs up to which the penalties of all of them are kept
 
 
-class Meeting:
+class AncestorPenalties:
     """Penalties of the lowest node above a leaf and a node of one taxonomy.
 
     Parameters
@@ -26,7 +26,7 @@ class Meeting:
     --------
     >>> from shoal.domain import Taxonomy
     >>> tree = Tree(Taxonomy.nested("*", {"school": ["primary", "secondary"], "x": ["evening"]}))
-    >>> Meeting(tree, np.array([1, 0.5, 0, 0, 0])).of(np.array([0, 2])).tolist()
+    >>> AncestorPenalties(tree, np.array([1, 0.5, 0, 0, 0])).of(np.array([0, 2])).tolist()
     [[1.0, 0.5, 0.0, 0.5, 1.0], [1.0, 1.0, 1.0, 1.0, 0.0]]
     """
 

@@ -5,7 +5,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import classes_of
+from shoal.anonymize.classes import number_classes
 from shoal.anonymize.local_recoding.units import Units
 
 __all__ = ["Grouping"]
@@ -38,7 +38,7 @@ class Grouping:
         if len(inside):
             ids, dense = np.unique(classes[inside], return_inverse=True)
             labels = units.tightest(inside, dense, len(ids))
-            merged = classes_of(labels)
+            merged = number_classes(labels)
             self.classes[inside] = merged.ids[dense]
             self.labels = labels[np.unique(merged.ids, return_index=True)[1]]
         self.rows = np.bincount(self.classes[inside], units.rows[inside], minlength=self.size)

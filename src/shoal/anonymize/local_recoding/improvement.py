@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.local_recoding.grouping import Grouping
 
-__all__ = ["improve"]
+__all__ = ["improve_grouping"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -43,7 +43,7 @@ class _Act(NamedTuple):
     units: Ints
 
 
-def improve(grouping: Grouping) -> Grouping:
+def improve_grouping(grouping: Grouping) -> Grouping:
     """Repeat passes over the costliest units as long as they pay.
 
     In a pass each class changes once at most, so that what was worked out before it stays true.

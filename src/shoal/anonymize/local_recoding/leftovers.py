@@ -3,12 +3,12 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import classes_of
+from shoal.anonymize.classes import number_classes
 from shoal.anonymize.local_recoding.grouping import Grouping
 from shoal.anonymize.local_recoding.units import Units
 from shoal.errors import StartFails
 
-__all__ = ["most_general", "place_leftovers"]
+__all__ = ["most_general_classes", "place_leftovers"]
 
 Ints = NDArray[np.int64]
 
@@ -36,7 +36,7 @@ def place_leftovers(units: Units, classes: Ints) -> Grouping:
     """
     grouping = _finished(units, classes)
     if not _is_enough(grouping):
-        grouping = _finished(units, most_general(units))
+        grouping = _finished(units, most_general_classes(units))
     if not _is_enough(grouping):
         raise _fits_nowhere(units, grouping.left)
     return grouping
@@ -60,11 +60,11 @@ def _fits_nowhere(units: Units, left: Ints) -> StartFails:
     )
 
 
-def most_general(units: Units) -> Ints:
+def most_general_classes(units: Units) -> Ints:
     """Full classes of the most general labels allowed: the whole table, mostly."""
     units.publish_only(np.arange(units.size))
     labels = np.stack([top[codes] for top, codes in zip(units.tops, units.codes.T, strict=True)])
-    classes = classes_of(labels.T)
+    classes = number_classes(labels.T)
     full = units.full(np.arange(units.size), classes.ids, classes.size)
     return np.where(full[classes.ids], classes.ids, -1)
 

@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.local_recoding.leftovers import most_general
-from shoal.anonymize.local_recoding.units import Units, sums
+from shoal.anonymize.local_recoding.leftovers import most_general_classes
+from shoal.anonymize.local_recoding.units import Units, sum_by_group
 
-__all__ = ["peel"]
+__all__ = ["split_classes"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -37,7 +37,7 @@ class _Children(NamedTuple):
     saved: Floats
 
 
-def peel(units: Units) -> Ints:
+def split_classes(units: Units) -> Ints:
     """Split classes one by one, each on the QID that avoids most loss per bit it is narrowed by.
 
     Children with fewer than k people stay at their parent's label; if they are fewer than k even
@@ -49,7 +49,7 @@ def peel(units: Units) -> Ints:
     int64 (units,)
         The class of each unit, -1 for those left over.
     """
-    peeling = _Peeling(units, most_general(units))
+    peeling = _Peeling(units, most_general_classes(units))
     while len(peeling.units):
         peeling.round()
     return peeling.classes
@@ -104,8 +104,8 @@ class _Peeling:
 
     def _children(self, q: int, of: Ints, place: NDArray[np.int32], at: Ints) -> _Children:
         pay, size = self._all.penalties[q], len(of)
-        people = sums(at, self._all.people[self.units], size)
-        rows = sums(at, self._all.rows[self.units], size)
+        people = sum_by_group(at, self._all.people[self.units], size)
+        rows = sum_by_group(at, self._all.rows[self.units], size)
         return _Children(of, place, people, rows, rows * (pay[self._nodes[q, of]] - pay[place]))
 
     def _if_sound(self, worth: Floats, part: NDArray[np.int32]) -> Floats:
@@ -121,7 +121,7 @@ class _Peeling:
 def _going(children: _Children, size: int, k: int) -> NDArray[np.bool_]:
     """Which children leave their parent's label."""
     large = children.people >= k
-    rest = sums(children.of, np.where(large, 0.0, children.people), size)
+    rest = sum_by_group(children.of, np.where(large, 0.0, children.people), size)
     order = np.lexsort((children.place, children.saved, ~large, children.of))
     first = np.ones(len(order), dtype=bool)
     first[1:] = children.of[order][1:] != children.of[order][:-1]
@@ -133,10 +133,10 @@ def _going(children: _Children, size: int, k: int) -> NDArray[np.bool_]:
 
 def _worth(children: _Children, goes: NDArray[np.bool_], size: int) -> Floats:
     """Loss avoided over bits spent."""
-    saved = sums(children.of, np.where(goes, children.saved, 0.0), size)
-    all_rows = sums(children.of, children.rows, size)
-    stay = sums(children.of, np.where(goes, 0.0, children.rows), size)
-    after = sums(children.of, np.where(goes, _bits(children.rows), 0.0), size)
+    saved = sum_by_group(children.of, np.where(goes, children.saved, 0.0), size)
+    all_rows = sum_by_group(children.of, children.rows, size)
+    stay = sum_by_group(children.of, np.where(goes, 0.0, children.rows), size)
+    after = sum_by_group(children.of, np.where(goes, _bits(children.rows), 0.0), size)
     spent = _bits(all_rows) - after - _bits(stay)
     worth: Floats = (saved / np.maximum(spent, 1e-9)).round(9)
     return worth

@@ -1,8 +1,9 @@
 """Local recoding: every class has labels of its own, so far less is lost than with one cut.
 
 A search groups the rows (``cheapest_cell``, ``roll_up``, ``peel``), left-over rows are given a
-class or suppressed (``finish``), classes exchange rows as long as that pays (``improve``). Labels
-are then the lowest nodes that cover a class; see ``recoding.proof.md`` for why k, l and t hold.
+class or suppressed (``leftovers``), classes exchange rows as long as that pays (``improvement``).
+Labels are then the lowest nodes that cover a class; see ``recoding.proof.md`` for why k, l and t
+hold.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,18 +11,18 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from shoal.anonymize.classes import classes_of, metrics_of
-from shoal.anonymize.diversity import Counting, Rules
+from shoal.anonymize.classes import measure_release, number_classes
+from shoal.anonymize.diversity import ClassRules, LineCounter
 from shoal.anonymize.local_recoding.cheapest_cell import (
     LADDERS,
-    Ladder,
-    cheapest_cells,
-    number_of_paths,
+    GeneralizationMaps,
+    choose_number_of_paths,
+    group_by_cheapest_cell,
 )
 from shoal.anonymize.local_recoding.grouping import Grouping
-from shoal.anonymize.local_recoding.improvement import improve
+from shoal.anonymize.local_recoding.improvement import improve_grouping
 from shoal.anonymize.local_recoding.leftovers import place_leftovers
-from shoal.anonymize.local_recoding.peel import peel
+from shoal.anonymize.local_recoding.peel import split_classes
 from shoal.anonymize.local_recoding.roll_up import roll_up
 from shoal.anonymize.local_recoding.units import Units
 from shoal.anonymize.problem import Outcome, Problem
@@ -73,10 +74,10 @@ def recode(
 
     Examples
     --------
-    >>> from shoal.anonymize.tree import counted_costs
+    >>> from shoal.anonymize.tree import leaf_count_costs
     >>> from shoal.domain import Taxonomy
     >>> age = Taxonomy.nested("*", {"20-29": ["21", "22"], "30-39": ["31", "32"]})
-    >>> problem = Problem(("age",), (age,), (counted_costs(age, np.ones(4)),),
+    >>> problem = Problem(("age",), (age,), (leaf_count_costs(age, np.ones(4)),),
     ...     codes=np.array([[0], [1], [2], [3]], dtype=np.int32), n=np.array([3, 1, 1, 1]), k=2)
     >>> outcome = recode(problem, np.random.default_rng(1))
     >>> [age.nodes[place].label for place in outcome.labels[:, 0]]
@@ -92,7 +93,7 @@ def recode(
     candidates = list(_searches(units, rng, how, progress or _silent))
     best = min(candidates, key=lambda candidates: candidates.grouping.loss)
     units.publish_only(np.flatnonzero(best.grouping.classes >= 0))
-    outcome = _outcome(improve(best.grouping), best.method, len(candidates))
+    outcome = _outcome(improve_grouping(best.grouping), best.method, len(candidates))
     _refuse_broken(problem, outcome)
     return outcome
 
@@ -103,7 +104,7 @@ def _searches(
     peeled = None
     if how in ("auto", "peel"):
         progress("peel", 0.0)
-        peeled = _Candidate("peel", place_leftovers(units, peel(units)))
+        peeled = _Candidate("peel", place_leftovers(units, split_classes(units)))
         yield peeled
     if how == "roll-up" or (how == "auto" and _steps(units) <= _ROLL):
         progress("roll-up", 0.0)
@@ -121,12 +122,12 @@ def _cheapest(
     units: Units, rng: np.random.Generator, rival: _Candidate | None, progress: Progress
 ) -> Iterator[_Candidate]:
     """A short search on each ladder, then the better ladder in full if it may beat the rival."""
-    ladders = {kind: Ladder.of(units, kind) for kind in LADDERS}
+    ladders = {kind: GeneralizationMaps.of(units, kind) for kind in LADDERS}
 
     def search(kind: str, share: float) -> _Candidate:
         name, ladder = f"cheapest-cell, {kind}", ladders[kind]
-        paths = number_of_paths(units, ladder, share)
-        classes = cheapest_cells(
+        paths = choose_number_of_paths(units, ladder, share)
+        classes = group_by_cheapest_cell(
             units, ladder, rng, paths=paths, progress=lambda done: progress(name, done)
         )
         return _Candidate(name, place_leftovers(units, classes))
@@ -147,7 +148,7 @@ def _outcome(grouping: Grouping, method: str, compared: int) -> Outcome:
     suppressed = classes < 0  # [P2]
     labels = np.zeros((len(classes), units.problem.d), dtype=np.int32)
     labels[~suppressed] = grouping.labels[classes[~suppressed]]  # [P3]
-    metrics = metrics_of(units.problem, labels, suppressed)
+    metrics = measure_release(units.problem, labels, suppressed)
     return Outcome(labels, suppressed, metrics, None, f"local: {method}", compared, (_NOTE,))
 
 
@@ -171,10 +172,10 @@ def _refuse_too_few(units: Units) -> None:
 
 def _refuse_broken(problem: Problem, outcome: Outcome) -> None:
     """Count the classes anew from their labels: no slip of a search may reach the table."""
-    classes = classes_of(outcome.labels, outcome.suppressed)
+    classes = number_classes(outcome.labels, outcome.suppressed)
     live = np.flatnonzero(~outcome.suppressed)
-    counting = Counting(problem)
-    rules, groups = Rules(counting), classes.ids[live]
+    counting = LineCounter(problem)
+    rules, groups = ClassRules(counting), classes.ids[live]
     people = counting.people(live, groups, classes.size)
     hold = rules.hold(live, groups, classes.size, rules.references(live))  # [P4]
     broken = int((~hold | (people < problem.k)).sum())

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.local_recoding.units import Units, sums
+from shoal.anonymize.local_recoding.units import Units, sum_by_group
 from shoal.anonymize.tree import Tree
 
 __all__ = ["roll_up"]
@@ -71,8 +71,8 @@ class _Climb:
         self._hash, first, merged = np.unique(total, return_index=True, return_inverse=True)
         self._nodes, self._cell = nodes[:, first], merged[self._cell]
         size = len(self._hash)
-        self._people = sums(self._cell, self._units.people[self.free], size)
-        self._rows = sums(self._cell, self._units.rows[self.free], size)
+        self._people = sum_by_group(self._cell, self._units.people[self.free], size)
+        self._rows = sum_by_group(self._cell, self._units.rows[self.free], size)
 
     def publish(self) -> None:
         """Full cells become classes."""
@@ -115,9 +115,9 @@ class _Climb:
         """For each place how much fuller, in sum, the cells below it become."""
         _, first, merged = np.unique(hashes, return_index=True, return_inverse=True)
         size = int(at.max()) + 1
-        after = self._fill(sums(merged, self._people[cells], len(first)))
+        after = self._fill(sum_by_group(merged, self._people[cells], len(first)))
         before = self._fill(self._people[cells])
-        return sums(at[first], after, size) - sums(at, before, size)
+        return sum_by_group(at[first], after, size) - sum_by_group(at, before, size)
 
     def _fill(self, people: Floats) -> Floats:
         return np.asarray(np.minimum(people / self._k, 1.0) ** _FILL)

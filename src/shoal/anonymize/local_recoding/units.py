@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import classes_of
-from shoal.anonymize.diversity import Counting, Rules
-from shoal.anonymize.local_recoding.common_ancestor import Meeting
+from shoal.anonymize.classes import number_classes
+from shoal.anonymize.diversity import ClassRules, LineCounter
+from shoal.anonymize.local_recoding.common_ancestor import AncestorPenalties
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.tree import Places, Tree
 
-__all__ = ["Units", "least_common", "sums"]
+__all__ = ["Units", "lowest_common_node", "sum_by_group"]
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -36,12 +36,12 @@ class Units:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.of_line, self.size = classes_of(problem.codes)
+        self.of_line, self.size = number_classes(problem.codes)
         self._order = np.argsort(self.of_line, kind="stable")
         self._first = np.searchsorted(self.of_line[self._order], np.arange(self.size + 1))
         self.codes: NDArray[np.int32] = problem.codes[self._order[self._first[:-1]]]
-        self._counting = Counting(problem)
-        self._rules = Rules(self._counting)
+        self._counting = LineCounter(problem)
+        self._rules = ClassRules(self._counting)
         lines = np.arange(len(problem.n))
         self.rows = self._counting.rows(lines, self.of_line, self.size)
         self.people = self._counting.people(lines, self.of_line, self.size)
@@ -84,9 +84,11 @@ class Units:
         ]
 
     @cached_property
-    def meetings(self) -> list[Meeting]:
+    def meetings(self) -> list[AncestorPenalties]:
         """For each QID what leaves and nodes pay under the lowest node above both."""
-        return [Meeting(t, p) for t, p in zip(self.problem.trees, self.penalties, strict=True)]
+        return [
+            AncestorPenalties(t, p) for t, p in zip(self.problem.trees, self.penalties, strict=True)
+        ]
 
     def penalty(self, labels: NDArray[np.integer]) -> NDArray[np.float64]:
         """The weighted cost of labels (..., d), summed over the QIDs."""
@@ -135,18 +137,18 @@ class Units:
     def covering(self, first: NDArray[np.int32], last: NDArray[np.int32]) -> NDArray[np.int32]:
         """int32 (..., d): the lowest nodes above the codes from ``first`` to ``last``."""
         trees = enumerate(self.problem.trees)
-        nodes = [least_common(tree, first[..., q], last[..., q]) for q, tree in trees]
+        nodes = [lowest_common_node(tree, first[..., q], last[..., q]) for q, tree in trees]
         return np.stack(nodes, axis=-1)
 
 
-def least_common(tree: Tree, first: NDArray[np.integer], last: NDArray[np.integer]) -> Places:
+def lowest_common_node(tree: Tree, first: NDArray[np.integer], last: NDArray[np.integer]) -> Places:
     """The lowest node above two leaves, ``first <= last``, for many pairs at once.
 
     Examples
     --------
     >>> from shoal.domain import Taxonomy
     >>> tree = Tree(Taxonomy.nested("*", {"school": ["primary", "secondary"], "x": ["evening"]}))
-    >>> least_common(tree, np.array([0, 0, 1]), np.array([0, 1, 2])).tolist()
+    >>> lowest_common_node(tree, np.array([0, 0, 1]), np.array([0, 1, 2])).tolist()
     [2, 1, 0]
     """
     nodes: Places = tree.leaf[first]
@@ -157,6 +159,6 @@ def least_common(tree: Tree, first: NDArray[np.integer], last: NDArray[np.intege
     return nodes
 
 
-def sums(groups: Ints, of: NDArray[Any], size: int) -> NDArray[np.float64]:
+def sum_by_group(groups: Ints, of: NDArray[Any], size: int) -> NDArray[np.float64]:
     """float64 (size,): the sum in each group; whole numbers are exact up to 2**53."""
     return np.bincount(groups, of, minlength=size).astype(np.float64)

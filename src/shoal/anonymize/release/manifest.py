@@ -17,24 +17,24 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.codec import Codec
 from shoal.anonymize.hierarchies import NULL, Hierarchy
-from shoal.anonymize.hierarchies.rules import covering
+from shoal.anonymize.hierarchies.rules import label_intervals
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import KEPT_CUT, Cut, Outcome
-from shoal.anonymize.risk.recount import Achieved
+from shoal.anonymize.risk.recount import AchievedPrivacy
 from shoal.anonymize.search.greedy import resolve_score
 from shoal.anonymize.tree import Tree
-from shoal.documents import json_of
+from shoal.documents import parse_json
 from shoal.errors import InvalidPolicy
 
 __all__ = [
     "FORMAT",
     "AnyManifest",
     "cut_of",
+    "find_label_places",
     "manifest_of",
-    "no_kept_cut",
+    "missing_cut_error",
     "policy_hash",
     "public_cut",
-    "published_places",
     "read_manifest",
     "write_mapping",
 ]
@@ -47,7 +47,7 @@ def manifest_of(
     policy: Policy,
     codec: Codec,
     outcome: Outcome,
-    achieved: Achieved,
+    achieved: AchievedPrivacy,
     occurring: dict[str, set[int]],
     *,
     starred: int,
@@ -119,7 +119,7 @@ def policy_hash(policy: Policy) -> str:
 def read_manifest(path: str | Path) -> dict[str, Any]:
     """A manifest from its file."""
     try:
-        content = json_of(Path(path).expanduser().read_text(encoding="utf-8"))
+        content = parse_json(Path(path).expanduser().read_text(encoding="utf-8"))
     except OSError as error:
         raise InvalidPolicy(f"{path} cannot be read: {error.strerror}.", "Check it.") from None
     except ValueError:
@@ -136,11 +136,11 @@ def cut_of(labels: Any, codec: Codec) -> Cut:
     one must have all. Nulls have a leaf of their own unless the root is on the cut.
     """
     if not _is_cut(labels) or list(labels) != list(codec.hierarchies):
-        raise no_kept_cut()
+        raise missing_cut_error()
     return Cut(tuple(_places(name, labels[name], tree) for name, tree in codec.hierarchies.items()))
 
 
-def no_kept_cut() -> InvalidPolicy:
+def missing_cut_error() -> InvalidPolicy:
     """The error that says that a manifest has no cut to apply."""
     return InvalidPolicy(
         "There is no kept cut for these quasi-identifiers.",
@@ -219,7 +219,7 @@ def write_mapping(policy: Policy, codec: Codec, occurring: dict[str, set[int]], 
                 writer.writerows((name, leaf, at) for leaf, at in _pairs(policy, tree, cut[name]))
 
 
-def published_places(policy: Policy, labels: NDArray[np.int32]) -> dict[str, set[int]]:
+def find_label_places(policy: Policy, labels: NDArray[np.int32]) -> dict[str, set[int]]:
     """For each quasi-identifier the places among these labels."""
     return {n: set(np.unique(labels[:, q]).tolist()) for q, n in enumerate(policy.names("quasi"))}
 
@@ -256,7 +256,7 @@ def _column_cut(hierarchy: Hierarchy, occurring: set[int], max_level: int | None
     if hierarchy.edges is None:
         return [label[place] for place in known]
     low, high = hierarchy.bounds()
-    return covering([*low[[0, *known]], *high[[0, *known]]], hierarchy.edges.whole)
+    return label_intervals([*low[[0, *known]], *high[[0, *known]]], hierarchy.edges.whole)
 
 
 def _covered(hierarchy: Hierarchy, published: set[str], max_level: int | None) -> Iterator[str]:

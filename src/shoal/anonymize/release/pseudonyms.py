@@ -32,7 +32,7 @@ def pseudonyms(name: str, values: Any, key: bytes) -> pa.Array:
     name
         The column.
     values
-        Its values as text, e.g. from ``shoal.data.encode.owners``.
+        Its values as text, e.g. from ``shoal.data.encode.encode_owners``.
     key
         At least 32 random bytes.
 

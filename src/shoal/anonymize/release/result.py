@@ -10,18 +10,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.frequency_table import FrequencyTable
 from shoal.anonymize.policy import FileSpec, Policy
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.release.writer import Release, format_of
-from shoal.anonymize.risk.recount import Achieved
+from shoal.anonymize.risk.recount import AchievedPrivacy
 from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy
 
 __all__ = [
-    "Finished",
     "Pages",
     "Paths",
-    "Produced",
+    "RunResult",
+    "WrittenRelease",
     "check_paths",
     "paths_of",
     "people_path",
@@ -163,24 +163,24 @@ def _refuse_unwritable(names: list[Path], overwrite: bool) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Produced:
+class WrittenRelease:
     """A release as written and counted again: what it keeps, and what became of each line."""
 
-    achieved: Achieved
+    achieved: AchievedPrivacy
     release: Release = field(repr=False)
     starred: int
 
 
 @dataclass(frozen=True, eq=False)
-class Finished:
+class RunResult:
     """A finished run. ``frequency`` and ``outcome`` are the curator's, ``manifest`` is public."""
 
     policy: Policy
     paths: Paths
-    frequency: Frequency = field(repr=False)  # it knows people by name
+    frequency: FrequencyTable = field(repr=False)  # it knows people by name
     outcome: Outcome = field(repr=False)
-    produced: Produced
+    produced: WrittenRelease
     manifest: dict[str, Any]
 
 
-Pages = Callable[[Finished], Mapping[Path, str]]
+Pages = Callable[[RunResult], Mapping[Path, str]]

@@ -8,23 +8,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymize.frames import run_on_frame
-from shoal.anonymize.frequency_table import Frequency, count_combinations
+from shoal.anonymize.distributed_frames import run_on_frame
+from shoal.anonymize.frequency_table import FrequencyTable, count_combinations
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.release.manifest import (
     AnyManifest,
+    find_label_places,
     manifest_of,
-    published_places,
     read_manifest,
     write_mapping,
 )
-from shoal.anonymize.release.people import People, keep_people, people_of_run
+from shoal.anonymize.release.people_register import KnownPeople, people_of_run, stage_register
 from shoal.anonymize.release.result import (
-    Finished,
     Pages,
     Paths,
-    Produced,
+    RunResult,
+    WrittenRelease,
     check_paths,
     paths_of,
 )
@@ -35,17 +35,17 @@ from shoal.anonymize.table import Table
 from shoal.engine.entry import by_engine
 from shoal.engine.scratch import private_file, scratch
 from shoal.errors import InvalidPolicy
-from shoal.files import whole_file
+from shoal.files import atomic_file
 from shoal.randomness import Randomness
 
 __all__ = [
-    "Finished",
     "Pages",
     "Paths",
-    "Produced",
+    "RunResult",
+    "WrittenRelease",
     "paths_of",
-    "produce",
     "run_policy",
+    "write_and_recount",
 ]
 
 
@@ -58,7 +58,7 @@ def run_policy(
     pages: Pages | None = None,
     overwrite: bool = False,
     progress: Progress | None = None,
-) -> Finished:
+) -> RunResult:
     """Release a table under a policy.
 
     Nothing appears under its final name before the written file has been counted again; the
@@ -106,11 +106,11 @@ def _run_here(
     policy: Policy,
     source: Any,
     cut: Any,
-    people: People,
+    people: KnownPeople,
     pages: Pages | None,
     overwrite: bool,
     progress: Progress | None,
-) -> Finished:
+) -> RunResult:
     paths = check_paths(
         policy,
         source,
@@ -125,9 +125,9 @@ def _run_here(
     people = people.joined_by(table)
     with scratch() as folder:
         written = folder / f"release{format_of(paths.table)}"
-        produced = produce(policy, table, frequency, outcome, written)
+        produced = write_and_recount(policy, table, frequency, outcome, written)
         release = produced.release
-        labels = published_places(policy, release.labels[~release.suppressed])
+        labels = find_label_places(policy, release.labels[~release.suppressed])
         public = manifest_of(
             policy,
             frequency.codec,
@@ -138,11 +138,11 @@ def _run_here(
             table_sha256=_sha256(written),
             people=people.manifest_entry,
         )
-        finished = Finished(policy, paths, frequency, outcome, produced, public)
+        finished = RunResult(policy, paths, frequency, outcome, produced, public)
         with ExitStack() as stack:  # renamed in reverse: the table last
             part = partial(_part, stack, overwrite)
             shutil.copyfile(written, part(paths.table))  # [P3]
-            keep_people(people, stack, overwrite)
+            stage_register(people, stack, overwrite)
             if outcome.cut is not None:
                 write_mapping(policy, frequency.codec, labels, part(paths.mapping))
             part(paths.manifest).write_text(json.dumps(public, indent=1) + "\n", encoding="utf-8")
@@ -154,9 +154,9 @@ def _run_here(
     return finished
 
 
-def produce(
-    policy: Policy, table: Table, frequency: Frequency, outcome: Outcome, path: Path
-) -> Produced:
+def write_and_recount(
+    policy: Policy, table: Table, frequency: FrequencyTable, outcome: Outcome, path: Path
+) -> WrittenRelease:
     """Write the release of an outcome to ``path`` and count it again; a broken promise raises.
 
     ``path`` lies in a private folder: until the check is done it is nobody else's.
@@ -170,7 +170,7 @@ def produce(
     achieved = recount(path, policy, owners_path if by_person else None)  # [P1]
     rows = int(problem.n[~release.suppressed].sum())
     refuse_broken(policy, achieved, rows=rows, classes=release.classes().size)  # [P2]
-    return Produced(achieved, release, int(problem.n[release.starred].sum()))
+    return WrittenRelease(achieved, release, int(problem.n[release.starred].sum()))
 
 
 def _input(policy: Policy) -> Path:
@@ -180,7 +180,7 @@ def _input(policy: Policy) -> Path:
 
 
 def _part(stack: ExitStack, overwrite: bool, path: Path) -> Path:
-    return stack.enter_context(whole_file(path, overwrite))
+    return stack.enter_context(atomic_file(path, overwrite))
 
 
 def _sha256(path: Path) -> str:

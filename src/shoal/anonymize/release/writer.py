@@ -13,17 +13,17 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import Classes, Lookup, classes_of
+from shoal.anonymize.classes import Classes, RowLookup, number_classes
 from shoal.anonymize.codec import Codec, published_cells
-from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.frequency_table import FrequencyTable
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Cut, Outcome, Problem
 from shoal.anonymize.release.pseudonyms import keys_of, pseudonyms
 from shoal.anonymize.release.shuffle import shuffle_rows
-from shoal.anonymize.search.greedy import violations
+from shoal.anonymize.search.greedy import find_violations
 from shoal.anonymize.table import Table
-from shoal.data.column_names import listed
-from shoal.data.encode import owners
+from shoal.data.column_names import join_names
+from shoal.data.encode import encode_owners
 from shoal.engine.duckdb import OWNER
 from shoal.engine.local import map_ahead
 from shoal.errors import CannotWrite
@@ -31,11 +31,11 @@ from shoal.randomness import NoiseStream
 
 __all__ = [
     "CLASS",
-    "Marking",
-    "Part",
-    "Published",
-    "Publishing",
     "Release",
+    "ReleaseColumns",
+    "ReleasePart",
+    "ReleasePlan",
+    "RowMarker",
     "format_of",
     "parts_of",
     "refuse_unwritable",
@@ -73,7 +73,7 @@ class Release:
 
     def classes(self) -> Classes:
         """The classes of the published lines."""
-        return classes_of(self.labels, self.suppressed)
+        return number_classes(self.labels, self.suppressed)
 
 
 def release_of(problem: Problem, outcome: Outcome, star: bool) -> Release:
@@ -88,18 +88,18 @@ def release_of(problem: Problem, outcome: Outcome, star: bool) -> Release:
         return dropped
     labels = np.where(outcome.suppressed[:, None], 0, outcome.labels).astype(np.int32)
     starred = Release(labels, nobody, outcome.suppressed, outcome.cut)
-    keeps_rules = not violations(problem, starred.classes()).any()
+    keeps_rules = not find_violations(problem, starred.classes()).any()
     return starred if keeps_rules else dropped
 
 
-class Part(NamedTuple):
+class ReleasePart(NamedTuple):
     """Some rows of the release and, if people are counted, whose each row is."""
 
     rows: pa.RecordBatch
     owners: pa.Array | None
 
 
-def write_release(parts: Iterator[Part], path: Path, owners_path: Path) -> None:
+def write_release(parts: Iterator[ReleasePart], path: Path, owners_path: Path) -> None:
     """Write all rows to ``path``, and whose they are, in the same order, to ``owners_path``.
 
     The second file is for the check alone: the release itself does not say whose a row is.
@@ -111,7 +111,7 @@ def write_release(parts: Iterator[Part], path: Path, owners_path: Path) -> None:
         if first.owners is not None:
             schema = pa.schema([(OWNER, pa.string())])
             note = stack.enter_context(pq.ParquetWriter(owners_path, schema))
-        part: Part | None = first
+        part: ReleasePart | None = first
         while part is not None:
             write(part.rows)
             if note is not None:
@@ -120,8 +120,8 @@ def write_release(parts: Iterator[Part], path: Path, owners_path: Path) -> None:
 
 
 def parts_of(
-    policy: Policy, table: Table, frequency: Frequency, release: Release, rng: NoiseStream
-) -> Iterator[Part]:
+    policy: Policy, table: Table, frequency: FrequencyTable, release: Release, rng: NoiseStream
+) -> Iterator[ReleasePart]:
     """The rows of the release in random order, read from the table in one pass.
 
     If nothing but quasi-identifiers is published, the frequency table knows all there is to
@@ -140,7 +140,7 @@ def parts_of(
     rng
         The noise stream: the order of the rows must not be guessed.
     """
-    plan = Publishing(policy, table.names, frequency, release)
+    plan = ReleasePlan(policy, table.names, frequency, release)
     batches: Iterable[pa.RecordBatch]
     if plan.reads_rows:
         batches = map(plan.marking(), table.batches(table.names))
@@ -150,7 +150,7 @@ def parts_of(
     yield from map_ahead(plan.columns.of, shuffle_rows(batches, rows, rng), threads=1)
 
 
-class Publishing:
+class ReleasePlan:
     """What every row needs to be published: its class, what it carries along, and its labels.
 
     Parameters
@@ -166,14 +166,14 @@ class Publishing:
     """
 
     def __init__(
-        self, policy: Policy, names: Sequence[str], frequency: Frequency, release: Release
+        self, policy: Policy, names: Sequence[str], frequency: FrequencyTable, release: Release
     ) -> None:
         ids, size = release.classes()
         self._policy, self._frequency, self._release = policy, frequency, release
         self._places = np.zeros((size, frequency.problem.d), dtype=np.int32)
         self._places[ids[ids >= 0]] = release.labels[ids >= 0]
         self._ids = ids.astype(np.int32)
-        self.columns = Published(policy, names, frequency.codec, self._places)
+        self.columns = ReleaseColumns(policy, names, frequency.codec, self._places)
         self._shown_as = np.append(self.columns.shown_as, np.int32(-1))  # -1, nowhere, stays
         self.of_line: Ids = self._shown_as[ids]
 
@@ -187,15 +187,15 @@ class Publishing:
         """Whether there is more to publish than the frequency table knows."""
         return bool(self.columns.carried) or self._policy.privacy.entity is not None
 
-    def marking(self) -> "Marking":
+    def marking(self) -> "RowMarker":
         """What marks rows with their class."""
         find = _finder(self._frequency, self._release, self._ids, self._places)
         keys, entity = keys_of(self._policy), self._policy.privacy.entity
-        return Marking(_as_shown(find, self._shown_as), self.columns.carried, keys, entity)
+        return RowMarker(_as_shown(find, self._shown_as), self.columns.carried, keys, entity)
 
 
 @dataclass(frozen=True, eq=False)
-class Marking:
+class RowMarker:
     """Turns rows into those that are published: ``class``, what each carries, and ``owner``."""
 
     finder: Finder
@@ -210,7 +210,7 @@ class Marking:
         for i, name in enumerate(self.carried):
             arrays[f"c{i}"] = _carried(batch, name, self.keys.get(name))
         if self.entity is not None:
-            arrays[OWNER] = owners(batch, self.entity)
+            arrays[OWNER] = encode_owners(batch, self.entity)
         return pa.record_batch(arrays).filter(pa.array(classes >= 0))
 
 
@@ -237,7 +237,7 @@ def _from_lines(of_line: Ids, n: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
 
 def _carried(batch: pa.RecordBatch, name: str, key: bytes | None) -> pa.Array:
     if key is not None:
-        return pseudonyms(name, owners(batch, name), key)
+        return pseudonyms(name, encode_owners(batch, name), key)
     column = batch.column(name)
     if pa.types.is_dictionary(column.type):  # its list of categories would name what is suppressed
         column = column.dictionary_decode()
@@ -245,7 +245,7 @@ def _carried(batch: pa.RecordBatch, name: str, key: bytes | None) -> pa.Array:
 
 
 def _finder(
-    frequency: Frequency, release: Release, of_line: Ids, places: NDArray[np.int32]
+    frequency: FrequencyTable, release: Release, of_line: Ids, places: NDArray[np.int32]
 ) -> Finder:
     """How a row finds its class: by the cut, or by the line it is one of."""
     if release.cut is None:
@@ -272,7 +272,7 @@ def _by_cut(
         np.append(tree.partition(nodes), [-1, -1])  # no leaf, and nothing, lead nowhere
         for tree, nodes in zip(problem.trees, release.cut.nodes, strict=True)
     ]
-    lookup = Lookup(places)
+    lookup = RowLookup(places)
 
     def find(batch: pa.RecordBatch) -> Ids:
         leaves = [codec.leaves(name, batch.column(name)) for name in codec.hierarchies]
@@ -289,12 +289,12 @@ def _by_cut(
 
 def _by_line(codec: Codec, problem: Problem, of_line: Ids) -> Finder:
     """Lines with equal quasi-identifiers have equal labels, whoever and whatever else they are."""
-    combination, size = classes_of(problem.codes)
+    combination, size = number_classes(problem.codes)
     codes = np.empty((size, problem.d), dtype=np.int32)
     codes[combination] = problem.codes
     of_any = np.full(size + 1, -1, dtype=np.int32)
     of_any[combination] = of_line
-    lookup = Lookup(codes)
+    lookup = RowLookup(codes)
 
     def find(batch: pa.RecordBatch) -> Ids:
         leaves = [codec.leaves(name, batch.column(name)) for name in codec.hierarchies]
@@ -304,7 +304,7 @@ def _by_line(codec: Codec, problem: Problem, of_line: Ids) -> Finder:
     return find
 
 
-class Published:
+class ReleaseColumns:
     """The columns of the release, in the table's order, made from classes and what came along.
 
     ``by_name`` has for each published column its cell in each class; None where a row carries its
@@ -332,12 +332,12 @@ class Published:
     def _with_equal_merged(self) -> Ids:
         """Keep one of the classes that have equal cells; what each class became."""
         by_class = {name: cells for name, cells in self.by_name.items() if cells is not None}
-        ids, _ = classes_of(np.stack([_ranks(cells) for cells in by_class.values()], axis=1))
+        ids, _ = number_classes(np.stack([_ranks(cells) for cells in by_class.values()], axis=1))
         first = pa.array(np.unique(ids, return_index=True)[1])
         self.by_name |= {name: _encoded(cells.take(first)) for name, cells in by_class.items()}
         return ids.astype(np.int32)
 
-    def of(self, batch: pa.RecordBatch) -> Part:
+    def of(self, batch: pa.RecordBatch) -> ReleasePart:
         """The published columns of some rows, and whose they are."""
         ids, carried = batch[CLASS], (batch[f"c{i}"] for i in range(len(self.carried)))
         arrays = [
@@ -345,7 +345,7 @@ class Published:
             for by_class in self.by_name.values()
         ]
         rows = pa.record_batch(arrays, names=list(self.by_name))
-        return Part(rows, batch[OWNER] if OWNER in batch.schema.names else None)
+        return ReleasePart(rows, batch[OWNER] if OWNER in batch.schema.names else None)
 
 
 def _encoded(cells: Any) -> Any:
@@ -383,7 +383,7 @@ def refuse_unwritable(schema: pa.Schema) -> None:
     names = [f.name for f in schema if pa.types.is_nested(f.type) or _is_bytes(f.type)]
     if names:
         raise CannotWrite(
-            f"{listed(names)} hold lists or bytes, which a CSV file cannot.",
+            f"{join_names(names)} hold lists or bytes, which a CSV file cannot.",
             "Release it as .parquet, or turn them into text first.",
         )
 

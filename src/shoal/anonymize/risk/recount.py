@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import classes_of
-from shoal.anonymize.codec import Values, distinct, published_names, values_of
-from shoal.anonymize.diversity import distances, diversities
+from shoal.anonymize.classes import number_classes
+from shoal.anonymize.codec import SensitiveValues, find_distinct, number_values, published_names
+from shoal.anonymize.diversity import measure_closeness, measure_diversity
 from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.table import AnyTable, Table, TableWithOwners, sizes_sql, table_of
 from shoal.data.column_names import missing_columns_error
@@ -24,14 +24,14 @@ from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_stream
 from shoal.errors import NotKAnonymous
 
 __all__ = [
-    "Achieved",
-    "Countable",
-    "Weighted",
-    "counted_once",
-    "greatest_share",
+    "AchievedPrivacy",
+    "CombinationCounts",
+    "Queryable",
+    "cache_columns",
+    "count_class_sizes",
+    "largest_value_share",
     "recount",
     "refuse_broken",
-    "sizes_in",
 ]
 
 _SUMMED = "CAST(sum(n) AS BIGINT) AS n FROM rows"
@@ -41,7 +41,7 @@ _HAIR = 1e-9  # ln 3 of three equal shares, or a distance of 0.3, comes out a ha
 _AT_ONCE = 2**22
 
 
-class Countable(Protocol):
+class Queryable(Protocol):
     """Whatever answers a query about its rows."""
 
     @property
@@ -52,7 +52,7 @@ class Countable(Protocol):
         """What ``sql`` makes of ``rows``, whose columns are c0, c1, ... and ``owner``."""
 
 
-class Weighted:
+class CombinationCounts:
     """Distinct combinations and their rows, as ``counts`` gives them.
 
     Parameters
@@ -64,7 +64,7 @@ class Weighted:
 
     Examples
     --------
-    >>> table = Weighted(pa.table({"c0": ["M", "F"], "n": [2, 1]}), ["sex"])
+    >>> table = CombinationCounts(pa.table({"c0": ["M", "F"], "n": [2, 1]}), ["sex"])
     >>> table.query(f"SELECT {COUNTED}", ["sex"]).to_pydict()
     {'n': [3]}
     """
@@ -81,17 +81,17 @@ class Weighted:
         return query_stream(sql.replace(COUNTED, _SUMMED), rows.schema, rows.to_batches())
 
 
-def counted_once(table: AnyTable, columns: Sequence[str], owner: str | None) -> Countable:
+def cache_columns(table: AnyTable, columns: Sequence[str], owner: str | None) -> Queryable:
     """A table to ask several questions about these columns; on a cluster its rows are read once.
 
     Unless they have too many combinations to come here: then each question is one more job.
     """
     counted = table.collected(columns, owner)
-    return table if counted is None else Weighted(counted, columns)
+    return table if counted is None else CombinationCounts(counted, columns)
 
 
 @dataclass(frozen=True, eq=False)
-class Achieved:
+class AchievedPrivacy:
     """What a table keeps.
 
     Parameters
@@ -144,7 +144,7 @@ def recount(
     *,
     owner: str | None = None,
     by_row: bool = False,
-) -> Achieved:
+) -> AchievedPrivacy:
     """What a published table keeps, by the definitions.
 
     Parameters
@@ -166,18 +166,18 @@ def recount(
     >>> policy = Policy.of({"version": 1, "privacy": {"k": 2}, "attributes": {
     ...     "sex": {"role": "quasi", "hierarchy": {"tree": {"*": ["F", "M"]}}}}})
     >>> recount({"sex": ["M", "F", "M"]}, policy)
-    Achieved(k=1, classes=2, rows=3, by_person=False, l={}, t={}, share={})
+    AchievedPrivacy(k=1, classes=2, rows=3, by_person=False, l={}, t={}, share={})
     """
     policy = policy_of(policy)
     table = table_of(X if owners_path is None else TableWithOwners(X, owners_path))
     labels = _label_columns(policy, table.names)
     if owner is None and not by_row:
         owner = _owner(policy, table.names, owners_path is not None)
-    counted = counted_once(table, [*labels, *policy.names("sensitive")], owner)
+    counted = cache_columns(table, [*labels, *policy.names("sensitive")], owner)
     return _achieved(policy, counted, labels, owner)
 
 
-def refuse_broken(policy: Policy, achieved: Achieved, *, rows: int, classes: int) -> None:
+def refuse_broken(policy: Policy, achieved: AchievedPrivacy, *, rows: int, classes: int) -> None:
     """Raise unless a written table keeps its promises and is the one that was announced.
 
     Parameters
@@ -209,21 +209,26 @@ def _owner(policy: Policy, names: Sequence[str], beside: bool) -> str | None:
     return OWNER if beside else entity
 
 
-def _achieved(policy: Policy, table: Countable, labels: list[str], owner: str | None) -> Achieved:
+def _achieved(
+    policy: Policy, table: Queryable, labels: list[str], owner: str | None
+) -> AchievedPrivacy:
     rules: dict[str, tuple[float | None, float | None]] = {
         name: _rules(policy, table, labels, name, owner)
         for name in policy.names("sensitive")
         if policy.attributes[name].l or policy.attributes[name].t
     }
-    sizes, rows = sizes_in(table, labels, owner)
-    return Achieved(
+    sizes, rows = count_class_sizes(table, labels, owner)
+    return AchievedPrivacy(
         int(sizes[:, 0].min(initial=rows)),
         int(sizes[:, 1].sum()),
         rows,
         owner is not None,
         {name: reached for name, (reached, _) in rules.items() if reached is not None},
         {name: far for name, (_, far) in rules.items() if far is not None},
-        {name: greatest_share(table, labels, name, owner) for name in policy.names("sensitive")},
+        {
+            name: largest_value_share(table, labels, name, owner)
+            for name in policy.names("sensitive")
+        },
         sizes,
     )
 
@@ -241,7 +246,7 @@ def _label_columns(policy: Policy, names: Sequence[str]) -> list[str]:
 
 
 def _rules(
-    policy: Policy, table: Countable, labels: list[str], name: str, owner: str | None
+    policy: Policy, table: Queryable, labels: list[str], name: str, owner: str | None
 ) -> tuple[float | None, float | None]:
     """The least l and the greatest distance over all classes."""
     columns = [*labels, name]
@@ -249,8 +254,8 @@ def _rules(
     people = f"count(*) AS n FROM (SELECT DISTINCT {cells}, {OWNER} FROM rows)"
     counted = COUNTED if owner is None else people
     groups = table.query(f"SELECT {cells}, {counted} GROUP BY ALL", columns, owner)
-    taken = distinct(groups[f"c{len(labels)}"], policy.input.null_values)
-    values = values_of(policy, name, taken)
+    taken = find_distinct(groups[f"c{len(labels)}"], policy.input.null_values)
+    values = number_values(policy, name, taken)
     number = taken.lookup(values.number_of(taken.values), -1)
     n = groups["n"].to_numpy().astype(np.int64)
     reference = (
@@ -262,16 +267,18 @@ def _rules(
 
 
 def _classes(groups: pa.Table, labels: list[str]) -> tuple[Counts, int]:
-    numbered = [distinct(groups[f"c{i}"], ()).at + 1 for i in range(len(labels))]
-    ids, size = classes_of(np.stack(numbered, axis=1))
+    numbered = [find_distinct(groups[f"c{i}"], ()).at + 1 for i in range(len(labels))]
+    ids, size = number_classes(np.stack(numbered, axis=1))
     return ids, size
 
 
-def _reference(table: Countable, name: str, owner: str, policy: Policy, values: Values) -> Counts:
+def _reference(
+    table: Queryable, name: str, owner: str, policy: Policy, values: SensitiveValues
+) -> Counts:
     """Each value's people in the whole table."""
     sql = f"SELECT c0, count(*) AS n FROM (SELECT DISTINCT c0, {OWNER} FROM rows) GROUP BY ALL"
     groups = table.query(sql, [name], owner)
-    taken = distinct(groups["c0"], policy.input.null_values)
+    taken = find_distinct(groups["c0"], policy.input.null_values)
     number = taken.lookup(values.number_of(taken.values), -1)
     zero = np.zeros(len(number), dtype=np.int64)
     counts: Counts = _counts(zero, number, groups["n"].to_numpy(), 1, values.size)[0]
@@ -279,7 +286,7 @@ def _reference(table: Countable, name: str, owner: str, policy: Policy, values: 
 
 
 def _worst(
-    values: Values,
+    values: SensitiveValues,
     classes: tuple[Counts, int],
     number: NDArray[np.int32],
     n: Counts,
@@ -294,9 +301,11 @@ def _worst(
         part = order[begin:end]
         counts = _counts(ids[part] - low, number[part], n[part], min(step, size - low), values.size)
         if values.l is not None:
-            least = min(least, float(diversities(values.l, counts).min()))
+            least = min(least, float(measure_diversity(values.l, counts).min()))
         if values.t is not None:
-            far = max(far, float(distances(values.t, counts, reference, values.taxonomy).max()))
+            far = max(
+                far, float(measure_closeness(values.t, counts, reference, values.taxonomy).max())
+            )
     return (None if values.l is None else least), (None if values.t is None else far)
 
 
@@ -307,8 +316,8 @@ def _counts(ids: Counts, number: NDArray[np.int32], n: Counts, classes: int, siz
     return counts.astype(np.int64).reshape(classes, size + 1)
 
 
-def sizes_in(
-    table: Countable, labels: list[str], owner: str | None
+def count_class_sizes(
+    table: Queryable, labels: list[str], owner: str | None
 ) -> tuple[NDArray[np.int64], int]:
     """(sizes, 2): people a class has, ascending, and how many classes have so many; and all rows.
 
@@ -323,7 +332,7 @@ def sizes_in(
 
     Examples
     --------
-    >>> sizes, rows = sizes_in(Table({"sex": ["M", "F", "M"]}), ["sex"], None)
+    >>> sizes, rows = count_class_sizes(Table({"sex": ["M", "F", "M"]}), ["sex"], None)
     >>> sizes.tolist(), rows
     ([[1, 1], [2, 1]], 3)
     """
@@ -335,7 +344,7 @@ def sizes_in(
     return np.stack([people, classes], axis=1).astype(np.int64), int(rows.sum())
 
 
-def greatest_share(table: Countable, labels: list[str], name: str, owner: str | None) -> float:
+def largest_value_share(table: Queryable, labels: list[str], name: str, owner: str | None) -> float:
     """The greatest share of a class whose members have one value of ``name`` in common.
 
     A missing value is one, too: to know that someone has none is to know something.
@@ -343,7 +352,7 @@ def greatest_share(table: Countable, labels: list[str], name: str, owner: str | 
     Examples
     --------
     >>> table = Table({"sex": ["M", "F", "M", "M"], "ill": ["yes", "no", "no", "no"]})
-    >>> greatest_share(table, ["sex"], "ill", None)
+    >>> largest_value_share(table, ["sex"], "ill", None)
     1.0
     """
     cells, value = ", ".join(plain_names(labels, None)), f"c{len(labels)}"

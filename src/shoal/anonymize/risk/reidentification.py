@@ -11,16 +11,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.anonymize.classes import classes_of, people_of
+from shoal.anonymize.classes import count_people, number_classes
 from shoal.anonymize.codec import Codec
-from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.frequency_table import FrequencyTable
 from shoal.anonymize.problem import Problem
 from shoal.anonymize.release.writer import Release
 from shoal.anonymize.table import AnyTable, table_of
 from shoal.engine.duckdb import COUNTED
 
-__all__ = ["Population", "Risk", "Suppressed", "entropy_before", "leaf_sizes", "population_of",
-           "suppressed_values"]  # fmt: skip
+__all__ = [
+    "Population",
+    "Risk",
+    "SuppressedValue",
+    "leaf_class_sizes",
+    "leaf_entropy",
+    "population_of",
+    "suppressed_values",
+]  # fmt: skip
 
 Counts = NDArray[np.int64]
 _AT_ONCE = 2**22
@@ -108,7 +115,7 @@ class Risk:
         return cls(members, int(classes.sum()), smallest, most, mean, exposed, wide, match)
 
 
-class Suppressed(NamedTuple):
+class SuppressedValue(NamedTuple):
     """A value of a quasi-identifier: its rows, and how many of them are not published."""
 
     value: str
@@ -116,23 +123,25 @@ class Suppressed(NamedTuple):
     gone: int
 
 
-def leaf_sizes(problem: Problem) -> Counts:
+def leaf_class_sizes(problem: Problem) -> Counts:
     """(sizes, 2): class sizes if rows were published at the leaves of the hierarchies.
 
     How exposed people were before, which is for the holder of the rows to know.
     """
-    people = people_of(problem, classes_of(problem.codes))
+    people = count_people(problem, number_classes(problem.codes))
     return np.stack(np.unique(people, return_counts=True), axis=1).astype(np.int64)
 
 
-def entropy_before(problem: Problem) -> float:
+def leaf_entropy(problem: Problem) -> float:
     """Bits by which a row tells its class at the leaves: the most a release can keep."""
-    classes = classes_of(problem.codes)
+    classes = number_classes(problem.codes)
     sizes = np.bincount(classes.ids, problem.n, minlength=classes.size)
     return float((sizes * np.log2(problem.N / sizes)).sum() / problem.N)
 
 
-def suppressed_values(frequency: Frequency, release: Release) -> dict[str, list[Suppressed]]:
+def suppressed_values(
+    frequency: FrequencyTable, release: Release
+) -> dict[str, list[SuppressedValue]]:
     """For each quasi-identifier its values by the share of their rows that is not published.
 
     Starred rows count as not published. Only for the holder of the rows: it names rare values.
@@ -145,12 +154,12 @@ def suppressed_values(frequency: Frequency, release: Release) -> dict[str, list[
         lost = np.bincount(codes[gone], problem.n[gone], minlength=len(leaves)).astype(np.int64)
         order = np.lexsort((-lost, -lost / np.maximum(rows, 1)))
         values[name] = [
-            Suppressed(leaves[at], int(rows[at]), int(lost[at])) for at in order if rows[at]
+            SuppressedValue(leaves[at], int(rows[at]), int(lost[at])) for at in order if rows[at]
         ]
     return values
 
 
-def population_of(frequency: Frequency, release: Release, X: Any) -> Population:
+def population_of(frequency: FrequencyTable, release: Release, X: Any) -> Population:
     """How many people of a population are like those of each class.
 
     Parameters
@@ -166,7 +175,7 @@ def population_of(frequency: Frequency, release: Release, X: Any) -> Population:
     live = classes.ids >= 0
     labels[classes.ids[live]] = release.labels[live]
     codes, n = _lines(frequency.codec, table_of(X))
-    return Population(people_of(problem, classes), _covered(problem, labels, codes, n))
+    return Population(count_people(problem, classes), _covered(problem, labels, codes, n))
 
 
 def _lines(codec: Codec, table: AnyTable) -> tuple[NDArray[np.int32], Counts]:

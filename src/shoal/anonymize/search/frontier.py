@@ -13,19 +13,19 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.search.greedy import Shared
+from shoal.anonymize.search.greedy import SharedCounts
 
 __all__ = [
     "NONE",
-    "Cells",
+    "ClassParts",
+    "ClassSlices",
     "Frontier",
-    "Shared",
-    "Slices",
-    "bits_gained",
-    "by_cell",
-    "cells",
-    "ranges",
-    "smallest_after",
+    "SharedCounts",
+    "divide_classes",
+    "entropy_gain",
+    "slice_positions",
+    "smallest_class_after",
+    "sort_by_cell",
 ]
 
 Ints = NDArray[np.int64]
@@ -35,7 +35,7 @@ _RADIX = 2**16
 NONE = np.iinfo(np.int64).max  # the size of the smallest of no classes
 
 
-class Slices(NamedTuple):
+class ClassSlices(NamedTuple):
     """Classes: where each begins in ``order``, how many lines and people, its node on each QID.
 
     Shapes are (classes,), and (classes, d) for ``node``, which holds places.
@@ -46,35 +46,35 @@ class Slices(NamedTuple):
     people: Ints
     node: NDArray[np.int32]
 
-    def take(self, which: NDArray[Any]) -> "Slices":
+    def take(self, which: NDArray[Any]) -> "ClassSlices":
         """Some of them, by mask or number."""
-        return Slices(*(part[which] for part in cast("tuple[NDArray[Any], ...]", self)))
+        return ClassSlices(*(part[which] for part in cast("tuple[NDArray[Any], ...]", self)))
 
-    def put(self, slots: Ints, new: "Slices") -> None:
+    def put(self, slots: Ints, new: "ClassSlices") -> None:
         """Write others into these slots."""
         for part, values in zip(cast("tuple[NDArray[Any], ...]", self), new, strict=True):
             part[slots] = values
 
     @classmethod
-    def room(cls, count: int, d: int) -> "Slices":
+    def room(cls, count: int, d: int) -> "ClassSlices":
         """Free slots."""
         start, length, people = np.zeros((3, count), dtype=np.int64)
         return cls(start, length, people, np.full((count, d), -1, dtype=np.int32))
 
 
-def ranges(start: Ints, length: Ints) -> Ints:
+def slice_positions(start: Ints, length: Ints) -> Ints:
     """The positions of slices, one after another.
 
     Examples
     --------
-    >>> ranges(np.array([7, 2]), np.array([2, 3])).tolist()
+    >>> slice_positions(np.array([7, 2]), np.array([2, 3])).tolist()
     [7, 8, 2, 3, 4]
     """
     before = np.cumsum(length) - length
     return np.repeat(start - before, length) + np.arange(int(length.sum()))
 
 
-class Cells(NamedTuple):
+class ClassParts(NamedTuple):
     """Parts of classes, those of one class together and in the order of the children.
 
     ``of``: the cell of each line. ``parent``, ``rank``: of each cell the number of its class, and
@@ -92,7 +92,7 @@ class Cells(NamedTuple):
         return len(self.parent)
 
 
-def cells(owner: Ints, rank: NDArray[np.int32], fanout: Ints) -> Cells:
+def divide_classes(owner: Ints, rank: NDArray[np.int32], fanout: Ints) -> ClassParts:
     """Divide classes by the children of their nodes.
 
     Parameters
@@ -107,7 +107,7 @@ def cells(owner: Ints, rank: NDArray[np.int32], fanout: Ints) -> Cells:
     Examples
     --------
     >>> rank = np.array([1, 0, 1], dtype=np.int32)
-    >>> cells(np.array([0, 0, 1]), rank, np.array([2, 3])).of.tolist()
+    >>> divide_classes(np.array([0, 0, 1]), rank, np.array([2, 3])).of.tolist()
     [1, 0, 3]
     """
     end = np.cumsum(fanout)
@@ -118,10 +118,10 @@ def cells(owner: Ints, rank: NDArray[np.int32], fanout: Ints) -> Cells:
         present, cell = np.unique(cell, return_inverse=True)
     parent = np.searchsorted(end, present, side="right")
     first = np.searchsorted(present, begin)
-    return Cells(cell, parent, present - begin[parent], first)
+    return ClassParts(cell, parent, present - begin[parent], first)
 
 
-def by_cell(cell: Ints, size: int) -> Ints:
+def sort_by_cell(cell: Ints, size: int) -> Ints:
     """The order that brings equal cells together, lines of a cell as they were.
 
     NumPy sorts 16 bits by counting, several times faster than it sorts wider numbers.
@@ -157,7 +157,7 @@ class Frontier:
         Whether the score asks for the smallest class after each split.
     """
 
-    def __init__(self, shared: Shared, bits: bool, sizes: bool) -> None:
+    def __init__(self, shared: SharedCounts, bits: bool, sizes: bool) -> None:
         problem, nodes = shared.problem, shared.nodes
         self._shared, self._bits, self._sizes = shared, bits, sizes
         self.order = np.arange(len(problem.n))
@@ -166,11 +166,11 @@ class Frontier:
         self.lost, self.stay, self.bits, self.held = np.zeros((4, nodes.size), dtype=np.int64)
         self._smallest, self._least = np.full((2, nodes.size), NONE)
         self._used = 0
-        self._slices = Slices.room(64, problem.d)
+        self._slices = ClassSlices.room(64, problem.d)
         self._effects = _Effects(*np.zeros((4, 64, problem.d), dtype=np.int64))
         self._rank = np.zeros((problem.d, len(problem.n)), dtype=np.int32)
 
-    def at(self, q: int, place: int) -> tuple[Ints, Slices]:
+    def at(self, q: int, place: int) -> tuple[Ints, ClassSlices]:
         """The slots of the classes published under a node, and what they are."""
         slots = np.flatnonzero(self._slices.node[: self._used, q] == place)
         return slots, self._slices.take(slots)
@@ -189,7 +189,7 @@ class Frontier:
         self._slices.node[slots] = -1
         self.classes -= len(slots)
 
-    def add(self, new: Slices, references: list[Ints], reuse: Ints) -> None:
+    def add(self, new: ClassSlices, references: list[Ints], reuse: Ints) -> None:
         """Put classes in, ``reuse`` being slots that fell free, and count their effects."""
         slots = self._room(len(new.start), reuse)
         self._slices.put(slots, new)
@@ -203,9 +203,9 @@ class Frontier:
         self.classes += len(slots)
         self._lower(node, new.people, effects.least)
 
-    def descend(self, q: int, new: Slices) -> None:
+    def descend(self, q: int, new: ClassSlices) -> None:
         """Let the lines of classes find the child of their new node on a QID."""
-        lines = self.order[ranges(new.start, new.length)]
+        lines = self.order[slice_positions(new.start, new.length)]
         tree, codes = self._shared.problem.trees[q], self._shared.problem.codes
         place = np.repeat(new.node[:, q], new.length)
         rank = tree.rank[tree.below(place, codes[lines, q])]
@@ -222,7 +222,9 @@ class Frontier:
         """People in the smallest class now, and after the split of each candidate."""
         if self._shared.problem.budget > 0:
             self._take_smallest_anew()
-        return smallest_after(self._shared.nodes.first, self._smallest, self._least, candidates)
+        return smallest_class_after(
+            self._shared.nodes.first, self._smallest, self._least, candidates
+        )
 
     def _take_smallest_anew(self) -> None:
         slots = np.flatnonzero(self._slices.node[: self._used, 0] >= 0)
@@ -242,21 +244,21 @@ class Frontier:
         self.open[node] = False
         self._smallest[node] = self._least[node] = NONE
 
-    def _effects_on(self, new: Slices, references: list[Ints]) -> _Effects:
+    def _effects_on(self, new: ClassSlices, references: list[Ints]) -> _Effects:
         shared, d = self._shared, self._shared.problem.d
-        lines = self.order[ranges(new.start, new.length)]
+        lines = self.order[slice_positions(new.start, new.length)]
         owner = np.repeat(np.arange(len(new.start)), new.length)
         effects = _Effects(*np.zeros((4, len(new.start), d), dtype=np.int64))
         effects.least[:] = NONE
         for q in range(d):
             if self.open[shared.nodes.first[q] + new.node[:, q]].any():
                 fanout = np.maximum(shared.problem.trees[q].fanout[new.node[:, q]], 1)
-                into = cells(owner, self.rank(q, lines), fanout)
+                into = divide_classes(owner, self.rank(q, lines), fanout)
                 self._measure(effects, q, lines, into, references)
         return effects
 
     def _measure(
-        self, effects: _Effects, q: int, lines: Ints, into: Cells, references: list[Ints]
+        self, effects: _Effects, q: int, lines: Ints, into: ClassParts, references: list[Ints]
     ) -> None:
         """Write down what dividing classes by one QID does."""
         hold, people = self._shared.passes(lines, into.of, into.size, references)
@@ -268,7 +270,7 @@ class Frontier:
         if self._sizes:
             effects.least[:, q] = np.minimum.reduceat(np.where(hold, people, NONE), first)
         if self._bits:
-            effects.bits[:, q] = bits_gained(rows, first, self._shared.per_bit)
+            effects.bits[:, q] = entropy_gain(rows, first, self._shared.per_bit)
 
     def _flat(self, node: NDArray[np.int32]) -> Ints:
         return np.asarray(node + self._shared.nodes.first[:-1])
@@ -280,12 +282,14 @@ class Frontier:
         short = self._used - len(self._slices.start)
         if short > 0:
             more = short + len(self._slices.start)
-            self._slices = Slices(*(_longer(part, more) for part in self._slices))
+            self._slices = ClassSlices(*(_longer(part, more) for part in self._slices))
             self._effects = _Effects(*(_longer(part, more) for part in self._effects))
         return slots
 
 
-def smallest_after(first: Ints, smallest: Ints, least: Ints, candidates: Ints) -> tuple[int, Ints]:
+def smallest_class_after(
+    first: Ints, smallest: Ints, least: Ints, candidates: Ints
+) -> tuple[int, Ints]:
     """People in the smallest class now, and after the split of each candidate.
 
     Parameters
@@ -306,7 +310,7 @@ def smallest_after(first: Ints, smallest: Ints, least: Ints, candidates: Ints) -
     return now, np.minimum(others[candidates], least[candidates])
 
 
-def bits_gained(rows: Ints, first: Ints, per_bit: float) -> Ints:
+def entropy_gain(rows: Ints, first: Ints, per_bit: float) -> Ints:
     """The entropy gained by dividing classes, in units: whole numbers add up in any order.
 
     Parameters

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.classes import Classes
-from shoal.anonymize.diversity import Counting, Rules
+from shoal.anonymize.diversity import ClassRules, LineCounter
 from shoal.anonymize.problem import Cut, Problem
 from shoal.errors import InvalidSetting
 
@@ -27,20 +27,20 @@ __all__ = [
     "PORTFOLIO",
     "SCORES",
     "Candidates",
-    "Counted",
-    "Gaining",
-    "Gains",
-    "Greedy",
+    "GreedySearch",
     "LossUnit",
+    "NodeGains",
     "Nodes",
     "ScoreName",
-    "Shared",
+    "SharedCounts",
+    "SplitEffects",
+    "SplitGains",
     "best_candidate",
     "cut_after",
+    "find_violations",
     "ncp_gains",
     "resolve_score",
     "score_candidates",
-    "violations",
 ]
 
 ScoreName = Literal["leteo", "ncp", "sq", "ncp-rows", "ncp-bits", "label-gain"]
@@ -174,7 +174,7 @@ class Nodes:
         return q, node - int(self.first[q])
 
 
-class Gains:
+class NodeGains:
     """The gain of splitting each node, kept up to date as lines are suppressed.
 
     Children that would be suppressed count like the others. For ``leteo`` the gain is not of the
@@ -255,13 +255,13 @@ def _n_log_n(n: Floats) -> Floats:
     return np.asarray(n * np.log2(np.maximum(n, 1)))
 
 
-class Shared:
+class SharedCounts:
     """What all runs over one problem share: how its lines are counted, and its nodes."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.counting = Counting(problem)
-        self.rules = Rules(self.counting)
+        self.counting = LineCounter(problem)
+        self.rules = ClassRules(self.counting)
         self.nodes = Nodes(problem)
         most = max(problem.N, 2) * math.log2(max(problem.N, 2))
         self.per_bit = 2.0 ** (61 - math.ceil(math.log2(most)))
@@ -283,7 +283,7 @@ class Shared:
         return self.passes(live, classes.ids[live], classes.size, references)[0]
 
 
-class Counted(Protocol):
+class SplitEffects(Protocol):
     """For each node of all QIDs what its split would do to the classes published under it.
 
     ``open``: not yet found invalid. ``held``: classes published under it. ``lost``, ``stay``,
@@ -304,7 +304,7 @@ class Counted(Protocol):
         """People in the smallest class now, and after the split of each candidate."""
 
 
-class Gaining(Protocol):
+class SplitGains(Protocol):
     """What the split of each node gains."""
 
     @property
@@ -312,7 +312,7 @@ class Gaining(Protocol):
         """float64 (nodes of all QIDs,)."""
 
 
-class Greedy(ABC):
+class GreedySearch(ABC):
     """A search that splits the best valid node of the cut, again and again.
 
     Parameters
@@ -333,11 +333,11 @@ class Greedy(ABC):
 
     def __init__(
         self,
-        shared: Shared,
+        shared: SharedCounts,
         score: ScoreName,
         unit: LossUnit,
-        counted: Counted,
-        gaining: Gaining,
+        counted: SplitEffects,
+        gaining: SplitGains,
         rng: np.random.Generator | None = None,
     ) -> None:
         self._shared, self._problem = shared, shared.problem
@@ -399,6 +399,6 @@ def cut_after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
     return Cut(tuple(tuple(sorted(places)) for places in nodes))
 
 
-def violations(problem: Problem, classes: Classes) -> NDArray[np.bool_]:
+def find_violations(problem: Problem, classes: Classes) -> NDArray[np.bool_]:
     """Which classes break k, l or t, held against the rows the classes make up together."""
-    return ~Shared(problem).hold(classes)
+    return ~SharedCounts(problem).hold(classes)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.problem import Cut, Outcome, Problem
-from shoal.anonymize.search.greedy import LossUnit, Nodes, ScoreName, Shared, resolve_score
-from shoal.anonymize.search.remote import Distant, Remote
-from shoal.anonymize.search.top_down import Run
+from shoal.anonymize.search.greedy import LossUnit, Nodes, ScoreName, SharedCounts, resolve_score
+from shoal.anonymize.search.remote_search import RemoteLines, RemoteSearch
+from shoal.anonymize.search.top_down import TopDownRun
 from shoal.anonymize.tree import Tree
 
 __all__ = ["specialise_remotely"]
@@ -28,7 +28,7 @@ Mask = NDArray[np.bool_]
 
 def specialise_remotely(
     problem: Problem,
-    lines: Distant,
+    lines: RemoteLines,
     *,
     most: int,
     score: str = "auto",
@@ -62,7 +62,7 @@ def specialise_remotely(
 
 class _LazySearch:
     def __init__(
-        self, problem: Problem, lines: Distant, most: int, score: ScoreName, unit: LossUnit
+        self, problem: Problem, lines: RemoteLines, most: int, score: ScoreName, unit: LossUnit
     ) -> None:
         self._problem, self._lines, self._most = problem, lines, most
         self._score, self._unit = score, unit
@@ -77,7 +77,7 @@ class _LazySearch:
             if merged is None:
                 return self._remote(cut, dead)
             near, known = merged
-            run = Run(Shared(near), self._score, self._unit, known=known)  # [P2]
+            run = TopDownRun(SharedCounts(near), self._score, self._unit, known=known)  # [P2]
             run.start()
             unknown = self._nodes.inner & ~known & ~dead
             nodes = _walked(run, unknown)  # [P3]
@@ -101,7 +101,9 @@ class _LazySearch:
         merged = self._lines.merged(cut)
         assert merged is not None
         classes = replace(self._problem, codes=merged.codes, n=merged.n, start=cut)
-        run = Remote(Shared(classes), self._lines, self._score, self._unit, closed=dead)  # [P5]
+        run = RemoteSearch(
+            SharedCounts(classes), self._lines, self._score, self._unit, closed=dead
+        )  # [P5]
         last, outcome = run.search()
         return replace(last, start=self._problem.start), outcome
 
@@ -127,7 +129,7 @@ class _LazySearch:
         return on
 
 
-def _walked(run: Run, unknown: Mask) -> Ints:
+def _walked(run: TopDownRun, unknown: Mask) -> Ints:
     """Split while every node that could be next is known; the valid nodes where it stops."""
     while len(nodes := run.valid()) and not (run.held[unknown] > 0).any():
         run.split_best(nodes)

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import Classes, classes_of, metrics_of
-from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.classes import Classes, measure_release, number_classes
+from shoal.anonymize.frequency_table import FrequencyTable
 from shoal.anonymize.local_recoding.recoding import recode
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import KEPT_CUT, Cut, Metrics, Outcome, Problem
@@ -20,15 +20,15 @@ from shoal.anonymize.search.greedy import (
     PORTFOLIO,
     LossUnit,
     ScoreName,
-    Shared,
+    SharedCounts,
+    find_violations,
     resolve_score,
-    violations,
 )
-from shoal.anonymize.search.top_down import Run
+from shoal.anonymize.search.top_down import TopDownRun
 from shoal.errors import InvalidSetting, StartFails
 from shoal.randomness import Randomness
 
-__all__ = ["Objective", "Progress", "apply_cut", "find_outcome", "portfolio", "search"]
+__all__ = ["Objective", "Progress", "apply_cut", "find_outcome", "run_search", "search_portfolio"]
 
 Objective = Literal["ncp", "dm", "aecs", "entropy"]
 Progress = Callable[[str, float], None]
@@ -40,7 +40,7 @@ _WORK = 2.7e9
 
 
 def find_outcome(
-    policy: Policy, frequency: Frequency, cut: Any = None, progress: Progress | None = None
+    policy: Policy, frequency: FrequencyTable, cut: Any = None, progress: Progress | None = None
 ) -> Outcome:
     """Find a release of a frequency table, or apply a cut to it.
 
@@ -56,11 +56,11 @@ def find_outcome(
         Called now and then with what is being done and the share of it that is done.
     """
     if cut is None:
-        return search(policy, frequency.problem, progress)
+        return run_search(policy, frequency.problem, progress)
     return apply_cut(frequency.problem, cut_of(cut, frequency.codec))
 
 
-def search(policy: Policy, problem: Problem, progress: Progress | None = None) -> Outcome:
+def run_search(policy: Policy, problem: Problem, progress: Progress | None = None) -> Outcome:
     """Find the best release with the search of a policy.
 
     Parameters
@@ -76,7 +76,7 @@ def search(policy: Policy, problem: Problem, progress: Progress | None = None) -
     report = progress or (lambda what, share: None)
     if settings.recoding == "local":
         return recode(problem, Randomness(settings.seed).compute, settings.local, report)
-    return portfolio(
+    return search_portfolio(
         problem,
         score=settings.score,
         objective=settings.objective,
@@ -87,7 +87,7 @@ def search(policy: Policy, problem: Problem, progress: Progress | None = None) -
     )
 
 
-def portfolio(
+def search_portfolio(
     problem: Problem,
     *,
     score: str = "auto",
@@ -128,17 +128,17 @@ def portfolio(
     >>> from shoal.domain import Taxonomy
     >>> ages = Taxonomy.nested("*", {"young": ["18", "19"], "old": ["70", "71"]})
     >>> table = problem_of({"age": ages}, [[0]] * 5 + [[1]] * 4 + [[2]] + [[3]] * 2, k=3)
-    >>> found = portfolio(table, restarts=2)
+    >>> found = search_portfolio(table, restarts=2)
     >>> found.metrics.classes, found.compared
     (3, 6)
     """
     _check(objective, restarts)
     plan = list(_plan(resolve_score(score, problem.suppression), restarts))
     runs = plan if restarts is not None else plan[: _affordable(problem)]
-    shared, rng = Shared(problem), Randomness(seed).compute
+    shared, rng = SharedCounts(problem), Randomness(seed).compute
     best: Outcome | None = None
     for done, (name, tilted) in enumerate(runs, start=1):
-        outcome = Run(shared, name, loss_unit, rng if tilted else None).search()
+        outcome = TopDownRun(shared, name, loss_unit, rng if tilted else None).search()
         if best is None or _loss(outcome.metrics, objective) < _loss(best.metrics, objective):
             best = outcome
         if progress is not None:
@@ -199,12 +199,12 @@ def apply_cut(problem: Problem, cut: Cut) -> Outcome:
     uncovered = (labels < 0).any(axis=1)  # a learnt hierarchy may have values the cut lacks
     suppressed: NDArray[np.bool_] = np.asarray(uncovered)
     labels[suppressed] = 0
-    classes = classes_of(labels, suppressed)
-    while classes.size and (broken := violations(problem, classes)).any():
+    classes = number_classes(labels, suppressed)
+    while classes.size and (broken := find_violations(problem, classes)).any():
         suppressed[np.append(broken, True)[classes.ids]] = True
-        classes = classes_of(labels, suppressed)
+        classes = number_classes(labels, suppressed)
     _refuse_over_budget(problem, classes, int(problem.n[suppressed].sum()))
-    metrics = metrics_of(problem, labels, suppressed)
+    metrics = measure_release(problem, labels, suppressed)
     return Outcome(labels, suppressed, metrics, cut, method=KEPT_CUT)
 
 

@@ -11,17 +11,24 @@ How a search begins and ends: what is refused at the start, what t asks for at t
 import numpy as np
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import classes_of, metrics_of
+from shoal.anonymize.classes import measure_release, number_classes
 from shoal.anonymize.problem import Cut, Outcome, Problem
-from shoal.anonymize.search.frontier import Cells, Frontier, Slices, by_cell, cells, ranges
+from shoal.anonymize.search.frontier import (
+    ClassParts,
+    ClassSlices,
+    Frontier,
+    divide_classes,
+    slice_positions,
+    sort_by_cell,
+)
 from shoal.anonymize.search.greedy import (
     ASK_FOR_BITS,
     ASK_FOR_SIZES,
-    Gains,
-    Greedy,
+    GreedySearch,
     LossUnit,
+    NodeGains,
     ScoreName,
-    Shared,
+    SharedCounts,
     cut_after,
     resolve_score,
 )
@@ -29,11 +36,11 @@ from shoal.errors import StartFails, TooFewRows
 
 __all__ = [
     "MAY_MISS",
-    "Run",
+    "TopDownRun",
+    "invalid_start_error",
     "refuse_start",
     "refuse_too_few",
     "specialise",
-    "start_fails",
     "suppress_until_valid",
 ]
 
@@ -81,10 +88,12 @@ def specialise(
     >>> [ages.nodes[place].label for place in outcome.cut.nodes[0]], outcome.metrics.smallest
     (['18', '19', 'old'], 3)
     """
-    return Run(Shared(problem), resolve_score(score, problem.suppression), loss_unit, rng).search()
+    return TopDownRun(
+        SharedCounts(problem), resolve_score(score, problem.suppression), loss_unit, rng
+    ).search()
 
 
-class Run(Greedy):
+class TopDownRun(GreedySearch):
     """One search: the cut, its classes and which lines were suppressed at which split.
 
     Parameters
@@ -104,7 +113,7 @@ class Run(Greedy):
 
     def __init__(
         self,
-        shared: Shared,
+        shared: SharedCounts,
         score: ScoreName,
         unit: LossUnit = "rows",
         rng: np.random.Generator | None = None,
@@ -113,7 +122,7 @@ class Run(Greedy):
         frontier = Frontier(shared, bits=score in ASK_FOR_BITS, sizes=score in ASK_FOR_SIZES)
         if known is not None:
             frontier.open &= known
-        gains = Gains(shared.problem, score)
+        gains = NodeGains(shared.problem, score)
         super().__init__(shared, score, unit, frontier, gains, rng)
         self._frontier, self._gains = frontier, gains
         self._gone_at = np.full(len(self._problem.n), -1, dtype=np.int32)  # -1: still live
@@ -132,7 +141,7 @@ class Run(Greedy):
         return Outcome(
             labels=labels,
             suppressed=suppressed,
-            metrics=metrics_of(self._problem, labels, suppressed),
+            metrics=measure_release(self._problem, labels, suppressed),
             cut=cut,
             method=self._score,
             notes=(MAY_MISS,) if self._shared.rules.may_recover else (),
@@ -143,18 +152,18 @@ class Run(Greedy):
         problem, frontier = self._problem, self._frontier
         refuse_too_few(self._shared)
         labels = problem.labels(problem.top)
-        classes = classes_of(labels)
+        classes = number_classes(labels)
         everything = np.arange(len(problem.n))
         self._references = self._live_references()
         hold, people = self._shared.passes(everything, classes.ids, classes.size, self._references)
         if self._suppress(np.flatnonzero(~hold[classes.ids])):  # [P1]
             self._references = self._live_references()
         refuse_start(problem, self._suppressed, bool(hold.any()))
-        frontier.order = by_cell(classes.ids, classes.size)
+        frontier.order = sort_by_cell(classes.ids, classes.size)
         length = np.bincount(classes.ids, minlength=classes.size)
         start = np.cumsum(length) - length
         node = labels[frontier.order[start]]
-        classes_kept = Slices(start, length, people, node).take(hold)
+        classes_kept = ClassSlices(start, length, people, node).take(hold)
         for q in range(problem.d):
             frontier.descend(q, classes_kept)
         frontier.add(classes_kept, self._references, np.empty(0, dtype=np.int64))
@@ -163,12 +172,12 @@ class Run(Greedy):
         """Divide every class at a node by its children; suppress the children that fail."""
         frontier, tree = self._frontier, self._problem.trees[q]
         slots, old = frontier.at(q, place)
-        at = ranges(old.start, old.length)
+        at = slice_positions(old.start, old.length)
         lines, fanout = frontier.order[at], int(tree.fanout[place])
         owner = np.repeat(np.arange(len(slots)), old.length)
-        into = cells(owner, frontier.rank(q, lines), np.full(len(slots), fanout))
+        into = divide_classes(owner, frontier.rank(q, lines), np.full(len(slots), fanout))
         hold, people = self._shared.passes(lines, into.of, into.size, self._references)
-        frontier.order[at] = lines[by_cell(into.of, into.size)]
+        frontier.order[at] = lines[sort_by_cell(into.of, into.size)]
         new = _children(old, into, people)
         new.node[:, q] = np.flatnonzero(tree.parent == place)[into.rank]
         new = new.take(hold)  # [P3]
@@ -203,18 +212,18 @@ class Run(Greedy):
             mended = suppress_until_valid(self._shared, cut, suppressed)  # [P5]
             if mended is not None:
                 return cut, mended
-        raise start_fails("no class is close to the table", self._problem)
+        raise invalid_start_error("no class is close to the table", self._problem)
 
 
-def _children(old: Slices, into: Cells, people: Ints) -> Slices:
+def _children(old: ClassSlices, into: ClassParts, people: Ints) -> ClassSlices:
     """The slices of all cells, each within the slice of its parent."""
     length = np.bincount(into.of, minlength=into.size)
     before = np.cumsum(length) - length
     start = (old.start - before[into.first])[into.parent] + before
-    return Slices(start, length, people, old.node[into.parent])
+    return ClassSlices(start, length, people, old.node[into.parent])
 
 
-def refuse_too_few(shared: Shared) -> None:
+def refuse_too_few(shared: SharedCounts) -> None:
     """Raise unless the whole table would make one class."""
     lines = np.arange(len(shared.problem.n))
     people = int(shared.counting.people(lines, np.zeros_like(lines), 1)[0])
@@ -229,10 +238,10 @@ def refuse_too_few(shared: Shared) -> None:
 def refuse_start(problem: Problem, suppressed: int, some_stay: bool) -> None:
     """Raise if the starting classes that break a rule are too many."""
     if suppressed > problem.budget or not some_stay:
-        raise start_fails(f"{suppressed} rows lie in classes that break k, l or t", problem)
+        raise invalid_start_error(f"{suppressed} rows lie in classes that break k, l or t", problem)
 
 
-def start_fails(what: str, problem: Problem) -> StartFails:
+def invalid_start_error(what: str, problem: Problem) -> StartFails:
     """The error that says what is wrong at the start, and how much would be allowed."""
     return StartFails(
         f"At the most general labels allowed, {what}; {max(problem.budget, 0)} rows may be "
@@ -242,12 +251,12 @@ def start_fails(what: str, problem: Problem) -> StartFails:
 
 
 def suppress_until_valid(
-    shared: Shared, cut: Cut, suppressed: NDArray[np.bool_]
+    shared: SharedCounts, cut: Cut, suppressed: NDArray[np.bool_]
 ) -> NDArray[np.bool_] | None:
     """Suppress what fails against the published rows, until nothing does; None if too much."""
     problem, suppressed = shared.problem, suppressed.copy()
     while int(problem.n[suppressed].sum()) <= problem.budget and not suppressed.all():
-        classes = classes_of(problem.labels(cut), suppressed)
+        classes = number_classes(problem.labels(cut), suppressed)
         hold = shared.hold(classes)
         if hold.all():
             return suppressed

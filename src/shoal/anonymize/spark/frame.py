@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.frequency_table import FrequencyTable
 from shoal.anonymize.policy import Policy
-from shoal.anonymize.release.writer import CLASS, Marking, Publishing, Release
+from shoal.anonymize.release.writer import CLASS, Release, ReleasePlan, RowMarker
 from shoal.engine.duckdb import OWNER
 from shoal.engine.spark.schema import quote_name
 from shoal.engine.spark.table import SparkTable
 
-__all__ = ["SPARK_OWNER", "in_own_order", "released_frame"]
+__all__ = ["SPARK_OWNER", "released_frame", "sort_by_content"]
 
 SPARK_OWNER = "_shoal_owner"
 _ORDER = "_shoal_order"
@@ -24,7 +24,7 @@ _NESTED = ("array<", "map<", "struct<", "variant")
 
 
 def released_frame(
-    policy: Policy, table: SparkTable, frequency: Frequency, release: Release
+    policy: Policy, table: SparkTable, frequency: FrequencyTable, release: Release
 ) -> Any:
     """The released columns of every row that is published; with an entity, whose it is, too.
 
@@ -35,7 +35,7 @@ def released_frame(
     release
         What becomes of each line.
     """
-    plan = Publishing(policy, table.names, frequency, release)
+    plan = ReleasePlan(policy, table.names, frequency, release)
     if not plan.reads_rows:
         return _made(table, plan, frequency)
     marking = plan.marking()
@@ -43,13 +43,13 @@ def released_frame(
     rows = _marked(table, plan, marking) if lines is None else _met(table, plan, marking, lines)
     people = policy.privacy.entity is not None
     if not people:
-        rows = _order_held(in_own_order(rows, int(frequency.problem.n[plan.of_line >= 0].sum())))
+        rows = _order_held(sort_by_content(rows, int(frequency.problem.n[plan.of_line >= 0].sum())))
     labels = table.session.createDataFrame(_labels(plan)).hint("broadcast")
     whose = [f"{OWNER} AS {SPARK_OWNER}"] if people else []
     return rows.join(labels, CLASS).selectExpr(*_chosen(plan), *whose)
 
 
-def in_own_order(frame: Any, rows: int) -> Any:
+def sort_by_content(frame: Any, rows: int) -> Any:
     """The rows of a frame, so many, in an order that depends on their cells alone.
 
     Any order that is a function of the released rows says no more than they do; one in which
@@ -64,7 +64,7 @@ def in_own_order(frame: Any, rows: int) -> Any:
     return dealt.sortWithinPartitions(_ORDER).drop(_ORDER)
 
 
-def _chosen(plan: Publishing) -> list[str]:
+def _chosen(plan: ReleasePlan) -> list[str]:
     """The published columns under their names."""
     carried = iter(range(len(plan.columns.carried)))
     return [
@@ -95,7 +95,7 @@ def _order_held(rows: Any) -> Any:
     return rows.selectExpr(f"{CLASS} + 0 * spark_partition_id() AS {CLASS}", *others)
 
 
-def _lines(table: SparkTable, plan: Publishing, marking: Marking) -> Any:
+def _lines(table: SparkTable, plan: ReleasePlan, marking: RowMarker) -> Any:
     """Combinations as they stand in the table with the class of each, as a frame to look them up.
 
     None where rows must pass through Python all the same, for pseudonyms and owners, or where
@@ -116,7 +116,7 @@ def _lines(table: SparkTable, plan: Publishing, marking: Marking) -> Any:
     return frame if alone else frame.distinct()
 
 
-def _met(table: SparkTable, plan: Publishing, marking: Marking, lines: Any) -> Any:
+def _met(table: SparkTable, plan: ReleasePlan, marking: RowMarker, lines: Any) -> Any:
     """Rows that meet the line they are one of, without leaving Spark.
 
     A join takes cells for equal as the count did, nulls and floats included.
@@ -135,7 +135,7 @@ def _met(table: SparkTable, plan: Publishing, marking: Marking, lines: Any) -> A
     return met.selectExpr(CLASS, *(f"c{i}" for i in range(len(carried))))
 
 
-def _marked(table: SparkTable, plan: Publishing, marking: Marking) -> Any:
+def _marked(table: SparkTable, plan: ReleasePlan, marking: RowMarker) -> Any:
     """Rows that are published, with their class and what they carry."""
     typed = [f"CAST(0 AS INT) AS {CLASS}"]
     for i, name in enumerate(marking.carried):
@@ -148,7 +148,7 @@ def _marked(table: SparkTable, plan: Publishing, marking: Marking) -> Any:
     return table.mapped(marking, needed, schema, counted=plan.quasi)
 
 
-def _made(table: SparkTable, plan: Publishing, frequency: Frequency) -> Any:
+def _made(table: SparkTable, plan: ReleasePlan, frequency: FrequencyTable) -> Any:
     """Rows of classes alone: nothing else is published, so the table is not read again.
 
     Classes come in the order of their labels; the rows of one are all alike.
@@ -172,7 +172,7 @@ def _within(pieces: Any) -> Any:
     return np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
 
 
-def _labels(plan: Publishing) -> pa.Table:
+def _labels(plan: ReleasePlan) -> pa.Table:
     """Each class with its published labels."""
     by_name = plan.columns.by_name
     cells = {f"l{i}": _plain(by) for i, by in enumerate(by_name.values()) if by is not None}
@@ -192,7 +192,7 @@ def _unnoted(rows: Any) -> Any:
     return rows
 
 
-def _noted_within(table: SparkTable, marking: Marking) -> bool:
+def _noted_within(table: SparkTable, marking: RowMarker) -> bool:
     """Whether something is noted beside the parts of a structure that rows carry along."""
     kinds = [f.dataType.jsonValue() for f in table.frame.schema.fields if f.name in marking.carried]
     return any(kind != _without_notes(kind) for kind in kinds)

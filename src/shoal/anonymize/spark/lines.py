@@ -9,11 +9,17 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.codec import Codec
 from shoal.anonymize.problem import Cut, Problem
-from shoal.anonymize.search.remote import Children, Codes, Divide, Merge, Merged
+from shoal.anonymize.search.remote_search import (
+    ChildCounts,
+    Codes,
+    CountChildren,
+    MergedLines,
+    MergeLines,
+)
 from shoal.engine.spark.failures import translate_errors
 from shoal.engine.spark.table import MapBatches
 
-__all__ = ["SparkLines", "code_combinations", "rows_in"]
+__all__ = ["SparkLines", "code_combinations", "count_rows"]
 
 Ints = NDArray[np.int64]
 
@@ -32,18 +38,20 @@ class SparkLines:
     def __init__(self, frame: Any, problem: Problem) -> None:
         self._frame, self._problem = frame, problem
 
-    def merged(self, floor: Cut, most: int | None = None) -> Merged | None:
+    def merged(self, floor: Cut, most: int | None = None) -> MergedLines | None:
         """Lines told apart no further than by the nodes of ``floor``; None if over ``most``."""
         names, kinds = _names(self._problem.d), _schema(self._problem.d)
-        kernel = _Merging(Merge.below(floor, self._problem))
+        kernel = _Merging(MergeLines.below(floor, self._problem))
         lines = self._frame.mapInArrow(MapBatches(kernel), kinds).groupBy(*names).agg({"n": "sum"})
         with translate_errors("merging lines"):
             collected = (lines if most is None else lines.limit(most + 1)).toArrow()
-        return None if most is not None and len(collected) > most else Merged(*_arrays(collected))
+        return (
+            None if most is not None and len(collected) > most else MergedLines(*_arrays(collected))
+        )
 
-    def children(self, classes: Codes, cut: Cut, nodes: NDArray[np.bool_]) -> Children:
+    def children(self, classes: Codes, cut: Cut, nodes: NDArray[np.bool_]) -> ChildCounts:
         """How some classes of a cut divide by the children of these nodes of all QIDs."""
-        divide = Divide(classes, cut, nodes, self._problem)
+        divide = CountChildren(classes, cut, nodes, self._problem)
         return divide.unpacked(*_summed(self._frame, _Dividing(divide), "dividing classes"))
 
 
@@ -52,7 +60,7 @@ def code_combinations(frame: Any, codec: Codec) -> Any:
     return frame.mapInArrow(MapBatches(_Coding(codec)), _schema(len(codec.hierarchies)))
 
 
-def rows_in(frame: Any) -> int:
+def count_rows(frame: Any) -> int:
     """How many rows the lines stand for."""
     with translate_errors("counting rows"):
         total = frame.agg({"n": "sum"}).toArrow()
@@ -72,7 +80,7 @@ class _Coding:
 
 @dataclass(frozen=True, eq=False)
 class _Merging:
-    merge: Merge
+    merge: MergeLines
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         return _batch(*self.merge(*_arrays(batch)))
@@ -80,7 +88,7 @@ class _Merging:
 
 @dataclass(frozen=True, eq=False)
 class _Dividing:
-    divide: Divide
+    divide: CountChildren
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         children = self.divide(*_arrays(batch))

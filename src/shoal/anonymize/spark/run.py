@@ -7,17 +7,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymize.frequency_table import Frequency
+from shoal.anonymize.frequency_table import FrequencyTable
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.problem import Outcome
-from shoal.anonymize.release.manifest import manifest_of, published_places, write_mapping
-from shoal.anonymize.release.people import People, keep_people
-from shoal.anonymize.release.result import Finished, Pages, Paths, Produced
+from shoal.anonymize.release.manifest import find_label_places, manifest_of, write_mapping
+from shoal.anonymize.release.people_register import KnownPeople, stage_register
+from shoal.anonymize.release.result import Pages, Paths, RunResult, WrittenRelease
 from shoal.anonymize.release.writer import Release, format_of, release_of
-from shoal.anonymize.risk.recount import Achieved, recount, refuse_broken
+from shoal.anonymize.risk.recount import AchievedPrivacy, recount, refuse_broken
 from shoal.anonymize.search.portfolio import Progress
-from shoal.anonymize.spark.frame import SPARK_OWNER, in_own_order, released_frame
-from shoal.anonymize.spark.study import study_frame
+from shoal.anonymize.spark.frame import SPARK_OWNER, released_frame, sort_by_content
+from shoal.anonymize.spark.search import find_outcome_on_spark
 from shoal.engine.scratch import scratch
 from shoal.engine.spark.failures import translate_errors
 from shoal.engine.spark.files import (
@@ -47,7 +47,7 @@ _FILE_ROWS = 4_000_000
 
 
 def release_on_spark(
-    policy: Policy, table: SparkTable, frequency: Frequency, outcome: Outcome
+    policy: Policy, table: SparkTable, frequency: FrequencyTable, outcome: Outcome
 ) -> Any:
     """The release of an outcome as a Spark frame that was counted again.
 
@@ -60,7 +60,7 @@ def release_on_spark(
     achieved = _counted_again(policy, known, frequency, release)
     if SPARK_OWNER not in frame.columns:
         return frame
-    return in_own_order(frame.drop(SPARK_OWNER), achieved.rows)
+    return sort_by_content(frame.drop(SPARK_OWNER), achieved.rows)
 
 
 class SparkRun:
@@ -86,7 +86,7 @@ class SparkRun:
         table: SparkTable,
         pages: Pages | None,
         overwrite: bool,
-        people: People,
+        people: KnownPeople,
     ) -> None:
         self._policy, self._table, self._pages = policy, table, pages
         self._people, self._overwrite = people, overwrite
@@ -95,16 +95,18 @@ class SparkRun:
         self._refuse_taken(overwrite)
         self._refuse_nested()
 
-    def finished(self, cut: Any, progress: Progress | None) -> Finished:
+    def finished(self, cut: Any, progress: Progress | None) -> RunResult:
         """Search or keep a cut, write, count again, and only then give names."""
         policy = self._policy
-        frequency, outcome = study_frame(policy, self._table, cut, progress)
+        frequency, outcome = find_outcome_on_spark(policy, self._table, cut, progress)
         people = self._people.joined_by(self._table)
         release = release_of(frequency.problem, outcome, policy.output.suppressed == "star")
         with self._private_folder() as folder:
             written, achieved = self._written(frequency, release, folder)
-            produced = Produced(achieved, release, int(frequency.problem.n[release.starred].sum()))
-            labels = published_places(policy, release.labels[~release.suppressed])
+            produced = WrittenRelease(
+                achieved, release, int(frequency.problem.n[release.starred].sum())
+            )
+            labels = find_label_places(policy, release.labels[~release.suppressed])
             public = manifest_of(
                 policy,
                 frequency.codec,
@@ -115,15 +117,17 @@ class SparkRun:
                 table_sha256=digest_of(self._table.session, written),
                 people=people.manifest_entry,
             )
-            done = Finished(policy, self._paths, frequency, outcome, produced, public)
+            done = RunResult(policy, self._paths, frequency, outcome, produced, public)
             for uri, text in self._texts(done, labels).items():
                 self._put(uri, text)
             with ExitStack() as stack:
-                keep_people(people, stack, self._overwrite)
+                stage_register(people, stack, self._overwrite)
             self._files.rename(written, self._uris["table"])  # [P3]
         return done
 
-    def _written(self, frequency: Frequency, release: Release, folder: str) -> tuple[str, Achieved]:
+    def _written(
+        self, frequency: FrequencyTable, release: Release, folder: str
+    ) -> tuple[str, AchievedPrivacy]:
         """Write the rows and count them again; whose they are leaves before the last writing."""
         policy, limit = self._policy, self._table.collect_limit
         with translate_errors("releasing rows"):
@@ -137,12 +141,12 @@ class SparkRun:
         self._write(frame, known, ".parquet")
         people = SparkTable(self._read(known, ".parquet"), limit)
         achieved = _counted_again(policy, people, frequency, release)
-        bare = in_own_order(people.frame.drop(SPARK_OWNER), achieved.rows)  # [P4]
+        bare = sort_by_content(people.frame.drop(SPARK_OWNER), achieved.rows)  # [P4]
         self._write(bare, path, self._kind)
         self._same_rows(SparkTable(self._read(path, self._kind), limit), achieved)  # [P5]
         return path, achieved
 
-    def _same_rows(self, written: SparkTable, achieved: Achieved) -> None:
+    def _same_rows(self, written: SparkTable, achieved: AchievedPrivacy) -> None:
         """Without its owners the table must still have the rows and classes that were counted."""
         bare = recount(written, self._policy, by_row=True)
         if (bare.rows, bare.classes) != (achieved.rows, achieved.classes):
@@ -166,7 +170,7 @@ class SparkRun:
             return reader.parquet(path)
         return reader.options(**_CSV, multiLine=True).csv(path)
 
-    def _texts(self, done: Finished, labels: dict[str, set[int]]) -> dict[str, str]:
+    def _texts(self, done: RunResult, labels: dict[str, set[int]]) -> dict[str, str]:
         """Mapping, manifest and pages by the places they go to."""
         texts = {self._uris["manifest"]: json.dumps(done.manifest, indent=1) + "\n"}
         if done.outcome.cut is not None:
@@ -261,8 +265,8 @@ class SparkRun:
 
 
 def _counted_again(
-    policy: Policy, written: SparkTable, frequency: Frequency, release: Release
-) -> Achieved:
+    policy: Policy, written: SparkTable, frequency: FrequencyTable, release: Release
+) -> AchievedPrivacy:
     owner = SPARK_OWNER if SPARK_OWNER in written.names else None
     achieved = recount(written, policy, owner=owner)  # [P1]
     rows = int(frequency.problem.n[~release.suppressed].sum())

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.bound.sample import Sample
-from shoal.audit.bound.statistics import Score, Statistic, candidates, few_values
+from shoal.audit.bound.statistics import Score, Statistic, candidate_statistics, has_few_values
 from shoal.errors import InvalidSetting, TooFewRows, setting
 from shoal.privacy.exact import whole_number
 
@@ -83,8 +83,8 @@ def best_events(
     """
     m = len(first) // 2  # [P1] of the first half of the outputs everything but the test is made
     half, fresh = ((first.part(s), second.part(s)) for s in (slice(0, m), slice(m, None)))
-    learnt, judges = (half, half) if few_values(*half) else _in_two(*half)
-    tried = [*candidates(*learnt, score, seed), *more]
+    learnt, judges = (half, half) if has_few_values(*half) else _in_two(*half)
+    tried = [*candidate_statistics(*learnt, score, seed), *more]
     chosen = _best(tried, *judges, alpha, delta)
     tested = [_tested(event, *fresh, alpha, delta) for event in chosen]  # [P2] two events
     alone = [_one_sided(event, *half) for event in chosen]

@@ -23,12 +23,12 @@ from shoal.audit.bound.pairs import (
     check_row_pair,
     delta_of,
     describe_pair,
-    epsilon_for,
     epsilon_of,
+    epsilon_of_pair,
 )
 from shoal.audit.bound.sample import Sample, samples_of
-from shoal.audit.bound.statistics import Score, Statistic, low_bits
-from shoal.audit.draws import Progress, draw_outputs, draws_by_itself, half_progress
+from shoal.audit.bound.statistics import Score, Statistic, has_low_bits
+from shoal.audit.draws import Progress, draw_outputs, halve_progress, has_own_randomness
 from shoal.audit.finding import LowerBound, seed_of, verdict_of
 from shoal.errors import DimensionMismatch, InvalidSetting
 from shoal.privacy import Guarantee
@@ -99,15 +99,15 @@ def lower_bound(
     first, second = check_pair(pair, mechanism)
     held = getattr(mechanism, "guarantee", None) if claim is None else claim
     relation = check_row_pair(held, (first, second))
-    promised, delta = epsilon_for(held, mechanism, (first, second)), delta_of(held, delta)
+    promised, delta = epsilon_of_pair(held, mechanism, (first, second)), delta_of(held, delta)
     rng = Randomness(random_state)
     outputs = [
-        draw_outputs(mechanism, x, draws, rng.noise.child(name), half_progress(progress, start))
+        draw_outputs(mechanism, x, draws, rng.noise.child(name), halve_progress(progress, start))
         for x, name, start in ((first, "first", 0.0), (second, "second", 0.5))
     ]
     _tell(progress, "looking for the event", 1.0)
     seed = seed_of(random_state)
-    own_randomness = seed is not None and draws_by_itself(mechanism)
+    own_randomness = seed is not None and has_own_randomness(mechanism)
     return _audited(
         *samples_of(*outputs),
         promised=promised,
@@ -176,7 +176,7 @@ def lower_bound_of(
         delta=delta,
         score=score,
         event=event,
-        more=low_bits(0, 1.0),
+        more=has_low_bits(0, 1.0),
         seed=0,
         facts={"guarantee": claim if isinstance(claim, Guarantee) else None},
     )
@@ -276,7 +276,7 @@ def _low_bits_of(first: Any, second: Any) -> list[Statistic]:
         size = float(sizes[:, column].max())
     except (TypeError, ValueError):  # no two records of numbers
         column, size = 0, 1.0
-    return low_bits(column, size) if 0 < size < np.inf else low_bits(0, 1.0)
+    return has_low_bits(column, size) if 0 < size < np.inf else has_low_bits(0, 1.0)
 
 
 def _tell(progress: Progress | None, what: str, share: float) -> None:

@@ -14,9 +14,9 @@ __all__ = [
     "check_row_pair",
     "delta_of",
     "describe_pair",
-    "distances",
-    "epsilon_for",
     "epsilon_of",
+    "epsilon_of_pair",
+    "pair_distances",
 ]
 
 _NORMS = {"euclidean": 2, "manhattan": 1, "chebyshev": np.inf}
@@ -42,11 +42,11 @@ def epsilon_of(claim: Guarantee | float | None) -> float | None:
     return float(claim)
 
 
-def epsilon_for(claim: Guarantee | float | None, mechanism: Any, pair: Any) -> float | None:
+def epsilon_of_pair(claim: Guarantee | float | None, mechanism: Any, pair: Any) -> float | None:
     """The epsilon of a claim for this pair: under ``MetricDP`` it grows with the distance."""
     if not isinstance(claim, MetricDP):
         return epsilon_of(claim)
-    apart = distances(claim, mechanism, *pair)
+    apart = pair_distances(claim, mechanism, *pair)
     if apart is None:
         raise InvalidSetting(
             f"How far the inputs are apart in units of {claim} is not known here.",
@@ -139,7 +139,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"a {type(value).__name__}"
 
 
-def distances(claim: MetricDP, mechanism: Any, first: Any, second: Any) -> Vector | None:
+def pair_distances(claim: MetricDP, mechanism: Any, first: Any, second: Any) -> Vector | None:
     """How far lines of one input lie from those of the other, in the claim's own units.
 
     ``None`` where nothing here knows those units.

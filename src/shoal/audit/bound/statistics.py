@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from shoal.audit.bound.sample import Sample
 from shoal.errors import InvalidSetting
 
-__all__ = ["Statistic", "candidates", "few_values", "low_bits"]
+__all__ = ["Statistic", "candidate_statistics", "has_few_values", "has_low_bits"]
 
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
@@ -43,7 +43,9 @@ class Statistic:
     describe: Callable[[float, bool], str]
 
 
-def candidates(first: Sample, second: Sample, score: Score | None, seed: int) -> list[Statistic]:
+def candidate_statistics(
+    first: Sample, second: Sample, score: Score | None, seed: int
+) -> list[Statistic]:
     """All that is worth trying, learnt from these outputs.
 
     Raises
@@ -70,7 +72,7 @@ def candidates(first: Sample, second: Sample, score: Score | None, seed: int) ->
     return [*statistics, _trees(first, second, seed, failing)] if smooth else statistics
 
 
-def few_values(first: Sample, second: Sample) -> bool:
+def has_few_values(first: Sample, second: Sample) -> bool:
     """Whether so few different outputs come that nothing about them can be learnt by heart."""
     return 0 < _different(first, second) <= _BINS
 
@@ -93,7 +95,7 @@ def _exact(score: Score) -> Statistic:
     return Statistic("exact score", of, describe)
 
 
-def low_bits(column: int, size: float) -> list[Statistic]:
+def has_low_bits(column: int, size: float) -> list[Statistic]:
     """Outputs near 0 with bits that the sum of noise and an input of this size cannot have.
 
     For |z| < size/4 the sum fl(size + u) is exact and a whole number of 2**-53 size; fl(0 + u) has

@@ -36,10 +36,10 @@ from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
 __all__ = [
     "LINE",
     "PAIRS",
+    "ArrayRows",
     "FittedNumbers",
     "GateNumbers",
-    "RowsAtHand",
-    "cases",
+    "make_cases",
 ]
 
 Table = NDArray[np.float64]
@@ -143,7 +143,7 @@ def _fitted(model: Any, pair: str) -> Case:
     )
 
 
-def cases() -> dict[str, Case]:
+def make_cases() -> dict[str, Case]:
     """At the gate on ten thousand fits; on every pair, and all that is fitted, on a thousand."""
     gates = {name: _at_the_gate(*of) for name, of in _GATES.items()}
     pairs = {
@@ -155,7 +155,7 @@ def cases() -> dict[str, Case]:
     return {**gates, **pairs, **{f"{name}, fitted": _fitted(*of) for name, of in _FITS.items()}}
 
 
-class RowsAtHand(LocalRows):
+class ArrayRows(LocalRows):
     """Rows of an array as one block, without threads: thousands of fits take seconds."""
 
     def __init__(self, X: Numbers, domain: Box) -> None:
@@ -188,10 +188,10 @@ class GateNumbers:
 
     def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
         """One line a fit."""
-        rows, stream = RowsAtHand(table, self.model.box), Randomness(rng)
+        rows, stream = ArrayRows(table, self.model.box), Randomness(rng)
         return np.array([fixed_width_line(self._left(rows, stream), self.parts) for _ in range(n)])
 
-    def _left(self, rows: RowsAtHand, stream: Randomness) -> list[Any]:
+    def _left(self, rows: ArrayRows, stream: Randomness) -> list[Any]:
         page = Ledger().open(self.model._promise(), by="audit")
         gate = _Gate(page)
         try:
@@ -220,7 +220,7 @@ class FittedNumbers:
 
     def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
         """One line a fit."""
-        rows = RowsAtHand(table, self.model.box)
+        rows = ArrayRows(table, self.model.box)
         model = clone(self.model).set_params(random_state=rng)  # every fit draws a key from it
         with ignore_no_groups_warning():  # tables of a few rows are what an audit is made of
             return np.array(

@@ -7,10 +7,10 @@ __all__ = ["estimators"]
 
 def _made() -> dict[str, Case]:
     from shoal.audit.cases.estimator_cases import (
-        cases,  # every estimator: made when first looked at
+        make_cases,  # every estimator: made when first looked at
     )
 
-    return cases()
+    return make_cases()
 
 
 estimators = Cases(_made)

@@ -10,14 +10,14 @@ from shoal.audit.draws import Progress
 from shoal.audit.finding import seed_of
 from shoal.audit.membership.ceiling import ceiling_of
 from shoal.audit.membership.result import MembershipInference, Setting, combine_games
-from shoal.audit.membership.shadow import ATTACKS, Answers, Rehearsal, Split
+from shoal.audit.membership.shadow import ATTACKS, Answers, RowSplit, ShadowAttack
 from shoal.audit.membership.victim import Labels, Victim, as_rows
 from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, setting
 from shoal.privacy import Guarantee
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness, Seed
 
-__all__ = ["as_labels", "checked_levels", "membership_inference", "seeds"]
+__all__ = ["as_labels", "check_levels", "membership_inference", "spawn_seeds"]
 
 
 def membership_inference(
@@ -90,13 +90,13 @@ def membership_inference(
     S&P 2017; Yeom et al., Privacy risk in machine learning, CSF 2018.
     """
     table, victim = as_rows(rows), Victim.of(fit, mechanism)
-    checked_levels(alpha, repeats)
+    check_levels(alpha, repeats)
     _check(query, shadow, attack, victim)
-    split = Split.of(len(table), target, known, shadows)
-    way = Rehearsal(victim, table, as_labels(labels, len(table)), shadow == "matched",
+    split = RowSplit.of(len(table), target, known, shadows)
+    way = ShadowAttack(victim, table, as_labels(labels, len(table)), shadow == "matched",
                     query == "perturbed", answers)  # fmt: skip
     games = []
-    for done, rng in enumerate(seeds(repeats, random_state)):
+    for done, rng in enumerate(spawn_seeds(repeats, random_state)):
         played, model = way.play(*split.drawn(rng), ATTACKS[attack], rng)
         games.append(played)
         if progress is not None:
@@ -136,7 +136,7 @@ def _check(query: str, shadow: str, attack: str, victim: Victim) -> None:
         )
 
 
-def checked_levels(alpha: float, repeats: int) -> None:
+def check_levels(alpha: float, repeats: int) -> None:
     """Refuse a level or a number of games that is none."""
     if not isinstance(alpha, int | float) or not 0 < alpha < 0.5:
         raise InvalidSetting.of("alpha", "must lie in (0, 0.5)", 0.01)
@@ -156,13 +156,13 @@ def as_labels(labels: ArrayLike | None, n: int) -> Labels | None:
     return given.astype(np.int64)
 
 
-def seeds(repeats: int, random_state: Seed) -> Iterator[Randomness]:
+def spawn_seeds(repeats: int, random_state: Seed) -> Iterator[Randomness]:
     """Randomness of its own for each of so many models or games."""
     source = Randomness(random_state)
     return (Randomness(source.compute) for _ in range(repeats))
 
 
-def _uncovered(way: Rehearsal) -> str:
+def _uncovered(way: ShadowAttack) -> str:
     """What the adversary sees that no promise about the rows covers."""
     if way.labels is not None:
         return "labels unprotected"

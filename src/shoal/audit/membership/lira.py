@@ -12,17 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from shoal.audit.draws import Progress
 from shoal.audit.finding import seed_of
 from shoal.audit.membership.ceiling import Game, ceiling_of
-from shoal.audit.membership.inference import as_labels, checked_levels, seeds
+from shoal.audit.membership.inference import as_labels, check_levels, spawn_seeds
 from shoal.audit.membership.result import MembershipInference, Setting, combine_games
 from shoal.audit.membership.roc import GameScores
-from shoal.audit.membership.shadow import FEWEST, Answers, as_places
+from shoal.audit.membership.shadow import FEWEST, Answers, check_positions
 from shoal.audit.membership.victim import (
     Labels,
     Matrix,
     Victim,
     as_rows,
+    check_one_number_each,
     evidence_of,
-    one_number_each,
 )
 from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, TooFewRows, setting
 from shoal.privacy import Guarantee
@@ -44,7 +44,7 @@ _FEWEST_MODELS = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class AnswerSums:
     """What models on one side said about each record: how many, their sum and sum of squares."""
 
     count: Matrix
@@ -52,14 +52,14 @@ class Side:
     squares: Matrix
 
     @classmethod
-    def of(cls, answers: Matrix, there: Mask) -> "Side":
+    def of(cls, answers: Matrix, there: Mask) -> "AnswerSums":
         own = np.where(there, answers, 0.0)
         return cls(there.sum(axis=0, dtype=float), own.sum(axis=0), (own**2).sum(axis=0))
 
-    def without(self, answers: Matrix, there: Mask) -> "Side":
+    def without(self, answers: Matrix, there: Mask) -> "AnswerSums":
         """For each model, what the others on this side said."""
         own = np.where(there, answers, 0.0)
-        return Side(self.count - there, self.total - own, self.squares - own**2)
+        return AnswerSums(self.count - there, self.total - own, self.squares - own**2)
 
     @property
     def mean(self) -> Matrix:
@@ -77,8 +77,8 @@ class ShadowAnswers:
 
     answers: Matrix
     coins: Mask
-    inside: Side
-    outside: Side
+    inside: AnswerSums
+    outside: AnswerSums
     middle: NDArray[np.float64]
 
     @classmethod
@@ -86,7 +86,7 @@ class ShadowAnswers:
         """From (models, records): what was said, and who was in."""
         middle = answers.mean(axis=0)  # taken off first: squares of large numbers would cancel
         off = answers - middle
-        return cls(off, coins, Side.of(off, coins), Side.of(off, ~coins), middle)
+        return cls(off, coins, AnswerSums.of(off, coins), AnswerSums.of(off, ~coins), middle)
 
     def scored(self, answers: Matrix, online: bool) -> Matrix:
         """How much each answer speaks for "in"."""
@@ -98,7 +98,9 @@ class ShadowAnswers:
         outside = self.outside.without(self.answers, ~self.coins)
         return self._scores(self.answers, inside, outside, online)
 
-    def _scores(self, answers: Matrix, inside: Side, outside: Side, online: bool) -> Matrix:
+    def _scores(
+        self, answers: Matrix, inside: AnswerSums, outside: AnswerSums, online: bool
+    ) -> Matrix:
         out = _log_density(answers, outside, self._spread(outside))
         if online:
             scores = _log_density(answers, inside, self._spread(inside)) - out
@@ -107,7 +109,7 @@ class ShadowAnswers:
         lacking = (outside.count < 2) | (online & (inside.count < 2))
         return np.where(lacking, 0.0, scores)
 
-    def _spread(self, side: Side) -> Matrix:
+    def _spread(self, side: AnswerSums) -> Matrix:
         """Standard deviations: a record's own, or one for all where models are few."""
         own = side.variance
         if len(self.answers) < _OWN_VARIANCES:
@@ -115,7 +117,7 @@ class ShadowAnswers:
         return np.maximum(np.sqrt(own), _FLOOR)
 
 
-def _log_density(answers: Matrix, side: Side, spread: Matrix) -> Matrix:
+def _log_density(answers: Matrix, side: AnswerSums, spread: Matrix) -> Matrix:
     return -0.5 * ((answers - side.mean) / spread) ** 2 - np.log(spread)
 
 
@@ -187,9 +189,9 @@ def lira(
     Carlini et al., Membership inference attacks from first principles, S&P 2022.
     """
     table, victim = as_rows(rows), Victim.of(fit, mechanism)
-    checked_levels(alpha, repeats)
+    check_levels(alpha, repeats)
     _check(variant, n_shadow, labels, partners)
-    aim = np.arange(len(table)) if target is None else as_places(target, len(table), "target")
+    aim = np.arange(len(table)) if target is None else check_positions(target, len(table), "target")
     if aim.size < 2 * FEWEST:
         raise TooFewRows(f"{aim.size} rows are under attack.", f"Attack {2 * FEWEST} or more.")
     others = None if partners is None else _beside(as_rows(partners), table)
@@ -230,7 +232,7 @@ class _Play:
         shape = count, self.aim.size
         answers, coins = np.empty(shape), np.empty(shape, dtype=bool)
         model: Any = None
-        for place, rng in enumerate(seeds(count, random_state)):
+        for place, rng in enumerate(spawn_seeds(count, random_state)):
             coin = rng.compute.random(len(self.rows)) < 0.5
             model = self._model(coin, rng)
             answers[place], coins[place] = self._answers_of(model), coin[self.aim]
@@ -248,10 +250,10 @@ class _Play:
     def _answers_of(self, model: Any) -> NDArray[np.float64]:
         records = self.rows[self.aim]
         if self.answers is not None:
-            return one_number_each(self.answers(model, records), len(records))
+            return check_one_number_each(self.answers(model, records), len(records))
         own = None if self.labels is None else self.labels[self.aim]
         classes = 0 if self.labels is None else int(self.labels.max()) + 1
-        return one_number_each(evidence_of(model, records, own, classes), len(records))
+        return check_one_number_each(evidence_of(model, records, own, classes), len(records))
 
 
 def _beside(partners: Matrix, rows: Matrix) -> Matrix:

@@ -15,7 +15,7 @@ from shoal.audit.bound.events import check_draws, check_levels
 from shoal.audit.bound.lower_bound import lower_bound_of
 from shoal.audit.bound.pairs import describe_pair
 from shoal.audit.bound.sample import Sample, samples_of
-from shoal.audit.draws import Progress, draw_outputs, half_progress
+from shoal.audit.draws import Progress, draw_outputs, halve_progress
 from shoal.audit.finding import LowerBound, seed_of
 from shoal.audit.membership.ceiling import Ceiling, Game, ceiling_of
 from shoal.audit.membership.roc import GameScores, Roc, roc_of_one_game
@@ -168,7 +168,7 @@ def neighbour_attack(
         return np.asarray(answer, dtype=np.float64)
 
     outputs = [
-        draw_outputs(shown, lines, models, rng.noise.child(name), half_progress(progress, start))
+        draw_outputs(shown, lines, models, rng.noise.child(name), halve_progress(progress, start))
         for lines, name, start in zip(pair, ("with", "without"), (0.0, 0.5), strict=True)
     ]
     promise = promises[0] if promises else None

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.membership.roc import GameScores
-from shoal.audit.membership.victim import Labels, Matrix, Victim, answers_of, checked_answers
+from shoal.audit.membership.victim import Labels, Matrix, Victim, answers_of, check_answers
 from shoal.errors import ConflictingSettings, InvalidSetting, NotInstalled, TooFewRows, setting
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness
@@ -22,10 +22,10 @@ __all__ = [
     "FEWEST",
     "Answers",
     "Halves",
-    "Rehearsal",
-    "Split",
-    "as_places",
-    "halves",
+    "RowSplit",
+    "ShadowAttack",
+    "check_positions",
+    "split_halves",
 ]
 
 Places = NDArray[np.intp]
@@ -45,13 +45,13 @@ class Halves:
     outside: Places
 
 
-def halves(places: Places) -> Halves:
+def split_halves(places: Places) -> Halves:
     """The first half in, the rest out."""
     return Halves(places[: len(places) // 2], places[len(places) // 2 :])
 
 
 @dataclass(frozen=True, eq=False)
-class Rehearsal:
+class ShadowAttack:
     """One table, one victim, and how the adversary proceeds.
 
     Parameters
@@ -97,9 +97,9 @@ class Rehearsal:
 
     def _answers(self, model: Any, rows: Matrix, places: Places) -> Matrix:
         if self.answers is not None:
-            return checked_answers(self.answers(model, rows), len(rows))
+            return check_answers(self.answers(model, rows), len(rows))
         classes = 0 if self.labels is None else int(self.labels.max()) + 1
-        return checked_answers(answers_of(model, rows, self._of(places), classes), len(rows))
+        return check_answers(answers_of(model, rows, self._of(places), classes), len(rows))
 
     def _of(self, places: Places) -> Labels | None:
         return None if self.labels is None else self.labels[places]
@@ -162,22 +162,22 @@ def _toolbox() -> tuple[Any, Any]:
     return MembershipInferenceBlackBox, BlackBoxClassifier
 
 
-class Split:
+class RowSplit:
     """Which rows are attacked, which the adversary has; a draw says who is in."""
 
     def __init__(self, target: int | Places, known: Places | None, n: int, shadows: int) -> None:
         self._target, self._known, self._n, self._shadows = target, known, n, shadows
 
     @classmethod
-    def of(cls, n: int, target: Any, known: Any, shadows: int) -> "Split":
+    def of(cls, n: int, target: Any, known: Any, shadows: int) -> "RowSplit":
         """Checked, so that every draw goes through."""
         if whole_number(shadows) is None or shadows < 1:
             raise InvalidSetting.of("shadows", "is no whole number from 1 up", 3)
         share = np.ndim(target) == 0
         if share and not (isinstance(target, int | float | np.number) and 0 < target < 1):
             raise InvalidSetting.of("target", "is no share between 0 and 1", 0.25)
-        aim = int(n * float(target)) if share else as_places(target, n, "target")
-        held = None if known is None else as_places(known, n, "known")
+        aim = int(n * float(target)) if share else check_positions(target, n, "target")
+        held = None if known is None else check_positions(known, n, "known")
         if held is not None and not isinstance(aim, int):
             _refuse_overlap(aim, held)
         of_target = aim if isinstance(aim, int) else aim.size
@@ -200,10 +200,12 @@ class Split:
         rest = order[~np.isin(order, aim)]
         if self._known is not None:
             rest = rest[np.isin(rest, self._known)]
-        return halves(aim), [halves(part) for part in np.array_split(rest, self._shadows)]
+        return split_halves(aim), [
+            split_halves(part) for part in np.array_split(rest, self._shadows)
+        ]
 
 
-def as_places(values: Any, n: int, name: str) -> Places:
+def check_positions(values: Any, n: int, name: str) -> Places:
     """Places of rows: whole numbers, each once."""
     places = np.asarray(values)
     good = places.ndim == 1 and places.dtype.kind in "iu" and places.size

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.audit.bound.pairs import distances
+from shoal.audit.bound.pairs import pair_distances
 from shoal.cluster.totals import ignore_no_groups_warning
 from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, NotNumeric, setting
 from shoal.privacy import Guarantee, MetricDP
@@ -23,9 +23,9 @@ __all__ = [
     "Victim",
     "answers_of",
     "as_rows",
-    "checked_answers",
+    "check_answers",
+    "check_one_number_each",
     "evidence_of",
-    "one_number_each",
     "summary_of",
 ]
 
@@ -105,7 +105,7 @@ class Victim:
         """
         if not isinstance(promise, MetricDP):
             return None
-        apart = distances(promise, self.mechanism, first, second)
+        apart = pair_distances(promise, self.mechanism, first, second)
         return None if apart is None else float(apart.max(initial=0))
 
 
@@ -165,7 +165,7 @@ def evidence_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -
     if hasattr(model, "cells_") or hasattr(model, "noisy_counts_"):
         return np.log(np.maximum(_counts(model, rows), 1))
     if callable(model):
-        return one_number_each(model(rows), len(rows))
+        return check_one_number_each(model(rows), len(rows))
     raise InvalidSetting(
         f"What a {type(model).__name__} says about a record is not known.",
         "Give "
@@ -174,7 +174,7 @@ def evidence_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -
     )
 
 
-def checked_answers(given: Any, n: int) -> Matrix:
+def check_answers(given: Any, n: int) -> Matrix:
     """Answers that came from outside, a line a row: an attack on NaN would find nothing."""
     try:
         answers = np.asarray(given, dtype=np.float64)
@@ -189,9 +189,9 @@ def checked_answers(given: Any, n: int) -> Matrix:
     return answers.reshape(n, -1)
 
 
-def one_number_each(given: Any, n: int) -> Vector:
+def check_one_number_each(given: Any, n: int) -> Vector:
     """Answers of one number a row."""
-    answers = checked_answers(given, n)
+    answers = check_answers(given, n)
     if answers.shape[1] == 1:
         return answers[:, 0]
     raise DimensionMismatch(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.anonymize.policy import Policy
-from shoal.audit.tables.matching import Classes, Codes, Counts, Matcher, combinations
+from shoal.audit.tables.matching import Codes, Counts, LabelCombinations, Matcher, text_combinations
 from shoal.errors import TooFewRows, UnknownColumn
 from shoal.figures import Figure, detail_bars
 from shoal.privacy import KAnonymity, Protected, Public, Result
@@ -148,7 +148,7 @@ def attribute_inference(
 
 def _known(matcher: Matcher, raw: Any, column: str) -> tuple[Codes, Counts, dict[str | None, int]]:
     """Leaves and true values of everyone whose values are all known; the values' numbers."""
-    codes, texts = matcher.codes(raw), [line[0] for line in combinations(raw, [column])]
+    codes, texts = matcher.codes(raw), [line[0] for line in text_combinations(raw, [column])]
     whole = (codes >= 0).all(axis=1) & np.array([text is not None for text in texts])
     known = sorted({text for text in texts if text is not None})
     values: dict[str | None, int] = {text: i for i, text in enumerate(known)}
@@ -162,11 +162,11 @@ def _known(matcher: Matcher, raw: Any, column: str) -> tuple[Codes, Counts, dict
 
 
 def _numbered(released: Any, column: str, values: dict[str | None, int]) -> Counts:
-    texts = [line[0] for line in combinations(released, [column])]
+    texts = [line[0] for line in text_combinations(released, [column])]
     return np.array([values.get(text, -1) for text in texts], dtype=np.int64)
 
 
-def _counts(classes: Classes, numbers: Counts, size: int) -> Counts:
+def _counts(classes: LabelCombinations, numbers: Counts, size: int) -> Counts:
     """(classes, values): how often each value stands in each class."""
     known = numbers >= 0
     cells = classes.of_line[known] * size + numbers[known]
@@ -175,7 +175,7 @@ def _counts(classes: Classes, numbers: Counts, size: int) -> Counts:
 
 
 def _guessed(
-    matcher: Matcher, classes: Classes, counts: Counts, codes: Codes
+    matcher: Matcher, classes: LabelCombinations, counts: Counts, codes: Codes
 ) -> tuple[Counts, Vector]:
     """The most common value of the records that fit each person, and its share there.
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.risk.reidentification import Risk
-from shoal.audit.tables.matching import Matcher, combinations
+from shoal.audit.tables.matching import Matcher, text_combinations
 from shoal.figures import Figure, class_sizes
 from shoal.privacy import KAnonymity, Protected, Public, Result
 
@@ -151,7 +151,7 @@ def linkage(released: Any, second: Any, *, raw: Any, policy: Policy) -> Linkage:
 
 def _exact(second: Any, raw: Any, names: list[str]) -> Links:
     """Records of the raw table that agree in every quasi-identifier the file has of a person."""
-    records, people = combinations(raw, names), combinations(second, names)
+    records, people = text_combinations(raw, names), text_combinations(second, names)
     known = [tuple(value is not None for value in person) for person in people]
     fitting = {which: Counter(tuple(compress(record, which)) for record in records)
                for which in set(known)}  # fmt: skip

@@ -9,18 +9,18 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.anonymize.classes import classes_of
-from shoal.anonymize.codec import Codec, distinct, published_cells
+from shoal.anonymize.classes import number_classes
+from shoal.anonymize.codec import Codec, find_distinct, published_cells
 from shoal.anonymize.frequency_table import count_combinations
 from shoal.anonymize.hierarchies.hierarchy import as_text
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.table import Table
 from shoal.anonymize.tree import Tree
 from shoal.data.column_names import missing_columns_error
-from shoal.domain.written import plain_column
+from shoal.domain.value_text import normalise_column
 from shoal.errors import UnknownCategory
 
-__all__ = ["Classes", "Matcher", "columns_of", "combinations"]
+__all__ = ["LabelCombinations", "Matcher", "columns_of", "text_combinations"]
 
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
@@ -29,7 +29,7 @@ _AT_ONCE = 2**22
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class LabelCombinations:
     """The different combinations of labels in a released table.
 
     Attributes
@@ -78,15 +78,15 @@ class Matcher:
         columns = columns_of(X, self.names)
         return np.stack([self.codec.leaves(name, columns[name]) for name in self.names], axis=1)
 
-    def classes(self, released: Any) -> Classes:
+    def classes(self, released: Any) -> LabelCombinations:
         """The classes of a released table."""
         places = np.stack([self._places(released, name) for name in self.names], axis=1)
-        ids, size = classes_of(places)
+        ids, size = number_classes(places)
         labels = np.zeros((size, places.shape[1]), dtype=np.int32)
         labels[ids] = places
-        return Classes(labels, np.bincount(ids, minlength=size).astype(np.int64), ids)
+        return LabelCombinations(labels, np.bincount(ids, minlength=size).astype(np.int64), ids)
 
-    def covering(self, classes: Classes, codes: Codes) -> Iterator[tuple[slice, Mask]]:
+    def covering(self, classes: LabelCombinations, codes: Codes) -> Iterator[tuple[slice, Mask]]:
         """Some people at a time: (people, classes), which classes each may be in.
 
         A missing value may be any; one that no hierarchy has is in no class.
@@ -108,7 +108,7 @@ class Matcher:
         nodes = zip(*(as_text(cells).to_pylist() for cells in published.values()), strict=True)
         place = {labels: at for at, labels in reversed(list(enumerate(nodes)))}
         columns = columns_of(released, list(published))
-        parts = [distinct(column, ()) for column in columns.values()]
+        parts = [find_distinct(column, ()) for column in columns.values()]
         lines, of_line = np.unique(np.stack([part.at for part in parts], axis=1), axis=0,
                                    return_inverse=True)  # fmt: skip
         texts = [[*as_text(part.values).to_pylist(), None] for part in parts]
@@ -136,7 +136,7 @@ def columns_of(X: Any, names: list[str]) -> dict[str, Any]:
     return {name: columns[f"c{i}"] for i, name in enumerate(names)}
 
 
-def combinations(X: Any, names: list[str]) -> list[tuple[str | None, ...]]:
+def text_combinations(X: Any, names: list[str]) -> list[tuple[str | None, ...]]:
     """The values of each line in these columns as text, numbers written alike."""
     by_name = columns_of(X, names)
     columns = [_texts(name, column) for name, column in by_name.items()]
@@ -145,7 +145,7 @@ def combinations(X: Any, names: list[str]) -> list[tuple[str | None, ...]]:
 
 def _texts(name: str, column: Any) -> list[str | None]:
     try:
-        texts: list[str | None] = plain_column(column.cast(pa.string())).to_pylist()
+        texts: list[str | None] = normalise_column(column.cast(pa.string())).to_pylist()
     except pa.ArrowException:
         raise UnknownCategory(
             f"Column {name!r} holds values that cannot be written as text.",

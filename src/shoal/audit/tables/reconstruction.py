@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from shoal.anonymize.policy import Policy
 from shoal.anonymize.tree import Tree
 from shoal.audit.tables.attributes import curator_result
-from shoal.audit.tables.matching import Classes, Codes, Matcher
+from shoal.audit.tables.matching import Codes, LabelCombinations, Matcher
 from shoal.errors import TooFewRows
 from shoal.figures import Figure, detail_bars
 from shoal.privacy import Result
@@ -127,7 +127,7 @@ def _guessed(tree: Tree, codes: Codes, labels: Codes) -> _Guess:
     return _Guess(likeliest[labels] == codes, evenly, float(often.max() / codes.size))
 
 
-def _labels_of(matcher: Matcher, classes: Classes, codes: Codes) -> Codes:
+def _labels_of(matcher: Matcher, classes: LabelCombinations, codes: Codes) -> Codes:
     """The labels of the largest class each person may be in; the roots for who fits none."""
     labels = np.zeros_like(codes)
     for people, under in matcher.covering(classes, codes):

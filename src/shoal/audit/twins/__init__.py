@@ -20,18 +20,18 @@ from shoal.audit.case import Cases, Twin
 __all__ = ["twins"]
 
 _FAMILIES = (
-    "directions",
-    "radii",
+    "noise_directions",
+    "noise_lengths",
     "remaps",
-    "bounded",
-    "floats",
-    "rounds",
-    "counts",
+    "bounded_values",
+    "raw_floats",
+    "repeated_reports",
+    "noisy_counts",
     "thresholds",
-    "steps",
-    "trees",
-    "gaussians",
-    "ledgers",
+    "kmeans_steps",
+    "tree_splits",
+    "gaussian_noise",
+    "ledger_sums",
 )
 
 

@@ -6,14 +6,18 @@ from typing import Any
 import numpy as np
 
 from shoal.audit.case import Twin
-from shoal.audit.twins.flawed import FlawedGridRemap, FlawedOptimalRemap, FlawedUnionRemap
-from shoal.audit.twins.forms import Broken, Matrix, Stream, metric
+from shoal.audit.twins.base import BrokenMechanism, Matrix, Stream, metric_claim
+from shoal.audit.twins.flawed_mechanisms import (
+    FlawedGridRemap,
+    FlawedOptimalRemap,
+    FlawedUnionRemap,
+)
 from shoal.domain import Box
 from shoal.mechanisms import NDLaplace, Restrict
 
 __all__ = ["twins"]
 
-CLAIM = metric(1)
+CLAIM = metric_claim(1)
 OTHERS = np.random.default_rng(0).uniform(0, 10, (60, 2))  # made up, and fixed
 INNER, NEARBY = np.array([4.2, 5.6]), np.array([5.2, 5.6])
 EXTREME, FARTHER = np.array([12.0, 4.7]), np.array([13.0, 4.7])
@@ -21,16 +25,16 @@ _WIDE = Box(x=(0, 30), y=(0, 30))
 _GRID = FlawedGridRemap(1)
 
 
-def first_reports(form: Any) -> Broken:
+def _draw_first_reports(form: Any) -> BrokenMechanism:
     """The report of a user among the sixty others, again and again."""
 
     def draw(x: Matrix, n: int, rng: Stream) -> Any:
         return form.sent_by(np.tile(x, (n, 1)), np.vstack([x, OTHERS]), rng)
 
-    return Broken(draw, form.reason)
+    return BrokenMechanism(draw, form.reason)
 
 
-def kept_where_it_would_snap(z: Matrix) -> np.ndarray:
+def _is_kept_off_the_grid(z: Matrix) -> np.ndarray:
     """Off the grid, though nearer to a node than to any row, were the user at the second place."""
     there = np.vstack([NEARBY, OTHERS])
     to_node = np.linalg.norm(z - _GRID.on_grid(there, z), axis=1)
@@ -38,13 +42,13 @@ def kept_where_it_would_snap(z: Matrix) -> np.ndarray:
     return np.asarray((to_node > 1e-9) & (to_node < to_row))
 
 
-def kept_near_the_row(z: Matrix) -> np.ndarray:
+def _is_kept_near_the_row(z: Matrix) -> np.ndarray:
     """The same, near the user's own row: means of others' rows, off the grid too, lie elsewhere."""
     near = np.linalg.norm(z - INNER, axis=1) < 0.5
-    return np.asarray(near & kept_where_it_would_snap(z))
+    return np.asarray(near & _is_kept_off_the_grid(z))
 
 
-def on_the_last_line(z: Matrix) -> np.ndarray:
+def _is_on_last_grid_line(z: Matrix) -> np.ndarray:
     """On the line of nodes that lies at the user's own row, if that is the largest."""
     return np.asarray(np.isclose(z[:, 0], EXTREME[0], rtol=1e-12))
 
@@ -58,7 +62,7 @@ def _redrawn(x: Matrix, n: int, rng: Stream) -> Any:
     return mechanism.release(np.tile(x, (n, 1)), rng).values
 
 
-redrawn = Broken(_redrawn, "redrawing until inside costs as much again as the noise")
+redrawn = BrokenMechanism(_redrawn, "redrawing until inside costs as much again as the noise")
 
 
 def _resample(distance: float, at_least: float, exact: float) -> Twin:
@@ -80,7 +84,7 @@ def _among_others(
     form: Any, pair: tuple[Matrix, Matrix], at_least: float, event: Callable[..., Any], about: str
 ) -> Twin:
     how: dict[str, Any] = {"draws": 10_000, "event": event, "about": about}
-    return Twin(first_reports(form), pair, CLAIM, at_least, **how)
+    return Twin(_draw_first_reports(form), pair, CLAIM, at_least, **how)
 
 
 inner, extreme = (INNER, NEARBY), (EXTREME, FARTHER)
@@ -91,7 +95,7 @@ twins = {
         _GRID,
         inner,
         1.33,
-        kept_where_it_would_snap,
+        _is_kept_off_the_grid,
         "A thesis' algorithms 3 and 4: a noisy point is snapped to a grid unless a true row is "
         "nearer. A point that stayed off the grid where no other row is near gives the user's own "
         "row away.",
@@ -100,7 +104,7 @@ twins = {
         _GRID,
         extreme,
         6.54,
-        on_the_last_line,
+        _is_on_last_grid_line,
         "The same algorithms take box and grid from the smallest and largest row. Whoever is the "
         "largest sees the last line of the grid drawn through them.",
     ),
@@ -108,7 +112,7 @@ twins = {
         FlawedUnionRemap(1),
         extreme,
         6.28,
-        on_the_last_line,
+        _is_on_last_grid_line,
         "The thesis' text: points outside go to the nearest of the true rows and the grid's nodes. "
         "A report can be somebody's row, exactly; an inner user is hit too seldom to show it "
         "(0.15 of a claimed 1), an extreme one at once.",
@@ -117,7 +121,7 @@ twins = {
         FlawedOptimalRemap(1),
         inner,
         3.76,
-        kept_near_the_row,
+        _is_kept_near_the_row,
         "The thesis' algorithm 5: what fell outside becomes a weighted mean of true rows in a "
         "ball around the user's true row; the rest is snapped as in algorithms 3 and 4.",
     ),
@@ -125,7 +129,7 @@ twins = {
         FlawedOptimalRemap(1),
         extreme,
         6.71,
-        on_the_last_line,
+        _is_on_last_grid_line,
         "The same for a user who is far from everybody: the ball holds their own row alone, and "
         "the report is that row.",
     ),

@@ -8,12 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.audit.case import Twin
-from shoal.audit.twins.forms import Broken, Stream, broken, pure
+from shoal.audit.twins.base import BrokenMechanism, Stream, declare_broken, pure_claim
 from shoal.cluster.wave.methods import threshold_scores
 from shoal.cluster.wave.transform import Transform
 from shoal.mechanisms import Geometric, Intervals
 
-__all__ = ["SYM4", "empty_coefficients", "mirrored_sensitivity", "one_row_in_the_middle", "twins"]
+__all__ = [
+    "SYM4",
+    "counts_with_one_row",
+    "draw_empty_coefficients",
+    "mirrored_sensitivity",
+    "twins",
+]
 
 LATTICE = 256  # points of PrivTHREM's lattice to a block sum
 BESIDE = (np.array([10, 5, 4]), np.array([9, 5, 4]))  # block sums with and without a row
@@ -22,40 +28,40 @@ SYM4 = Transform((16, 16), 1, "sym4")
 Weights = NDArray[np.float64]
 
 
-def scores_of(sums: Any, top: int) -> Intervals:
+def _threshold_scores(sums: Any, top: int) -> Intervals:
     """PrivTHREM's intervals of the lattice and their ranks, for the median of the block sums."""
     return threshold_scores(np.asarray(sums) * LATTICE, Fraction(1, 2), top * LATTICE)
 
 
-def threshold_draws(scores: Intervals, weights: Weights, n: int, rng: Stream) -> Any:
+def _draw_thresholds(scores: Intervals, weights: Weights, n: int, rng: Stream) -> Any:
     """An interval by its weight, and a lattice point in it."""
     place = rng.choice(weights.size, size=n, p=weights / weights.sum())
     return rng.integers(scores.edges[place] + 1, scores.edges[place + 1], endpoint=True)
 
 
-def heavier_by_rank(scores: Intervals, epsilon: float) -> Weights:
+def _draw_by_rank_alone(scores: Intervals, epsilon: float) -> Weights:
     """Each interval by its score alone, whatever its length."""
     return np.exp(scores.scores * epsilon / 2)
 
 
-def up_to_the_maximum(epsilon: float) -> Broken:
+def _draw_up_to_true_maximum(epsilon: float) -> BrokenMechanism:
     """PrivTHREM's draw from a range that ends at the largest true coefficient."""
 
-    @broken("the range of the threshold ends at the largest true coefficient")
+    @declare_broken("the range of the threshold ends at the largest true coefficient")
     def draw(sums: Any, n: int, rng: Stream) -> Any:
-        scores = scores_of(sums, max(sums))
-        by_length = heavier_by_rank(scores, epsilon) * np.diff(scores.edges)
-        return threshold_draws(scores, by_length, n, rng)
+        scores = _threshold_scores(sums, max(sums))
+        by_length = _draw_by_rank_alone(scores, epsilon) * np.diff(scores.edges)
+        return _draw_thresholds(scores, by_length, n, rng)
 
     return draw
 
 
-def largest_log_ratio(first: Any, second: Any, epsilon: float, top: int = 30) -> float:
+def _largest_log_ratio(first: Any, second: Any, epsilon: float, top: int = 30) -> float:
     """Over all lattice points, of their chances if intervals are drawn without their lengths."""
     chances = []
     for sums in (first, second):
-        scores = scores_of(sums, top)
-        mass = heavier_by_rank(scores, epsilon)
+        scores = _threshold_scores(sums, top)
+        mass = _draw_by_rank_alone(scores, epsilon)
         lengths = np.diff(scores.edges)
         chances.append(np.repeat(mass / mass.sum() / lengths, lengths))
     return float(np.max(np.abs(np.log(chances[0] / chances[1]))))
@@ -63,9 +69,9 @@ def largest_log_ratio(first: Any, second: Any, epsilon: float, top: int = 30) ->
 
 def _maximum(epsilon: str, at_least: float) -> Twin:
     return Twin(
-        up_to_the_maximum(float(epsilon)),
+        _draw_up_to_true_maximum(float(epsilon)),
         BESIDE,
-        pure(epsilon),
+        pure_claim(epsilon),
         at_least,
         draws=40_000,
         event=lambda z: z[:, 0] > 9 * LATTICE,
@@ -78,18 +84,20 @@ def _maximum(epsilon: str, at_least: float) -> Twin:
 # Counts of coefficients, and sensitivities of transforms.
 
 
-def empty_coefficients(sensitivity: int) -> Broken:
+def draw_empty_coefficients(sensitivity: int) -> BrokenMechanism:
     """How many coefficients of a long filter are not positive, noised for this sensitivity."""
 
-    @broken("one row moves many coefficients of a long filter across zero, and one is charged")
+    @declare_broken(
+        "one row moves many coefficients of a long filter across zero, and one is charged"
+    )
     def draw(counts: Any, n: int, rng: Stream) -> Any:
         empty = np.count_nonzero(SYM4(counts) <= 0)
-        return Geometric(pure(1), sensitivity=sensitivity).release(np.full(n, empty), rng)
+        return Geometric(pure_claim(1), sensitivity=sensitivity).release(np.full(n, empty), rng)
 
     return draw
 
 
-def one_row_in_the_middle() -> tuple[Any, Any]:
+def counts_with_one_row() -> tuple[Any, Any]:
     """Cell counts of nobody, and of one row."""
     nobody = np.zeros((16, 16), dtype=np.int64)
     one = nobody.copy()
@@ -109,15 +117,15 @@ def mirrored_sensitivity(draws: int, rng: Stream, *, cells: int = 5) -> float:
 # Choices.
 
 
-@broken("the rate is for the numerator alone: the normaliser moves, too")
-def normaliser_forgotten(scores: Any, n: int, rng: Stream) -> Any:
+@declare_broken("the rate is for the numerator alone: the normaliser moves, too")
+def _draw_without_halving(scores: Any, n: int, rng: Stream) -> Any:
     """A candidate by e^(epsilon score), not e^(epsilon score / 2)."""
     mass = np.exp(np.asarray(scores, dtype=float))
     return rng.choice(mass.size, size=n, p=mass / mass.sum())
 
 
-@broken("scores are noised for an eighth of what one row moves them by")
-def too_small_a_sensitivity(scores: Any, n: int, rng: Stream) -> Any:
+@declare_broken("scores are noised for an eighth of what one row moves them by")
+def _draw_with_small_sensitivity(scores: Any, n: int, rng: Stream) -> Any:
     """A candidate by e^(4 epsilon score)."""
     mass = np.exp(4 * (np.asarray(scores, dtype=float) - max(scores)))
     return rng.choice(mass.size, size=n, p=mass / mass.sum())
@@ -127,9 +135,9 @@ twins = {
     "PrivTHREM up to the true maximum, epsilon 0.3": _maximum("0.3", 5.73),
     "PrivTHREM up to the true maximum, epsilon 1": _maximum("1", 5.69),
     "PrivTHREM without interval lengths": Twin(
-        lambda draws, rng: largest_log_ratio(*TIED, epsilon=0.3),
+        lambda draws, rng: _largest_log_ratio(*TIED, epsilon=0.3),
         TIED,
-        pure("0.3"),
+        pure_claim("0.3"),
         at_least=2.74,
         instrument="brute force",
         about="An interval between sorted coefficients is drawn by its score, not by its score "
@@ -138,9 +146,9 @@ twins = {
         "allowed.",
     ),
     "empty coefficients charged as one": Twin(
-        empty_coefficients(1),
-        one_row_in_the_middle(),
-        pure(1),
+        draw_empty_coefficients(1),
+        counts_with_one_row(),
+        pure_claim(1),
         at_least=7.2,
         about="PrivTHR pays for the number of empty coefficients as if one row moved one of them. "
         "With a long filter it moves many at once. The figure is measured.",
@@ -155,18 +163,18 @@ twins = {
         "counted twice: one row moves the average coefficients by 1.414, not by 0.707.",
     ),
     "exponential mechanism, normaliser forgotten": Twin(
-        normaliser_forgotten,
+        _draw_without_halving,
         ((1, *[0] * 40), (0, *[1] * 40)),
-        pure(1),
+        pure_claim(1),
         at_least=1.75,
         about="The exponential mechanism at rate epsilon / sensitivity, with a proof that compares "
         "numerators. If other candidates' scores move the other way, the normaliser adds as much "
         "again. True loss 1.94 with forty-one candidates; the figure is measured.",
     ),
     "exponential mechanism, sensitivity too small": Twin(
-        too_small_a_sensitivity,
+        _draw_with_small_sensitivity,
         ((3, 3, 3), (4, 2, 2)),
-        pure(1),
+        pure_claim(1),
         at_least=6.6,
         about="A radius chosen by counts that one row moves by 1, with noise for an eighth. True "
         "loss 6.9; the figure is measured.",

@@ -8,9 +8,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from shoal.audit import Case, Finding, estimators, exact_score, shipped
+from shoal.audit import Case, Finding, estimators, exact_score, mechanisms
 from shoal.audit.case import Cases
-from shoal.documents import json_of
+from shoal.documents import parse_json
 from shoal.errors import InvalidSetting, ShoalError
 from shoal.privacy import LocalDP, PureDP
 from shoal.privacy.exact import exact_budget
@@ -28,7 +28,7 @@ def _twins() -> CaseMap:
 
 
 KINDS: Mapping[str, CaseMap] = {
-    "mechanisms": shipped,
+    "mechanisms": mechanisms,
     "estimators": estimators,
     "twins": Cases(_twins),
 }
@@ -162,7 +162,7 @@ def function_case(
 
 def _pair(text: str) -> tuple[Any, Any]:
     try:
-        pair = json_of(text)
+        pair = parse_json(text)
     except ValueError:
         pair = None
     if not isinstance(pair, list) or len(pair) != 2:

@@ -9,8 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.data import source_of
-from shoal.data.encode import numbers
-from shoal.data.source import picked
+from shoal.data.encode import encode_numbers
+from shoal.data.source import find_columns
 from shoal.domain import Schema
 from shoal.engine.entry import by_engine, unbounded_box
 from shoal.engine.sample import Sample
@@ -87,7 +87,7 @@ def _draw_embedded(
     """One pass over a table of this machine."""
     sample, total, groups = Sample(most, np.random.default_rng(seed)), 0, _Groups()
     for batch in source_of(source).batches(_columns(names, labels)):
-        rows = numbers(batch, names)
+        rows = encode_numbers(batch, names)
         if not np.isfinite(rows).all():
             raise _missing_number_error()
         own = groups.codes(batch[labels]) if labels else np.zeros(batch.num_rows)
@@ -102,7 +102,7 @@ def _draw_distributed(
 ) -> _Drawn:
     """One job that counts rows and looks at every number, and one that draws the sample."""
     columns = _columns(names, labels)
-    picked(table.names, columns)
+    find_columns(table.names, columns)
     try:
         total = table.rows(unbounded_box(names)).size()  # scores move nothing
     except NotFinite:
@@ -110,7 +110,7 @@ def _draw_distributed(
     drawn = table.sample(columns, most, seed)
     (batch,) = drawn.combine_chunks().to_batches() or [pa.RecordBatch.from_pylist([], drawn.schema)]
     codes = _Groups().codes(batch[labels]) if labels else np.zeros(batch.num_rows)
-    return numbers(batch, names), codes.astype(np.int64), total
+    return encode_numbers(batch, names), codes.astype(np.int64), total
 
 
 def _columns(names: Sequence[str], labels: str | None) -> list[str]:

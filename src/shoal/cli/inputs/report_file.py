@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import CannotWrite, InvalidSetting
-from shoal.files import not_written
+from shoal.files import write_error
 
 if TYPE_CHECKING:
     from shoal.engine.table import OutputPlace
@@ -63,13 +63,13 @@ def _local_place(
     output: Path, source: str, overwrite: bool, draft: "Draft"
 ) -> "Iterator[OutputPlace]":
     """A file, and another about it beside it."""
-    from shoal.data import whole_file
+    from shoal.data import atomic_file
 
     if output.exists() and Path(source).exists() and output.samefile(source):
         raise _replaces_table_error()
     with (
-        whole_file(sidecar_of(str(output)), overwrite) as about,
-        whole_file(output, overwrite) as part,
+        atomic_file(sidecar_of(str(output)), overwrite) as about,
+        atomic_file(output, overwrite) as part,
         _output_named_in_errors(output, draft),
     ):
         yield _LocalPlace(output.name, draft, part, about)
@@ -112,4 +112,4 @@ def _output_named_in_errors(output: Path, draft: "Draft") -> Iterator[None]:
         made = draft.folder / "output" / output.name
         if error.facts.get("path") != os.path.abspath(made):
             raise
-        raise not_written(output, str(error.facts["cause"])) from None
+        raise write_error(output, str(error.facts["cause"])) from None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shoal.documents import json_of
+from shoal.documents import parse_json
 from shoal.errors import NotAReport, NotFinite
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def parse_sidecar(text: str | None, table: str) -> dict[str, Any]:
             _PERTURB,
         )
     try:
-        sidecar = json_of(text)
+        sidecar = parse_json(text)
         known = sidecar["schema"] == SCHEMA and isinstance(sidecar["file"]["sha256"], str)
     except (ValueError, KeyError, TypeError):
         known = False
@@ -207,7 +207,7 @@ def _values(
     import numpy as np
 
     from shoal.data import source_of
-    from shoal.data.encode import numbers
+    from shoal.data.encode import encode_numbers
     from shoal.engine.sample import Sample
     from shoal.mechanisms import LocalGrid
     from shoal.perturb.shape import shape_of
@@ -215,7 +215,7 @@ def _values(
     names = shape_of(mechanism).names_out(columns)
     sample, total = Sample(max(most // len(names), 1), rng), 0
     for batch in source_of(table).batches(names):
-        sample.add(numbers(batch, names))
+        sample.add(encode_numbers(batch, names))
         total += batch.num_rows
         progress(total)
     values = sample.rows(len(names))

@@ -16,7 +16,7 @@ from shoal.pages.page import Line, labelled_lines
 
 if TYPE_CHECKING:
     from shoal.anonymize.policy import Policy
-    from shoal.anonymize.release.result import Finished
+    from shoal.anonymize.release.result import RunResult
     from shoal.pages.page import Page
 
 __all__ = ["anonymize_app"]
@@ -214,12 +214,12 @@ def init(
     from shoal.anonymize.table_check import check_names
     from shoal.cli.inputs.policy_draft import draft_policy
     from shoal.engine.scratch import private_file
-    from shoal.files import whole_file
+    from shoal.files import atomic_file
 
     say, engines = Output(json, quiet), Engines(engine, master)
     _refuse_no_path(table)
     with (
-        whole_file(output, overwrite) as part,
+        atomic_file(output, overwrite) as part,
         say.progress(1) as progress,
         engines.table(table, progress) as rows,
     ):
@@ -252,7 +252,7 @@ def _release(
 ) -> None:
     from shoal.anonymize.release.run import run_policy
     from shoal.anonymize.table import table_of
-    from shoal.anonymize.table_check import rarely_shared
+    from shoal.anonymize.table_check import find_identifying_columns
     from shoal.pages import table as table_pages
     from shoal.pages.table_explanation import column_texts, explanation_lines
 
@@ -261,8 +261,8 @@ def _release(
     with say.progress(3) as progress, _rows(policy, engines, progress) as rows:
         progress.step("Reading rows")
 
-        def pages(done: "Finished") -> dict[Path, str]:
-            rare.update(rarely_shared(policy, table_of(rows)))
+        def pages(done: "RunResult") -> dict[Path, str]:
+            rare.update(find_identifying_columns(policy, table_of(rows)))
             shown.append(table_pages.page(done, table_pages.TableContext(*about, rare)))
             return table_pages.page_files(done, shown[-1])
 
@@ -313,14 +313,17 @@ def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool) ->
     from shoal.anonymize.frequency_table import count_combinations
     from shoal.anonymize.release.result import paths_of
     from shoal.anonymize.table import table_of
-    from shoal.anonymize.table_check import rarely_shared
+    from shoal.anonymize.table_check import find_identifying_columns
     from shoal.pages.table_explanation import explanation_lines, role_texts
 
     paths = paths_of(policy)
     with say.progress(1) as progress, _rows(policy, engines, progress) as rows:
         progress.step("Counting rows")
         table = table_of(rows)
-        problem, rare = count_combinations(policy, table).problem, rarely_shared(policy, table)
+        problem, rare = (
+            count_combinations(policy, table).problem,
+            find_identifying_columns(policy, table),
+        )
     counts = {"rows": problem.N, "combinations": len(problem.n), "may_be_left_out": problem.budget}
     counted = (
         f"{problem.N:,} rows in {len(problem.n):,} different combinations; {problem.budget:,} may "
@@ -349,7 +352,7 @@ def _read(path: Path | None) -> "Policy":
     return read_policy(path)
 
 
-def _files(finished: "Finished") -> dict[str, str]:
+def _files(finished: "RunResult") -> dict[str, str]:
     paths = finished.paths
     mapping = {"mapping": paths.mapping} if finished.outcome.cut is not None else {}
     pages = {"page": paths.report, "yours": paths.curator}

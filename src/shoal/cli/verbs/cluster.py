@@ -123,7 +123,7 @@ def cluster(
     """
     from shoal.cluster.model_folder import check_replaceable, write_model
     from shoal.cluster.totals import ignore_no_groups_warning
-    from shoal.files import whole_file, whole_folder
+    from shoal.files import atomic_file, atomic_folder
 
     chosen, engines, say = method_named(method), Engines(engine, master), Output(json, quiet)
     budget = budget_of(epsilon, "release")
@@ -155,7 +155,7 @@ def cluster(
         check_replaceable(output)
         payment = stack.enter_context(_paying(model, work, ledger))
         progress.step("Checking rows")
-        folder = stack.enter_context(whole_folder(output, overwrite))
+        folder = stack.enter_context(atomic_folder(output, overwrite))
         rows = _rows(source, options, progress)
         progress.step("Finding groups")
         with ignore_no_groups_warning():  # lines, page and document say so
@@ -167,7 +167,7 @@ def cluster(
         result = page.to_result()
         files = [output / name for name in _write_page(result, folder, ledger, written)]
         if curator is not None:
-            part = stack.enter_context(whole_file(curator, overwrite))
+            part = stack.enter_context(atomic_file(curator, overwrite))
             write_curator_page(part, result, holder_lines, ledger)
     say.result(
         {

@@ -58,11 +58,11 @@ def demo(
         shoal demo --epsilon 0.1 -o rough     # more noise, a tighter promise
         shoal demo --seed 7 -o rehearsal      # repeatable: a simulation
     """
-    from shoal.data import whole_folder
+    from shoal.data import atomic_folder
 
     _check_ours(output, ledger)
     say = Output(json, quiet)
-    with say.progress(4) as progress, whole_folder(output, overwrite) as part:
+    with say.progress(4) as progress, atomic_folder(output, overwrite) as part:
         release = _release(epsilon, ledger, seed, part, progress)
         progress.step("Writing the page")
         shown = page(release)

@@ -91,14 +91,14 @@ def learn(
         shoal learn s3a://trips/noisy.parquet -k 5 --engine spark
     """
     from shoal.cluster.model_folder import check_replaceable
-    from shoal.data import whole_folder
+    from shoal.data import atomic_folder
     from shoal.pages.local import page
 
     n_clusters, engines, say = _n_clusters(groups), Engines(engine, master), Output(json, quiet)
     rule = choose or "elbow"
     _check_method(method)
     check_replaceable(output)
-    with say.progress(5) as progress, FLAGS.shown(), whole_folder(output, overwrite) as part:
+    with say.progress(5) as progress, FLAGS.shown(), atomic_folder(output, overwrite) as part:
         with engines.table(reports, progress) if engines.is_distributed else nullcontext() as frame:
             learnt = _learn(reports, frame, method, n_clusters, rule, seed, progress)
         progress.step("Writing the page")
@@ -180,7 +180,7 @@ def _choose_number(loaded: "LoadedReports", n_clusters: range, choose: Any, rng:
 def control_size(model: Any, loaded: "LoadedReports") -> int:
     """Reports of the control: as many as were used; of those on Spark, as many as fit here."""
     from shoal.cli.inputs.reports import MOST_NUMBERS
-    from shoal.cluster.local.frames import GatheredReports
+    from shoal.cluster.local.distributed_frames import GatheredReports
 
     used = int(model.n_used_)
     is_distributed = isinstance(loaded.reports, GatheredReports)

@@ -12,7 +12,7 @@ import typer
 
 from shoal.cli.options import Json, Quiet
 from shoal.cli.output import Output, console
-from shoal.figures.text import clean
+from shoal.figures.text import replace_controls
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:
@@ -225,7 +225,10 @@ def _entry_parts(entries: list[dict[str, Any]]) -> list["Part"]:
     if not entries:
         return ["Nothing was promised yet.", ""]
     rows = [
-        [line["at"][:16].replace("T", " "), *(clean(line[n]) for n in ("by", "what", "guarantee"))]
+        [
+            line["at"][:16].replace("T", " "),
+            *(replace_controls(line[n]) for n in ("by", "what", "guarantee")),
+        ]
         for line in entries
     ]
     if console().width < NARROW:

@@ -6,9 +6,9 @@ Each returns a ``Choice``: the value, the curve it was read off, a picture, the 
 scikit-learn's names, and whether what was read was protected.
 """
 
-from shoal.cluster.choose.choice import Choice
 from shoal.cluster.choose.count import k
 from shoal.cluster.choose.density import min_points, radius
+from shoal.cluster.choose.result import Choice
 from shoal.cluster.choose.similarity import preference
 
 __all__ = ["Choice", "k", "min_points", "preference", "radius"]

@@ -6,8 +6,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shoal.cluster.choose.choice import Choice
-from shoal.cluster.choose.cloud import Cloud, Weights, cloud_of
+from shoal.cluster.choose.result import Choice
+from shoal.cluster.choose.weighted_points import Cloud, Weights, cloud_of
 from shoal.cluster.kmeans.settings import cluster_numbers
 from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from shoal.cluster.choose.choice import Choice
-from shoal.cluster.choose.cloud import MOST_POINTS, Weights, weighted_points
+from shoal.cluster.choose.result import Choice
+from shoal.cluster.choose.weighted_points import MOST_POINTS, Weights, weighted_points
 from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting
 from shoal.privacy import Guarantee

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import AffinityPropagation
 from sklearn.exceptions import ConvergenceWarning
 
-from shoal.cluster.choose.choice import Choice
-from shoal.cluster.choose.cloud import Weights, weighted_points
+from shoal.cluster.choose.result import Choice
+from shoal.cluster.choose.weighted_points import Weights, weighted_points
 from shoal.domain.box import Matrix
 from shoal.privacy import Guarantee
 

@@ -12,8 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.local import saving
-from shoal.cluster.local.evidence import Evidence, evidence_of
-from shoal.cluster.local.frames import (
+from shoal.cluster.local.distributed_frames import (
     CenterDistances,
     FrameReports,
     GatheredReports,
@@ -21,6 +20,7 @@ from shoal.cluster.local.frames import (
     distances,
     with_columns,
 )
+from shoal.cluster.local.evidence import Evidence, evidence_of
 from shoal.cluster.local.inputs import (
     box_of,
     check_reports,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from shoal.domain import Grid
-from shoal.domain.grid import whole_steps
+from shoal.domain.grid import cell_indices
 from shoal.errors import InvalidSetting, setting
 
 __all__ = ["FINE", "Lookup", "Transform", "block_sums", "filter_length"]
@@ -179,7 +179,7 @@ class Lookup:
         keys = np.zeros(len(X), dtype=np.int64)
         for axis, (cells, width) in enumerate(zip(self.grid.shape, self.shape, strict=True)):
             keys *= width
-            places = whole_steps(self.grid.steps(X[:, axis], axis), cells)
+            places = cell_indices(self.grid.steps(X[:, axis], axis), cells)
             keys += self.transform.answering(places, axis)
         return keys
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.data.source import picked, unique
+from shoal.data.source import check_names, find_columns
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import people
 from shoal.engine.duckdb import coded_schema, with_labels
@@ -201,8 +201,8 @@ class SparkRows:
 
     def _check_schema(self) -> None:
         """What the columns' names and kinds tell wrong, before a row is read."""
-        names, columns = unique(self._frame.columns), self._screen.columns
-        picked(names, columns)
+        names, columns = check_names(self._frame.columns), self._screen.columns
+        find_columns(names, columns)
         self._screen(empty_batch(self._frame, columns))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shoal.data.source import picked, unique
+from shoal.data.source import check_names, find_columns
 from shoal.domain import Box, Schema
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, with_plain_names
 from shoal.engine.entry import is_spark_frame
@@ -90,7 +90,7 @@ class SparkTable:
             )
         check_session_runs(frame)
         self.frame, self.collect_limit = frame, collect_limit
-        self.names = unique(frame.columns)
+        self.names = check_names(frame.columns)
         self._kinds = dict(frame.dtypes)
         self.known: pa.Table | None = None  # combinations that came here, for rows to be found by
 
@@ -190,7 +190,7 @@ class SparkTable:
 
     def select(self, columns: Sequence[str], whole: bool = False) -> Any:
         """A frame of these columns; ``whole``: read as whole numbers, null where they are none."""
-        picked(self.names, columns)
+        find_columns(self.names, columns)
         names = [quote_name(name) for name in columns]
         cells = [f"try_cast({name} AS BIGINT) AS {name}" for name in names] if whole else names
         return self.frame.selectExpr(*cells)

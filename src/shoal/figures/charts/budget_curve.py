@@ -8,7 +8,7 @@ from shoal.errors import InvalidSetting
 from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, px
-from shoal.figures.text import number, shorten
+from shoal.figures.text import format_number, shorten
 
 __all__ = ["BudgetCurve", "budget_curve"]
 
@@ -64,8 +64,11 @@ def budget_curve(
     ]
     data = {"value": value, "lines": drawn, "best": float(best), "best_name": best_name}
     budgets = [point[0] for line in lines.values() for point in line]
-    alt = f"Budget from {number(min(budgets))} to {number(max(budgets))} across, {value} upwards "
-    alt += f"from {number(best)}, lower is better. {finding.rstrip('.')}. "
+    alt = (
+        f"Budget from {format_number(min(budgets))} to {format_number(max(budgets))} across, "
+        f"{value} upwards "
+    )
+    alt += f"from {format_number(best)}, lower is better. {finding.rstrip('.')}. "
     return BudgetCurve(title=title, alt=f"{alt}{_numbers(drawn)} {band}", data=data, note=band)
 
 
@@ -108,21 +111,30 @@ class BudgetCurve(Figure):
     def _draw_marks(self, svg: Svg, frame: Panel) -> None:
         """A mark beside the beginning of each line, far enough from its neighbours."""
         starts = [self._place(frame, *line["points"][0][:2]) for line in self.data["lines"]]
-        heights = spread_apart([y for _, y in starts], frame.top, frame.bottom)
+        heights = spread_labels([y for _, y in starts], frame.top, frame.bottom)
         for place, ((x, y), height) in enumerate(zip(starts, heights, strict=True), start=1):
-            svg.path(f"M{px(x)} {px(y)}L{px(x - 30)} {px(height)}", "frame")
+            svg.path(
+                f"M{px(x)} {px(y)}L{px(x - 30)} {px(height)}",
+                "frame",
+            )
             svg.mark(x - 30, height, place)
 
     def _draw_axes(self, svg: Svg, frame: Panel) -> None:
         for tick in _TICKS:
-            svg.text(self._place(frame, tick, self._top)[0], frame.bottom + 24, number(tick),
+            svg.text(self._place(frame, tick, self._top)[0], frame.bottom + 24, format_number(tick),
                      "middle")  # fmt: skip
         for tick in self._ticks():
             height = self._place(frame, 1, tick)[1]
-            svg.path(f"M{px(frame.left)} {px(height)}H{px(frame.right)}", "lines")
-            svg.text(frame.left - 9, height + 5, number(tick), "end")
+            svg.path(
+                f"M{px(frame.left)} {px(height)}H{px(frame.right)}",
+                "lines",
+            )
+            svg.text(frame.left - 9, height + 5, format_number(tick), "end")
         best = self._place(frame, 1, self.data["best"])[1]
-        svg.path(f"M{px(frame.left)} {px(best)}H{px(frame.right)}", "truth")
+        svg.path(
+            f"M{px(frame.left)} {px(best)}H{px(frame.right)}",
+            "truth",
+        )
         svg.text(frame.right, best - 6, shorten(self.data["best_name"], 30), "end")
         across = "Budget (log): more privacy ← → more detail"
         svg.text((frame.left + frame.right) / 2, PLOT - 8, across, "axis-title middle")
@@ -149,12 +161,12 @@ class BudgetCurve(Figure):
         return f"{px(x)} {px(y)}"
 
 
-def spread_apart(heights: Sequence[float], top: float, bottom: float) -> list[float]:
+def spread_labels(heights: Sequence[float], top: float, bottom: float) -> list[float]:
     """Heights moved apart as little as need be, and kept between two ends.
 
     Examples
     --------
-    >>> spread_apart([100, 100, 20], top=0, bottom=200)
+    >>> spread_labels([100, 100, 20], top=0, bottom=200)
     [100, 128, 20]
     """
     order = sorted(range(len(heights)), key=lambda i: heights[i])
@@ -171,7 +183,8 @@ def spread_apart(heights: Sequence[float], top: float, bottom: float) -> list[fl
 
 def _numbers(lines: Sequence[Mapping[str, Any]]) -> str:
     each = [
-        f"{line['name']}: {'; '.join(f'{v:.3g} at {number(e)}' for e, v, _ in line['points'])}."
+        f"{line['name']}: "
+        f"{'; '.join(f'{v:.3g} at {format_number(e)}' for e, v, _ in line['points'])}."
         for line in lines
     ]
     return " ".join(each)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from shoal.errors import InvalidSetting
 from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.svg import Svg, px
-from shoal.figures.text import number
+from shoal.figures.text import format_number
 
 __all__ = ["ClassSizes", "class_sizes"]
 
@@ -62,7 +62,10 @@ class ClassSizes(Figure):
         for i, (name, share) in enumerate(zip(names, shares, strict=True)):
             left, top = LEFT + i * wide, BOTTOM - share / tallest * (BOTTOM - TOP - 24)
             css = "bar below" if self.data["below"][i] else "bar"
-            svg.path(f"M{px(left + 3)} {BOTTOM}V{px(top)}h{px(wide - 6)}V{BOTTOM}z", css)
+            svg.path(
+                f"M{px(left + 3)} {BOTTOM}V{px(top)}h{px(wide - 6)}V{BOTTOM}z",
+                css,
+            )
             svg.text(left + wide / 2, top - 6, _in_100(share), "middle wide")
             svg.text(left + wide / 2, BOTTOM + 24, name, "middle" if i % 2 == 0 else "middle wide")
         svg.path(f"M{LEFT} {BOTTOM}H{RIGHT}", "frame")
@@ -94,7 +97,7 @@ def _edges(least: int, most: int, k: int) -> list[int]:
 
 
 def _name(low: int, high: int) -> str:
-    return number(low) if low == high else f"{number(low)}–{number(high)}"
+    return format_number(low) if low == high else f"{format_number(low)}–{format_number(high)}"
 
 
 def _in_100(share: float) -> str:
@@ -111,6 +114,7 @@ def _describe(data: dict[str, Any], people: Sequence[int] | Any) -> str:
     parts = [f"{_in_100(s)} in classes of {name.replace('–', ' to ')}" for name, s in pairs if s]
     parts[0] = parts[0].replace(" in classes", " are in classes", 1)
     return (
-        f"Size of a class from {number(least)} to {number(int(max(people)))} {of} across, share of "
+        f"Size of a class from {format_number(least)} to {format_number(int(max(people)))} {of} "
+        f"across, share of "
         f"all {of} upwards. {finding} In 100 {of}, {', '.join(parts)}."
     )

@@ -7,7 +7,7 @@ from shoal.errors import InvalidSetting
 from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, nice_ticks, px
-from shoal.figures.text import labels, shorten
+from shoal.figures.text import format_ticks, shorten
 
 __all__ = ["CountCurve", "count_curve"]
 
@@ -75,12 +75,21 @@ class CountCurve(Figure):
         svg = Svg(WIDTH, HEIGHT, self.title, self.alt)
         places = [self._place(count, height) for count, height in self.data["points"]]
         self._draw_axes(svg)
-        svg.path("M" + "L".join(f"{px(x)} {px(y)}" for x, y in places), "line l1")
+        svg.path(
+            "M" + "L".join(f"{px(x)} {px(y)}" for x, y in places),
+            "line l1",
+        )
         counts = [count for count, _ in self.data["points"]]
         x, y = places[counts.index(self.data["chosen"])]
-        svg.path(f"M{px(x)} {px(_FRAME.top)}V{px(_FRAME.bottom)}", "limit")
+        svg.path(
+            f"M{px(x)} {px(_FRAME.top)}V{px(_FRAME.bottom)}",
+            "limit",
+        )
         svg.text(x, _FRAME.top - 12, self.data["label"], f"axis-title {_side(x)}")
-        svg.path(f"M{px(x - 5)} {px(y)}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z", "bar")
+        svg.path(
+            f"M{px(x - 5)} {px(y)}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z",
+            "bar",
+        )
         return svg.render(page)
 
     def plotly(self) -> Any:
@@ -96,12 +105,15 @@ class CountCurve(Figure):
     def _draw_axes(self, svg: Svg) -> None:
         low, high = self._ends
         ticks = nice_ticks(low, high, 4)
-        for tick, text in zip(ticks, labels(ticks), strict=True):
+        for tick, text in zip(ticks, format_ticks(ticks), strict=True):
             height = self._place(self.data["chosen"], tick)[1]
-            svg.path(f"M{px(_FRAME.left)} {px(height)}H{px(_FRAME.right)}", "lines")
+            svg.path(
+                f"M{px(_FRAME.left)} {px(height)}H{px(_FRAME.right)}",
+                "lines",
+            )
             svg.text(_FRAME.left - 9, height + 5, text, "end")
         places = self._places
-        for place, text in zip(places, labels(places), strict=True):
+        for place, text in zip(places, format_ticks(places), strict=True):
             svg.text(self._place(place, low)[0], _FRAME.bottom + 24, text, "middle")
         svg.text(WIDTH / 2, HEIGHT - 10, self.data["across"], "axis-title middle")
         middle = (_FRAME.top + _FRAME.bottom) / 2

@@ -18,13 +18,13 @@ from shoal.figures.palette import PALETTE, SHADES
 from shoal.figures.panels import (
     Panel,
     Panels,
-    at_least_one,
+    check_panels,
     panel_numbers,
     typical_error,
     typical_errors,
 )
 from shoal.figures.svg import Svg, nice_ticks, px
-from shoal.figures.text import labels, number, shorten
+from shoal.figures.text import format_number, format_ticks, shorten
 
 __all__ = [
     "NoiseBars",
@@ -78,7 +78,7 @@ def noise_map(
     width = reach * _COLUMNS / _ROWS
     sides = [(centre[0] - width, centre[0] + width), (centre[1] - reach, centre[1] + reach)]
     panels = []
-    for name, values in at_least_one(reports).items():
+    for name, values in check_panels(reports).items():
         places = np.asarray(values, dtype=float)
         if places.ndim != 2 or places.shape[1] != 2:
             raise DimensionMismatch(
@@ -117,7 +117,10 @@ class NoiseMap(Panels):
             )
         if self.data["box"]:
             (x, y), (right, top) = (self._at(frame, corner) for corner in self.data["box"])
-            svg.path(f"M{px(x)} {px(y)}H{px(right)}V{px(top)}H{px(x)}z", "truth")
+            svg.path(
+                f"M{px(x)} {px(y)}H{px(right)}V{px(top)}H{px(x)}z",
+                "truth",
+            )
         x, y = self._at(frame, self.data["truth"])
         svg.path(f"M{px(x - 5)} {px(y)}h10m-5 -5v10", "cross")
         self._draw_scale_bar(svg, frame)
@@ -139,8 +142,13 @@ class NoiseMap(Panels):
         length = nice_ticks(0, self.data["high"][0] - self.data["low"][0], 5)[1]
         wide = length * _scale(frame, self.data)
         x, y = frame.left + 10, frame.bottom - 10
-        svg.path(f"M{px(x)} {px(y - 4)}v4h{px(wide)}v-4", "cross")
-        svg.text(x + wide + 6, y + 2, f"{number(length)} {self.data['unit']}".strip(), "start")
+        svg.path(
+            f"M{px(x)} {px(y - 4)}v4h{px(wide)}v-4",
+            "cross",
+        )
+        svg.text(
+            x + wide + 6, y + 2, f"{format_number(length)} {self.data['unit']}".strip(), "start"
+        )
 
     def _trace(self, panel: Mapping[str, Any]) -> Any:
         go = import_plotly()
@@ -210,13 +218,16 @@ def noise_histogram(
     value is 1. Most fall near 1. Typical error: 0.707 (epsilon 1).'
     """
     panels = []
-    for heading, values in at_least_one(reports).items():
+    for heading, values in check_panels(reports).items():
         drawn = np.asarray(values, dtype=float).ravel()
         counts, _ = np.histogram(drawn, bins=bins, range=(low, high))
         error = typical_error(drawn - truth)
         panels.append(panel_numbers(heading, error, shares=(counts / drawn.size).round(6).tolist()))
-    alt = f"{name} from {number(low)} to {number(high)} across, share of reports upwards, each "
-    alt += f"panel to its own height. The true value is {number(truth)}. {finding}"
+    alt = (
+        f"{name} from {format_number(low)} to {format_number(high)} across, share of reports "
+        f"upwards, each "
+    )
+    alt += f"panel to its own height. The true value is {format_number(truth)}. {finding}"
     data = {"name": name, "low": low, "high": high, "truth": truth, "panels": panels}
     return NoiseHistogram(title=title, alt=f"{alt} {typical_errors(panels)}", data=data)
 
@@ -235,11 +246,17 @@ class NoiseHistogram(Panels):
                 f"V{px(frame.upwards(share / tallest))}H{px(frame.across((i + 1) / len(shares)))}"
             )
         svg.path(f"{steps}V{px(frame.bottom)}z", "under")
-        svg.path(f"M{px(frame.left)} {px(frame.bottom)}H{px(frame.right)}", "frame")
+        svg.path(
+            f"M{px(frame.left)} {px(frame.bottom)}H{px(frame.right)}",
+            "frame",
+        )
         truth = frame.across((self.data["truth"] - low) / (high - low))
-        svg.path(f"M{px(truth)} {px(frame.top)}V{px(frame.bottom)}", "truth")
+        svg.path(
+            f"M{px(truth)} {px(frame.top)}V{px(frame.bottom)}",
+            "truth",
+        )
         ticks = nice_ticks(low, high, 3)
-        for tick, text in zip(ticks, labels(ticks), strict=True):
+        for tick, text in zip(ticks, format_ticks(ticks), strict=True):
             place = frame.across((tick - low) / (high - low))
             svg.text(place, frame.bottom + 24, text, "middle")
 
@@ -277,7 +294,7 @@ def noise_bars(
     truth leads. Chances: 70, 30 in 100 at epsilon 1.'
     """
     panels = []
-    for heading, values in at_least_one(chances).items():
+    for heading, values in check_panels(chances).items():
         each = np.asarray(values, dtype=float).ravel()
         if each.size != len(names):
             raise DimensionMismatch(
@@ -306,11 +323,15 @@ class NoiseBars(Panels):
             half, height = (frame.right - frame.left) / len(names) * 0.36, chance / tallest * 0.78
             top = frame.upwards(height)
             svg.path(
-                f"M{px(middle - half)} {frame.bottom}V{px(top)}h{px(2 * half)}V{frame.bottom}z", css
+                f"M{px(middle - half)} {frame.bottom}V{px(top)}h{px(2 * half)}V{frame.bottom}z",
+                css,
             )
             svg.text(middle, top - 5, _in_100([chance]), "middle")
             svg.text(middle, frame.bottom + 24, shorten(names[i], 9), "middle")
-        svg.path(f"M{px(frame.left)} {frame.bottom}H{px(frame.right)}", "frame")
+        svg.path(
+            f"M{px(frame.left)} {frame.bottom}H{px(frame.right)}",
+            "frame",
+        )
 
     def _trace(self, panel: Mapping[str, Any]) -> Any:
         go = import_plotly()

@@ -6,11 +6,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from shoal.errors import InvalidSetting
-from shoal.figures.arrays import points as as_points
+from shoal.figures.arrays import check_points as as_points
 from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, px
-from shoal.figures.text import number, shorten
+from shoal.figures.text import format_number, shorten
 
 __all__ = ["RocCurve", "roc_curve"]
 
@@ -116,9 +116,12 @@ class RocCurve(Figure):
 def _draw_axes(svg: Svg) -> None:
     for tick in _TICKS:
         x, y = _FRAME.across(tick), _FRAME.upwards(tick)
-        svg.path(f"M{px(_FRAME.left)} {px(y)}H{px(_FRAME.right)}", "lines")
-        svg.text(_FRAME.left - 9, y + 5, number(tick), "end")
-        svg.text(x, _FRAME.bottom + 24, number(tick), "middle")
+        svg.path(
+            f"M{px(_FRAME.left)} {px(y)}H{px(_FRAME.right)}",
+            "lines",
+        )
+        svg.text(_FRAME.left - 9, y + 5, format_number(tick), "end")
+        svg.text(x, _FRAME.bottom + 24, format_number(tick), "middle")
     svg.path(f"M{_at(0, 0)}L{_at(1, 1)}", "truth")
     svg.text(WIDTH / 2, PLOT - 14, "False positive rate", "axis-title middle")
     middle = (_FRAME.top + _FRAME.bottom) / 2
@@ -142,7 +145,8 @@ def _describe(lines: Sequence[Mapping[str, Any]]) -> str:
     sentences = []
     for line in lines:
         known = {point[0]: point[1] for point in line["points"]}
-        rates = [f"{number(round(known[f], 3))} at {number(f)}" for f in (0.01, 0.1, 0.5)
+        rates = [f"{format_number(round(known[f], 3))} at "
+                 f"{format_number(f)}" for f in (0.01, 0.1, 0.5)
                 if f in known]  # fmt: skip
         sentences.append(f"{line['name']}: {'; '.join(rates)}.")
     return " ".join(sentences)

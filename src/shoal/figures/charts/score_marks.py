@@ -7,7 +7,7 @@ from shoal.errors import InvalidSetting
 from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, nice_ticks, px
-from shoal.figures.text import labels, shorten
+from shoal.figures.text import format_ticks, shorten
 
 __all__ = ["ScoreMarks", "score_marks"]
 
@@ -74,7 +74,7 @@ class ScoreMarks(Figure):
 
     def _draw_axis(self, svg: Svg) -> None:
         ticks = nice_ticks(self._least, 1, 5)
-        for tick, text in zip(ticks, labels(ticks), strict=True):
+        for tick, text in zip(ticks, format_ticks(ticks), strict=True):
             x = self._frame.across(self._share(tick))
             svg.path(f"M{px(x)} {TOP}V{self._bottom}", "lines")
             svg.text(x, self._bottom + 20, text, "middle")
@@ -107,7 +107,10 @@ class ScoreMarks(Figure):
 def _draw_mark(svg: Svg, kind: str, x: float, y: float) -> None:
     """A disc, a ring, a line and a broken line: shapes tell them apart without colours."""
     if kind in ("control", "shuffled"):
-        svg.path(f"M{px(x)} {px(y - 13)}V{px(y + 13)}", "limit" if kind == "control" else "truth")
+        svg.path(
+            f"M{px(x)} {px(y - 13)}V{px(y + 13)}",
+            "limit" if kind == "control" else "truth",
+        )
         return
     r = 6 if kind == "value" else 8
     circle = f"M{px(x - r)} {px(y)}a{r} {r} 0 1 0 {2 * r} 0a{r} {r} 0 1 0 -{2 * r} 0z"

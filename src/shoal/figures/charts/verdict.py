@@ -6,7 +6,7 @@ from typing import Any
 from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.panels import Panel
 from shoal.figures.svg import Svg, nice_ticks, px
-from shoal.figures.text import labels, shorten
+from shoal.figures.text import format_ticks, shorten
 
 __all__ = ["VerdictFigure", "verdict_figure"]
 
@@ -91,7 +91,7 @@ class VerdictFigure(Figure):
 
     def _draw_axis(self, svg: Svg) -> None:
         ticks = nice_ticks(0, self._end, 6)
-        for tick, text in zip(ticks, labels(ticks), strict=True):
+        for tick, text in zip(ticks, format_ticks(ticks), strict=True):
             svg.path(f"M{px(self._place(tick))} {_FRAME.top}V{_FRAME.bottom}", "lines")
             svg.text(self._place(tick), _FRAME.bottom + 18, text, "middle")
         svg.text(WIDTH / 2, _FRAME.bottom + 40, self.data["unit"], "axis-title middle")
@@ -100,7 +100,8 @@ class VerdictFigure(Figure):
     def _draw_measured(self, svg: Svg) -> None:
         svg.text(_FRAME.left - 10, 76, "found", "axis-title end")
         svg.path(
-            f"M{_FRAME.left} 62H{px(self._place(self.data['found']))}v20H{_FRAME.left}z", "bar"
+            f"M{_FRAME.left} 62H{px(self._place(self.data['found']))}v20H{_FRAME.left}z",
+            "bar",
         )
         for name, css, text in (("claim", "limit", "claimed"), ("ceiling", "frame", "at most")):
             if self.data[name] is not None:

@@ -12,19 +12,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import DimensionMismatch
-from shoal.figures.arrays import box_corners, points, whole_counts
+from shoal.figures.arrays import box_corners, check_counts, check_points
 from shoal.figures.figure import Figure, import_plotly
 from shoal.figures.maps.cells import Counts, draw_cells, draw_legend, shade_levels
 from shoal.figures.palette import PALETTE, SHADES
 from shoal.figures.svg import Svg, nice_ticks, px
-from shoal.figures.text import labels, number, places, shorten
+from shoal.figures.text import count_decimals, format_number, format_ticks, shorten
 
 __all__ = [
     "Area",
     "CellMap",
     "cell_map",
     "dense_areas",
-    "finding_of",
+    "describe_dense_areas",
     "map_alt_text",
     "true_cell_map",
 ]
@@ -80,8 +80,8 @@ def cell_map(
     data = {
         **drawn.axes,
         "noisy_counts": drawn.counts.tolist(),
-        "centers": [] if centers is None else points(centers).tolist(),
-        "reach": [] if reach is None else points(reach).tolist(),
+        "centers": [] if centers is None else check_points(centers).tolist(),
+        "reach": [] if reach is None else check_points(reach).tolist(),
         "of": of,
     }
     note = drawn.note("released cells")
@@ -125,7 +125,7 @@ def true_cell_map(
     data = {
         **drawn.axes,
         "true_counts": drawn.counts.tolist(),
-        "centers": [] if centers is None else points(centers).tolist(),
+        "centers": [] if centers is None else check_points(centers).tolist(),
     }
     note = drawn.note("cells")
     alt = map_alt_text(names, drawn.corners, drawn.finding, note, _TRUE)
@@ -144,14 +144,14 @@ class _Drawn(NamedTuple):
         """That cells were merged, if they were."""
         if (factor := self.axes["merged"]) == 1:
             return ""
-        cells = " x ".join(number(m) for m in self.axes["cells"])
+        cells = " x ".join(format_number(m) for m in self.axes["cells"])
         return f"The {cells} {what} are drawn merged, {factor} x {factor} to one."
 
 
 def _drawn(
     given: ArrayLike, names: Sequence[str], low: ArrayLike, high: ArrayLike, finding: str | None
 ) -> _Drawn:
-    counts, corners = whole_counts(given), box_corners(low, high)
+    counts, corners = check_counts(given), box_corners(low, high)
     if counts.ndim != 2 or corners.shape != (2, 2) or len(names) != 2 or not counts.size:
         raise DimensionMismatch(
             f"Counts of {counts.ndim} and a box of {len(names)} columns came; a map shows two.",
@@ -165,7 +165,7 @@ def _drawn(
         "cells": list(counts.shape),
         "merged": factor,
     }
-    return _Drawn(axes, merged, corners, finding or finding_of(counts, names, corners))
+    return _Drawn(axes, merged, corners, finding or describe_dense_areas(counts, names, corners))
 
 
 class CellMap(Figure):
@@ -261,12 +261,12 @@ class CellMap(Figure):
         across, upwards = self._ticks(0), self._ticks(1)
         lines = [f"M{px(self._x(tick))} {TOP}V{BOTTOM}" for tick in across]
         lines += [f"M{self._left} {px(self._y(tick))}H{RIGHT}" for tick in upwards]
-        for tick, text in zip(across, labels(across), strict=True):
+        for tick, text in zip(across, format_ticks(across), strict=True):
             if self._x(tick) + LETTER * len(text) / 2 > WIDTH:
                 svg.text(WIDTH - 2, BOTTOM + 26, text, "end")
             else:
                 svg.text(self._x(tick), BOTTOM + 26, text, "middle")
-        for tick, text in zip(upwards, labels(upwards), strict=True):
+        for tick, text in zip(upwards, format_ticks(upwards), strict=True):
             svg.text(self._left - 9, self._y(tick) + 5, text, "end")
         svg.path("".join(lines), "lines")
         across_title, upwards_title = (shorten(name, 40) for name in self.data["names"])
@@ -275,7 +275,7 @@ class CellMap(Figure):
 
 
 def _longest(ticks: Sequence[float]) -> int:
-    return max(map(len, labels(ticks)), default=0)
+    return max(map(len, format_ticks(ticks)), default=0)
 
 
 def _merged(counts: Counts) -> tuple[Counts, int]:
@@ -288,13 +288,15 @@ def _merged(counts: Counts) -> tuple[Counts, int]:
     return counts, factor
 
 
-def finding_of(counts: Counts, names: Sequence[str], corners: NDArray[np.float64]) -> str:
+def describe_dense_areas(counts: Counts, names: Sequence[str], corners: NDArray[np.float64]) -> str:
     """Where the densest areas of a regular grid lie, in a sentence."""
     called = [shorten(str(name), 80) for name in names]
-    decimals = [places(side) + 1 for side in (corners[1] - corners[0]) / counts.shape]
+    decimals = [count_decimals(side) + 1 for side in (corners[1] - corners[0]) / counts.shape]
     middles = [area.middle for area in dense_areas(counts, *corners)]
     spots = [
-        ", ".join(f"{n} {number(v, d)}" for n, v, d in zip(called, middle, decimals, strict=True))
+        ", ".join(
+            f"{n} {format_number(v, d)}" for n, v, d in zip(called, middle, decimals, strict=True)
+        )
         for middle in middles
     ]
     if not spots:
@@ -314,7 +316,7 @@ def map_alt_text(
 ) -> str:
     """A map in words: its axes, what its colour means, what it shows."""
     ends = [
-        f"{shorten(str(name), 80)} from {number(low)} to {number(high)}"
+        f"{shorten(str(name), 80)} from {format_number(low)} to {format_number(high)}"
         for name, low, high in zip(names, *corners, strict=True)
     ]
     axes = f"{ends[0]} across, {ends[1]} upwards. A stronger colour means more {of}. "

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from shoal.figures.palette import SHADES
 from shoal.figures.svg import Svg, px
-from shoal.figures.text import number
+from shoal.figures.text import format_number
 
 __all__ = ["Counts", "draw_cells", "draw_legend", "shade_levels"]
 
@@ -80,9 +80,9 @@ def draw_legend(
 ) -> None:
     """Few to many, above the map; room enough for counts of billions."""
     first = left + 24
-    svg.text(first - 8, 27, number(levels[0]), "end")
+    svg.text(first - 8, 27, format_number(levels[0]), "end")
     for i in range(SHADES):
         svg.path(f"M{first + 30 * i} 22h28", f"q{i + 1}", width=14)
     last = first + 30 * SHADES
-    svg.text(last + 8, 27, f"{number(levels[-1])} or more", "start")
+    svg.text(last + 8, 27, f"{format_number(levels[-1])} or more", "start")
     svg.text(right, 27, text, "end wide")

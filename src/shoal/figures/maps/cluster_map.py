@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import DimensionMismatch
-from shoal.figures.arrays import box_corners, points, whole_counts
+from shoal.figures.arrays import box_corners, check_counts, check_points
 from shoal.figures.figure import import_plotly
 from shoal.figures.maps.cell_map import BOTTOM, HEIGHT, RIGHT, TOP, WIDTH, CellMap
 from shoal.figures.maps.cells import draw_cells
 from shoal.figures.palette import PALETTE
 from shoal.figures.svg import Svg, nice_ticks, px
-from shoal.figures.text import labels, number
+from shoal.figures.text import format_number, format_ticks
 
 __all__ = [
     "MOST_LINES",
@@ -59,7 +59,7 @@ def draw_peaks(svg: Svg, branches: Sequence[Branch], top: float, of: str = "peop
     """
     if not branches:
         return
-    shown = peaks_in_order(branches[:MOST_LINES])
+    shown = order_peaks(branches[:MOST_LINES])
     svg.text(TREE_LEFT, top + 24, "Peaks, and the passes between them", "start")
     if len(branches) > MOST_LINES:
         svg.text(TREE_RIGHT, top + 24, f"the {MOST_LINES} highest of {len(branches)}", "end wide")
@@ -69,18 +69,24 @@ def draw_peaks(svg: Svg, branches: Sequence[Branch], top: float, of: str = "peop
     for cluster, peak, joins, other in shown:
         y, from_, to = place[cluster], _x(max(joins, 0), most), _x(peak, most)
         if other in place:
-            svg.path(f"M{px(from_)} {px(place[other])}V{px(y)}", "cross")
-        svg.path(f"M{px(from_)} {px(y)}H{px(to)}", f"peak c{cluster % 6 + 1}")
+            svg.path(
+                f"M{px(from_)} {px(place[other])}V{px(y)}",
+                "cross",
+            )
+        svg.path(
+            f"M{px(from_)} {px(y)}H{px(to)}",
+            f"peak c{cluster % 6 + 1}",
+        )
         svg.text(TREE_LEFT - 9, y + 5, str(cluster + 1), "end")
 
 
-def peaks_in_order(branches: Sequence[Branch]) -> list[Branch]:
+def order_peaks(branches: Sequence[Branch]) -> list[Branch]:
     """Each peak followed by those that join it, the highest pass first: no lines cross.
 
     Examples
     --------
     >>> tree = [(0, 9.0, 0.0, -1), (1, 8.0, 0.0, -1), (2, 7.0, 2.0, 0), (3, 6.0, 4.0, 0)]
-    >>> [cluster for cluster, *_ in peaks_in_order(tree)]
+    >>> [cluster for cluster, *_ in order_peaks(tree)]
     [0, 3, 2, 1]
     """
     joined: dict[int, list[Branch]] = {}
@@ -97,8 +103,11 @@ def peaks_in_order(branches: Sequence[Branch]) -> list[Branch]:
 
 def _draw_axis(svg: Svg, most: float, top: float, bottom: float, of: str) -> None:
     ticks = nice_ticks(0, most, 4)
-    svg.path("".join(f"M{px(_x(tick, most))} {px(top)}V{px(bottom)}" for tick in ticks), "lines")
-    for tick, text in zip(ticks, labels(ticks), strict=True):
+    svg.path(
+        "".join(f"M{px(_x(tick, most))} {px(top)}V{px(bottom)}" for tick in ticks),
+        "lines",
+    )
+    for tick, text in zip(ticks, format_ticks(ticks), strict=True):
         svg.text(_x(tick, most), bottom + 22, text, "middle")
     svg.text(
         (TREE_LEFT + TREE_RIGHT) / 2, bottom + 46, f"{of} in a cell, smoothed", "axis-title middle"
@@ -151,7 +160,7 @@ def cluster_map(
     'x from 0 to 2 across, y from 0 to 2 upwards. 2 clusters; the largest, number 1, holds about
     30 people. Numbers are noisy.'
     """
-    cells, corners = whole_counts(labels), box_corners(low, high)
+    cells, corners = check_counts(labels), box_corners(low, high)
     if cells.ndim != 2 or corners.shape != (2, 2) or len(names) != 2:
         raise DimensionMismatch(
             f"Labels of {cells.ndim} columns came; a map shows two.", "Choose two columns."
@@ -164,10 +173,10 @@ def cluster_map(
         "cells": list(drawn.shape),
         "merged": 1,
         "labels": drawn.tolist(),
-        "centers": points(centers).tolist() if np.size(centers) else [],
+        "centers": check_points(centers).tolist() if np.size(centers) else [],
         "sizes": np.rint(np.asarray(sizes, dtype=float)).astype(int).tolist(),
         "branches": [list(branch) for branch in branches],
-        "rows": None if rows is None else points(rows).tolist(),
+        "rows": None if rows is None else check_points(rows).tolist(),
         "of": of,
     }
     return ClusterMap(title=title, alt=_alt(data, noisy), data=data)
@@ -254,7 +263,7 @@ def _every(labels: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def _alt(data: dict[str, Any], noisy: bool) -> str:
     ends = [
-        f"{name} from {number(low)} to {number(high)}"
+        f"{name} from {format_number(low)} to {format_number(high)}"
         for name, low, high in zip(data["names"], data["low"], data["high"], strict=True)
     ]
     axes = f"{ends[0]} across, {ends[1]} upwards. {_sizes_text(data['sizes'], data['of'])}"
@@ -267,6 +276,6 @@ def _sizes_text(sizes: list[int], of: str) -> str:
         return "No cluster stands out."
     largest = int(np.argmax(sizes))
     if len(sizes) == 1:
-        return f"One cluster, of about {number(sizes[0])} {of}."
-    held = f"the largest, number {largest + 1}, holds about {number(sizes[largest])} {of}."
-    return f"{number(len(sizes))} clusters; {held}"
+        return f"One cluster, of about {format_number(sizes[0])} {of}."
+    held = f"the largest, number {largest + 1}, holds about {format_number(sizes[largest])} {of}."
+    return f"{format_number(len(sizes))} clusters; {held}"

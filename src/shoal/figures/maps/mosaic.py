@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.errors import DimensionMismatch
-from shoal.figures.arrays import box_corners, points
+from shoal.figures.arrays import box_corners, check_points
 from shoal.figures.maps.cell_map import (
     BOTTOM,
     HEIGHT,
@@ -19,12 +19,12 @@ from shoal.figures.maps.cell_map import (
     TOP,
     WIDTH,
     CellMap,
-    finding_of,
+    describe_dense_areas,
     map_alt_text,
 )
 from shoal.figures.maps.cells import draw_legend, shade_levels
 from shoal.figures.svg import Svg, px
-from shoal.figures.text import number
+from shoal.figures.text import format_number
 
 __all__ = [
     "Mosaic",
@@ -69,11 +69,11 @@ def mosaic(
     [1, 8]
     """
     corners = box_corners(*np.asarray(within, dtype=float))
-    cells = np.hstack([points(low), points(high)])
+    cells = np.hstack([check_points(low), check_points(high)])
     weight = np.asarray(weights, dtype=float)
     areas = np.prod((cells[:, 2:] - cells[:, :2]) / (corners[1] - corners[0]), axis=1)
     raster = raster_of_cells(cells[:, :2], cells[:, 2:], weight, within=corners, parts=24)
-    sentence = finding or finding_of(raster, names, corners)
+    sentence = finding or describe_dense_areas(raster, names, corners)
     data = {
         "names": [str(name) for name in names],
         "low": corners[0].tolist(),
@@ -107,8 +107,11 @@ def bars(
     ends, weight = np.ravel(np.asarray(within, dtype=float)), np.asarray(weights, dtype=float)
     density = np.ceil(weight / (last - first) * (ends[1] - ends[0]) / 100).astype(int)
     top = max(int(density.max(initial=1)), 1)
-    alt = f"{name} from {number(ends[0])} to {number(ends[1])} across; bars as high as people in 1 "
-    alt += f"% of it, up to {number(top)}. Counts are noisy."
+    alt = (
+        f"{name} from {format_number(ends[0])} to {format_number(ends[1])} across; bars as "
+        f"high as people in 1 "
+    )
+    alt += f"% of it, up to {format_number(top)}. Counts are noisy."
     data = {
         "names": [name, "people in 1 %"],
         "low": [float(ends[0]), 0.0],

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from shoal.errors import InvalidBudget, InvalidSetting, setting
 from shoal.mechanisms.exact.inversion import decimal_precision
-from shoal.mechanisms.exact.reals import Interval, rounded_noise
+from shoal.mechanisms.exact.rounded_reals import Interval, rounded_noise
 from shoal.mechanisms.exact.whole_numbers import (
     Integers,
     check_rate,

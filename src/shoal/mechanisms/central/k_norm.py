@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shoal.errors import InvalidSetting
-from shoal.mechanisms.exact.reals import Interval, rounded_noise
+from shoal.mechanisms.exact.rounded_reals import Interval, rounded_noise
 from shoal.mechanisms.exact.whole_numbers import (
     Integers,
     check_rate,

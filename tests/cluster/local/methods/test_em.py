@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shoal.cluster.local import LocalClusterer
-from shoal.cluster.local.frames import GatheredReports
+from shoal.cluster.local.distributed_frames import GatheredReports
 from shoal.cluster.local.methods import em
 from shoal.cluster.local.methods.em import Lattice, density_of, lattice_for, learn
 from shoal.domain import Box

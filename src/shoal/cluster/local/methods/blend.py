@@ -12,10 +12,10 @@ nearer to the records the more reports there are; the last keeps its wrong shape
 import numpy as np
 
 from shoal.cluster.local.methods.em import density_of
-from shoal.cluster.local.methods.law import span_of
 from shoal.cluster.local.methods.mixture import fit_mixture
 from shoal.cluster.local.methods.moments import shrink_reports
-from shoal.cluster.local.methods.plain import centers_of
+from shoal.cluster.local.methods.plain_kmeans import centers_of
+from shoal.cluster.local.methods.report_law import span_of
 from shoal.cluster.local.methods.result import LearningResult, Progress, Row, nearest
 from shoal.mechanisms.local.laplace.prior import laplace_of, thinned
 from shoal.mechanisms.local.reports import Reports

@@ -1,6 +1,14 @@
 """The methods by name, and the rule by which ``method="auto"`` picks one."""
 
-from shoal.cluster.local.methods import blend, em, grid, mixture, moments, plain, posterior_means
+from shoal.cluster.local.methods import (
+    blend,
+    em,
+    grid,
+    mixture,
+    moments,
+    plain_kmeans,
+    posterior_means,
+)
 from shoal.cluster.local.methods.moments import noise_variance
 from shoal.cluster.local.methods.result import Learn
 from shoal.errors import InvalidSetting
@@ -16,7 +24,7 @@ METHODS: dict[str, Learn] = {
     "grid": grid.learn,
     "mixture": mixture.learn,
     "moments": moments.learn,
-    "plain": plain.learn,
+    "plain": plain_kmeans.learn,
     "posterior-means": posterior_means.learn,
 }
 _LITTLE_NOISE = 0.03  # of the reports' variance: then every method finds the same

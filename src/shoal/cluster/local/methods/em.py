@@ -28,10 +28,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfftn, next_fast_len, rfftn
 
-from shoal.cluster.local.frames import sum_over_reports
-from shoal.cluster.local.methods.law import law_of, span_of, step_of
+from shoal.cluster.local.distributed_frames import sum_over_reports
 from shoal.cluster.local.methods.moments import noise_variance, shrink_to_covariance
-from shoal.cluster.local.methods.plain import centers_of
+from shoal.cluster.local.methods.plain_kmeans import centers_of
+from shoal.cluster.local.methods.report_law import law_of, span_of, step_of
 from shoal.cluster.local.methods.result import LearningResult, Progress, Row, nearest
 from shoal.domain.box import Matrix
 from shoal.mechanisms import NDLaplace

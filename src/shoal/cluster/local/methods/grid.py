@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.kmeans.weighted import weighted_centers
-from shoal.cluster.local.frames import sum_over_reports
+from shoal.cluster.local.distributed_frames import sum_over_reports
 from shoal.cluster.local.methods.gaussian_groups import Cells, GaussianGroups, fit_from_many_starts
 from shoal.cluster.local.methods.result import LearningResult, Progress, Row
 from shoal.domain.box import Matrix

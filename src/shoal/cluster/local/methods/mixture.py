@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy.special import roots_genlaguerre
 from scipy.stats import norm, qmc
 
-from shoal.cluster.local.methods.law import span_of
 from shoal.cluster.local.methods.moments import shrink_to_covariance
-from shoal.cluster.local.methods.plain import centers_of
+from shoal.cluster.local.methods.plain_kmeans import centers_of
+from shoal.cluster.local.methods.report_law import span_of
 from shoal.cluster.local.methods.result import LearningResult, Progress, Row
 from shoal.domain.box import Matrix
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace

@@ -6,7 +6,7 @@ The covariance of the records behind reports: that of the reports less that of t
 import numpy as np
 
 from shoal.cluster.local.inputs import box_of
-from shoal.cluster.local.methods.plain import centers_of
+from shoal.cluster.local.methods.plain_kmeans import centers_of
 from shoal.cluster.local.methods.result import LearningResult, Progress, Row
 from shoal.domain.box import Matrix
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace

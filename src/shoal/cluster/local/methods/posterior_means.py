@@ -3,7 +3,7 @@
 import numpy as np
 
 from shoal.cluster.local.methods.em import density_of
-from shoal.cluster.local.methods.plain import centers_of
+from shoal.cluster.local.methods.plain_kmeans import centers_of
 from shoal.cluster.local.methods.result import LearningResult, Progress, Row, nearest
 from shoal.mechanisms.local.laplace.prior import thinned
 from shoal.mechanisms.local.reports import Reports

@@ -11,9 +11,9 @@ from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.mechanisms.exact.coins import Coin
 from shoal.mechanisms.local.bounded.base import Steps
+from shoal.mechanisms.local.bounded.column_sampling import ColumnLaw, Sampled
 from shoal.mechanisms.local.bounded.harmony import OneSign, one_sign
 from shoal.mechanisms.local.bounded.piecewise import piecewise_law
-from shoal.mechanisms.local.bounded.sampled import ColumnLaw, Sampled
 from shoal.privacy.exact import Number
 
 __all__ = ["Hybrid", "HybridLaw"]

@@ -10,8 +10,8 @@ import numpy as np
 from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.mechanisms.local.bounded.base import STEPS, Steps
-from shoal.mechanisms.local.bounded.sampled import Sampled
-from shoal.mechanisms.local.bounded.window import SlidingWindow
+from shoal.mechanisms.local.bounded.column_sampling import Sampled
+from shoal.mechanisms.local.bounded.sliding_window import SlidingWindow
 from shoal.privacy.exact import Number
 
 __all__ = ["Piecewise", "PiecewiseLaw", "piecewise_law"]

@@ -12,7 +12,7 @@ from shoal.domain import Box
 from shoal.domain.box import Matrix
 from shoal.errors import DimensionMismatch
 from shoal.mechanisms.local.bounded.base import STEPS, Bounded, Estimate, Steps, own_reports
-from shoal.mechanisms.local.bounded.window import SlidingWindow
+from shoal.mechanisms.local.bounded.sliding_window import SlidingWindow
 from shoal.mechanisms.local.reports import Reports
 from shoal.privacy.exact import Number
 

@@ -1,0 +1,106 @@
+"""Values as people write them, each read by itself: no value changes how another is read.
+
+That is what bounds a row's influence. If one odd cell could turn a column of numbers into one of
+text, adding one row would move everybody's.
+"""
+
+import math
+import re
+from collections.abc import Iterable
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "MISSING",
+    "column_to_text",
+    "is_value",
+    "normalise_column",
+    "normalise_text",
+    "value_to_text",
+]
+
+_BLANKS = " \t\n\v\f\r"
+# What spreadsheets and statistics programs write where nothing is.
+MISSING = (
+    "", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "None",
+    "#N/A", "#NA", "#N/A N/A", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
+)  # fmt: skip
+_WHOLE = r"(-?(?:0|[1-9][0-9]*))"
+_TRAILING_ZEROS = rf"^{_WHOLE}\.0*$|^{_WHOLE}(\.[0-9]*[1-9])0+$"
+
+
+def value_to_text(value: object) -> str:
+    """A value as it stands in a file, without blanks around it; truth values in small letters.
+
+    Examples
+    --------
+    >>> value_to_text(" F "), value_to_text(True), value_to_text(7)
+    ('F', 'true', '7')
+    """
+    written = str(value).lower() if isinstance(value, bool | np.bool_) else str(value)
+    return _unicode(written.strip(_BLANKS))
+
+
+def column_to_text(values: Iterable[Any]) -> Any:
+    """Values of any kinds as an Arrow array of text; what cannot be written down is null.
+
+    Examples
+    --------
+    >>> column_to_text([7, "x", None, 2.5, [1]]).to_pylist()
+    ['7', 'x', None, '2.5', None]
+    """
+    import pyarrow as pa
+
+    written = [v if type(v) is str else _text_or_none(v) for v in values]
+    try:
+        return pa.array(written, pa.string())
+    except UnicodeEncodeError:  # half a character somewhere
+        return pa.array([v and _unicode(v) for v in written], pa.string())
+
+
+def normalise_text(written: str) -> str:
+    """Text, trimmed, and 7.0 written as 7 and 2.50 as 2.5; zeros in front stay: 01219 is a code.
+
+    Examples
+    --------
+    >>> normalise_text(" 7.00"), normalise_text("2.50"), normalise_text("007")
+    ('7', '2.5', '007')
+    """
+    return re.sub(_TRAILING_ZEROS, r"\1\2\3", written.strip(_BLANKS))
+
+
+def normalise_column(column: Any) -> Any:
+    """``normalise_text`` for every value of an Arrow column of text.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> normalise_column(pa.array([" 7.00", "7", "x", None])).to_pylist()
+    ['7', '7', 'x', None]
+    """
+    import pyarrow.compute as pc
+
+    trimmed = pc.ascii_trim_whitespace(column)
+    if not pc.any(pc.match_substring(trimmed, ".")).as_py():
+        return trimmed  # the rule below would leave every value as it is, only slowly
+    return pc.replace_substring_regex(trimmed, _TRAILING_ZEROS, r"\1\2\3")
+
+
+def is_value(value: object) -> bool:
+    """Whether this is text, a number, a date or a truth value, and there at all."""
+    if isinstance(value, float | Decimal):
+        return not math.isnan(value)
+    # pandas' missing time is a date that is not even itself.
+    return isinstance(value, str | int | date) and value == value  # noqa: PLR0124
+
+
+def _text_or_none(value: Any) -> str | None:
+    value = value.item() if isinstance(value, np.generic) else value
+    return value_to_text(value) if is_value(value) else None
+
+
+def _unicode(written: str) -> str:
+    return written.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,322 @@
+"""One table of scores, each beside what is reached without data and by chance.
+
+The sides of a comparison: each labels the same rows, and may have centres.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import ArrayLike
+
+from shoal.domain.box import Matrix
+from shoal.errors import InvalidSetting
+from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, nmi, rand_index
+from shoal.evaluate.centers import center_errors, centroid_index, normalised_inertia, plain_centers
+from shoal.evaluate.checks import Labels, check_labels, check_points, check_same_length
+from shoal.evaluate.separation import calinski_harabasz, davies_bouldin, silhouette
+
+__all__ = [
+    "NO_BETTER",
+    "Clustering",
+    "ScoredRows",
+    "score",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """The label of each row and, if it has any, centres in the ground's units."""
+
+    labels: Labels
+    centers: Matrix | None = None
+
+    @property
+    def count(self) -> int:
+        """How many clusters it has."""
+        inside = self.labels[self.labels >= 0]
+        return len(np.unique(inside)) if self.centers is None else len(self.centers)
+
+    def shuffled(self, random_state: int) -> "Clustering":
+        """As many rows in each cluster, but any rows."""
+        return Clustering(np.random.default_rng(random_state).permutation(self.labels))
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """The rows, if they came, as they are and in the units in which clusters were sought."""
+
+    rows: Matrix | None
+    scaled: Matrix | None
+    scale: Callable[[Any], Matrix]
+
+    @classmethod
+    def of(cls, rows: Any, model: Any) -> "ScoredRows":
+        """In the model's units: its own, half sides of its box, or the rows' if it has neither."""
+        scale = _scale_of(model)
+        if rows is None:
+            return cls(None, None, scale)
+        plain = check_points(rows)
+        return cls(plain, scale(plain), scale)
+
+    def clustering(self, of: Any) -> Clustering:
+        """Labels as they came, or those a fitted model gives the rows."""
+        if not hasattr(of, "predict"):
+            return self._checked(Clustering(check_labels(of)))
+        if self.rows is None:
+            raise InvalidSetting("A model came without rows to label.", "Give rows=X.")
+        centers = getattr(of, "cluster_centers_", None)
+        scaled = None if centers is None else self.scale(np.asarray(centers))
+        return self._checked(Clustering(check_labels(of.predict(self.rows)), scaled))
+
+    def reference(self, against: Any, count: int, random_state: int) -> Clustering:
+        """What is compared with: labels, a model, or k-means on the rows with as many clusters."""
+        if against is not None:
+            given = self.clustering(against)
+            has_centers = given.centers is not None
+            return given if has_centers else Clustering(given.labels, self._means(given.labels))
+        if self.scaled is None:
+            raise InvalidSetting(
+                "Nothing came to compare with.", "Give rows=X, or against=labels of the plain way."
+            )
+        centers = plain_centers(self.scaled, max(count, 1), random_state=random_state)
+        return Clustering(_nearest(self.scaled, centers), centers)
+
+    def _means(self, labels: Labels) -> Matrix | None:
+        """The middle of each cluster."""
+        names = np.unique(labels[labels >= 0])
+        if self.scaled is None or not len(names):
+            return None
+        return np.array([self.scaled[labels == name].mean(axis=0) for name in names])
+
+    def _checked(self, clustering: Clustering) -> Clustering:
+        if self.rows is not None:
+            check_same_length(self.rows, clustering.labels, "labels")
+        return clustering
+
+
+def _scale_of(model: Any) -> Callable[[Any], Matrix]:
+    if (units := getattr(model, "units_", None)) is not None:
+        return lambda X: np.asarray(X / units)
+    box = getattr(model, "box", None) or getattr(model, "domain", None)
+    if box is not None:
+        return lambda X: box.scale(box.clip(X), -1, 1)
+    return np.asarray
+
+
+def _nearest(rows: Matrix, centers: Matrix) -> Labels:
+    distances = np.array([((rows - center) ** 2).sum(axis=1) for center in centers])
+    return np.asarray(distances.argmin(axis=0), dtype=np.int64)
+
+
+Measure = Callable[[Clustering], float]
+NO_BETTER = "no better than without data"
+_COMPARED = 5_000  # rows, all with all, for each side
+HIGH = 0.7  # of scores that end at 1: a control above it leaves little to show
+SCHEMA = pa.schema(
+    [
+        ("score", pa.string()),
+        ("value", pa.float64()),
+        ("plain", pa.float64()),
+        ("control", pa.float64()),
+        ("shuffled", pa.float64()),
+        ("closed", pa.float64()),
+        ("better", pa.string()),
+        ("note", pa.string()),
+    ]
+)
+
+
+def score(
+    result: Any,
+    rows: ArrayLike | None = None,
+    *,
+    against: Any = None,
+    control: Any = None,
+    random_state: int = 0,
+) -> pa.Table:
+    """Score clusters against those found without noise, with what is reached without data.
+
+    A score alone misleads: two clusters on a diagonal are cut right by almost any two centres. So
+    each line says besides what a ``control`` reaches that saw no data, what labels dealt out at
+    random reach, and how much of the gap between the control and the plain answer is closed.
+
+    It reads rows, or labels of rows: the table is for their holder.
+
+    Parameters
+    ----------
+    result
+        A label for each row, or a fitted model with ``predict``. Centres are scored in the
+        model's units: its ``units_``, or half sides of its box.
+    rows
+        Points. Without them only labels are compared.
+    against
+        Labels or a model of the plain way; left out, scikit-learn's k-means on the rows, with as
+        many clusters.
+    control
+        Labels or a model made without data, e.g. ``LocalClusterer.control``; or a list of several:
+        one alone may be lucky. Their scores are averaged, and an answer that does not beat the
+        best of them is noted.
+    random_state
+        Of k-means, of the random labels and of the 5,000 rows that silhouettes compare.
+
+    Returns
+    -------
+    pyarrow.Table
+        A line a score: ``score``, ``value``, ``plain`` (what the plain answer gets), ``control``,
+        ``shuffled``, ``closed`` (the share of the gap from control to plain: 1 all of it, below 0
+        worse than without data), ``better`` ("higher" or "lower"), ``note``. What is not defined,
+        such as the silhouette of one cluster, is null.
+
+    Examples
+    --------
+    >>> table = score([0, 0, 1, 1, 1], against=[5, 5, 5, 2, 2], control=[0, 1, 0, 1, 0])
+    >>> table.select(["score", "value", "control", "closed"]).to_pylist()[1]
+    {'score': 'ari', 'value': 0.166..., 'control': -0.25, 'closed': 0.333...}
+    """
+    scored_rows = ScoredRows.of(rows, result)
+    own = scored_rows.clustering(result)
+    plain = scored_rows.reference(against, own.count, random_state)
+    without = tuple(scored_rows.clustering(one) for one in _several(control))
+    comparison = _Comparison(own, plain, without, own.shuffled(random_state))
+    lines = [
+        comparison.line(measure) for measure in _measures(scored_rows, comparison, random_state)
+    ]
+    return pa.Table.from_pylist(lines, schema=SCHEMA)
+
+
+@dataclass(frozen=True)
+class _Score:
+    """A name, which way is better, how to measure a side."""
+
+    name: str
+    better: Literal["higher", "lower"]
+    of: Measure
+    ends_at_1: bool = False
+    of_labels: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class _Comparison:
+    """What is scored, what it is held against, and the two that know nothing."""
+
+    result: Clustering
+    plain: Clustering
+    controls: tuple[Clustering, ...]
+    shuffled: Clustering
+
+    def line(self, score: _Score) -> dict[str, Any]:
+        """One line of the table."""
+        value, plain = _number(score.of(self.result)), _number(score.of(self.plain))
+        controls = self._of_controls(score)
+        control = fmean(controls) if controls else None
+        shuffled = _number(score.of(self.shuffled)) if score.of_labels else None
+        closed = _closed(value, plain, control)
+        return {
+            "score": score.name,
+            "value": value,
+            "plain": plain,
+            "control": control,
+            "shuffled": shuffled,
+            "closed": closed,
+            "better": score.better,
+            "note": _note(score, value, controls, closed),
+        }
+
+    def _of_controls(self, score: _Score) -> list[float]:
+        usable = [one for one in self.controls if score.of_labels or one.centers is not None]
+        return [value for one in usable if (value := _number(score.of(one))) is not None]
+
+
+def _several(control: Any) -> list[Any]:
+    """No control, one, or a list of them; labels are a list of numbers, and one control."""
+    if control is None:
+        return []
+    is_list = isinstance(control, list | tuple) and bool(control)
+    many = is_list and (hasattr(control[0], "predict") or np.ndim(control[0]) > 0)
+    return list(control) if many else [control]
+
+
+def _measures(
+    scored_rows: ScoredRows, comparison: _Comparison, random_state: int
+) -> Iterator[_Score]:
+    plain, X = comparison.plain, scored_rows.scaled
+    for name, agreement in _AGREEMENTS.items():
+        yield _Score(name, "higher", _agreeing(agreement, plain), ends_at_1=True)
+    if X is None:
+        return
+    drawn = {"most": _COMPARED, "random_state": random_state}
+    yield _Score(
+        "silhouette", "higher", lambda clustering: silhouette(X, clustering.labels, **drawn)
+    )
+    yield _Score(
+        "calinski_harabasz", "higher", lambda clustering: calinski_harabasz(X, clustering.labels)
+    )
+    yield _Score("davies_bouldin", "lower", lambda clustering: davies_bouldin(X, clustering.labels))
+    if comparison.result.centers is not None and plain.centers is not None:
+        yield from _of_centers(X, plain.centers, comparison.result.count != plain.count)
+
+
+def _of_centers(X: Any, plain: Any, of_other_numbers: bool) -> Iterator[_Score]:
+    measures: dict[str, Callable[[Any], float]] = {
+        "normalised_inertia": lambda centers: normalised_inertia(X, centers, plain),
+        "centroid_index": lambda centers: centroid_index(plain, centers),
+        "aee": lambda centers: center_errors(plain, centers).aee,
+        "relative_aee": lambda centers: center_errors(plain, centers).relative_aee,
+    }
+    if of_other_numbers:
+        measures |= {
+            "missing_centers": lambda centers: len(center_errors(plain, centers).missing),
+            "spurious_centers": lambda centers: len(center_errors(plain, centers).spurious),
+        }
+    for name, measure in measures.items():
+        yield _Score(name, "lower", _of_its_centers(measure), of_labels=False)
+
+
+def _agreeing(agreement: Callable[..., float], plain: Clustering) -> Measure:
+    return lambda clustering: agreement(plain.labels, clustering.labels)
+
+
+def _of_its_centers(measure: Callable[[Any], float]) -> Measure:
+    return lambda clustering: measure(clustering.centers)
+
+
+_AGREEMENTS = {
+    "ami": ami,
+    "ari": ari,
+    "nmi": nmi,
+    "rand_index": rand_index,
+    "fowlkes_mallows": fowlkes_mallows,
+}
+
+
+def _number(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def _closed(value: float | None, plain: float | None, control: float | None) -> float | None:
+    """How much of the gap between the control and the plain answer is closed."""
+    if value is None or plain is None or control is None or math.isclose(plain, control):
+        return None
+    return (value - control) / (plain - control)
+
+
+def _note(
+    score: _Score, value: float | None, controls: Sequence[float], closed: float | None
+) -> str | None:
+    if value is None:
+        return "not defined for these clusters"
+    if not controls:
+        return "no control came: the score alone may mislead"
+    if closed is None:
+        return "nothing to gain: without data it is as good"
+    best = max(controls) if score.better == "higher" else min(controls)
+    if closed <= 0 or (value > best) != (score.better == "higher"):
+        return NO_BETTER
+    if score.ends_at_1 and fmean(controls) > HIGH:
+        return "says little: it is high without data"
+    return None

@@ -1,0 +1,209 @@
+"""Real random numbers, rounded exactly: their binary digits are read only as far as needed.
+
+Of a uniform number the first 64 binary digits are drawn. So it lies between two ends, and so does
+whatever is computed from it:
+
+    ends in floats ── where both round to the same whole number, that is the answer
+      else 64 more digits, ends in decimals ── and so on, until they do
+
+See ``rounded_reals.proof.md``.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from decimal import Context, Decimal, getcontext, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shoal.mechanisms.exact.inversion import decimal_precision
+from shoal.mechanisms.exact.whole_numbers import FARTHEST, Integers
+
+__all__ = ["Formula", "Interval", "rounded_noise"]
+
+Ends = NDArray[Any]  # float64, or Decimals
+Digits = NDArray[Any]  # uint64, or whole numbers of any length
+_FLOAT_SLACK = 2.0**-46  # over thirty times what one operation on floats may be off by
+_BLOCK = 2**14  # numbers worked on at a time, so that they stay in the cache
+_WORD = 64
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Ends between which numbers from 0 up lie; each operation moves them apart to be certain."""
+
+    low: Ends
+    high: Ends
+
+    @classmethod
+    def of_digits(cls, digits: Digits, bits: int = _WORD) -> "Interval":
+        """The numbers of [0, 1] whose first ``bits`` binary digits these are."""
+        low = digits.astype(np.float64) if digits.dtype == np.uint64 else digits
+        return cls(low, low + 1).times(Fraction(1, 2**bits))
+
+    def __mul__(self, other: "Interval") -> "Interval":
+        return _apart(self.low * other.low, self.high * other.high)
+
+    def __truediv__(self, other: "Interval") -> "Interval":
+        return _apart(self.low / other.high, self.high / other.low)
+
+    def __getitem__(self, place: Any) -> "Interval":
+        return Interval(self.low[place], self.high[place])
+
+    def reshape(self, *shape: int) -> "Interval":
+        """The same numbers, arranged in another way."""
+        return Interval(self.low.reshape(shape), self.high.reshape(shape))
+
+    def times(self, factor: Fraction) -> "Interval":
+        """Multiplied by a positive fraction."""
+        number = _constant(factor, self.low)
+        return _apart(self.low * number, self.high * number, steps=2)
+
+    def sqrt(self) -> "Interval":
+        """Square roots."""
+        return _apart(np.sqrt(self.low), np.sqrt(self.high))
+
+    def minus_ln(self) -> "Interval":
+        """-ln of numbers known to be at most 1."""
+        at_most_one = np.minimum(self.high, _constant(Fraction(1), self.high))
+        return _apart(_minus_ln(at_most_one), _minus_ln(self.low))
+
+    def total(self) -> "Interval":
+        """Sums over the last axis, which stays with length 1."""
+        low, high = (end.sum(axis=-1, keepdims=True) for end in (self.low, self.high))
+        return _apart(low, high, steps=self.low.shape[-1])
+
+    def rounded(self) -> tuple[Ends, NDArray[np.bool_]]:
+        """The nearest whole numbers, and where the ends agree on them."""
+        half = _constant(Fraction(1, 2), self.low)
+        ends = _apart(self.low + half, self.high + half)
+        low, high = _floor(ends.low), _floor(ends.high)
+        return low, np.asarray(low == high, dtype=np.bool_)
+
+
+Formula = Callable[[Interval, Interval], Interval]
+
+
+def rounded_noise(
+    n: int, m: int, exponentials: int, formula: Formula, rng: np.random.Generator
+) -> Integers:
+    """``n`` vectors of ``m`` whole numbers: real noise of random signs, rounded.
+
+    Parameters
+    ----------
+    exponentials
+        How many exponential numbers each vector needs beside its normal ones.
+    formula
+        ``formula(normal, exponential)`` gives the sizes of the noise, shape (..., m), of ``|x|``,
+        x normal of variance 1/2, shape (..., m), and of exponentials, shape (..., exponentials).
+    """
+    drawn, draw = np.empty((n, m), dtype=np.int64), _Draw(m, exponentials, formula, rng)
+    size = max(1, _BLOCK // (m + exponentials))
+    for start in range(0, n, size):
+        block = drawn[start : start + size]
+        block[:] = draw.sizes(len(block))
+        block *= 1 - 2 * rng.integers(0, 2, size=block.shape)  # [P2] signs
+    return drawn
+
+
+@dataclass(frozen=True)
+class _Draw:
+    """Sizes of noise, drawn by the formula."""
+
+    m: int
+    exponentials: int
+    formula: Formula
+    rng: np.random.Generator
+
+    @property
+    def _paired(self) -> int:
+        """Normal numbers come in pairs."""
+        return self.m + self.m % 2
+
+    def sizes(self, n: int) -> Integers:
+        """``n`` vectors of them."""
+        pairs = self._fresh((n * self._paired // 2, 2))
+        self._redraw_outside(pairs)
+        digits = np.hstack([pairs.reshape(n, -1), self._fresh((n, self.exponentials))])
+        with np.errstate(divide="ignore", invalid="ignore"):  # ends at 0 or 1: not decided
+            sizes, decided = self._evaluate(digits)
+        sizes[~decided] = 0
+        whole = sizes.astype(np.int64)
+        for i in np.flatnonzero(~decided):
+            whole[i] = self._settle(digits[i : i + 1].astype(object))
+        return whole
+
+    def _evaluate(self, digits: Digits, bits: int = _WORD) -> tuple[Ends, NDArray[np.bool_]]:
+        """Sizes of vectors, and which are certain; the words of a vector lie along a row."""
+        numbers = Interval.of_digits(digits, bits)
+        pairs = numbers[:, : self._paired].reshape(len(digits), -1, 2)
+        square = (pairs * pairs).total()
+        normal = pairs * (square.minus_ln() / square).sqrt()  # [P3] Marsaglia's polar method
+        normal = normal.reshape(len(digits), -1)[:, : self.m]
+        sizes, agreed = self.formula(normal, numbers[:, self._paired :].minus_ln()).rounded()
+        inside = np.asarray(square.high < 1, dtype=np.bool_).reshape(len(digits), -1)  # [P5]
+        return sizes, np.logical_and.reduce(np.hstack([agreed, inside]), axis=1)  # [P4]
+
+    def _settle(self, digits: Digits) -> list[int]:
+        """Read on until the sizes of one vector are decided."""
+        bits = _WORD
+        while True:
+            bits += _WORD
+            digits = (digits << _WORD) | self._fresh(digits.shape).astype(object)
+            with localcontext(_untrapped(bits)):
+                pairs = digits[:, : self._paired].reshape(-1, 2)
+                self._redraw_outside(pairs, bits)
+                digits[:, : self._paired] = pairs.reshape(1, -1)
+                sizes, decided = self._evaluate(digits, bits)
+                if decided.all():
+                    return [min(int(size), FARTHEST) for size in sizes[0]]
+
+    def _redraw_outside(self, pairs: Digits, bits: int = _WORD) -> None:
+        """Replace, in place, the pairs that lie outside the unit disc for certain."""
+        outside = np.arange(len(pairs))
+        while outside.size:
+            numbers = Interval.of_digits(pairs[outside], bits)
+            surely = (numbers * numbers).total().low[:, 0] >= 1  # [P5]
+            outside = outside[surely.astype(np.bool_)]
+            pairs[outside] = self._fresh((outside.size, 2))
+            for _ in range(_WORD, bits, _WORD):
+                more = self._fresh((outside.size, 2)).astype(object)
+                pairs[outside] = (pairs[outside] << _WORD) | more
+
+    def _fresh(self, shape: tuple[int, ...]) -> Digits:
+        return self.rng.integers(0, 2**64, size=shape, dtype=np.uint64)
+
+
+def _apart(low: Ends, high: Ends, steps: int = 1) -> Interval:
+    """Ends moved past what so many operations may have got wrong."""
+    slack: Any = _FLOAT_SLACK + steps * 2.0**-52  # [P1]
+    if low.dtype == object:
+        slack = (3 + steps) * Decimal(10) ** (2 - getcontext().prec)  # [P1]
+    return Interval(low * (1 - slack), high * (1 + slack))
+
+
+def _constant(value: Fraction, like: Ends) -> Any:
+    if like.dtype == object:
+        return Decimal(value.numerator) / Decimal(value.denominator)
+    return float(value)
+
+
+def _minus_ln(ends: Ends) -> Ends:
+    return -(_decimal_ln(ends) if ends.dtype == object else np.log(ends))
+
+
+def _floor(ends: Ends) -> Ends:
+    return _decimal_floor(ends) if ends.dtype == object else np.floor(ends)
+
+
+_decimal_ln = np.frompyfunc(lambda value: value.ln(), 1, 1)
+_decimal_floor = np.frompyfunc(lambda value: value.to_integral_value("ROUND_FLOOR"), 1, 1)
+
+
+def _untrapped(bits: int) -> Context:
+    """Digits enough for numbers of so many bits; what has no value is NaN, and not decided."""
+    context = decimal_precision(bits // 3 + 16)
+    context.clear_traps()
+    return context
