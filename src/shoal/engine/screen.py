@@ -177,8 +177,8 @@ class Screen:
         if not same.all():
             raise InvalidDomain(
                 "The cells and the rows have different bounds in "
-                f"{join_names(np.array(box.names)[~same])}, so rows beyond the cells would pile up on "
-                "their edge.",
+                f"{join_names(np.array(box.names)[~same])}, so rows beyond the cells would pile up "
+                "on their edge.",
                 "Make the grid over the rows' own box, or the rows for the grid's: "
                 "rows_of(X, box).",
             )
