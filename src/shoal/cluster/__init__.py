@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from shoal.cluster.wave import WaveCluster
 
 _HOME_OF = {
-    "FrameReports": "local.frames",
+    "FrameReports": "local.distributed_frames",
     "LocalClusterer": "local",
     "PrivateKMeans": "kmeans.estimator",
     "WaveCluster": "wave",
