@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import pkgutil
 import subprocess
 import sys
 from importlib import import_module
@@ -51,6 +52,16 @@ def test_packages_are_reached_without_an_import_of_their_own():
     run = [sys.executable, "-c", script]
     done = subprocess.run(run, check=False, capture_output=True, text=True)
     assert done.stdout.split() == ["Synopsis", "Grid", "Memo"], done.stderr
+
+
+PACKAGES = [found.name for found in pkgutil.walk_packages(shoal.__path__, "shoal.") if found.ispkg]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_exported_name_of_a_package_can_be_imported(package):
+    module = import_module(package)
+    missing = [name for name in getattr(module, "__all__", ()) if not hasattr(module, name)]
+    assert missing == []
 
 
 def test_an_unknown_name_is_refused_as_in_any_module():
