@@ -33,7 +33,7 @@ def test_continuous_integration_tries_every_python_that_is_declared():
     jobs = document(".github/workflows/ci.yml")["jobs"]
     tried = jobs["test"]["strategy"]["matrix"]["python"]
     declared = [c.removeprefix(VERSION_CLASSIFIER) for c in PROJECT["classifiers"]]
-    assert tried == [f"3.{minor}" for minor in declared if minor.isdigit()]
+    assert {f"3.{minor}" for minor in declared if minor.isdigit()} <= set(tried)
     assert PROJECT["requires-python"] == f">={tried[0]}"
     assert ".ci/run" in steps_of(jobs["test"])
 
