@@ -3,7 +3,7 @@ import pickle
 import sqlite3
 import stat
 import threading
-from contextlib import suppress
+from contextlib import closing, suppress
 
 import pytest
 
@@ -97,7 +97,7 @@ def test_two_writers_take_turns(memo):
 def test_another_file_is_no_memo(tmp_path):
     text, other = tmp_path / "a.csv", tmp_path / "b.sqlite"
     text.write_text("age\n31\n" * 200)
-    with sqlite3.connect(other) as db:
+    with closing(sqlite3.connect(other)) as db, db:
         db.execute("CREATE TABLE t (x)")
     db.close()
     for path in (text, other):

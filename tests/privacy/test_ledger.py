@@ -212,7 +212,7 @@ def test_entries_say_who_what_when_and_how_much(ledger):
 
 def test_entries_can_be_added_but_not_changed(tmp_path):
     spend(Ledger(tmp_path / "ledger.sqlite"), 1)
-    with sqlite3.connect(tmp_path / "ledger.sqlite") as db:
+    with closing(sqlite3.connect(tmp_path / "ledger.sqlite")) as db, db:
         for statement in ("UPDATE entries SET by = 'x'", "DELETE FROM entries"):
             with pytest.raises(sqlite3.IntegrityError, match="append-only"):
                 db.execute(statement)
@@ -228,7 +228,7 @@ def test_a_file_that_is_not_ours_is_refused_and_left_alone(tmp_path, content):
 
 
 def test_another_programs_database_is_refused(tmp_path):
-    with sqlite3.connect(tmp_path / "other.db") as db:
+    with closing(sqlite3.connect(tmp_path / "other.db")) as db, db:
         db.execute("CREATE TABLE entries (id INTEGER)")
     with pytest.raises(NotALedger):
         Ledger(tmp_path / "other.db")
@@ -236,7 +236,7 @@ def test_another_programs_database_is_refused(tmp_path):
 
 def test_a_ledger_of_a_later_format_is_refused(tmp_path):
     Ledger(tmp_path / "ledger.sqlite")
-    with sqlite3.connect(tmp_path / "ledger.sqlite") as db:
+    with closing(sqlite3.connect(tmp_path / "ledger.sqlite")) as db, db:
         db.execute("PRAGMA user_version = 9")
     with pytest.raises(NotALedger, match="format 9"):
         Ledger(tmp_path / "ledger.sqlite")
@@ -321,7 +321,7 @@ def test_a_ledger_that_vanished_is_not_made_anew(tmp_path):
 def test_a_ledger_held_by_another_process_is_waited_for_then_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(sqlite_file, "PATIENCE_SECONDS", 0.2)
     ledger = Ledger(tmp_path / "ledger.sqlite")
-    with sqlite3.connect(tmp_path / "ledger.sqlite", isolation_level=None) as other:
+    with closing(sqlite3.connect(tmp_path / "ledger.sqlite", isolation_level=None)) as other, other:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(LedgerLocked, match="Nothing was spent"):
             spend(ledger, 1)

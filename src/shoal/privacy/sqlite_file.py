@@ -66,7 +66,11 @@ class SqliteFile:
             how = "mode=ro" if Path(f"{real}-wal").exists() else "mode=ro&immutable=1"
         where = f"{real.as_uri()}?{how}"
         db = sqlite3.connect(where, uri=True, timeout=PATIENCE_SECONDS, isolation_level=None)
-        db.execute("PRAGMA synchronous = FULL")
+        try:
+            db.execute("PRAGMA synchronous = FULL")
+        except BaseException:
+            db.close()  # nobody else has it; from Python 3.13 on one left open is warned about
+            raise
         return db
 
 

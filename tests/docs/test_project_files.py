@@ -1,0 +1,85 @@
+"""Files for whoever hosts, cites or changes the project: they parse, and say what the code says."""
+
+import importlib.util
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+VERSION_CLASSIFIER = "Programming Language :: Python :: 3."
+
+
+def document(name):
+    return yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+
+
+def tool(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def steps_of(job):
+    return [step.get("run", "") for step in job["steps"]]
+
+
+def test_continuous_integration_tries_every_python_that_is_declared():
+    jobs = document(".github/workflows/ci.yml")["jobs"]
+    tried = jobs["test"]["strategy"]["matrix"]["python"]
+    declared = [c.removeprefix(VERSION_CLASSIFIER) for c in PROJECT["classifiers"]]
+    assert {f"3.{minor}" for minor in declared if minor.isdigit()} <= set(tried)
+    assert PROJECT["requires-python"] == f">={tried[0]}"
+    assert ".ci/run" in steps_of(jobs["test"])
+
+
+def test_continuous_integration_uses_tools_and_targets_that_exist():
+    jobs = document(".github/workflows/ci.yml")["jobs"]
+    commands = " ".join(command for job in jobs.values() for command in steps_of(job))
+    for path in re.findall(r"tools/\w+\.py|\.ci/\w+", commands):
+        assert (ROOT / path).is_file(), path
+    targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert set(re.findall(r"make (\w+)", commands)) <= set(targets)
+
+
+def test_hooks_run_the_tools_of_the_environment():
+    (repository,) = document(".pre-commit-config.yaml")["repos"]
+    assert repository["repo"] == "local"
+    assert [hook["id"] for hook in repository["hooks"]] == ["ruff", "ruff-format", "mypy"]
+    for hook in repository["hooks"]:
+        assert {"id", "name", "entry", "language"} <= hook.keys()
+        assert hook["entry"].startswith(".venv/bin/")
+
+
+def test_the_citation_has_what_is_required_and_the_package_s_own_facts():
+    citation = document("CITATION.cff")
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert citation["version"] == PROJECT["version"]
+    assert citation["license"] == PROJECT["license"]
+    assert citation["abstract"] == PROJECT["description"]
+    assert citation["keywords"] == PROJECT["keywords"]
+
+
+def test_lowest_versions_are_the_lower_bounds_and_lie_within_the_requirements():
+    pins = [Requirement(pin) for pin in tool("lowest_versions").lowest(PROJECT["dependencies"])]
+    wanted = {each.name: each.specifier for each in map(Requirement, PROJECT["dependencies"])}
+    assert [pin.name for pin in pins] == sorted(wanted)
+    for pin in pins:
+        (exact,) = pin.specifier
+        assert exact.operator == "=="
+        assert wanted[pin.name].contains(exact.version)
+
+
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "SECURITY.md"])
+def test_files_that_are_named_exist(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    named = re.findall(r"`([\w./-]+/[\w.-]+\.(?:py|md|yml|txt))`", text)
+    real = [path for path in named if not re.search(r"your[_-]name|test_your", path)]
+    assert real
+    homes = (ROOT, ROOT / "src" / "shoal")
+    assert [path for path in real if not any((home / path).exists() for home in homes)] == []
