@@ -1,4 +1,4 @@
-"""Where a file shared through SQLite may lie: under one name, on a disk of this machine.
+"""Check where a file shared through SQLite lies: under one name, on a disk of this machine.
 
 SQLite keeps the locks and the log of a file beside its *name*. Under a second name of the same file
 it finds neither, and two processes write as if each were alone. A symbolic link is no second name:
@@ -44,7 +44,21 @@ _POINTS: int = getattr(os, "O_PATH", 0)  # only Linux has it, and tells mounts
 
 @dataclass(frozen=True)
 class Place:
-    """Which file is at a path, under how many names; its mount and its folder's, if told."""
+    """The identity of a file at a path: inode, number of hard links, and mounts if known.
+
+    Parameters
+    ----------
+    device
+        The number of its device.
+    inode
+        Its number on that device.
+    links
+        How many names (hard links) it has.
+    mount
+        The number of the mount it was reached through; None where the system does not say.
+    folder_mount
+        The same of the folder it lies in.
+    """
 
     device: int
     inode: int
@@ -54,14 +68,14 @@ class Place:
 
 
 def check_place(path: Path, refusal: Refusal) -> Place:
-    """Where the file lies; refused under a second name and on a disk of several machines.
+    """Return where the file lies; refuse a second hard link and a disk shared by several machines.
 
     Parameters
     ----------
     path
-        Without symbolic links. What is no file is left for SQLite to refuse.
+        The file, symbolic links resolved. What is no regular file is left for SQLite to refuse.
     refusal
-        The error to raise.
+        Makes the error to raise.
     """
     place = place_of(path)
     if place.links > 1:
@@ -85,7 +99,17 @@ def check_place(path: Path, refusal: Refusal) -> Place:
 
 
 def check_unmoved(path: Path, place: Place, refusal: Refusal) -> None:
-    """Refuse a file that was moved, linked or mounted over since it was looked at."""
+    """Refuse a file that was moved, linked or mounted over since ``check_place``.
+
+    Parameters
+    ----------
+    path
+        The file, symbolic links resolved.
+    place
+        What ``check_place`` returned.
+    refusal
+        Makes the error to raise.
+    """
     if place_of(path) != place:
         raise refusal(
             f"'{path.name}' was linked, replaced or mounted over in the middle of a write.",
@@ -94,7 +118,17 @@ def check_unmoved(path: Path, place: Place, refusal: Refusal) -> None:
 
 
 def check_folder(folder: Path, name: str, refusal: Refusal) -> None:
-    """Refuse a disk of several machines before a file is made there."""
+    """Refuse a folder on a disk shared by several machines, before a file is made in it.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    name
+        Of the file to be made, for the error.
+    refusal
+        Makes the error to raise.
+    """
     if not _POINTS:
         return
     with _handle(folder, os.O_DIRECTORY) as handle:
@@ -102,7 +136,12 @@ def check_folder(folder: Path, name: str, refusal: Refusal) -> None:
 
 
 def place_of(path: Path) -> Place:
-    """Look at what lies at a path now.
+    """Look up the identity of the file that is at a path now.
+
+    Parameters
+    ----------
+    path
+        The file, symbolic links resolved.
 
     Examples
     --------
@@ -125,7 +164,7 @@ def _place(status: os.stat_result, mount: int | None, folder_mount: int | None) 
 
 @contextmanager
 def _handle(path: str | Path, flags: int, within: int | None = None) -> Iterator[int]:
-    """A descriptor that only points: closing one that can read would drop SQLite's locks."""
+    """Open a descriptor without read access: closing a readable one would drop SQLite's locks."""
     handle = os.open(path, flags | _POINTS, dir_fd=within)
     try:
         yield handle
@@ -134,7 +173,7 @@ def _handle(path: str | Path, flags: int, within: int | None = None) -> Iterator
 
 
 def _mount_of(handle: int) -> int | None:
-    """The number of the mount it was reached through; None where the system does not say."""
+    """Return the number of a descriptor's mount; None where the system does not say."""
     with suppress(OSError):
         for line in Path(f"/proc/self/fdinfo/{handle}").read_text().splitlines():
             if line.startswith("mnt_id:"):
@@ -153,14 +192,14 @@ def _check_disk(path: Path, mount: int | None, refusal: Refusal) -> None:
 
 
 def file_system(mount: int | None, mounts: bytes | None = None) -> str | None:
-    """The kind of a mount's file system, e.g. "ext4"; None where the system does not say.
+    """Return the type of a mount's file system, such as "ext4"; None where it is unknown.
 
     Parameters
     ----------
     mount
-        Its number.
+        The number of the mount.
     mounts
-        A line a mount, in the form of ``/proc/self/mountinfo``, which is read if none came.
+        The mount table in the form of ``/proc/self/mountinfo``, which is read if this is None.
     """
     if mounts is None:
         try:
@@ -175,7 +214,7 @@ def file_system(mount: int | None, mounts: bytes | None = None) -> str | None:
 
 
 def _finish_creation(path: Path, place: Place) -> None:
-    """Remove the name under which the file was made, if its maker has not come to that yet.
+    """Remove the temporary name of a file whose creator was stopped before doing so.
 
     A file gets its own name when it is whole and nobody has it open; all that is then left is to
     remove the first one, which a process that was killed never does.
@@ -189,5 +228,5 @@ def _finish_creation(path: Path, place: Place) -> None:
 
 
 def _literal(name: str) -> str:
-    """The name as a pattern that stands for itself."""
+    """Escape a name so that it matches only itself as a glob pattern."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

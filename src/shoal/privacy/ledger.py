@@ -1,4 +1,4 @@
-"""The ledger of a table: what was promised about it so far, and no more than its limit.
+"""The ledger of a table: adds up what was promised about it and enforces a limit.
 
 Ledger ── open(promise) ──► Page ── release(mechanism, value, rng) ──► what left
   checks the limit            writes the promise and draws
@@ -34,7 +34,7 @@ Limit = Budget | Sequence[Budget] | None
 
 
 class Ledger:
-    """Adds up what was promised about one table, and refuses to go past a limit.
+    """Add up what was promised about one table, and refuse to go past a limit.
 
     A ledger is itself wherever it goes: ``sklearn.base.clone``, ``copy.deepcopy``, joblib and a
     forked process all write to the same one.
@@ -74,7 +74,13 @@ class Ledger:
 
     @classmethod
     def of(cls, ledger: "Ledger | None") -> "Ledger":
-        """This ledger, or a private one."""
+        """Return the given ledger, or a new one in memory for None.
+
+        Parameters
+        ----------
+        ledger
+            A ledger or None.
+        """
         if ledger is not None and not isinstance(ledger, cls):
             raise InvalidSetting(
                 setting("ledger") + f" is a {type(ledger).__name__}.",
@@ -84,7 +90,7 @@ class Ledger:
 
     @property
     def path(self) -> Path | None:
-        """The file, if the ledger has one."""
+        """The ledger's file; None for a ledger in memory."""
         return self._store.path if isinstance(self._store, FileStore) else None
 
     @property
@@ -93,12 +99,18 @@ class Ledger:
         return self._store.limits()
 
     def set_limit(self, limit: Limit) -> None:
-        """Replace the limit; ``None`` lifts it. What was spent stays spent."""
+        """Replace the limit; ``None`` removes it. What was spent stays spent.
+
+        Parameters
+        ----------
+        limit
+            A guarantee, or one for each kind.
+        """
         with process_lock():
             self._store.set_limits(() if limit is None else _limits_of(limit))
 
     def open(self, promise: Guarantee, *, by: str, of: str | None = None) -> Page:
-        """A page for one promise. Checks the limit; reads no row and writes nothing.
+        """Open a page for one promise: check the limit, read no row, write nothing.
 
         Parameters
         ----------
@@ -109,6 +121,11 @@ class Ledger:
         of
             What leaves in all, for the ledger: "4 groups". Left out, what the first release is
             called.
+
+        Raises
+        ------
+        BudgetExceeded
+            If the limit does not allow the promise.
         """
         if not isinstance(promise, Guarantee):
             raise InvalidSetting(
@@ -128,7 +145,7 @@ class Ledger:
     def resumable(
         self, work: Mapping[str, Any], *, by: str, name: str | None = None
     ) -> Iterator["Ledger"]:
-        """This ledger, for one run that can be started again after a crash without paying twice.
+        """Yield this ledger for a run that can be restarted after a crash without paying twice.
 
         Until the block ends well, the ledger's file keeps what pages opened on the yielded ledger
         release. A later block of the same work goes on from there: what was released is read
@@ -140,10 +157,10 @@ class Ledger:
             All that decides what is released, as JSON has it: input files with their sizes and
             times, settings, versions. Equal work is resumed; anything else is paid for.
         by
-            Who runs it, for people.
+            The name of the task, for people.
         name
-            Of the run, where something beside the ledger is part of it; no other is resumed then.
-            Left out, the oldest that no living process works on.
+            The run's name, where files beside the ledger belong to it; only a run of this name is
+            resumed then. Left out, the oldest run that no living process works on.
         """
         if not isinstance(self._store, FileStore):
             yield self
@@ -160,13 +177,13 @@ class Ledger:
                 run.has_ended = True
 
     def unfinished(self) -> list[tuple[datetime, str]]:
-        """Runs that paid and did not come to their end: when each began, and whose it is."""
+        """List the runs that paid and did not end: when each began, and its task."""
         if not isinstance(self._store, FileStore):
             return []
         return [(datetime.fromisoformat(at), by) for at, by in self._store.stopped_runs()]
 
     def totals(self) -> list[Guarantee]:
-        """What was promised so far, one total for each kind; kinds are never summed.
+        """Return what was promised so far, one total for each kind of guarantee.
 
         What was simulated is totalled apart, marked, after the rest. A limit binds what was
         promised and simulated of its kind together.
@@ -179,7 +196,7 @@ class Ledger:
         return sorted(totals.values(), key=lambda total: total.simulation)
 
     def entries(self) -> "pa.Table":
-        """All entries, oldest first, with the total of their kind after each."""
+        """Return all entries as a table, oldest first, with the total of their kind after each."""
         import pyarrow as pa
 
         rows = [
@@ -189,6 +206,8 @@ class Ledger:
         return pa.Table.from_pylist(rows, schema=_schema())
 
     def _write(self, made: Guarantee, by: str, what: str, record: Record | None) -> None:
+        """Append one entry, refused if it would exceed a limit."""
+
         def check(total: Guarantee | None, limits: Limits) -> Entry:
             now = datetime.now(UTC).isoformat(timespec="seconds")
             return Entry(now, by, what, made, _check(made, total, limits))
@@ -198,6 +217,7 @@ class Ledger:
             self._store.append(_kind_text(made), check, release)
 
     def _settle(self, limits: Limits) -> None:
+        """Store the limits of a new ledger; refuse others than those already stored."""
         stored = self._store.set_limits(limits, if_new=True)
         if {*map(str, stored)} != {*map(str, limits)}:
             raise LimitMismatch(
@@ -206,7 +226,7 @@ class Ledger:
             )
 
     def _share(self) -> Path:
-        """Move a private ledger to a file, so that other processes can write to it too."""
+        """Move a ledger in memory to a file, so that other processes can write to it too."""
         with process_lock():
             if isinstance(self._store, MemoryStore):
                 folder = Path(tempfile.mkdtemp(prefix="shoal-ledger-"))  # owner-only
@@ -216,7 +236,7 @@ class Ledger:
 
     @classmethod
     def _reopen(cls, path: str) -> "Ledger":
-        """The ledger of a file that is there: an empty one must not take its place."""
+        """Open the ledger of a file that must exist: an empty one must not replace it."""
         ledger = cls()
         ledger._store = FileStore(Path(path), must_exist=True)
         return ledger
@@ -236,7 +256,7 @@ class Ledger:
 
 
 def _run_of(store: FileStore, work: str, by: str, name: str | None, held: ExitStack) -> Run:
-    """The run to go on with, or a new one; no other process has it while ``held`` is open."""
+    """Return the run to resume, or a new one, locked while ``held`` is open."""
     store.sweep_locks()
     for candidate in store.find_runs(work):
         if not held.enter_context(store.lock_of(candidate)):
@@ -263,6 +283,7 @@ os.register_at_fork(before=_before_fork)
 
 
 def _forget_at_exit(folder: Path) -> None:
+    """Delete a folder when the process that made it ends; a forked child leaves it."""
     owner = os.getpid()
 
     def forget() -> None:
@@ -273,7 +294,7 @@ def _forget_at_exit(folder: Path) -> None:
 
 
 def _check(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarantee:
-    """The new total of the kind, if the limits allow it."""
+    """Return the new total of the kind, if the limits allow it."""
     if not isinstance(made, Budget):
         return made
     after = made if total is None else made + total

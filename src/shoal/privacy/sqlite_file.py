@@ -1,4 +1,4 @@
-"""A file shared by processes: made whole or not at all, one connection a call, quiet in a fork.
+"""An SQLite file shared by processes: created atomically, one connection for each call.
 
 SQLite must not be in the middle of a call when the process forks: the child would inherit its
 locks without holding them. So all calls of a process are made under one lock, `process_lock`,
@@ -18,20 +18,22 @@ from shoal.privacy.page import process_lock
 
 __all__ = ["SqliteFile"]
 
+# A transaction takes milliseconds: who waits this long has met a process that hangs.
 PATIENCE_SECONDS = 60
 
 
 class SqliteFile:
-    """An SQLite file of a known schema.
+    """An SQLite file of a known schema, safe to share between processes.
 
     Parameters
     ----------
     path
-        Made, for its owner alone, if it is not there.
+        The file; created, readable by its owner alone, if it does not exist.
     schema
-        The statements that make an empty one.
+        The SQL statements that create an empty one.
     refusal
-        The error for a file that SQLite cannot lock: one of two names, or on a network share.
+        Makes the error for a file that SQLite cannot lock: one with two hard links, or on a network
+        share.
     """
 
     def __init__(self, path: Path, schema: Sequence[str], refusal: Refusal = CannotWrite) -> None:
@@ -43,7 +45,13 @@ class SqliteFile:
 
     @contextmanager
     def open(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
-        """A connection for one call; to write, in a transaction of its own."""
+        """Yield a connection for one call; for writing, inside a transaction.
+
+        Parameters
+        ----------
+        write
+            Whether to open a transaction, committed when the block ends without an error.
+        """
         with process_lock():
             real = self._real()
             place = check_place(real, self._refusal)
@@ -56,7 +64,7 @@ class SqliteFile:
                     db.execute("COMMIT")
 
     def _real(self) -> Path:
-        """Where it lies, whatever symbolic links lead there: log and locks lie beside that."""
+        """Return the path with symbolic links resolved: SQLite's log and locks lie beside that."""
         return Path(os.path.realpath(self.path))
 
     def _connect(self, real: Path, write: bool) -> sqlite3.Connection:
@@ -71,7 +79,7 @@ class SqliteFile:
 
 
 def _create(path: Path, schema: Sequence[str]) -> None:
-    """Make it under a temporary name and link it, so that it is there whole."""
+    """Create the file under a temporary name and link it, so that it never exists half made."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=NEW, dir=path.parent)
     os.close(handle)
     try:
