@@ -48,7 +48,7 @@ __all__ = [
 
 # The share of the budget that the row count costs, unless it is public. WaveCluster only sizes its
 # grid by it and needs it less exactly than k-means, whose plan and sizes rest on it. See
-# docs/decisions/private-kmeans.md.
+# docs/decisions/synopses.md.
 ROW_COUNT_SHARE = Fraction(3, 100)
 WAVE_ROW_COUNT_SHARE = Fraction(1, 100)
 

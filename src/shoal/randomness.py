@@ -59,7 +59,7 @@ class NoiseStream(np.random.Generator):
         self.simulation = simulation
         self._used: set[bytes] = set()
         self._copies: Iterator[int] = count()
-        _living.add(self)
+        _open_streams.add(self)
 
     def child(self, *names: object) -> "NoiseStream":
         """Derive an independent stream for a partition, a process or a step.
@@ -89,7 +89,7 @@ class NoiseStream(np.random.Generator):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if not self.simulation:
-            return _real_stream, ()  # the same bytes may be opened by many
+            return _stream_from_os, ()  # the same bytes may be opened by many
         return NoiseStream, (_derive(self._key, "copy", next(self._copies)), True)
 
     def __copy__(self) -> "NoiseStream":
@@ -142,16 +142,16 @@ class TaskNoise:
         return NoiseStream(_derive(self._key, "child", *names), self.simulation)
 
 
-def _real_stream() -> NoiseStream:
+def _stream_from_os() -> NoiseStream:
     """Open a stream keyed by the operating system."""
     return NoiseStream(secrets.token_bytes(32), simulation=False)
 
 
-_living: "weakref.WeakSet[NoiseStream]" = weakref.WeakSet()
+_open_streams: "weakref.WeakSet[NoiseStream]" = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    for stream in list(_living):
+    for stream in list(_open_streams):
         stream._continue_after_fork()
 
 

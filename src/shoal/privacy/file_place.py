@@ -15,7 +15,7 @@ from pathlib import Path
 from shoal.errors import ShoalError
 
 __all__ = [
-    "NEW",
+    "TEMPORARY_SUFFIX",
     "Place",
     "Refusal",
     "check_folder",
@@ -28,7 +28,9 @@ __all__ = [
 Refusal = Callable[[str, str], ShoalError]
 """Makes the error from what came and the next step."""
 
-NEW = ".new"  # how the name ends under which a file is made: ``.table.ledger.k2x9_3ab.new``
+TEMPORARY_SUFFIX = (
+    ".new"  # how the name ends under which a file is made: ``.table.ledger.k2x9_3ab.new``
+)
 
 _SHARED_DISKS = (
     "nfs nfs3 nfs4 cifs smb2 smb3 smbfs smbnetfs ncpfs afs coda 9p v9fs virtiofs ceph ceph-fuse "
@@ -39,7 +41,7 @@ _SHARED_DISKS = (
 SHARED_DISKS = frozenset(_SHARED_DISKS.split())
 """File systems that other machines, or the host of this one, write to as well."""
 
-_POINTS: int = getattr(os, "O_PATH", 0)  # only Linux has it, and tells mounts
+_PATH_ONLY: int = getattr(os, "O_PATH", 0)  # only Linux has it, and tells mounts
 
 
 @dataclass(frozen=True)
@@ -129,9 +131,9 @@ def check_folder(folder: Path, name: str, refusal: Refusal) -> None:
     refusal
         Makes the error to raise.
     """
-    if not _POINTS:
+    if not _PATH_ONLY:
         return
-    with _handle(folder, os.O_DIRECTORY) as handle:
+    with _path_descriptor(folder, os.O_DIRECTORY) as handle:
         _check_disk(folder / name, _mount_of(handle), refusal)
 
 
@@ -148,11 +150,11 @@ def place_of(path: Path) -> Place:
     >>> place_of(Path(__file__)).links
     1
     """
-    if not _POINTS:
+    if not _PATH_ONLY:
         return _place(os.lstat(path), None, None)
     with (
-        _handle(path.parent, os.O_DIRECTORY) as folder,
-        _handle(path.name, os.O_NOFOLLOW, within=folder) as file,
+        _path_descriptor(path.parent, os.O_DIRECTORY) as folder,
+        _path_descriptor(path.name, os.O_NOFOLLOW, within=folder) as file,
     ):
         return _place(os.fstat(file), _mount_of(file), _mount_of(folder))
 
@@ -163,9 +165,9 @@ def _place(status: os.stat_result, mount: int | None, folder_mount: int | None) 
 
 
 @contextmanager
-def _handle(path: str | Path, flags: int, within: int | None = None) -> Iterator[int]:
+def _path_descriptor(path: str | Path, flags: int, within: int | None = None) -> Iterator[int]:
     """Open a descriptor without read access: closing a readable one would drop SQLite's locks."""
-    handle = os.open(path, flags | _POINTS, dir_fd=within)
+    handle = os.open(path, flags | _PATH_ONLY, dir_fd=within)
     try:
         yield handle
     finally:
@@ -219,7 +221,7 @@ def _finish_creation(path: Path, place: Place) -> None:
     A file gets its own name when it is whole and nobody has it open; all that is then left is to
     remove the first one, which a process that was killed never does.
     """
-    for other in path.parent.glob(f".{_literal(path.name)}.*{NEW}"):
+    for other in path.parent.glob(f".{_escape_pattern(path.name)}.*{TEMPORARY_SUFFIX}"):
         with suppress(OSError):
             status, log = other.lstat(), Path(f"{other}-wal")
             same = (status.st_dev, status.st_ino) == (place.device, place.inode)
@@ -227,6 +229,6 @@ def _finish_creation(path: Path, place: Place) -> None:
                 other.unlink()
 
 
-def _literal(name: str) -> str:
+def _escape_pattern(name: str) -> str:
     """Escape a name so that it matches only itself as a glob pattern."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

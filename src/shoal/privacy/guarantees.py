@@ -166,7 +166,7 @@ class Budget(Guarantee):
         )
 
 
-class _OfRows:
+class _RowGuarantee:
     """The fields and checks shared by guarantees about the rows of a table."""
 
     neighbours: str
@@ -190,7 +190,7 @@ class _OfRows:
 
 
 @dataclass(frozen=True, repr=False)
-class PureDP(_OfRows, Budget):
+class PureDP(_RowGuarantee, Budget):
     r"""Differential privacy: :math:`P[M(D) \in S] \le e^\varepsilon P[M(D') \in S]`.
 
     Parameters
@@ -246,7 +246,7 @@ class PureDP(_OfRows, Budget):
 
 
 @dataclass(frozen=True, repr=False)
-class ApproxDP(_OfRows, Budget):
+class ApproxDP(_RowGuarantee, Budget):
     r"""Privacy but for a chance: :math:`P[M(D) \in S] \le e^\varepsilon P[M(D') \in S] + \delta`.
 
     For any two tables that are compared: but for a chance of delta, in which nothing is promised,
@@ -296,13 +296,13 @@ class ApproxDP(_OfRows, Budget):
         """Convert to replace-one neighbours: (2 epsilon, (1 + e^epsilon) delta)."""
         if self.neighbours == "replace-one":
             return self
-        delta = self.delta * _growth(self.epsilon, 2)
+        delta = self.delta * _group_factor(self.epsilon, 2)
         return replace(self, epsilon=2 * self.epsilon, delta=delta, neighbours="replace-one")
 
     def per_row(self) -> "ApproxDP":
         """Return what mechanisms may spend for one row added or removed to keep this guarantee."""
         epsilon = self.epsilon / self.steps
-        delta = self.delta / _growth(epsilon, self.steps)  # [P1]
+        delta = self.delta / _group_factor(epsilon, self.steps)  # [P1]
         return replace(self, epsilon=epsilon, delta=delta, neighbours="add-remove", rows=1)
 
     def for_all_rows(self, spent: "ApproxDP") -> "ApproxDP":
@@ -313,12 +313,12 @@ class ApproxDP(_OfRows, Budget):
         spent
             What mechanisms spent, for one row added or removed.
         """
-        delta = spent.delta * _growth(spent.epsilon, self.steps)  # [P1]
+        delta = spent.delta * _group_factor(spent.epsilon, self.steps)  # [P1]
         epsilon = spent.epsilon * self.steps
         return replace(self, epsilon=epsilon, delta=delta, simulation=spent.simulation)
 
 
-def _growth(epsilon: Fraction, steps: int) -> Fraction:
+def _group_factor(epsilon: Fraction, steps: int) -> Fraction:
     """Return 1 + e^epsilon + ... + e^((steps - 1) epsilon), never rounded down."""
     if steps > 1 and epsilon * steps > _LARGEST_GROUP:
         raise InvalidBudget(

@@ -69,8 +69,8 @@ class Ledger:
         self.run: Run | None = None
         self._store: Store = MemoryStore() if path is None else FileStore(Path(path))
         if limit is not None:
-            self._settle(_limits_of(limit))
-        _living.add(self)
+            self._store_first_limits(_limits_of(limit))
+        _open_ledgers.add(self)
 
     @classmethod
     def of(cls, ledger: "Ledger | None") -> "Ledger":
@@ -134,7 +134,7 @@ class Ledger:
             )
         by, whole = ledger_text(by, "by"), None if of is None else ledger_text(of, "of")
         if self.run is None or self.run.recorded() is None:  # else it is paid for
-            _check(promise, *self._store.state(_kind_text(promise)))
+            _total_within_limits(promise, *self._store.state(_kind_text(promise)))
 
         def write(made: Guarantee, what: str, record: Record | None) -> None:
             self._write(made, by, whole or what, record)
@@ -210,18 +210,18 @@ class Ledger:
 
         def check(total: Guarantee | None, limits: Limits) -> Entry:
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            return Entry(now, by, what, made, _check(made, total, limits))
+            return Entry(now, by, what, made, _total_within_limits(made, total, limits))
 
         with process_lock():
             release = None if record is None or self.run is None else (self.run, record)
             self._store.append(_kind_text(made), check, release)
 
-    def _settle(self, limits: Limits) -> None:
+    def _store_first_limits(self, limits: Limits) -> None:
         """Store the limits of a new ledger; refuse others than those already stored."""
         stored = self._store.set_limits(limits, if_new=True)
         if {*map(str, stored)} != {*map(str, limits)}:
             raise LimitMismatch(
-                f"The ledger's limit is {_shown(stored)}; {_shown(limits)} was given.",
+                f"The ledger's limit is {_join(stored)}; {_join(limits)} was given.",
                 "Leave the limit out to use the stored one; `shoal ledger limit` changes it.",
             )
 
@@ -230,7 +230,7 @@ class Ledger:
         with process_lock():
             if isinstance(self._store, MemoryStore):
                 folder = Path(tempfile.mkdtemp(prefix="shoal-ledger-"))  # owner-only
-                _forget_at_exit(folder)
+                _delete_at_exit(folder)
                 self._store = self._store.copied_to(folder / "ledger.sqlite")
             return cast("FileStore", self._store).path
 
@@ -252,7 +252,7 @@ class Ledger:
 
     def __repr__(self) -> str:
         where = "private" if self.path is None else str(self.path.name)
-        return f"Ledger({where}, totals: {_shown(self.totals())}, limit: {_shown(self.limits)})"
+        return f"Ledger({where}, totals: {_join(self.totals())}, limit: {_join(self.limits)})"
 
 
 def _run_of(store: FileStore, work: str, by: str, name: str | None, held: ExitStack) -> Run:
@@ -271,18 +271,18 @@ def _run_of(store: FileStore, work: str, by: str, name: str | None, held: ExitSt
     return run
 
 
-_living: "weakref.WeakSet[Ledger]" = weakref.WeakSet()
+_open_ledgers: "weakref.WeakSet[Ledger]" = weakref.WeakSet()
 
 
 def _before_fork() -> None:
-    for ledger in list(_living):
+    for ledger in list(_open_ledgers):
         ledger._share()
 
 
 os.register_at_fork(before=_before_fork)
 
 
-def _forget_at_exit(folder: Path) -> None:
+def _delete_at_exit(folder: Path) -> None:
     """Delete a folder when the process that made it ends; a forked child leaves it."""
     owner = os.getpid()
 
@@ -293,7 +293,7 @@ def _forget_at_exit(folder: Path) -> None:
     atexit.register(forget)
 
 
-def _check(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarantee:
+def _total_within_limits(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarantee:
     """Return the new total of the kind, if the limits allow it."""
     if not isinstance(made, Budget):
         return made
@@ -301,12 +301,12 @@ def _check(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarante
     limit = next((each for each in limits if each.kind == made.kind), None)
     if limits and limit is None:
         raise BudgetExceeded(
-            f"The ledger's limit is {_shown(limits)}; it does not name the kind of {made}.",
+            f"The ledger's limit is {_join(limits)}; it does not name the kind of {made}.",
             "Make a promise of that kind, or add a limit for this one (`shoal ledger limit`).",
         )
     if limit is not None and not after.within(limit.with_some_slack()):
         raise BudgetExceeded(
-            f"This needs {made}; {_spent(total)} of {limit} is spent"
+            f"This needs {made}; {_spent_text(total)} of {limit} is spent"
             f"{', simulations included' if total is not None and total.simulation else ''}.",
             "Lower epsilon, reuse what was released (free), or raise the limit "
             "(`shoal ledger limit`).",
@@ -314,7 +314,7 @@ def _check(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarante
     return after
 
 
-def _spent(total: Guarantee | None) -> str:
+def _spent_text(total: Guarantee | None) -> str:
     return "nothing" if total is None else str(replace(total, simulation=False))
 
 
@@ -333,7 +333,7 @@ def _kind_text(guarantee: Guarantee) -> str:
     return json.dumps(guarantee.kind)
 
 
-def _shown(guarantees: Iterable[Guarantee]) -> str:
+def _join(guarantees: Iterable[Guarantee]) -> str:
     return " and ".join(map(str, guarantees)) or "none"
 
 

@@ -88,7 +88,7 @@ class Page:
         self.run = run if isinstance(promise, Budget) else None
         self._number = 0 if self.run is None else self.run.next_page()
         self._write = write
-        self._home = os.getpid()
+        self._process = os.getpid()
         self._written: Guarantee | None = None
         self._spent: Budget | None = None
 
@@ -139,7 +139,7 @@ class Page:
         what = ledger_text(of, "of")
         if self.run is not None and not _is_seeded(rng):
             with self.run.lock:
-                _check_going(self.run)
+                _check_run_open(self.run)
                 return self._release_in_run(self.run, mechanism, value, rng, what)
         self._pay(lambda: made, rng, what)  # [P1]
         return mechanism.release(value, rng)
@@ -239,8 +239,8 @@ class Page:
     def _check_affordable(self, more: Guarantee) -> None:
         """Refuse a release the promise does not cover, before anything is drawn."""
         with process_lock():
-            self._check_home()
-            _added(self._spent, more, self.budget)
+            self._check_process()
+            _spent_after(self._spent, more, self.budget)
 
     def _pay(
         self,
@@ -252,9 +252,9 @@ class Page:
     ) -> None:
         """Check the cost against the promise, and write the entry unless it was ``paid`` before."""
         with process_lock():
-            self._check_home()
+            self._check_process()
             more = cost()
-            spent = self._spent if more is None else _added(self._spent, more, self.budget)
+            spent = self._spent if more is None else _spent_after(self._spent, more, self.budget)
             simulation = _is_seeded(rng)
             if self._written is None:
                 made = self.promise.simulated(simulation)
@@ -273,13 +273,13 @@ class Page:
             if self.run is not None and (paid or record is not None):
                 self.run.advance()
 
-    def _check_home(self) -> None:
+    def _check_process(self) -> None:
         """Refuse a page in another process than the one that opened it."""
-        if os.getpid() != self._home:
-            raise _copied()
+        if os.getpid() != self._process:
+            raise _copied_error()
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
-        raise _copied()
+        raise _copied_error()
 
 
 class Parts:
@@ -395,7 +395,7 @@ def _is_seeded(rng: np.random.Generator) -> bool:
     return bool(getattr(rng, "simulation", True))  # a bare generator: who vouches for it?
 
 
-def _check_going(run: Run) -> None:
+def _check_run_open(run: Run) -> None:
     if run.has_ended:
         raise InvalidSetting(
             "This page belongs to a run that has ended.",
@@ -417,7 +417,7 @@ def _check_kind(more: Guarantee, budget: Guarantee) -> None:
         )
 
 
-def _added(spent: Budget | None, more: Guarantee, budget: Guarantee) -> Budget | None:
+def _spent_after(spent: Budget | None, more: Guarantee, budget: Guarantee) -> Budget | None:
     """Return what will have been spent after a release of ``more``; refuse if that is too much."""
     if isinstance(budget, ApproxDP) and isinstance(more, PureDP):
         more = more.as_approx()
@@ -433,7 +433,7 @@ def _added(spent: Budget | None, more: Guarantee, budget: Guarantee) -> Budget |
     return after
 
 
-def _copied() -> PageMisused:
+def _copied_error() -> PageMisused:
     return PageMisused(
         "A page came to another process, or was about to be copied: each copy would spend what is "
         "left of it.",

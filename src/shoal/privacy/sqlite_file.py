@@ -13,13 +13,19 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from shoal.errors import CannotWrite
-from shoal.privacy.file_place import NEW, Refusal, check_folder, check_place, check_unmoved
+from shoal.privacy.file_place import (
+    TEMPORARY_SUFFIX,
+    Refusal,
+    check_folder,
+    check_place,
+    check_unmoved,
+)
 from shoal.privacy.page import process_lock
 
 __all__ = ["SqliteFile"]
 
 # A transaction takes milliseconds: who waits this long has met a process that hangs.
-PATIENCE_SECONDS = 60
+TIMEOUT_SECONDS = 60
 
 
 class SqliteFile:
@@ -40,8 +46,8 @@ class SqliteFile:
         self.path = path.absolute()  # whatever folder the process goes to later
         self._refusal = refusal
         if not self.path.exists():
-            check_folder(self._real().parent, self.path.name, refusal)
-            _create(self._real(), schema)
+            check_folder(self._resolved_path().parent, self.path.name, refusal)
+            _create(self._resolved_path(), schema)
 
     @contextmanager
     def open(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
@@ -53,7 +59,7 @@ class SqliteFile:
             Whether to open a transaction, committed when the block ends without an error.
         """
         with process_lock():
-            real = self._real()
+            real = self._resolved_path()
             place = check_place(real, self._refusal)
             with closing(self._connect(real, write)) as db:
                 if write:
@@ -63,7 +69,7 @@ class SqliteFile:
                     check_unmoved(real, place, self._refusal)
                     db.execute("COMMIT")
 
-    def _real(self) -> Path:
+    def _resolved_path(self) -> Path:
         """Return the path with symbolic links resolved: SQLite's log and locks lie beside that."""
         return Path(os.path.realpath(self.path))
 
@@ -73,14 +79,16 @@ class SqliteFile:
             # Where no log can be kept beside it, nobody writes: it may be read as it is.
             how = "mode=ro" if Path(f"{real}-wal").exists() else "mode=ro&immutable=1"
         where = f"{real.as_uri()}?{how}"
-        db = sqlite3.connect(where, uri=True, timeout=PATIENCE_SECONDS, isolation_level=None)
+        db = sqlite3.connect(where, uri=True, timeout=TIMEOUT_SECONDS, isolation_level=None)
         db.execute("PRAGMA synchronous = FULL")
         return db
 
 
 def _create(path: Path, schema: Sequence[str]) -> None:
     """Create the file under a temporary name and link it, so that it never exists half made."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=NEW, dir=path.parent)
+    handle, name = tempfile.mkstemp(
+        prefix=f".{path.name}.", suffix=TEMPORARY_SUFFIX, dir=path.parent
+    )
     os.close(handle)
     try:
         with process_lock(), closing(sqlite3.connect(name, isolation_level=None)) as db:

@@ -352,7 +352,7 @@ class _Unreadable(Exception):
 _BY_CODE: dict[int, Callable[[Path], LedgerError]] = {
     sqlite3.SQLITE_NOTADB: _not_a_ledger,
     sqlite3.SQLITE_BUSY: lambda path: LedgerLocked.unspent(
-        f"'{path.name}' was held by another process for {sqlite_file.PATIENCE_SECONDS} s.",
+        f"'{path.name}' was held by another process for {sqlite_file.TIMEOUT_SECONDS} s.",
         "Wait for the other process, or end it, and try again.",
     ),
     sqlite3.SQLITE_CORRUPT: _damaged,
