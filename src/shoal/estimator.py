@@ -115,11 +115,14 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         BudgetExceeded
             If the ledger's limit does not allow this promise; no row is read then.
         """
+        # Settings are refused before rows are touched: an error must not depend on a row.
         promise = self._promise()
         rows = self._rows(X)
         page = Ledger.of(self.ledger).open(
             promise, by=type(self).__name__, of=self._release_name(rows)
         )
+        # A resumed run must compute the same steps between its releases; a simulation has its own
+        # seed.
         seed = page.compute_seed if self.random_state is None else None
         rng = Randomness(self.random_state, compute_seed=seed)
         self.spend(Spending(rows, page, page.budget, rng))
@@ -162,6 +165,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _rows(self, X: Any) -> Rows:
         entity, limit = entity_and_limit(self.domain)
+        # The domain itself is kept where rows were made for it: they would be refused for another.
         box = self.box  # refuses categories, whatever came
         domain = self.domain if isinstance(X, Rows) and X.domain == self.domain else box
         rows = rows_of(
@@ -198,6 +202,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         share
             The fraction of the budget that is spent on the row count if it is not public.
         """
+        # A method inside another inherits the count: it is paid for once.
         n_rows = spending.n_rows or self._known_size(spending)
         if n_rows is not None:
             return replace(spending, n_rows=n_rows)
@@ -363,6 +368,7 @@ def promise_from_settings(
     guarantee
         The saved guarantee, used for a model that promised nothing (no epsilon).
     """
+    # A copy: the caller's settings stay as they were read.
     rest = dict(settings)
     epsilon, delta = rest.pop("epsilon"), rest.pop("delta", None)
     neighbours = rest.pop("neighbours", "add-remove")
@@ -435,6 +441,7 @@ class Spending:
             The fraction of its delta; 0 makes the share a ``PureDP``.
         """
         epsilon = self.budget.epsilon * fraction
+        # A share without delta is pure: it can pay for geometric noise.
         if delta and isinstance(self.budget, ApproxDP):
             return replace(self, budget=ApproxDP(epsilon, self.budget.delta * delta))
         return replace(self, budget=PureDP(epsilon))
@@ -455,6 +462,7 @@ class Spending:
 
     def count_rows(self) -> int:
         """Release the noisy number of rows with the whole budget; at least 1, so it can divide."""
+        # The mechanism takes arrays; a count below 1 could not divide.
         counted, noise = np.array([self.rows.size()]), Geometric(self.budget)
         noisy = self.page.release(noise, counted, self.rng.noise, of="number of rows")
         return max(1, int(noisy[0]))
@@ -555,5 +563,6 @@ def false_cell_level(cells: int, budget: PureDP, most_false: int) -> int:
     20
     """
     step = float(budget.epsilon)
+    # From a^t / (1 + a) cells = most_false, solved for t in units of 1/epsilon.
     scales = math.log(cells) - math.log1p(math.exp(-step)) - math.log(most_false)
     return max(1, math.ceil(scales / step))

@@ -19,6 +19,13 @@ def atomic_file(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
 
     Whatever goes wrong, Ctrl-C included, leaves what was there before.
 
+    Parameters
+    ----------
+    path
+        The final name.
+    overwrite
+        Whether a file that is there may be replaced.
+
     Examples
     --------
     >>> import tempfile
@@ -48,6 +55,13 @@ def atomic_folder(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
 
     An old folder that is overwritten steps aside first, and comes back if the new one cannot take
     its place: for a moment there may be neither, but never half of one.
+
+    Parameters
+    ----------
+    path
+        The final name.
+    overwrite
+        Whether a folder that is there may be replaced.
     """
     final = _absolute(path)
     part = _beside(final)
@@ -164,6 +178,11 @@ def file_lock(path: Path) -> Iterator[bool]:
 
     The system frees the lock with the process, however that ends; the file may then stay, and the
     next holder removes it.
+
+    Parameters
+    ----------
+    path
+        The lock file, created for the block and deleted with it.
 
     Examples
     --------

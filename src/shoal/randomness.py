@@ -34,6 +34,7 @@ Seed = int | np.random.Generator | None
 
 def _derive(key: bytes, *names: object) -> bytes:
     """Derive a 256-bit key from a key and names; it reveals nothing about ``key``."""
+    # Types and lengths are part of the text, so that ("ab", "c") and ("a", "bc") differ.
     text = "\x1f".join(f"{type(name).__name__}:{len(str(name))}:{name}" for name in names)
     return hashlib.blake2b(text.encode(), key=key, digest_size=32, person=b"shoal.stream").digest()
 
@@ -88,6 +89,7 @@ class NoiseStream(np.random.Generator):
         return TaskNoise(self._key, self.simulation)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Real noise: the bytes of a pickle may be opened by many, who must not share a stream.
         if not self.simulation:
             return _stream_from_os, ()  # the same bytes may be opened by many
         return NoiseStream, (_derive(self._key, "copy", next(self._copies)), True)
@@ -101,6 +103,7 @@ class NoiseStream(np.random.Generator):
 
     def _continue_after_fork(self) -> None:
         """Switch to a new key: parent and child process must not draw the same noise."""
+        # Real noise needs new entropy: the process number alone could be guessed.
         fresh = b"" if self.simulation else secrets.token_bytes(32)
         key = _derive(self._key, "fork", os.getpid(), fresh)
         self.__init__(key, self.simulation)  # type: ignore[misc]
@@ -147,6 +150,7 @@ def _stream_from_os() -> NoiseStream:
     return NoiseStream(secrets.token_bytes(32), simulation=False)
 
 
+# All streams of this process, so that a fork can give each a new key; weak, to keep none alive.
 _open_streams: "weakref.WeakSet[NoiseStream]" = weakref.WeakSet()
 
 
@@ -183,6 +187,7 @@ class Randomness:
         self.noise = NoiseStream(_derive(key, "noise"), simulation=seed is not None)
         if compute_seed is None:
             compute_seed = int.from_bytes(_derive(key, "compute"), "little")
+        # PCG64DXSM is fast and good enough where nobody's privacy depends on a draw.
         self.compute = np.random.Generator(np.random.PCG64DXSM(compute_seed))
 
     def seed(self) -> int:
@@ -194,6 +199,7 @@ def _key_of(seed: Seed) -> bytes:
     """Return the 256-bit key of a seed."""
     if seed is None:
         return secrets.token_bytes(32)
+    # Drawn once, so that the generator moves on and a second run differs.
     if isinstance(seed, np.random.Generator):
         return seed.bytes(32)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:

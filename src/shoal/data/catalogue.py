@@ -245,6 +245,7 @@ def _find(file: DataFile) -> Path | None:
     folder = os.environ.get("SHOAL_DATA")
     if not folder:
         return None
+    # A folder that somebody filled by hand has no subfolders.
     places = (Path(folder, file.path), Path(folder, Path(file.path).name))
     return next((place for place in places if place.is_file()), None)
 
@@ -261,6 +262,7 @@ def _verified(name: str, file: DataFile) -> Path:
             reason="not found",
         )
     with hide_row_text(str(path)), path.open("rb") as content:
+        # Results in the documentation hold for these very bytes.
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     if digest != file.sha256:
         raise DatasetUnavailable(

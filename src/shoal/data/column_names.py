@@ -138,6 +138,7 @@ def closest_name(name: str, names: Sequence[str], wanted: Sequence[str] = ()) ->
     ['visist']
     """
     taken = {*wanted}
+    # Names of very different length cannot be slips; leaving them out keeps this fast.
     others = [each for each in names if each not in taken and abs(len(each) - len(name)) <= 4]
     plain = _letters(name)
     same = [each for each in others if plain and _letters(each) == plain]

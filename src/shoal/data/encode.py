@@ -68,6 +68,7 @@ def encode_numbers(
     >>> encode_numbers(batch, ["age", "visits"], text="missing").tolist()
     [[31.0, 2.5], [nan, nan]]
     """
+    # One line a column, transposed at the end: each column is then contiguous.
     rows = np.empty((len(names), batch.num_rows))
     wrong: dict[str, list[str]] = {}
     for row, name, at in zip(rows, names, find_columns(batch.schema.names, names), strict=True):
@@ -133,6 +134,7 @@ def encode_owners(batch: pa.RecordBatch, name: str) -> pa.Array:
             f"{name!r} says whose a row is, but holds {what}, which cannot tell people apart.",
             "Convert it to whole numbers or text before it comes here; floats round large ones.",
         )
+    # Spelling must not make two people of one: each would get a promise of their own.
     written = normalise_column(column.cast(pa.string()))
     return pc.if_else(is_missing(written), None, written)
 

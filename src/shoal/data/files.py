@@ -166,6 +166,7 @@ def _csv_batches(file: Path, header: _Header, columns: list[str]) -> Iterator[pa
     if not header.has_rows:
         return
     how = {
+        # One thread: the engine's own threads work on other blocks meanwhile.
         "read_options": pa_csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
         "parse_options": pa_csv.ParseOptions(delimiter=header.delimiter, newlines_in_values=True),
         "convert_options": pa_csv.ConvertOptions(
@@ -193,6 +194,7 @@ def _files(path: Path) -> list[Path]:
         return [path]
     if path.is_dir():
         files = sorted(file for s in _PARQUET_SUFFIXES for file in path.rglob(f"*{s}"))
+        # Spark and others leave markers such as _SUCCESS beside the data.
         files = [file for file in files if not file.name.startswith((".", "_"))]
     else:
         files = sorted(Path(name) for name in glob.glob(str(path), recursive=True))

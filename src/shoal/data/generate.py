@@ -112,6 +112,7 @@ def blobs(n: int = 200, centers: int = 4, d: int = 2, sd: float = 0.60, seed: in
             setting("sd") + " is not a positive number.",
             "The thesis takes " + setting("sd", 0.60) + ".",
         )
+    # From shoal's own stream, so that one seed means one table everywhere.
     state = Randomness(seed).seed()
     X, label = make_blobs(n, d, centers=centers, cluster_std=sd, random_state=state)[:2]
     columns = [*np.asfortranarray(X).T, label.astype(np.int64)]

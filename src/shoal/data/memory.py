@@ -65,6 +65,7 @@ class ArraySource:
         at = find_columns(self.names, columns)
         for start in range(0, len(self._array), size):
             rows = self._array[start : start + size]
+            # Only the columns asked for are copied.
             arrays = [pa.array(np.ascontiguousarray(rows[:, j], self._dtype)) for j in at]
             yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
@@ -133,6 +134,7 @@ class FrameSource:
         """
         at = find_columns(self.names, columns)
         for start in range(0, self._length, size):
+            # Slices, since the conversion of a whole frame would double its memory.
             part = self._part(start, min(start + size, self._length), at)
             yield from part.to_batches(max_chunksize=size)
 
@@ -240,6 +242,7 @@ class RelationSource:
         size
             The most rows of a batch.
         """
+        # Projected in the query, so that DuckDB reads no other column.
         chosen = _projected(self._relation, self.names, columns)
         for batch in _read_batches(_reader(chosen, size)):
             for start in range(0, batch.num_rows, size):

@@ -53,6 +53,7 @@ def check_names(names: Sequence[object]) -> tuple[str, ...]:
     texts = tuple(str(name) for name in names)
     if not texts:
         raise DimensionMismatch("The table has no columns.", "Pass one with at least one.")
+    # Counted, not named: without a header line the names are a person's values.
     twice = sum(times > 1 for times in Counter(texts).values())
     if twice:
         raise DuplicateColumn(

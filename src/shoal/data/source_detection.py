@@ -53,6 +53,7 @@ def source_of(X: Any, names: Sequence[str] | None = None) -> Source:
         return ArraySource(_array_of(X), names)
     if isinstance(X, Mapping):
         return ArrowSource(_table_of(X))
+    # In this order: each of the later tests imports one more library.
     return _arrow(X) or _duckdb(X) or _frame(X) or _refuse(X)
 
 

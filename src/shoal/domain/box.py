@@ -102,6 +102,8 @@ class Box:
                 "degrees, in this order.",
                 "E.g. Box.geo(latitude=(40.4, 41.0), longitude=(-74.3, -73.7)).",
             )
+        # Kilometres of a degree of latitude; of longitude, less by the cosine of the middle
+        # latitude.
         degree = math.radians(1) * EARTH_RADIUS_KM
         middle = math.radians(float(box.low[0] + box.high[0]) / 2)
         object.__setattr__(box, "distance_unit", "km")
@@ -319,12 +321,14 @@ def _checked_corner(values: ArrayLike) -> NDArray[np.float64]:
     if corner.dtype.kind not in "fiu" or corner.ndim != 1:
         raise InvalidDomain("Bounds must be plain numbers.", "E.g. Box(age=(0, 110)).")
     corner = corner.astype(np.float64)
+    # A box is hashed: its corners must not change.
     corner.setflags(write=False)
     return corner
 
 
 def _check_order(names: tuple[str, ...], low: Matrix, high: Matrix) -> None:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        # 2**62 cells along a side must have a finite step: grids go as fine as that.
         good = (high > low) & np.isfinite(high - low) & np.isfinite(2.0**62 / (high - low))
     if not np.all(good):
         bad = ", ".join(repr(names[i]) for i in np.flatnonzero(~good))

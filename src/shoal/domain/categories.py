@@ -138,6 +138,7 @@ class Categories:
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        # Spelling first, value second: versions 1.1 and 1.10 stay two if both are listed.
         listed = [value_to_text(value) for value in self.values]
         equal = _unambiguous([normalise_text(written) for written in listed])
         exact = pc.index_in(pc.ascii_trim_whitespace(column), pa.array(listed))

@@ -138,6 +138,7 @@ class Grid:
                 f"Some keys are outside 0 .. {self.size - 1}.", "Use keys of this grid."
             )
         places = np.empty((left.size, self.box.d))
+        # From the last axis, which counts fastest.
         for axis in range(self.box.d - 1, -1, -1):
             left, places[:, axis] = np.divmod(left, self.shape[axis])
         step = (self.box.high - self.box.low) / self.shape
@@ -222,6 +223,7 @@ def cell_coordinates(column: Matrix, low: float, high: float, cells: int) -> Mat
         How many equal cells lie between.
     """
     steps: Matrix = column - low
+    # One factor, in place: this runs for every row of every count.
     steps *= cells / (high - low)
     return np.clip(steps, 0, cells, out=steps)
 

@@ -198,6 +198,7 @@ def schema_problems(content: Any) -> list[str]:
     """
     if not isinstance(content, Mapping):
         return ["it is no mapping of keys; start with `version: 1` and `columns:`"]
+    # Each sentence once: pydantic and our own checks may find the same.
     return list(dict.fromkeys([*_type_problems(content), *_value_problems(content)]))
 
 
@@ -236,6 +237,7 @@ def _keys_at(at: list[str]) -> tuple[str, ...]:
 def _unknown_key(at: list[str], given: Mapping[str, Any]) -> str:
     """Describe an unknown key: a misspelt one is named, any other may be a row's content."""
     keys = _keys_at(at)
+    # Keys already given are not suggested again.
     near = difflib.get_close_matches(at[-1], [key for key in keys if key not in given], n=1)
     if near:
         return f"{'.'.join(at)} is no key here; did you mean {near[0]!r}?"

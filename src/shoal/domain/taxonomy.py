@@ -116,6 +116,7 @@ class Taxonomy:
     def _of(cls, root: _Branch) -> "Taxonomy":
         """Check labels, contract chains of single children and number the nodes."""
         branches = list(_walk(root))
+        # A repeated leaf would have two codes; a repeated label could not be looked up.
         _refuse_repeated([b.label for b in branches if not b.children], "leaf")
         _refuse_repeated([b.label for b in branches if not _repeats_below(b)], "label")
         return cls(tuple(_numbered(_contracted(root), 0, -1, 0, 0)))

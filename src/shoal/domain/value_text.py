@@ -64,6 +64,7 @@ def column_to_text(values: Iterable[Any]) -> Any:
     """
     import pyarrow as pa
 
+    # Text is by far the most common: no call for it.
     written = [v if type(v) is str else _text_or_none(v) for v in values]
     try:
         return pa.array(written, pa.string())

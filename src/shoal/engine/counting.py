@@ -61,6 +61,7 @@ class SparseTotal:
         """
         self._waiting.append(keys)
         self._waiting_size += keys.size
+        # Merging costs as much as the cells counted so far: it waits until as many keys have come.
         if self._waiting_size > max(_MOST_WAITING_KEYS, self._keys.size):
             self._merge()
 

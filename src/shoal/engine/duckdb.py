@@ -62,6 +62,7 @@ def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen)
     """
     schema = coded_schema(columns, screen)
     batches = (coded_batch(block, columns, screen) for block in blocks)
+    # Ordered, so that the result does not depend on how DuckDB's threads met the rows.
     sql = "SELECT *, count(*) AS n FROM rows GROUP BY ALL ORDER BY ALL"
     with scratch() as folder:
         path = folder / "sizes.parquet"
@@ -207,6 +208,7 @@ def query_to_file(
     ...     pq.read_table(path).to_pydict()
     {'top': [2]}
     """
+    # DuckDB wraps what a stream raises in its own error; the first one is raised again below.
     raised: list[BaseException] = []
 
     def watched() -> Iterator[pa.RecordBatch]:
@@ -277,6 +279,7 @@ def query_columns(
     named = (with_plain_names(batch, columns, owner) for batch in batches)
     first = next(named, None)
     if first is None:
+        # A stream without batches still needs columns for the query to name.
         nothing = [pa.nulls(0, pa.string())] * (len(columns) + (owner is not None))
         first = pa.record_batch(nothing, names=plain_names(columns, owner))
     return query_stream(sql, first.schema, chain([first], named))
@@ -288,6 +291,7 @@ def _spilling_connection() -> Iterator[Any]:
     with scratch() as folder, duckdb.connect() as con:
         con.execute(f"SET memory_limit = '{_MEMORY_LIMIT}'")
         con.execute(f"SET threads = {thread_count()}")
+        # Queries here order their results themselves; keeping the input's order would cost memory.
         con.execute("SET preserve_insertion_order = false")
         con.execute("SET temp_directory = ?", [str(folder)])
         yield con

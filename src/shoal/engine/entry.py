@@ -72,7 +72,9 @@ def rows_of(
             f"A {type(domain).__name__} came where a Box or a Schema belongs.",
             "State public bounds, e.g. Box(age=(0, 110)).",
         )
+    # Checked first: bad terms are refused for every kind of table alike.
     terms = _terms(domain, outside, nonfinite, entity, max_rows_per_person)
+    # Imported here: embedded users need no Spark.
     if is_spark_frame(X):
         from shoal.engine.spark.rows import SparkRows
 
@@ -81,6 +83,7 @@ def rows_of(
         return _checked_rows(X, domain, terms)
     columns = domain.names if isinstance(domain, Box) else domain.columns
     source = source_of(X, names=columns)
+    # Missing columns are refused now, although rows are read later.
     find_columns(source.names, Screen(domain, terms).columns)
     return LocalRows(source, domain, terms, key=selection_key)
 
@@ -178,6 +181,7 @@ def _checked_rows(rows: Rows, domain: Box | Schema, terms: Terms) -> Rows:
             "Rows came that were made for another domain.",
             "Make them for this one, rows_of(X, domain), or use the domain they have.",
         )
+    # The default terms stand for "as the rows were made".
     if terms not in (rows.terms, _terms(domain, "clip", "refuse", None, None)):
         raise InvalidSetting(
             "Rows came that were made on other terms.",

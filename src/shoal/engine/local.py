@@ -76,6 +76,7 @@ class LocalRows:
         self.terms = terms
         self._source = source
         self._screen = Screen(domain, terms)
+        # Secret by default: whoever knows the key could choose which rows of theirs stay.
         self._key = key or secrets.token_hex(16)
         self._block_rows = block_rows
         self._size: int | None = None  # unknown until a first full pass has admitted every row
@@ -96,6 +97,7 @@ class LocalRows:
     @property
     def rereadable(self) -> bool:
         """Whether there can be a second pass: a record batch reader is read once."""
+        # Limited rows are read from a file, which can be read again.
         flows = isinstance(self._source, ReaderSource)
         return not flows or self.terms.max_rows_per_person is not None
 
@@ -186,6 +188,7 @@ class LocalRows:
         rng
             Draws the sample.
         """
+        # Blocks come in the rows' order, so the sample does not depend on threads.
         sample = Sample(n, rng)
         for block in self.each(lambda block: block):
             sample.add(block.numbers)
@@ -222,6 +225,7 @@ class LocalRows:
 
         def step(batch: pa.RecordBatch) -> tuple[Tally, list[Result]]:
             screened = screen_batch(batch)
+            # What is refused is counted to the end, for the error, and never computed with.
             refused = self._screen.refuses(screened.tally)
             return screened.tally, [] if refused else [work(screened)]
 
@@ -242,6 +246,7 @@ class LocalRows:
         """Write the rows each person keeps to a file and return it as a source."""
         if self.terms.max_rows_per_person is None:
             return None
+        # The folder of limited rows lives as long as this object.
         held = ExitStack()
         weakref.finalize(self, held.close)
         folder = held.enter_context(scratch())
@@ -286,6 +291,7 @@ def map_ahead(
         try:
             for item in items:
                 waiting.append(pool.submit(work, item))
+                # Bounded, so that a slow reader of results does not fill memory with them.
                 if len(waiting) > threads:
                     yield waiting.popleft().result()
             while waiting:

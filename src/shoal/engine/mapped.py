@@ -95,6 +95,7 @@ class LocalMapped:
 
     def _in_order(self) -> Iterator[pa.RecordBatch]:
         schema = self._schema()
+        # The position names a block's noise: the same rows in the same place draw the same.
         for place, block in enumerate(self.blocks()):
             yield apply_kernel(kernel_at(self.kernel, place), self.names, block).cast(schema)
 

@@ -116,6 +116,7 @@ def limit_rows_per_person(
     content = schema.names[:-1]
     same = ", ".join(["entity", *content])
     person = f"hash('{key}', entity), entity"  # hashed first: the file is not in order of names
+    # First sort: equal rows side by side, to number repeats. Second: by hash, to pick the first.
     alike, placed = path.with_suffix(".alike"), path.with_suffix(".placed")
     query_to_file(f"FROM rows ORDER BY {person}, {same}", schema, batches, alike)
     numbered = _number_equal_rows(alike, [*content, "entity"], "again")
@@ -158,6 +159,7 @@ def place_in_run(
     for column in columns:
         differs = pc.not_equal(column.slice(1), column.slice(0, n - 1))
         starts[1:] |= differs.to_numpy(zero_copy_only=False)
+    # A run of equal rows may cross the border of two batches.
     goes_on = before is not None and before[0] == [column[0].as_py() for column in columns]
     starts[0] = not goes_on
     rows = np.arange(n)

@@ -314,6 +314,7 @@ def integers_of(parts: Any) -> tuple[Integers, ...]:
     parts
         A tuple of whole-number arrays.
     """
+    # Floats are refused: their sums depend on the order of blocks, integers' do not.
     good = isinstance(parts, tuple) and all(
         isinstance(part, np.ndarray | np.integer) and np.can_cast(part.dtype, np.int64)
         for part in parts
@@ -349,6 +350,7 @@ def add_checked(totals: tuple[Integers, ...], parts: tuple[Integers, ...]) -> No
 def thread_count() -> int:
     """Return the number of threads to use: ``SHOAL_THREADS``, or the number of cores."""
     given = os.environ.get("SHOAL_THREADS", "")
+    # Read at every call, so that a running session can be told to use fewer.
     if not given:
         return os.cpu_count() or 1
     if not given.isdecimal() or int(given) < 1:

@@ -42,7 +42,13 @@ def scratch() -> Iterator[Path]:
 
 
 def private_file(path: Path) -> Path:
-    """Create an empty file that only its owner can read, and return its path."""
+    """Create an empty file that only its owner can read, and return its path.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
     path.touch(mode=0o600)
     return path
 

@@ -108,6 +108,7 @@ class Screen:
             None if self.terms.entity is None else encode.encode_owners(batch, self.terms.entity)
         )
         tally = Tally(n, n, nobody=0 if entity is None else entity.null_count)
+        # The fast way for most batches: extremes of columns tell that no row is odd.
         moved = self._clip_if_needed(numbers) if n else Tally()
         if moved is not None:
             tally += moved
@@ -184,6 +185,7 @@ class Screen:
         box = getattr(partition, "box", None)
         if box is not None:
             self._check_box(box)
+        # On no rows: only the shape is tried.
         partition.keys(self.empty().numbers)  # a width that does not fit raises here
 
     def check_columns(self, columns: Sequence[str], available: Sequence[str]) -> None:
@@ -235,6 +237,7 @@ class Screen:
         """
         if not self.numbers:
             return Tally()
+        # Two reductions a column are far cheaper than a mask for every row.
         least, most = numbers.min(axis=0), numbers.max(axis=0)
         outside = ~((least >= self.box.low) & (most <= self.box.high))
         finite = bool(np.isfinite(least).all() and np.isfinite(most).all())
@@ -255,6 +258,7 @@ class Screen:
         box = self.box
         bad = ~np.isfinite(numbers)
         bad_rows = np.logical_or.reduce(bad, axis=1)
+        # A row that is not finite is counted once, as that.
         beyond = ((numbers < box.low) | (numbers > box.high)) & ~bad_rows[:, None]
         beyond_rows = np.logical_or.reduce(beyond, axis=1)
         admitted = ~(bad_rows | beyond_rows) if self.terms.outside == "drop" else ~bad_rows

@@ -41,6 +41,7 @@ PALETTE: dict[str, tuple[str, str]] = {
     "numeral": ("#FFFFFF", "#0B1216"),
     "numeral-dark": ("#0B1216", "#0B1216"),
 }
+# More shades than six are hard to tell apart.
 SHADES = 6
 
 

@@ -108,6 +108,8 @@ class Svg:
             Whether it is part of a page, which has the style; else it carries its own.
         """
         content = f"{self._title}\x1f{self._alt}".encode()
+        # Ids by content: two figures on one page must not share one, and a page must not change
+        # between runs.
         name = "f" + hashlib.blake2b(content, digest_size=4).hexdigest()
         own = "" if page else f"<style>{inline_light_colours(_BACKGROUND + figure_style())}</style>"
         return (
@@ -160,6 +162,7 @@ def nice_ticks(low: float, high: float, about: int) -> list[float]:
     """
     step = (high - low) / about
     power = 10.0 ** floor(log10(step))
+    # The nearest of 1, 2, 5 and 10 times a power of ten.
     step = min((m * power for m in (1, 2, 5, 10)), key=lambda s: abs(s - step))
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
     digits = 12 - floor(log10(step))  # i * step may end in ...0004

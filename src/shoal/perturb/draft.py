@@ -73,6 +73,7 @@ class Draft:
             _remove(self.folder)
             self.folder.mkdir(mode=0o700)
             about = {"work": self.work, "run": self.run, "selection_key": self.selection_key}
+            # A folder without this file counts as never begun.
             _write_whole(self.folder / _RUN_FILE, lambda part: part.write_text(json.dumps(about)))
             _flush(self.folder.parent)
 

@@ -88,6 +88,7 @@ class Memo:
         tokens
             The tokens.
         """
+        # Keyed once and copied: setting up the key would cost more than hashing a token.
         keyed = hashlib.blake2b(key=self._store.key, digest_size=16, person=b"shoal.memo")
         hashes = []
         for token in tokens:
@@ -143,6 +144,7 @@ class _FileStore:
 
     def __init__(self, path: Path) -> None:
         with _named_errors(path):
+            # Written with the schema, so that no process ever sees a memo without its key.
             key = secrets.token_bytes(32).hex()
             self._file = SqliteFile(path, (*_SCHEMA, f"INSERT INTO secret VALUES (x'{key}')"))
             with self._file.open() as db:

@@ -249,6 +249,7 @@ def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -
             "Give the mechanism one, e.g. NDLaplace(1.0, domain=Box(...)); or give the remap a "
             "public prior.",
         )
+    # The middle of the box, or zero: a public point, so trying it tells nothing.
     point = np.zeros((1, width))
     if shape.box is not None:
         point += (shape.box.low + shape.box.high) / 2

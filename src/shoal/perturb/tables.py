@@ -166,6 +166,7 @@ def _plain_array(X: Any) -> NDArray[Any]:
 
 def _tokens_as_text(column: pa.ChunkedArray, user: str) -> list[str]:
     try:
+        # Columns with gaps come as floats: 7.0 must be the person 7.
         if pa.types.is_floating(column.type):
             column = column.cast(pa.int64())
         texts: list[str] = column.cast(pa.string()).to_pylist()

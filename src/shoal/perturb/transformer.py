@@ -201,6 +201,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         """Return the report of each row's person, drawn for those who have none."""
         with self._memo.open(self._collection(shape)) as notes:
             reports = notes.find(dict.fromkeys(people))
+            # Reversed, so that a person's first row is the one that stays in the mapping.
             first = {who: at for at, who in reversed([*enumerate(people)]) if who not in reports}
             if first:
                 drawn = self._draw(shape, shape.some(value, list(first.values())))

@@ -44,6 +44,7 @@ def exact(value: object) -> Fraction | None:
         Anything; numbers, texts and fractions can be read.
     """
     try:
+        # By its text: the double 0.1 is not a tenth, and its shortest text is.
         return None if isinstance(value, bool) else Fraction(str(value))
     except (ValueError, ZeroDivisionError):
         return None
@@ -71,6 +72,7 @@ def exact_text(value: Fraction) -> str:
         The fraction.
     """
     rest = value.denominator
+    # A fraction has an exact decimal if its denominator has no other prime.
     for prime in (2, 5):
         while rest % prime == 0:
             rest //= prime

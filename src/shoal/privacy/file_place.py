@@ -80,6 +80,7 @@ def check_place(path: Path, refusal: Refusal) -> Place:
         Makes the error to raise.
     """
     place = place_of(path)
+    # The creator of a new file may not have removed its temporary name yet.
     if place.links > 1:
         _finish_creation(path, place)
         place = place_of(path)
@@ -184,6 +185,7 @@ def _mount_of(handle: int) -> int | None:
 
 
 def _check_disk(path: Path, mount: int | None, refusal: Refusal) -> None:
+    # File systems of FUSE are listed under their own names.
     kind = file_system(mount)
     if kind is not None and kind.removeprefix("fuse.") in SHARED_DISKS:
         raise refusal(

@@ -69,6 +69,7 @@ class Guarantee:
     @property
     def kind(self) -> tuple[Any, ...]:
         """What must be equal for two guarantees to add up: everything but the amounts."""
+        # A simulation is of the same kind: a limit binds what was promised and simulated together.
         skip = ("simulation", *getattr(self, "_amounts", ()))
         rest = (getattr(self, f.name) for f in fields(self) if f.name not in skip)
         return type(self).__name__, *rest
@@ -135,6 +136,7 @@ class Budget(Guarantee):
         amounts = {name: getattr(self, name) + getattr(other, name) for name in self._amounts}
         return replace(self, **amounts, simulation=self.simulation or other.simulation)
 
+    # The share is read by its text, so that promise * 0.1 is exactly a tenth.
     def __mul__(self, share: Number) -> Self:
         """Return an exact share of the amounts: ``promise * Fraction(1, 3)``."""
         factor = exact(share)
@@ -326,6 +328,7 @@ def _group_factor(epsilon: Fraction, steps: int) -> Fraction:
             + f" is above {_LARGEST_GROUP} for several rows: delta would lose its meaning.",
             "Lower epsilon, or the rows a person may have.",
         )
+    # Rounded up at every step: a delta that is understated would be a false promise.
     with localcontext(Context(prec=40, rounding=ROUND_CEILING)):
         exponent = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
         factor = exponent.exp().next_plus() if steps > 1 else Decimal(1)  # [P2]
@@ -448,6 +451,7 @@ def _checked_scale(scale: object) -> Scale:
 
 def _euclidean(sides: list[Fraction]) -> Fraction:
     """Return the diagonal, rounded up to a multiple of 2**-64 unless it is one."""
+    # In whole numbers of 2**-128: a float's rounding could understate the diagonal.
     square = sum((side * side for side in sides), Fraction(0)) * 2**128
     root = math.isqrt(math.floor(square))
     return Fraction(root if root * root == square else root + 1, 2**64)

@@ -77,16 +77,42 @@ class JournalStore(Protocol):
     """The part of a ledger's storage that keeps runs."""
 
     def find_runs(self, work: str) -> list[str]:
-        """Return the names of the unfinished runs of this work, oldest first."""
+        """Return the names of the unfinished runs of this work, oldest first.
+
+        Parameters
+        ----------
+        work
+            The digest of the work.
+        """
 
     def load_run(self, run: str) -> StoredRun | None:
-        """Return a run with all its records; ``None`` if it has ended."""
+        """Return a run with all its records; ``None`` if it has ended.
+
+        Parameters
+        ----------
+        run
+            The run's name.
+        """
 
     def add_record(self, run: "Run", record: Record) -> None:
-        """Store one release of a run, replacing one of its number; on disk when this returns."""
+        """Store one release of a run, replacing one of its number; on disk when this returns.
+
+        Parameters
+        ----------
+        run
+            The run.
+        record
+            What it released.
+        """
 
     def forget_run(self, run: str) -> None:
-        """Delete a run and all its records."""
+        """Delete a run and all its records.
+
+        Parameters
+        ----------
+        run
+            The run's name.
+        """
 
 
 @dataclass(eq=False)
@@ -171,6 +197,7 @@ def work_digest(work: Mapping[str, Any]) -> str:
     work
         Input files, settings and versions, as JSON has them.
     """
+    # Sorted, so that the order in which settings were given does not matter.
     text = json.dumps(work, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -188,6 +215,7 @@ def arrays_of(mechanism: Any, output: Any) -> Arrays | None:
     if hasattr(mechanism, "to_arrays"):
         arrays: Arrays = mechanism.to_arrays(output)
         return arrays
+    # Numbers only: objects could hold anything, and could not be read back without pickle.
     if isinstance(output, np.ndarray) and output.dtype.kind in "biuf" and output.ndim:
         return [output]
     if isinstance(output, int | np.integer) and not isinstance(output, bool):

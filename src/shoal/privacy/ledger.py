@@ -70,6 +70,7 @@ class Ledger:
         self._store: Store = MemoryStore() if path is None else FileStore(Path(path))
         if limit is not None:
             self._store_first_limits(_limits_of(limit))
+        # A fork shares every ledger of the process first: see _before_fork.
         _open_ledgers.add(self)
 
     @classmethod
@@ -133,6 +134,7 @@ class Ledger:
                 "E.g. ledger.open(PureDP(1.0), by='autumn report').",
             )
         by, whole = ledger_text(by, "by"), None if of is None else ledger_text(of, "of")
+        # A resumed release was counted against the limit when it was first made.
         if self.run is None or self.run.recorded() is None:  # else it is paid for
             _total_within_limits(promise, *self._store.state(_kind_text(promise)))
 
@@ -167,6 +169,7 @@ class Ledger:
             return
         owner = os.getpid()
         with ExitStack() as held:
+            # A second object on the same file: only pages opened on it belong to the run.
             same = Ledger._reopen(str(self._store.path))
             run = same.run = _run_of(self._store, work_digest(work), by, name, held)
             try:
@@ -190,6 +193,7 @@ class Ledger:
         """
         totals: dict[tuple[str, bool], Guarantee] = {}
         for made in (entry.guarantee for entry in self._store.entries()):
+            # Apart by simulation, so that a test run never hides what was really spent.
             kind = _kind_text(made), made.simulation
             add = isinstance(made, Budget) and kind in totals
             totals[kind] = totals[kind] + made if add else made
@@ -262,6 +266,7 @@ def _run_of(store: FileStore, work: str, by: str, name: str | None, held: ExitSt
         if not held.enter_context(store.lock_of(candidate)):
             continue
         stored = store.load_run(candidate)  # none if the process that had it came to its end
+        # A named run has files beside the ledger, so a run of another name cannot go on with them.
         if stored is not None and name in (None, candidate):
             return Run(candidate, work, by, store, stored.at, stored.compute_seed, stored.records)
         store.forget_run(candidate)  # what it kept beside the ledger is gone
@@ -297,6 +302,7 @@ def _total_within_limits(made: Guarantee, total: Guarantee | None, limits: Limit
     """Return the new total of the kind, if the limits allow it."""
     if not isinstance(made, Budget):
         return made
+    # Simulations count too: a limit binds what was promised and simulated together.
     after = made if total is None else made + total
     limit = next((each for each in limits if each.kind == made.kind), None)
     if limits and limit is None:

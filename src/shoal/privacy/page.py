@@ -30,6 +30,7 @@ Cost = Callable[[], Guarantee | None]
 Value = TypeVar("Value", contravariant=True)
 Output = TypeVar("Output", covariant=True)
 
+# Reentrant: paying for a part takes it inside the block that pays for the page.
 _lock = threading.RLock()
 
 
@@ -86,6 +87,7 @@ class Page:
         self.promise = promise
         # What promises nothing may be as exact as the rows: none of it is kept.
         self.run = run if isinstance(promise, Budget) else None
+        # Pages are numbered in the order they open, which a resumed run repeats.
         self._number = 0 if self.run is None else self.run.next_page()
         self._write = write
         self._process = os.getpid()
@@ -134,6 +136,7 @@ class Page:
         PromiseExceeded
             If the page's promise does not cover this release.
         """
+        # Read once: what is checked and what is written must be the same.
         made = mechanism.guarantee
         _check_call(mechanism, value, rng)
         what = ledger_text(of, "of")
@@ -217,6 +220,7 @@ class Page:
         recorded: Record,
     ) -> Output:
         """Return what an earlier process of this run released: no draw, and nothing to pay."""
+        # Another request in this place means that the work is not the same after all.
         if recorded.what != what or recorded.content is None:
             run.forget()
             raise RunChanged(
@@ -299,6 +303,7 @@ class Parts:
         self._received: dict[str, Fraction] = {}
 
     def __call__(self, name: object) -> "Part":
+        # By type and text: 1 and "1" are two parts, and a part named twice is one.
         return Part(self, f"{type(name).__name__} {name!r}")  # alike in print is the same part
 
     def pay(self, name: str, made: Guarantee, rng: np.random.Generator) -> None:
@@ -318,6 +323,7 @@ class Parts:
             _check_kind(made, self._page.budget)
             more = cast("PureDP", made)
             dearest = max(self._received.values(), default=Fraction(0))
+            # Only what exceeds the costliest part so far is new cost: parts share no row.
             growth = self._received.get(name, Fraction(0)) + more.epsilon - dearest
             return more * (growth / more.epsilon) if growth > 0 else None
 
@@ -377,6 +383,7 @@ def ledger_text(value: object, name: str) -> str:
             f"{name} is what the ledger shows; a {type(value).__name__} that is no text came.",
             f"E.g. {name}='cell counts'.",
         )
+    # Half a character would make the file unreadable for others.
     return value.encode("utf-8", "replace").decode()
 
 

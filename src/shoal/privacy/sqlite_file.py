@@ -45,6 +45,7 @@ class SqliteFile:
     def __init__(self, path: Path, schema: Sequence[str], refusal: Refusal = CannotWrite) -> None:
         self.path = path.absolute()  # whatever folder the process goes to later
         self._refusal = refusal
+        # The disk is checked before creation: on a share even the first write could race.
         if not self.path.exists():
             check_folder(self._resolved_path().parent, self.path.name, refusal)
             _create(self._resolved_path(), schema)
@@ -80,6 +81,7 @@ class SqliteFile:
             how = "mode=ro" if Path(f"{real}-wal").exists() else "mode=ro&immutable=1"
         where = f"{real.as_uri()}?{how}"
         db = sqlite3.connect(where, uri=True, timeout=TIMEOUT_SECONDS, isolation_level=None)
+        # An entry must survive a power cut before anything it pays for leaves.
         db.execute("PRAGMA synchronous = FULL")
         return db
 
@@ -97,6 +99,7 @@ def _create(path: Path, schema: Sequence[str]) -> None:
             for statement in schema:
                 db.execute(statement)
             db.execute("COMMIT")
+        # A link, not a rename: it fails where a file is, so nobody's ledger is replaced.
         with suppress(FileExistsError):  # another process was quicker: use its file
             os.link(name, path)
     finally:

@@ -82,7 +82,13 @@ class Store(Protocol):
         """
 
     def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
-        """Return the total of a kind, if any entry has it, and the limits."""
+        """Return the total of a kind, if any entry has it, and the limits.
+
+        Parameters
+        ----------
+        kind
+            The kind of guarantee, as text.
+        """
 
     def entries(self) -> list[Entry]:
         """Return all entries, oldest first."""
@@ -111,7 +117,17 @@ class MemoryStore:
         self._limits: Limits = ()
 
     def append(self, kind: str, check: Check, release: Release | None = None) -> None:
-        """Check and write an entry in one step; ``release`` is not stored."""
+        """Check and write an entry in one step; ``release`` is not stored.
+
+        Parameters
+        ----------
+        kind
+            The kind of guarantee, as text.
+        check
+            Makes the entry from the last total and the limits, or raises to refuse.
+        release
+            Ignored: what was released goes with the process too.
+        """
         if os.getpid() != self._owner:
             raise LedgerNotWritable.unspent(
                 "This private ledger could not be shared with a forked process.",
@@ -120,7 +136,13 @@ class MemoryStore:
         self._entries.append((kind, check(*self.state(kind))))
 
     def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
-        """Return the total of a kind, if any entry has it, and the limits."""
+        """Return the total of a kind, if any entry has it, and the limits.
+
+        Parameters
+        ----------
+        kind
+            The kind of guarantee, as text.
+        """
         total = next((entry.total for k, entry in reversed(self._entries) if k == kind), None)
         return total, self._limits
 
@@ -134,6 +156,13 @@ class MemoryStore:
 
     def set_limits(self, limits: Limits, *, if_new: bool = False) -> Limits:
         """Replace the limits, with ``if_new`` those of an empty ledger only.
+
+        Parameters
+        ----------
+        limits
+            The new limits.
+        if_new
+            Replace them only if the ledger has neither entries nor limits.
 
         Returns
         -------
@@ -187,7 +216,15 @@ _PART_BYTES = 2**28  # SQLite takes no more than about 10**9 in one cell
 
 
 class FileStore:
-    """Entries in an SQLite file with a write-ahead log; an entry counts once it is on disk."""
+    """Entries in an SQLite file with a write-ahead log; an entry counts once it is on disk.
+
+    Parameters
+    ----------
+    path
+        The file; created unless it must exist.
+    must_exist
+        Whether to refuse a file that is missing.
+    """
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         if must_exist and not path.exists():
@@ -206,7 +243,17 @@ class FileStore:
         return self._file.path
 
     def append(self, kind: str, check: Check, release: Release | None = None) -> None:
-        """Check and write an entry in one step, with the released arrays if they are stored."""
+        """Check and write an entry in one step, with the released arrays if they are stored.
+
+        Parameters
+        ----------
+        kind
+            The kind of guarantee, as text.
+        check
+            Makes the entry from the last total and the limits, or raises to refuse.
+        release
+            The run and its record, to store what was released.
+        """
         with self._open(write=True) as db:
             entry = check(*_state(db, kind))
             values = (entry.at, entry.by, entry.what, kind, _text(entry.guarantee))
@@ -218,19 +265,39 @@ class FileStore:
                 _add_record(db, *release)
 
     def add_record(self, run: Run, record: Record) -> None:
-        """Store one release of a run, replacing one of its number; on disk when this returns."""
+        """Store one release of a run, replacing one of its number; on disk when this returns.
+
+        Parameters
+        ----------
+        run
+            The run.
+        record
+            What it released.
+        """
         with self._open(write=True) as db:
             _add_record(db, run, record)
 
     def find_runs(self, work: str) -> list[str]:
-        """Return the names of the unfinished runs of this work, oldest first."""
+        """Return the names of the unfinished runs of this work, oldest first.
+
+        Parameters
+        ----------
+        work
+            The digest of the work.
+        """
         query = "SELECT name FROM runs WHERE work = ? ORDER BY rowid"
         with self._open() as db:
             rows = db.execute(query, (work,)).fetchall() if _has_journal(db) else []
         return [name for (name,) in rows]
 
     def load_run(self, run: str) -> StoredRun | None:
-        """Return a run with all its records; ``None`` if it has ended."""
+        """Return a run with all its records; ``None`` if it has ended.
+
+        Parameters
+        ----------
+        run
+            The run's name.
+        """
         query = "SELECT at, compute_seed FROM runs WHERE name = ?"
         with self._open() as db:
             row = db.execute(query, (run,)).fetchone() if _has_journal(db) else None
@@ -238,7 +305,13 @@ class FileStore:
 
     @contextmanager
     def lock_of(self, run: str) -> Iterator[bool]:
-        """Yield whether this process alone works on a run, until the block ends."""
+        """Yield whether this process alone works on a run, until the block ends.
+
+        Parameters
+        ----------
+        run
+            The run's name.
+        """
         with ExitStack() as stack:
             with _named_errors(self.path):
                 held = stack.enter_context(file_lock(self._lock_file(run)))
@@ -274,14 +347,26 @@ class FileStore:
             return False
 
     def forget_run(self, run: str) -> None:
-        """Delete a run and all its records."""
+        """Delete a run and all its records.
+
+        Parameters
+        ----------
+        run
+            The run's name.
+        """
         with self._open(write=True) as db:
             if _has_journal(db):
                 db.execute("DELETE FROM released WHERE run = ?", (run,))
                 db.execute("DELETE FROM runs WHERE name = ?", (run,))
 
     def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
-        """Return the total of a kind, if any entry has it, and the limits."""
+        """Return the total of a kind, if any entry has it, and the limits.
+
+        Parameters
+        ----------
+        kind
+            The kind of guarantee, as text.
+        """
         with self._open() as db:
             return _state(db, kind)
 
@@ -301,6 +386,13 @@ class FileStore:
 
     def set_limits(self, limits: Limits, *, if_new: bool = False) -> Limits:
         """Replace the limits, with ``if_new`` those of an empty ledger only.
+
+        Parameters
+        ----------
+        limits
+            The new limits.
+        if_new
+            Replace them only if the ledger has neither entries nor limits.
 
         Returns
         -------

@@ -47,6 +47,7 @@ def at_most(chance: Decimal) -> str:
     chance
         A probability.
     """
+    # "at most over 99" would be nonsense.
     shown = in_100(chance)
     return f"{shown} in 100" if shown.startswith("over") else f"at most {shown} in 100"
 
@@ -114,6 +115,7 @@ def one_in(chance: Fraction) -> str:
     >>> one_in(Fraction(1, 10**6)), one_in(Fraction(2, 7)), one_in(Fraction(1, 3456789))
     ('1 in 1,000,000', '1 in 3', '1 in 3,450,000')
     """
+    # Rounded down, so that the chance is rounded up.
     whole = chance.denominator // chance.numerator
     step = 10 ** max(0, len(str(whole)) - 3)
     return f"1 in {whole // step * step:,}"
@@ -161,6 +163,7 @@ def large_budget_note(epsilon: Fraction) -> tuple[str, ...]:
     epsilon
         The budget.
     """
+    # From 5 up even a belief of 1 in 100 can become one of more than even odds.
     return (f"A {small_belief_note(epsilon)}",) if epsilon >= 5 else ()
 
 

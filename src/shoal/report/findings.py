@@ -89,6 +89,7 @@ def findings(
         raise InvalidSetting("An unknown audience came.", "Choose 'public' or 'curator'.")
     settings = {name: _public_value(name, leaf, Public) for name, leaf in result.settings.items()}
     released = {name: _public_value(name, leaf, Released) for name, leaf in result.released.items()}
+    # Before anything is written: a page must not exist first and be withdrawn later.
     _check_publishable(result.guarantee, settings)
     promised = promise(result.guarantee, **settings.pop("context", {}))
     account = _account(result.guarantee, ledger)
@@ -207,6 +208,7 @@ def _account(guarantee: Guarantee, ledger: Ledger | None) -> dict[str, Any]:
     totals = (each for each in ledger.totals() if isinstance(each, Budget))
     spent = [each for each in totals if each.kind == guarantee.kind]
     limit = next((each for each in ledger.limits if each.kind == guarantee.kind), None)
+    # Real and simulated together, as the limit binds them.
     total = sum(spent[1:], start=spent[0]) if spent else guarantee
     account |= {"total": total, "earlier": total.epsilon - guarantee.epsilon}
     account["simulated"] = next((each for each in spent if each.simulation), None)
@@ -256,6 +258,7 @@ def _lead_parts(promise: Promise) -> list[dict[str, str]]:
     """Split the lead sentence at its two chances, so that they can be coloured."""
     if promise.before is None or promise.after is None:
         return [{"text": promise.lead, "role": ""}]
+    # The sentence says "over 99" without "at most".
     least = "" if promise.after.startswith("over") else "at most "
     rest, parts = promise.lead, []
     for role, chance in (("before", promise.before), ("after", least + promise.after)):

@@ -92,6 +92,7 @@ def write(
     """
     stem = "report-simulation" if findings["simulation"] else "report"
     files = texts(findings, Path(folder, f"{stem}.html"))
+    # Both are written before either gets its name: numbers without their page would mislead.
     with ExitStack() as stack:
         for path, text in files.items():
             part = stack.enter_context(atomic_file(path, overwrite))

@@ -145,6 +145,7 @@ def total_parts(parts: NDArray[np.int64], d: int) -> int:
     d
         The number of axes.
     """
+    # In Python's integers: m**d may exceed 64 bits.
     values, times = np.unique(parts, return_counts=True)
     return sum(n * m**d for m, n in zip(values.tolist(), times.tolist(), strict=True))
 
@@ -288,6 +289,8 @@ class AdaptiveGrid(GridSynopsis):
         if self.consistency:
             inside = cells.inside
             estimates = consistent_counts(coarse_counts, fine_counts, inside)  # [P5]
+            # Consistency lowers a fine count's variance to n / (n + 1); this is the mean over
+            # cells.
             variance *= float(np.sum(inside**2 / (inside + 1)) / cells.size)
         return self._store_cells(
             cells,
@@ -324,6 +327,7 @@ def lower_parts(parts: Counts, d: int, most_cells: int) -> Counts:
     >>> lower_parts(np.array([9, 2, 5]), d=2, most_cells=40).tolist()
     [4, 2, 4]
     """
+    # Bisection: the number of cells rises with the largest number of parts.
     fits, too_many = 1, int(parts.max()) + 1
     while too_many - fits > 1:
         middle = (fits + too_many) // 2

@@ -156,6 +156,7 @@ class Synopsis(PrivateEstimator):
             ``Estimates``.
         """
         if threshold is None:
+            # Laplace noise exceeds b ln(m) in half a cell of m on average.
             threshold = math.sqrt(noise_variance / 2) * math.log(cells.size)
         numbers = noisy_counts if estimates is None else estimates
         weights = weights_of(numbers, self.n_rows_, self.negative, threshold)
@@ -175,6 +176,7 @@ class Synopsis(PrivateEstimator):
         check_is_fitted(self)
         if self.n_public is not None or not isinstance(self.guarantee_, PureDP | ApproxDP):
             return 0
+        # A two-sided geometric exceeds -ln(0.05) / step in about 5 of 100 draws.
         step = float(self.guarantee_.per_row().epsilon * ROW_COUNT_SHARE)
         return math.ceil(-math.log(0.05) / step)
 
@@ -195,6 +197,7 @@ class Synopsis(PrivateEstimator):
         What an inertia computed from ``points`` lacks: an estimate.
         """
         check_is_fitted(self)
+        # The variance of an even spread over a side is a twelfth of its square.
         squares = ((self.cells_.high - self.cells_.low) ** 2).sum(axis=1) / 12
         return float(self.cells_.weight @ squares)
 

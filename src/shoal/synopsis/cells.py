@@ -189,6 +189,7 @@ class Estimates:
         if self.inside is not None:
             parents = np.repeat(np.arange(self.inside.size), self.inside)
             pairs, shared = np.unique(parents * n_regions + labels, return_counts=True)
+            # What the coarse count takes off: the noise that fine counts of one parent share.
             spared = shared**2 / (self.inside[pairs // n_regions] + 1)
             noises -= np.bincount(pairs % n_regions, spared, n_regions)
         return RegionSums(sums, noises)

@@ -192,6 +192,7 @@ class NodeCounts:
 
     def _count(self, splits: Splits) -> None:
         """Read the rows and count the open nodes of several depths ahead."""
+        # A wide depth leaves room for fewer depths ahead in one count.
         room = (_MOST_CELLS_A_PASS // splits.width).bit_length() - 1
         ahead = max(0, min(_DEPTHS_A_PASS, self._deepest - splits.depth, room))
         nodes = OpenNodes(self._spending.box, splits, ahead)

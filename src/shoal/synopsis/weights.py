@@ -79,6 +79,7 @@ def _rule(negative: object) -> Callable[[Weights, int], Weights]:
 
 def _norm_cut(counts: Weights, n_rows: int) -> Weights:
     """Keep the largest counts until they sum to ``n_rows``."""
+    # From the largest down: the smallest positive counts are the likeliest to be noise.
     falling = np.sort(counts[counts > 0])[::-1]
     reached = int(np.searchsorted(np.cumsum(falling), n_rows))
     if reached >= falling.size:  # all that is positive is not enough

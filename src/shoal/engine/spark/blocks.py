@@ -81,6 +81,7 @@ class KernelColumns:
         """Return a line for each row of the block."""
         from shoal.engine.spark.session import partition_id  # on a worker, where Spark is
 
+        # The digest guards a task that is run again on rows in another order: it draws anew.
         place = (partition_id(), number, block_digest(screened.block))
         kernel = kernel_at(self.kernel, *place)
         return apply_kernel(kernel, self.schema.names, screened.block).cast(self.schema)
@@ -158,6 +159,7 @@ class DrawLots:
         """Return the random numbers first, then the rows' numbers."""
         from shoal.engine.spark.session import partition_id  # on a worker, where Spark is
 
+        # By partition and block, so that a task that is run again draws the same.
         rng = np.random.default_rng([self.seed, partition_id(), number])
         numbers = screened.block.numbers
         lots = rng.random(len(numbers))

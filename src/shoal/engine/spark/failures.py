@@ -139,6 +139,7 @@ def _is_from_spark(error: Exception) -> bool:
 
 def _shoal_error(error: Exception, what: str) -> Exception:
     """Return shoal's error for an error of Spark's."""
+    # Looked through for known marks only; its text is never passed on.
     message = str(error)
     lacking = _NO_MODULE.search(message)
     if lacking:

@@ -28,25 +28,77 @@ class Files(Protocol):
     """The file operations that a release needs; paths are URIs."""
 
     def exists(self, uri: str) -> bool:
-        """Whether there is a file or folder."""
+        """Whether there is a file or folder.
+
+        Parameters
+        ----------
+        uri
+            The place.
+        """
 
     def make_private(self, uri: str) -> None:
-        """Make a folder that its owner alone can enter."""
+        """Make a folder that its owner alone can enter.
+
+        Parameters
+        ----------
+        uri
+            The folder.
+        """
 
     def write(self, uri: str, text: str, private: bool = False) -> None:
-        """Write a text file; ``private`` makes it readable by its owner alone."""
+        """Write a text file; ``private`` makes it readable by its owner alone.
+
+        Parameters
+        ----------
+        uri
+            The file.
+        text
+            Its content.
+        private
+            Whether only its owner may read it.
+        """
 
     def rename(self, old: str, new: str) -> None:
-        """Rename a file or folder, replacing what has the new name."""
+        """Rename a file or folder, replacing what has the new name.
+
+        Parameters
+        ----------
+        old
+            The present name.
+        new
+            The new name; what has it is deleted first.
+        """
 
     def delete(self, uri: str) -> None:
-        """Delete a file or folder, if it is there."""
+        """Delete a file or folder, if it is there.
+
+        Parameters
+        ----------
+        uri
+            The file or folder.
+        """
 
     def upload(self, folder: Path, uri: str) -> None:
-        """Copy a local folder to a place where nothing is."""
+        """Copy a local folder to a place where nothing is.
+
+        Parameters
+        ----------
+        folder
+            The local folder.
+        uri
+            Where to copy it.
+        """
 
     def download(self, uri: str, folder: Path) -> None:
-        """Copy a folder to a local place where nothing is."""
+        """Copy a folder to a local place where nothing is.
+
+        Parameters
+        ----------
+        uri
+            The folder to copy.
+        folder
+            The local place.
+        """
 
 
 def uri_of(path: str) -> str:
@@ -129,7 +181,9 @@ def digest_of(session: Any, uri: str) -> str:
     """
     files = session.read.format("binaryFile").load(uri)
     with translate_errors("hashing what was written"):
+        # Hashed where the files are: their content does not come to the driver.
         hashes = files.selectExpr("sha2(content, 256) AS hash").toArrow()["hash"].to_pylist()
+    # Sorted: Spark lists files in no fixed order.
     return hashlib.sha256("".join(f"{one}\n" for one in sorted(hashes)).encode()).hexdigest()
 
 

@@ -111,6 +111,7 @@ class SparkMapped:
     def batches(self) -> Iterator[pa.RecordBatch]:
         """Bring the table to this machine, a batch at a time."""
         schema = self._schema(self.kernel, self.names)
+        # An empty batch first, so that a table of no rows still has its columns.
         yield pa.RecordBatch.from_pylist([], schema)
         with translate_errors("making a table of the rows"):
             if self.order is None:
@@ -176,6 +177,7 @@ class _WithOrder:
         """Return the function for one block."""
 
         def both(block: Block) -> list[NDArray[Any]]:
+            # The full range of int64: two equal places are rare.
             stream = self.noise.stream("order", *place)
             places = stream.integers(-(2**63), 2**63 - 1, size=len(block), endpoint=True)
             return [*columns_of(kernel_at(self.kernel, *place)(block)), places]

@@ -61,6 +61,7 @@ class FolderOutput:
             The text.
         """
         self.files.write(f"{self.folder}/about.json", about)
+        # The table last: whoever sees it finds the text about it too.
         self.files.rename(f"{self.folder}/about.json", self.sidecar)
         self.files.rename(self.made, self.uri)
 
@@ -82,6 +83,7 @@ def folder_output(frame: Any, path: str, sidecar: str, overwrite: bool) -> Itera
     """
     session, uri = frame.sparkSession, uri_of(path)
     check_no_pattern(uri)
+    # Spark reads lazily: writing over the input would destroy rows not read yet.
     if any(is_at_or_below(file, uri) for file in frame.inputFiles()):
         raise InvalidSetting(
             "The reports would replace the table itself.", "Write them to another place."

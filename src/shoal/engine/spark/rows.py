@@ -221,6 +221,7 @@ class SparkRows:
         with translate_errors("reading rows"):
             pairs = map_partitions(frame, screen_batch.columns, task, _PAIR)
             totals = Totals(pairs.groupBy("key").sum("value").toArrow())
+        # A second job fetches the texts: most passes have none.
         if totals.problem:
             _raise_task_error(map_partitions(frame, screen_batch.columns, ErrorTexts(task), _ERROR))
         tally = totals.tally(self._screen.numbers)
@@ -245,6 +246,7 @@ class SparkRows:
         owned = map_partitions(self._frame, self._screen.columns, task, ddl_of(schema))
         limit = LimitRowsPerPerson(schema, self.terms.max_rows_per_person, self._key)
         content = ddl_of(pa.schema(list(schema)[:-1]))
+        # All rows of a person must meet in one partition to be limited.
         frame = owned.repartition("entity").mapInArrow(limit, content).persist()
         weakref.finalize(self, _unpersist, frame)
         self._limited = frame, screen_batch

@@ -151,6 +151,7 @@ class SparkTable:
         named = [f"{self.cell(name)} AS c{i}" for i, name in enumerate(columns)]
         if owner is None:
             return self.frame.selectExpr(*(named or ["1 AS none"]))
+        # Asked of Spark itself, which alone knows the types after its casts.
         schema = self.frame.selectExpr(*named, f"CAST(NULL AS STRING) AS {OWNER}").schema
         wanted = list(dict.fromkeys([*columns, owner]))
         with_plain_names(empty_batch(self.frame, wanted), columns, owner)  # refused here, not there
@@ -318,6 +319,7 @@ class SparkTable:
         """
         plain = [f"{quote_name(name)} AS c{i}" for i, name in enumerate(columns)]
         with translate_errors("drawing a sample"):
+            # A random number a row and the smallest n: Spark's own sample() has no fixed size.
             lots = self.frame.selectExpr(*plain, f"rand({seed % 2**63}) AS lot").sort("lot")
             return lots.limit(n).drop("lot").toArrow().rename_columns(list(columns))
 

@@ -294,6 +294,7 @@ class PassTask:
             total += screened.tally
             if not self.screen.refuses(total):  # what is refused is counted, and not computed with
                 adding.add(screened.block)
+        # One table for both: the tally at keys below 0, so that one job returns all.
         tally, added = tally_pairs(total, self.screen.numbers), adding.pairs()
         return np.concatenate([tally[0], added[0]]), np.concatenate([tally[1], added[1]])
 

@@ -195,6 +195,7 @@ def spread_labels(heights: Sequence[float], top: float, bottom: float) -> list[f
     for i in order:
         moved[i] = least = max(moved[i], least)
         least += APART
+    # A second sweep from below pushes back what the first moved past the end.
     most = bottom
     for i in reversed(order):
         moved[i] = most = min(moved[i], most)

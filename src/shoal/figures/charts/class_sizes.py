@@ -92,6 +92,7 @@ class ClassSizes(Figure):
 
 def _edges(least: int, most: int, k: int) -> list[int]:
     """Return the lower ends of columns, 1, 2, 5, 10, ... and k, and what follows the last."""
+    # k is always an edge, so that no bar mixes classes below and above it.
     series = [m * 10**p for p in range(len(str(most)) + 1) for m in (1, 2, 5)]
     edges = sorted({*series, k})
     first = max(i for i, edge in enumerate(edges) if edge <= least)

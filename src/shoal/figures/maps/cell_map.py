@@ -266,6 +266,7 @@ class CellMap(Figure):
         low, high = self.data["low"][axis], self.data["high"][axis]
         if axis == 1:
             return nice_ticks(low, high, 5)
+        # Fewer ticks until their labels fit.
         choices = (nice_ticks(low, high, about) for about in (6, 5, 4, 3, 2))
         fitting = (ticks for ticks in choices if self._fits(ticks))
         return next(fitting, nice_ticks(low, high, 1))
@@ -435,6 +436,7 @@ def dense_areas(
     sums = blocks.sum(axis=(2, 3))
     score = _block_scores(blocks)
     peaks = _is_peak(score)
+    # After the peaks: blocks that are left out still count there as neighbours.
     score[sums <= above] = -np.inf
     areas: list[Area] = []
     while len(areas) < how_many and np.any(np.isfinite(score)):

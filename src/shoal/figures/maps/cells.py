@@ -28,6 +28,7 @@ def shade_levels(noisy_counts: Counts) -> list[int]:
     [1, 2, 8, 18, 32, 50]
     """
     most = max(int(noisy_counts.max(initial=1)), SHADES)
+    # Quadratic: most cells hold few, and small counts should still differ.
     steps = [-(-most * i * i // SHADES**2) for i in range(SHADES)]
     return [max(step, i + 1) for i, step in enumerate(steps)]
 

@@ -221,6 +221,7 @@ class ClusterMap(CellMap):
         self._draw_axes(svg)
         svg.text(RIGHT, 27, "cells without colour belong to no group", "end wide")
         labels = np.array(self.data["labels"], dtype=np.int64)
+        # Six colours in turn; borders and numbers tell clusters of one colour apart.
         colours = np.where(labels >= 0, labels % SERIES + 1, 0)
         shades = list(range(1, SERIES + 1))
         draw_cells(svg, colours, shades, *self._edges(), colours="c", joined=True)

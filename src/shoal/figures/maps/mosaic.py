@@ -76,6 +76,7 @@ def mosaic(
     corners = box_corners(*np.asarray(within, dtype=float))
     cells = np.hstack([check_points(low), check_points(high)])
     weight = np.asarray(weights, dtype=float)
+    # As a share of the box, so that density does not depend on the columns' units.
     areas = np.prod((cells[:, 2:] - cells[:, :2]) / (corners[1] - corners[0]), axis=1)
     raster = raster_of_cells(cells[:, :2], cells[:, 2:], weight, within=corners, parts=24)
     sentence = finding or describe_dense_areas(raster, names, corners)

@@ -151,6 +151,7 @@ class Exponential:
         self.check(value)
         if isinstance(value, Choices):
             return self._pick(value.scores, value.weights, rng)
+        # The interval is drawn first, then a point of it: both together are one draw over points.
         lengths = np.diff(value.edges)
         chosen = np.flatnonzero(lengths)
         weights = lengths[chosen].tolist()  # [P2] an interval counts once for each of its points
@@ -190,6 +191,7 @@ def _masses(
     scores: NDArray[np.int64], weights: Sequence[int], rate: Fraction, bits: int
 ) -> Iterator[int]:
     """Yield 2**bits times each candidate's mass, rounded down; the largest factors are 1."""
+    # Losses instead of scores: every exponent is then at most 0 and nothing overflows.
     best = int(scores.max())
     losses = [best - score for score in scores.tolist()]
     decays = _decays(sorted(set(losses)), rate, bits + _GUARD_BITS)
@@ -200,6 +202,7 @@ def _masses(
 
 def _decays(losses: Sequence[int], rate: Fraction, bits: int) -> dict[int, int]:
     """Return 2**bits times e^(-rate loss) for rising losses, rounded down."""
+    # Gaps repeat, as scores of neighbours do: each exponential is computed once.
     power = lru_cache(lambda gap: _decay(rate * gap, bits))
     decays, mass, before = {}, 1 << bits, 0
     for loss in losses:
@@ -212,6 +215,7 @@ def _decay(exponent: Fraction, bits: int) -> int:
     """Return 2**bits times e^-exponent, rounded down."""
     if exponent == 0:
         return 1 << bits
+    # Below 2**-bits: rounded down that is 0.
     if exponent > bits:
         return 0
     with localcontext(decimal_precision(bits // 3 + 20)):

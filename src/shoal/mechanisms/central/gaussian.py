@@ -142,6 +142,7 @@ def least_deviation(epsilon: Fraction, delta: Fraction) -> Fraction:
     delta
         The delta to keep.
     """
+    # Bracket the root by doubling and halving, then bisect; only values that pass are returned.
     high = Fraction(1)
     while most_delta(high, epsilon, delta) > delta:
         high *= 2
@@ -169,11 +170,13 @@ def most_delta(sigma: Fraction, epsilon: Fraction, near: Fraction) -> Fraction:
     near
         A delta of about the expected size: twelve digits of it are computed.
     """
+    # Enough that twelve digits of delta are left after e^epsilon cancels.
     digits = 24 + math.ceil(float(epsilon) / math.log(10)) + len(str(math.ceil(1 / near)))
     with localcontext(decimal_precision(digits)):
         s, e = (Decimal(x.numerator) / Decimal(x.denominator) for x in (sigma, epsilon))
         half, drift = 1 / (2 * s), e * s
         delta = _normal_cdf(half - drift) - e.exp() * _normal_cdf(-half - drift)  # [P2]
+        # An upper bound on the rounding error of the line above, added so that delta is never low.
         doubt = (1 + e.exp()) * (1 + half + drift) ** 2 * Decimal(10) ** (8 - digits)
         return Fraction(delta + doubt)
 

@@ -137,6 +137,7 @@ class Geometric:
         self.check(value)
         if isinstance(value, SparseCounts):
             return self._release_sparse(value, rng)
+        # Clipped without looking: a refusal would tell of the value.
         noisy = clipped_to_62_bits(value) + self._noise(np.size(value), rng).reshape(
             np.shape(value)
         )
@@ -192,6 +193,7 @@ class Geometric:
         """Draw which of the empty cells, numbered from 0, reach the threshold, gap by gap."""
         law = skip_law(self.step, self._threshold)
         expected = empty_cells * reach_probability(self.step, self._threshold)
+        # Six deviations more than expected: a second batch is hardly ever drawn.
         batch = int(expected + 6 * math.sqrt(expected)) + 16
         batches = [np.array([-1], dtype=np.int64)]
         while True:
@@ -230,5 +232,6 @@ def _whole_from_one(name: str, value: object) -> int:
 
 def _nth_empty(occupied: Integers, ranks: Integers) -> Integers:
     """Return the keys of the empty cells of these ranks, skipping occupied keys."""
+    # How many empty cells lie below each occupied one.
     empty_before = occupied - np.arange(occupied.size)
     return ranks + np.searchsorted(empty_before, ranks, side="right")

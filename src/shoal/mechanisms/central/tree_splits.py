@@ -240,6 +240,7 @@ def path_cost(fanout: int) -> Fraction:
     fanout
         The number of children of a split node.
     """
+    # 32 terms leave a rest far below a millionth, which is added too.
     terms = sum(Fraction(1, 2 * fanout**j - 1) for j in range(32))
     rest = Fraction(2, fanout**32)  # at most: the terms left out are below 1 / fanout**j
     return Fraction(math.ceil((1 + terms + rest) * 10**6), 10**6)

@@ -58,6 +58,7 @@ class Coin(ExactTable):
         rng
             The noise stream.
         """
+        # Four 16-bit prefixes from each 64-bit word: most flips need no more.
         random_words = rng.integers(0, 2**64, size=-(-n // 4), dtype=np.uint64)
         prefixes = random_words.view(np.uint16)[:n]
         heads: Bits = prefixes < self._first_bits
@@ -77,6 +78,7 @@ def fair_bits(shape: tuple[int, int], rng: np.random.Generator) -> Bits:
         The noise stream.
     """
     n = shape[0] * shape[1]
+    # One bit a coin: an eighth of the random bytes of a byte a coin.
     packed = np.frombuffer(rng.bytes(-(-n // 8)), dtype=np.uint8)
     return np.unpackbits(packed, count=n).reshape(shape).view(np.bool_)
 

@@ -67,6 +67,7 @@ class GeometricLaw:
         self._ratio = ratio
         self._shifts = _low_bits(log_step)
         self._bits = sum(self._shifts)
+        # A small step needs more digits: its powers differ late.
         self._digits = 40 + max(0, math.ceil(-log_step))
         past_62_bits = self._bits == _MOST_BITS
         self._end = 1 if past_62_bits else math.ceil(_TAIL / 2 ** (log_step + self._bits))
@@ -120,6 +121,7 @@ class GeometricLaw:
         """Append random low bits to the high bits, where the result fits 62 bits."""
         if not self._shifts:
             return top
+        # Shifted further, the others would wrap around: they are cut at 2**62.
         near = np.flatnonzero(top < FARTHEST >> self._bits)  # [P4]
         drawn = np.full(top.size, FARTHEST)
         low = self._draw_low_bits(near.size, rng)
@@ -183,6 +185,7 @@ def _low_bits(log_step: float) -> list[int]:
     """Return how many bits to split off, table by table, until the rest fits one table."""
     shifts: list[int] = []
     while log_step < _LONG_STEP and sum(shifts) < _MOST_BITS:
+        # As many bits as one table holds, so that few tables are drawn from.
         shifts.append(min(math.ceil(-log_step), _TABLE_BITS, _MOST_BITS - sum(shifts)))
         log_step += shifts[-1]
     return shifts

@@ -70,6 +70,7 @@ class ExactTable:
         """Return the outcomes of draws whose first 16 bits do not decide them."""
         uniforms = (prefixes.astype(np.uint64) << 48) | (_random_words(prefixes.size, rng) >> 16)
         places = np.searchsorted(self._floors, uniforms, side="right")  # [P2]
+        # Only where all 64 bits agree with a threshold can later bits decide otherwise.
         ties = np.flatnonzero((places > 0) & (self._floors[np.maximum(places, 1) - 1] == uniforms))
         for i in ties:
             places[i] = self._refine(int(uniforms[i]), rng)
@@ -96,6 +97,7 @@ class ExactTable:
                 pairs = zip(scaled, floors, strict=True)
                 if all(doubt < value - floor < 1 - doubt for value, floor in pairs):  # [P4]
                     return floors
+            # Some threshold lies too close to a whole number for these digits: compute with more.
             digits *= 2
 
     def _make_guide(self) -> Outcomes:

@@ -134,6 +134,7 @@ def rounded_noise(
         The noise stream.
     """
     drawn, draw = np.empty((n, m), dtype=np.int64), _Draw(m, exponentials, formula, rng)
+    # A block holds all words of its vectors, so its size falls with their length.
     size = max(1, _BLOCK // (m + exponentials))
     for start in range(0, n, size):
         block = drawn[start : start + size]
@@ -163,6 +164,7 @@ class _Draw:
         digits = np.hstack([pairs.reshape(n, -1), self._random_words((n, self.exponentials))])
         with np.errstate(divide="ignore", invalid="ignore"):  # ends at 0 or 1: not decided
             sizes, decided = self._evaluate(digits)
+        # NaN and infinities cannot be converted; these are resolved one by one below.
         sizes[~decided] = 0
         whole = sizes.astype(np.int64)
         for i in np.flatnonzero(~decided):

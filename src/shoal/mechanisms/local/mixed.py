@@ -103,6 +103,7 @@ class Mixed:
                 f"The records have no column {', '.join(map(repr, missing))}.",
                 f"Give all of {', '.join(map(repr, self.columns))}.",
             )
+        # One person a line: columns of unequal length would pair people wrongly.
         shapes = {np.shape(value[name]) for name in self.columns}
         if len(shapes) > 1 or len(shapes.pop()) > 1:
             raise DimensionMismatch(

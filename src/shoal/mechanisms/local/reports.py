@@ -71,6 +71,7 @@ class Reports:
         return promised.simulated(self.simulation)
 
     def __post_init__(self) -> None:
+        # A view: the caller's own array stays writable.
         values = np.asarray(self.values).view()
         values.setflags(write=False)
         object.__setattr__(self, "values", values)

@@ -59,6 +59,7 @@ def users_needed(ratio: float, *, n_clusters: int, d: int, epsilon: Number) -> i
             + setting("d", 2)
             + "; for more columns try it out on made-up rows.",
         )
+    # 1 / sinh(epsilon/2)^2 is v, the noise of a report.
     half = math.sinh(local_budget(epsilon) / 2)
     people = k**2 / half**2 * max(_FEWEST[d], _EXCESS[d] / (ratio - 1))
     return _two_digits_up(max(people, k))

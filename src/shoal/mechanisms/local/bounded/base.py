@@ -115,6 +115,7 @@ class Bounded(ABC):
         """
         rows = self._rows(value)
         box = self._box(rows.shape[1])
+        # Filled block by block: noise of a whole table would be several copies of it.
         values = np.empty(rows.shape)
         for part in _blocks(*rows.shape):
             values[part] = _in_raw_units(self._draw(steps_of(rows[part], box), rng), box)
@@ -241,6 +242,7 @@ def steps_of(rows: Matrix, box: Box) -> Steps:
     """
     places: Matrix = rows.T - box.low[:, None]
     places /= (box.high - box.low)[:, None]
+    # In place, and transposed: columns then lie in one piece of memory.
     places *= STEPS
     return np.rint(places, out=places).astype(np.int32)
 

@@ -48,6 +48,7 @@ class Sampled(Bounded):
         d
             The number of columns.
         """
+        # The rule of Wang et al. (ICDE 2019): below 2.5 a column, fewer columns have less noise.
         return max(1, min(d, int(self.exact_epsilon / Fraction(5, 2))))
 
     @abstractmethod

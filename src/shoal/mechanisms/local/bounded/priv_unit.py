@@ -155,6 +155,7 @@ def _draw_until(n: int, attempt: Callable[[int], Vector]) -> Vector:
     """Repeat an attempt until it has returned ``n`` values."""
     parts, missing = [np.empty(0)], n
     while missing > 0:
+        # Half of the tries fail at most, so one round mostly suffices.
         parts.append(attempt(2 * missing + 8)[:missing])
         missing -= parts[-1].size
     return np.concatenate(parts)

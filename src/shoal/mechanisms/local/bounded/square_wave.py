@@ -126,7 +126,9 @@ class SquareWave(Bounded):
         box = self._box(1)
         places = box.scale(own_reports(reports, self).values.reshape(-1, 1))
         b = self.half_width
+        # Clipped: rounding may put a report an ulp beyond the last edge.
         counts, _ = np.histogram(np.clip(places, -b, 1 + b), bins=_BINS, range=(-b, 1 + b))
+        # The stopping rules of Li et al.: plain EM overfits unless it stops earlier.
         enough = 1e-3 if smooth else 1e-3 * math.exp(self.exact_epsilon)
         centers = (np.arange(_BINS) + 0.5) / _BINS
         shares = _expectation_maximisation(counts, self._transfer(centers), smooth, enough)

@@ -98,6 +98,7 @@ class Categorical(ABC):
     def _estimate(self, shares: Vector, n: int) -> Estimate:
         """Correct the shares seen in ``n`` reports for the noise."""
         yes, no = self._chances
+        # The share that shows is a mean of coins; dividing undoes how the mechanism blurs it.
         error = np.sqrt(shares * (1 - shares) / n) / (yes - no)
         return Estimate((shares - no) / (yes - no), error)
 
@@ -185,6 +186,7 @@ def nearest_shares(estimate: Vector) -> Vector:
     estimate
         Unbiased shares, some of them perhaps negative.
     """
+    # The shift is found from the largest share down: those it takes below 0 are cut.
     falling = np.sort(estimate)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, falling.size + 1)
     shift = excess[np.flatnonzero(falling > excess)[-1]]

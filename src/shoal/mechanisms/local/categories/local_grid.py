@@ -94,6 +94,7 @@ class LocalGrid:
         if isinstance(self.cells, str):
             self._choose_cells()
         else:
+            # Also checks the cells: a client must refuse them, not its server.
             self._fix(Grid(self.domain, self.cells))
 
     def _choose_cells(self) -> None:
@@ -246,6 +247,7 @@ class LocalGrid:
                 + " does not know how many people will report.",
                 "Give " + setting("n_expected") + ", the same on every client.",
             )
+        # The rows of one call stand for all people where nobody said how many there will be.
         return self.with_cells_for(max(1, len(rows))), rows
 
 

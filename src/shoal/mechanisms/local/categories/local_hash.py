@@ -123,6 +123,8 @@ class LocalHash(Coded):
 
     def _shares_from_tally(self, counts: Codes) -> Vector:
         g, t = self.buckets, self.digits
+        # All cells at once by Fourier transforms; a loop over cells and codes would be their
+        # product.
         waves = np.fft.fft(counts.reshape(g**t, g), axis=1).T.reshape((g,) * (t + 1))
         waves = np.fft.ifftn(waves, axes=range(1, t + 1)).reshape(g, g**t) * g**t
         supported = np.take_along_axis(waves, _multiples(g, t), axis=1).mean(axis=0).real
@@ -151,6 +153,7 @@ def _digits(g: int, size: int) -> int:
 @lru_cache(maxsize=256)
 def _best_prime(ratio: float, size: int) -> int:
     """Return the prime of least variance whose reports can all be counted."""
+    # The server counts every code, so the number of codes is what limits the prime.
     able = [g for g in _PRIMES if g ** (_digits(g, size) + 1) <= _MOST_CODES]
     if not able:
         raise TooLarge(

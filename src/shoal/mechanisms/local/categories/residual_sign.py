@@ -167,6 +167,7 @@ class ResidualSign:
         oracle = self.oracle
         shares = oracle.frequencies(Reports(codes, oracle)).value
         sizes, leans = shares[::2] + shares[1::2], shares[1::2] - shares[::2]
+        # Two deviations: a centre with fewer rows than that cannot be moved in any direction.
         noise = 2 * math.sqrt(2 * oracle.variance() / codes.size)
         moves = leans / np.maximum(sizes, noise) * self.reach
         return np.where(sizes > noise, np.clip(moves, -self.reach, self.reach), 0.0)
@@ -177,6 +178,7 @@ class ResidualSign:
 
     def _nearest(self, rows: Matrix) -> NDArray[np.int64]:
         centers, nearest = self._scaled, np.empty(len(rows), dtype=np.int64)
+        # |x - c|^2 less |x|^2, halved: the same order, without the distances themselves.
         halves = (centers**2).sum(axis=1) / 2
         for start in range(0, len(rows), _BLOCK):
             part = slice(start, start + _BLOCK)

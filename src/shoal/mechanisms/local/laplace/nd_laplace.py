@@ -258,6 +258,7 @@ class NDLaplace:
     def _promise(self, epsilon: Fraction) -> Guarantee:
         if self.step is None:
             return Unprotected("the low bits of raw float64 reports depend on the record")
+        # Without a known width the slack is stated for the widest table that is taken.
         slack = lattice_slack(epsilon * Fraction(self.step), self.d or _MOST_COLUMNS, self._reach())
         unit, scale = self.space.unit, self.space.named
         return MetricDP(epsilon, "euclidean", slack=slack, unit=unit, scale=scale)
@@ -373,6 +374,7 @@ def lattice_slack(step_cost: Fraction, d: int, reach: float) -> Fraction:
     reach
         How many steps from the origin a record may lie.
     """
+    # One step for the rounding of the record, the rest for float64's error at that distance.
     steps = 1 + Fraction(reach) / 2**50
     square = (step_cost * steps) ** 2 * d * 10**18  # [P4]
     root = math.isqrt(math.ceil(square))

@@ -144,6 +144,7 @@ def likeliest(
     n, m = likelihood.shape
     weights = np.full(m, 1 / m) if start is None else start
     for _ in range(iterations):
+        # A report far from every atom would divide by zero.
         evidence = np.maximum(likelihood @ weights.astype(np.float32), np.float32(1e-30))
         moved = weights * (likelihood.T @ (1 / evidence)) / n
         moved /= moved.sum()
@@ -166,6 +167,7 @@ def likelihood_of(law: Law, values: Matrix, atoms: Matrix) -> NDArray[np.float32
     atoms
         Points, one a line.
     """
+    # float32: half the memory of the largest array here.
     likelihood = np.empty((len(values), len(atoms)), dtype=np.float32)
     size = max(1, 2**16 // len(atoms))  # 512 kB at a time, so it stays in the cache
     for start in range(0, len(values), size):
@@ -179,6 +181,7 @@ def _lattice_atoms(mechanism: NDLaplace, values: Matrix) -> Matrix:
     box = mechanism.domain
     corners = [values.min(axis=0), values.max(axis=0)] if box is None else [box.low, box.high]
     low, high = mechanism.space.scaled(np.array(corners))
+    # Nodes half the noise's range apart: a finer lattice cannot be told from this one.
     nodes = np.ceil((high - low) * 2 * mechanism.rate) + 1
     if np.prod(nodes) > _MOST_ATOMS:
         raise TooLarge(

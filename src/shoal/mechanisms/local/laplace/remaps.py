@@ -73,6 +73,7 @@ class Snap:
     def __call__(self, reports: Reports) -> Reports:
         gaps = np.array(self.nodes) - 1.0
         places = np.rint(self.domain.scale(self.domain.clip(as_reports(reports).values)) * gaps)
+        # As a blend of both corners, so that the first and last node are exactly the box's.
         share = places / gaps
         nodes = self.domain.low * (1 - share) + self.domain.high * share  # exact at the corners
         return remapped(reports, nodes, self)  # [P1]
@@ -250,6 +251,7 @@ def _geometric_medians(posterior: Matrix, atoms: Matrix) -> Matrix:
     """Return the points of least expected distance, by Weiszfeld's steps from the means."""
     medians = posterior @ atoms
     moving = np.arange(len(medians))
+    # A bound for slow cases: points that no longer move drop out earlier.
     for _ in range(50):
         pull = posterior[moving] / np.maximum(distances(medians[moving], atoms), 1e-12)
         moved = (pull @ atoms) / pull.sum(axis=1, keepdims=True)

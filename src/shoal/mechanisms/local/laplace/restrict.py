@@ -138,6 +138,7 @@ def _shared_domain(mechanism: NDLaplace, domain: Box | None) -> Box:
 
 def _checked_acceptance(drawn: NDLaplace, box: Box) -> float:
     """Return the probability of keeping a draw at a corner, the worst place; public."""
+    # A corner keeps at most this share: in many columns the integral need not be computed.
     most = 2.0**-box.d  # [P4]
     sides = (box.high - box.low) / drawn.space.units(box.d)
     acceptance = most if most < _LEAST_ACCEPTANCE else _corner_acceptance(sides, drawn.rate)
