@@ -1,4 +1,4 @@
-"""How a mechanism reads a table, and how its reports become a table again."""
+"""The table layouts of mechanisms: what each reads of a table, and the columns of its reports."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Protocol

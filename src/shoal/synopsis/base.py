@@ -326,7 +326,7 @@ def check_max_cells(max_cells: object) -> None:
 
 
 def picture_of(cells: Cells, box: Box, columns: Sequence[str] | None, n_rows: int) -> Figure:
-    """Draw cells: bars over one column, tiles over two, sums over two of more columns.
+    """Draw released cells: bars over one column, or a map over two.
 
     Parameters
     ----------

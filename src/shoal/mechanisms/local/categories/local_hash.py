@@ -22,7 +22,7 @@ _BLOCK = 2**18  # people whose digits are looked at together
 
 @dataclass(frozen=True)
 class LocalHash(Coded):
-    r"""Report a random hash function, and where it sends the true category, randomised.
+    r"""Report a random hash function and the randomised bucket of the true category.
 
     Categories are lines of t digits modulo a prime g; a hash function is another such line a, and
     sends v to :math:`a \cdot v \bmod g`. That bucket goes through randomised response over g. The

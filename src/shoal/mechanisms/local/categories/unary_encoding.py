@@ -1,4 +1,4 @@
-"""Optimised unary encoding: one noisy bit for each category; and the choice of an oracle."""
+"""Unary encoding, one noisy bit for each category, and the choice between frequency oracles."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _BLOCK = 2**20  # bits drawn at a time
 
 @dataclass(frozen=True)
 class UnaryEncoding(Categorical):
-    r"""Report a bit for each category: the true one's is fair, each other's rarely 1.
+    r"""Report one bit for each category: a fair coin for the true one, rarely 1 for others.
 
     Others are 1 with probability :math:`1/(e^\varepsilon+1)`. Best for long lists: the error does
     not grow with them. Reports are lines of 0 and 1, one bit a category.
