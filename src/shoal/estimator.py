@@ -1,4 +1,4 @@
-"""The base of every private estimator, and ``Spending``: rows, page, budget and noise as one thing.
+"""The base class of every private estimator, and ``Spending``, the budget handed to its method.
 
 ``fit`` opens a page of the ledger and hands a ``Spending`` to ``spend``, where the method is.
 """
@@ -46,8 +46,9 @@ __all__ = [
     "promise_to_settings",
 ]
 
-# What the number of rows costs, unless it is public. WaveCluster only sizes its grid by it, and
-# needs it less exactly than k-means, whose plan and sizes rest on it.
+# The share of the budget that the row count costs, unless it is public. WaveCluster only sizes its
+# grid by it and needs it less exactly than k-means, whose plan and sizes rest on it. See
+# docs/decisions/synopses.md.
 ROW_COUNT_SHARE = Fraction(3, 100)
 WAVE_ROW_COUNT_SHARE = Fraction(1, 100)
 
@@ -55,7 +56,7 @@ Integers = NDArray[np.int64]
 
 
 class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
-    """``fit`` opens a page of the ledger; ``spend`` does the work, also inside another method.
+    """Base class of private estimators: ``fit`` opens a ledger page, ``spend`` runs the method.
 
     A subclass names these parameters in its own ``__init__`` and writes ``spend``.
 
@@ -91,16 +92,37 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     @property
     def box(self) -> Box:
-        """The public bounds of the columns."""
+        """The public bounds of the numeric columns."""
         return numeric_box(self.domain)
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Read the rows, once paid for."""
+        """Fit the model on the rows and charge the ledger with the whole promise.
+
+        Parameters
+        ----------
+        X
+            The rows: an array, a data frame, an Arrow table, a file's path, a Spark frame or
+            ``Rows``.
+        y
+            Ignored; scikit-learn's pipelines pass it.
+
+        Returns
+        -------
+            The estimator itself, with ``guarantee_`` set to what its releases promise together.
+
+        Raises
+        ------
+        BudgetExceeded
+            If the ledger's limit does not allow this promise; no row is read then.
+        """
+        # Settings are refused before rows are touched: an error must not depend on a row.
         promise = self._promise()
         rows = self._rows(X)
         page = Ledger.of(self.ledger).open(
             promise, by=type(self).__name__, of=self._release_name(rows)
         )
+        # A resumed run must compute the same steps between its releases; a simulation has its own
+        # seed.
         seed = page.compute_seed if self.random_state is None else None
         rng = Randomness(self.random_state, compute_seed=seed)
         self.spend(Spending(rows, page, page.budget, rng))
@@ -109,10 +131,21 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def spend(self, spending: "Spending") -> Self:
-        """Do the work of ``fit`` with what somebody else opened: his rows, page and budget."""
+        """Run the method on rows, a ledger page and a budget that the caller opened.
+
+        Parameters
+        ----------
+        spending
+            What the method may read and spend. ``fit`` passes the whole budget; another method that
+            uses this one passes a share of its own.
+
+        Returns
+        -------
+            The estimator itself, without ``guarantee_``: the caller knows what was promised.
+        """
 
     def _promise(self) -> Any:
-        """What one ``fit`` promises each person, with all the rows they may have."""
+        """Return what one ``fit`` promises each person, for all the rows they may have."""
         promise = promise_of(self.epsilon, self.privacy)
         if not isinstance(promise, self._promises):
             kinds = " or ".join(kind.__name__ for kind in self._promises)
@@ -124,7 +157,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return promise_for_people(promise, self.domain)
 
     def _release_name(self, rows: Rows) -> str | None:
-        """What the ledger's entry says is released: settings and bounds only, no row is read.
+        """Return the ledger's text for this release, from settings and bounds alone.
 
         None leaves it to the first release.
         """
@@ -132,6 +165,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _rows(self, X: Any) -> Rows:
         entity, limit = entity_and_limit(self.domain)
+        # The domain itself is kept where rows were made for it: they would be refused for another.
         box = self.box  # refuses categories, whatever came
         domain = self.domain if isinstance(X, Rows) and X.domain == self.domain else box
         rows = rows_of(
@@ -159,15 +193,16 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def _with_row_count(
         self, spending: "Spending", share: Fraction = ROW_COUNT_SHARE
     ) -> "Spending":
-        """The same once the number of rows is known, less what that costs if it is not public.
+        """Return the spending with the row count set, less what releasing it cost.
 
         Parameters
         ----------
         spending
-            Where the number may stand already.
+            The budget to work with; its ``n_rows`` is used if it is set already.
         share
-            Of its budget, where the number has to be released.
+            The fraction of the budget that is spent on the row count if it is not public.
         """
+        # A method inside another inherits the count: it is paid for once.
         n_rows = spending.n_rows or self._known_size(spending)
         if n_rows is not None:
             return replace(spending, n_rows=n_rows)
@@ -175,7 +210,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return replace(spending.share(1 - share), n_rows=n_rows)
 
     def _known_size(self, spending: "Spending") -> int | None:
-        """The number of rows, where it is public: told from outside, or equal on both sides."""
+        """Return the number of rows if it is public, else None."""
         if self.n_public is not None:
             n_rows = whole_number(self.n_public)
             if n_rows is None or n_rows < 1:
@@ -189,7 +224,21 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
 
 def promise_of(epsilon: Any, privacy: Any) -> Any:
-    """The promise, where ``epsilon`` is short for ``PureDP(epsilon)``; one of the two is given.
+    """Return the promise that ``epsilon`` or ``privacy`` states; exactly one must be given.
+
+    Parameters
+    ----------
+    epsilon
+        A budget, short for ``PureDP(epsilon)``, or None.
+    privacy
+        A whole guarantee, or None.
+
+    Raises
+    ------
+    InvalidBudget
+        If neither is given.
+    ConflictingSettings
+        If both are given.
 
     Examples
     --------
@@ -214,14 +263,33 @@ def promise_of(epsilon: Any, privacy: Any) -> Any:
 
 
 def entity_and_limit(domain: Box | Schema | None) -> tuple[str | None, int | None]:
-    """The column that tells people apart, and how many rows of each are kept; None without."""
+    """Return a schema's person column and its limit of rows a person; None where not set.
+
+    Parameters
+    ----------
+    domain
+        A schema; a box or None has neither.
+    """
     if not isinstance(domain, Schema):
         return None, None
     return domain.entity, domain.max_rows_per_person
 
 
 def promise_for_people(promise: Any, domain: Box | Schema | None) -> Any:
-    """A promise for all rows that the domain lets a person have."""
+    """Extend a promise about one row to all rows that the domain lets a person have.
+
+    Parameters
+    ----------
+    promise
+        What was promised about one row, or already about as many rows as the domain allows.
+    domain
+        The schema that limits the rows a person may have; a box allows one.
+
+    Raises
+    ------
+    ConflictingSettings
+        If the promise covers another number of rows than the domain allows.
+    """
     limit = entity_and_limit(domain)[1] or 1
     rows = getattr(promise, "rows", limit)
     if rows not in (1, limit):
@@ -233,7 +301,20 @@ def promise_for_people(promise: Any, domain: Box | Schema | None) -> Any:
 
 
 def numeric_box(domain: Box | Schema | None) -> Box:
-    """The bounds of a domain of numbers alone."""
+    """Return the bounds of a domain that has only numeric columns.
+
+    Parameters
+    ----------
+    domain
+        A box, or a schema without categories and weights.
+
+    Raises
+    ------
+    UnknownBounds
+        If there is no domain.
+    InvalidDomain
+        If it has categories or weights, or is no domain.
+    """
     if domain is None:
         raise UnknownBounds(
             "No public bounds came with the rows.",
@@ -256,7 +337,13 @@ def numeric_box(domain: Box | Schema | None) -> Box:
 
 
 def promise_to_settings(model: "PrivateEstimator") -> dict[str, Any]:
-    """Who is protected, as saved models have it: flat, so that older folders still load."""
+    """Return a model's promise as flat settings, the form in which saved models keep it.
+
+    Parameters
+    ----------
+    model
+        The estimator whose promise is written down.
+    """
     promise, (entity, limit) = model._promise(), entity_and_limit(model.domain)
     return {
         "epsilon": exact_text(promise.epsilon) if hasattr(promise, "epsilon") else None,
@@ -270,17 +357,18 @@ def promise_to_settings(model: "PrivateEstimator") -> dict[str, Any]:
 def promise_from_settings(
     settings: Mapping[str, Any], box: Box, guarantee: Guarantee | None = None
 ) -> dict[str, Any]:
-    """Parameters from settings that hold a ``promise_to_settings``: the same, without its keys.
+    """Turn saved settings back into an estimator's parameters: ``promise_to_settings`` undone.
 
     Parameters
     ----------
     settings
-        As they were written.
+        The saved settings, with the keys of ``promise_to_settings`` among them.
     box
-        The bounds that were written beside them.
+        The bounds that were saved beside them.
     guarantee
-        What was promised, for a model that may have promised nothing.
+        The saved guarantee, used for a model that promised nothing (no epsilon).
     """
+    # A copy: the caller's settings stay as they were read.
     rest = dict(settings)
     epsilon, delta = rest.pop("epsilon"), rest.pop("delta", None)
     neighbours = rest.pop("neighbours", "add-remove")
@@ -298,30 +386,31 @@ def promise_from_settings(
 
 
 def _keeps_every_row(terms: Terms) -> bool:
-    """Whether neighbours have as many rows kept: none is left out for its values."""
+    """Whether these terms admit every row, so that replace-one neighbours have equal sizes."""
     return terms.entity is None and terms.nonfinite == "refuse" and terms.outside != "drop"
 
 
 @dataclass(frozen=True, eq=False)
 class Spending:
-    """Rows, the page that pays for reading them, the budget that is left to pay, and the noise.
+    """What a private method works with: rows, the ledger page that pays, a budget, and noise.
 
     Every method is handed one and releases through it; a part of a method gets a ``share``.
 
     Parameters
     ----------
     rows
-        Whose rows.
+        The rows to read.
     page
-        The page of the ledger that pays.
+        The ledger page that pays for each release.
     budget
-        How much may be paid, for one row added or removed; ``Unprotected`` where nothing is.
+        The most that may be spent, for one row added or removed; ``Unprotected`` where nothing is
+        promised.
     rng
-        Noise, and draws that protect nothing.
+        The noise stream, and the compute stream for draws that protect nothing.
     n_rows
         The number of rows, once it is public or released.
     view
-        A public or released look at the rows, or None: then cells are cells of their box.
+        A public or released projection of the rows; None counts cells of their own box.
     """
 
     rows: Rows
@@ -333,46 +422,58 @@ class Spending:
 
     @property
     def box(self) -> Box:
-        """What cells are cells of: the box of the rows, or of the view."""
+        """The box that cells divide: the view's if there is one, else that of the rows."""
         return box_of(self.rows, self.view)
 
     @property
     def epsilon(self) -> float:
-        """Of the budget."""
+        """The budget's epsilon as a float."""
         return float(self.budget.epsilon)
 
     def share(self, fraction: Fraction, delta: Fraction | int = 0) -> "Spending":
-        """The same for a part of the budget.
+        """Return the same with a fraction of the budget.
 
         Parameters
         ----------
         fraction
-            Of the budget's epsilon.
+            The fraction of the budget's epsilon.
         delta
-            The fraction of its delta, where it has one.
+            The fraction of its delta; 0 makes the share a ``PureDP``.
         """
         epsilon = self.budget.epsilon * fraction
+        # A share without delta is pure: it can pay for geometric noise.
         if delta and isinstance(self.budget, ApproxDP):
             return replace(self, budget=ApproxDP(epsilon, self.budget.delta * delta))
         return replace(self, budget=PureDP(epsilon))
 
     def release(self, mechanism: Mechanism[Any, Any], value: Any, *, of: str) -> Any:
-        """Add a mechanism's noise to a value, once the page has paid: see ``Page.release``."""
+        """Release a value with a mechanism's noise, paid by the page: see ``Page.release``.
+
+        Parameters
+        ----------
+        mechanism
+            Adds the noise and says what it promises.
+        value
+            The exact value, read from the rows.
+        of
+            What this is, for the ledger.
+        """
         return self.page.release(mechanism, value, self.rng.noise, of=of)
 
     def count_rows(self) -> int:
-        """The noisy number of rows, for all of the budget; at least 1, so that it can divide."""
+        """Release the noisy number of rows with the whole budget; at least 1, so it can divide."""
+        # The mechanism takes arrays; a count below 1 could not divide.
         counted, noise = np.array([self.rows.size()]), Geometric(self.budget)
         noisy = self.page.release(noise, counted, self.rng.noise, of="number of rows")
         return max(1, int(noisy[0]))
 
     def count(self, cells: Partition, *, of: str) -> Integers:
-        """A noisy count of every cell, empty ones too, for all of the budget.
+        """Release a noisy count of every cell, empty ones too, with the whole budget.
 
         Parameters
         ----------
         cells
-            Of the ``box``; public, or made from what was released.
+            Cells of ``box``; public, or made from what was released.
         of
             What this is, for the ledger.
         """
@@ -380,16 +481,21 @@ class Spending:
         return self.page.release(noise, counts, self.rng.noise, of=of)  # [P2]
 
     def count_sparse(self, cells: Partition, *, of: str, most_false: int) -> SparseCounts:
-        """The same for up to 2**62 cells: noisy counts from a level up that few empty cells reach.
+        """Release the noisy counts that reach a threshold, among up to 2**62 cells.
 
         Parameters
         ----------
         cells
-            Of the ``box``; public, or made from what was released.
+            Cells of ``box``; public, or made from what was released.
         of
             What this is, for the ledger.
         most_false
-            About how many empty cells may come through, at most; never over four a row.
+            About how many empty cells may reach the threshold, at most; never over four a row.
+
+        Returns
+        -------
+            Keys and noisy counts of the cells that reached it, empty cells that did so by noise
+            included.
         """
         assert self.n_rows is not None  # counted before the cells are
         level = false_cell_level(cells.size, self.budget, min(most_false, 4 * self.n_rows))  # [P3]
@@ -398,28 +504,58 @@ class Spending:
         return self.page.release(noise, counts, self.rng.noise, of=of)  # [P4]
 
     def exact_counts(self, cells: Partition) -> Integers:
-        """Rows in each cell, for a mechanism that is about to noise them: never to be released."""
+        """Count the rows in each cell, for a mechanism to noise; never to be released as it is.
+
+        Parameters
+        ----------
+        cells
+            Cells of ``box``.
+        """
         return self.rows.count(self._in_view(cells))  # [P1]
 
     def sum(self, kernel: Kernel) -> tuple[Integers, ...]:
-        """A kernel's exact sums over all rows, for a mechanism that is about to noise them."""
+        """Add up a kernel's arrays over all rows, for a mechanism to noise.
+
+        Parameters
+        ----------
+        kernel
+            Computes a tuple of whole-number arrays from a block of rows.
+        """
         return self.rows.sum(kernel)
 
     def _in_view(self, cells: Partition) -> Partition:
+        """Return a partition of the rows themselves: rows are projected before they are counted."""
         return cells if self.view is None else ViewedCells(self.view, cells)
 
 
 def box_of(rows: Rows, view: View | None) -> Box:
-    """The box whose cells are counted: the view's, or that of the rows' numbers."""
+    """Return the box whose cells are counted: the view's, or that of the rows' numeric columns.
+
+    Parameters
+    ----------
+    rows
+        The rows.
+    view
+        A projection of them, or None.
+    """
     if view is not None:
         return view.box
     return rows.domain if isinstance(rows.domain, Box) else rows.domain.box
 
 
 def false_cell_level(cells: int, budget: PureDP, most_false: int) -> int:
-    r"""The least noisy count kept, so that about ``most_false`` empty cells reach it at most.
+    r"""Return the threshold that about ``most_false`` empty cells reach by noise alone.
 
     An empty cell reaches t with probability :math:`a^t / (1 + a)`, :math:`a = e^{-\varepsilon}`.
+
+    Parameters
+    ----------
+    cells
+        The number of cells.
+    budget
+        What the counts cost; its epsilon sets the noise.
+    most_false
+        How many empty cells may reach it, on average.
 
     Examples
     --------
@@ -427,5 +563,6 @@ def false_cell_level(cells: int, budget: PureDP, most_false: int) -> int:
     20
     """
     step = float(budget.epsilon)
+    # From a^t / (1 + a) cells = most_false, solved for t in units of 1/epsilon.
     scales = math.log(cells) - math.log1p(math.exp(-step)) - math.log(most_false)
     return max(1, math.ceil(scales / step))

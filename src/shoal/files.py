@@ -1,4 +1,4 @@
-"""Files and folders written whole or not at all."""
+"""Write files and folders atomically: whole or not at all."""
 
 import os
 import secrets
@@ -15,9 +15,16 @@ __all__ = ["atomic_file", "atomic_folder", "file_lock", "take_lock", "write_erro
 
 @contextmanager
 def atomic_file(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
-    """A temporary path to write to, which takes the name ``path`` when the block ends well.
+    """Yield a temporary path that is renamed to ``path`` when the block ends without an error.
 
     Whatever goes wrong, Ctrl-C included, leaves what was there before.
+
+    Parameters
+    ----------
+    path
+        The final name.
+    overwrite
+        Whether a file that is there may be replaced.
 
     Examples
     --------
@@ -44,10 +51,17 @@ def atomic_file(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: str | Path, overwrite: bool = False) -> Iterator[Path]:
-    """A temporary folder to fill, which takes the name ``path`` when the block ends well.
+    """Yield a temporary folder that is renamed to ``path`` when the block ends without an error.
 
     An old folder that is overwritten steps aside first, and comes back if the new one cannot take
     its place: for a moment there may be neither, but never half of one.
+
+    Parameters
+    ----------
+    path
+        The final name.
+    overwrite
+        Whether a folder that is there may be replaced.
     """
     final = _absolute(path)
     part = _beside(final)
@@ -75,7 +89,7 @@ def _named_failure(final: Path) -> Iterator[None]:
 
 
 def write_error(path: str | Path, cause: str) -> CannotWrite:
-    """The error of a file or folder that cannot be written.
+    """Return the error for a file or folder that cannot be written.
 
     Parameters
     ----------
@@ -132,7 +146,7 @@ def _swap(part: Path, final: Path) -> None:
 
 
 def _remove(aside: Path, final: Path) -> None:
-    """Take away what was replaced, to the end even if stopped: half of it would help nobody."""
+    """Delete a replaced file or folder completely, even if interrupted on the way."""
     if aside.is_symlink():
         aside.unlink()
     try:
@@ -150,7 +164,7 @@ def _remove(aside: Path, final: Path) -> None:
 
 
 def _flush(path: Path) -> None:
-    """Push a file or folder to the disk, so that a crash after the rename finds it whole."""
+    """Flush a file or folder to disk, so that it is complete even if the machine stops."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -160,10 +174,15 @@ def _flush(path: Path) -> None:
 
 @contextmanager
 def file_lock(path: Path) -> Iterator[bool]:
-    """Whether this block alone holds ``path``, a lock file that is made and goes with it.
+    """Take a lock file for the length of a block and yield whether this process alone holds it.
 
     The system frees the lock with the process, however that ends; the file may then stay, and the
     next holder removes it.
+
+    Parameters
+    ----------
+    path
+        The lock file, created for the block and deleted with it.
 
     Examples
     --------
@@ -189,7 +208,7 @@ def file_lock(path: Path) -> Iterator[bool]:
 
 
 def _is_still(handle: int, path: Path) -> bool:
-    """Whether the name stands for the open file: its last holder removed it in between."""
+    """Whether the path still names the open file; its last holder may have removed it."""
     try:
         return os.path.samestat(os.fstat(handle), os.stat(path))
     except FileNotFoundError:

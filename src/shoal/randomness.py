@@ -1,4 +1,4 @@
-"""Two streams: noise, which people's privacy rests on, and compute, which only has to be fair.
+"""The two random streams of a run: noise, which protects people, and compute, which does not.
 
 Noise comes from ChaCha20 keyed by the operating system. A seed makes a run repeatable, and marks
 whatever it releases as a simulation: whoever has the seed can subtract the noise.
@@ -33,7 +33,8 @@ Seed = int | np.random.Generator | None
 
 
 def _derive(key: bytes, *names: object) -> bytes:
-    """A 256-bit key that says nothing about ``key`` and differs for every list of names."""
+    """Derive a 256-bit key from a key and names; it reveals nothing about ``key``."""
+    # Types and lengths are part of the text, so that ("ab", "c") and ("a", "bc") differ.
     text = "\x1f".join(f"{type(name).__name__}:{len(str(name))}:{name}" for name in names)
     return hashlib.blake2b(text.encode(), key=key, digest_size=32, person=b"shoal.stream").digest()
 
@@ -43,7 +44,15 @@ def _chacha(key: bytes) -> ChaCha:
 
 
 class NoiseStream(np.random.Generator):
-    """A NumPy generator over ChaCha20 that knows whether it was seeded, and has children."""
+    """A NumPy generator on ChaCha20 that knows whether it was seeded and derives child streams.
+
+    Parameters
+    ----------
+    key
+        256 bits; whoever has them can repeat every draw.
+    simulation
+        Whether the key comes from a seed, so that what is drawn protects nobody.
+    """
 
     def __init__(self, key: bytes, simulation: bool) -> None:
         super().__init__(_chacha(key))
@@ -51,10 +60,15 @@ class NoiseStream(np.random.Generator):
         self.simulation = simulation
         self._used: set[bytes] = set()
         self._copies: Iterator[int] = count()
-        _living.add(self)
+        _open_streams.add(self)
 
     def child(self, *names: object) -> "NoiseStream":
-        """An independent stream for a partition, a process or a step, named by it.
+        """Derive an independent stream for a partition, a process or a step.
+
+        Parameters
+        ----------
+        names
+            Texts and numbers that name it; the same names may be used once.
 
         Raises
         ------
@@ -71,12 +85,13 @@ class NoiseStream(np.random.Generator):
         return NoiseStream(key, self.simulation)
 
     def for_tasks(self) -> "TaskNoise":
-        """Its children, for tasks that may be run twice: see ``TaskNoise``."""
+        """Return its child streams in a form that tasks may open twice: see ``TaskNoise``."""
         return TaskNoise(self._key, self.simulation)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Real noise: the bytes of a pickle may be opened by many, who must not share a stream.
         if not self.simulation:
-            return _real_stream, ()  # the same bytes may be opened by many
+            return _stream_from_os, ()  # the same bytes may be opened by many
         return NoiseStream, (_derive(self._key, "copy", next(self._copies)), True)
 
     def __copy__(self) -> "NoiseStream":
@@ -87,6 +102,8 @@ class NoiseStream(np.random.Generator):
         return self.__copy__()
 
     def _continue_after_fork(self) -> None:
+        """Switch to a new key: parent and child process must not draw the same noise."""
+        # Real noise needs new entropy: the process number alone could be guessed.
         fresh = b"" if self.simulation else secrets.token_bytes(32)
         key = _derive(self._key, "fork", os.getpid(), fresh)
         self.__init__(key, self.simulation)  # type: ignore[misc]
@@ -94,11 +111,18 @@ class NoiseStream(np.random.Generator):
 
 @dataclass(frozen=True)
 class TaskNoise:
-    """The children of one stream, which tasks on other machines open by name, twice if need be.
+    """Child streams that tasks on other machines open by name, again if a task is repeated.
 
     Nothing refuses a repetition here. Whoever uses it names streams so that equal names mean the
     same rows of the same release: then drawing again says nothing new. Its key must not go where
     the rows may not: whoever has it can subtract the noise.
+
+    Parameters
+    ----------
+    _key
+        The parent stream's key.
+    simulation
+        Whether the parent stream was seeded.
 
     Examples
     --------
@@ -111,19 +135,27 @@ class TaskNoise:
     simulation: bool
 
     def stream(self, *names: object) -> NoiseStream:
-        """What the stream's ``child`` of these names would be."""
+        """Open the stream that the parent's ``child`` of these names would be.
+
+        Parameters
+        ----------
+        names
+            As for ``NoiseStream.child``; equal names open equal streams.
+        """
         return NoiseStream(_derive(self._key, "child", *names), self.simulation)
 
 
-def _real_stream() -> NoiseStream:
+def _stream_from_os() -> NoiseStream:
+    """Open a stream keyed by the operating system."""
     return NoiseStream(secrets.token_bytes(32), simulation=False)
 
 
-_living: "weakref.WeakSet[NoiseStream]" = weakref.WeakSet()
+# All streams of this process, so that a fork can give each a new key; weak, to keep none alive.
+_open_streams: "weakref.WeakSet[NoiseStream]" = weakref.WeakSet()
 
 
 def _after_fork() -> None:
-    for stream in list(_living):
+    for stream in list(_open_streams):
         stream._continue_after_fork()
 
 
@@ -131,7 +163,7 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 class Randomness:
-    """The noise and the compute stream of one run.
+    """The noise stream and the compute stream of one run.
 
     Parameters
     ----------
@@ -155,16 +187,19 @@ class Randomness:
         self.noise = NoiseStream(_derive(key, "noise"), simulation=seed is not None)
         if compute_seed is None:
             compute_seed = int.from_bytes(_derive(key, "compute"), "little")
+        # PCG64DXSM is fast and good enough where nobody's privacy depends on a draw.
         self.compute = np.random.Generator(np.random.PCG64DXSM(compute_seed))
 
     def seed(self) -> int:
-        """A seed for a library that wants a number, from the compute stream."""
+        """Draw a seed for a library that takes a number, from the compute stream."""
         return int(self.compute.integers(2**31))
 
 
 def _key_of(seed: Seed) -> bytes:
+    """Return the 256-bit key of a seed."""
     if seed is None:
         return secrets.token_bytes(32)
+    # Drawn once, so that the generator moves on and a second run differs.
     if isinstance(seed, np.random.Generator):
         return seed.bytes(32)
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:

@@ -50,11 +50,11 @@ class Killing(SparkRows):
 
     killed: int | None = None
 
-    def _pass(self, frame, sift, work):
+    def _pass(self, frame, screen_batch, work):
         if self._size is not None and self.killed is None:
             self.killed = executors(frame.sparkSession)[0]
             threading.Timer(0.4, os.kill, (self.killed, signal.SIGKILL)).start()
-        return super()._pass(frame, sift, work)
+        return super()._pass(frame, screen_batch, work)
 
 
 def gone(process):

@@ -15,7 +15,7 @@ blocks_of_keys = st.lists(st.lists(st.integers(0, 40), max_size=12), max_size=8)
 @given(blocks_of_keys, st.integers(0, 20))
 def test_sparse_counts_are_those_of_all_keys_together(blocks, waiting):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counting, "_WAITING", waiting)
+        patch.setattr(counting, "_MOST_WAITING_KEYS", waiting)
         total = SparseTotal()
         for block in blocks:
             total.add(np.array(block, dtype=np.int64))

@@ -140,7 +140,9 @@ def test_a_stop_while_duckdb_works_is_a_stop(tmp_path, monkeypatch):
         def execute(self, *args):
             raise RuntimeError("Query interrupted")
 
-    monkeypatch.setattr("shoal.engine.duckdb._spilling", lambda: nullcontext(Interrupted()))
+    monkeypatch.setattr(
+        "shoal.engine.duckdb._spilling_connection", lambda: nullcontext(Interrupted())
+    )
     batch = pa.record_batch({"c0": [1]})
     with pytest.raises(KeyboardInterrupt):
         query_to_file("FROM rows", batch.schema, [batch], tmp_path / "x.parquet")

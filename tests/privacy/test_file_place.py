@@ -11,7 +11,7 @@ from shoal.errors import CannotWrite, LedgerNotWritable, UnsafeLedgerPlace
 from shoal.mechanisms import Geometric
 from shoal.perturb.memo import Memo
 from shoal.privacy import Ledger, PureDP, file_place
-from shoal.privacy.file_place import NEW, file_system, place_of
+from shoal.privacy.file_place import TEMPORARY_SUFFIX, file_system, place_of
 from shoal.randomness import Randomness
 
 MOUNTS = rb"""22 27 0:21 / /proc rw,relatime - proc proc rw
@@ -79,7 +79,7 @@ def test_a_memo_lies_under_one_name_too(path):
 def test_the_name_a_killed_maker_left_behind_is_removed(tmp_path, name):
     path = tmp_path / name
     ledger = Ledger(path)
-    left = tmp_path / f".{name}.k2x9_3ab{NEW}"
+    left = tmp_path / f".{name}.k2x9_3ab{TEMPORARY_SUFFIX}"
     os.link(path, left)
     spend(ledger)
     assert not left.exists()
@@ -88,7 +88,7 @@ def test_the_name_a_killed_maker_left_behind_is_removed(tmp_path, name):
 
 def test_a_left_behind_name_that_somebody_used_is_refused_and_stays(path):
     Ledger(path)
-    left = path.with_name(f".{path.name}.k2x9_3ab{NEW}")
+    left = path.with_name(f".{path.name}.k2x9_3ab{TEMPORARY_SUFFIX}")
     os.link(path, left)
     used = sqlite3.connect(left, isolation_level=None)
     used.execute("INSERT INTO limits VALUES ('{}')")
@@ -100,7 +100,7 @@ def test_a_left_behind_name_that_somebody_used_is_refused_and_stays(path):
 
 def test_anothers_file_of_such_a_name_stays(path):
     ledger = Ledger(path)
-    other = path.with_name(f".{path.name}.k2x9_3ab{NEW}")
+    other = path.with_name(f".{path.name}.k2x9_3ab{TEMPORARY_SUFFIX}")
     other.write_text("mine")
     os.link(path, path.with_name("second"))
     with pytest.raises(UnsafeLedgerPlace):
@@ -120,7 +120,7 @@ def test_many_who_make_one_file_at_once_are_not_refused(tmp_path):
         done = pool.starmap(_spend_in_new_files, [(tmp_path, 25)] * 4)
     assert done == [25] * 4
     assert [Ledger(tmp_path / f"{i}.ledger").totals() for i in range(25)] == [[PureDP(4)]] * 25
-    assert not list(tmp_path.glob(f".*{NEW}"))
+    assert not list(tmp_path.glob(f".*{TEMPORARY_SUFFIX}"))
 
 
 def test_a_link_that_leads_nowhere_yet_makes_the_file_where_it_leads(tmp_path):

@@ -319,7 +319,7 @@ def test_a_ledger_that_vanished_is_not_made_anew(tmp_path):
 
 
 def test_a_ledger_held_by_another_process_is_waited_for_then_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(sqlite_file, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(sqlite_file, "TIMEOUT_SECONDS", 0.2)
     ledger = Ledger(tmp_path / "ledger.sqlite")
     with closing(sqlite3.connect(tmp_path / "ledger.sqlite", isolation_level=None)) as other, other:
         other.execute("BEGIN IMMEDIATE")

@@ -1,8 +1,7 @@
-"""Public data sets by name: scikit-learn's own, and files in the folder SHOAL_DATA names.
+"""Public data sets by name: scikit-learn's own, and files in the folder that SHOAL_DATA names.
 
-The files the catalogue knows, each with the SHA-256 of the content it was checked with.
-
-Text columns of a public table as the numbers they hold.
+Each file has the SHA-256 of the content it was checked with. Its columns of text become numbers
+where all their cells are numbers: that is for public tables only.
 """
 
 import difflib
@@ -32,7 +31,15 @@ _BUNDLED = ("breast_cancer", "diabetes", "digits", "iris", "wine")
 
 
 class DataFile(NamedTuple):
-    """Where a data set lies below the data folder, and what its bytes must hash to."""
+    """The path of a data set below the data folder, and the checksum of its content.
+
+    Parameters
+    ----------
+    path
+        Relative to the folder.
+    sha256
+        What the file's bytes must hash to.
+    """
 
     path: str
     sha256: str
@@ -183,11 +190,21 @@ FILES = {
 
 
 def load(name: str) -> pa.Table:
-    """A data set by its short name; ``dataset_names()`` lists them.
+    """Load a public data set by its short name; ``dataset_names()`` lists them.
 
     scikit-learn's sets have its feature names and a last column ``label`` (``target`` where it is
     a quantity). Files are read from the folder in the environment variable ``SHOAL_DATA`` and
     must have the checksum they had when shoal was tested with them.
+
+    Parameters
+    ----------
+    name
+        The short name.
+
+    Raises
+    ------
+    DatasetUnavailable
+        If it is unknown, missing or changed.
 
     Examples
     --------
@@ -210,7 +227,7 @@ def load(name: str) -> pa.Table:
 
 
 def dataset_names() -> tuple[str, ...]:
-    """What ``load`` can load now: the bundled sets, and the files that are in ``SHOAL_DATA``."""
+    """List what ``load`` can load now: bundled sets, and files that are in ``SHOAL_DATA``."""
     return (*_BUNDLED, *(name for name, file in FILES.items() if _find(file)))
 
 
@@ -224,15 +241,17 @@ def _bundled(name: str) -> pa.Table:
 
 
 def _find(file: DataFile) -> Path | None:
-    """The file below the data folder, in its own folder or right inside."""
+    """Return the path of a file below the data folder, in its own folder or directly inside."""
     folder = os.environ.get("SHOAL_DATA")
     if not folder:
         return None
+    # A folder that somebody filled by hand has no subfolders.
     places = (Path(folder, file.path), Path(folder, Path(file.path).name))
     return next((place for place in places if place.is_file()), None)
 
 
 def _verified(name: str, file: DataFile) -> Path:
+    """Return the path of a file whose checksum is right."""
     path = _find(file)
     if path is None:
         folder = os.environ.get("SHOAL_DATA")
@@ -243,6 +262,7 @@ def _verified(name: str, file: DataFile) -> Path:
             reason="not found",
         )
     with hide_row_text(str(path)), path.open("rb") as content:
+        # Results in the documentation hold for these very bytes.
         digest = hashlib.file_digest(content, "sha256").hexdigest()
     if digest != file.sha256:
         raise DatasetUnavailable(
@@ -261,27 +281,32 @@ def _read(path: Path) -> pa.Table:
 
 
 def _read_hierarchy(path: Path) -> pa.Table:
-    """An ARX hierarchy: semicolons, no header, the value first and the root last."""
+    """Read an ARX hierarchy: semicolons, no header, the value first and the root last."""
     rows = [line.split(";") for line in path.read_text(encoding="utf-8").splitlines()]
     columns = list(zip(*rows, strict=True))
     return pa.table(columns, names=[f"level{i}" for i in range(len(columns))])
 
 
 def parse_number_columns(table: pa.Table) -> pa.Table:
-    """The table with each column of text as whole numbers or numbers, if all its cells are.
+    """Convert each column of text to numbers if all its cells are numbers.
 
     For tables that are public: one cell decides how its whole column is read.
+
+    Parameters
+    ----------
+    table
+        A public table.
 
     Examples
     --------
     >>> parse_number_columns(pa.table({"age": ["31", "NA"], "plz": ["01219", "70173"]})).to_pydict()
     {'age': [31, None], 'plz': ['01219', '70173']}
     """
-    columns = [_typed(column.combine_chunks()) for column in table.columns]
+    columns = [_parse_column(column.combine_chunks()) for column in table.columns]
     return pa.table(columns, names=table.column_names)
 
 
-def _typed(column: pa.Array) -> pa.Array:
+def _parse_column(column: pa.Array) -> pa.Array:
     if not pa.types.is_string(column.type) or odd_cell_kinds(column):
         return column
     try:

@@ -1,10 +1,10 @@
-"""Which names of columns may be said: those that were asked for, not those that a file has.
+"""Which column names an error may show: those that were asked for, not those that a file has.
 
 A CSV file without a header line makes its first person's values the names of its columns, and a
-stray quote makes one name of many rows. So an error says back the names that a domain, a policy or
-an option asks for; of the file's own it says how many there are and where they stand. Two cases
-differ: a name that is asked for but for a slip of the pen, and a verb whose task is to list names,
-which first checks that they are names at all.
+stray quote makes one name of many rows. So an error repeats the names that a domain, a policy or an
+option asks for; of the file's own it says how many there are and where they stand. There are two
+exceptions: a name that differs from a wanted one by a typing slip, and a command that lists names,
+which first checks that they look like names. See docs/decisions/column-names.md.
 """
 
 import re
@@ -21,31 +21,31 @@ __all__ = [
     "missing_header_error",
 ]
 
-_LONGEST = 200  # characters; questions of a survey are names too
-_SLIPS = {5: 1, 9: 2}  # from so many letters, so many may differ
-_SEE = "See its first line (head -1); it is not shown here, as it may be a person's."
-_LETTERS = "Capitals and blanks count."
-_LOOKED_AT = 5  # names that a nearest spelling is looked for
-_NO_NAMES = {
+_LONGEST_NAME = 200  # characters; questions of a survey are names too
+_ALLOWED_SLIPS = {5: 1, 9: 2}  # from so many letters, so many may differ
+_SEE_FIRST_LINE = "See its first line (head -1); it is not shown here, as it may be a person's."
+_EXACT_SPELLING = "Capitals and blanks count."
+_MOST_SUGGESTED = 5  # names that a nearest spelling is looked for
+_NOT_A_NAME = {
     "is empty": r"\s*",
     "is a number": r"[^\w]*[0-9][0-9.,'_ ]*(?:[eE][+-]?[0-9]+)?[^\w]*",
     "is a date or a time": r"[0-9]{1,4}[-/.:][0-9]{1,2}([-/.: T][0-9]{1,4})?.*",
     "is a missing or a truth value": r"(?i:n/?a|nan|null|true|false|-+|\?+)",
     "is an address": r"\S+@\S+\.\S+|https?://.*",
     "holds a line break or a sign that does not print": r"(?s).*[\x00-\x1f\x7f-\x9f\u2028\u2029].*",
-    f"is longer than {_LONGEST} characters": rf"(?s).{{{_LONGEST + 1},}}",
+    f"is longer than {_LONGEST_NAME} characters": rf"(?s).{{{_LONGEST_NAME + 1},}}",
 }
 
 
 def check_header(names: Sequence[str], what: str = "The table") -> None:
-    """Refuse to list names that do not look like names; none is quoted.
+    """Refuse to list column names that do not look like names; none is quoted.
 
     Parameters
     ----------
     names
-        Of a table's columns, each once.
+        The table's column names, each once.
     what
-        The table, in words.
+        How an error calls the table.
 
     Examples
     --------
@@ -57,13 +57,21 @@ def check_header(names: Sequence[str], what: str = "The table") -> None:
     ...
     """
     for at, name in enumerate(names):
-        kind = next((kind for kind, form in _NO_NAMES.items() if re.fullmatch(form, name)), None)
+        kind = next((kind for kind, form in _NOT_A_NAME.items() if re.fullmatch(form, name)), None)
         if kind:
             raise missing_header_error(what, f"the {_ordinal(at)} of {len(names)} {kind}")
 
 
 def missing_header_error(what: str, why: str) -> UnreadableTable:
-    """The error for a table whose first line is somebody's."""
+    """Return the error for a table whose first line seems to be a person's row.
+
+    Parameters
+    ----------
+    what
+        How the error calls the table.
+    why
+        What was seen, without quoting it.
+    """
     return UnreadableTable(
         f"{what} does not seem to begin with names of columns: {why}.",
         "Give it a first line that names each column. What stands there is not shown: it may be "
@@ -75,14 +83,14 @@ def missing_header_error(what: str, why: str) -> UnreadableTable:
 def missing_columns_error(
     wanted: Sequence[str], names: Sequence[str], of: str = ""
 ) -> UnknownColumn:
-    """The error for columns that a table does not have.
+    """Return the error for columns that a table does not have.
 
     Parameters
     ----------
     wanted
-        All that were asked for; those the table lacks are named.
+        All columns that were asked for; those the table lacks are named.
     names
-        The table's.
+        The table's columns.
     of
         Whose columns are asked for, e.g. "of the policy's".
 
@@ -95,21 +103,32 @@ def missing_columns_error(
     absent = [name for name in wanted if name not in names]
     whose = of or f"of {len(wanted)} columns asked for"
     are = "is" if len(absent) == 1 else "are"
-    meant = [close for name in absent[:_LOOKED_AT] for close in closest_name(name, names, wanted)]
-    hint = f"Did you mean {join_names([*dict.fromkeys(meant)])}? {_LETTERS}"
+    meant = [
+        close for name in absent[:_MOST_SUGGESTED] for close in closest_name(name, names, wanted)
+    ]
+    hint = f"Did you mean {join_names([*dict.fromkeys(meant)])}? {_EXACT_SPELLING}"
     if not meant:
         missing = "Is its header line missing? " if len(absent) == len(wanted) else ""
-        hint = f"{missing}{_SEE} {_LETTERS}"
+        hint = f"{missing}{_SEE_FIRST_LINE} {_EXACT_SPELLING}"
     return UnknownColumn(
         f"{join_names(absent)} {whose} {are} not in the table, which has {len(names)}.", hint
     )
 
 
 def closest_name(name: str, names: Sequence[str], wanted: Sequence[str] = ()) -> list[str]:
-    """A name of the table that is the one asked for but for a slip; at most one, often none.
+    """Return the one column name that differs from the wanted one by a typing slip, if any.
 
     Capitals, blanks and signs may differ; of a longer name a letter or two. Digits may not: one
     number is as likely as another, and a person's would be said.
+
+    Parameters
+    ----------
+    name
+        The name asked for.
+    names
+        The table's columns.
+    wanted
+        All names asked for, which are not suggested again.
 
     Examples
     --------
@@ -119,16 +138,24 @@ def closest_name(name: str, names: Sequence[str], wanted: Sequence[str] = ()) ->
     ['visist']
     """
     taken = {*wanted}
+    # Names of very different length cannot be slips; leaving them out keeps this fast.
     others = [each for each in names if each not in taken and abs(len(each) - len(name)) <= 4]
     plain = _letters(name)
     same = [each for each in others if plain and _letters(each) == plain]
-    most = max((slips for least, slips in _SLIPS.items() if len(plain) >= least), default=0)
-    close = [each for each in others if _slips(name.lower(), each.lower()) <= most]
+    most = max((slips for least, slips in _ALLOWED_SLIPS.items() if len(plain) >= least), default=0)
+    close = [each for each in others if _edit_distance(name.lower(), each.lower()) <= most]
     return [each for each in same + close if _digits(each) == _digits(name)][:1]
 
 
 def join_names(names: Sequence[str], most: int = 5) -> str:
-    """Names in a sentence, the first few of many.
+    """Quote names in a sentence, the first few of many.
+
+    Parameters
+    ----------
+    names
+        The names.
+    most
+        How many to quote.
 
     Examples
     --------
@@ -140,7 +167,16 @@ def join_names(names: Sequence[str], most: int = 5) -> str:
 
 
 def column_positions(some: Sequence[str], names: Sequence[str], most: int = 5) -> str:
-    """Where columns stand, in place of what they are called.
+    """Describe columns by their position instead of their names.
+
+    Parameters
+    ----------
+    some
+        The columns to describe.
+    names
+        All columns of the table.
+    most
+        How many positions to list.
 
     Examples
     --------
@@ -154,6 +190,7 @@ def column_positions(some: Sequence[str], names: Sequence[str], most: int = 5) -
 
 
 def _ordinal(at: int) -> str:
+    """Return the position after ``at`` others as text: 1st, 2nd, ..."""
     number = at + 1
     ends = {1: "st", 2: "nd", 3: "rd"}
     return f"{number}{'th' if number % 100 in (11, 12, 13) else ends.get(number % 10, 'th')}"
@@ -167,8 +204,8 @@ def _digits(name: str) -> str:
     return re.sub(r"[^0-9]", "", name)
 
 
-def _slips(one: str, other: str) -> int:
-    """Letters to change, add, leave out or swap with the next, to make one the other."""
+def _edit_distance(one: str, other: str) -> int:
+    """Return the edit distance of two words, counting swaps of neighbours as one."""
     before: list[int] = []
     line = list(range(len(other) + 1))
     for i, a in enumerate(one, start=1):

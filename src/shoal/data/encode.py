@@ -1,6 +1,6 @@
-"""Columns of a batch as numbers or category codes, which methods compute with, or as owners.
+"""Encode columns of a batch as numbers, category codes or owners, each cell on its own.
 
-Cells of text read as numbers, each by itself: no cell changes what another one means.
+No cell changes what another one means, so one odd row cannot change how others are read.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ __all__ = [
     "odd_cell_kinds",
 ]
 
-_NO_NAMES = (
+_NO_OWNER_TYPES = (
     pa.types.is_floating,
     pa.types.is_nested,
     pa.types.is_binary,
@@ -37,7 +37,7 @@ _NO_NAMES = (
 # No zeros in front: 01219 is a postcode, and would lose its first digit as a number.
 _NUMBER = r"^[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _INFINITE = r"^[+-]?(?i:inf|infinity)$"
-_ODDITIES = {
+_ODD_CELLS = {
     "dates": r"^[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}",
     "zeros in front": r"^[+-]?0[0-9]",
     "decimal commas or thousands separators": r"^[+-]?[0-9]+(?:[ ,.'_][0-9]+)+$",
@@ -48,18 +48,19 @@ _ODDITIES = {
 def encode_numbers(
     batch: pa.RecordBatch, names: Sequence[str], text: Literal["refuse", "missing"] = "refuse"
 ) -> NDArray[np.float64]:
-    """These columns as float64, one row each; a missing value is NaN.
+    """Return these columns as float64, one row each; a missing value is NaN.
 
     Each column lies in one piece of memory (Fortran order), as kernels read them.
 
     Parameters
     ----------
-    batch, names
-        Where the columns are, and which. Whole numbers beyond 2**53 are rounded; dates and truth
-        values raise ``NotNumeric``.
+    batch
+        The rows. Whole numbers beyond 2**53 are rounded.
+    names
+        The columns; dates and truth values raise ``NotNumeric``.
     text
-        Text is read cell by cell. One that is no number raises ``NotNumeric``, or is
-        ``"missing"``.
+        What a cell of text that is no number does: raise ``NotNumeric`` ("refuse"), or count as
+        "missing".
 
     Examples
     --------
@@ -67,13 +68,14 @@ def encode_numbers(
     >>> encode_numbers(batch, ["age", "visits"], text="missing").tolist()
     [[31.0, 2.5], [nan, nan]]
     """
+    # One line a column, transposed at the end: each column is then contiguous.
     rows = np.empty((len(names), batch.num_rows))
     wrong: dict[str, list[str]] = {}
     for row, name, at in zip(rows, names, find_columns(batch.schema.names, names), strict=True):
         column = _decoded(batch.column(at))
         if _is_number(column.type) or _is_text(column.type):
             row[:] = _floats(column)
-        odd = _wrong(column, row, text)
+        odd = _non_numbers(column, row, text)
         if odd:
             wrong[name] = odd
     if wrong:
@@ -82,7 +84,14 @@ def encode_numbers(
 
 
 def encode_codes(batch: pa.RecordBatch, categories: Mapping[str, Categories]) -> NDArray[np.int32]:
-    """Category codes of these columns, one row each, in the order of ``categories``.
+    """Return the category codes of these columns, one row each.
+
+    Parameters
+    ----------
+    batch
+        The rows.
+    categories
+        The public list of each column, in order.
 
     Examples
     --------
@@ -101,9 +110,16 @@ def encode_codes(batch: pa.RecordBatch, categories: Mapping[str, Categories]) ->
 
 
 def encode_owners(batch: pa.RecordBatch, name: str) -> pa.Array:
-    """Whose each row is, as text; null where the column is empty or says NA.
+    """Return the person each row belongs to as text, null where there is none.
 
     A person is told by this value alone, whatever else is in the column: 7, "7" and "7.0" are one.
+
+    Parameters
+    ----------
+    batch
+        The rows.
+    name
+        The column that identifies people.
 
     Examples
     --------
@@ -112,12 +128,13 @@ def encode_owners(batch: pa.RecordBatch, name: str) -> pa.Array:
     """
     (at,) = find_columns(batch.schema.names, [name])
     column = _decoded(batch.column(at))
-    if any(test(column.type) for test in _NO_NAMES):
+    if any(test(column.type) for test in _NO_OWNER_TYPES):
         what = "nested values" if pa.types.is_nested(column.type) else f"{column.type}"
         raise InvalidSetting(
             f"{name!r} says whose a row is, but holds {what}, which cannot tell people apart.",
             "Convert it to whole numbers or text before it comes here; floats round large ones.",
         )
+    # Spelling must not make two people of one: each would get a promise of their own.
     written = normalise_column(column.cast(pa.string()))
     return pc.if_else(is_missing(written), None, written)
 
@@ -136,8 +153,8 @@ def _is_number(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _wrong(column: pa.Array, floats: NDArray[np.float64], text: str) -> list[str]:
-    """What a column holds that is no number, in words."""
+def _non_numbers(column: pa.Array, floats: NDArray[np.float64], text: str) -> list[str]:
+    """Return what a column holds that is no number, in words."""
     kind = column.type
     if _is_text(kind):
         suspect = text == "refuse" and bool(np.isnan(floats).any())
@@ -166,7 +183,12 @@ def _floats(column: pa.Array) -> NDArray[np.float64]:
 
 
 def floats_of(column: pa.Array) -> NDArray[np.float64]:
-    """Each cell as the double nearest to it; NaN where there is no finite number.
+    """Return each cell as the nearest double; NaN where it is no finite number.
+
+    Parameters
+    ----------
+    column
+        Text.
 
     Examples
     --------
@@ -180,7 +202,12 @@ def floats_of(column: pa.Array) -> NDArray[np.float64]:
 
 
 def is_missing(column: pa.Array) -> pa.Array:
-    """Whether a cell is empty or holds one of the usual marks for that, such as NA.
+    """Return which cells are empty or hold a usual mark for that, such as NA.
+
+    Parameters
+    ----------
+    column
+        Text.
 
     Examples
     --------
@@ -191,7 +218,12 @@ def is_missing(column: pa.Array) -> pa.Array:
 
 
 def odd_cell_kinds(column: pa.Array) -> list[str]:
-    """What kinds of cells there are that are neither numbers nor missing; none is quoted.
+    """Name the kinds of cells that are neither numbers nor missing; none is quoted.
+
+    Parameters
+    ----------
+    column
+        Text.
 
     Examples
     --------
@@ -201,7 +233,7 @@ def odd_cell_kinds(column: pa.Array) -> list[str]:
     cells = pc.ascii_trim_whitespace(column)
     fine = pc.or_(is_missing(cells), pc.match_substring_regex(cells, f"{_NUMBER}|{_INFINITE}"))
     left, kinds = cells.filter(pc.invert(fine)), []
-    for kind, pattern in _ODDITIES.items():
+    for kind, pattern in _ODD_CELLS.items():
         alike = pc.match_substring_regex(left, pattern)
         if pc.any(alike).as_py():
             kinds.append(kind)

@@ -1,4 +1,4 @@
-"""Tables in files: CSV (plain or gzipped), TSV and Parquet, streamed with flat memory."""
+"""Read tables in files: CSV (plain or gzipped), TSV and Parquet, streamed in constant memory."""
 
 import csv
 import glob
@@ -26,7 +26,7 @@ _QUOTED = re.compile(r'"[^"]*(?:"|$)')
 
 
 class _Header(NamedTuple):
-    """How a file's columns are set apart and named, and whether anything follows."""
+    """The delimiter and column names of a text file, and whether rows follow."""
 
     delimiter: str
     names: list[str]
@@ -34,7 +34,13 @@ class _Header(NamedTuple):
 
 
 def source_of_path(path: str | Path) -> Source:
-    """A file, a folder of Parquet files or a glob pattern as a source."""
+    """Return a file, a folder of Parquet files or a glob pattern as a source.
+
+    Parameters
+    ----------
+    path
+        The path or pattern.
+    """
     files = _files(Path(os.path.expanduser(path)))
     kinds = {_suffix(file) for file in files}
     if kinds <= set(_PARQUET_SUFFIXES):
@@ -48,9 +54,14 @@ def source_of_path(path: str | Path) -> Source:
 
 
 def files_at(path: str | Path) -> list[tuple[str, int, int]]:
-    """The files of a table: full path, size and time of the last change of each.
+    """List the files of a table: full path, size and time of the last change of each.
 
     Whoever finds the three unchanged takes the rows to be the same.
+
+    Parameters
+    ----------
+    path
+        A file, a folder or a glob pattern.
     """
     with hide_row_text(str(path)):
         files = [file.resolve() for file in _files(Path(os.path.expanduser(path)))]
@@ -61,9 +72,14 @@ def files_at(path: str | Path) -> list[tuple[str, int, int]]:
 
 
 class ParquetSource:
-    """Parquet files with the same columns, one after another, a few megabytes at a time.
+    """Parquet files with the same columns, read one after another.
 
     Only what the files themselves hold is a column: folder names like ``year=2020`` are not.
+
+    Parameters
+    ----------
+    files
+        At least one.
     """
 
     def __init__(self, files: Sequence[Path]) -> None:
@@ -71,7 +87,15 @@ class ParquetSource:
         self.names = check_names(self._names_of(self.files[0]))
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """A new pass over these columns."""
+        """Start a new pass over these columns.
+
+        Parameters
+        ----------
+        columns
+            The columns, in order.
+        size
+            The most rows of a batch.
+        """
         find_columns(self.names, columns)
         for file in self.files:
             _check_same(file, self._names_of(file), columns)
@@ -84,11 +108,16 @@ class ParquetSource:
 
 
 class CSVSource:
-    """Delimited text with a header line. Every column is text, whatever it holds.
+    """Delimited text files with a header line, every column read as text.
 
     What a cell means is settled by this cell and by what is public about its column, in
     ``shoal.data.encode``: were it settled by the column's other cells, one odd row could change
     how everybody else's are read.
+
+    Parameters
+    ----------
+    files
+        At least one.
     """
 
     def __init__(self, files: Sequence[Path]) -> None:
@@ -96,7 +125,15 @@ class CSVSource:
         self.names = check_names(_header(self._files[0]).names)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """A new pass over these columns."""
+        """Start a new pass over these columns.
+
+        Parameters
+        ----------
+        columns
+            The columns, in order.
+        size
+            The most rows of a batch.
+        """
         find_columns(self.names, columns)
         for file in self._files:
             header = _header(file)
@@ -129,6 +166,7 @@ def _csv_batches(file: Path, header: _Header, columns: list[str]) -> Iterator[pa
     if not header.has_rows:
         return
     how = {
+        # One thread: the engine's own threads work on other blocks meanwhile.
         "read_options": pa_csv.ReadOptions(block_size=_BLOCK_BYTES, use_threads=False),
         "parse_options": pa_csv.ParseOptions(delimiter=header.delimiter, newlines_in_values=True),
         "convert_options": pa_csv.ConvertOptions(
@@ -141,6 +179,7 @@ def _csv_batches(file: Path, header: _Header, columns: list[str]) -> Iterator[pa
 
 
 def _nonempty(batches: Iterator[pa.RecordBatch], what: str) -> Iterator[pa.RecordBatch]:
+    """Yield the batches that have rows, errors without the library's text."""
     while True:
         with hide_row_text(what):
             batch = next(batches, None)
@@ -155,6 +194,7 @@ def _files(path: Path) -> list[Path]:
         return [path]
     if path.is_dir():
         files = sorted(file for s in _PARQUET_SUFFIXES for file in path.rglob(f"*{s}"))
+        # Spark and others leave markers such as _SUCCESS beside the data.
         files = [file for file in files if not file.name.startswith((".", "_"))]
     else:
         files = sorted(Path(name) for name in glob.glob(str(path), recursive=True))
@@ -175,7 +215,7 @@ def _suffix(file: Path) -> str:
 
 
 def _header(file: Path) -> _Header:
-    """The delimiter is the likeliest of comma, semicolon, tab and bar."""
+    """Read the first line of a text file; the delimiter is the likeliest of , ; tab and bar."""
     with hide_row_text(str(file)), _open_text(file) as lines:
         first = next(iter(lines), "")
         delimiter = max(",;\t|", key=_QUOTED.sub("", first).count)

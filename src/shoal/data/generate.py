@@ -1,4 +1,4 @@
-"""Made-up tables: the thesis' blobs, and students who do not exist."""
+"""Synthetic tables: the thesis' Gaussian blobs, and a table of invented students."""
 
 from typing import Any
 
@@ -73,7 +73,7 @@ _HABIT_ODDS = np.array(
 _HABIT_TILT = np.array([-0.30, 0.0, 0.12, 0.22])
 _HABIT_MEAN = np.array([[1.6, 12.0, 0.6], [6.5, 34.0, 3.2], [17.0, 9.0, 8.0], [11.5, 68.0, 1.4]])
 _HABIT_SPREAD = np.array([[0.8, 4.5, 0.5], [1.5, 6.0, 1.2], [2.4, 2.6, 2.0], [2.0, 10.0, 0.9]])
-_COUNTS = {
+_COUNT_LIMITS = {
     "sessions_per_week": 30.0,
     "minutes_per_session": 120.0,
     "maths_sessions_per_week": 20.0,
@@ -81,10 +81,23 @@ _COUNTS = {
 
 
 def blobs(n: int = 200, centers: int = 4, d: int = 2, sd: float = 0.60, seed: int = 0) -> pa.Table:
-    """Round Gaussian groups: columns ``x0 ..`` and ``label``.
+    """Draw round Gaussian groups: columns ``x0 ..`` and ``label``.
 
     The thesis draws 50 or 200 records around 4 centres with standard deviation 0.60 in 2, 3 or 5
     dimensions; these are scikit-learn's ``make_blobs``, centres uniform on [-10, 10].
+
+    Parameters
+    ----------
+    n
+        How many rows.
+    centers
+        How many groups.
+    d
+        How many columns beside the label.
+    sd
+        The standard deviation of a group in each column.
+    seed
+        The same seed makes the same table.
 
     Examples
     --------
@@ -99,6 +112,7 @@ def blobs(n: int = 200, centers: int = 4, d: int = 2, sd: float = 0.60, seed: in
             setting("sd") + " is not a positive number.",
             "The thesis takes " + setting("sd", 0.60) + ".",
         )
+    # From shoal's own stream, so that one seed means one table everywhere.
     state = Randomness(seed).seed()
     X, label = make_blobs(n, d, centers=centers, cluster_std=sd, random_state=state)[:2]
     columns = [*np.asfortranarray(X).T, label.astype(np.int64)]
@@ -106,7 +120,7 @@ def blobs(n: int = 200, centers: int = 4, d: int = 2, sd: float = 0.60, seed: in
 
 
 def students(n: int = 10_000, seed: int = 0) -> pa.Table:
-    """A made-up table of students: nobody is in it, and its states are invented too.
+    """Draw a table of invented students in invented states.
 
     Shaped like the one of the LETEO report: sex, school system, course level, state, region and
     income quintile, and how often a student connects to two learning platforms. The counts fall
@@ -132,8 +146,8 @@ def students(n: int = 10_000, seed: int = 0) -> pa.Table:
     state = rng.choice(len(_STATES), n, p=shares)
     region = region_of.astype(np.int64)[state]
     sex = (rng.random(n) >= _FEMALE_SHARE[system]).astype(np.int64)
-    level = _pick(rng, _LEVEL_SHARE[system])
-    quintile = _pick(rng, _QUINTILE_SHARE[region])
+    level = _draw_index(rng, _LEVEL_SHARE[system])
+    quintile = _draw_index(rng, _QUINTILE_SHARE[region])
     counts = _connections(rng, system, level, quintile)
     return pa.table(
         {
@@ -143,13 +157,13 @@ def students(n: int = 10_000, seed: int = 0) -> pa.Table:
             "state": pa.array(_STATES).take(pa.array(state)),
             "region": pa.array(_REGIONS).take(pa.array(region)),
             "income_quintile": quintile + 1,
-            **dict(zip(_COUNTS, np.asfortranarray(counts).T, strict=True)),
+            **dict(zip(_COUNT_LIMITS, np.asfortranarray(counts).T, strict=True)),
         }
     )
 
 
 def students_schema() -> Schema:
-    """The public bounds and categories of ``students``, fixed by how it is made.
+    """Return the public bounds and categories of ``students``, fixed by how it is made.
 
     Examples
     --------
@@ -165,7 +179,7 @@ def students_schema() -> Schema:
         "income_quintile": range(1, 6),
     }
     columns: dict[str, Any] = {n: {"values": list(v)} for n, v in categories.items()}
-    columns |= {name: {"low": 0.0, "high": high} for name, high in _COUNTS.items()}
+    columns |= {name: {"low": 0.0, "high": high} for name, high in _COUNT_LIMITS.items()}
     return Schema.of({"version": 1, "columns": columns})
 
 
@@ -175,16 +189,17 @@ def _connections(
     level: NDArray[np.int64],
     quintile: NDArray[np.int64],
 ) -> NDArray[np.float64]:
+    """Draw the three connection counts of each student."""
     odds = np.exp(_HABIT_ODDS[:, None, :] + (np.arange(5)[:, None] - 2) * _HABIT_TILT)
     shares = odds / odds.sum(axis=2, keepdims=True)  # by system, quintile and habit
-    habit = _pick(rng, shares[system, quintile])
+    habit = _draw_index(rng, shares[system, quintile])
     counts = _HABIT_MEAN[habit] + _HABIT_SPREAD[habit] * rng.standard_normal((len(habit), 3))
     counts[:, 1] *= 0.9 + 0.03 * level  # older students stay a little longer
-    return np.clip(counts, 0, list(_COUNTS.values())).round(1)
+    return np.clip(counts, 0, list(_COUNT_LIMITS.values())).round(1)
 
 
-def _pick(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArray[np.int64]:
-    """One place a row, drawn by that row's shares."""
+def _draw_index(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Draw one index a row, by that row's shares."""
     edges = np.cumsum(shares, axis=1)[:, :-1]
     place: NDArray[np.int64] = np.count_nonzero(rng.random(len(edges))[:, None] >= edges, axis=1)
     return place

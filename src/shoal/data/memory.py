@@ -1,4 +1,4 @@
-"""Tables already in memory: arrays, Arrow tables, data frames, DuckDB relations."""
+"""Tables already in memory as sources: arrays, Arrow tables, data frames, DuckDB relations."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -22,7 +22,15 @@ __all__ = [
 
 
 class ArraySource:
-    """A NumPy array of numbers; a batch copies only its own rows and columns."""
+    """A NumPy array of numbers as a source; a batch copies only its own rows and columns.
+
+    Parameters
+    ----------
+    array
+        One row a line.
+    names
+        The columns' names; ``x0, x1, ...`` if left out.
+    """
 
     def __init__(self, array: NDArray[Any], names: Sequence[str] | None = None) -> None:
         if isinstance(array, np.ma.MaskedArray):
@@ -45,31 +53,63 @@ class ArraySource:
         )
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """A new pass over these columns."""
+        """Start a new pass over these columns.
+
+        Parameters
+        ----------
+        columns
+            The columns, in order.
+        size
+            The most rows of a batch.
+        """
         at = find_columns(self.names, columns)
         for start in range(0, len(self._array), size):
             rows = self._array[start : start + size]
+            # Only the columns asked for are copied.
             arrays = [pa.array(np.ascontiguousarray(rows[:, j], self._dtype)) for j in at]
             yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
 class ArrowSource:
-    """An Arrow table, nothing copied."""
+    """An Arrow table as a source; nothing is copied.
+
+    Parameters
+    ----------
+    table
+        The table.
+    """
 
     def __init__(self, table: pa.Table) -> None:
         self._table = table
         self.names = check_names(table.column_names)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """A new pass over these columns."""
+        """Start a new pass over these columns.
+
+        Parameters
+        ----------
+        columns
+            The columns, in order.
+        size
+            The most rows of a batch.
+        """
         at = find_columns(self.names, columns)
         yield from self._table.select(at).to_batches(max_chunksize=size)
 
 
 class FrameSource:
-    """An eager data frame, turned to Arrow a slice at a time.
+    """An eager data frame as a source, converted to Arrow a slice at a time.
 
     ``to_arrow(start, stop, positions)`` gives a part of it as an Arrow table.
+
+    Parameters
+    ----------
+    names
+        The columns' names.
+    length
+        How many rows it has.
+    to_arrow
+        ``to_arrow(start, stop, positions)`` returns some rows of some columns.
     """
 
     def __init__(
@@ -83,9 +123,18 @@ class FrameSource:
         self._to_arrow = to_arrow
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """A new pass over these columns."""
+        """Start a new pass over these columns.
+
+        Parameters
+        ----------
+        columns
+            The columns, in order.
+        size
+            The most rows of a batch.
+        """
         at = find_columns(self.names, columns)
         for start in range(0, self._length, size):
+            # Slices, since the conversion of a whole frame would double its memory.
             part = self._part(start, min(start + size, self._length), at)
             yield from part.to_batches(max_chunksize=size)
 
@@ -102,21 +151,35 @@ class FrameSource:
 
 
 class ReaderSource:
-    """A stream of Arrow batches, which flows past once."""
+    """A stream of Arrow batches as a source, which can be read once.
+
+    Parameters
+    ----------
+    reader
+        The stream.
+    """
 
     def __init__(self, reader: pa.RecordBatchReader) -> None:
         self._reader: pa.RecordBatchReader | None = reader
         self.names = check_names(reader.schema.names)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """The only pass over these columns."""
+        """Start the only pass over these columns.
+
+        Parameters
+        ----------
+        columns
+            The columns, in order.
+        size
+            The most rows of a batch.
+        """
         at = find_columns(self.names, columns)
-        for batch in _quietly(self._once()):
+        for batch in _read_batches(self._take_reader()):
             part = batch.select(at)
             for start in range(0, part.num_rows, size):
                 yield part.slice(start, size)
 
-    def _once(self) -> pa.RecordBatchReader:
+    def _take_reader(self) -> pa.RecordBatchReader:
         reader, self._reader = self._reader, None
         if reader is None:
             raise UnreadableTable(
@@ -127,14 +190,28 @@ class ReaderSource:
 
 
 class DatasetSource:
-    """An Arrow data set, scanned with little read ahead."""
+    """An Arrow data set as a source, scanned with little read ahead.
+
+    Parameters
+    ----------
+    dataset
+        The data set.
+    """
 
     def __init__(self, dataset: Any) -> None:
         self._dataset = dataset
         self.names = check_names(dataset.schema.names)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """A new pass over these columns."""
+        """Start a new pass over these columns.
+
+        Parameters
+        ----------
+        columns
+            The columns, in order.
+        size
+            The most rows of a batch.
+        """
         find_columns(self.names, columns)
         reader = self._dataset.scanner(
             columns=list(columns), batch_size=size, batch_readahead=2, fragment_readahead=1
@@ -143,16 +220,31 @@ class DatasetSource:
 
 
 class RelationSource:
-    """A DuckDB relation: its query runs anew for every pass, and streams."""
+    """A DuckDB relation as a source; its query runs again for every pass.
+
+    Parameters
+    ----------
+    relation
+        The relation.
+    """
 
     def __init__(self, relation: Any) -> None:
         self._relation = relation
         self.names = check_names(relation.columns)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """A new run of the query, these columns only."""
+        """Run the query for these columns.
+
+        Parameters
+        ----------
+        columns
+            The columns, in order.
+        size
+            The most rows of a batch.
+        """
+        # Projected in the query, so that DuckDB reads no other column.
         chosen = _projected(self._relation, self.names, columns)
-        for batch in _quietly(_reader(chosen, size)):
+        for batch in _read_batches(_reader(chosen, size)):
             for start in range(0, batch.num_rows, size):
                 yield batch.slice(start, size)
 
@@ -174,7 +266,8 @@ def _reader(relation: Any, size: int) -> pa.RecordBatchReader:
         ) from None
 
 
-def _quietly(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+def _read_batches(reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    """Yield batches of a reader, errors without the library's text."""
     while True:
         with hide_row_text("The stream of batches"):
             try:

@@ -1,4 +1,4 @@
-"""What every table looks like to the engine: named columns, read in batches as often as needed."""
+"""The interface of a table that can be read in batches, as often as needed."""
 
 import csv
 import zlib
@@ -14,33 +14,46 @@ from shoal.errors import DimensionMismatch, DuplicateColumn, UnreadableTable
 
 __all__ = ["BATCH_ROWS", "Source", "check_names", "find_columns", "hide_row_text"]
 
-BATCH_ROWS = 262_144
+BATCH_ROWS = 262_144  # 2 MiB a column of numbers
 _FAILED_READS = (pa.ArrowException, OSError, EOFError, UnicodeError, csv.Error, zlib.error)
 
 
 class Source(Protocol):
-    """A table that can be read in passes, without ever holding all of it."""
+    """A table that can be read in passes, without holding all of it in memory."""
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns' names, known without reading a row."""
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """A new pass over these columns, in this order, at most ``size`` rows at a time.
+        """Start a new pass over these columns.
 
         Cells whose kind the table leaves open (a CSV file, a pandas column of objects) come as
         text: ``shoal.data.encode`` reads each by itself.
+
+        Parameters
+        ----------
+        columns
+            The columns, in order.
+        size
+            The most rows of a batch.
         """
 
 
 def check_names(names: Sequence[object]) -> tuple[str, ...]:
-    """A table's names as text, each once and at least one.
+    """Return a table's column names as text; refuse none, or repeated ones.
 
     A repeated one is not quoted: in a table without a header, names are its first person's values.
+
+    Parameters
+    ----------
+    names
+        The names.
     """
     texts = tuple(str(name) for name in names)
     if not texts:
         raise DimensionMismatch("The table has no columns.", "Pass one with at least one.")
+    # Counted, not named: without a header line the names are a person's values.
     twice = sum(times > 1 for times in Counter(texts).values())
     if twice:
         raise DuplicateColumn(
@@ -52,14 +65,27 @@ def check_names(names: Sequence[object]) -> tuple[str, ...]:
 
 
 def find_columns(names: Sequence[str], columns: Sequence[str]) -> list[int]:
-    """Where these columns are among a table's names; what is asked for and not there is named."""
-    _check_asked(columns)
+    """Return the positions of these columns among a table's names.
+
+    Parameters
+    ----------
+    names
+        The table's columns.
+    columns
+        The columns asked for.
+
+    Raises
+    ------
+    UnknownColumn
+        If the table lacks one; it is named, the table's own are not.
+    """
+    _check_wanted(columns)
     if not {*columns} <= {*names}:
         raise missing_columns_error(columns, names)
     return [names.index(name) for name in columns]
 
 
-def _check_asked(columns: Sequence[str]) -> None:
+def _check_wanted(columns: Sequence[str]) -> None:
     if not columns:
         raise DimensionMismatch("No column is asked for.", "Name at least one.")
     twice = [name for name, times in Counter(columns).items() if times > 1]
@@ -69,7 +95,13 @@ def _check_asked(columns: Sequence[str]) -> None:
 
 @contextmanager
 def hide_row_text(what: str) -> Iterator[None]:
-    """Name a failed read without the library's own words: those quote the rows they choke on."""
+    """Replace errors of a read by shoal's own: a library's text may quote rows.
+
+    Parameters
+    ----------
+    what
+        How the error calls the table.
+    """
     try:
         yield
     except _FAILED_READS as error:

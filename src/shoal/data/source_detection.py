@@ -1,4 +1,4 @@
-"""Anything that holds a table, as one kind of thing: a `Source`."""
+"""Turn anything that holds a table into a `Source`."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ __all__ = ["Source", "source_of"]
 
 
 def source_of(X: Any, names: Sequence[str] | None = None) -> Source:
-    """A table of any kind, ready to be read in batches. No row is read yet.
+    """Return a table of any kind as a source; no row is read yet.
 
     Parameters
     ----------
@@ -53,6 +53,7 @@ def source_of(X: Any, names: Sequence[str] | None = None) -> Source:
         return ArraySource(_array_of(X), names)
     if isinstance(X, Mapping):
         return ArrowSource(_table_of(X))
+    # In this order: each of the later tests imports one more library.
     return _arrow(X) or _duckdb(X) or _frame(X) or _refuse(X)
 
 
@@ -96,7 +97,7 @@ def _from_pandas(part: Any) -> pa.Table:
 
 
 def _from_series(column: Any) -> pa.Array | pa.ChunkedArray:
-    """A column as Arrow; objects as text, so that no value has a say in another's kind."""
+    """Return a pandas column as Arrow; objects as text, each value on its own."""
     values = getattr(column.dtype, "categories", column)  # those of a categorical column
     return column_to_text(column.astype(object)) if values.dtype == "object" else pa.array(column)
 
@@ -135,7 +136,7 @@ def _table_of(columns: Mapping[Any, Any]) -> pa.Table:
 
 
 def _column(values: Any) -> Any:
-    """A column of one kind as it is; a list of several kinds, or of huge numbers, as text."""
+    """Return a column of one type as it is; mixed types, or huge numbers, as text."""
     if not isinstance(values, list | tuple):
         return values
     try:

@@ -1,4 +1,4 @@
-"""Tables written whole or not at all."""
+"""Write tables to files, whole or not at all."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -25,8 +25,10 @@ def write_table(
     ----------
     table
         An Arrow table or reader, or batches; no batch at all has no columns and is refused.
-    path, overwrite
-        Where to; whether what is there may be replaced.
+    path
+        The file.
+    overwrite
+        Whether a file that is there may be replaced.
 
     Examples
     --------
@@ -41,15 +43,16 @@ def write_table(
         raise CannotWrite(
             f"{final.name} names no format this writes.", "End it in .csv, .csv.gz or .parquet."
         )
-    schema, batches = _opened(table)
+    schema, batches = _schema_and_batches(table)
     with atomic_file(final, overwrite) as part, _writer(part, kind, schema) as writer:
         for batch in batches:
-            with _fitting(batch.schema):
+            with _named_misfit(batch.schema):
                 writer.write(batch if batch.schema.equals(schema) else batch.cast(schema))
     return final
 
 
-def _opened(table: Any) -> tuple[pa.Schema, Iterable[pa.RecordBatch]]:
+def _schema_and_batches(table: Any) -> tuple[pa.Schema, Iterable[pa.RecordBatch]]:
+    """Return the schema and the batches of a table."""
     if isinstance(table, pa.Table):
         return table.schema, table.to_batches()
     if isinstance(table, pa.RecordBatchReader):
@@ -74,14 +77,15 @@ def _writer(part: Path, kind: str, schema: pa.Schema) -> Iterator[Any]:
         return
     compression = "gzip" if kind == ".csv.gz" else None
     with pa.output_stream(str(part), compression=compression) as stream:
-        with _fitting(schema):
+        with _named_misfit(schema):
             writer = pa_csv.CSVWriter(stream, schema)
         with writer:
             yield writer
 
 
 @contextmanager
-def _fitting(schema: pa.Schema) -> Iterator[None]:
+def _named_misfit(schema: pa.Schema) -> Iterator[None]:
+    """Raise an error that names columns, not values, where a batch does not fit the file."""
     try:
         yield
     except (pa.ArrowException, ValueError):  # not OSError: a full disk is told elsewhere

@@ -1,4 +1,4 @@
-"""A public box: what each numeric column may be, stated before anyone looks at the rows."""
+"""A public box: the bounds of each numeric column, stated without looking at the rows."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -46,11 +46,17 @@ class Box:
     _km_per_unit: NDArray[np.float64] | None
 
     def __init__(self, **bounds: tuple[float, float]) -> None:
-        self._fill(tuple(bounds), *_pairs(bounds))
+        self._fill(tuple(bounds), *_split_pairs(bounds))
 
     @classmethod
     def unit(cls, d: int) -> "Box":
-        """``x0 .. x(d-1)``, each on [0, 1]."""
+        """Return the box of columns ``x0 .. x(d-1)``, each on [0, 1].
+
+        Parameters
+        ----------
+        d
+            The number of columns.
+        """
         if isinstance(d, bool) or not isinstance(d, int | np.integer) or d < 1:
             raise InvalidDomain(
                 "A box needs at least one column.", "Say how many, e.g. Box.unit(2)."
@@ -59,7 +65,17 @@ class Box:
 
     @classmethod
     def of(cls, names: Sequence[str], low: ArrayLike, high: ArrayLike) -> "Box":
-        """The box of these names and corner points."""
+        """Return the box of these names and corner points.
+
+        Parameters
+        ----------
+        names
+            The columns, in order.
+        low
+            The lowest value of each.
+        high
+            The highest value of each.
+        """
         if isinstance(names, str) or not hasattr(names, "__iter__"):
             raise InvalidDomain("Names came that are no list.", "E.g. Box.of(['x'], [0], [1]).")
         box = cls.__new__(cls)
@@ -68,19 +84,26 @@ class Box:
 
     @classmethod
     def geo(cls, **bounds: tuple[float, float]) -> "Box":
-        """Latitude and longitude in degrees, in this order; distances are in kilometres.
+        """Return a box of latitude and longitude in degrees, with distances in kilometres.
 
         The map is the plane that touches the earth at the box's centre (equirectangular): right
         to 1 % for boxes of 100 km up to 50 degrees of latitude, to 5 % for 500 km. Whole-globe
         geometry is out of scope. Name the columns as your table does: the first is the latitude.
+
+        Parameters
+        ----------
+        **bounds
+            ``name=(low, high)`` for the latitude, then for the longitude.
         """
-        box = cls.of(tuple(bounds), *_pairs(bounds))
+        box = cls.of(tuple(bounds), *_split_pairs(bounds))
         if box.d != 2 or not _on_earth(box):
             raise InvalidDomain(
                 "A geographic box is a latitude within [-90, 90] and a longitude of at most 360 "
                 "degrees, in this order.",
                 "E.g. Box.geo(latitude=(40.4, 41.0), longitude=(-74.3, -73.7)).",
             )
+        # Kilometres of a degree of latitude; of longitude, less by the cosine of the middle
+        # latitude.
         degree = math.radians(1) * EARTH_RADIUS_KM
         middle = math.radians(float(box.low[0] + box.high[0]) / 2)
         object.__setattr__(box, "distance_unit", "km")
@@ -88,7 +111,8 @@ class Box:
         return box
 
     def _fill(self, names: tuple[str, ...], low: ArrayLike, high: ArrayLike) -> None:
-        corner_low, corner_high = _corner(low), _corner(high)
+        """Check names and corners and store them."""
+        corner_low, corner_high = _checked_corner(low), _checked_corner(high)
         if not (len(names) == corner_low.size == corner_high.size) or not names:
             raise InvalidDomain(
                 f"{len(names)} names, {corner_low.size} low and {corner_high.size} high values.",
@@ -107,52 +131,102 @@ class Box:
 
     @property
     def d(self) -> int:
-        """Number of columns."""
+        """The number of columns."""
         return len(self.names)
 
     @property
     def sides(self) -> Matrix:
-        """Length of each side, in the distance's unit: kilometres for a geographic box."""
+        """The length of each side in the unit of distance: kilometres for a geographic box."""
         widths = self.high - self.low
         return widths if self._km_per_unit is None else widths * self._km_per_unit
 
     @property
     def diameter(self) -> float:
-        """Length of the diagonal, in the distance's unit."""
+        """The length of the diagonal in the unit of distance."""
         return math.hypot(*self.sides)
 
     def clip(self, X: ArrayLike) -> Matrix:
-        """Move rows outside to the nearest point of the box."""
+        """Move rows outside the box to its nearest point.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        """
         return np.clip(self._rows(X), self.low, self.high)
 
     def contains(self, X: ArrayLike) -> NDArray[np.bool_]:
-        """Which rows lie inside, edges included."""
+        """Return which rows lie inside, edges included.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        """
         rows = self._rows(X)
         inside: NDArray[np.bool_] = np.all((rows >= self.low) & (rows <= self.high), axis=1)
         return inside
 
     def scale(self, X: ArrayLike, low: float = 0, high: float = 1) -> Matrix:
-        """Map the box to the cube ``[low, high]^d``."""
+        """Map rows of the box to the cube ``[low, high]^d``.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        low
+            The lowest coordinate of the cube.
+        high
+            The highest.
+        """
         return (self._rows(X) - self.low) / (self.high - self.low) * (high - low) + low
 
     def unscale(self, U: ArrayLike, low: float = 0, high: float = 1) -> Matrix:
-        """Map the cube back to the box."""
+        """Map points of the cube back to the box.
+
+        Parameters
+        ----------
+        U
+            Points of the cube.
+        low
+            The lowest coordinate of the cube.
+        high
+            The highest.
+        """
         return (self._rows(U) - low) / (high - low) * (self.high - self.low) + self.low
 
     def to_plane(self, X: ArrayLike) -> Matrix:
-        """Rows as distances from the box's centre: kilometres for a geographic box."""
+        """Return rows as distances from the box's centre: kilometres for a geographic box.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        """
         offset = self._rows(X) - (self.low + self.high) / 2
         return offset if self._km_per_unit is None else offset * self._km_per_unit
 
     def from_plane(self, P: ArrayLike) -> Matrix:
-        """Back from the plane of ``to_plane``."""
+        """Return rows from their distances from the centre: ``to_plane`` undone.
+
+        Parameters
+        ----------
+        P
+            Points of the plane.
+        """
         offset = self._rows(P)
         if self._km_per_unit is not None:
             offset = offset / self._km_per_unit
         return offset + (self.low + self.high) / 2
 
     def select(self, names: Sequence[str]) -> "Box":
-        """The box of some columns, in the order given."""
+        """Return the box of some columns, in the order given.
+
+        Parameters
+        ----------
+        names
+            The columns.
+        """
         absent = [repr(name) for name in names if name not in self.names]
         if absent:
             raise UnknownColumn(
@@ -169,7 +243,7 @@ class Box:
         return Box.of(names, self.low[at], self.high[at])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         bounds = zip(self.low.tolist(), self.high.tolist(), strict=True)
         columns = {n: {"low": a, "high": b} for n, (a, b) in zip(self.names, bounds, strict=True)}
         return {"columns": columns, "distance_unit": self.distance_unit}
@@ -193,7 +267,22 @@ class Box:
 
 
 def as_matrix(X: ArrayLike, d: int | None = None) -> Matrix:
-    """Rows as float64, one row each, ``d`` wide; wrong shapes and kinds get a named error."""
+    """Return rows as a float64 matrix, ``d`` columns wide; refuse other shapes and types.
+
+    Parameters
+    ----------
+    X
+        Anything NumPy takes as a matrix of numbers.
+    d
+        The number of columns it must have, if that is known.
+
+    Raises
+    ------
+    NotNumeric
+        If it holds something else than numbers.
+    DimensionMismatch
+        If it is no matrix, or of another width.
+    """
     if isinstance(X, np.ma.MaskedArray):
         raise NotNumeric("A masked array came.", "Fill or drop the masked values first.")
     try:
@@ -215,7 +304,7 @@ def as_matrix(X: ArrayLike, d: int | None = None) -> Matrix:
     return rows.astype(np.float64, copy=False)
 
 
-def _pairs(bounds: Mapping[str, tuple[float, float]]) -> tuple[list[float], list[float]]:
+def _split_pairs(bounds: Mapping[str, tuple[float, float]]) -> tuple[list[float], list[float]]:
     try:
         return [low for low, _ in bounds.values()], [high for _, high in bounds.values()]
     except (TypeError, ValueError):
@@ -224,7 +313,7 @@ def _pairs(bounds: Mapping[str, tuple[float, float]]) -> tuple[list[float], list
         ) from None
 
 
-def _corner(values: ArrayLike) -> NDArray[np.float64]:
+def _checked_corner(values: ArrayLike) -> NDArray[np.float64]:
     try:
         corner = np.atleast_1d(np.array(values))
     except ValueError:
@@ -232,12 +321,14 @@ def _corner(values: ArrayLike) -> NDArray[np.float64]:
     if corner.dtype.kind not in "fiu" or corner.ndim != 1:
         raise InvalidDomain("Bounds must be plain numbers.", "E.g. Box(age=(0, 110)).")
     corner = corner.astype(np.float64)
+    # A box is hashed: its corners must not change.
     corner.setflags(write=False)
     return corner
 
 
 def _check_order(names: tuple[str, ...], low: Matrix, high: Matrix) -> None:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        # 2**62 cells along a side must have a finite step: grids go as fine as that.
         good = (high > low) & np.isfinite(high - low) & np.isfinite(2.0**62 / (high - low))
     if not np.all(good):
         bad = ", ".join(repr(names[i]) for i in np.flatnonzero(~good))

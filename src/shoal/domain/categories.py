@@ -21,7 +21,7 @@ __all__ = ["OTHER", "Categories", "Codes"]
 
 Codes = NDArray[np.int32]
 OTHER = "<other>"
-_EXACT = 2**53  # floats hold every whole number up to here
+_LARGEST_EXACT_FLOAT = 2**53  # floats hold every whole number up to here
 
 
 @dataclass(frozen=True, init=False)
@@ -55,7 +55,7 @@ class Categories:
     def __init__(
         self, values: Iterable[Any], other: Literal["refuse", "bucket"] = "refuse"
     ) -> None:
-        listed = _listed(values)
+        listed = _checked_values(values)
         if other not in ("refuse", "bucket"):
             raise InvalidDomain(
                 setting("other") + " is neither 'refuse' nor 'bucket'.",
@@ -70,11 +70,22 @@ class Categories:
 
     @property
     def size(self) -> int:
-        """How many codes there are: one a value, and one for the bucket."""
+        """How many codes there are: one a value, and one for the bucket if there is one."""
         return len(self.values) + (self.other == "bucket")
 
     def codes(self, values: Any) -> Codes:
-        """The place of each value in the list; anything Arrow takes as a column will do."""
+        """Return the index of each value in the list.
+
+        Parameters
+        ----------
+        values
+            A column of any type that Arrow takes.
+
+        Raises
+        ------
+        UnknownCategory
+            If a value is not listed and there is no bucket.
+        """
         codes = self._places(_column(values))
         unknown = codes < 0
         if self.other == "bucket":
@@ -88,7 +99,13 @@ class Categories:
         return codes
 
     def labels(self, codes: ArrayLike) -> NDArray[np.object_]:
-        """The values these codes stand for."""
+        """Return the values these codes stand for.
+
+        Parameters
+        ----------
+        codes
+            Whole numbers from 0.
+        """
         places = np.asarray(codes)
         if places.size == 0:
             places = places.astype(np.int32)
@@ -103,7 +120,7 @@ class Categories:
         return known.take(places)
 
     def _places(self, column: Any) -> Codes:
-        """Codes of a column, -1 for what is not listed."""
+        """Return the codes of a column, -1 for values that are not listed."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -117,17 +134,18 @@ class Categories:
         return np.array(pc.fill_null(places, -1).to_numpy(zero_copy_only=False), dtype=np.int32)
 
     def _places_of_text(self, column: Any) -> Any:
-        """A value is the listed one it is written like or, if none is, the one it equals."""
+        """Look values up as they are written, or else by the number they name."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
+        # Spelling first, value second: versions 1.1 and 1.10 stay two if both are listed.
         listed = [value_to_text(value) for value in self.values]
-        equal = _told_apart([normalise_text(written) for written in listed])
+        equal = _unambiguous([normalise_text(written) for written in listed])
         exact = pc.index_in(pc.ascii_trim_whitespace(column), pa.array(listed))
         return pc.coalesce(exact, pc.index_in(normalise_column(column), equal, skip_nulls=True))
 
 
-def _listed(values: Iterable[Any]) -> tuple[Any, ...]:
+def _checked_values(values: Iterable[Any]) -> tuple[Any, ...]:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise InvalidDomain(
             f"Categories are a list, not a {type(values).__name__}.", 'E.g. Categories(["F", "M"]).'
@@ -139,14 +157,14 @@ def _listed(values: Iterable[Any]) -> tuple[Any, ...]:
             "truth value.",
             "Missing values are no category: gather them with " + setting("other", "bucket") + ".",
         )
-    twice = [value for value, times in Counter(map(_written, listed)).items() if times > 1]
+    twice = [value for value, times in Counter(map(_comparison_text, listed)).items() if times > 1]
     if twice:
         raise InvalidDomain(f"{twice[0]!r} is listed more than once.", "List each value once.")
     return listed
 
 
-def _written(value: object) -> str:
-    """How a listed value is told from the others: numbers by what they are, text as it stands."""
+def _comparison_text(value: object) -> str:
+    """Return the text by which a listed value is compared: numbers normalised, text as it is."""
     return value_to_text(value) if isinstance(value, str) else normalise_text(value_to_text(value))
 
 
@@ -168,14 +186,14 @@ def _as_text(column: Any) -> Any:
 
     tests = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
     if any(test(column.type) for test in tests):
-        raise _no_categories(column.type)  # some bytes are text and some are not
+        raise _no_categories_error(column.type)  # some bytes are text and some are not
     try:
         return column.cast(pa.string())
     except pa.ArrowException:
-        raise _no_categories(column.type) from None
+        raise _no_categories_error(column.type) from None
 
 
-def _no_categories(kind: Any) -> UnknownCategory:
+def _no_categories_error(kind: Any) -> UnknownCategory:
     import pyarrow as pa
 
     what = "nested values" if pa.types.is_nested(kind) else f"{kind}"
@@ -185,8 +203,8 @@ def _no_categories(kind: Any) -> UnknownCategory:
     )
 
 
-def _told_apart(listed: list[str]) -> Any:
-    """The listed values, but null where several are equal, such as versions 1.1 and 1.10."""
+def _unambiguous(listed: list[str]) -> Any:
+    """Return the listed values, null where several are equal numbers, such as 1.1 and 1.10."""
     import pyarrow as pa
 
     times = Counter(listed)
@@ -200,7 +218,7 @@ def _are_numbers(values: tuple[Any, ...]) -> bool:
 def _floats(values: tuple[Any, ...]) -> Any:
     import pyarrow as pa
 
-    if any(abs(value) > _EXACT for value in values):
+    if any(abs(value) > _LARGEST_EXACT_FLOAT for value in values):
         raise UnknownCategory(
             "A column of floats came, which cannot tell apart the listed numbers beyond 2**53.",
             "Pass the column as whole numbers or text.",

@@ -14,26 +14,39 @@ from shoal.errors import InvalidDomain, NotFinite, TooLarge, setting
 __all__ = ["MAX_CELLS", "Grid", "Keys", "Partition", "SparseCounts"]
 
 Keys = NDArray[np.int64]
-MAX_CELLS = 2**62
-_IN_MEMORY = 2**26
+MAX_CELLS = 2**62  # so that keys, and twice a key, fit 64 bits
+_MOST_IN_MEMORY = 2**26  # cells: 512 MiB for one number each
 
 
 class Partition(Protocol):
-    """Disjoint public cells that cover a box: each row falls into one, numbered from 0."""
+    """Disjoint public cells that cover a box; each row falls into one, numbered from 0."""
 
     @property
     def size(self) -> int:
-        """How many cells, an exact integer."""
+        """The number of cells."""
 
     def keys(self, X: ArrayLike) -> Keys:
-        """The number of each row's cell."""
+        """Return the number of each row's cell.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        """
 
 
 @dataclass(frozen=True, init=False)
 class Grid:
-    """``cells`` equal parts along each axis of ``box``; keys count the last axis fastest.
+    """A grid of equal cells over a box, numbered with the last axis counting fastest.
 
     Points on an upper bound belong to the last cell; rows outside go to the nearest one.
+
+    Parameters
+    ----------
+    box
+        The public box.
+    cells
+        How many equal parts each axis has, one number or one an axis.
 
     Examples
     --------
@@ -70,11 +83,17 @@ class Grid:
 
     @property
     def size(self) -> int:
-        """Number of cells, exact."""
+        """The number of cells."""
         return math.prod(self.shape)
 
     def keys(self, X: ArrayLike) -> Keys:
-        """The number of each row's cell."""
+        """Return the number of each row's cell.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        """
         rows = as_matrix(X, self.box.d)
         keys = np.zeros(len(rows), dtype=np.int64)
         for axis, cells in enumerate(self.shape):
@@ -83,12 +102,20 @@ class Grid:
         return keys
 
     def steps(self, column: Matrix, axis: int) -> Matrix:
-        """How many cells lie below each value along an axis, parts of a cell included."""
+        """Return each value's coordinate along an axis, in cells: 2.5 is the middle of the third.
+
+        Parameters
+        ----------
+        column
+            The values of one column.
+        axis
+            Which column.
+        """
         return cell_coordinates(column, self.box.low[axis], self.box.high[axis], self.shape[axis])
 
     def centers(self) -> Matrix:
-        """The middle of every cell, in the rows' own units."""
-        if self.size > _IN_MEMORY:
+        """Return the middle of every cell, in the units of the rows."""
+        if self.size > _MOST_IN_MEMORY:
             raise TooLarge(
                 f"The centres of {self.size} cells do not fit in memory.",
                 "Ask for bounds(keys) of the cells you need.",
@@ -98,13 +125,20 @@ class Grid:
         return (low + high) / 2
 
     def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
-        """Lowest and highest corner of each of these cells."""
-        left = _integers(keys, "keys")
+        """Return the lowest and the highest corner of each of these cells.
+
+        Parameters
+        ----------
+        keys
+            The numbers of the cells.
+        """
+        left = _as_int64(keys, "keys")
         if left.size and (left.min() < 0 or left.max() >= self.size):
             raise InvalidDomain(
                 f"Some keys are outside 0 .. {self.size - 1}.", "Use keys of this grid."
             )
         places = np.empty((left.size, self.box.d))
+        # From the last axis, which counts fastest.
         for axis in range(self.box.d - 1, -1, -1):
             left, places[:, axis] = np.divmod(left, self.shape[axis])
         step = (self.box.high - self.box.low) / self.shape
@@ -115,14 +149,24 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class SparseCounts:
-    """Counts of the cells that have any, out of ``size``: sorted keys, and a count for each."""
+    """Counts of the cells that have any, out of a large number of cells.
+
+    Parameters
+    ----------
+    keys
+        The numbers of these cells, rising.
+    counts
+        The count of each.
+    size
+        How many cells there are in all.
+    """
 
     keys: Keys
     counts: NDArray[np.int64]
     size: int
 
     def __post_init__(self) -> None:
-        keys, counts = _integers(self.keys, "keys"), _integers(self.counts, "counts")
+        keys, counts = _as_int64(self.keys, "keys"), _as_int64(self.counts, "counts")
         size = self.size if _is_count(self.size) else 0
         if keys.shape != counts.shape or not 0 < size <= MAX_CELLS:
             raise InvalidDomain(
@@ -138,8 +182,8 @@ class SparseCounts:
         object.__setattr__(self, "counts", counts)
 
     def dense(self) -> NDArray[np.int64]:
-        """All ``size`` counts, zeros included."""
-        if self.size > _IN_MEMORY:
+        """Return all ``size`` counts, zeros included."""
+        if self.size > _MOST_IN_MEMORY:
             raise TooLarge(
                 f"{self.size} cells do not fit in memory.",
                 "Work with keys and counts.",
@@ -151,20 +195,49 @@ class SparseCounts:
 
     @classmethod
     def of(cls, keys: ArrayLike, size: int) -> Self:
-        """Count how often each key occurs."""
-        distinct, counts = np.unique(_integers(keys, "keys"), return_counts=True)
+        """Count how often each key occurs.
+
+        Parameters
+        ----------
+        keys
+            The number of each row's cell.
+        size
+            How many cells there are in all.
+        """
+        distinct, counts = np.unique(_as_int64(keys, "keys"), return_counts=True)
         return cls(distinct, counts, size)
 
 
 def cell_coordinates(column: Matrix, low: float, high: float, cells: int) -> Matrix:
-    """How many of the cells between two ends lie below each value, parts of a cell included."""
+    """Return each value's coordinate in cells, cut to the range of the cells.
+
+    Parameters
+    ----------
+    column
+        The values.
+    low
+        Where the first cell begins.
+    high
+        Where the last one ends.
+    cells
+        How many equal cells lie between.
+    """
     steps: Matrix = column - low
+    # One factor, in place: this runs for every row of every count.
     steps *= cells / (high - low)
     return np.clip(steps, 0, cells, out=steps)
 
 
 def cell_indices(steps: Matrix, cells: int) -> Keys:
-    """In which of the cells along an axis each value lies, from 0; the upper bound in the last."""
+    """Return the index of the cell each coordinate lies in; the upper bound is in the last.
+
+    Parameters
+    ----------
+    steps
+        Coordinates in cells, as ``cell_coordinates`` returns them.
+    cells
+        How many cells there are.
+    """
     with np.errstate(invalid="ignore"):
         places: Keys = steps.astype(np.int64)  # truncation is floor: steps are not negative
     if places.size and places.min() < 0:  # what NaN becomes
@@ -172,7 +245,7 @@ def cell_indices(steps: Matrix, cells: int) -> Keys:
     return np.minimum(places, cells - 1, out=places)
 
 
-def _integers(values: ArrayLike, name: str) -> NDArray[np.int64]:
+def _as_int64(values: ArrayLike, name: str) -> NDArray[np.int64]:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and not np.can_cast(array.dtype, np.int64)):
         raise InvalidDomain(

@@ -1,6 +1,6 @@
-"""A schema: the public bounds and categories of a table's columns, kept in a YAML file.
+"""A schema: the public bounds and categories of a table's columns, read from a YAML file.
 
-Everything wrong with a schema, found in one go and said in the writer's own keys.
+All problems of a schema are found at once and named by the keys of the file.
 """
 
 import difflib
@@ -28,7 +28,24 @@ _GEO_KEYS = ("latitude", "longitude")
 
 @dataclass(frozen=True)
 class Schema:
-    """Which columns a method sees, and what is public about each. Make one with ``of`` or ``load``.
+    """What is public about the columns a method sees; made with ``of`` or ``load``.
+
+    Parameters
+    ----------
+    columns
+        Their names, in order.
+    bounds
+        The lowest and highest value of each numeric column.
+    categories
+        The public list of each column of categories.
+    weights
+        How much each column counts in distances between rows.
+    entity
+        The column that identifies people, if there is one.
+    max_rows_per_person
+        How many rows of each person are kept.
+    geo
+        The columns of latitude and longitude, if the table has them.
 
     Examples
     --------
@@ -50,26 +67,38 @@ class Schema:
 
     @classmethod
     def load(cls, path: str | Path) -> "Schema":
-        """The schema in a YAML file (JSON is YAML too)."""
+        """Read the schema in a YAML file (JSON is YAML too).
+
+        Parameters
+        ----------
+        path
+            The file.
+        """
         return cls._checked(read_yaml(path), str(path))
 
     @classmethod
     def of(cls, content: Mapping[str, Any]) -> "Schema":
-        """The schema of a mapping laid out like the file."""
+        """Return the schema of a mapping laid out like the file.
+
+        Parameters
+        ----------
+        content
+            The mapping.
+        """
         return cls._checked(content, "The schema")
 
     @classmethod
     def of_box(
         cls, box: Box, *, entity: str | None = None, max_rows_per_person: int | None = None
     ) -> "Schema":
-        """The schema of a box, which can also say whose each row is.
+        """Return the schema of a box, which can also name the column that identifies people.
 
         Parameters
         ----------
         box
             The bounds of the columns.
         entity
-            The column that tells people apart.
+            The column that identifies people.
         max_rows_per_person
             How many rows of each person are kept; chosen without the rows.
 
@@ -87,6 +116,7 @@ class Schema:
 
     @classmethod
     def _checked(cls, content: Any, what: str) -> "Schema":
+        """Build a schema, or raise one error that lists all problems."""
         problems = schema_problems(content)
         if problems:
             counted = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
@@ -133,7 +163,7 @@ class Schema:
         return Box.geo(**named) if self.geo else Box(**named)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, laid out like the file: ``Schema.of`` takes them back."""
+        """Return plain values laid out like the file, which ``Schema.of`` takes."""
         content: dict[str, Any] = {
             "version": 1,
             "columns": {n: self._column(n) for n in self.columns},
@@ -159,14 +189,21 @@ class Schema:
 
 
 def schema_problems(content: Any) -> list[str]:
-    """One sentence a problem; an empty list for a good schema."""
+    """Return one sentence for each problem; an empty list for a good schema.
+
+    Parameters
+    ----------
+    content
+        What the file holds.
+    """
     if not isinstance(content, Mapping):
         return ["it is no mapping of keys; start with `version: 1` and `columns:`"]
-    return list(dict.fromkeys([*_shape(content), *_meaning(content)]))
+    # Each sentence once: pydantic and our own checks may find the same.
+    return list(dict.fromkeys([*_type_problems(content), *_value_problems(content)]))
 
 
-def _shape(content: Mapping[str, Any]) -> Iterator[str]:
-    """What pydantic finds: unknown and missing keys, values of the wrong kind."""
+def _type_problems(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what pydantic finds: unknown and missing keys, values of the wrong type."""
     from pydantic import ValidationError
 
     try:
@@ -198,8 +235,9 @@ def _keys_at(at: list[str]) -> tuple[str, ...]:
 
 
 def _unknown_key(at: list[str], given: Mapping[str, Any]) -> str:
-    """A key that is misspelt is said back; one that is like none may be a row's."""
+    """Describe an unknown key: a misspelt one is named, any other may be a row's content."""
     keys = _keys_at(at)
+    # Keys already given are not suggested again.
     near = difflib.get_close_matches(at[-1], [key for key in keys if key not in given], n=1)
     if near:
         return f"{'.'.join(at)} is no key here; did you mean {near[0]!r}?"
@@ -207,8 +245,8 @@ def _unknown_key(at: list[str], given: Mapping[str, Any]) -> str:
     return f"{above} has a key that is no key here; the keys are {', '.join(keys)}"
 
 
-def _meaning(content: Mapping[str, Any]) -> Iterator[str]:
-    """What no single value shows: bounds in order, categories listed once, names that exist."""
+def _value_problems(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield problems between values: order of bounds, repeated categories, missing columns."""
     version = content.get("version", 1)
     if type(version) is not int or version != 1:
         yield "version is not 1, the only one there is"
@@ -217,7 +255,7 @@ def _meaning(content: Mapping[str, Any]) -> Iterator[str]:
     for name, column in columns.items():
         if isinstance(column, Mapping):
             yield from _column(f"columns.{name}", column)
-    yield from _geo(content.get("geo"), columns)
+    yield from _geo_problems(content.get("geo"), columns)
     if content.get("max_rows_per_person") is not None and content.get("entity") is None:
         yield "max_rows_per_person needs entity, the column that says whose row it is"
 
@@ -227,25 +265,25 @@ def _column(where: str, column: Mapping[str, Any]) -> Iterator[str]:
     if "values" in column:
         if bounded:
             yield f"{where} has bounds and values; a column is numeric or a category, not both"
-        yield from _values(where, column["values"])
+        yield from _category_problems(where, column["values"])
         return
     if len(bounded) < 2:
         lacks = " and ".join(key for key in ("low", "high") if key not in bounded)
         yield f"{where} has no {lacks}; give public bounds, or values if it is a category"
     elif all(type(column[key]) in (int, float) for key in bounded):
-        yield from _order(where, column["low"], column["high"])
+        yield from _order_problems(where, column["low"], column["high"])
     if "other" in column:
         yield f"{where}.other belongs to a column with values"
 
 
-def _order(where: str, low: float, high: float) -> Iterator[str]:
+def _order_problems(where: str, low: float, high: float) -> Iterator[str]:
     try:
         Box.of(["column"], [low], [high])
     except InvalidDomain:
         yield f"{where} needs two finite numbers with low below high"
 
 
-def _values(where: str, values: Any) -> Iterator[str]:
+def _category_problems(where: str, values: Any) -> Iterator[str]:
     if not isinstance(values, list | tuple):
         return  # said by pydantic
     if any(isinstance(value, bool) for value in values):
@@ -257,7 +295,7 @@ def _values(where: str, values: Any) -> Iterator[str]:
         yield f"{where}.values: {error.message[0].lower()}{error.message[1:].rstrip('.')}"
 
 
-def _geo(geo: Any, columns: Mapping[str, Any]) -> Iterator[str]:
+def _geo_problems(geo: Any, columns: Mapping[str, Any]) -> Iterator[str]:
     if not isinstance(geo, Mapping) or not all(isinstance(geo.get(k), str) for k in _GEO_KEYS):
         return  # absent, or said by pydantic
     named = [geo[key] for key in _GEO_KEYS]
@@ -274,7 +312,7 @@ def _geo(geo: Any, columns: Mapping[str, Any]) -> Iterator[str]:
 
 @cache
 def _model() -> Any:
-    """The shape of the file. Made on first use: pydantic takes long to import.
+    """Return the pydantic model of the file, made on first use: pydantic is slow to import.
 
     Defaults only mark a key as optional; a null is no value for any of them.
     """

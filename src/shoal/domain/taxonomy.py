@@ -15,9 +15,22 @@ __all__ = ["Node", "Taxonomy"]
 
 @dataclass(frozen=True)
 class Node:
-    """A set of leaves with a name: those numbered ``low`` up to, not including, ``high``.
+    """A named set of leaves: those numbered from ``low`` up to, not including, ``high``.
 
     ``parent`` is its place in ``Taxonomy.nodes``, -1 for the root, whose depth is 0.
+
+    Parameters
+    ----------
+    label
+        Its name.
+    low
+        The number of its first leaf.
+    high
+        The number after its last leaf.
+    parent
+        The index of its parent in ``Taxonomy.nodes``; -1 for the root.
+    depth
+        How many nodes lie above it; 0 for the root.
     """
 
     label: str
@@ -34,10 +47,15 @@ class _Branch(NamedTuple):
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """A tree whose leaves are numbered depth first, so that every node is an interval of codes.
+    """A tree of categories whose nodes are intervals of codes.
 
     A node with a single child says nothing its child does not: such chains are contracted, to
     the leaf if one ends them, else to their top. Build one with ``nested`` or ``paths``.
+
+    Parameters
+    ----------
+    nodes
+        All nodes, a parent before its children; leaves are numbered depth first.
 
     Examples
     --------
@@ -54,12 +72,25 @@ class Taxonomy:
 
     @classmethod
     def nested(cls, root: object, below: Mapping[Any, Any] | Sequence[Any]) -> "Taxonomy":
-        """From ``{parent: {child: [leaf, ...]}}``; lists may mix leaves and such mappings."""
+        """Build a tree from nested mappings and lists: ``{parent: {child: [leaf, ...]}}``.
+
+        Parameters
+        ----------
+        root
+            The name of the root.
+        below
+            What lies below it; lists may mix leaves and mappings.
+        """
         return cls._of(_Branch(value_to_text(root), _branches(value_to_text(root), below, set())))
 
     @classmethod
     def paths(cls, rows: Sequence[Sequence[Any]]) -> "Taxonomy":
-        """From one row a leaf, the leaf first and the root last, as in ARX's files.
+        """Build a tree from one row a leaf, the leaf first and the root last, as in ARX's files.
+
+        Parameters
+        ----------
+        rows
+            The labels from each leaf up to the root, as many in every row.
 
         Examples
         --------
@@ -68,7 +99,7 @@ class Taxonomy:
         """
         lengths = {len(row) for row in rows}
         if len(lengths) != 1 or lengths == {0}:
-            raise _invalid(
+            raise _invalid_error(
                 f"{len(rows)} rows of {len(lengths)} different lengths came.",
                 "Give every leaf one row with the same number of levels.",
             )
@@ -76,14 +107,16 @@ class Taxonomy:
         _refuse_repeated([row[-1] for row in labels], "leaf")
         roots = {row[0] for row in labels}
         if len(roots) > 1:
-            raise _invalid(
+            raise _invalid_error(
                 f"The rows end in {len(roots)} roots.", "End every row in the same label, e.g. *."
             )
-        return cls._of(_grown(labels))
+        return cls._of(_tree_of_paths(labels))
 
     @classmethod
     def _of(cls, root: _Branch) -> "Taxonomy":
+        """Check labels, contract chains of single children and number the nodes."""
         branches = list(_walk(root))
+        # A repeated leaf would have two codes; a repeated label could not be looked up.
         _refuse_repeated([b.label for b in branches if not b.children], "leaf")
         _refuse_repeated([b.label for b in branches if not _repeats_below(b)], "label")
         return cls(tuple(_numbered(_contracted(root), 0, -1, 0, 0)))
@@ -95,20 +128,43 @@ class Taxonomy:
 
     @property
     def size(self) -> int:
-        """How many leaves there are."""
+        """The number of leaves."""
         return self.nodes[0].high
 
     def codes(self, values: Any) -> Codes:
-        """The number of each value's leaf; a value without one raises ``UnknownCategory``."""
+        """Return the number of each value's leaf.
+
+        Parameters
+        ----------
+        values
+            A column of any type that Arrow takes.
+
+        Raises
+        ------
+        UnknownCategory
+            If a value has no leaf.
+        """
         return Categories(self.leaves).codes(values)
 
     def interval(self, label: str) -> tuple[int, int]:
-        """The codes ``[low, high)`` below a label."""
+        """Return the codes ``[low, high)`` of the leaves below a label.
+
+        Parameters
+        ----------
+        label
+            The name of a node.
+        """
         node = self.nodes[self._place(label)]
         return node.low, node.high
 
     def children(self, label: str) -> tuple[Node, ...]:
-        """The nodes right below a label; none for a leaf."""
+        """Return the nodes directly below a label; none for a leaf.
+
+        Parameters
+        ----------
+        label
+            The name of a node.
+        """
         place = self._place(label)
         return tuple(node for node in self.nodes if node.parent == place)
 
@@ -118,35 +174,35 @@ class Taxonomy:
 
     def _place(self, label: str) -> int:
         if label not in self._places:
-            raise _invalid("The taxonomy has no such label.", "Its labels are in .nodes.")
+            raise _invalid_error("The taxonomy has no such label.", "Its labels are in .nodes.")
         return self._places[label]
 
 
 def _branches(parent: str, below: Any, above: set[int]) -> list[_Branch]:
-    """The branches a nested description grows under ``parent``."""
+    """Return the branches that a nested description makes below ``parent``."""
     if id(below) in above:
-        raise _invalid(f"{parent!r} lies below itself.", "Break the cycle.")
+        raise _invalid_error(f"{parent!r} lies below itself.", "Break the cycle.")
     if not isinstance(below, Mapping | list | tuple) or not below:
-        raise _invalid(f"{parent!r} has no leaves.", "Give it a list of them, or remove it.")
+        raise _invalid_error(f"{parent!r} has no leaves.", "Give it a list of them, or remove it.")
     above = above | {id(below)}
     if isinstance(below, Mapping):
         return [
             _Branch(value_to_text(k), _branches(value_to_text(k), v, above))
             for k, v in below.items()
         ]
-    return [branch for item in below for branch in _item(parent, item, above)]
+    return [branch for item in below for branch in _branches_of_item(parent, item, above)]
 
 
-def _item(parent: str, item: Any, above: set[int]) -> list[_Branch]:
+def _branches_of_item(parent: str, item: Any, above: set[int]) -> list[_Branch]:
     if isinstance(item, Mapping):
         return _branches(parent, item, above)
     if item is None or isinstance(item, list | tuple):
-        raise _invalid(f"A leaf of {parent!r} is no value.", "List text, numbers or dates.")
+        raise _invalid_error(f"A leaf of {parent!r} is no value.", "List text, numbers or dates.")
     return [_Branch(value_to_text(item), [])]
 
 
-def _grown(rows: list[list[str]]) -> _Branch:
-    """The tree of these paths, each from the root down."""
+def _tree_of_paths(rows: list[list[str]]) -> _Branch:
+    """Return the tree of these paths, each from the root down."""
     root = _Branch(rows[0][0], [])
     known: dict[tuple[str, ...], _Branch] = {(root.label,): root}
     for row in rows:
@@ -159,17 +215,19 @@ def _grown(rows: list[list[str]]) -> _Branch:
 
 
 def _walk(branch: _Branch) -> Iterator[_Branch]:
+    """Yield a branch and all below it."""
     yield branch
     for child in branch.children:
         yield from _walk(child)
 
 
 def _repeats_below(branch: _Branch) -> bool:
-    """Whether a node is its only child under the same name, as in padded files: one node."""
+    """Whether a node's only child has its name, as in padded files: they become one node."""
     return [child.label for child in branch.children] == [branch.label]
 
 
 def _contracted(branch: _Branch) -> _Branch:
+    """Return the branch with chains of single children made one node."""
     label, children = branch
     while len(children) == 1:
         only = children[0]
@@ -178,7 +236,7 @@ def _contracted(branch: _Branch) -> _Branch:
 
 
 def _numbered(branch: _Branch, low: int, parent: int, depth: int, place: int) -> Iterator[Node]:
-    """The nodes of a branch, a parent before its children, leaves numbered from ``low``."""
+    """Yield the nodes of a branch, a parent before its children, leaves numbered from ``low``."""
     below: list[Node] = []
     high = low
     for child in branch.children:
@@ -192,11 +250,11 @@ def _numbered(branch: _Branch, low: int, parent: int, depth: int, place: int) ->
 def _refuse_repeated(labels: Sequence[str], what: str) -> None:
     twice = [label for label, times in Counter(labels).items() if times > 1]
     if twice:
-        raise _invalid(
+        raise _invalid_error(
             f"The {what} {twice[0]!r} is found at {Counter(labels)[twice[0]]} places of the tree.",
             "Give every node a name of its own and every leaf one parent.",
         )
 
 
-def _invalid(message: str, hint: str) -> InvalidDomain:
+def _invalid_error(message: str, hint: str) -> InvalidDomain:
     return InvalidDomain(message, hint)

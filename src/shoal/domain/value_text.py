@@ -1,4 +1,4 @@
-"""Values as people write them, each read by itself: no value changes how another is read.
+"""How values are written as text, each on its own: no value changes how another is read.
 
 That is what bounds a row's influence. If one odd cell could turn a column of numbers into one of
 text, adding one row would move everybody's.
@@ -33,7 +33,12 @@ _TRAILING_ZEROS = rf"^{_WHOLE}\.0*$|^{_WHOLE}(\.[0-9]*[1-9])0+$"
 
 
 def value_to_text(value: object) -> str:
-    """A value as it stands in a file, without blanks around it; truth values in small letters.
+    """Write a value as text without surrounding blanks; truth values in lower case.
+
+    Parameters
+    ----------
+    value
+        Text, a number, a date or a truth value.
 
     Examples
     --------
@@ -45,7 +50,12 @@ def value_to_text(value: object) -> str:
 
 
 def column_to_text(values: Iterable[Any]) -> Any:
-    """Values of any kinds as an Arrow array of text; what cannot be written down is null.
+    """Return values of mixed types as an Arrow array of text, null where that is impossible.
+
+    Parameters
+    ----------
+    values
+        The values.
 
     Examples
     --------
@@ -54,6 +64,7 @@ def column_to_text(values: Iterable[Any]) -> Any:
     """
     import pyarrow as pa
 
+    # Text is by far the most common: no call for it.
     written = [v if type(v) is str else _text_or_none(v) for v in values]
     try:
         return pa.array(written, pa.string())
@@ -62,7 +73,12 @@ def column_to_text(values: Iterable[Any]) -> Any:
 
 
 def normalise_text(written: str) -> str:
-    """Text, trimmed, and 7.0 written as 7 and 2.50 as 2.5; zeros in front stay: 01219 is a code.
+    """Trim text and drop trailing zeros of decimals: 7.0 is 7; leading zeros stay.
+
+    Parameters
+    ----------
+    written
+        The text.
 
     Examples
     --------
@@ -73,7 +89,12 @@ def normalise_text(written: str) -> str:
 
 
 def normalise_column(column: Any) -> Any:
-    """``normalise_text`` for every value of an Arrow column of text.
+    """Apply ``normalise_text`` to every value of an Arrow column of text.
+
+    Parameters
+    ----------
+    column
+        The column.
 
     Examples
     --------
@@ -90,7 +111,13 @@ def normalise_column(column: Any) -> Any:
 
 
 def is_value(value: object) -> bool:
-    """Whether this is text, a number, a date or a truth value, and there at all."""
+    """Whether something is text, a number, a date or a truth value, and not missing.
+
+    Parameters
+    ----------
+    value
+        Anything.
+    """
     if isinstance(value, float | Decimal):
         return not math.isnan(value)
     # pandas' missing time is a date that is not even itself.
@@ -98,9 +125,11 @@ def is_value(value: object) -> bool:
 
 
 def _text_or_none(value: Any) -> str | None:
+    """Write a value as text; None for what is no value."""
     value = value.item() if isinstance(value, np.generic) else value
     return value_to_text(value) if is_value(value) else None
 
 
 def _unicode(written: str) -> str:
+    """Replace halves of characters, which UTF-8 cannot encode, by their escapes."""
     return written.encode("utf-8", "backslashreplace").decode()

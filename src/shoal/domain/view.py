@@ -1,4 +1,4 @@
-"""A public look at rows of many columns: their shadow on a few axes."""
+"""A public view: rows of many columns projected onto a few axes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,8 +13,9 @@ from shoal.errors import InvalidDomain, TooLarge, setting
 
 __all__ = ["MOST_AXES", "View", "ViewedCells"]
 
+# With lengths on this lattice and so many columns, the sums of a projection are exact: see apply.
 MOST_AXES = 256
-_LATTICE = 2.0**23
+_STEPS_PER_UNIT = 2.0**23
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -31,10 +32,12 @@ class View:
     domain
         The box of the rows.
     axes
-        Q: a column of length 1 for each axis of the view, at right angles to one another. Public
-        or released.
-    center, width
-        c and b, in the units of the scaled box. Public or released.
+        Q: a column of length 1 for each axis of the view, at right angles to one another. Public or
+        released.
+    center
+        c, in the units of the scaled box. Public or released.
+    width
+        b, in the units of the scaled box. Public or released.
 
     Examples
     --------
@@ -60,8 +63,8 @@ class View:
         middle = np.broadcast_to(np.asarray(center, dtype=np.float64), (domain.d,))
         _check(domain, directions, middle, width)
         object.__setattr__(self, "domain", domain)
-        object.__setattr__(self, "axes", _rounded(directions))
-        object.__setattr__(self, "center", _rounded(np.clip(middle, -1, 1)))
+        object.__setattr__(self, "axes", _round_to_lattice(directions))
+        object.__setattr__(self, "center", _round_to_lattice(np.clip(middle, -1, 1)))
         object.__setattr__(self, "width", float(width))
         p = directions.shape[1]
         object.__setattr__(
@@ -69,8 +72,14 @@ class View:
         )
 
     def apply(self, X: ArrayLike) -> Matrix:
-        """Rows of the domain, seen; what falls outside the cube is moved to its wall."""
-        offset = _rounded(self.domain.scale(self.domain.clip(X), -1, 1)) - self.center
+        """Project rows of the domain; what falls outside the cube is moved to its surface.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        """
+        offset = _round_to_lattice(self.domain.scale(self.domain.clip(X), -1, 1)) - self.center
         # Entries reach 2, columns of Q have length 1: partial sums are multiples of 2^-46
         # below 2^6, as 2 sqrt(d) <= 2^5. So each is a float64 and exact.
         coordinates: Matrix = offset @ self.axes
@@ -78,24 +87,46 @@ class View:
         return np.clip(coordinates, -1, 1, out=coordinates)
 
     def embed(self, Y: ArrayLike) -> Matrix:
-        """The nearest point of the domain that is seen here."""
+        """Return the nearest point of the domain for each point of the view.
+
+        Parameters
+        ----------
+        Y
+            Points of the view.
+        """
         inside = self.center + self.box.clip(Y) * self.width @ self.axes.T
         return self.domain.unscale(np.clip(inside, -1, 1), -1, 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; ``View.of`` takes them back, with the domain."""
+        """Return plain values for JSON, which ``View.of`` takes together with the domain."""
         arrays = {"axes": self.axes.tolist(), "center": self.center.tolist()}
         return {**arrays, "width": self.width}
 
     @classmethod
     def of(cls, domain: Box, values: Mapping[str, Any]) -> Self:
-        """Back from ``to_dict``."""
+        """Rebuild a view from ``to_dict``.
+
+        Parameters
+        ----------
+        domain
+            The box of the rows.
+        values
+            What ``to_dict`` returned.
+        """
         return cls(domain, values["axes"], values["center"], values["width"])
 
 
 @dataclass(frozen=True)
 class ViewedCells:
-    """Cells of a view: a partition of the rows by where they are seen."""
+    """Cells of a view as a partition of the rows themselves.
+
+    Parameters
+    ----------
+    view
+        The projection.
+    cells
+        A partition of the view's box.
+    """
 
     view: View
     cells: Partition
@@ -107,17 +138,24 @@ class ViewedCells:
 
     @property
     def size(self) -> int:
-        """How many cells, an exact integer."""
+        """The number of cells."""
         return self.cells.size
 
     def keys(self, X: ArrayLike) -> Keys:
-        """The number of each row's cell."""
+        """Return the number of each row's cell.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        """
         return self.cells.keys(self.view.apply(X))
 
 
-def _rounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    steps = values * _LATTICE
-    return np.rint(steps, out=steps) / _LATTICE
+def _round_to_lattice(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Round to multiples of 2**-23, so that products sum exactly."""
+    steps = values * _STEPS_PER_UNIT
+    return np.rint(steps, out=steps) / _STEPS_PER_UNIT
 
 
 def _check(domain: Box, axes: Matrix, center: Matrix, width: float) -> None:

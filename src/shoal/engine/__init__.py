@@ -1,9 +1,10 @@
-"""Rows behind a handful of verbs: the only way methods see people's data.
+"""Rows of a table behind a few operations, the only way methods read people's data.
 
 The words of this package:
 
-- *rows*: what a method reads, behind the verbs of ``Rows``. *Terms* say which rows are admitted,
-  and a *screen* admits them.
+- *rows*: what a method reads. A *verb* is an operation of ``Rows``: ``count``, ``sum``, ``map``.
+- *terms* say which rows are *admitted*. A *screen* checks batches by them; a *tally* counts what
+  it met. A *pass* reads all rows once.
 - *block*: some admitted rows as arrays. A *kernel* computes something of one, wherever it is.
 - *mapped*: the table that a kernel makes of rows, not made yet.
 - *embedded*: rows that this process reads, from memory or files.

@@ -1,4 +1,4 @@
-"""Counting rows by cell: the kernel, and the gathering of sparse counts."""
+"""Count rows by cell: the kernel, and the accumulation of sparse counts."""
 
 from dataclasses import dataclass
 
@@ -9,22 +9,28 @@ from shoal.engine.rows import Block, Integers
 
 __all__ = ["CellKeys", "SparseTotal"]
 
-_WAITING = 2**21  # keys gathered before they are sorted together: 16 MiB
+_MOST_WAITING_KEYS = 2**21  # keys gathered before they are sorted together: 16 MiB
 
 
 @dataclass(frozen=True)
 class CellKeys:
-    """The cell of each row of a block."""
+    """A kernel that returns the cell of each row of a block.
+
+    Parameters
+    ----------
+    partition
+        The cells.
+    """
 
     partition: Partition
 
     def __call__(self, block: Block) -> Integers:
-        """One key a row."""
+        """Return one key for each row."""
         return self.partition.keys(block.numbers)
 
 
 class SparseTotal:
-    """Counts of the keys seen so far.
+    """Accumulates counts of cell keys in memory that grows with the occupied cells only.
 
     New keys wait until there are many, or as many as cells counted, and are then sorted and merged
     at once: a merge reads no more than twice what waited, so time stays linear in the rows, and
@@ -46,19 +52,33 @@ class SparseTotal:
         self._waiting_size = 0
 
     def add(self, keys: Integers) -> None:
-        """Count one more for each of these keys."""
+        """Count one more for each of these keys.
+
+        Parameters
+        ----------
+        keys
+            One key a row.
+        """
         self._waiting.append(keys)
         self._waiting_size += keys.size
-        if self._waiting_size > max(_WAITING, self._keys.size):
+        # Merging costs as much as the cells counted so far: it waits until as many keys have come.
+        if self._waiting_size > max(_MOST_WAITING_KEYS, self._keys.size):
             self._merge()
 
     def result(self, size: int) -> SparseCounts:
-        """The counts, over ``size`` cells."""
+        """Return the counts so far.
+
+        Parameters
+        ----------
+        size
+            How many cells there are in all.
+        """
         if self._waiting:
             self._merge()
         return SparseCounts(self._keys, self._counts, size)
 
     def _merge(self) -> None:
+        """Merge the waiting keys into the sorted ones."""
         keys, counts = self._sorted_waiting()
         at = np.searchsorted(self._keys, keys)
         known = at < self._keys.size

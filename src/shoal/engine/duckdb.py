@@ -1,8 +1,7 @@
-"""Group sizes, by DuckDB: as many groups as there are, within a memory limit.
+"""Group, sort and query streams of batches with DuckDB, within a memory limit.
 
-Columns under plain names, c0, c1, ..., and whose each row is, as queries find them.
-
-DuckDB over a stream of batches, within a memory limit: what does not fit goes to disk.
+What does not fit in memory goes to disk. In queries columns are named c0, c1, ... and the person a
+row belongs to ``owner``: a table's own names may hold anything.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,16 +39,30 @@ __all__ = [
 OWNER = "owner"
 COUNTED = "count(*) AS n FROM rows"  # where rows come with their number, this is a sum of it
 
-_MEMORY = "256MB"
+_MEMORY_LIMIT = "256MB"  # of a connection; more spills to disk
 
 
 def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen) -> pa.Table:
-    """How many rows share each combination; categories rise by their place in the public list.
+    """Count how many rows share each combination of values.
 
     Codes are grouped, which is faster than labels, and translated at the end.
+
+    Parameters
+    ----------
+    blocks
+        The rows.
+    columns
+        The columns whose combinations are counted.
+    screen
+        Knows which of them are categories.
+
+    Returns
+    -------
+        The columns and ``n``, in rising order; categories rise by their index in the public list.
     """
     schema = coded_schema(columns, screen)
     batches = (coded_batch(block, columns, screen) for block in blocks)
+    # Ordered, so that the result does not depend on how DuckDB's threads met the rows.
     sql = "SELECT *, count(*) AS n FROM rows GROUP BY ALL ORDER BY ALL"
     with scratch() as folder:
         path = folder / "sizes.parquet"
@@ -59,13 +72,31 @@ def group_sizes(blocks: Iterable[Block], columns: Sequence[str], screen: Screen)
 
 
 def coded_schema(columns: Sequence[str], screen: Screen) -> pa.Schema:
-    """These columns as ``c0, c1, ...``: codes of categories, or numbers."""
+    """Return the schema of these columns as ``c0, c1, ...``: codes of categories, or numbers.
+
+    Parameters
+    ----------
+    columns
+        The columns.
+    screen
+        Knows which of them are categories.
+    """
     kinds = [pa.int32() if name in screen.categories else pa.float64() for name in columns]
     return pa.schema([(f"c{i}", kind) for i, kind in enumerate(kinds)])
 
 
 def coded_batch(block: Block, columns: Sequence[str], screen: Screen) -> pa.RecordBatch:
-    """A block's rows laid out like that."""
+    """Return a block's rows in the layout of ``coded_schema``.
+
+    Parameters
+    ----------
+    block
+        The rows.
+    columns
+        The columns.
+    screen
+        Knows which of them are categories.
+    """
     listed = list(screen.categories)
     arrays = [
         block.codes[:, listed.index(name)]
@@ -80,7 +111,17 @@ def coded_batch(block: Block, columns: Sequence[str], screen: Screen) -> pa.Reco
 
 
 def with_labels(counted: pa.Table, columns: Sequence[str], screen: Screen) -> pa.Table:
-    """Groups of codes with their own names and labels again, and ``n``."""
+    """Replace codes by labels and ``c0, c1, ...`` by the columns' own names.
+
+    Parameters
+    ----------
+    counted
+        Groups of codes, with their count ``n``.
+    columns
+        The columns.
+    screen
+        Knows the labels of categories.
+    """
     labels = [_labels(counted[f"c{i}"], name, screen) for i, name in enumerate(columns)]
     return pa.table([*labels, counted["n"]], names=[*columns, "n"])
 
@@ -97,7 +138,14 @@ def _labels(column: pa.ChunkedArray, name: str, screen: Screen) -> pa.ChunkedArr
 
 
 def plain_names(columns: Sequence[str], owner: str | None) -> list[str]:
-    """What these columns are called in a query.
+    """Return the names these columns have in a query.
+
+    Parameters
+    ----------
+    columns
+        The columns.
+    owner
+        The column that identifies people, or None.
 
     Examples
     --------
@@ -110,7 +158,17 @@ def plain_names(columns: Sequence[str], owner: str | None) -> list[str]:
 def with_plain_names(
     batch: pa.RecordBatch, columns: Sequence[str], owner: str | None
 ) -> pa.RecordBatch:
-    """These columns under plain names and, as ``owner``, whose each row is as text."""
+    """Return a batch with these columns renamed for a query, and the owner as text.
+
+    Parameters
+    ----------
+    batch
+        The rows.
+    columns
+        The columns that become ``c0, c1, ...``.
+    owner
+        The column that identifies people, or None.
+    """
     arrays = [_decoded(batch.column(name)) for name in columns]
     if owner is not None:
         arrays.append(encode_owners(batch, owner))
@@ -124,10 +182,21 @@ def _decoded(column: pa.Array) -> pa.Array:
 def query_to_file(
     sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch], path: Path
 ) -> None:
-    """Write what ``sql`` makes of the stream, there named ``rows``, to a Parquet file.
+    """Run ``sql`` on a stream, there named ``rows``, and write the result to a Parquet file.
 
     A file, since a result handed over as Arrow would be held in memory whole. Errors of the
     stream, and a stop by Ctrl-C or SIGTERM, come out as they are.
+
+    Parameters
+    ----------
+    sql
+        The query.
+    schema
+        The schema of the batches.
+    batches
+        The rows.
+    path
+        The file to write.
 
     Examples
     --------
@@ -139,6 +208,7 @@ def query_to_file(
     ...     pq.read_table(path).to_pydict()
     {'top': [2]}
     """
+    # DuckDB wraps what a stream raises in its own error; the first one is raised again below.
     raised: list[BaseException] = []
 
     def watched() -> Iterator[pa.RecordBatch]:
@@ -150,7 +220,7 @@ def query_to_file(
 
     where = str(private_file(path)).replace("'", "''")
     try:
-        with _spilling() as con:
+        with _spilling_connection() as con:
             con.register("rows", pa.RecordBatchReader.from_batches(schema, watched()))
             con.execute(
                 f"COPY ({sql}) TO '{where}' (FORMAT parquet, USE_TMP_FILE false)"
@@ -168,16 +238,20 @@ def query_to_file(
 
 
 def query_stream(sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> pa.Table:
-    """Return what ``sql`` makes of a stream, there named ``rows``; text as numbered values.
+    """Run ``sql`` on a stream, there named ``rows``, and return the result.
 
     Parameters
     ----------
     sql
         A query, whose answer fits into memory.
     schema
-        Of the batches.
+        The schema of the batches.
     batches
         The rows.
+
+    Returns
+    -------
+        The result; columns of text are dictionary-encoded.
     """
     with scratch() as folder:
         path = folder / "result.parquet"
@@ -189,7 +263,7 @@ def query_stream(sql: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch])
 def query_columns(
     sql: str, batches: Iterable[pa.RecordBatch], columns: Sequence[str], owner: str | None
 ) -> pa.Table:
-    """Return what ``sql`` makes of some columns of a stream, named as ``plain_names`` names them.
+    """Run ``sql`` on some columns of a stream, named as ``plain_names`` names them.
 
     Parameters
     ----------
@@ -205,17 +279,19 @@ def query_columns(
     named = (with_plain_names(batch, columns, owner) for batch in batches)
     first = next(named, None)
     if first is None:
+        # A stream without batches still needs columns for the query to name.
         nothing = [pa.nulls(0, pa.string())] * (len(columns) + (owner is not None))
         first = pa.record_batch(nothing, names=plain_names(columns, owner))
     return query_stream(sql, first.schema, chain([first], named))
 
 
 @contextmanager
-def _spilling() -> Iterator[Any]:
-    """A connection whose spilled pages lie in a folder only the owner can read, and go with it."""
+def _spilling_connection() -> Iterator[Any]:
+    """Open a connection that spills to a private folder, removed with it."""
     with scratch() as folder, duckdb.connect() as con:
-        con.execute(f"SET memory_limit = '{_MEMORY}'")
+        con.execute(f"SET memory_limit = '{_MEMORY_LIMIT}'")
         con.execute(f"SET threads = {thread_count()}")
+        # Queries here order their results themselves; keeping the input's order would cost memory.
         con.execute("SET preserve_insertion_order = false")
         con.execute("SET temp_directory = ?", [str(folder)])
         yield con

@@ -1,7 +1,4 @@
-"""The one door through which rows come in.
-
-A box for numbers that may lie anywhere: reports, and rows that are only measured.
-"""
+"""Turn any table into ``Rows``, and choose the engine that fits it."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -26,7 +23,7 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-_FAR = 1e300  # nothing is out there, and differences do not overflow
+_FAR = 1e300  # beyond any number that occurs, while differences do not overflow
 
 
 def rows_of(
@@ -39,7 +36,7 @@ def rows_of(
     max_rows_per_person: int | None = None,
     selection_key: str | None = None,
 ) -> Rows:
-    """Rows of any kind behind the verbs of `Rows`. Lazy: no row is read yet.
+    """Return any kind of table as ``Rows``; no row is read yet.
 
     Parameters
     ----------
@@ -53,13 +50,14 @@ def rows_of(
         Rows beyond the box are moved to it (``"clip"``), left out (``"drop"``) or refused.
     nonfinite
         Rows with a missing, NaN or infinite number are refused or left out (``"drop"``).
-    entity, max_rows_per_person
-        The column that says whose a row is, and how many rows a person keeps (chosen without the
-        rows): those with the smallest keyed hash, whatever their place in the table. Both may
-        stand in the schema.
+    entity
+        The column that identifies people; it may also stand in the schema.
+    max_rows_per_person
+        How many rows a person keeps, chosen without the rows: those with the smallest keyed hash,
+        whatever their place in the table.
     selection_key
-        Keys that hash, where the same rows must be picked again; not on Spark. Left out, drawn by
-        the operating system.
+        The key of that hash, where the same rows must be picked again; not on Spark. Left out,
+        drawn by the operating system.
 
     Examples
     --------
@@ -74,15 +72,18 @@ def rows_of(
             f"A {type(domain).__name__} came where a Box or a Schema belongs.",
             "State public bounds, e.g. Box(age=(0, 110)).",
         )
+    # Checked first: bad terms are refused for every kind of table alike.
     terms = _terms(domain, outside, nonfinite, entity, max_rows_per_person)
+    # Imported here: embedded users need no Spark.
     if is_spark_frame(X):
         from shoal.engine.spark.rows import SparkRows
 
         return SparkRows(X, domain, terms)
     if isinstance(X, Rows):
-        return _passed_through(X, domain, terms)
+        return _checked_rows(X, domain, terms)
     columns = domain.names if isinstance(domain, Box) else domain.columns
     source = source_of(X, names=columns)
+    # Missing columns are refused now, although rows are read later.
     find_columns(source.names, Screen(domain, terms).columns)
     return LocalRows(source, domain, terms, key=selection_key)
 
@@ -90,7 +91,7 @@ def rows_of(
 def by_engine(
     X: Any, *, embedded: Callable[[Any], T], distributed: Callable[["SparkTable"], T]
 ) -> T:
-    """Do with a table what suits where its rows are: the one place that tells engines apart.
+    """Call one of two functions, by whether a table's rows are here or on a cluster.
 
     Parameters
     ----------
@@ -111,16 +112,27 @@ def by_engine(
 
 
 def frame_table(X: Any) -> "SparkTable":
-    """A frame behind the verbs of ``FrameTable``; ``InvalidSetting`` for any other table."""
+    """Return a Spark frame as a ``FrameTable``; refuse any other table.
+
+    Parameters
+    ----------
+    X
+        A Spark frame, or what this returned before.
+    """
     from shoal.engine.spark.table import SparkTable  # loaded for a frame alone
 
     return X if isinstance(X, SparkTable) else SparkTable(X)
 
 
 def is_spark_frame(X: object) -> bool:
-    """Whether it is a Spark frame, classic or of Spark Connect, found without importing Spark.
+    """Whether this is a Spark frame, classic or of Spark Connect; Spark is not imported.
 
     For ``shoal.engine`` alone: others hand what they do on each engine to ``by_engine``.
+
+    Parameters
+    ----------
+    X
+        Anything.
 
     Examples
     --------
@@ -131,7 +143,7 @@ def is_spark_frame(X: object) -> bool:
 
 
 def _has_type_from(X: object, modules: str, name: str = "") -> bool:
-    """Whether a type of the object, of this name, comes from modules whose names begin so."""
+    """Whether a class of the object comes from modules whose names begin so."""
     kinds = [kind for kind in type(X).__mro__ if not name or kind.__name__ == name]
     return any(kind.__module__.startswith(modules) for kind in kinds)
 
@@ -143,7 +155,7 @@ def _terms(
     entity: str | None,
     limit: int | None,
 ) -> Terms:
-    """The terms asked for, completed from the schema."""
+    """Return the terms asked for, completed from the schema."""
     if isinstance(domain, Schema):
         entity = entity if entity is not None else domain.entity
         limit = limit if limit is not None else domain.max_rows_per_person
@@ -162,12 +174,14 @@ def _terms(
     return Terms(outside, nonfinite, entity, limit)
 
 
-def _passed_through(rows: Rows, domain: Box | Schema, terms: Terms) -> Rows:
+def _checked_rows(rows: Rows, domain: Box | Schema, terms: Terms) -> Rows:
+    """Return rows that were made earlier, refused if their domain or terms differ."""
     if rows.domain != domain:
         raise InvalidSetting(
             "Rows came that were made for another domain.",
             "Make them for this one, rows_of(X, domain), or use the domain they have.",
         )
+    # The default terms stand for "as the rows were made".
     if terms not in (rows.terms, _terms(domain, "clip", "refuse", None, None)):
         raise InvalidSetting(
             "Rows came that were made on other terms.",
@@ -181,7 +195,12 @@ def _passed_through(rows: Rows, domain: Box | Schema, terms: Terms) -> Rows:
 
 
 def unbounded_box(columns: Iterable[str]) -> Box:
-    """Bounds that hold every number that occurs, for columns whose rows are not to be moved.
+    """Return a box so wide that no number of these columns is moved.
+
+    Parameters
+    ----------
+    columns
+        The columns.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The embedded engine: rows stream from where they are, a block at a time, on all cores."""
+"""The embedded engine: reads rows in this process, a block at a time, on all cores."""
 
 import secrets
 import weakref
@@ -38,21 +38,25 @@ from shoal.errors import UnreadableTable
 
 __all__ = ["BLOCK_ROWS", "LocalRows", "map_ahead"]
 
-BLOCK_ROWS = 65_536  # four columns of them lie in a core's cache
+BLOCK_ROWS = 65_536  # four columns of so many rows, 2 MiB, fit in a core's cache
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 class LocalRows:
-    """`Rows` of a source on this machine; make them with `rows_of`.
+    """``Rows`` of a source on this machine; made by ``rows_of``.
 
     With a limit a person, the first pass writes the rows that stay to a temporary folder only the
     owner can read; it is removed with this object.
 
     Parameters
     ----------
-    source, domain, terms
-        Where rows come from, what is public about them, how they are admitted.
+    source
+        Where rows are read from.
+    domain
+        What is public about them.
+    terms
+        How they are admitted.
     key
         Keys the hash that picks a person's rows; drawn by the operating system if left out.
     block_rows
@@ -72,6 +76,7 @@ class LocalRows:
         self.terms = terms
         self._source = source
         self._screen = Screen(domain, terms)
+        # Secret by default: whoever knows the key could choose which rows of theirs stay.
         self._key = key or secrets.token_hex(16)
         self._block_rows = block_rows
         self._size: int | None = None  # unknown until a first full pass has admitted every row
@@ -80,17 +85,24 @@ class LocalRows:
         self._progress: Callable[[int], None] = _ignore_progress
 
     def on_progress(self, callback: Callable[[int], None]) -> None:
-        """Call back with the number of rows read so far, after every block of every pass."""
+        """Set a function that is called with the rows read so far, after every block.
+
+        Parameters
+        ----------
+        callback
+            The function.
+        """
         self._progress = callback
 
     @property
     def rereadable(self) -> bool:
-        """Whether there can be a second pass: a record batch reader flows past once."""
+        """Whether there can be a second pass: a record batch reader is read once."""
+        # Limited rows are read from a file, which can be read again.
         flows = isinstance(self._source, ReaderSource)
         return not flows or self.terms.max_rows_per_person is not None
 
     def size(self) -> int:
-        """How many rows are admitted; the first full pass of any verb finds out."""
+        """Return how many rows are admitted; needs one full pass, whichever verb makes it."""
         if self._size is None:
             self._size = sum(self.each(len))
         return self._size
@@ -100,7 +112,15 @@ class LocalRows:
     @overload
     def count(self, partition: Partition, sparse: Literal[True]) -> SparseCounts: ...
     def count(self, partition: Partition, sparse: bool = False) -> Integers | SparseCounts:
-        """Rows in each cell; sparse, only the cells that have any."""
+        """Count the rows in each cell; sparse, only the cells that have any.
+
+        Parameters
+        ----------
+        partition
+            The cells.
+        sparse
+            Whether to return ``SparseCounts``.
+        """
         self._screen.check_partition(partition, dense=not sparse)
         if sparse:
             occupied = SparseTotal()
@@ -114,22 +134,41 @@ class LocalRows:
         return total
 
     def sum(self, kernel: Kernel) -> tuple[Integers, ...]:
-        """The kernel's arrays, added up over all blocks; on no rows, its zeros."""
+        """Add up the kernel's arrays over all blocks; zeros where there are no rows.
+
+        Parameters
+        ----------
+        kernel
+            Computes whole-number arrays of a block.
+        """
         totals = tuple(np.zeros_like(part) for part in integers_of(kernel(self._screen.empty())))
         for parts in self.each(kernel):
             add_checked(totals, integers_of(parts))
         return totals
 
     def sizes(self, columns: Sequence[str]) -> pa.Table:
-        """How many rows share each combination of values, as column ``n``, in rising order."""
+        """Count how many rows share each combination of values, as column ``n``.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        """
         self._screen.check_columns(columns, self._source.names)
         return group_sizes(self.each(lambda block: block), columns, self._screen)
 
     def map(self, kernel: Mapper, names: Iterable[str]) -> LocalMapped:
-        """The table whose columns the kernel computes, a block at a time.
+        """Return the table whose columns the kernel computes, not computed yet.
 
         The kernel is called on one block after another in the rows' order, so one that draws
         noise draws it in that order.
+
+        Parameters
+        ----------
+        kernel
+            Computes the columns of a block.
+        names
+            The columns' names.
         """
         if not self.rereadable:
             raise UnreadableTable(
@@ -140,41 +179,58 @@ class LocalRows:
         return LocalMapped(self._admitted, kernel, tuple(names), self._screen.empty())
 
     def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """A uniform sample of the rows' numbers without replacement, for the holder."""
+        """Draw a uniform sample of the rows' numbers without replacement, for their holder.
+
+        Parameters
+        ----------
+        n
+            How many rows.
+        rng
+            Draws the sample.
+        """
+        # Blocks come in the rows' order, so the sample does not depend on threads.
         sample = Sample(n, rng)
         for block in self.each(lambda block: block):
             sample.add(block.numbers)
         return sample.rows(len(self._screen.numbers))
 
     def each(self, work: Callable[[Block], Result]) -> Iterator[Result]:
-        """One pass: what ``work`` makes of every block, in order; refused rows raise at its end.
+        """Yield what ``work`` returns for every block, in order, in one pass.
 
         Take all of it before you use any of it.
+
+        Parameters
+        ----------
+        work
+            Called with each block.
         """
-        source, sift = self._limited or self._limit() or (self._source, self._screen)
-        tally = yield from self._pass(source, sift, lambda sifted: work(sifted.block))
+        source, screen_batch = self._limited or self._limit() or (self._source, self._screen)
+        tally = yield from self._pass(source, screen_batch, lambda screened: work(screened.block))
         self._size = tally.admitted
         if self._limited is None:
             self.tally = tally
 
     def _admitted(self) -> Iterator[Block]:
-        """Blocks that may be used as they come: every row was admitted before the first."""
+        """Yield blocks once a first pass has admitted every row."""
         self.size()
         yield from self.each(lambda block: block)
 
     def _pass(
         self,
         source: Source,
-        sift: Screen | people.LimitedRows,
+        screen_batch: Screen | people.LimitedRows,
         work: Callable[[ScreenedBatch], Result],
     ) -> Generator[Result, None, Tally]:
+        """Screen every batch and yield what ``work`` returns; refused rows raise at the end."""
+
         def step(batch: pa.RecordBatch) -> tuple[Tally, list[Result]]:
-            sifted = sift(batch)
-            refused = self._screen.refuses(sifted.tally)
-            return sifted.tally, [] if refused else [work(sifted)]
+            screened = screen_batch(batch)
+            # What is refused is counted to the end, for the error, and never computed with.
+            refused = self._screen.refuses(screened.tally)
+            return screened.tally, [] if refused else [work(screened)]
 
         total = Tally()
-        batches = source.batches(sift.columns, self._block_rows)
+        batches = source.batches(screen_batch.columns, self._block_rows)
         for tally, results in map_ahead(step, batches, thread_count()):
             total += tally
             self._progress(total.read)
@@ -183,37 +239,47 @@ class LocalRows:
         return total
 
     def _first_pass(self, work: Callable[[ScreenedBatch], Result]) -> Iterator[Result]:
-        """The pass over the source of rows of which each person keeps some."""
+        """Read the source before the rows of each person are limited."""
         self.tally = yield from self._pass(self._source, self._screen, work)
 
     def _limit(self) -> tuple[Source, people.LimitedRows] | None:
-        """The rows that stay when each person keeps so many, as a source of their own."""
+        """Write the rows each person keeps to a file and return it as a source."""
         if self.terms.max_rows_per_person is None:
             return None
+        # The folder of limited rows lives as long as this object.
         held = ExitStack()
         weakref.finalize(self, held.close)
         folder = held.enter_context(scratch())
-        sift = people.LimitedRows(len(self._screen.numbers), len(self._screen.categories))
-        schema = people.owned_rows_schema(sift.numbers, sift.codes)
+        screen_batch = people.LimitedRows(len(self._screen.numbers), len(self._screen.categories))
+        schema = people.owned_rows_schema(screen_batch.numbers, screen_batch.codes)
         batches = self._first_pass(partial(people.owned_rows, schema))
         path = folder / "kept.parquet"
         people.limit_rows_per_person(
             batches, schema, self.terms.max_rows_per_person, self._key, path
         )
-        self._limited = source_of(path), sift
+        self._limited = source_of(path), screen_batch
         return self._limited
 
 
 def _ignore_progress(rows: int) -> None:
-    """Nobody watches."""
+    """Do nothing: the default callback."""
 
 
 def map_ahead(
     work: Callable[[Item], Result], items: Iterable[Item], threads: int
 ) -> Iterator[Result]:
-    """``map(work, items)``, in order, worked ahead by threads; NumPy lets them run side by side.
+    """Return ``map(work, items)`` in order, computed ahead by threads.
 
     At most ``threads + 1`` items are in memory, however slowly results are taken.
+
+    Parameters
+    ----------
+    work
+        Called with each item.
+    items
+        The items.
+    threads
+        How many threads work.
 
     Examples
     --------
@@ -225,6 +291,7 @@ def map_ahead(
         try:
             for item in items:
                 waiting.append(pool.submit(work, item))
+                # Bounded, so that a slow reader of results does not fill memory with them.
                 if len(waiting) > threads:
                     yield waiting.popleft().result()
             while waiting:

@@ -1,4 +1,4 @@
-"""A table made of rows by a kernel, streamed to wherever it is wanted."""
+"""A table that a kernel computes from rows, streamed to a file, an array or batches."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,20 +23,20 @@ __all__ = ["LocalMapped", "apply_kernel", "check_names", "columns_of", "shuffle_
 
 @dataclass(frozen=True, eq=False)
 class LocalMapped:
-    """What ``rows.map`` returns. Nothing is computed until it is asked for, and nothing is kept.
+    """The result of ``LocalRows.map``, computed when it is read and never stored.
 
     Parameters
     ----------
     blocks
         Starts a pass over admitted rows.
     kernel
-        Makes an array (one row each, a column a name) or one array a name of a block.
+        Computes a block's columns: an array with a column for each name, or one array a name.
     names
         The columns of the table.
     empty
-        A block of no rows, from which the kinds of the columns are learnt.
+        A block of no rows, from which the columns' types are read.
     order
-        Draws a place for each line, if lines are to come out in random order.
+        Draws a position for each line, if lines are to be shuffled.
     """
 
     blocks: Callable[[], Iterator[Block]]
@@ -49,32 +49,53 @@ class LocalMapped:
         check_names(self.names)
 
     def shuffled(self, noise: NoiseStream) -> "LocalMapped":
-        """The same lines in random order: all are made before the first comes out."""
+        """Return the same table with its lines in random order.
+
+        Parameters
+        ----------
+        noise
+            Draws the order.
+        """
         return replace(self, order=noise)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Make it, a batch at a time; rows that are refused raise before the first."""
+        """Compute the table, a batch at a time; refused rows raise before the first."""
         lines = self._in_order()
         return lines if self.order is None else shuffle_lines(lines, self.order)
 
     def frame(self) -> pa.Table:
-        """Make all of it, as an Arrow table."""
+        """Compute the whole table, as an Arrow table."""
         return pa.Table.from_batches(self.batches(), self._schema())
 
     def like_input(self, squeeze: bool = False) -> NDArray[Any]:
-        """An array with a line for each row; of one dimension if ``squeeze``."""
+        """Compute an array with a line for each row.
+
+        Parameters
+        ----------
+        squeeze
+            Return one column as an array of one dimension.
+        """
         lines = self.frame()
         columns = [lines[name].to_numpy() for name in self.names]
         # Arrow's arrays cannot be written to; whoever is handed labels may.
         return np.require(columns[0], requirements="W") if squeeze else np.column_stack(columns)
 
     def write(self, path: str | Path, overwrite: bool = False) -> Path:
-        """Make it and write it, whole or not at all, to .csv, .csv.gz or .parquet."""
+        """Compute the table and write it, whole or not at all, to .csv, .csv.gz or .parquet.
+
+        Parameters
+        ----------
+        path
+            The file.
+        overwrite
+            Whether a file that is there may be replaced.
+        """
         reader = pa.RecordBatchReader.from_batches(self._schema(), self.batches())
         return write_table(reader, path, overwrite)
 
     def _in_order(self) -> Iterator[pa.RecordBatch]:
         schema = self._schema()
+        # The position names a block's noise: the same rows in the same place draw the same.
         for place, block in enumerate(self.blocks()):
             yield apply_kernel(kernel_at(self.kernel, place), self.names, block).cast(schema)
 
@@ -83,7 +104,13 @@ class LocalMapped:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Refuse columns without a name of their own."""
+    """Refuse no names, or repeated ones.
+
+    Parameters
+    ----------
+    names
+        The columns of a table to be made.
+    """
     if not names or len(set(names)) < len(names):
         raise DuplicateColumn(
             f"{len(names)} column names came, not all different, or none at all.",
@@ -94,7 +121,17 @@ def check_names(names: Sequence[str]) -> None:
 def apply_kernel(
     kernel: Callable[[Block], Columns], names: Sequence[str], block: Block
 ) -> pa.RecordBatch:
-    """The columns a kernel makes of a block."""
+    """Return the columns a kernel computes of a block, as a batch.
+
+    Parameters
+    ----------
+    kernel
+        Computes the columns.
+    names
+        Their names.
+    block
+        The rows.
+    """
     columns = columns_of(kernel(block))
     if len(columns) != len(names) or {len(column) for column in columns} != {len(block)}:
         raise InvalidSetting(
@@ -106,7 +143,13 @@ def apply_kernel(
 
 
 def columns_of(returned: Columns) -> list[NDArray[Any]]:
-    """What a kernel returned, an array of rows or one array a column, as columns."""
+    """Return a kernel's result, a matrix or one array a column, as a list of columns.
+
+    Parameters
+    ----------
+    returned
+        What the kernel returned.
+    """
     table = isinstance(returned, np.ndarray) and returned.ndim == 2
     return list(returned.T if table else returned)  # type: ignore[union-attr]
 
@@ -114,12 +157,12 @@ def columns_of(returned: Columns) -> list[NDArray[Any]]:
 def shuffle_lines(
     batches: Iterable[pa.RecordBatch], rng: np.random.Generator
 ) -> Iterator[pa.RecordBatch]:
-    """The lines of all batches in random order, every order as likely; sorted on disk.
+    """Yield the lines of all batches in random order, sorted on disk.
 
     Parameters
     ----------
     batches
-        All of one schema; all are taken before the first line comes out.
+        Batches of one schema; all are read before the first line is yielded.
     rng
         A noise stream: whoever can guess the order can undo it.
 
@@ -146,7 +189,7 @@ def shuffle_lines(
 
 
 def _with_key(batch: pa.RecordBatch, rng: np.random.Generator) -> pa.RecordBatch:
-    """The lines with 64 random bits each: two alike are rare among a billion lines."""
+    """Add 64 random bits to each line to sort by; two equal ones are rare in a billion lines."""
     key = pa.array(rng.integers(2**64, size=batch.num_rows, dtype=np.uint64))
     names = [f"c{i}" for i in range(batch.num_columns)]
     return pa.record_batch([*batch.columns, key], names=[*names, "key"])

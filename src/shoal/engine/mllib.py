@@ -1,4 +1,4 @@
-"""Spark's own k-means of released points, for whoever asks for it by name; loaded only then."""
+"""Spark's own k-means on released points, imported only when it is asked for."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,15 @@ __all__ = ["check_session", "mllib_centers"]
 
 
 def check_session() -> None:
-    """Check that it can run: ``NotInstalled`` without pyspark, ``SessionStopped`` if none runs."""
+    """Check that a Spark session runs here.
+
+    Raises
+    ------
+    NotInstalled
+        If pyspark is missing.
+    SessionStopped
+        If no session runs.
+    """
     from shoal.engine.spark.availability import session_module
 
     session_module().active_session()
@@ -16,18 +24,22 @@ def check_session() -> None:
 def mllib_centers(
     points: NDArray[np.float64], weights: NDArray[np.float64], k: int, seed: int
 ) -> NDArray[np.float64]:
-    """Centres of weighted points, found by the session that runs here.
+    """Cluster weighted points with the Spark session that runs here.
 
     Parameters
     ----------
     points
         Released points, one a line.
     weights
-        What each weighs.
+        The weight of each point.
     k
         How many centres, two at least.
     seed
-        Of the first of several runs.
+        The seed of the first of several runs.
+
+    Returns
+    -------
+        The centres, one a line.
     """
     from shoal.engine.spark.availability import session_module
 

@@ -1,9 +1,9 @@
-"""At most so many rows a person, chosen by the rows themselves and never by their places.
+"""Limit the rows of each person, chosen by what the rows hold and never by their position.
 
 Of each person the rows with the smallest keyed hash of (entity, content, repeat number) stay. The
-hash decides which rows, not whether the promise holds: that rests on a person's choice depending
-on this person's rows and a key drawn without them, and on nothing else. So DuckDB's fast hash
-will do, and ties are broken by the content itself.
+guarantee does not rest on the quality of the hash, but on which rows of a person stay depending
+on that person's rows and on a key drawn without them, and on nothing else. So DuckDB's fast hash
+is enough, and ties are broken by the content itself.
 
 Everything is an external sort and a count along it: memory does not grow with the rows, nor with
 the rows of one person.
@@ -33,38 +33,62 @@ __all__ = [
     "place_in_run",
 ]
 
-_BLOCK = 65_536
+_BATCH_ROWS = 65_536  # rows numbered at a time
 
 
 def owned_rows_schema(numbers: int, codes: int) -> pa.Schema:
-    """Columns ``c0, c1, ...`` of content, numbers first, and the person they belong to."""
+    """Return the schema of rows with their person: ``c0, c1, ...`` and ``entity``.
+
+    Parameters
+    ----------
+    numbers
+        How many numeric columns there are; they come first.
+    codes
+        How many columns of category codes follow.
+    """
     kinds = [pa.float64()] * numbers + [pa.int32()] * codes
     content = [(f"c{i}", kind) for i, kind in enumerate(kinds)]
     return pa.schema([*content, ("entity", pa.string())])
 
 
-def owned_rows(schema: pa.Schema, sifted: ScreenedBatch) -> pa.RecordBatch:
-    """Admitted rows laid out like that."""
-    numbers = sifted.block.numbers + 0.0  # -0.0 becomes 0.0: equal rows are then equal bits
-    columns = [*numbers.T, *sifted.block.codes.T]
+def owned_rows(schema: pa.Schema, screened: ScreenedBatch) -> pa.RecordBatch:
+    """Return admitted rows in the layout of ``owned_rows_schema``.
+
+    Parameters
+    ----------
+    schema
+        That schema.
+    screened
+        The rows and whose they are.
+    """
+    numbers = screened.block.numbers + 0.0  # -0.0 becomes 0.0: equal rows are then equal bits
+    columns = [*numbers.T, *screened.block.codes.T]
     arrays = [pa.array(np.ascontiguousarray(column)) for column in columns]
-    return pa.RecordBatch.from_arrays([*arrays, sifted.entity], schema=schema)
+    return pa.RecordBatch.from_arrays([*arrays, screened.entity], schema=schema)
 
 
 @dataclass(frozen=True)
 class LimitedRows:
-    """Read blocks back from the file ``limit_rows_per_person`` wrote."""
+    """Reads blocks back from the file that ``limit_rows_per_person`` wrote.
+
+    Parameters
+    ----------
+    numbers
+        How many numeric columns there are.
+    codes
+        How many columns of category codes follow.
+    """
 
     numbers: int
     codes: int
 
     @property
     def columns(self) -> list[str]:
-        """All of the content."""
+        """The columns of the file."""
         return [f"c{i}" for i in range(self.numbers + self.codes)]
 
     def __call__(self, batch: pa.RecordBatch) -> ScreenedBatch:
-        """The rows of a batch, all of them admitted before."""
+        """Return the rows of a batch, all of them admitted before."""
         n, columns = batch.num_rows, [column.to_numpy() for column in batch.columns]
         numbers = np.array(columns[: self.numbers], dtype=np.float64).reshape(self.numbers, n).T
         codes = np.array(columns[self.numbers :], dtype=np.int32).reshape(self.codes, n).T
@@ -74,27 +98,34 @@ class LimitedRows:
 def limit_rows_per_person(
     batches: Iterable[pa.RecordBatch], schema: pa.Schema, limit: int, key: str, path: Path
 ) -> None:
-    """Write the content of at most ``limit`` rows a person to a Parquet file.
+    """Write at most ``limit`` rows of each person to a Parquet file.
 
     Parameters
     ----------
-    batches, schema
+    batches
         Rows laid out as in ``owned_rows_schema``.
-    limit, key, path
-        Rows a person keeps; what the hash is keyed with; where to write.
+    schema
+        That schema.
+    limit
+        How many rows a person keeps.
+    key
+        The key of the hash that picks them.
+    path
+        The file to write.
     """
     content = schema.names[:-1]
     same = ", ".join(["entity", *content])
     person = f"hash('{key}', entity), entity"  # hashed first: the file is not in order of names
+    # First sort: equal rows side by side, to number repeats. Second: by hash, to pick the first.
     alike, placed = path.with_suffix(".alike"), path.with_suffix(".placed")
     query_to_file(f"FROM rows ORDER BY {person}, {same}", schema, batches, alike)
-    numbered = _numbered(alike, [*content, "entity"], "again")
+    numbered = _number_equal_rows(alike, [*content, "entity"], "again")
     wider = schema.append(pa.field("again", pa.int64()))
     order = f"{person}, hash('{key}', {same}, again), {same}, again"
     query_to_file(f"FROM rows ORDER BY {order}", wider, numbered, placed)
     alike.unlink()
     with pq.ParquetWriter(private_file(path), pa.schema(list(schema)[:-1])) as writer:
-        for batch in _numbered(placed, ["entity"], "place"):
+        for batch in _number_equal_rows(placed, ["entity"], "place"):
             writer.write(batch.filter(pc.less(batch["place"], limit)).select(content))
     placed.unlink()
 
@@ -102,9 +133,20 @@ def limit_rows_per_person(
 def place_in_run(
     columns: list[pa.Array], before: tuple[list[Any], int] | None
 ) -> tuple[NDArray[np.int64], tuple[list[Any], int]]:
-    """The place of each row among its like, from 0, where like rows follow one another.
+    """Number equal rows that follow one another, from 0.
 
     ``before`` is what the call on the rows before returned, so that a run may go on.
+
+    Parameters
+    ----------
+    columns
+        The columns in which rows must be equal.
+    before
+        What the call on the rows before returned, so that a run of equal rows goes on.
+
+    Returns
+    -------
+        The number of each row, and what the next call takes as ``before``.
 
     Examples
     --------
@@ -117,6 +159,7 @@ def place_in_run(
     for column in columns:
         differs = pc.not_equal(column.slice(1), column.slice(0, n - 1))
         starts[1:] |= differs.to_numpy(zero_copy_only=False)
+    # A run of equal rows may cross the border of two batches.
     goes_on = before is not None and before[0] == [column[0].as_py() for column in columns]
     starts[0] = not goes_on
     rows = np.arange(n)
@@ -126,10 +169,10 @@ def place_in_run(
     return since, ([column[n - 1].as_py() for column in columns], int(since[-1]))
 
 
-def _numbered(path: Path, alike: list[str], name: str) -> Iterator[pa.RecordBatch]:
-    """A sorted file with a further column: each row's place among its like."""
+def _number_equal_rows(path: Path, alike: list[str], name: str) -> Iterator[pa.RecordBatch]:
+    """Yield a sorted file with a column that numbers equal rows."""
     last: tuple[list[Any], int] | None = None
     with pq.ParquetFile(path, pre_buffer=False) as file:
-        for batch in file.iter_batches(_BLOCK):
+        for batch in file.iter_batches(_BATCH_ROWS):
             places, last = place_in_run([batch[column] for column in alike], last)
             yield batch.append_column(name, pa.array(places))

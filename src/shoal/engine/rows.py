@@ -1,4 +1,4 @@
-"""The verbs through which methods see rows, whatever machine the rows are on."""
+"""The operations through which methods read rows, on whatever machine the rows are."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,7 +36,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rows, screened and encoded: all a kernel ever sees.
+    """Some admitted rows as arrays: all that a kernel sees.
 
     Parameters
     ----------
@@ -59,26 +59,51 @@ Columns = NDArray[Any] | Sequence[NDArray[Any]]
 
 @runtime_checkable
 class Drawing(Protocol):
-    """A mapper that draws noise: it is told where a block stands, and draws for that place.
+    """A kernel that draws noise; it is told each block's position and draws for that position.
 
     So a task that is run twice draws the same, and no two blocks share what they draw.
     """
 
     def at(self, *place: object) -> Callable[[Block], Columns]:
-        """The mapper for one block; with no place, for a block of no rows."""
+        """Return the kernel for one block; without a position, for a block of no rows.
+
+        Parameters
+        ----------
+        place
+            What identifies the block.
+        """
 
 
 Mapper = Callable[[Block], Columns] | Drawing
 
 
 def kernel_at(kernel: Mapper, *place: object) -> Callable[[Block], Columns]:
-    """What maps the block at this place."""
+    """Return the function that maps the block at this position.
+
+    Parameters
+    ----------
+    kernel
+        A kernel of either kind.
+    place
+        What identifies the block.
+    """
     return kernel.at(*place) if isinstance(kernel, Drawing) else kernel
 
 
 @dataclass(frozen=True)
 class Terms:
-    """How rows are admitted: what happens to odd ones, and how many a person may have.
+    """Which rows are admitted: what happens to odd ones, and how many a person may have.
+
+    Parameters
+    ----------
+    outside
+        Rows beyond the box are moved to it ("clip"), left out ("drop") or refused.
+    nonfinite
+        Rows with a missing, NaN or infinite number are refused or left out ("drop").
+    entity
+        The column that identifies people, or None.
+    max_rows_per_person
+        How many rows a person keeps, or None for all.
 
     Examples
     --------
@@ -100,7 +125,25 @@ class Terms:
 
 @dataclass(frozen=True)
 class Tally:
-    """Rows read and admitted, and those with something odd; tallies of blocks add up."""
+    """Counts of rows read, admitted and odd; tallies of blocks add up.
+
+    Parameters
+    ----------
+    read
+        Rows that were read.
+    admitted
+        Rows that came through.
+    nonfinite
+        Rows with a missing, NaN or infinite number.
+    outside
+        Rows beyond the box.
+    nobody
+        Rows that name no person.
+    nonfinite_columns
+        The columns that held such numbers.
+    outside_columns
+        The columns in which rows were beyond the box.
+    """
 
     read: int = 0
     admitted: int = 0
@@ -123,23 +166,31 @@ class Tally:
 
 
 class Mapped(Protocol):
-    """A table that a kernel makes of the rows, not made yet."""
+    """A table that a kernel computes from the rows, not computed yet."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its columns."""
+        """The columns of the table."""
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Make it, a batch at a time."""
+        """Compute the table, a batch at a time."""
 
     def write(self, path: str | Path, overwrite: bool = False) -> Path:
-        """Make it and write it, whole or not at all, to .csv, .csv.gz or .parquet."""
+        """Compute the table and write it, whole or not at all, to .csv, .csv.gz or .parquet.
+
+        Parameters
+        ----------
+        path
+            The file.
+        overwrite
+            Whether a file that is there may be replaced.
+        """
 
     def frame(self) -> Any:
-        """Make all of it: an Arrow table, or a frame where the rows are in one."""
+        """Compute the whole table: an Arrow table, or a frame if the rows are in one."""
 
     def like_input(self, squeeze: bool = False) -> Any:
-        """A line for each row, in the form the rows came in.
+        """Compute a line for each row, in the form the rows came in.
 
         Parameters
         ----------
@@ -154,12 +205,18 @@ class Mapped(Protocol):
         """
 
     def shuffled(self, noise: NoiseStream) -> "Mapped":
-        """The same lines in random order: where a row stood in a table tells of it too."""
+        """Return the same table with its lines in random order.
+
+        Parameters
+        ----------
+        noise
+            Draws the order.
+        """
 
 
 @runtime_checkable
 class Rows(Protocol):
-    """People's rows behind a handful of verbs; each verb is one pass, and integers add exactly.
+    """The rows of a table, read by a few operations ("verbs"); each verb is one pass.
 
     Rows that the terms refuse raise in the first full pass, before it returns anything, so nothing
     raises on data once a release has begun.
@@ -179,36 +236,85 @@ class Rows(Protocol):
 
     @property
     def tally(self) -> Tally | None:
-        """What the first full pass met, None before it: for the holder alone, and in no release."""
+        """What the first full pass counted, None before it; for the holder, never released."""
 
     def size(self) -> int:
-        """How many rows are admitted: as sensitive as any count."""
+        """Return how many rows are admitted: as sensitive as any count."""
 
     @overload
     def count(self, partition: Partition, sparse: Literal[False] = False) -> Integers: ...
     @overload
     def count(self, partition: Partition, sparse: Literal[True]) -> SparseCounts: ...
     def count(self, partition: Partition, sparse: bool = False) -> Integers | SparseCounts:
-        """Rows in each cell; sparse, only the cells that have any."""
+        """Count the rows in each cell; sparse, only the cells that have any.
+
+        Parameters
+        ----------
+        partition
+            The cells.
+        sparse
+            Whether to return ``SparseCounts``.
+        """
 
     def sum(self, kernel: Kernel) -> tuple[Integers, ...]:
-        """The kernel's arrays, added up over all blocks."""
+        """Add up the kernel's arrays over all blocks.
+
+        Parameters
+        ----------
+        kernel
+            Computes whole-number arrays of a block; integers add up the same in any order.
+        """
 
     def sizes(self, columns: Sequence[str]) -> pa.Table:
-        """How many rows share each combination of values, as column ``n``."""
+        """Count how many rows share each combination of values, as column ``n``.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        """
 
     def map(self, kernel: Mapper, names: Iterable[str]) -> Mapped:
-        """The table whose columns the kernel computes, a block at a time."""
+        """Return the table whose columns the kernel computes, not computed yet.
+
+        Parameters
+        ----------
+        kernel
+            Computes the columns of a block.
+        names
+            The columns' names.
+        """
 
     def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """A uniform sample of the rows' numbers without replacement, for the holder."""
+        """Draw a uniform sample of the rows' numbers without replacement, for their holder.
+
+        Parameters
+        ----------
+        n
+            How many rows.
+        rng
+            Draws the sample.
+        """
 
     def on_progress(self, callback: Callable[[int], None]) -> None:
-        """Call back with the number of rows read so far, after every block of every pass."""
+        """Set a function that is called with the rows read so far, after every block.
+
+        Parameters
+        ----------
+        callback
+            The function.
+        """
 
 
 def integers_of(parts: Any) -> tuple[Integers, ...]:
-    """What a kernel returned, as int64 arrays; anything but a tuple of integers is refused."""
+    """Return what a kernel returned as int64 arrays; refuse anything else.
+
+    Parameters
+    ----------
+    parts
+        A tuple of whole-number arrays.
+    """
+    # Floats are refused: their sums depend on the order of blocks, integers' do not.
     good = isinstance(parts, tuple) and all(
         isinstance(part, np.ndarray | np.integer) and np.can_cast(part.dtype, np.int64)
         for part in parts
@@ -222,7 +328,15 @@ def integers_of(parts: Any) -> tuple[Integers, ...]:
 
 
 def add_checked(totals: tuple[Integers, ...], parts: tuple[Integers, ...]) -> None:
-    """Add a block's arrays to the totals, in place; their shapes must be those of every block."""
+    """Add a block's arrays to the totals, in place; shapes must be those of every block.
+
+    Parameters
+    ----------
+    totals
+        The sums so far.
+    parts
+        The block's arrays.
+    """
     wanted, shapes = [total.shape for total in totals], [part.shape for part in parts]
     if wanted != shapes:
         raise InvalidSetting(
@@ -234,8 +348,9 @@ def add_checked(totals: tuple[Integers, ...], parts: tuple[Integers, ...]) -> No
 
 
 def thread_count() -> int:
-    """Threads to use: ``SHOAL_THREADS``, or as many as the machine has cores."""
+    """Return the number of threads to use: ``SHOAL_THREADS``, or the number of cores."""
     given = os.environ.get("SHOAL_THREADS", "")
+    # Read at every call, so that a running session can be told to use fewer.
     if not given:
         return os.cpu_count() or 1
     if not given.isdecimal() or int(given) < 1:

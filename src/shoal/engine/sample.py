@@ -1,4 +1,4 @@
-"""A uniform sample without replacement, in one pass."""
+"""A uniform sample without replacement, drawn in one pass."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,10 +9,17 @@ __all__ = ["Sample"]
 
 
 class Sample:
-    """Every row draws a number; the ``n`` rows with the smallest stay, in the order they came.
+    """A sample: every row draws a number, and the ``n`` rows with the smallest stay in order.
 
     The numbers are drawn in the rows' order, so the sample does not depend on how the rows were
     cut into blocks.
+
+    Parameters
+    ----------
+    n
+        How many rows to keep.
+    rng
+        Draws the numbers.
 
     Examples
     --------
@@ -31,25 +38,38 @@ class Sample:
         self._rng = rng
         self._draws: list[NDArray[np.float64]] = []
         self._rows: list[NDArray[np.float64]] = []
-        self._held = 0
+        self._n_kept = 0
         self._highest = np.inf  # no row that draws more can stay
 
     def add(self, rows: NDArray[np.float64]) -> None:
-        """Let a block's rows draw."""
+        """Let the rows of a block take part.
+
+        Parameters
+        ----------
+        rows
+            The rows' numbers.
+        """
         draws = self._rng.random(len(rows))
         good = draws < self._highest
         self._draws.append(draws[good])
         self._rows.append(rows[good])
-        self._held += int(np.count_nonzero(good))
-        if self._held > 2 * self._n + len(rows):  # seldom: a cut costs as much as it drops
-            self._cut()
+        self._n_kept += int(np.count_nonzero(good))
+        if self._n_kept > 2 * self._n + len(rows):  # seldom: a cut costs as much as it drops
+            self._keep_smallest()
 
     def rows(self, width: int) -> NDArray[np.float64]:
-        """The sample."""
-        self._cut()
+        """Return the sample.
+
+        Parameters
+        ----------
+        width
+            The number of columns, for a sample of no rows.
+        """
+        self._keep_smallest()
         return self._rows[0] if self._rows else np.empty((0, width))
 
-    def _cut(self) -> None:
+    def _keep_smallest(self) -> None:
+        """Drop all but the ``n`` rows with the smallest numbers."""
         if not self._rows:
             return
         draws, rows = np.concatenate(self._draws), np.concatenate(self._rows)
@@ -58,4 +78,4 @@ class Sample:
             self._highest = draws[smallest[self._n]]
             stay = np.sort(smallest[: self._n])
             draws, rows = draws[stay], rows[stay]
-        self._draws, self._rows, self._held = [draws], [rows], len(draws)
+        self._draws, self._rows, self._n_kept = [draws], [rows], len(draws)

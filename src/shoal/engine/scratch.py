@@ -1,4 +1,4 @@
-"""Folders for rows on disk: only the owner can read them, and they go with the work.
+"""Temporary folders for rows on disk: readable by their owner alone, removed after use.
 
 A process that is killed cannot tidy up, so the next one does: a folder whose lock nobody holds
 was left by a process that is gone.
@@ -20,7 +20,7 @@ _PREFIX, _LOCK = "shoal-", "lock"
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """A new folder below the temporary one, removed when the block ends.
+    """Yield a new private folder, removed when the block ends.
 
     Examples
     --------
@@ -42,13 +42,19 @@ def scratch() -> Iterator[Path]:
 
 
 def private_file(path: Path) -> Path:
-    """An empty file that only its owner can read, to be written over."""
+    """Create an empty file that only its owner can read, and return its path.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
     path.touch(mode=0o600)
     return path
 
 
 def _sweep(parent: Path) -> None:
-    """Remove what processes that are gone have left; anything in doubt stays."""
+    """Remove folders left by processes that died; keep any that may be in use."""
     for folder in parent.glob(f"{_PREFIX}*"):
         with suppress(OSError):
             if folder.is_symlink() or folder.stat().st_uid != os.getuid():

@@ -1,4 +1,4 @@
-"""What a batch goes through before a kernel sees it, and what is counted on the way."""
+"""Screen batches of rows before a kernel sees them, and count what was odd."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,17 @@ MAX_DENSE_CELLS = 2**24  # 128 MiB of counts
 
 
 class ScreenedBatch(NamedTuple):
-    """A batch's admitted rows, what was counted, and whose rows they are if that was asked."""
+    """The admitted rows of a batch, the counts, and whose rows they are if asked.
+
+    Parameters
+    ----------
+    block
+        The admitted rows.
+    tally
+        What was counted.
+    entity
+        The person of each row as text, or None.
+    """
 
     block: Block
     tally: Tally
@@ -42,7 +52,14 @@ class ScreenedBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class Screen:
-    """Encode a batch, move or leave out odd rows, and count them.
+    """Encodes a batch, moves or leaves out odd rows, and counts them.
+
+    Parameters
+    ----------
+    domain
+        What is public about the columns.
+    terms
+        Which rows are admitted.
 
     Examples
     --------
@@ -72,12 +89,12 @@ class Screen:
         return tuple(dict.fromkeys((*self.numbers, *self.categories, *entity)))
 
     def empty(self) -> Block:
-        """A block of no rows."""
+        """Return a block of no rows."""
         codes = np.empty((0, len(self.categories)), dtype=np.int32)
         return Block(np.empty((0, len(self.numbers))), codes)
 
     def __call__(self, batch: pa.RecordBatch) -> ScreenedBatch:
-        """The rows of a batch that are admitted."""
+        """Return the rows of a batch that are admitted."""
         n = batch.num_rows
         # Left out or refused row by row: text that is no number is a missing one.
         text: Literal["refuse", "missing"] = (
@@ -91,6 +108,7 @@ class Screen:
             None if self.terms.entity is None else encode.encode_owners(batch, self.terms.entity)
         )
         tally = Tally(n, n, nobody=0 if entity is None else entity.null_count)
+        # The fast way for most batches: extremes of columns tell that no row is odd.
         moved = self._clip_if_needed(numbers) if n else Tally()
         if moved is not None:
             tally += moved
@@ -102,13 +120,25 @@ class Screen:
         return ScreenedBatch(Block(numbers, codes), tally, entity)
 
     def refuses(self, tally: Tally) -> bool:
-        """Whether the terms refuse what was counted."""
+        """Whether the terms refuse a table with these counts.
+
+        Parameters
+        ----------
+        tally
+            The counts.
+        """
         nonfinite = tally.nonfinite and self.terms.nonfinite == "refuse"
         outside = tally.outside and self.terms.outside == "refuse"
         return bool(nonfinite or outside or tally.nobody)
 
     def check(self, tally: Tally) -> None:
-        """Raise what the terms refuse: counts and column names, never a value."""
+        """Raise if the terms refuse a table with these counts; errors never hold a value.
+
+        Parameters
+        ----------
+        tally
+            The counts.
+        """
         if tally.nonfinite and self.terms.nonfinite == "refuse":
             raise NotFinite(
                 f"{tally.nonfinite} of {tally.read} rows have a missing, NaN or infinite value in "
@@ -136,7 +166,15 @@ class Screen:
             )
 
     def check_partition(self, partition: Partition, dense: bool) -> None:
-        """Check that a partition is one of these rows, and not too fine for a dense count."""
+        """Refuse a partition of other columns or bounds, or too fine for a dense count.
+
+        Parameters
+        ----------
+        partition
+            The cells.
+        dense
+            Whether every cell gets a count.
+        """
         if dense and partition.size > MAX_DENSE_CELLS:
             raise TooLarge(
                 f"{partition.size} cells are more than the {MAX_DENSE_CELLS} a dense count may "
@@ -147,10 +185,19 @@ class Screen:
         box = getattr(partition, "box", None)
         if box is not None:
             self._check_box(box)
+        # On no rows: only the shape is tried.
         partition.keys(self.empty().numbers)  # a width that does not fit raises here
 
     def check_columns(self, columns: Sequence[str], available: Sequence[str]) -> None:
-        """Check that groups are asked for over public columns, each once."""
+        """Refuse columns to group by that are not public, or named twice.
+
+        Parameters
+        ----------
+        columns
+            The columns asked for.
+        available
+            The table's columns.
+        """
         known = (*self.numbers, *self.categories)
         if isinstance(columns, str) or not columns:
             raise InvalidSetting("No list of columns came.", f"E.g. sizes([{known[0]!r}]).")
@@ -184,12 +231,13 @@ class Screen:
             )
 
     def _clip_if_needed(self, numbers: NDArray[np.float64]) -> Tally | None:
-        """How many rows were moved inside, in place; None if some must be looked at one by one.
+        """Clip rows in place if that is all they need, and return the tally; else None.
 
         Columns' extremes tell whether any has to be moved; NaN comes through them and fails.
         """
         if not self.numbers:
             return Tally()
+        # Two reductions a column are far cheaper than a mask for every row.
         least, most = numbers.min(axis=0), numbers.max(axis=0)
         outside = ~((least >= self.box.low) & (most <= self.box.high))
         finite = bool(np.isfinite(least).all() and np.isfinite(most).all())
@@ -206,10 +254,11 @@ class Screen:
         return Tally(outside=int(np.count_nonzero(moved)), outside_columns=names)
 
     def _screen_rows(self, numbers: NDArray[np.float64]) -> tuple[NDArray[np.bool_], Tally]:
-        """Clip in place; which rows stay, and a tally of those that are odd or leave."""
+        """Clip rows in place; return which stay, and a tally of the odd ones."""
         box = self.box
         bad = ~np.isfinite(numbers)
         bad_rows = np.logical_or.reduce(bad, axis=1)
+        # A row that is not finite is counted once, as that.
         beyond = ((numbers < box.low) | (numbers > box.high)) & ~bad_rows[:, None]
         beyond_rows = np.logical_or.reduce(beyond, axis=1)
         admitted = ~(bad_rows | beyond_rows) if self.terms.outside == "drop" else ~bad_rows

@@ -1,4 +1,4 @@
-"""What can be asked of a table wherever its rows are: one protocol, an implementation an engine.
+"""The interface of a table that is counted and queried where its rows are.
 
 A table on this machine is ``shoal.anonymize.table.Table``, one in a Spark frame
 ``shoal.engine.spark.table.SparkTable``; ``shoal.engine.entry.by_engine`` tells them apart.
@@ -25,43 +25,86 @@ class Table(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its columns."""
+        """The columns of the table."""
 
     def counts(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
-        """The distinct combinations of cells c0, c1, ... (and ``owner``) with their rows, ``n``."""
+        """Count the rows of each combination of cells c0, c1, ... (and ``owner``), as ``n``.
+
+        Parameters
+        ----------
+        columns
+            The columns that are c0, c1, ...
+        owner
+            The column that identifies people, or None.
+        """
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
-        """What ``sql`` makes of ``rows``, whose columns are c0, c1, ... in this order."""
+        """Run ``sql`` on ``rows``, whose columns are c0, c1, ... in this order.
+
+        Parameters
+        ----------
+        sql
+            The query.
+        columns
+            The columns that are c0, c1, ...
+        owner
+            The column that identifies people, or None.
+        """
 
     def nested(self, columns: Sequence[str]) -> list[str]:
-        """Which of these columns hold lists or structures."""
+        """Return which of these columns hold lists or structures.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        """
 
     def owners(self, entity: str) -> Any:
-        """The different people of the table, as text: a column of the ``entity``'s names."""
+        """Return the different people of the table, as text.
+
+        Parameters
+        ----------
+        entity
+            The column that identifies people.
+        """
 
     def collected(self, columns: Sequence[str], owner: str | None = None) -> pa.Table | None:
-        """The result of ``counts``, where querying it is cheaper than querying the table again.
+        """Return the result of ``counts`` where querying it is cheaper than the table; else None.
 
         None on this machine, and for more combinations than may come to it.
+
+        Parameters
+        ----------
+        columns
+            The columns that are c0, c1, ...
+        owner
+            The column that identifies people, or None.
         """
 
 
 class OutputPlace(Protocol):
-    """A table under way to its place, with a text about it beside it."""
+    """The place of a table being written, and of a text about it."""
 
     @property
     def made(self) -> Any:
         """Where to write the table; its name tells the format."""
 
     def digest(self) -> str:
-        """The checksum of what was written."""
+        """Return the checksum of what was written."""
 
     def finish(self, about: str) -> None:
-        """Give the table and the text about it their names."""
+        """Give the table and the text about it their final names.
+
+        Parameters
+        ----------
+        about
+            The text.
+        """
 
 
 class FrameTable(Table, Protocol):
-    """A table whose rows stay on a cluster: what else can be asked of it there."""
+    """A table whose rows stay on a cluster."""
 
     @property
     def frame(self) -> Any:
@@ -70,7 +113,7 @@ class FrameTable(Table, Protocol):
     def rows(
         self, domain: Box | Schema, terms: Terms | None = None, screen: Screen | None = None
     ) -> Rows:
-        """Its rows behind the verbs of ``Rows``.
+        """Return its rows as ``Rows``.
 
         Parameters
         ----------
@@ -83,30 +126,73 @@ class FrameTable(Table, Protocol):
         """
 
     def select(self, columns: Sequence[str], whole: bool = False) -> Any:
-        """A frame of these columns; ``whole``: read as whole numbers, null where they are none."""
+        """Return a frame of these columns.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        whole
+            Whether to read them as whole numbers, null where they are none.
+        """
 
     def is_whole(self, name: str) -> bool:
-        """Whether a column's kind is that of whole numbers."""
+        """Whether a column has a type of whole numbers.
+
+        Parameters
+        ----------
+        name
+            The column.
+        """
 
     def sample(self, columns: Sequence[str], n: int, seed: int) -> pa.Table:
-        """At most ``n`` rows of these columns, drawn at random, on this machine."""
+        """Bring at most ``n`` random rows of these columns to this machine.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        n
+            How many rows.
+        seed
+            Repeats the draw.
+        """
 
     def added_up(self, task: BlockTask, schema: pa.Schema) -> AbstractContextManager[Table]:
-        """What a task makes of blocks of all columns, equal lines added up by the last column.
+        """Run a task on blocks of all columns and add up equal lines by the last column.
 
         It is kept while the context lasts.
+
+        Parameters
+        ----------
+        task
+            Computes batches of the blocks of a partition.
+        schema
+            The schema of these batches.
         """
 
     def text_at(self, path: str) -> str | None:
-        """The text of a small file that the cluster can read; None if there is none."""
+        """Return the text of a small file that the cluster can read; None if there is none.
+
+        Parameters
+        ----------
+        path
+            The file.
+        """
 
     def digest(self, path: str) -> str:
-        """A checksum of the files of a folder that the cluster can read."""
+        """Return a checksum of the files of a folder that the cluster can read.
+
+        Parameters
+        ----------
+        path
+            The folder.
+        """
 
     def output(
         self, path: str, sidecar: str, overwrite: bool = False
     ) -> AbstractContextManager[OutputPlace]:
-        """A place for a table made of this one, whole or not at all.
+        """Open a place for a table made from this one, written whole or not at all.
 
         Parameters
         ----------

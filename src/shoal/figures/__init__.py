@@ -1,7 +1,18 @@
-"""Pictures of plain arrays: palette, SVG and alt text, with no browser and no request.
+"""Draw figures of plain arrays as SVG with alt text, without a browser or a network request.
 
 A figure is a title, a description in words and plain numbers; the picture is drawn from them.
 So a page can be redrawn from its ``report.json`` alone, and nothing hides in a picture.
+
+The words of this package:
+
+- *figure*: title, *alt* text (the picture in words), *data* (its numbers) and a *note* below it.
+- *finding*: the main thing a figure shows, in a sentence.
+- *map*: cells over two columns. *Chart*: curves, bars and marks. *Panel*: one of several pictures.
+- *shade*: a colour step of cell counts. *Mark*: a numbered shape. *Ring*: a distance around one.
+- *across*, *upwards*: along the horizontal and the vertical axis.
+- *reach*: how far noise may have moved a point, or how far a map goes.
+- *raster*: cells or points added up on a regular grid.
+- *palette*: colours by *role* (ink, card, shade-1, ...), in light and in dark.
 """
 
 from shoal.figures.charts.budget_curve import BudgetCurve, budget_curve
@@ -86,7 +97,12 @@ _KINDS: dict[str, type[Figure]] = {
 
 
 def figure_of(values: dict[str, object]) -> Figure:
-    """Back from ``Figure.to_dict``: the same picture from the numbers on file.
+    """Rebuild a figure from ``Figure.to_dict``: the same picture from stored numbers.
+
+    Parameters
+    ----------
+    values
+        What ``to_dict`` returned.
 
     Examples
     --------

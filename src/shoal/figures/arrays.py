@@ -1,4 +1,4 @@
-"""Arrays on their way into a picture: whole counts, a box that is one, points on the plane."""
+"""Check arrays before they are drawn: whole counts, boxes, points on the plane."""
 
 from typing import Any
 
@@ -13,7 +13,12 @@ _LARGEST = 2**62  # beyond, sums of counts would not fit
 
 
 def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
-    """Counts as whole numbers; anything that is none is refused, not rounded.
+    """Return counts as whole numbers; refuse, rather than round, anything else.
+
+    Parameters
+    ----------
+    counts
+        Anything NumPy takes as an array.
 
     Examples
     --------
@@ -32,7 +37,15 @@ def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
 
 
 def box_corners(low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
-    """The two corners of a public box, one above the other."""
+    """Return the two corners of a public box, one above the other.
+
+    Parameters
+    ----------
+    low
+        The lowest value of each column.
+    high
+        The highest value of each column.
+    """
     ends = _floats(low), _floats(high)
     if ends[0].shape != ends[1].shape:
         raise DimensionMismatch(
@@ -50,7 +63,13 @@ def box_corners(low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
 
 
 def check_points(centers: ArrayLike) -> NDArray[np.float64]:
-    """Places on the plane, two numbers each."""
+    """Return points on the plane, two numbers each.
+
+    Parameters
+    ----------
+    centers
+        Anything NumPy takes as an array of pairs.
+    """
     places = _floats(centers)
     if places.ndim != 2 or places.shape[1] != 2:
         raise DimensionMismatch(

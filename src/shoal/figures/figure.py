@@ -1,4 +1,4 @@
-"""What every figure is: a title, words for those who cannot see it, numbers, a picture."""
+"""The base class of figures: title, alt text, numbers, and a picture drawn from them."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ __all__ = ["Figure", "import_plotly"]
 
 @dataclass(frozen=True)
 class Figure(ABC):
-    """A picture drawn from plain numbers, described in words.
+    """Base class of figures, drawn from plain numbers and described in words.
 
     Parameters
     ----------
@@ -42,20 +42,26 @@ class Figure(ABC):
 
     @abstractmethod
     def svg(self, page: bool = False) -> str:
-        """The picture: with its own light colours, or to be coloured by the page's style."""
+        """Draw the SVG.
+
+        Parameters
+        ----------
+        page
+            False: with its own light colours, as a file. True: coloured by the page's style.
+        """
 
     @abstractmethod
     def plotly(self) -> Any:
-        """The same numbers as an interactive figure; needs the extra ``shoal[plotly]``."""
+        """Return the same numbers as an interactive figure; needs ``shoal[plotly]``."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; ``shoal.figures.figure_of`` draws the picture again from them."""
+        """Return plain values, from which ``shoal.figures.figure_of`` draws it again."""
         values = {"title": self.title, "alt": self.alt, "data": dict(self.data), "note": self.note}
         return {"kind": self.kind, **values}
 
 
 def import_plotly(module: str = "graph_objects") -> Any:
-    """Import a module of plotly.
+    """Import a module of plotly, with a clear error where it is not installed.
 
     Parameters
     ----------

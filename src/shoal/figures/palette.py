@@ -1,4 +1,4 @@
-"""The colours of every page and picture, by role, in light and in dark.
+"""The colours of every page and figure, by role, in light and in dark.
 
 Text stands out from its ground by at least 4.5 to 1 and marks by 3 to 1 (WCAG 2.2); a test
 recomputes both. Six shades run from few to many, six series colours stay apart for people who
@@ -41,16 +41,28 @@ PALETTE: dict[str, tuple[str, str]] = {
     "numeral": ("#FFFFFF", "#0B1216"),
     "numeral-dark": ("#0B1216", "#0B1216"),
 }
+# More shades than six are hard to tell apart.
 SHADES = 6
 
 
 def css_variables(dark: bool = False) -> str:
-    """The roles as CSS variables: ``--ink:#14232B;...``."""
+    """Return the roles as CSS variables: ``--ink:#14232B;...``.
+
+    Parameters
+    ----------
+    dark
+        Whether to return the dark colours.
+    """
     return "".join(f"--{role}:{pair[dark]};" for role, pair in PALETTE.items())
 
 
 def inline_light_colours(css: str) -> str:
-    """Style rules with each ``var(--role)`` replaced by its light value, for files on their own.
+    """Replace each ``var(--role)`` of style rules by its light colour, for single files.
+
+    Parameters
+    ----------
+    css
+        The style rules.
 
     Examples
     --------

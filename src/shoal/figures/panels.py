@@ -1,4 +1,4 @@
-"""Small multiples: one picture at several settings side by side, so that eyes can compare.
+"""Panels side by side: one picture at several settings, for comparison.
 
 The noise of a mechanism is drawn this way: many simulated reports of *one* record that the reader
 is told, so no such picture is about a person.
@@ -34,7 +34,19 @@ TOP = 34
 
 @dataclass(frozen=True)
 class Panel:
-    """Where a panel's drawing goes: left and right edge, top and bottom."""
+    """The rectangle that a panel's drawing fills.
+
+    Parameters
+    ----------
+    left
+        Its left edge.
+    right
+        Its right edge.
+    top
+        Its upper edge.
+    bottom
+        Its lower edge.
+    """
 
     left: float
     right: float
@@ -42,21 +54,39 @@ class Panel:
     bottom: float
 
     def across(self, share: float) -> float:
-        """The place so far from the left edge, 0 to 1."""
+        """Return the x at a share of the width, from the left.
+
+        Parameters
+        ----------
+        share
+            From 0 to 1.
+        """
         return self.left + share * (self.right - self.left)
 
     def upwards(self, share: float) -> float:
-        """The place so far from the bottom, 0 to 1."""
+        """Return the y at a share of the height, from the bottom.
+
+        Parameters
+        ----------
+        share
+            From 0 to 1.
+        """
         return self.bottom - share * (self.bottom - self.top)
 
 
 class Panels(Figure):
-    """Pictures in a row, 250 x 196 each, with a title each and, where there is room, a note."""
+    """Base class of figures of panels in a row, each with a title and perhaps a note."""
 
     margins = (14, 14, 58)  # left, right, below
 
     def svg(self, page: bool = False) -> str:
-        """The pictures in one row."""
+        """Draw all panels in one row.
+
+        Parameters
+        ----------
+        page
+            As for ``Figure.svg``.
+        """
         panels = self.data["panels"]
         svg = Svg(WIDTH * len(panels), HEIGHT, self.title, self.alt)
         left, right, below = self.margins
@@ -72,10 +102,10 @@ class Panels(Figure):
 
     @abstractmethod
     def _draw(self, svg: Svg, frame: Panel, panel: Mapping[str, Any]) -> None:
-        """One picture, inside its frame."""
+        """Draw one panel inside its frame."""
 
     def plotly(self) -> Any:
-        """The same, one subplot each."""
+        """Return an interactive figure, one subplot a panel."""
         make_subplots = import_plotly("subplots").make_subplots
         panels = self.data["panels"]
         figure = make_subplots(1, len(panels), subplot_titles=[p["title"] for p in panels])
@@ -85,27 +115,55 @@ class Panels(Figure):
 
     @abstractmethod
     def _trace(self, panel: Mapping[str, Any]) -> Any:
-        """The same picture as one of plotly's traces."""
+        """Return one panel as a plotly trace."""
 
 
 def check_panels(panels: Mapping[str, Any]) -> Mapping[str, Any]:
-    """At least one panel, or an error that says so."""
+    """Return the panels, refused if there are none.
+
+    Parameters
+    ----------
+    panels
+        Content by title.
+    """
     if panels:
         return panels
     raise InvalidSetting("No panel came to draw.", 'E.g. {"epsilon 1": reports}.')
 
 
 def panel_numbers(title: str, error: float, **numbers: Any) -> dict[str, Any]:
-    """A panel's numbers, with its error as the note."""
+    """Return a panel's numbers, with its error as the note.
+
+    Parameters
+    ----------
+    title
+        The panel's title.
+    error
+        Its typical error.
+    **numbers
+        What is drawn.
+    """
     return {"title": title, "note": f"typical error {error:.3g}", "error": error, **numbers}
 
 
 def typical_error(off: NDArray[np.float64]) -> float:
-    """The root of the mean square."""
+    """Return the root of the mean square.
+
+    Parameters
+    ----------
+    off
+        The errors.
+    """
     return float(np.sqrt(np.mean(off**2)))
 
 
 def typical_errors(panels: Sequence[Mapping[str, Any]]) -> str:
-    """The notes of all panels in a sentence."""
+    """Describe the errors of all panels in a sentence.
+
+    Parameters
+    ----------
+    panels
+        What ``panel_numbers`` returned.
+    """
     each = [f"{panel['error']:.3g} ({panel['title']})" for panel in panels]
     return f"Typical error: {'; '.join(each)}."

@@ -1,4 +1,4 @@
-"""A small SVG writer: text is escaped here and nowhere else, coordinates are kept to 0.1.
+"""A small SVG writer that escapes all text and rounds coordinates to 0.1.
 
 Shapes carry classes, not colours. On a page the page's style colours them, light or dark; a file
 on its own takes ``figure.css`` along with literal light colours.
@@ -24,11 +24,23 @@ _MARKS = (  # disc, square, triangle, diamond, pentagon, star; about 25 wide, ce
     "M0 -17L4.8 -6.6L16.2 -5.3L7.7 2.5L10 13.8L0 8.1L-10 13.8L-7.7 2.5L-16.2 -5.3L-4.8 -6.6z",
 )
 # A file brings its ground along: its ink must stand out wherever it is shown, dark pages included.
-_CARD = ".fig { background: var(--card) }\n"
+_BACKGROUND = ".fig { background: var(--card) }\n"
 
 
 class Svg:
-    """Shapes in a view box, with a title and a description for screen readers."""
+    """An SVG element under construction, with a title and a description for screen readers.
+
+    Parameters
+    ----------
+    width
+        Of the view box.
+    height
+        Of the view box.
+    title
+        What the figure is.
+    alt
+        What it shows, in words.
+    """
 
     def __init__(self, width: float, height: float, title: str, alt: str) -> None:
         self._size = f"0 0 {px(width)} {px(height)}"
@@ -36,12 +48,36 @@ class Svg:
         self._parts: list[str] = []
 
     def path(self, d: str, css: str, width: float | None = None) -> None:
-        """One path; ``width`` is its stroke's, where the class does not say."""
+        """Add a path.
+
+        Parameters
+        ----------
+        d
+            Its drawing commands.
+        css
+            Its classes.
+        width
+            Its stroke's width, where the class does not say.
+        """
         stroke = "" if width is None else f' stroke-width="{px(width)}"'
         self._parts.append(f'<path class="{css}"{stroke} d="{d}"/>')
 
     def text(self, x: float, y: float, text: str, css: str, upwards: bool = False) -> None:
-        """Words at a point; ``upwards`` turns them, for the title of a vertical axis."""
+        """Add text at a point.
+
+        Parameters
+        ----------
+        x
+            Where, from the left.
+        y
+            Where, from the top.
+        text
+            The text; it is escaped here.
+        css
+            Its classes.
+        upwards
+            Turn it, for the title of a vertical axis.
+        """
         place = (
             f'transform="translate({px(x)} {px(y)}) rotate(-90)"'
             if upwards
@@ -50,14 +86,32 @@ class Svg:
         self._parts.append(f'<text class="{css}" {place}>{_escaped(text)}</text>')
 
     def mark(self, x: float, y: float, number: int) -> None:
-        """A numbered mark: six colours and shapes in turn, then again; the number decides."""
+        """Add a numbered mark; six colours and shapes repeat, the number identifies it.
+
+        Parameters
+        ----------
+        x
+            Where, from the left.
+        y
+            Where, from the top.
+        number
+            From 1 up.
+        """
         self._parts.append(_mark(number, f'transform="translate({px(x)} {px(y)})"'))
 
     def render(self, page: bool) -> str:
-        """The whole element, as part of a page or as a file of its own."""
+        """Return the whole element.
+
+        Parameters
+        ----------
+        page
+            Whether it is part of a page, which has the style; else it carries its own.
+        """
         content = f"{self._title}\x1f{self._alt}".encode()
+        # Ids by content: two figures on one page must not share one, and a page must not change
+        # between runs.
         name = "f" + hashlib.blake2b(content, digest_size=4).hexdigest()
-        own = "" if page else f"<style>{inline_light_colours(_CARD + figure_style())}</style>"
+        own = "" if page else f"<style>{inline_light_colours(_BACKGROUND + figure_style())}</style>"
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" class="fig" viewBox="{self._size}" '
             f'role="img" aria-labelledby="{name}t {name}d">'
@@ -68,12 +122,17 @@ class Svg:
 
 @cache
 def figure_style() -> str:
-    """The style sheet of every figure, colours as variables."""
+    """Return the style sheet of every figure, colours as variables."""
     return files(__package__).joinpath("figure.css").read_text(encoding="utf-8")
 
 
 def px(value: float) -> str:
-    """A coordinate to 0.1, as short as it can be written.
+    """Write a coordinate to 0.1, as short as possible.
+
+    Parameters
+    ----------
+    value
+        The coordinate.
 
     Examples
     --------
@@ -85,7 +144,16 @@ def px(value: float) -> str:
 
 
 def nice_ticks(low: float, high: float, about: int) -> list[float]:
-    """Round numbers between two ends, roughly ``about`` of them.
+    """Return round numbers between two ends, roughly ``about`` of them.
+
+    Parameters
+    ----------
+    low
+        The lower end.
+    high
+        The upper end.
+    about
+        How many.
 
     Examples
     --------
@@ -94,6 +162,7 @@ def nice_ticks(low: float, high: float, about: int) -> list[float]:
     """
     step = (high - low) / about
     power = 10.0 ** floor(log10(step))
+    # The nearest of 1, 2, 5 and 10 times a power of ten.
     step = min((m * power for m in (1, 2, 5, 10)), key=lambda s: abs(s - step))
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
     digits = 12 - floor(log10(step))  # i * step may end in ...0004
@@ -101,7 +170,13 @@ def nice_ticks(low: float, high: float, about: int) -> list[float]:
 
 
 def mark_svg(number: int) -> str:
-    """A mark on its own, for a table beside the map; the number says the same in words."""
+    """Return a mark as an element of its own, for a table beside the map.
+
+    Parameters
+    ----------
+    number
+        From 1 up.
+    """
     return f'<svg class="fig key" viewBox="-17 -17 34 34" aria-hidden="true">{_mark(number)}</svg>'
 
 

@@ -1,4 +1,4 @@
-"""Words from outside on their way to a page: names of columns, publishers' texts, labels.
+"""Clean and format text and numbers for figures and pages.
 
 They may hold anything. Markup is escaped where it is written; here go the characters that are
 invisible and reorder or break what is read (controls, bidirectional overrides), and sheer length.
@@ -10,12 +10,23 @@ from math import floor, log10
 
 __all__ = ["count_decimals", "format_number", "format_ticks", "replace_controls", "shorten"]
 
-_UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-_ALLOWED = {"\n", "\t", "\u00ad", "\u200c", "\u200d"}  # line ends; soft hyphen; joiners of scripts
+_CONTROL_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_ALLOWED_CONTROLS = {
+    "\n",
+    "\t",
+    "\u00ad",
+    "\u200c",
+    "\u200d",
+}  # line ends; soft hyphen; joiners of scripts
 
 
 def replace_controls(text: str) -> str:
-    """The text with every control or direction-changing character shown as U+FFFD.
+    """Replace every control or direction-changing character by U+FFFD.
+
+    Parameters
+    ----------
+    text
+        Text from outside.
 
     Examples
     --------
@@ -25,12 +36,22 @@ def replace_controls(text: str) -> str:
     if text.isprintable():  # also says: no character of the unseen kinds
         return text
     return "".join(
-        "\ufffd" if unicodedata.category(c) in _UNSEEN and c not in _ALLOWED else c for c in text
+        "\ufffd"
+        if unicodedata.category(c) in _CONTROL_CATEGORIES and c not in _ALLOWED_CONTROLS
+        else c
+        for c in text
     )
 
 
 def shorten(text: str, at: int) -> str:
-    """The cleaned text, at most ``at`` characters of it, the cut shown by an ellipsis.
+    """Clean text and cut it to ``at`` characters, with an ellipsis.
+
+    Parameters
+    ----------
+    text
+        Text from outside.
+    at
+        The most characters.
 
     Examples
     --------
@@ -42,7 +63,7 @@ def shorten(text: str, at: int) -> str:
 
 
 def format_number(value: float, decimals: int | None = None) -> str:
-    """A number for people: ten digits at most, commas from 10,000 on, so that years stay years.
+    """Write a number for people: ten digits at most, commas from 10,000 up.
 
     Parameters
     ----------
@@ -66,7 +87,12 @@ def format_number(value: float, decimals: int | None = None) -> str:
 
 
 def format_ticks(ticks: Sequence[float]) -> list[str]:
-    """Ticks of one axis, all to the decimals that their step needs.
+    """Write the ticks of one axis, all to the decimals that their step needs.
+
+    Parameters
+    ----------
+    ticks
+        Evenly spaced numbers.
 
     Examples
     --------
@@ -81,7 +107,12 @@ def format_ticks(ticks: Sequence[float]) -> list[str]:
 
 
 def count_decimals(step: float) -> int:
-    """The decimals that tell multiples of a step apart.
+    """Return how many decimals distinguish multiples of a step.
+
+    Parameters
+    ----------
+    step
+        The step.
 
     Examples
     --------

@@ -1,4 +1,20 @@
-"""Mechanisms: each randomises one value, says what that promises, and proves it beside the code."""
+"""Mechanisms: each randomises one value, states its guarantee, and has its proof beside the code.
+
+The words of this package:
+
+- *mechanism*: has a ``guarantee`` and ``release(value, rng)``, which draws.
+- *central*: for a trusted holder of all rows. *Local*: for one person's record, before it leaves.
+- *sensitivity*: the most that one row can move a value.
+- *exact*: drawn from whole random bits, so that no float's rounding decides an outcome.
+- *law*: the distribution of a draw. *Table*: thresholds by which a law is drawn exactly.
+- *report*: a randomised record. *Reports* keep the mechanism that made them.
+- *remap*: a public function of reports, so it costs nothing.
+- *lattice*, *steps*: a value is a whole number of public steps before noise is added.
+- *frequency oracle*: randomises a category so that frequencies can be estimated from many reports.
+- *tally*: how often each code was reported.
+- *prior*, *atoms*: points where records may lie, and how likely each is.
+- *raw* units are those of the columns, *scaled* ones those in which distances are measured.
+"""
 
 from shoal.mechanisms.central.exponential import Choices, Exponential, Intervals
 from shoal.mechanisms.central.gaussian import Gaussian

@@ -1,4 +1,4 @@
-"""Reports of a table whose rows stay on a cluster: drawn there, and kept there."""
+"""Reports of a table on a cluster, drawn and stored where its rows are."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,11 +17,11 @@ from shoal.perturb.shape import Category, Cell, Mixture, Names, Numbers, Shape
 
 __all__ = ["SAMPLE", "check_for_frame", "remap_frame", "rows_of_frame"]
 
-SAMPLE = 200_000  # reports that come to this machine
+SAMPLE = 200_000  # reports that come to this machine: docs/decisions/remaps.md
 
 
 def rows_of_frame(table: FrameTable, shape: Shape) -> Rows:
-    """The rows of a frame in the columns that are reported. No row is read yet.
+    """Return the rows of a frame in the columns that are reported; no row is read yet.
 
     Parameters
     ----------
@@ -36,7 +36,13 @@ def rows_of_frame(table: FrameTable, shape: Shape) -> Rows:
 
 
 def check_for_frame(user: str | None) -> None:
-    """Refuse what one machine would have to remember."""
+    """Refuse settings that need one machine to remember people.
+
+    Parameters
+    ----------
+    user
+        The column of tokens, which must be None.
+    """
     if user is not None:
         raise ConflictingSettings(
             setting("user")
@@ -48,16 +54,16 @@ def check_for_frame(user: str | None) -> None:
 
 
 def remap_frame(reports: Any, mechanism: Any, remap: Remap, rng: np.random.Generator) -> Any:
-    """The reports of a frame, moved by what a sample of all of them tells.
+    """Apply a remap to a frame of reports, its prior learnt from a sample of them.
 
     Parameters
     ----------
     reports
-        A frame of reports that is computed already.
+        A frame of reports that is already computed.
     mechanism
         What drew them.
     remap
-        Learns what it must from at most 200,000 of the reports, here; then each is moved there.
+        Learns from at most 200,000 reports here; then each report is moved on the cluster.
     rng
         Draws the sample.
     """
@@ -65,26 +71,27 @@ def remap_frame(reports: Any, mechanism: Any, remap: Remap, rng: np.random.Gener
     if not rows.size():
         return reports
     one_by_one = with_learnt_prior(remap, Reports(rows.take(SAMPLE, rng), mechanism))
-    return rows.map(_Moved(one_by_one, mechanism), reports.columns).frame()
+    return rows.map(_Remapped(one_by_one, mechanism), reports.columns).frame()
 
 
 @dataclass(frozen=True, eq=False)
-class _Moved:
-    """Kernel: reports, each moved by itself."""
+class _Remapped:
+    """A kernel that remaps reports one by one."""
 
     remap: Remap
     mechanism: Any
 
     def __call__(self, block: Block) -> Matrix:
-        """As many columns as came."""
+        """Return as many columns as came."""
         return self.remap(Reports(block.numbers, self.mechanism)).values
 
 
 def _domain(columns: Names, shape: Shape) -> Box | Schema:
+    """Return what is public about the columns of a mechanism."""
     if isinstance(shape, Mixture):
         return _schema(dict(shape.mechanism.columns))
     if isinstance(shape, Category):
-        return _schema({_only(columns): shape.mechanism.categories})
+        return _schema({_single_column(columns): shape.mechanism.categories})
     if isinstance(shape, Cell):
         return shape.drawn.domain
     if not isinstance(shape, Numbers) or shape.box is None:
@@ -96,7 +103,7 @@ def _domain(columns: Names, shape: Shape) -> Box | Schema:
 
 
 def _schema(columns: dict[str, Any]) -> Schema:
-    """What is public about columns: categories, how many there are, or the ends of a range."""
+    """Return the schema of columns of categories, numbers of codes, or ranges."""
     ranges = {name: public for name, public in columns.items() if isinstance(public, tuple)}
     listed = {
         name: public if isinstance(public, Categories) else Categories(range(public))
@@ -106,7 +113,7 @@ def _schema(columns: dict[str, Any]) -> Schema:
     return Schema(tuple(columns), ranges, listed, dict.fromkeys(columns, 1.0))
 
 
-def _only(columns: Names) -> str:
+def _single_column(columns: Names) -> str:
     if len(columns) != 1:
         raise DimensionMismatch(
             f"{len(columns)} columns came; this mechanism takes one column of categories.",

@@ -1,4 +1,4 @@
-"""Reports under way, kept on disk block by block until their file is whole.
+"""Store drawn reports on disk block by block until their file is complete.
 
 A second report of a row whose first one lies on a disk is twice the promise. So a run that was
 killed goes on from the blocks it had drawn, and whatever else it left is removed before anything
@@ -27,8 +27,8 @@ from shoal.files import file_lock, write_error
 __all__ = ["Draft", "draft_of"]
 
 Columns = Sequence[NDArray[Any]]
-_RUN = "run.json"
-_BLOCKS = "block-*.arrow"
+_RUN_FILE = "run.json"
+_BLOCK_FILES = "block-*.arrow"
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ class Draft:
     Parameters
     ----------
     output
-        The file to be written in the end; the folder lies beside it, on the same disk.
+        The file to be written in the end; the folder is beside it, on the same disk.
     work
         A digest of what decides the reports.
     run
         The run's name.
     selection_key
-        Picks the row by which a person of several rows is reported: the same one after a crash.
+        The key that picks the reported row of a person with several: the same after a crash.
     is_new
         Whether no earlier process began it.
     """
@@ -57,11 +57,11 @@ class Draft:
 
     @property
     def folder(self) -> Path:
-        """Where the blocks lie."""
+        """The folder of the blocks."""
         return self.output.with_name(f".{self.output.name}.draft")
 
     def begin(self) -> None:
-        """Make the folder, unless an earlier process did; before anything is paid.
+        """Create the folder, unless an earlier process did; before anything is paid.
 
         What a run of other work left for this output is removed: whoever starts another run gives
         the older one up.
@@ -73,16 +73,17 @@ class Draft:
             _remove(self.folder)
             self.folder.mkdir(mode=0o700)
             about = {"work": self.work, "run": self.run, "selection_key": self.selection_key}
-            _write_whole(self.folder / _RUN, lambda part: part.write_text(json.dumps(about)))
+            # A folder without this file counts as never begun.
+            _write_whole(self.folder / _RUN_FILE, lambda part: part.write_text(json.dumps(about)))
             _flush(self.folder.parent)
 
     def block(self, number: int, rows: int, draw: Callable[[], Columns]) -> Columns:
-        """The reports of a block: those drawn before, or new ones, on disk when this returns.
+        """Return the reports of a block: those drawn before, or new ones, stored on disk.
 
         Parameters
         ----------
         number
-            The block's place in the table.
+            The block's position in the table.
         rows
             How many rows it has.
         draw
@@ -98,18 +99,25 @@ class Draft:
         return columns
 
     def place_for(self, name: str) -> Path:
-        """Where to write the whole output, under its own name, before it is moved there."""
+        """Return where to write the complete output before it is moved to its final name.
+
+        Parameters
+        ----------
+        name
+            The output's file name.
+        """
         folder = self.folder / "output"
         with _named_failure(self.output):
             folder.mkdir(exist_ok=True)
         return folder / name
 
     def remove(self) -> None:
-        """Take it away: the output is whole, or nothing was drawn."""
+        """Delete the draft: the output is complete, or nothing was drawn."""
         with _named_failure(self.output):
             _remove(self.folder)
 
     def _drawn_before(self, path: Path, rows: int) -> Columns:
+        """Read the reports of a block that an earlier process drew."""
         with pa.ipc.open_file(path) as reader:
             table = reader.read_all()
         if table.num_rows != rows:
@@ -123,7 +131,7 @@ class Draft:
 
 @contextmanager
 def draft_of(output: Path, work: str) -> Iterator[Draft]:
-    """The draft of an output: that of a run of the same work that was stopped, or a new one.
+    """Yield the draft of an output: of a stopped run of the same work, or a new one.
 
     Nothing is changed on disk until it begins. No other process has it while the block lasts.
 
@@ -142,7 +150,7 @@ def draft_of(output: Path, work: str) -> Iterator[Draft]:
             raise CannotWrite(
                 f"Another run is writing {output}.", "Wait for it, or choose another name."
             )
-        yield _left_behind(final, work) or Draft(
+        yield _stopped_draft(final, work) or Draft(
             final, work, secrets.token_hex(16), secrets.token_hex(16), is_new=True
         )
 
@@ -155,11 +163,11 @@ def _named_failure(output: Path) -> Iterator[None]:
         raise write_error(output, error.strerror or type(error).__name__) from None
 
 
-def _left_behind(output: Path, work: str) -> Draft | None:
-    """What a run of the same work left."""
+def _stopped_draft(output: Path, work: str) -> Draft | None:
+    """Return the draft that a run of the same work left, or None."""
     folder = output.with_name(f".{output.name}.draft")
     try:
-        left = parse_json((folder / _RUN).read_text())
+        left = parse_json((folder / _RUN_FILE).read_text())
         key = bytes.fromhex(left["selection_key"]).hex()
         draft = Draft(output, work, str(left["run"]), key, is_new=False)
         return draft if left["work"] == work and not folder.is_symlink() else None
@@ -168,8 +176,8 @@ def _left_behind(output: Path, work: str) -> Draft | None:
 
 
 def _remove_unfinished(folder: Path) -> None:
-    """Remove what was being written when the process died, before anything is drawn again."""
-    whole = {folder / _RUN, *folder.glob(_BLOCKS)}
+    """Delete what was being written when the process died, before drawing again."""
+    whole = {folder / _RUN_FILE, *folder.glob(_BLOCK_FILES)}
     for path in folder.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
@@ -178,7 +186,7 @@ def _remove_unfinished(folder: Path) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a draft, first by its name: one that is half gone must not be gone on with."""
+    """Delete a draft, renamed first so that half of it cannot be resumed."""
     if folder.is_symlink():
         folder.unlink()
     with suppress(FileNotFoundError):
@@ -189,7 +197,7 @@ def _remove(folder: Path) -> None:
 
 
 def _write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Write a file under another name first; it has its own name once it is on the disk."""
+    """Write a file under a temporary name and rename it once it is on disk."""
     part = path.with_name(f"{path.name}.part")
     write(part)
     _flush(part)

@@ -1,4 +1,4 @@
-"""Permanent reports: what a person sent once is sent again, whatever happens later.
+"""Permanent reports: a person's first report is stored and sent again ever after.
 
 token ── keyed hash ──► who ─┐
                              ├─► the one report of this person in this collection
@@ -30,17 +30,29 @@ _SCHEMA = (
 
 
 class Notes(Protocol):
-    """The reports of one collection, held by one writer at a time."""
+    """The stored reports of one collection, open for one writer at a time."""
 
     def find(self, people: Iterable[bytes]) -> dict[bytes, bytes]:
-        """The reports of those who have one."""
+        """Return the reports of those people who have one.
+
+        Parameters
+        ----------
+        people
+            Hashes of tokens.
+        """
 
     def add(self, reports: Mapping[bytes, bytes]) -> None:
-        """Keep new ones, for good."""
+        """Store new reports permanently.
+
+        Parameters
+        ----------
+        reports
+            The report of each person, by hash of the token.
+        """
 
 
 class Memo:
-    """Keeps one report a person and collection, found again by a keyed hash of the token.
+    """Stores one report for each person and collection, found by a keyed hash of the token.
 
     Tokens are never stored. The key lies in the memo: whoever holds the file can ask whether a
     token they know is in it, so it belongs to the holder of the rows (it is readable by them
@@ -64,10 +76,19 @@ class Memo:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None = None) -> None:
-        self._store: _InMemory | _InFile = _InMemory() if path is None else _InFile(Path(path))
+        self._store: _MemoryStore | _FileStore = (
+            _MemoryStore() if path is None else _FileStore(Path(path))
+        )
 
     def hashed(self, tokens: Iterable[str]) -> list[bytes]:
-        """Each token's hash under the memo's own key."""
+        """Return each token's hash under the memo's own key.
+
+        Parameters
+        ----------
+        tokens
+            The tokens.
+        """
+        # Keyed once and copied: setting up the key would cost more than hashing a token.
         keyed = hashlib.blake2b(key=self._store.key, digest_size=16, person=b"shoal.memo")
         hashes = []
         for token in tokens:
@@ -78,7 +99,13 @@ class Memo:
 
     @contextmanager
     def open(self, collection: bytes) -> Iterator[Notes]:
-        """Look up and add reports; nobody comes between, and a failure adds none."""
+        """Yield the reports of a collection to look up and add; an error adds none.
+
+        Parameters
+        ----------
+        collection
+            A digest of mechanism and columns.
+        """
         with self._store.open(collection) as notes:
             yield notes
 
@@ -90,7 +117,7 @@ class Memo:
         return self
 
 
-class _InMemory:
+class _MemoryStore:
     def __init__(self) -> None:
         self.key = secrets.token_bytes(32)
         self._collections: dict[bytes, dict[bytes, bytes]] = {}
@@ -98,10 +125,10 @@ class _InMemory:
     @contextmanager
     def open(self, collection: bytes) -> Iterator[Notes]:
         with process_lock():
-            yield _Held(self._collections.setdefault(collection, {}))
+            yield _MemoryNotes(self._collections.setdefault(collection, {}))
 
 
-class _Held:
+class _MemoryNotes:
     def __init__(self, reports: dict[bytes, bytes]) -> None:
         self._reports = reports
 
@@ -112,11 +139,12 @@ class _Held:
         self._reports.update(reports)
 
 
-class _InFile:
-    """SQLite: reports are on disk before anybody sees them."""
+class _FileStore:
+    """Stores reports in SQLite, on disk before anybody sees them."""
 
     def __init__(self, path: Path) -> None:
         with _named_errors(path):
+            # Written with the schema, so that no process ever sees a memo without its key.
             key = secrets.token_bytes(32).hex()
             self._file = SqliteFile(path, (*_SCHEMA, f"INSERT INTO secret VALUES (x'{key}')"))
             with self._file.open() as db:
@@ -127,10 +155,10 @@ class _InFile:
     @contextmanager
     def open(self, collection: bytes) -> Iterator[Notes]:
         with _named_errors(self._file.path), self._file.open(write=True) as db:
-            yield _Written(db, collection)
+            yield _FileNotes(db, collection)
 
 
-class _Written:
+class _FileNotes:
     def __init__(self, db: sqlite3.Connection, collection: bytes) -> None:
         self._db = db
         self._collection = collection

@@ -1,4 +1,4 @@
-"""A mechanism or remap as plain values: to write beside reports, and to tell collections apart."""
+"""Write a mechanism or remap as plain values, for files and to tell collections apart."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
@@ -23,7 +23,12 @@ _WRITTEN_NAMES = dict.fromkeys((*_BOUNDED, *_LAPLACE), "bounds") | dict.fromkeys
 
 
 def settings_of(thing: Any) -> dict[str, Any]:
-    """Class and settings of a frozen dataclass, as JSON holds them; epsilon as an exact decimal.
+    """Return the class and settings of a frozen dataclass as JSON values.
+
+    Parameters
+    ----------
+    thing
+        A mechanism or a remap.
 
     Examples
     --------
@@ -49,7 +54,12 @@ def settings_of(thing: Any) -> dict[str, Any]:
 
 
 def parameters_of(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings under the names that the class of ``settings["class"]`` takes, without the class.
+    """Return settings under the names that their class takes, without the class.
+
+    Parameters
+    ----------
+    settings
+        What ``settings_of`` returned.
 
     Examples
     --------

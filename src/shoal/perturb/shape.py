@@ -1,4 +1,4 @@
-"""How a mechanism reads a table, and how its reports make one again."""
+"""The table layouts of mechanisms: what each reads of a table, and the columns of its reports."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -21,37 +21,77 @@ Names = tuple[str, ...]
 
 
 class Shape(Protocol):
-    """From a table to what ``drawn.release`` takes, and from its reports to columns.
+    """Converts a table to what a mechanism takes, and its reports to columns.
 
     In between reports are a matrix of float64, a line each: that is what a memo keeps.
     """
 
     @property
     def drawn(self) -> Any:
-        """The mechanism, taking values as ``read`` gives them."""
+        """The mechanism, taking values as ``read`` returns them."""
 
     @property
     def names(self) -> Names | None:
-        """The columns it names; ``None`` if any will do."""
+        """The columns it names; ``None`` if it takes any."""
 
     def read(self, X: Any, columns: Names | None) -> Any:
-        """What the mechanism takes of these columns of a frame, or of an array."""
+        """Return what the mechanism takes of these columns.
+
+        Parameters
+        ----------
+        X
+            A data frame, or an array.
+        columns
+            The columns of the frame; None for an array.
+        """
 
     def some(self, value: Any, at: list[int]) -> Any:
-        """Some lines of it."""
+        """Return some lines of what ``read`` returned.
+
+        Parameters
+        ----------
+        value
+            What ``read`` returned.
+        at
+            Which lines.
+        """
 
     def matrix(self, released: Any) -> Matrix:
-        """Reports as numbers, a line each."""
+        """Return reports as a matrix of numbers, a line each.
+
+        Parameters
+        ----------
+        released
+            What the mechanism released.
+        """
 
     def names_out(self, columns: Names) -> Names:
-        """The columns of the reports."""
+        """Return the columns of the reports.
+
+        Parameters
+        ----------
+        columns
+            The columns that were reported.
+        """
 
     def columns(self, reports: Matrix) -> list[NDArray[Any]]:
-        """Reports as columns of a table, each of its own kind."""
+        """Return reports as columns of a table, each of its own type.
+
+        Parameters
+        ----------
+        reports
+            The matrix of reports.
+        """
 
 
 def shape_of(mechanism: Any) -> Shape:
-    """The shape of a mechanism's table."""
+    """Return the shape of a mechanism's table.
+
+    Parameters
+    ----------
+    mechanism
+        A local mechanism.
+    """
     needed = ("guarantee", "check", "release")
     if isinstance(mechanism, type) or not all(hasattr(mechanism, name) for name in needed):
         raise InvalidSetting(
@@ -70,7 +110,13 @@ def shape_of(mechanism: Any) -> Shape:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Rows of numbers, reported as rows of numbers."""
+    """The shape of rows of numbers, reported as rows of numbers.
+
+    Parameters
+    ----------
+    drawn
+        The mechanism.
+    """
 
     drawn: Any
 
@@ -86,32 +132,40 @@ class Numbers:
         return box if isinstance(box, Box) else None
 
     def read(self, X: Any, columns: Names | None) -> Matrix:
-        """Float64 rows."""
+        """Return float64 rows."""
         rows = numbers_of(X, columns)
         if columns is not None and self.box is None:  # or the mechanism would call them x0, x1
             _refuse_nonfinite(rows, columns)
         return rows
 
     def some(self, value: Matrix, at: list[int]) -> Matrix:
-        """Some rows."""
+        """Return some rows."""
         return value[at]
 
     def matrix(self, released: Any) -> Matrix:
-        """Reports as they are."""
+        """Return the reports as they are."""
         return np.asarray(released, dtype=np.float64)
 
     def names_out(self, columns: Names) -> Names:
-        """The same columns."""
+        """Return the same columns."""
         return columns
 
     def columns(self, reports: Matrix) -> list[NDArray[Any]]:
-        """One a number."""
+        """Return one column for each number."""
         return [np.ascontiguousarray(column) for column in reports.T]
 
 
 @dataclass(frozen=True)
 class Category:
-    """One column of categories: reported as one of them, or as a bit for each."""
+    """The shape of one column of categories, reported as a category or as a bit for each.
+
+    Parameters
+    ----------
+    mechanism
+        The mechanism.
+    names
+        The column, if it is named.
+    """
 
     mechanism: RandomizedResponse | UnaryEncoding
     names: Names | None = None
@@ -122,34 +176,34 @@ class Category:
         return replace(self.mechanism, categories=self.mechanism.size)
 
     def read(self, X: Any, columns: Names | None) -> NDArray[np.int64]:
-        """Codes of the one column."""
+        """Return the codes of the one column."""
         if columns is None:
             rows = np.asanyarray(X)
             if rows.ndim != 2 or rows.shape[1] != 1:
-                raise _one_column(f"An array of shape {rows.shape}")
+                raise _one_column_error(f"An array of shape {rows.shape}")
             return self._codes(pa.array(rows[:, 0]), "x0")
         if len(columns) != 1:
-            raise _one_column(f"{len(columns)} columns")
+            raise _one_column_error(f"{len(columns)} columns")
         return self._codes(columns_of(X, columns)[columns[0]], columns[0])
 
     def some(self, value: NDArray[np.int64], at: list[int]) -> NDArray[np.int64]:
-        """Some codes."""
+        """Return some codes."""
         return value[at]
 
     def matrix(self, released: Any) -> Matrix:
-        """Codes, or bits."""
+        """Return codes, or bits."""
         values = np.asarray(released, dtype=np.float64)
         return values[:, None] if values.ndim == 1 else values
 
     def names_out(self, columns: Names) -> Names:
-        """The column itself, or ``sex=F`` for the bit of a category."""
+        """Return the column itself, or ``sex=F`` for the bit of a category."""
         (name,) = columns
         if isinstance(self.mechanism, RandomizedResponse):
             return (name,)
         return tuple(f"{name}={label}" for label in self._labels)
 
     def columns(self, reports: Matrix) -> list[NDArray[Any]]:
-        """Labels, or bits."""
+        """Return labels, or bits."""
         if isinstance(self.mechanism, UnaryEncoding):
             return [column.astype(np.uint8) for column in reports.T]
         return [self._labels[reports[:, 0].astype(np.int64)]]
@@ -176,12 +230,18 @@ class Category:
 
 @dataclass(frozen=True)
 class Cell:
-    """Rows of numbers, each reported as one whole number: what its cell became."""
+    """The shape of rows of numbers, each reported as the randomised number of its cell.
+
+    Parameters
+    ----------
+    drawn
+        The mechanism, with its cells chosen.
+    """
 
     drawn: LocalGrid
 
     def __post_init__(self) -> None:
-        _ = self.drawn.grid  # all rows are told in the same cells, so they are settled by now
+        _ = self.drawn.grid  # all rows are reported in the same cells: refuse ones not chosen yet
 
     @property
     def names(self) -> Names:
@@ -189,35 +249,41 @@ class Cell:
         return self.drawn.domain.names
 
     def read(self, X: Any, columns: Names | None) -> Matrix:
-        """Float64 rows."""
+        """Return float64 rows."""
         return numbers_of(X, columns)
 
     def some(self, value: Matrix, at: list[int]) -> Matrix:
-        """Some rows."""
+        """Return some rows."""
         return value[at]
 
     def matrix(self, released: Any) -> Matrix:
-        """One number a line, small enough for a float to hold."""
+        """Return one number a line, small enough for a float to hold exactly."""
         return np.asarray(released, dtype=np.float64)[:, None]
 
     def names_out(self, columns: Names) -> Names:
-        """One column for all."""
+        """Return one column for all."""
         return ("cell",)
 
     def columns(self, reports: Matrix) -> list[NDArray[Any]]:
-        """Whole numbers again, as ``Reports(values, mechanism)`` takes them."""
+        """Return whole numbers again, as ``Reports(values, mechanism)`` takes them."""
         return [reports[:, 0].astype(np.int64)]
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """Columns of several kinds, each reported by a mechanism of its own."""
+    """The shape of columns of several types, each reported by a mechanism of its own.
+
+    Parameters
+    ----------
+    mechanism
+        The mechanism.
+    """
 
     mechanism: Mixed
 
     @property
     def names(self) -> Names:
-        """All of them."""
+        """The columns the mechanism names."""
         return tuple(self.mechanism.columns)
 
     @property
@@ -230,7 +296,7 @@ class Mixture:
         return replace(self.mechanism, columns=sizes)
 
     def read(self, X: Any, columns: Names | None) -> dict[str, NDArray[Any]]:
-        """The columns by name."""
+        """Return the columns by name."""
         if columns is None:
             raise InvalidSetting(
                 "An array came; the columns of a mixed record are known by name.",
@@ -241,21 +307,21 @@ class Mixture:
         return {name: v[:, 0] if v.ndim == 2 else v for name, v in read.items()}
 
     def some(self, value: dict[str, NDArray[Any]], at: list[int]) -> dict[str, NDArray[Any]]:
-        """Some lines of every column."""
+        """Return some lines of every column."""
         return {name: column[at] for name, column in value.items()}
 
     def matrix(self, released: Any) -> Matrix:
-        """All columns' reports side by side."""
+        """Return all columns' reports side by side."""
         parts = self._parts()
         return np.hstack([parts[name].matrix(released[name]) for name in self.names])
 
     def names_out(self, columns: Names) -> Names:
-        """Those of every column, in order."""
+        """Return the report columns of every column, in order."""
         parts = self._parts()
         return tuple(out for name in columns for out in parts[name].names_out((name,)))
 
     def columns(self, reports: Matrix) -> list[NDArray[Any]]:
-        """Those of every column, in order."""
+        """Return the report columns of every column, in order."""
         parts = self._parts()
         widths = [len(parts[name].names_out((name,))) for name in self.names]
         pieces = np.split(reports, np.cumsum(widths)[:-1], axis=1)
@@ -283,7 +349,7 @@ def _refuse_nonfinite(rows: Matrix, columns: Names) -> None:
     )
 
 
-def _one_column(given: str) -> DimensionMismatch:
+def _one_column_error(given: str) -> DimensionMismatch:
     return DimensionMismatch(
         f"{given} came; this mechanism takes one column of categories.",
         "Choose the column, or use Mixed for several.",

@@ -1,7 +1,4 @@
-"""A local mechanism over rows behind the engine: charged once, drawn a block at a time.
-
-Try a remap on a public point, so that it cannot fail once the budget is spent.
-"""
+"""Run a local mechanism over rows of any number: charged once, drawn a block at a time."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -34,21 +31,20 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Streamed:
-    """Reports of rows of any number: hand it to ``page.release`` with ``rows_of(X, domain)``.
+    """A mechanism for whole tables: releases reports of all rows of ``rows_of(X, domain)``.
 
     Parameters
     ----------
     mechanism
-        What randomises a row; its columns are the domain's.
+        Randomises a row; its columns are the domain's.
     remap
-        What follows each report, seeing no other: ``clamp``, ``snap``, or ``bayes_remap`` with a
-        public prior.
+        A remap of single reports: ``clamp``, ``snap``, or ``bayes_remap`` with a public prior.
     keep_order
         ``False``: reports come out in random order. ``True``: line i reports row i, and the
         place of a row may say what its report hides, as in a table sorted by income.
     draft
-        Where drawn blocks are kept until the output is whole, so that a run that is killed goes
-        on without a second report of anybody; on one machine only.
+        Stores drawn blocks until the output is complete, so that a killed run goes on without a
+        second report of anybody; on one machine only.
 
     Examples
     --------
@@ -70,17 +66,23 @@ class Streamed:
 
     @property
     def kept_by(self) -> str | None:
-        """The run for which drawn blocks are kept; None: reports that are lost are paid anew."""
+        """The run whose draft stores drawn blocks; None if lost reports must be paid again."""
         return None if self.draft is None else self.draft.run
 
     @property
     def guarantee(self) -> Guarantee:
-        """The mechanism's: each row is reported once."""
+        """The mechanism's guarantee: each row is reported once."""
         promise: Guarantee = self.mechanism.guarantee
         return promise
 
     def check(self, rows: Rows) -> None:
-        """All that can fail: what does not fit the domain, then every odd row, in a full pass."""
+        """Refuse all that could fail later: a misfit of the domain, and odd rows, in a full pass.
+
+        Parameters
+        ----------
+        rows
+            The rows.
+        """
         if isinstance(rows.domain, Box):
             self.mechanism.check(np.array([rows.domain.low, rows.domain.high]))
         _refuse_learning(self.remap)
@@ -89,7 +91,15 @@ class Streamed:
         rows.size()
 
     def release(self, rows: Rows, rng: np.random.Generator) -> "Drawn":
-        """The reports, drawn as they are taken; each block has a noise stream of its own."""
+        """Return the reports, drawn as they are read; each block has its own noise stream.
+
+        Parameters
+        ----------
+        rows
+            The rows.
+        rng
+            The noise stream.
+        """
         noise = rng if isinstance(rng, NoiseStream) else Randomness(rng).noise
         # A name of its own for every release: one taken twice would raise, and this is paid for.
         own = noise.child("reports", noise.bytes(16).hex())
@@ -102,7 +112,7 @@ class Streamed:
 
 
 class _Kernel:
-    """Reports of a block, on the noise of the place where it stands."""
+    """A kernel that reports the rows of a block with the noise of its position."""
 
     def __init__(self, reports: Streamed, rows: Rows, noise: TaskNoise) -> None:
         self.shape = shape_of(reports.mechanism)
@@ -112,7 +122,7 @@ class _Kernel:
         self._noise = noise
 
     def at(self, *place: object) -> Callable[[Block], list[NDArray[Any]]]:
-        """What reports the block there."""
+        """Return the function that reports the block at this position."""
         return partial(self._reported, place=place)
 
     def _reported(self, block: Block, place: tuple[object, ...]) -> list[NDArray[Any]]:
@@ -140,25 +150,42 @@ class _Kernel:
 
 
 class Drawn:
-    """Reports that can be taken once: taken again they would be second reports, not paid for."""
+    """Reports that can be read once: a second reading would be second reports, not paid for.
+
+    Parameters
+    ----------
+    mapped
+        The table of reports, not computed yet.
+    order
+        Draws the order of the reports, if they are shuffled.
+    """
 
     def __init__(self, mapped: Mapped, order: NoiseStream | None = None) -> None:
         self._mapped: Mapped | None = mapped
         self._order = order
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Draw them, a batch at a time; shuffled, all are drawn before the first comes."""
-        return self._once().batches()
+        """Draw the reports, a batch at a time; shuffled, all are drawn before the first."""
+        return self._take().batches()
 
     def write(self, path: str | Path, overwrite: bool = False) -> Path:
-        """Draw and write them, whole or not at all, where the rows are."""
-        return self._once().write(path, overwrite)
+        """Draw the reports and write them, whole or not at all, where the rows are.
+
+        Parameters
+        ----------
+        path
+            The file.
+        overwrite
+            Whether a file that is there may be replaced.
+        """
+        return self._take().write(path, overwrite)
 
     def frame(self) -> Any:
-        """Draw them all: an Arrow table, or a frame that is computed before this returns."""
-        return self._once().frame()  # [P3]
+        """Draw all reports: an Arrow table, or a frame that is computed before this returns."""
+        return self._take().frame()  # [P3]
 
-    def _once(self) -> Mapped:
+    def _take(self) -> Mapped:
+        """Return the table of reports; refuse a second time."""
         mapped, self._mapped = self._mapped, None  # [P4]
         if mapped is None:
             raise RepeatedStream(
@@ -168,7 +195,12 @@ class Drawn:
 
 
 def reports_name(columns: int) -> str:
-    """A table of reports in words for the ledger.
+    """Describe a table of reports for the ledger.
+
+    Parameters
+    ----------
+    columns
+        How many columns it has.
 
     Examples
     --------
@@ -192,7 +224,19 @@ def _names(rows: Rows) -> Names:
 
 
 def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -> None:
-    """Raise what the remap would raise on a report, or if it returns something else."""
+    """Try a remap on a public point, so that it cannot fail once the budget is spent.
+
+    Parameters
+    ----------
+    remap
+        The remap, or None.
+    mechanism
+        What makes the reports.
+    shape
+        The shape of the mechanism's table.
+    width
+        How many columns a report has.
+    """
     if remap is None:
         return
     if not isinstance(shape, Numbers):
@@ -205,6 +249,7 @@ def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -
             "Give the mechanism one, e.g. NDLaplace(1.0, domain=Box(...)); or give the remap a "
             "public prior.",
         )
+    # The middle of the box, or zero: a public point, so trying it tells nothing.
     point = np.zeros((1, width))
     if shape.box is not None:
         point += (shape.box.low + shape.box.high) / 2

@@ -1,4 +1,4 @@
-"""Arrays and data frames of any kind: columns in, and a table of the same kind out."""
+"""Read columns of arrays and data frames of any kind, and make a table of the same kind."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -24,7 +24,13 @@ __all__ = [
 
 
 def names_of(X: Any) -> tuple[str, ...] | None:
-    """The columns of a data frame; ``None`` for anything else, taken as an array."""
+    """Return the columns of a data frame; ``None`` for anything else, taken as an array.
+
+    Parameters
+    ----------
+    X
+        A table.
+    """
     import narwhals as nw
 
     if not nw.dependencies.is_into_dataframe(X):
@@ -33,7 +39,15 @@ def names_of(X: Any) -> tuple[str, ...] | None:
 
 
 def numbers_of(X: Any, columns: Sequence[str] | None) -> Matrix:
-    """These columns of a frame, or an array, as float64 rows; missing values are NaN."""
+    """Return these columns of a frame, or an array, as float64 rows; missing values are NaN.
+
+    Parameters
+    ----------
+    X
+        A table.
+    columns
+        The columns of a frame; None for an array.
+    """
     if columns is None:
         return as_matrix(_plain_array(X))
     source = source_of(X)
@@ -42,7 +56,15 @@ def numbers_of(X: Any, columns: Sequence[str] | None) -> Matrix:
 
 
 def columns_of(X: Any, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
-    """These columns of a frame, whatever their kind."""
+    """Return these columns of a frame, whatever their type.
+
+    Parameters
+    ----------
+    X
+        A data frame.
+    columns
+        The columns.
+    """
     batches = list(source_of(X).batches(columns))
     if not batches:
         return {name: pa.chunked_array([], pa.null()) for name in columns}
@@ -50,12 +72,20 @@ def columns_of(X: Any, columns: Sequence[str]) -> dict[str, pa.ChunkedArray]:
 
 
 def tokens_of(X: Any, user: str) -> list[str]:
-    """Whose each row is, as text; the number 7, 7.0 and the text "7" are one person."""
+    """Return the person of each row as text; 7, 7.0 and the text "7" are one person.
+
+    Parameters
+    ----------
+    X
+        A data frame.
+    user
+        The column of tokens.
+    """
     column = columns_of(X, [user])[user]
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     missing = pc.sum(pc.is_null(column, nan_is_null=True)).as_py() or 0
-    texts = [] if missing else _texts(column, user)
+    texts = [] if missing else _tokens_as_text(column, user)
     missing += texts.count("")
     if missing:
         raise EntityMissing(
@@ -66,7 +96,15 @@ def tokens_of(X: Any, user: str) -> list[str]:
 
 
 def check_token(user: str | None, columns: Sequence[str]) -> None:
-    """A column that tells people apart is not reported."""
+    """Refuse to report the column that identifies people.
+
+    Parameters
+    ----------
+    user
+        The column of tokens, or None.
+    columns
+        The columns to report.
+    """
     if user is not None and user in columns:
         raise InvalidSetting(
             f"{user!r} is both the user's token and a column to report.",
@@ -75,9 +113,16 @@ def check_token(user: str | None, columns: Sequence[str]) -> None:
 
 
 def frame_like(X: Any, columns: dict[str, NDArray[Any]]) -> Any:
-    """A frame of the kind of ``X`` that holds these columns and nothing else of ``X``.
+    """Return a frame of the same kind as ``X`` with these columns, and nothing else of ``X``.
 
     Not its index either: that is a column of people's data too, more often than not.
+
+    Parameters
+    ----------
+    X
+        A data frame.
+    columns
+        The columns by name.
     """
     import narwhals as nw
 
@@ -85,7 +130,15 @@ def frame_like(X: Any, columns: dict[str, NDArray[Any]]) -> Any:
 
 
 def frame_of(columns: dict[str, NDArray[Any]], kind: Any) -> Any:
-    """A frame of a named kind, e.g. "pandas", its lines counted from 0 where they are counted."""
+    """Return a frame of a named kind, such as "pandas", with a plain index if it has one.
+
+    Parameters
+    ----------
+    columns
+        The columns by name.
+    kind
+        The library that makes it.
+    """
     import narwhals as nw
 
     return nw.from_dict(columns, backend=kind).to_native()
@@ -111,8 +164,9 @@ def _plain_array(X: Any) -> NDArray[Any]:
     return array
 
 
-def _texts(column: pa.ChunkedArray, user: str) -> list[str]:
+def _tokens_as_text(column: pa.ChunkedArray, user: str) -> list[str]:
     try:
+        # Columns with gaps come as floats: 7.0 must be the person 7.
         if pa.types.is_floating(column.type):
             column = column.cast(pa.int64())
         texts: list[str] = column.cast(pa.string()).to_pylist()

@@ -1,4 +1,4 @@
-"""A local mechanism over a table of people, as a scikit-learn transformer."""
+"""A scikit-learn transformer that reports a table through a local mechanism."""
 
 import hashlib
 import json
@@ -113,7 +113,15 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         self.random_state = random_state
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Check settings and rows, and learn the columns' names. Spends nothing."""
+        """Check settings and rows, and learn the columns' names; spends nothing.
+
+        Parameters
+        ----------
+        X
+            A table of people: an array, a data frame or a Spark frame.
+        y
+            Ignored; scikit-learn's pipelines pass it.
+        """
         randomness = Randomness(self.random_state)
         noise, self._compute = randomness.noise, randomness.compute
         shape = shape_of(self.mechanism)
@@ -136,18 +144,30 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         return self
 
     def transform(self, X: Any) -> Any:
-        """The reports, one line a row, in a table of the kind that came."""
+        """Return the reports, one line a row, in a table of the same kind.
+
+        Parameters
+        ----------
+        X
+            A table with the columns it was fitted on.
+        """
         check_is_fitted(self, "guarantee_")
         self._check_unchanged()
         shape = shape_of(self.mechanism)
         return by_engine(
             X,
-            embedded=lambda X: self._report_here(X, shape),
-            distributed=lambda table: self._report_there(table, shape),
+            embedded=lambda X: self._report_in_memory(X, shape),
+            distributed=lambda table: self._report_on_cluster(table, shape),
         )
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> NDArray[Any]:
-        """The columns of the reports."""
+        """Return the columns of the reports.
+
+        Parameters
+        ----------
+        input_features
+            The columns, where ``fit`` saw an array.
+        """
         given = super().get_feature_names_out(input_features)
         names = tuple(given) if self._names is None else self._names
         return np.array(shape_of(self.mechanism).names_out(names), dtype=object)
@@ -157,8 +177,8 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         tags.non_deterministic = True
         return tags
 
-    def _report_here(self, X: Any, shape: Shape) -> Any:
-        """Reports in memory, in a table of the kind that came."""
+    def _report_in_memory(self, X: Any, shape: Shape) -> Any:
+        """Return reports in memory, in a table of the same kind."""
         rows = self._read(X, shape, fitting=False)
         reports = self._reports(shape, rows)
         if self.remap is not None and rows.n:
@@ -168,7 +188,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
             return frame_of(columns, kind)  # scikit-learn would give columns X's own index
         return frame_like(X, columns) if rows.framed else np.column_stack(list(columns.values()))
 
-    def _reports(self, shape: Shape, rows: "_Rows") -> Matrix:
+    def _reports(self, shape: Shape, rows: "_ReadTable") -> Matrix:
         if not rows.n:
             return np.empty((0, len(shape.names_out(rows.names))))
         if rows.tokens is None:
@@ -178,9 +198,10 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         return self._remembered(shape, rows.value, self._memo.hashed(rows.tokens))
 
     def _remembered(self, shape: Shape, value: Any, people: list[bytes]) -> Matrix:
-        """The report of each row's person, drawn for those who have none."""
+        """Return the report of each row's person, drawn for those who have none."""
         with self._memo.open(self._collection(shape)) as notes:
             reports = notes.find(dict.fromkeys(people))
+            # Reversed, so that a person's first row is the one that stays in the mapping.
             first = {who: at for at, who in reversed([*enumerate(people)]) if who not in reports}
             if first:
                 drawn = self._draw(shape, shape.some(value, list(first.values())))
@@ -191,48 +212,50 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         return lines.reshape(len(people), -1)
 
     def _draw(self, shape: Shape, value: Any, times: int = 1) -> Matrix:
-        """Where rows and noise meet: one promise, one entry, one draw."""
+        """Draw reports: one promise, one entry in the ledger, one draw."""
         mechanism = shape.drawn if times == 1 else _Repeated(shape.drawn, times)
         page = self._open(mechanism.guarantee)
         return shape.matrix(page.release(mechanism, value, self._noise, of="reports"))
 
     def _open(self, promise: Guarantee) -> Page:
-        """A page for one table of reports."""
+        """Open a page for one table of reports."""
         columns = self.n_features_in_ if self._names is None else len(self._names)
         return self.ledger_.open(promise, by=type(self).__name__, of=reports_name(columns))
 
     def _collection(self, shape: Shape) -> bytes:
-        """Reports of one mechanism about one set of columns; simulations are kept apart."""
+        """Return a digest of mechanism and columns; simulations have another."""
         about = [list(self._names or ()), self.user]  # tokens of two columns are two people's
         facts = [settings_of(self.mechanism), *about, self.guarantee_.simulation]
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).digest()
 
-    def _read(self, X: Any, shape: Shape, fitting: bool) -> "_Rows":
-        """The mechanism's columns, checked, and whose each row is."""
+    def _read(self, X: Any, shape: Shape, fitting: bool) -> "_ReadTable":
+        """Read and check the mechanism's columns, and whose each row is."""
         available = names_of(X)
         if available is None and self.user is not None:
             raise InvalidSetting(
                 f"An array came; it has no column {self.user!r} of tokens.", "Pass a data frame."
             )
-        columns = None if available is None else _chosen(available, shape.names, self.user)
+        columns = (
+            None if available is None else _reported_columns(available, shape.names, self.user)
+        )
         value = shape.read(X, columns)
         shape.drawn.check(value)
         if fitting or available is None or shape.names is None:
             self._check_columns(X, fitting, framed=available is not None)
         names = columns or shape.names or tuple(f"x{i}" for i in range(self.n_features_in_))
         tokens = None if self.user is None else tokens_of(X, self.user)
-        return _Rows(value, _length(value), names, columns is not None, tokens)
+        return _ReadTable(value, _length(value), names, columns is not None, tokens)
 
-    def _read_names(self, table: FrameTable, shape: Shape) -> "_Rows":
-        """The names of a frame's columns: its rows are checked where they are reported."""
+    def _read_names(self, table: FrameTable, shape: Shape) -> "_ReadTable":
+        """Read the names of a frame's columns; its rows are checked on the cluster."""
         check_for_frame(self.user)
         domain = rows_of_frame(table, shape).domain
         names = domain.names if isinstance(domain, Box) else domain.columns
         self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
-        return _Rows(None, 0, names, True, None)
+        return _ReadTable(None, 0, names, True, None)
 
-    def _report_there(self, table: FrameTable, shape: Shape) -> Any:
-        """A frame of reports: one promise, one entry, drawn by the workers before it is seen."""
+    def _report_on_cluster(self, table: FrameTable, shape: Shape) -> Any:
+        """Return a frame of reports, drawn by the workers before it is returned."""
         check_for_frame(self.user)
         by_itself = None if needs_all_reports(self.remap) else self.remap
         reports = Streamed(self.mechanism, by_itself, keep_order=True)
@@ -266,27 +289,27 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
             )
 
     def _check_units(self, names: Names) -> None:
-        """Degrees would be told by the box; without one the columns' names must do."""
+        """Refuse degrees by the columns' names, where no box tells the unit."""
         laplace = self.mechanism
         if isinstance(laplace, NDLaplace) and laplace.domain is None and laplace.scale is None:
             refuse_degrees(names)
 
     def _check_unchanged(self) -> None:
-        """What ``guarantee_`` says, and what ``fit`` checked, is about the settings it saw."""
+        """Refuse settings changed since ``fit``: ``guarantee_`` is about those it saw."""
         now = self.get_params(deep=False)
-        changed = [name for name, was in self._fitted.items() if not _same(was, now[name])]
+        changed = [name for name, was in self._fitted.items() if not _is_same(was, now[name])]
         if changed:
             raise InvalidSetting(
                 f"{', '.join(changed)} was set anew after fit.", "Call fit again, then transform."
             )
 
     def _chosen_output(self) -> str:
-        """The kind of frame that ``set_output`` asked for, or "default"."""
+        """Return the kind of frame that ``set_output`` asked for, or "default"."""
         own: str | None = getattr(self, "_sklearn_output_config", {}).get("transform")
         return own or str(get_config()["transform_output"])
 
 
-class _Rows(NamedTuple):
+class _ReadTable(NamedTuple):
     """What was read of a table."""
 
     value: Any
@@ -298,32 +321,32 @@ class _Rows(NamedTuple):
 
 @dataclass(frozen=True)
 class _Repeated:
-    """A mechanism whose table holds up to so many rows of one person: their promises add."""
+    """A mechanism for a table with up to ``times`` rows of one person: guarantees add up."""
 
     mechanism: Any
     times: int
 
     @property
     def guarantee(self) -> Guarantee:
-        """As many times the mechanism's."""
+        """``times`` the mechanism's guarantee."""
         one = self.mechanism.guarantee
         return one * self.times if isinstance(one, Budget) else one
 
     def check(self, value: Any) -> None:
-        """As the mechanism."""
+        """Check as the mechanism does."""
         self.mechanism.check(value)
 
     def release(self, value: Any, rng: np.random.Generator) -> Any:
-        """As the mechanism."""
+        """Release as the mechanism does."""
         return self.mechanism.release(value, rng)
 
 
-def _same(was: Any, now: Any) -> bool:
+def _is_same(was: Any, now: Any) -> bool:
     return was is now or bool(type(was) is type(now) and was == now)
 
 
-def _chosen(available: Names, named: Names | None, user: str | None) -> Names:
-    """The columns of a frame that are reported."""
+def _reported_columns(available: Names, named: Names | None, user: str | None) -> Names:
+    """Return the columns of a frame that are reported."""
     check_token(user, named or ())
     return named or tuple(name for name in available if name != user)
 

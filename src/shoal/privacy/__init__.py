@@ -1,4 +1,20 @@
-"""Guarantees, composition, the ledger, and results with their leaves."""
+"""Guarantees, the ledger that adds them up, and results marked by who may see them.
+
+The words of this package:
+
+- *guarantee* or *promise*: what a release protects, and how well: ``PureDP(1)``.
+- *budget*: a guarantee measured by *epsilon*; budgets of one *kind* add up.
+- *neighbours*: two tables that must be hard to tell apart, such as with and without one person.
+- *slack*: a constant that ``MetricDP`` adds for rounding reports to a lattice.
+- *simulation*: a release whose noise was seeded; it protects nobody and is marked so.
+- *mechanism*: randomises one value and states its guarantee.
+- *ledger*: what was promised about one table so far, and the *limit* it must not exceed.
+- *page*: one promise in the ledger, opened by a method; ``page.release`` is the only way out.
+- *gate*: ``page.release``: checks the budget, writes the entry, then draws.
+- *entry*: a line of the ledger. *Store*: where entries are kept, in memory or in a file.
+- *run*: work that can be resumed after a crash; its *journal* keeps what it released.
+- *leaf*: a value of a result: public, released, or protected (for the holder of the rows).
+"""
 
 from shoal.privacy.guarantees import (
     ApproxDP,

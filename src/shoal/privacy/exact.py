@@ -1,4 +1,4 @@
-"""Numbers kept as what they say: a budget of 0.1 is a tenth, not the double next to it."""
+"""Exact numbers: a budget written as 0.1 is the fraction 1/10, not the nearest double."""
 
 import operator
 from fractions import Fraction
@@ -11,7 +11,18 @@ Number = float | int | str | Fraction
 
 
 def exact_budget(epsilon: Number) -> Fraction:
-    """Epsilon as the fraction its shortest decimal form names; positive and finite."""
+    """Return epsilon as the fraction its shortest decimal form names.
+
+    Parameters
+    ----------
+    epsilon
+        A positive, finite number, or its text.
+
+    Raises
+    ------
+    InvalidBudget
+        If it is not.
+    """
     value = exact(epsilon)
     if value is None or value <= 0:
         raise InvalidBudget(
@@ -25,23 +36,43 @@ def exact_budget(epsilon: Number) -> Fraction:
 
 
 def exact(value: object) -> Fraction | None:
-    """The fraction a number's shortest decimal form names, if it is one."""
+    """Return the fraction a number's shortest decimal form names, or None if it is no number.
+
+    Parameters
+    ----------
+    value
+        Anything; numbers, texts and fractions can be read.
+    """
     try:
+        # By its text: the double 0.1 is not a tenth, and its shortest text is.
         return None if isinstance(value, bool) else Fraction(str(value))
     except (ValueError, ZeroDivisionError):
         return None
 
 
 def whole_number(value: object) -> int | None:
-    """A whole number as a plain ``int``, if it is one: NumPy's would wrap around."""
+    """Return a whole number as a plain ``int``, which cannot overflow, or None if it is none.
+
+    Parameters
+    ----------
+    value
+        Anything; NumPy's whole numbers are accepted, booleans are not.
+    """
     if isinstance(value, bool) or not hasattr(value, "__index__"):
         return None
     return operator.index(value)
 
 
 def exact_text(value: Fraction) -> str:
-    """A decimal if one is exact, else a fraction: ``'0.25'``, ``'1/3'``."""
+    """Write a fraction as a decimal if that is exact, else as a quotient: ``'0.25'``, ``'1/3'``.
+
+    Parameters
+    ----------
+    value
+        The fraction.
+    """
     rest = value.denominator
+    # A fraction has an exact decimal if its denominator has no other prime.
     for prime in (2, 5):
         while rest % prime == 0:
             rest //= prime

@@ -1,4 +1,4 @@
-"""Where a file shared through SQLite may lie: under one name, on a disk of this machine.
+"""Check where a file shared through SQLite lies: under one name, on a disk of this machine.
 
 SQLite keeps the locks and the log of a file beside its *name*. Under a second name of the same file
 it finds neither, and two processes write as if each were alone. A symbolic link is no second name:
@@ -15,7 +15,7 @@ from pathlib import Path
 from shoal.errors import ShoalError
 
 __all__ = [
-    "NEW",
+    "TEMPORARY_SUFFIX",
     "Place",
     "Refusal",
     "check_folder",
@@ -28,7 +28,9 @@ __all__ = [
 Refusal = Callable[[str, str], ShoalError]
 """Makes the error from what came and the next step."""
 
-NEW = ".new"  # how the name ends under which a file is made: ``.table.ledger.k2x9_3ab.new``
+TEMPORARY_SUFFIX = (
+    ".new"  # how the name ends under which a file is made: ``.table.ledger.k2x9_3ab.new``
+)
 
 _SHARED_DISKS = (
     "nfs nfs3 nfs4 cifs smb2 smb3 smbfs smbnetfs ncpfs afs coda 9p v9fs virtiofs ceph ceph-fuse "
@@ -39,12 +41,26 @@ _SHARED_DISKS = (
 SHARED_DISKS = frozenset(_SHARED_DISKS.split())
 """File systems that other machines, or the host of this one, write to as well."""
 
-_POINTS: int = getattr(os, "O_PATH", 0)  # only Linux has it, and tells mounts
+_PATH_ONLY: int = getattr(os, "O_PATH", 0)  # only Linux has it, and tells mounts
 
 
 @dataclass(frozen=True)
 class Place:
-    """Which file is at a path, under how many names; its mount and its folder's, if told."""
+    """The identity of a file at a path: inode, number of hard links, and mounts if known.
+
+    Parameters
+    ----------
+    device
+        The number of its device.
+    inode
+        Its number on that device.
+    links
+        How many names (hard links) it has.
+    mount
+        The number of the mount it was reached through; None where the system does not say.
+    folder_mount
+        The same of the folder it lies in.
+    """
 
     device: int
     inode: int
@@ -54,16 +70,17 @@ class Place:
 
 
 def check_place(path: Path, refusal: Refusal) -> Place:
-    """Where the file lies; refused under a second name and on a disk of several machines.
+    """Return where the file lies; refuse a second hard link and a disk shared by several machines.
 
     Parameters
     ----------
     path
-        Without symbolic links. What is no file is left for SQLite to refuse.
+        The file, symbolic links resolved. What is no regular file is left for SQLite to refuse.
     refusal
-        The error to raise.
+        Makes the error to raise.
     """
     place = place_of(path)
+    # The creator of a new file may not have removed its temporary name yet.
     if place.links > 1:
         _finish_creation(path, place)
         place = place_of(path)
@@ -85,7 +102,17 @@ def check_place(path: Path, refusal: Refusal) -> Place:
 
 
 def check_unmoved(path: Path, place: Place, refusal: Refusal) -> None:
-    """Refuse a file that was moved, linked or mounted over since it was looked at."""
+    """Refuse a file that was moved, linked or mounted over since ``check_place``.
+
+    Parameters
+    ----------
+    path
+        The file, symbolic links resolved.
+    place
+        What ``check_place`` returned.
+    refusal
+        Makes the error to raise.
+    """
     if place_of(path) != place:
         raise refusal(
             f"'{path.name}' was linked, replaced or mounted over in the middle of a write.",
@@ -94,26 +121,41 @@ def check_unmoved(path: Path, place: Place, refusal: Refusal) -> None:
 
 
 def check_folder(folder: Path, name: str, refusal: Refusal) -> None:
-    """Refuse a disk of several machines before a file is made there."""
-    if not _POINTS:
+    """Refuse a folder on a disk shared by several machines, before a file is made in it.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    name
+        Of the file to be made, for the error.
+    refusal
+        Makes the error to raise.
+    """
+    if not _PATH_ONLY:
         return
-    with _handle(folder, os.O_DIRECTORY) as handle:
+    with _path_descriptor(folder, os.O_DIRECTORY) as handle:
         _check_disk(folder / name, _mount_of(handle), refusal)
 
 
 def place_of(path: Path) -> Place:
-    """Look at what lies at a path now.
+    """Look up the identity of the file that is at a path now.
+
+    Parameters
+    ----------
+    path
+        The file, symbolic links resolved.
 
     Examples
     --------
     >>> place_of(Path(__file__)).links
     1
     """
-    if not _POINTS:
+    if not _PATH_ONLY:
         return _place(os.lstat(path), None, None)
     with (
-        _handle(path.parent, os.O_DIRECTORY) as folder,
-        _handle(path.name, os.O_NOFOLLOW, within=folder) as file,
+        _path_descriptor(path.parent, os.O_DIRECTORY) as folder,
+        _path_descriptor(path.name, os.O_NOFOLLOW, within=folder) as file,
     ):
         return _place(os.fstat(file), _mount_of(file), _mount_of(folder))
 
@@ -124,9 +166,9 @@ def _place(status: os.stat_result, mount: int | None, folder_mount: int | None) 
 
 
 @contextmanager
-def _handle(path: str | Path, flags: int, within: int | None = None) -> Iterator[int]:
-    """A descriptor that only points: closing one that can read would drop SQLite's locks."""
-    handle = os.open(path, flags | _POINTS, dir_fd=within)
+def _path_descriptor(path: str | Path, flags: int, within: int | None = None) -> Iterator[int]:
+    """Open a descriptor without read access: closing a readable one would drop SQLite's locks."""
+    handle = os.open(path, flags | _PATH_ONLY, dir_fd=within)
     try:
         yield handle
     finally:
@@ -134,7 +176,7 @@ def _handle(path: str | Path, flags: int, within: int | None = None) -> Iterator
 
 
 def _mount_of(handle: int) -> int | None:
-    """The number of the mount it was reached through; None where the system does not say."""
+    """Return the number of a descriptor's mount; None where the system does not say."""
     with suppress(OSError):
         for line in Path(f"/proc/self/fdinfo/{handle}").read_text().splitlines():
             if line.startswith("mnt_id:"):
@@ -143,6 +185,7 @@ def _mount_of(handle: int) -> int | None:
 
 
 def _check_disk(path: Path, mount: int | None, refusal: Refusal) -> None:
+    # File systems of FUSE are listed under their own names.
     kind = file_system(mount)
     if kind is not None and kind.removeprefix("fuse.") in SHARED_DISKS:
         raise refusal(
@@ -153,14 +196,14 @@ def _check_disk(path: Path, mount: int | None, refusal: Refusal) -> None:
 
 
 def file_system(mount: int | None, mounts: bytes | None = None) -> str | None:
-    """The kind of a mount's file system, e.g. "ext4"; None where the system does not say.
+    """Return the type of a mount's file system, such as "ext4"; None where it is unknown.
 
     Parameters
     ----------
     mount
-        Its number.
+        The number of the mount.
     mounts
-        A line a mount, in the form of ``/proc/self/mountinfo``, which is read if none came.
+        The mount table in the form of ``/proc/self/mountinfo``, which is read if this is None.
     """
     if mounts is None:
         try:
@@ -175,12 +218,12 @@ def file_system(mount: int | None, mounts: bytes | None = None) -> str | None:
 
 
 def _finish_creation(path: Path, place: Place) -> None:
-    """Remove the name under which the file was made, if its maker has not come to that yet.
+    """Remove the temporary name of a file whose creator was stopped before doing so.
 
     A file gets its own name when it is whole and nobody has it open; all that is then left is to
     remove the first one, which a process that was killed never does.
     """
-    for other in path.parent.glob(f".{_literal(path.name)}.*{NEW}"):
+    for other in path.parent.glob(f".{_escape_pattern(path.name)}.*{TEMPORARY_SUFFIX}"):
         with suppress(OSError):
             status, log = other.lstat(), Path(f"{other}-wal")
             same = (status.st_dev, status.st_ino) == (place.device, place.inode)
@@ -188,6 +231,6 @@ def _finish_creation(path: Path, place: Place) -> None:
                 other.unlink()
 
 
-def _literal(name: str) -> str:
-    """The name as a pattern that stands for itself."""
+def _escape_pattern(name: str) -> str:
+    """Escape a name so that it matches only itself as a glob pattern."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

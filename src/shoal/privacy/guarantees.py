@@ -1,4 +1,4 @@
-"""Promises as objects: exact, frozen, and added up only where that is a theorem.
+"""Guarantees as frozen values with exact amounts, added up only where a theorem allows it.
 
     guarantee     compares                                        adds with
     PureDP        tables that differ by one row (or person)       same neighbours and rows
@@ -41,11 +41,12 @@ __all__ = [
 ]
 
 Scale = str | tuple[float, ...] | None
+# The largest epsilon times rows: beyond it the delta of one row would be under e^-1000.
 _LARGEST_GROUP = 1000
 
 
 class _Domain(Protocol):
-    """What ``MetricDP.as_local`` asks of a box."""
+    """The part of a box that ``MetricDP.as_local`` reads."""
 
     @property
     def distance_unit(self) -> str: ...
@@ -55,23 +56,36 @@ class _Domain(Protocol):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Guarantee:
-    """Base of all promises. ``simulation``: the noise was seeded, so nothing is protected."""
+    """Base class of all guarantees.
+
+    Parameters
+    ----------
+    simulation
+        Whether the noise was seeded, so that nothing is protected.
+    """
 
     simulation: bool = False
 
     @property
     def kind(self) -> tuple[Any, ...]:
-        """What must be equal for two promises to add: everything but the amount."""
+        """What must be equal for two guarantees to add up: everything but the amounts."""
+        # A simulation is of the same kind: a limit binds what was promised and simulated together.
         skip = ("simulation", *getattr(self, "_amounts", ()))
         rest = (getattr(self, f.name) for f in fields(self) if f.name not in skip)
         return type(self).__name__, *rest
 
     def simulated(self, yes: bool = True) -> Self:
-        """The same promise, marked as a simulation."""
+        """Return the same guarantee, marked as a simulation.
+
+        Parameters
+        ----------
+        yes
+            False returns it as it is; a mark is never removed.
+        """
         return replace(self, simulation=self.simulation or yes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON and the ledger; epsilon as an exact string."""
+        """Return plain values for JSON and the ledger; epsilon as an exact text."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         shown = {k: exact_text(v) if isinstance(v, Fraction) else v for k, v in values.items()}
         shown = {k: list(v) if isinstance(v, tuple) else v for k, v in shown.items()}
@@ -91,14 +105,21 @@ class Guarantee:
 
     def __repr__(self) -> str:
         given = {f.name: f.default for f in fields(self) if getattr(self, f.name) != f.default}
-        order = sorted(given, key=lambda name: name == "simulation")  # last
+        # The base class's field would come first: the promise reads better with it last.
+        order = sorted(given, key=lambda name: name == "simulation")
         shown = self.to_dict()
         return f"{type(self).__name__}({', '.join(f'{name}={shown[name]}' for name in order)})"
 
 
 @dataclass(frozen=True, repr=False)
 class Budget(Guarantee):
-    """A promise measured by epsilon."""
+    """A guarantee measured by epsilon; amounts of one kind add up.
+
+    Parameters
+    ----------
+    epsilon
+        The amount, kept as an exact fraction.
+    """
 
     _amounts: ClassVar[tuple[str, ...]] = ("epsilon",)
     epsilon: Fraction
@@ -107,7 +128,7 @@ class Budget(Guarantee):
         object.__setattr__(self, "epsilon", exact_budget(self.epsilon))
 
     def __add__(self, other: object) -> Self:
-        """Both hold together, one after the other: the amounts add."""
+        """Return the guarantee of two releases, one after the other: the amounts add."""
         if not isinstance(other, Guarantee):
             return NotImplemented
         if not isinstance(other, Budget) or self.kind != other.kind:
@@ -115,8 +136,9 @@ class Budget(Guarantee):
         amounts = {name: getattr(self, name) + getattr(other, name) for name in self._amounts}
         return replace(self, **amounts, simulation=self.simulation or other.simulation)
 
+    # The share is read by its text, so that promise * 0.1 is exactly a tenth.
     def __mul__(self, share: Number) -> Self:
-        """A share of the promise, exact: ``promise * Fraction(1, 3)``."""
+        """Return an exact share of the amounts: ``promise * Fraction(1, 3)``."""
         factor = exact(share)
         if factor is None or factor <= 0:
             raise InvalidBudget(
@@ -130,25 +152,31 @@ class Budget(Guarantee):
         return self * (1 / exact_budget(parts))
 
     def with_some_slack(self) -> Self:
-        """As a limit: what names no slack allows a little. Only ``MetricDP`` has any."""
+        """Return this guarantee as a limit; ``MetricDP`` adds a slack if it names none."""
         return self
 
     def within(self, limit: "Budget") -> bool:
-        """Whether this promise is of the limit's kind and no larger."""
+        """Whether this guarantee is of the limit's kind and no larger.
+
+        Parameters
+        ----------
+        limit
+            What it is compared to.
+        """
         return self.kind == limit.kind and all(
             getattr(self, name) <= getattr(limit, name) for name in self._amounts
         )
 
 
-class _OfRows:
-    """What promises about the rows of a table share."""
+class _RowGuarantee:
+    """The fields and checks shared by guarantees about the rows of a table."""
 
     neighbours: str
     rows: int
 
     @property
     def steps(self) -> int:
-        """How many rows are added or removed between two tables that are compared, at most."""
+        """The most rows that are added or removed between two neighbouring tables."""
         return self.rows * (2 if self.neighbours == "replace-one" else 1)
 
     def _check_rows(self) -> None:
@@ -164,7 +192,7 @@ class _OfRows:
 
 
 @dataclass(frozen=True, repr=False)
-class PureDP(_OfRows, Budget):
+class PureDP(_RowGuarantee, Budget):
     r"""Differential privacy: :math:`P[M(D) \in S] \le e^\varepsilon P[M(D') \in S]`.
 
     Parameters
@@ -193,28 +221,34 @@ class PureDP(_OfRows, Budget):
         self._check_rows()
 
     def as_replace_one(self) -> "PureDP":
-        """Changing a row is removing one and adding another: twice epsilon."""
+        """Convert to replace-one neighbours: a row removed and one added, so twice epsilon."""
         if self.neighbours == "replace-one":
             return self
         return replace(self, epsilon=2 * self.epsilon, neighbours="replace-one")
 
     def per_row(self) -> "PureDP":
-        """What mechanisms may spend, for one row added or removed, to keep this promise."""
+        """Return what mechanisms may spend for one row added or removed to keep this guarantee."""
         return replace(self, epsilon=self.epsilon / self.steps, neighbours="add-remove", rows=1)
 
     def for_all_rows(self, spent: "PureDP") -> "PureDP":
-        """The promise of this kind that mechanisms keep which spent so much for one row."""
+        """Return the guarantee of this kind that follows from what mechanisms spent for one row.
+
+        Parameters
+        ----------
+        spent
+            What mechanisms spent, for one row added or removed.
+        """
         return replace(self, epsilon=spent.epsilon * self.steps, simulation=spent.simulation)
 
     def as_approx(self) -> "ApproxDP":
-        """The same, said with a delta of 0, for a page of ``ApproxDP``."""
+        """Return the same guarantee as ``ApproxDP`` with a delta of 0."""
         return ApproxDP(
             self.epsilon, Fraction(0), self.neighbours, self.rows, simulation=self.simulation
         )
 
 
 @dataclass(frozen=True, repr=False)
-class ApproxDP(_OfRows, Budget):
+class ApproxDP(_RowGuarantee, Budget):
     r"""Privacy but for a chance: :math:`P[M(D) \in S] \le e^\varepsilon P[M(D') \in S] + \delta`.
 
     For any two tables that are compared: but for a chance of delta, in which nothing is promised,
@@ -223,10 +257,15 @@ class ApproxDP(_OfRows, Budget):
 
     Parameters
     ----------
-    epsilon, neighbours, rows
-        As of ``PureDP``.
+    epsilon
+        The amount, as in ``PureDP``.
     delta
-        The chance, below 1 and far below one in the number of people.
+        The probability with which the limit may fail; below 1, and far below one in the number of
+        people.
+    neighbours
+        ``"add-remove"`` or ``"replace-one"``, as in ``PureDP``.
+    rows
+        How many rows one person has at most.
 
     Examples
     --------
@@ -256,33 +295,40 @@ class ApproxDP(_OfRows, Budget):
         self._check_rows()
 
     def as_replace_one(self) -> "ApproxDP":
-        """Changing a row is removing one and adding another: (2 epsilon, (1 + e^epsilon) delta)."""
+        """Convert to replace-one neighbours: (2 epsilon, (1 + e^epsilon) delta)."""
         if self.neighbours == "replace-one":
             return self
-        delta = self.delta * _growth(self.epsilon, 2)
+        delta = self.delta * _group_factor(self.epsilon, 2)
         return replace(self, epsilon=2 * self.epsilon, delta=delta, neighbours="replace-one")
 
     def per_row(self) -> "ApproxDP":
-        """What mechanisms may spend, for one row added or removed, to keep this promise."""
+        """Return what mechanisms may spend for one row added or removed to keep this guarantee."""
         epsilon = self.epsilon / self.steps
-        delta = self.delta / _growth(epsilon, self.steps)  # [P1]
+        delta = self.delta / _group_factor(epsilon, self.steps)  # [P1]
         return replace(self, epsilon=epsilon, delta=delta, neighbours="add-remove", rows=1)
 
     def for_all_rows(self, spent: "ApproxDP") -> "ApproxDP":
-        """The promise of this kind that mechanisms keep which spent so much for one row."""
-        delta = spent.delta * _growth(spent.epsilon, self.steps)  # [P1]
+        """Return the guarantee of this kind that follows from what mechanisms spent for one row.
+
+        Parameters
+        ----------
+        spent
+            What mechanisms spent, for one row added or removed.
+        """
+        delta = spent.delta * _group_factor(spent.epsilon, self.steps)  # [P1]
         epsilon = spent.epsilon * self.steps
         return replace(self, epsilon=epsilon, delta=delta, simulation=spent.simulation)
 
 
-def _growth(epsilon: Fraction, steps: int) -> Fraction:
-    """1 + e^epsilon + ... + e^((steps - 1) epsilon), never rounded down."""
+def _group_factor(epsilon: Fraction, steps: int) -> Fraction:
+    """Return 1 + e^epsilon + ... + e^((steps - 1) epsilon), never rounded down."""
     if steps > 1 and epsilon * steps > _LARGEST_GROUP:
         raise InvalidBudget(
             setting("epsilon")
             + f" is above {_LARGEST_GROUP} for several rows: delta would lose its meaning.",
             "Lower epsilon, or the rows a person may have.",
         )
+    # Rounded up at every step: a delta that is understated would be a false promise.
     with localcontext(Context(prec=40, rounding=ROUND_CEILING)):
         exponent = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
         factor = exponent.exp().next_plus() if steps > 1 else Decimal(1)  # [P2]
@@ -295,7 +341,7 @@ def _growth(epsilon: Fraction, steps: int) -> Fraction:
 
 @dataclass(frozen=True, repr=False)
 class LocalDP(Budget):
-    """Any two values of one person give every report with odds within e^epsilon of each other."""
+    """Local privacy: any two values of one person give every report with odds within e^epsilon."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -305,13 +351,13 @@ class MetricDP(Budget):
     Parameters
     ----------
     epsilon
-        Per ``unit`` of distance.
+        The amount, for one ``unit`` of distance.
     metric
-        ``"euclidean"``, ``"manhattan"`` or ``"chebyshev"``, in scaled units.
+        The distance: ``"euclidean"``, ``"manhattan"`` or ``"chebyshev"``, in scaled units.
     slack
-        A constant added for lattice rounding.
+        A constant added to epsilon times the distance, for rounding to a lattice.
     unit
-        Of the distance; ``"1"`` for plain numbers, ``"km"`` for a geographic box.
+        The unit of distance: ``"1"`` for plain numbers, ``"km"`` for a geographic box.
     scale
         What one unit is in each column: ``None`` for 1, ``"box"`` for half the box's sides, or
         numbers.
@@ -344,14 +390,24 @@ class MetricDP(Budget):
         object.__setattr__(self, "scale", _checked_scale(self.scale))
 
     def with_some_slack(self) -> Self:
-        """As a limit: what names no slack allows 0.01."""
+        """Return this guarantee as a limit: one that names no slack allows 0.01."""
         return self if self.slack else replace(self, slack=Fraction(1, 100))
 
     def as_local(self, domain: _Domain) -> LocalDP:
-        """The LocalDP this implies on a domain: epsilon times its diameter plus slack.
+        """Return the ``LocalDP`` this implies on a domain: epsilon times its diameter plus slack.
 
         Only of a mechanism that moves records into this domain or refuses them outside: ask a
         mechanism with bounds for its own, ``mechanism.as_local()``.
+
+        Parameters
+        ----------
+        domain
+            The public box that all records lie in.
+
+        Raises
+        ------
+        InvalidDomain
+            If the domain measures in another unit, or has another number of columns.
         """
         if domain.distance_unit != self.unit:
             raise InvalidDomain(
@@ -362,6 +418,7 @@ class MetricDP(Budget):
         return LocalDP(self.epsilon * diameter + self.slack, simulation=self.simulation)
 
     def _scaled(self, domain: _Domain) -> list[Fraction]:
+        """Return the sides of the domain in the units of this guarantee."""
         sides = [Fraction(float(side)) for side in domain.sides]
         if self.scale is None:
             return sides
@@ -393,7 +450,8 @@ def _checked_scale(scale: object) -> Scale:
 
 
 def _euclidean(sides: list[Fraction]) -> Fraction:
-    """The diagonal, exact if it is a whole number of 2**-64, else rounded up to one."""
+    """Return the diagonal, rounded up to a multiple of 2**-64 unless it is one."""
+    # In whole numbers of 2**-128: a float's rounding could understate the diagonal.
     square = sum((side * side for side in sides), Fraction(0)) * 2**128
     root = math.isqrt(math.floor(square))
     return Fraction(root if root * root == square else root + 1, 2**64)
@@ -408,9 +466,20 @@ _NORMS: dict[str, Callable[[list[Fraction]], Fraction]] = {
 
 @dataclass(frozen=True, repr=False)
 class KAnonymity(Guarantee):
-    """Every combination of published quasi-identifiers is shared by at least ``k`` entities.
+    """Every combination of published quasi-identifiers is shared by at least ``k`` people.
 
     Not differential privacy: it spends no budget, and it adds to nothing.
+
+    Parameters
+    ----------
+    k
+        The least number of people who share a combination; from 2 up.
+    entity
+        The column that identifies people; None if every row is another person.
+    l
+        The least number of sensitive values in a group (l-diversity), if promised.
+    t
+        The most a group's sensitive values may differ from the table's (t-closeness), if promised.
     """
 
     k: int
@@ -433,7 +502,13 @@ class KAnonymity(Guarantee):
 
 @dataclass(frozen=True, repr=False)
 class Unprotected(Guarantee):
-    """No promise, said out loud, with the reason."""
+    """No guarantee, with the reason why nothing is promised.
+
+    Parameters
+    ----------
+    reason
+        One sentence for readers of the ledger.
+    """
 
     reason: str
 
@@ -450,7 +525,18 @@ _KINDS: dict[str, type[Guarantee]] = {
 
 
 def guarantee_of(values: Mapping[str, Any]) -> Guarantee:
-    """Back from ``to_dict``."""
+    """Return the guarantee that ``Guarantee.to_dict`` wrote.
+
+    Parameters
+    ----------
+    values
+        The written values.
+
+    Raises
+    ------
+    InvalidSetting
+        If they are no guarantee of a known kind.
+    """
     rest = dict(values) if isinstance(values, Mapping) else {}
     kind = _KINDS.get(str(rest.pop("kind", "")))
     if kind is None or not rest.keys() <= {f.name for f in fields(kind)}:

@@ -1,4 +1,4 @@
-"""What a run has released so far, kept in the ledger's file until its output is written.
+"""The journal of a resumable run: what it released so far, kept until its output is written.
 
 A run that is killed after it paid has released values that nobody got to see. They are kept here
 with the payment, in one transaction, so that the same run started again reads them for nothing and
@@ -34,16 +34,16 @@ Arrays = Sequence[NDArray[Any]]
 
 @dataclass(frozen=True)
 class Record:
-    """One release of a run, as the ledger's file keeps it.
+    """One release of a run, as the ledger's file stores it.
 
     Parameters
     ----------
     number
-        The how-manieth release of the run it is, from 0.
+        Which release of the run it is, counted from 0.
     what
-        What was released, and under which guarantee: a run that goes on must ask for the same.
+        What was released, and under which guarantee: a resumed run must ask for the same.
     content
-        The released arrays, packed; ``None`` for a release that cannot be read again.
+        The released arrays as bytes; ``None`` for a release that cannot be read again.
     """
 
     number: int
@@ -53,7 +53,19 @@ class Record:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run found in the ledger's file, with what it released before it was stopped."""
+    """An unfinished run read from the ledger's file, with what it released.
+
+    Parameters
+    ----------
+    run
+        Its name.
+    at
+        When it began.
+    compute_seed
+        The seed of its compute stream.
+    records
+        What it released before it was stopped.
+    """
 
     run: str
     at: str
@@ -62,40 +74,72 @@ class StoredRun:
 
 
 class JournalStore(Protocol):
-    """What the storage of a ledger does for runs."""
+    """The part of a ledger's storage that keeps runs."""
 
     def find_runs(self, work: str) -> list[str]:
-        """The names of the unfinished runs of this work, oldest first."""
+        """Return the names of the unfinished runs of this work, oldest first.
+
+        Parameters
+        ----------
+        work
+            The digest of the work.
+        """
 
     def load_run(self, run: str) -> StoredRun | None:
-        """A run with all it kept; ``None`` if it has ended."""
+        """Return a run with all its records; ``None`` if it has ended.
+
+        Parameters
+        ----------
+        run
+            The run's name.
+        """
 
     def add_record(self, run: "Run", record: Record) -> None:
-        """Keep one release of a run, in place of what its number had; on disk at the return."""
+        """Store one release of a run, replacing one of its number; on disk when this returns.
+
+        Parameters
+        ----------
+        run
+            The run.
+        record
+            What it released.
+        """
 
     def forget_run(self, run: str) -> None:
-        """Remove a run and all it kept."""
+        """Delete a run and all its records.
+
+        Parameters
+        ----------
+        run
+            The run's name.
+        """
 
 
 @dataclass(eq=False)
 class Run:
-    """One run of some work: what it released before it was stopped, and what it releases now.
+    """One resumable run: what an earlier process released, and what this one releases.
 
     Parameters
     ----------
     name
-        Told from all other runs by it.
+        Unique among all runs of the ledger.
     work
         A digest of everything that decides what is released: input, settings, versions.
     by
-        Whose run it is, for people: the name of a task.
+        The name of the task, for people.
     store
-        Where it is kept.
-    at, compute_seed
-        When it began; the seed of its compute stream. No promise rests on that stream, and the
-        steps between two releases must come out as they did.
+        The storage of its records.
+    at
+        When it began.
+    compute_seed
+        The seed of its compute stream. It protects nothing; what is computed between two releases
+        must be equal in a resumed run.
     records
         What an earlier process released.
+    lock
+        Held during each release: one at a time.
+    has_ended
+        Whether its output was written, so that nothing more may be released.
     """
 
     name: str
@@ -116,38 +160,62 @@ class Run:
         return bool(self.records)
 
     def next_page(self) -> int:
-        """The number of a page that is opened now; a run opens the same ones each time."""
+        """Number the page that is opened now; a resumed run opens the same pages again."""
         self._pages += 1
         return self._pages
 
     def next_record(self, what: str, content: bytes | None) -> Record:
-        """The record of the release under way."""
+        """Make the record of the current release.
+
+        Parameters
+        ----------
+        what
+            What is released, and under which guarantee.
+        content
+            The released arrays as bytes, if they can be read again.
+        """
         return Record(self._released, what, content)
 
     def recorded(self) -> Record | None:
-        """The record of the release under way, if an earlier process made it."""
+        """Return the record of the current release if an earlier process made it."""
         return next((each for each in self.records if each.number == self._released), None)
 
     def advance(self) -> None:
-        """The release under way is done."""
+        """Go on to the next release."""
         self._released += 1
 
     def forget(self) -> None:
-        """Remove all that is kept of it: its output is written, or it cannot go on."""
+        """Delete all records: the output is written, or the run cannot be resumed."""
         self.store.forget_run(self.name)
 
 
 def work_digest(work: Mapping[str, Any]) -> str:
-    """A digest of what decides a run's releases; equal for equal JSON."""
+    """Return a digest of what decides a run's releases; equal for equal JSON.
+
+    Parameters
+    ----------
+    work
+        Input files, settings and versions, as JSON has them.
+    """
+    # Sorted, so that the order in which settings were given does not matter.
     text = json.dumps(work, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def arrays_of(mechanism: Any, output: Any) -> Arrays | None:
-    """The arrays an output is made of; ``None`` for an output that cannot be kept so."""
+    """Return an output as arrays, or ``None`` if it cannot be stored so.
+
+    Parameters
+    ----------
+    mechanism
+        What made the output; its ``to_arrays`` is used if it has one.
+    output
+        What it released.
+    """
     if hasattr(mechanism, "to_arrays"):
         arrays: Arrays = mechanism.to_arrays(output)
         return arrays
+    # Numbers only: objects could hold anything, and could not be read back without pickle.
     if isinstance(output, np.ndarray) and output.dtype.kind in "biuf" and output.ndim:
         return [output]
     if isinstance(output, int | np.integer) and not isinstance(output, bool):
@@ -156,7 +224,15 @@ def arrays_of(mechanism: Any, output: Any) -> Arrays | None:
 
 
 def output_of(mechanism: Any, arrays: Arrays) -> Any:
-    """The output again, from its arrays."""
+    """Rebuild an output from its arrays: ``arrays_of`` undone.
+
+    Parameters
+    ----------
+    mechanism
+        What made the output; its ``from_arrays`` is used if it has one.
+    arrays
+        What ``arrays_of`` returned.
+    """
     if hasattr(mechanism, "from_arrays"):
         return mechanism.from_arrays(arrays)
     (array,) = arrays
@@ -164,7 +240,12 @@ def output_of(mechanism: Any, arrays: Arrays) -> Any:
 
 
 def pack_arrays(arrays: Arrays) -> bytes:
-    """Arrays as bytes: a line of JSON on their kinds, then their numbers.
+    """Write arrays as bytes: a line of JSON with types and shapes, then the numbers.
+
+    Parameters
+    ----------
+    arrays
+        The arrays.
 
     Examples
     --------
@@ -178,7 +259,13 @@ def pack_arrays(arrays: Arrays) -> bytes:
 
 
 def unpack_arrays(content: bytes) -> list[NDArray[Any]]:
-    """The arrays that ``pack_arrays`` made bytes of."""
+    """Read the arrays that ``pack_arrays`` wrote.
+
+    Parameters
+    ----------
+    content
+        The bytes.
+    """
     header, _, numbers = content.partition(b"\n")
     arrays, place = [], 0
     for each in json.loads(header):

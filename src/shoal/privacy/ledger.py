@@ -1,4 +1,4 @@
-"""The ledger of a table: what was promised about it so far, and no more than its limit.
+"""The ledger of a table: adds up what was promised about it and enforces a limit.
 
 Ledger ── open(promise) ──► Page ── release(mechanism, value, rng) ──► what left
   checks the limit            writes the promise and draws
@@ -34,7 +34,7 @@ Limit = Budget | Sequence[Budget] | None
 
 
 class Ledger:
-    """Adds up what was promised about one table, and refuses to go past a limit.
+    """Add up what was promised about one table, and refuse to go past a limit.
 
     A ledger is itself wherever it goes: ``sklearn.base.clone``, ``copy.deepcopy``, joblib and a
     forked process all write to the same one.
@@ -69,12 +69,19 @@ class Ledger:
         self.run: Run | None = None
         self._store: Store = MemoryStore() if path is None else FileStore(Path(path))
         if limit is not None:
-            self._settle(_limits_of(limit))
-        _living.add(self)
+            self._store_first_limits(_limits_of(limit))
+        # A fork shares every ledger of the process first: see _before_fork.
+        _open_ledgers.add(self)
 
     @classmethod
     def of(cls, ledger: "Ledger | None") -> "Ledger":
-        """This ledger, or a private one."""
+        """Return the given ledger, or a new one in memory for None.
+
+        Parameters
+        ----------
+        ledger
+            A ledger or None.
+        """
         if ledger is not None and not isinstance(ledger, cls):
             raise InvalidSetting(
                 setting("ledger") + f" is a {type(ledger).__name__}.",
@@ -84,7 +91,7 @@ class Ledger:
 
     @property
     def path(self) -> Path | None:
-        """The file, if the ledger has one."""
+        """The ledger's file; None for a ledger in memory."""
         return self._store.path if isinstance(self._store, FileStore) else None
 
     @property
@@ -93,12 +100,18 @@ class Ledger:
         return self._store.limits()
 
     def set_limit(self, limit: Limit) -> None:
-        """Replace the limit; ``None`` lifts it. What was spent stays spent."""
+        """Replace the limit; ``None`` removes it. What was spent stays spent.
+
+        Parameters
+        ----------
+        limit
+            A guarantee, or one for each kind.
+        """
         with process_lock():
             self._store.set_limits(() if limit is None else _limits_of(limit))
 
     def open(self, promise: Guarantee, *, by: str, of: str | None = None) -> Page:
-        """A page for one promise. Checks the limit; reads no row and writes nothing.
+        """Open a page for one promise: check the limit, read no row, write nothing.
 
         Parameters
         ----------
@@ -109,6 +122,11 @@ class Ledger:
         of
             What leaves in all, for the ledger: "4 groups". Left out, what the first release is
             called.
+
+        Raises
+        ------
+        BudgetExceeded
+            If the limit does not allow the promise.
         """
         if not isinstance(promise, Guarantee):
             raise InvalidSetting(
@@ -116,8 +134,9 @@ class Ledger:
                 "E.g. ledger.open(PureDP(1.0), by='autumn report').",
             )
         by, whole = ledger_text(by, "by"), None if of is None else ledger_text(of, "of")
+        # A resumed release was counted against the limit when it was first made.
         if self.run is None or self.run.recorded() is None:  # else it is paid for
-            _check(promise, *self._store.state(_kind_text(promise)))
+            _total_within_limits(promise, *self._store.state(_kind_text(promise)))
 
         def write(made: Guarantee, what: str, record: Record | None) -> None:
             self._write(made, by, whole or what, record)
@@ -128,7 +147,7 @@ class Ledger:
     def resumable(
         self, work: Mapping[str, Any], *, by: str, name: str | None = None
     ) -> Iterator["Ledger"]:
-        """This ledger, for one run that can be started again after a crash without paying twice.
+        """Yield this ledger for a run that can be restarted after a crash without paying twice.
 
         Until the block ends well, the ledger's file keeps what pages opened on the yielded ledger
         release. A later block of the same work goes on from there: what was released is read
@@ -140,16 +159,17 @@ class Ledger:
             All that decides what is released, as JSON has it: input files with their sizes and
             times, settings, versions. Equal work is resumed; anything else is paid for.
         by
-            Who runs it, for people.
+            The name of the task, for people.
         name
-            Of the run, where something beside the ledger is part of it; no other is resumed then.
-            Left out, the oldest that no living process works on.
+            The run's name, where files beside the ledger belong to it; only a run of this name is
+            resumed then. Left out, the oldest run that no living process works on.
         """
         if not isinstance(self._store, FileStore):
             yield self
             return
         owner = os.getpid()
         with ExitStack() as held:
+            # A second object on the same file: only pages opened on it belong to the run.
             same = Ledger._reopen(str(self._store.path))
             run = same.run = _run_of(self._store, work_digest(work), by, name, held)
             try:
@@ -160,26 +180,27 @@ class Ledger:
                 run.has_ended = True
 
     def unfinished(self) -> list[tuple[datetime, str]]:
-        """Runs that paid and did not come to their end: when each began, and whose it is."""
+        """List the runs that paid and did not end: when each began, and its task."""
         if not isinstance(self._store, FileStore):
             return []
         return [(datetime.fromisoformat(at), by) for at, by in self._store.stopped_runs()]
 
     def totals(self) -> list[Guarantee]:
-        """What was promised so far, one total for each kind; kinds are never summed.
+        """Return what was promised so far, one total for each kind of guarantee.
 
         What was simulated is totalled apart, marked, after the rest. A limit binds what was
         promised and simulated of its kind together.
         """
         totals: dict[tuple[str, bool], Guarantee] = {}
         for made in (entry.guarantee for entry in self._store.entries()):
+            # Apart by simulation, so that a test run never hides what was really spent.
             kind = _kind_text(made), made.simulation
             add = isinstance(made, Budget) and kind in totals
             totals[kind] = totals[kind] + made if add else made
         return sorted(totals.values(), key=lambda total: total.simulation)
 
     def entries(self) -> "pa.Table":
-        """All entries, oldest first, with the total of their kind after each."""
+        """Return all entries as a table, oldest first, with the total of their kind after each."""
         import pyarrow as pa
 
         rows = [
@@ -189,34 +210,37 @@ class Ledger:
         return pa.Table.from_pylist(rows, schema=_schema())
 
     def _write(self, made: Guarantee, by: str, what: str, record: Record | None) -> None:
+        """Append one entry, refused if it would exceed a limit."""
+
         def check(total: Guarantee | None, limits: Limits) -> Entry:
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            return Entry(now, by, what, made, _check(made, total, limits))
+            return Entry(now, by, what, made, _total_within_limits(made, total, limits))
 
         with process_lock():
             release = None if record is None or self.run is None else (self.run, record)
             self._store.append(_kind_text(made), check, release)
 
-    def _settle(self, limits: Limits) -> None:
+    def _store_first_limits(self, limits: Limits) -> None:
+        """Store the limits of a new ledger; refuse others than those already stored."""
         stored = self._store.set_limits(limits, if_new=True)
         if {*map(str, stored)} != {*map(str, limits)}:
             raise LimitMismatch(
-                f"The ledger's limit is {_shown(stored)}; {_shown(limits)} was given.",
+                f"The ledger's limit is {_join(stored)}; {_join(limits)} was given.",
                 "Leave the limit out to use the stored one; `shoal ledger limit` changes it.",
             )
 
     def _share(self) -> Path:
-        """Move a private ledger to a file, so that other processes can write to it too."""
+        """Move a ledger in memory to a file, so that other processes can write to it too."""
         with process_lock():
             if isinstance(self._store, MemoryStore):
                 folder = Path(tempfile.mkdtemp(prefix="shoal-ledger-"))  # owner-only
-                _forget_at_exit(folder)
+                _delete_at_exit(folder)
                 self._store = self._store.copied_to(folder / "ledger.sqlite")
             return cast("FileStore", self._store).path
 
     @classmethod
     def _reopen(cls, path: str) -> "Ledger":
-        """The ledger of a file that is there: an empty one must not take its place."""
+        """Open the ledger of a file that must exist: an empty one must not replace it."""
         ledger = cls()
         ledger._store = FileStore(Path(path), must_exist=True)
         return ledger
@@ -232,16 +256,17 @@ class Ledger:
 
     def __repr__(self) -> str:
         where = "private" if self.path is None else str(self.path.name)
-        return f"Ledger({where}, totals: {_shown(self.totals())}, limit: {_shown(self.limits)})"
+        return f"Ledger({where}, totals: {_join(self.totals())}, limit: {_join(self.limits)})"
 
 
 def _run_of(store: FileStore, work: str, by: str, name: str | None, held: ExitStack) -> Run:
-    """The run to go on with, or a new one; no other process has it while ``held`` is open."""
+    """Return the run to resume, or a new one, locked while ``held`` is open."""
     store.sweep_locks()
     for candidate in store.find_runs(work):
         if not held.enter_context(store.lock_of(candidate)):
             continue
         stored = store.load_run(candidate)  # none if the process that had it came to its end
+        # A named run has files beside the ledger, so a run of another name cannot go on with them.
         if stored is not None and name in (None, candidate):
             return Run(candidate, work, by, store, stored.at, stored.compute_seed, stored.records)
         store.forget_run(candidate)  # what it kept beside the ledger is gone
@@ -251,18 +276,19 @@ def _run_of(store: FileStore, work: str, by: str, name: str | None, held: ExitSt
     return run
 
 
-_living: "weakref.WeakSet[Ledger]" = weakref.WeakSet()
+_open_ledgers: "weakref.WeakSet[Ledger]" = weakref.WeakSet()
 
 
 def _before_fork() -> None:
-    for ledger in list(_living):
+    for ledger in list(_open_ledgers):
         ledger._share()
 
 
 os.register_at_fork(before=_before_fork)
 
 
-def _forget_at_exit(folder: Path) -> None:
+def _delete_at_exit(folder: Path) -> None:
+    """Delete a folder when the process that made it ends; a forked child leaves it."""
     owner = os.getpid()
 
     def forget() -> None:
@@ -272,20 +298,21 @@ def _forget_at_exit(folder: Path) -> None:
     atexit.register(forget)
 
 
-def _check(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarantee:
-    """The new total of the kind, if the limits allow it."""
+def _total_within_limits(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarantee:
+    """Return the new total of the kind, if the limits allow it."""
     if not isinstance(made, Budget):
         return made
+    # Simulations count too: a limit binds what was promised and simulated together.
     after = made if total is None else made + total
     limit = next((each for each in limits if each.kind == made.kind), None)
     if limits and limit is None:
         raise BudgetExceeded(
-            f"The ledger's limit is {_shown(limits)}; it does not name the kind of {made}.",
+            f"The ledger's limit is {_join(limits)}; it does not name the kind of {made}.",
             "Make a promise of that kind, or add a limit for this one (`shoal ledger limit`).",
         )
     if limit is not None and not after.within(limit.with_some_slack()):
         raise BudgetExceeded(
-            f"This needs {made}; {_spent(total)} of {limit} is spent"
+            f"This needs {made}; {_spent_text(total)} of {limit} is spent"
             f"{', simulations included' if total is not None and total.simulation else ''}.",
             "Lower epsilon, reuse what was released (free), or raise the limit "
             "(`shoal ledger limit`).",
@@ -293,7 +320,7 @@ def _check(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarante
     return after
 
 
-def _spent(total: Guarantee | None) -> str:
+def _spent_text(total: Guarantee | None) -> str:
     return "nothing" if total is None else str(replace(total, simulation=False))
 
 
@@ -312,7 +339,7 @@ def _kind_text(guarantee: Guarantee) -> str:
     return json.dumps(guarantee.kind)
 
 
-def _shown(guarantees: Iterable[Guarantee]) -> str:
+def _join(guarantees: Iterable[Guarantee]) -> str:
     return " and ".join(map(str, guarantees)) or "none"
 
 

@@ -1,4 +1,4 @@
-"""A page of the ledger: one promise, and the only gate through which anything leaves.
+"""A page of the ledger: one promise, and the gate that every release passes through.
 
 A page of a run that may be resumed keeps what it releases in the ledger's file, so that whoever
 starts the run again after a crash reads it for nothing. See ``page.proof.md``.
@@ -30,11 +30,12 @@ Cost = Callable[[], Guarantee | None]
 Value = TypeVar("Value", contravariant=True)
 Output = TypeVar("Output", covariant=True)
 
+# Reentrant: paying for a part takes it inside the block that pays for the page.
 _lock = threading.RLock()
 
 
 class Mechanism(Protocol[Value, Output]):
-    """Randomises one value and says what that promises.
+    """Randomises a value and states the guarantee of doing so.
 
     A mechanism may also have ``check(value)``, which raises on a value it cannot take; the gate
     calls it before anything is written. One whose output is more than an array or a whole number
@@ -49,11 +50,19 @@ class Mechanism(Protocol[Value, Output]):
         """What one ``release`` promises."""
 
     def release(self, value: Value, rng: np.random.Generator) -> Output:
-        """Draw the noise and hand out the result."""
+        """Draw noise and return the randomised value.
+
+        Parameters
+        ----------
+        value
+            The exact value.
+        rng
+            The noise stream.
+        """
 
 
 class Page:
-    """One promise. The first release writes all of it; later ones draw on it.
+    """One promise in the ledger, written at the first release and drawn on by later ones.
 
     What mechanisms receive is held against the promise, so a budget split the wrong way round
     is refused rather than overspent. A page stays in the process that opened it: a copy would
@@ -62,11 +71,11 @@ class Page:
     Parameters
     ----------
     promise
-        What all releases together promise.
+        What all releases of the page promise together.
     write
-        Checks the limit and writes the entry, with what was released if that is kept.
+        Checks the limit and writes the entry, with the released arrays if they are stored.
     run
-        The run it belongs to, if that may be resumed.
+        The resumable run it belongs to, if any.
     """
 
     def __init__(
@@ -78,9 +87,10 @@ class Page:
         self.promise = promise
         # What promises nothing may be as exact as the rows: none of it is kept.
         self.run = run if isinstance(promise, Budget) else None
+        # Pages are numbered in the order they open, which a resumed run repeats.
         self._number = 0 if self.run is None else self.run.next_page()
         self._write = write
-        self._home = os.getpid()
+        self._process = os.getpid()
         self._written: Guarantee | None = None
         self._spent: Budget | None = None
 
@@ -92,7 +102,7 @@ class Page:
 
     @property
     def compute_seed(self) -> int | None:
-        """Of the compute stream, for ``Randomness``; None unless the run may be resumed."""
+        """The seed of the compute stream for ``Randomness``; None unless the run is resumable."""
         return None if self.run is None else self.run.compute_seed
 
     def release(
@@ -103,31 +113,51 @@ class Page:
         *,
         of: str,
     ) -> Output:
-        """Check, write, draw: whatever leaves, leaves here, and is paid for when it does.
+        """Release a value through a mechanism: check the budget, write the entry, then draw.
 
         Parameters
         ----------
-        mechanism, value, rng
-            ``mechanism.release(value, rng)`` is what is returned.
+        mechanism
+            Adds the noise and says what it promises.
+        value
+            The exact value, which the mechanism can take.
+        rng
+            The noise stream.
         of
             What this is, for the ledger: "cell counts".
+
+        Returns
+        -------
+            What ``mechanism.release(value, rng)`` returns; in a resumed run, what it returned
+            before.
+
+        Raises
+        ------
+        PromiseExceeded
+            If the page's promise does not cover this release.
         """
+        # Read once: what is checked and what is written must be the same.
         made = mechanism.guarantee
         _check_call(mechanism, value, rng)
         what = ledger_text(of, "of")
         if self.run is not None and not _is_seeded(rng):
             with self.run.lock:
-                _check_going(self.run)
+                _check_run_open(self.run)
                 return self._release_in_run(self.run, mechanism, value, rng, what)
         self._pay(lambda: made, rng, what)  # [P1]
         return mechanism.release(value, rng)
 
     @contextmanager
     def parallel(self, *, of: str) -> Iterator["Parts"]:
-        """Releases about disjoint rows: together they cost what the dearest part costs.
+        """Yield gates for parts of disjoint rows, which together cost as much as one part.
 
         ``with page.parallel(of="regions") as part: part("north").release(...)``. Which part a
         row belongs to must depend on that row and on public things alone.
+
+        Parameters
+        ----------
+        of
+            What this is, for the ledger.
         """
         if not isinstance(self.promise, PureDP):
             raise IncomparableGuarantees(
@@ -143,7 +173,7 @@ class Page:
         yield Parts(self, ledger_text(of, "of"))
 
     def total(self) -> Guarantee:
-        """What mechanisms received, as a promise of the page's kind."""
+        """Return what mechanisms received so far, as a guarantee of the page's kind."""
         if self._written is None:
             raise InvalidSetting("Nothing was released on this page.", "Release something first.")
         received: Guarantee = self._written if self._spent is None else self._spent
@@ -159,7 +189,7 @@ class Page:
         rng: np.random.Generator,
         of: str,
     ) -> Output:
-        """Release what the run keeps until its output is written, or release it again."""
+        """Release in a resumable run: store what is drawn, or return what was stored before."""
         made, what = mechanism.guarantee, self._release_text(mechanism, value, of)
         recorded = run.recorded()
         if recorded is not None:
@@ -189,7 +219,8 @@ class Page:
         what: str,
         recorded: Record,
     ) -> Output:
-        """What an earlier process of this run released here: no draw, and nothing to pay."""
+        """Return what an earlier process of this run released: no draw, and nothing to pay."""
+        # Another request in this place means that the work is not the same after all.
         if recorded.what != what or recorded.content is None:
             run.forget()
             raise RunChanged(
@@ -204,7 +235,7 @@ class Page:
         return cast("Output", output_of(mechanism, unpack_arrays(recorded.content)))
 
     def _release_text(self, mechanism: Mechanism[Value, Any], value: Value, of: str) -> str:
-        """What a release is: a run that goes on must ask for the same, on a page as dear."""
+        """Describe a release: a resumed run must ask for the same, at the same cost."""
         shape = getattr(value, "shape", "") if isinstance(value, np.ndarray) else ""
         name = f"{type(mechanism).__name__}, {mechanism.guarantee}"
         return f"page {self._number}, {self.promise}: {of} {shape}: {name}"
@@ -212,8 +243,8 @@ class Page:
     def _check_affordable(self, more: Guarantee) -> None:
         """Refuse a release the promise does not cover, before anything is drawn."""
         with process_lock():
-            self._check_home()
-            _added(self._spent, more, self.budget)
+            self._check_process()
+            _spent_after(self._spent, more, self.budget)
 
     def _pay(
         self,
@@ -223,11 +254,11 @@ class Page:
         record: Record | None = None,
         paid: bool = False,
     ) -> None:
-        """Hold the cost against the promise, and write unless it was ``paid`` before."""
+        """Check the cost against the promise, and write the entry unless it was ``paid`` before."""
         with process_lock():
-            self._check_home()
+            self._check_process()
             more = cost()
-            spent = self._spent if more is None else _added(self._spent, more, self.budget)
+            spent = self._spent if more is None else _spent_after(self._spent, more, self.budget)
             simulation = _is_seeded(rng)
             if self._written is None:
                 made = self.promise.simulated(simulation)
@@ -246,16 +277,25 @@ class Page:
             if self.run is not None and (paid or record is not None):
                 self.run.advance()
 
-    def _check_home(self) -> None:
-        if os.getpid() != self._home:
-            raise _copied()
+    def _check_process(self) -> None:
+        """Refuse a page in another process than the one that opened it."""
+        if os.getpid() != self._process:
+            raise _copied_error()
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Any:
-        raise _copied()
+        raise _copied_error()
 
 
 class Parts:
-    """The parts of a ``parallel`` block; ``parts(name)`` is a gate for the rows of one part."""
+    """The parts of a ``parallel`` block; ``parts(name)`` is the gate of one part.
+
+    Parameters
+    ----------
+    page
+        The page that pays.
+    of
+        What this is, for the ledger.
+    """
 
     def __init__(self, page: Page, of: str) -> None:
         self._page = page
@@ -263,15 +303,27 @@ class Parts:
         self._received: dict[str, Fraction] = {}
 
     def __call__(self, name: object) -> "Part":
+        # By type and text: 1 and "1" are two parts, and a part named twice is one.
         return Part(self, f"{type(name).__name__} {name!r}")  # alike in print is the same part
 
     def pay(self, name: str, made: Guarantee, rng: np.random.Generator) -> None:
-        """Charge the page with what makes this part dearer than the dearest so far."""
+        """Charge the page with what makes this part cost more than the costliest so far.
+
+        Parameters
+        ----------
+        name
+            The part.
+        made
+            What the release promises.
+        rng
+            The noise stream, which says whether this is a simulation.
+        """
 
         def cost() -> Guarantee | None:
             _check_kind(made, self._page.budget)
             more = cast("PureDP", made)
             dearest = max(self._received.values(), default=Fraction(0))
+            # Only what exceeds the costliest part so far is new cost: parts share no row.
             growth = self._received.get(name, Fraction(0)) + more.epsilon - dearest
             return more * (growth / more.epsilon) if growth > 0 else None
 
@@ -282,7 +334,15 @@ class Parts:
 
 
 class Part:
-    """The gate for one part: like the page's own, held against the same promise."""
+    """The gate of one part: as the page's own, and checked against the same promise.
+
+    Parameters
+    ----------
+    parts
+        The block it belongs to.
+    name
+        The part.
+    """
 
     def __init__(self, parts: Parts, name: str) -> None:
         self._parts = parts
@@ -291,7 +351,17 @@ class Part:
     def release(
         self, mechanism: Mechanism[Value, Output], value: Value, rng: np.random.Generator
     ) -> Output:
-        """As ``Page.release``."""
+        """Release a value about the rows of this part, as ``Page.release`` does.
+
+        Parameters
+        ----------
+        mechanism
+            Adds the noise and says what it promises.
+        value
+            The exact value, read from the rows of this part alone.
+        rng
+            The noise stream.
+        """
         made = mechanism.guarantee
         _check_call(mechanism, value, rng)
         self._parts.pay(self._name, made, rng)
@@ -299,17 +369,26 @@ class Part:
 
 
 def ledger_text(value: object, name: str) -> str:
-    """Words for the ledger."""
+    """Return a text that the ledger can store, or refuse what is no text.
+
+    Parameters
+    ----------
+    value
+        What came.
+    name
+        The argument's name, for the error.
+    """
     if not isinstance(value, str) or not value.strip():
         raise InvalidSetting(
             f"{name} is what the ledger shows; a {type(value).__name__} that is no text came.",
             f"E.g. {name}='cell counts'.",
         )
+    # Half a character would make the file unreadable for others.
     return value.encode("utf-8", "replace").decode()
 
 
 def _check_call(mechanism: Mechanism[Value, Any], value: Value, rng: np.random.Generator) -> None:
-    """All that can be told wrong before anything is written."""
+    """Refuse arguments that cannot be released, before anything is written."""
     if not isinstance(rng, np.random.Generator):
         raise InvalidSetting(
             f"A {type(rng).__name__} came where a stream of noise belongs.",
@@ -323,7 +402,7 @@ def _is_seeded(rng: np.random.Generator) -> bool:
     return bool(getattr(rng, "simulation", True))  # a bare generator: who vouches for it?
 
 
-def _check_going(run: Run) -> None:
+def _check_run_open(run: Run) -> None:
     if run.has_ended:
         raise InvalidSetting(
             "This page belongs to a run that has ended.",
@@ -345,8 +424,8 @@ def _check_kind(more: Guarantee, budget: Guarantee) -> None:
         )
 
 
-def _added(spent: Budget | None, more: Guarantee, budget: Guarantee) -> Budget | None:
-    """What will have been spent after a release of ``more``; refused if too much."""
+def _spent_after(spent: Budget | None, more: Guarantee, budget: Guarantee) -> Budget | None:
+    """Return what will have been spent after a release of ``more``; refuse if that is too much."""
     if isinstance(budget, ApproxDP) and isinstance(more, PureDP):
         more = more.as_approx()
     _check_kind(more, budget)
@@ -361,7 +440,7 @@ def _added(spent: Budget | None, more: Guarantee, budget: Guarantee) -> Budget |
     return after
 
 
-def _copied() -> PageMisused:
+def _copied_error() -> PageMisused:
     return PageMisused(
         "A page came to another process, or was about to be copied: each copy would spend what is "
         "left of it.",
@@ -371,7 +450,7 @@ def _copied() -> PageMisused:
 
 
 def process_lock() -> AbstractContextManager[bool]:
-    """The lock under which a process pays and writes; ``with process_lock(): ...``.
+    """Return the lock under which this process pays and writes: ``with process_lock(): ...``.
 
     A fork takes it too: SQLite must not be in the middle of a call then, since the child would
     inherit its locks without holding them.

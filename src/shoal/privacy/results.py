@@ -1,4 +1,4 @@
-"""What a method hands over, each leaf marked by who may see it."""
+"""Results of a method, each value marked by who may see it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,29 +11,49 @@ __all__ = ["Leaf", "Protected", "Public", "Released", "Result"]
 
 @dataclass(frozen=True)
 class Leaf:
-    """A value and, by its type, its audience."""
+    """A value whose type says who may see it.
+
+    Parameters
+    ----------
+    value
+        Any value.
+    """
 
     value: Any
 
 
 @dataclass(frozen=True)
 class Public(Leaf):
-    """Known without the rows: domain, settings, versions."""
+    """A value known without the rows: domain, settings, versions."""
 
 
 @dataclass(frozen=True)
 class Released(Leaf):
-    """Left a mechanism, or was computed from what did."""
+    """A value that a mechanism released, or that was computed from such values."""
 
 
 @dataclass(frozen=True)
 class Protected(Leaf):
-    """Read off the rows: for their holder only."""
+    """A value read from the rows, for their holder only."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """One finding: its promise, and its values in three kinds of leaves."""
+    """The result of one method: its guarantee, and its values by who may see them.
+
+    Parameters
+    ----------
+    kind
+        The name of the kind of result, which decides its page.
+    guarantee
+        What all released values promise together.
+    settings
+        Values known without the rows.
+    released
+        Values that may be published.
+    protected
+        Values for the holder of the rows.
+    """
 
     kind: str
     guarantee: Guarantee

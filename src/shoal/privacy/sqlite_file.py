@@ -1,4 +1,4 @@
-"""A file shared by processes: made whole or not at all, one connection a call, quiet in a fork.
+"""An SQLite file shared by processes: created atomically, one connection for each call.
 
 SQLite must not be in the middle of a call when the process forks: the child would inherit its
 locks without holding them. So all calls of a process are made under one lock, `process_lock`,
@@ -13,39 +13,54 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from shoal.errors import CannotWrite
-from shoal.privacy.file_place import NEW, Refusal, check_folder, check_place, check_unmoved
+from shoal.privacy.file_place import (
+    TEMPORARY_SUFFIX,
+    Refusal,
+    check_folder,
+    check_place,
+    check_unmoved,
+)
 from shoal.privacy.page import process_lock
 
 __all__ = ["SqliteFile"]
 
-PATIENCE_SECONDS = 60
+# A transaction takes milliseconds: who waits this long has met a process that hangs.
+TIMEOUT_SECONDS = 60
 
 
 class SqliteFile:
-    """An SQLite file of a known schema.
+    """An SQLite file of a known schema, safe to share between processes.
 
     Parameters
     ----------
     path
-        Made, for its owner alone, if it is not there.
+        The file; created, readable by its owner alone, if it does not exist.
     schema
-        The statements that make an empty one.
+        The SQL statements that create an empty one.
     refusal
-        The error for a file that SQLite cannot lock: one of two names, or on a network share.
+        Makes the error for a file that SQLite cannot lock: one with two hard links, or on a network
+        share.
     """
 
     def __init__(self, path: Path, schema: Sequence[str], refusal: Refusal = CannotWrite) -> None:
         self.path = path.absolute()  # whatever folder the process goes to later
         self._refusal = refusal
+        # The disk is checked before creation: on a share even the first write could race.
         if not self.path.exists():
-            check_folder(self._real().parent, self.path.name, refusal)
-            _create(self._real(), schema)
+            check_folder(self._resolved_path().parent, self.path.name, refusal)
+            _create(self._resolved_path(), schema)
 
     @contextmanager
     def open(self, *, write: bool = False) -> Iterator[sqlite3.Connection]:
-        """A connection for one call; to write, in a transaction of its own."""
+        """Yield a connection for one call; for writing, inside a transaction.
+
+        Parameters
+        ----------
+        write
+            Whether to open a transaction, committed when the block ends without an error.
+        """
         with process_lock():
-            real = self._real()
+            real = self._resolved_path()
             place = check_place(real, self._refusal)
             with closing(self._connect(real, write)) as db:
                 if write:
@@ -55,8 +70,8 @@ class SqliteFile:
                     check_unmoved(real, place, self._refusal)
                     db.execute("COMMIT")
 
-    def _real(self) -> Path:
-        """Where it lies, whatever symbolic links lead there: log and locks lie beside that."""
+    def _resolved_path(self) -> Path:
+        """Return the path with symbolic links resolved: SQLite's log and locks lie beside that."""
         return Path(os.path.realpath(self.path))
 
     def _connect(self, real: Path, write: bool) -> sqlite3.Connection:
@@ -65,8 +80,9 @@ class SqliteFile:
             # Where no log can be kept beside it, nobody writes: it may be read as it is.
             how = "mode=ro" if Path(f"{real}-wal").exists() else "mode=ro&immutable=1"
         where = f"{real.as_uri()}?{how}"
-        db = sqlite3.connect(where, uri=True, timeout=PATIENCE_SECONDS, isolation_level=None)
+        db = sqlite3.connect(where, uri=True, timeout=TIMEOUT_SECONDS, isolation_level=None)
         try:
+            # An entry must survive a power cut before anything it pays for leaves.
             db.execute("PRAGMA synchronous = FULL")
         except BaseException:
             db.close()  # nobody else has it; from Python 3.13 on one left open is warned about
@@ -75,8 +91,10 @@ class SqliteFile:
 
 
 def _create(path: Path, schema: Sequence[str]) -> None:
-    """Make it under a temporary name and link it, so that it is there whole."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=NEW, dir=path.parent)
+    """Create the file under a temporary name and link it, so that it never exists half made."""
+    handle, name = tempfile.mkstemp(
+        prefix=f".{path.name}.", suffix=TEMPORARY_SUFFIX, dir=path.parent
+    )
     os.close(handle)
     try:
         with process_lock(), closing(sqlite3.connect(name, isolation_level=None)) as db:
@@ -85,6 +103,7 @@ def _create(path: Path, schema: Sequence[str]) -> None:
             for statement in schema:
                 db.execute(statement)
             db.execute("COMMIT")
+        # A link, not a rename: it fails where a file is, so nobody's ledger is replaced.
         with suppress(FileExistsError):  # another process was quicker: use its file
             os.link(name, path)
     finally:

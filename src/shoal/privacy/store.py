@@ -1,4 +1,4 @@
-"""Where a ledger keeps its entries: in memory, or in an SQLite file shared by processes.
+"""Storage of a ledger's entries: in memory, or in an SQLite file shared by processes.
 
 Both do one thing: `append`, which checks and writes in a single step nobody can come between.
 """
@@ -35,7 +35,21 @@ Limits = tuple[Budget, ...]
 
 @dataclass(frozen=True)
 class Entry:
-    """One promise made: when, by what method, of what; and the total of its kind so far."""
+    """One promise in the ledger, with the total of its kind so far.
+
+    Parameters
+    ----------
+    at
+        When it was made.
+    by
+        The method that made it.
+    what
+        What was released.
+    guarantee
+        What was promised.
+    total
+        The sum of all promises of its kind, this one included.
+    """
 
     at: str
     by: str
@@ -52,26 +66,50 @@ Release = tuple[Run, Record]
 
 
 class Store(Protocol):
-    """What both kinds of storage can do. The ledger calls them one at a time."""
+    """What both storages can do; the ledger makes one call at a time."""
 
     def append(self, kind: str, check: Check, release: "Release | None" = None) -> None:
-        """Check and write in one step, with what was released, if that is to be kept."""
+        """Check and write an entry in one step, with the released arrays if they are stored.
+
+        Parameters
+        ----------
+        kind
+            The kind of guarantee, as text.
+        check
+            Makes the entry from the last total and the limits, or raises to refuse.
+        release
+            The run and its record, to store what was released.
+        """
 
     def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
-        """The total of a kind, if any entry has it, and the limits."""
+        """Return the total of a kind, if any entry has it, and the limits.
+
+        Parameters
+        ----------
+        kind
+            The kind of guarantee, as text.
+        """
 
     def entries(self) -> list[Entry]:
-        """All entries, oldest first."""
+        """Return all entries, oldest first."""
 
     def limits(self) -> Limits:
-        """The limits in force; empty for none."""
+        """Return the limits in force; empty for none."""
 
     def set_limits(self, limits: Limits, *, if_new: bool = False) -> Limits:
-        """Replace them, or only if nothing was ever written; returns those now in force."""
+        """Replace the limits and return those now in force.
+
+        Parameters
+        ----------
+        limits
+            The new limits.
+        if_new
+            Replace them only if the ledger has neither entries nor limits.
+        """
 
 
 class MemoryStore:
-    """Entries of a private ledger, gone with the process."""
+    """Entries of a ledger in memory, gone with the process."""
 
     def __init__(self) -> None:
         self._owner = os.getpid()
@@ -79,7 +117,17 @@ class MemoryStore:
         self._limits: Limits = ()
 
     def append(self, kind: str, check: Check, release: Release | None = None) -> None:
-        """Check and write in one step; what was released goes with the process, as all else."""
+        """Check and write an entry in one step; ``release`` is not stored.
+
+        Parameters
+        ----------
+        kind
+            The kind of guarantee, as text.
+        check
+            Makes the entry from the last total and the limits, or raises to refuse.
+        release
+            Ignored: what was released goes with the process too.
+        """
         if os.getpid() != self._owner:
             raise LedgerNotWritable.unspent(
                 "This private ledger could not be shared with a forked process.",
@@ -88,26 +136,50 @@ class MemoryStore:
         self._entries.append((kind, check(*self.state(kind))))
 
     def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
-        """The total of a kind, if any entry has it, and the limits."""
+        """Return the total of a kind, if any entry has it, and the limits.
+
+        Parameters
+        ----------
+        kind
+            The kind of guarantee, as text.
+        """
         total = next((entry.total for k, entry in reversed(self._entries) if k == kind), None)
         return total, self._limits
 
     def entries(self) -> list[Entry]:
-        """All entries, oldest first."""
+        """Return all entries, oldest first."""
         return [entry for _, entry in self._entries]
 
     def limits(self) -> Limits:
-        """The limits in force; empty for none."""
+        """Return the limits in force; empty for none."""
         return self._limits
 
     def set_limits(self, limits: Limits, *, if_new: bool = False) -> Limits:
-        """Replace them, or only if nothing was ever written; returns those now in force."""
+        """Replace the limits, with ``if_new`` those of an empty ledger only.
+
+        Parameters
+        ----------
+        limits
+            The new limits.
+        if_new
+            Replace them only if the ledger has neither entries nor limits.
+
+        Returns
+        -------
+            The limits now in force.
+        """
         if not if_new or not (self._limits or self._entries):
             self._limits = limits
         return self._limits
 
     def copied_to(self, path: Path) -> "FileStore":
-        """The same entries and limits in a new file."""
+        """Copy entries and limits to a new file.
+
+        Parameters
+        ----------
+        path
+            The file.
+        """
         store = FileStore(path)
         store.set_limits(self._limits)
         for kind, entry in self._entries:
@@ -144,7 +216,15 @@ _PART_BYTES = 2**28  # SQLite takes no more than about 10**9 in one cell
 
 
 class FileStore:
-    """Entries in an SQLite file: write-ahead log, every append on disk before it counts."""
+    """Entries in an SQLite file with a write-ahead log; an entry counts once it is on disk.
+
+    Parameters
+    ----------
+    path
+        The file; created unless it must exist.
+    must_exist
+        Whether to refuse a file that is missing.
+    """
 
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         if must_exist and not path.exists():
@@ -159,11 +239,21 @@ class FileStore:
 
     @property
     def path(self) -> Path:
-        """Where it lies."""
+        """The file."""
         return self._file.path
 
     def append(self, kind: str, check: Check, release: Release | None = None) -> None:
-        """Check and write in one step, with what was released, if that is to be kept."""
+        """Check and write an entry in one step, with the released arrays if they are stored.
+
+        Parameters
+        ----------
+        kind
+            The kind of guarantee, as text.
+        check
+            Makes the entry from the last total and the limits, or raises to refuse.
+        release
+            The run and its record, to store what was released.
+        """
         with self._open(write=True) as db:
             entry = check(*_state(db, kind))
             values = (entry.at, entry.by, entry.what, kind, _text(entry.guarantee))
@@ -175,19 +265,39 @@ class FileStore:
                 _add_record(db, *release)
 
     def add_record(self, run: Run, record: Record) -> None:
-        """Keep one release of a run, in place of what its number had; on disk at the return."""
+        """Store one release of a run, replacing one of its number; on disk when this returns.
+
+        Parameters
+        ----------
+        run
+            The run.
+        record
+            What it released.
+        """
         with self._open(write=True) as db:
             _add_record(db, run, record)
 
     def find_runs(self, work: str) -> list[str]:
-        """The names of the unfinished runs of this work, oldest first."""
+        """Return the names of the unfinished runs of this work, oldest first.
+
+        Parameters
+        ----------
+        work
+            The digest of the work.
+        """
         query = "SELECT name FROM runs WHERE work = ? ORDER BY rowid"
         with self._open() as db:
             rows = db.execute(query, (work,)).fetchall() if _has_journal(db) else []
         return [name for (name,) in rows]
 
     def load_run(self, run: str) -> StoredRun | None:
-        """A run with all it kept; ``None`` if it has ended."""
+        """Return a run with all its records; ``None`` if it has ended.
+
+        Parameters
+        ----------
+        run
+            The run's name.
+        """
         query = "SELECT at, compute_seed FROM runs WHERE name = ?"
         with self._open() as db:
             row = db.execute(query, (run,)).fetchone() if _has_journal(db) else None
@@ -195,14 +305,20 @@ class FileStore:
 
     @contextmanager
     def lock_of(self, run: str) -> Iterator[bool]:
-        """Whether this process alone works on a run, until the block ends."""
+        """Yield whether this process alone works on a run, until the block ends.
+
+        Parameters
+        ----------
+        run
+            The run's name.
+        """
         with ExitStack() as stack:
             with _named_errors(self.path):
                 held = stack.enter_context(file_lock(self._lock_file(run)))
             yield held
 
     def sweep_locks(self) -> None:
-        """Remove the locks of processes that died before they had anything to keep."""
+        """Delete the lock files of processes that died before their run released anything."""
         with self._open() as db:
             rows = db.execute("SELECT name FROM runs").fetchall() if _has_journal(db) else []
         in_use = {self._lock_file(name) for (name,) in rows}
@@ -216,14 +332,14 @@ class FileStore:
         return real.with_name(f".{real.name}.run-{run}.lock")
 
     def stopped_runs(self) -> list[tuple[str, str]]:
-        """When each run that no living process works on began, and whose it is: oldest first."""
+        """List the runs no living process works on: when each began, and its task; oldest first."""
         query = "SELECT name, at, by FROM runs ORDER BY rowid"
         with self._open() as db:
             rows = db.execute(query).fetchall() if _has_journal(db) else []
         return [(at, by) for name, at, by in rows if not self._is_held(name)]
 
     def _is_held(self, run: str) -> bool:
-        """Whether a process works on a run; looking makes no lock."""
+        """Whether a process works on a run; does not create its lock file."""
         try:
             with self._lock_file(run).open("rb") as lock:
                 return not take_lock(lock.fileno())
@@ -231,19 +347,31 @@ class FileStore:
             return False
 
     def forget_run(self, run: str) -> None:
-        """Remove a run and all it kept."""
+        """Delete a run and all its records.
+
+        Parameters
+        ----------
+        run
+            The run's name.
+        """
         with self._open(write=True) as db:
             if _has_journal(db):
                 db.execute("DELETE FROM released WHERE run = ?", (run,))
                 db.execute("DELETE FROM runs WHERE name = ?", (run,))
 
     def state(self, kind: str) -> tuple[Guarantee | None, Limits]:
-        """The total of a kind, if any entry has it, and the limits."""
+        """Return the total of a kind, if any entry has it, and the limits.
+
+        Parameters
+        ----------
+        kind
+            The kind of guarantee, as text.
+        """
         with self._open() as db:
             return _state(db, kind)
 
     def entries(self) -> list[Entry]:
-        """All entries, oldest first."""
+        """Return all entries, oldest first."""
         query = "SELECT at, by, what, guarantee, total FROM entries ORDER BY id"
         with self._open() as db:
             return [
@@ -252,12 +380,24 @@ class FileStore:
             ]
 
     def limits(self) -> Limits:
-        """The limits in force; empty for none."""
+        """Return the limits in force; empty for none."""
         with self._open() as db:
             return _limits(db)
 
     def set_limits(self, limits: Limits, *, if_new: bool = False) -> Limits:
-        """Replace them, or only if nothing was ever written; returns those now in force."""
+        """Replace the limits, with ``if_new`` those of an empty ledger only.
+
+        Parameters
+        ----------
+        limits
+            The new limits.
+        if_new
+            Replace them only if the ledger has neither entries nor limits.
+
+        Returns
+        -------
+            The limits now in force.
+        """
         with self._open(write=True) as db:
             if if_new and (_limits(db) or db.execute("SELECT 1 FROM entries LIMIT 1").fetchone()):
                 return _limits(db)
@@ -298,13 +438,13 @@ def _damaged(path: Path) -> NotALedger:
 
 
 class _Unreadable(Exception):
-    """An entry or a limit that says no promise."""
+    """Raised for an entry or a limit that holds no guarantee."""
 
 
 _BY_CODE: dict[int, Callable[[Path], LedgerError]] = {
     sqlite3.SQLITE_NOTADB: _not_a_ledger,
     sqlite3.SQLITE_BUSY: lambda path: LedgerLocked.unspent(
-        f"'{path.name}' was held by another process for {sqlite_file.PATIENCE_SECONDS} s.",
+        f"'{path.name}' was held by another process for {sqlite_file.TIMEOUT_SECONDS} s.",
         "Wait for the other process, or end it, and try again.",
     ),
     sqlite3.SQLITE_CORRUPT: _damaged,
@@ -360,7 +500,7 @@ def _limits(db: sqlite3.Connection) -> Limits:
 
 
 def _has_journal(db: sqlite3.Connection) -> bool:
-    """Whether any run was ever kept: older files have no tables for it."""
+    """Whether the file has the tables of runs: older files do not."""
     query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'released'"
     return db.execute(query).fetchone() is not None
 

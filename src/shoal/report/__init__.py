@@ -1,4 +1,18 @@
-"""From results to pages: what may be said (``findings``), then how it looks (``render``)."""
+"""Turn results into pages: what may be said (``findings``), then how it looks (``render``).
+
+The words of this package:
+
+- *result*: what a method returns, its values marked as public, released or protected.
+- *findings*: all that a page may say, as one plain dictionary; also written as ``report.json``.
+- *audience*: a page is for the *public*, or for the *curator*, who holds the rows.
+- *promise*: a guarantee in words. *Lead*: its main sentence.
+- *belief*: how likely somebody thinks something; a guarantee limits how far it can move.
+- *advantage*: how much better than chance an attack can be at most.
+- *limits*: what follows from epsilon alone: beliefs, odds, advantage.
+- *account*: what the ledger says: spent earlier, here, in all, and what is left.
+- *label*: eight facts in one order on every page.
+- *verdict*: what an audit or an attack concluded about a claim.
+"""
 
 from shoal.report.findings import findings
 from shoal.report.guarantee_text import Promise

@@ -1,6 +1,4 @@
-"""Budgets, chances and factors as a sentence has them, rounded to the careful side.
-
-The numbers behind the words: what a promise of epsilon limits, rounded to the careful side.
+"""Budgets, probabilities and factors as text, rounded so that no limit is understated.
 
 With E = e^epsilon and p a belief before:
 
@@ -37,18 +35,30 @@ __all__ = [
     "small_belief_note",
 ]
 
-_DIGITS = 50
-_BEYOND = 150  # e^150: every chance above is 1 to fifty digits, and prints as "over 99"
+_DIGITS = 50  # of every sum, far beyond the three that are shown
+_LARGEST_EPSILON = 150  # e^150: every chance above is 1 to fifty digits, and prints as "over 99"
 
 
 def at_most(chance: Decimal) -> str:
-    """A limit in a sentence: "at most 24 in 100", or "over 99 in 100"."""
+    """Write a limit in a sentence: "at most 24 in 100", or "over 99 in 100".
+
+    Parameters
+    ----------
+    chance
+        A probability.
+    """
+    # "at most over 99" would be nonsense.
     shown = in_100(chance)
     return f"{shown} in 100" if shown.startswith("over") else f"at most {shown} in 100"
 
 
 def decimal(value: Fraction) -> str:
-    """A budget for people: the exact decimal if it is short, else three digits, rounded up.
+    """Write a budget: the exact decimal if it is short, else three digits, rounded up.
+
+    Parameters
+    ----------
+    value
+        The amount.
 
     Examples
     --------
@@ -59,7 +69,12 @@ def decimal(value: Fraction) -> str:
 
 
 def remaining(value: Fraction) -> str:
-    """What is left of a budget: as ``decimal``, but rounded down, so that it can be spent.
+    """Write what is left of a budget: as ``decimal``, but rounded down, so it can be spent.
+
+    Parameters
+    ----------
+    value
+        The amount.
 
     Examples
     --------
@@ -70,7 +85,12 @@ def remaining(value: Fraction) -> str:
 
 
 def amount(guarantee: Budget) -> str:
-    """How much was promised: epsilon, and delta where there is any.
+    """Write how much was promised: epsilon, and delta where there is any.
+
+    Parameters
+    ----------
+    guarantee
+        The guarantee.
 
     Examples
     --------
@@ -83,19 +103,26 @@ def amount(guarantee: Budget) -> str:
 
 
 def one_in(chance: Fraction) -> str:
-    """A small chance in three digits, never understated: "1 in 1,000,000".
+    """Write a small probability in three digits, never understated: "1 in 1,000,000".
+
+    Parameters
+    ----------
+    chance
+        The probability.
 
     Examples
     --------
     >>> one_in(Fraction(1, 10**6)), one_in(Fraction(2, 7)), one_in(Fraction(1, 3456789))
     ('1 in 1,000,000', '1 in 3', '1 in 3,450,000')
     """
+    # Rounded down, so that the chance is rounded up.
     whole = chance.denominator // chance.numerator
     step = 10 ** max(0, len(str(whole)) - 3)
     return f"1 in {whole // step * step:,}"
 
 
 def _short(value: Fraction, rounding: str, rounded: Callable[[Decimal], str]) -> str:
+    """Write an amount exactly if that is short, else rounded to three digits."""
     with localcontext(rounding=rounding):
         shown = Decimal(value.numerator) / Decimal(value.denominator)
     short = len(f"{shown:f}") <= 8 or len(shown.normalize().as_tuple().digits) <= 3
@@ -104,37 +131,77 @@ def _short(value: Fraction, rounding: str, rounded: Callable[[Decimal], str]) ->
 
 
 def odds_move(epsilon: Fraction) -> str:
-    """How far anybody's odds can move."""
+    """Write how far anybody's odds can move.
+
+    Parameters
+    ----------
+    epsilon
+        The budget.
+    """
     change = by_factor(odds(epsilon))
     return f"Whatever they believed before, their odds change {change}, up or down."
 
 
 def by_factor(factor: str) -> str:
-    """A factor that ``limits.odds`` wrote, in a sentence."""
+    """Write a factor that ``odds`` returned in a sentence.
+
+    Parameters
+    ----------
+    factor
+        The factor as text.
+    """
     if factor.startswith("over"):
         return f"by {factor} times, which limits next to nothing"
     return f"by a factor of at most {factor}"
 
 
 def large_budget_note(epsilon: Fraction) -> tuple[str, ...]:
-    """What to say of a budget that is too large to hide much."""
+    """Return the warning for a budget that is too large to hide much; none below 5.
+
+    Parameters
+    ----------
+    epsilon
+        The budget.
+    """
+    # From 5 up even a belief of 1 in 100 can become one of more than even odds.
     return (f"A {small_belief_note(epsilon)}",) if epsilon >= 5 else ()
 
 
 def small_belief_note(epsilon: Fraction) -> str:
-    """What a faint suspicion can become."""
+    """Write what a belief of 1 in 100 can become.
+
+    Parameters
+    ----------
+    epsilon
+        The budget.
+    """
     return f"1 in 100 guess can become {in_100(belief(Decimal('0.01'), epsilon).most)} in 100."
 
 
 class Belief(NamedTuple):
-    """The least and the most a belief can become."""
+    """The least and the most that a belief can become.
+
+    Parameters
+    ----------
+    least
+        A probability.
+    most
+        A probability.
+    """
 
     least: Decimal
     most: Decimal
 
 
 def belief(before: Decimal, epsilon: Fraction) -> Belief:
-    """Where a belief of ``before`` (0 to 1) can end.
+    """Return how far a release can move a belief.
+
+    Parameters
+    ----------
+    before
+        The belief before, from 0 to 1.
+    epsilon
+        The budget.
 
     Examples
     --------
@@ -150,10 +217,17 @@ def belief(before: Decimal, epsilon: Fraction) -> Belief:
 
 
 def advantage(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Decimal:
-    """The most that right answers can exceed false alarms when guessing what the promise hides.
+    """Return the most that true positives can exceed false positives of any attack.
 
     With a delta (e^epsilon - 1 + 2 delta) / (e^epsilon + 1): both kinds of error keep to
     ``right <= E false + delta``, and the sum of both lines is where they meet.
+
+    Parameters
+    ----------
+    epsilon
+        The budget.
+    delta
+        Its delta, if it has one.
 
     Examples
     --------
@@ -167,7 +241,12 @@ def advantage(epsilon: Fraction, delta: Fraction = Fraction(0)) -> Decimal:
 
 
 def odds(epsilon: Fraction) -> str:
-    """By which factor odds can change, rounded up.
+    """Write the factor by which odds can change, rounded up.
+
+    Parameters
+    ----------
+    epsilon
+        The budget.
 
     Examples
     --------
@@ -179,12 +258,23 @@ def odds(epsilon: Fraction) -> str:
 
 
 def hundredths(chance: Decimal) -> Decimal:
-    """A chance in hundredths, every digit kept: the default context would round some away."""
+    """Return a probability in hundredths, with every digit.
+
+    Parameters
+    ----------
+    chance
+        The probability.
+    """
     return chance.scaleb(2, context=Context(prec=2 * _DIGITS))
 
 
 def round_up(value: Decimal) -> str:
-    """Three significant digits, rounded up.
+    """Write three significant digits, rounded up.
+
+    Parameters
+    ----------
+    value
+        A number.
 
     Examples
     --------
@@ -195,12 +285,23 @@ def round_up(value: Decimal) -> str:
 
 
 def round_down(value: Decimal) -> str:
-    """Three significant digits, rounded down."""
+    """Write three significant digits, rounded down.
+
+    Parameters
+    ----------
+    value
+        A number.
+    """
     return _rounded(value, ROUND_FLOOR)
 
 
 def in_100(chance: Decimal) -> str:
-    """A limit as whole chances in a hundred, rounded up; never a hundred of them.
+    """Write a limit as whole chances in a hundred, rounded up; never a hundred of them.
+
+    Parameters
+    ----------
+    chance
+        A probability.
 
     Examples
     --------
@@ -212,9 +313,9 @@ def in_100(chance: Decimal) -> str:
 
 
 def _factor(epsilon: Fraction) -> Decimal:
-    """E, or barely more: ``exp`` rounds to nearest, so one step up is never too small."""
+    """Return e^epsilon, rounded up one step so that it is never too small."""
     with localcontext(Context(prec=_DIGITS, rounding=ROUND_CEILING)):
-        capped = min(epsilon, Fraction(_BEYOND))
+        capped = min(epsilon, Fraction(_LARGEST_EPSILON))
         return (Decimal(capped.numerator) / Decimal(capped.denominator)).exp().next_plus()
 
 

@@ -1,4 +1,4 @@
-"""From a result to what a page may say: one plain dictionary, which is also ``report.json``.
+"""Turn a result into all that its page may say: one plain dictionary, also ``report.json``.
 
 The template sees this dictionary and nothing else, so a page cannot show what is not in it. Every
 value enters through a leaf: ``Public`` and ``Released`` pass, anything else is refused by name.
@@ -49,7 +49,7 @@ from shoal.report.promise import SIMULATION, in_all, promise
 __all__ = ["findings", "made_with"]
 
 NOT_STATED = "not stated"
-_BELIEFS = (1, 10, 50, 90)
+_BELIEFS = (1, 10, 50, 90)  # in 100: from a faint suspicion to near certainty
 
 
 def findings(
@@ -59,14 +59,14 @@ def findings(
     ledger: Ledger | None = None,
     files: Iterable[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
-    """Everything a page says, as plain values.
+    """Return everything a page says, as plain values.
 
     Parameters
     ----------
     result
         Settings a page has a place for: ``title``, ``publisher``, ``purpose``, ``method``,
         ``holder`` (who saw the rows), ``bounds``, ``noise``, ``evidence``, ``source``, ``code``,
-        ``context`` (see ``wording.promise``); the rest is listed. Released values likewise:
+        ``context`` (see ``promise``); the rest is listed. Released values likewise:
         ``summary``, ``facts``, ``figures``, ``tables``, ``errors``, ``outsider``; and protected
         ones: ``facts``, ``figures``, ``tables``, ``lines``.
     audience
@@ -87,8 +87,9 @@ def findings(
     """
     if audience not in ("public", "curator"):
         raise InvalidSetting("An unknown audience came.", "Choose 'public' or 'curator'.")
-    settings = {name: _opened(name, leaf, Public) for name, leaf in result.settings.items()}
-    released = {name: _opened(name, leaf, Released) for name, leaf in result.released.items()}
+    settings = {name: _public_value(name, leaf, Public) for name, leaf in result.settings.items()}
+    released = {name: _public_value(name, leaf, Released) for name, leaf in result.released.items()}
+    # Before anything is written: a page must not exist first and be withdrawn later.
     _check_publishable(result.guarantee, settings)
     promised = promise(result.guarantee, **settings.pop("context", {}))
     account = _account(result.guarantee, ledger)
@@ -114,7 +115,7 @@ def findings(
             "tables": _plain(released.pop("tables", ())),
             "values": _plain(released),
         },
-        "ledger": {name: _shown(name, value) for name, value in account.items()}
+        "ledger": {name: _as_text(name, value) for name, value in account.items()}
         | {"bar": _bar(account)},
         "settings": _plain(settings),
         "protected": _protected(result) if audience == "curator" else None,
@@ -124,21 +125,21 @@ def findings(
 
 
 def made_with() -> dict[str, Any]:
-    """When, and with which version."""
+    """Return when and with which version a page was made."""
     now = datetime.now(UTC)
     return {"made": f"{now.day} {now:%B %Y}", "versions": {"shoal": version("shoal")}}
 
 
 def _protected(result: Result) -> dict[str, Any]:
-    """What the holder of the rows is shown besides."""
+    """Return what only the holder of the rows is shown."""
     values = {name: leaf.value for name, leaf in result.protected.items()}
     figures = [{"section": "protected", **f.to_dict()} for f in values.get("figures", ())]
     lists = {name: _plain(values.get(name, ())) for name in ("facts", "tables", "lines")}
     return {"figures": figures, **lists}
 
 
-def _opened(name: str, leaf: object, kind: type[Leaf]) -> Any:
-    """The value of a leaf the public may see."""
+def _public_value(name: str, leaf: object, kind: type[Leaf]) -> Any:
+    """Return the value of a leaf that the public may see; refuse any other."""
     if (
         not isinstance(leaf, Leaf)
         or not isinstance(leaf, (kind, Public))
@@ -175,7 +176,7 @@ def _check_publishable(guarantee: Guarantee, settings: Mapping[str, Any]) -> Non
 
 
 def _limits(guarantee: Guarantee | None) -> dict[str, Any] | None:
-    """What follows from epsilon alone; nothing for promises without one, or per distance."""
+    """Return what follows from epsilon alone; None for guarantees without one, or per distance."""
     if not isinstance(guarantee, PureDP | ApproxDP | LocalDP):
         return None
     delta = guarantee.delta if isinstance(guarantee, ApproxDP) else Fraction(0)
@@ -197,7 +198,7 @@ def _below_100(most: str) -> str:
 
 
 def _account(guarantee: Guarantee, ledger: Ledger | None) -> dict[str, Any]:
-    """What the ledger says of this kind: spent earlier, here, in all; limit and what is left."""
+    """Return what the ledger says of this kind: spent earlier, here, in all; limit and rest."""
     here = guarantee.epsilon if isinstance(guarantee, Budget) else None
     names = ("total", "simulated", "limit", "left", "earlier", "releases")
     account: dict[str, Any] = dict.fromkeys(names)
@@ -207,6 +208,7 @@ def _account(guarantee: Guarantee, ledger: Ledger | None) -> dict[str, Any]:
     totals = (each for each in ledger.totals() if isinstance(each, Budget))
     spent = [each for each in totals if each.kind == guarantee.kind]
     limit = next((each for each in ledger.limits if each.kind == guarantee.kind), None)
+    # Real and simulated together, as the limit binds them.
     total = sum(spent[1:], start=spent[0]) if spent else guarantee
     account |= {"total": total, "earlier": total.epsilon - guarantee.epsilon}
     account["simulated"] = next((each for each in spent if each.simulation), None)
@@ -216,12 +218,12 @@ def _account(guarantee: Guarantee, ledger: Ledger | None) -> dict[str, Any]:
 
 
 def _bar(account: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Parts of the budget bar, as amounts in words and in thousandths of the whole."""
+    """Return the parts of the budget bar, as text and in thousandths of the whole."""
     names = {"earlier": "spent earlier", "here": "spent here", "left": "left"}
     parts = {name: account[name] for name in names if account[name] and account[name] > 0}
     whole = sum(parts.values())
     return [
-        {"part": name, "name": names[name], "amount": _shown(name, amount)}
+        {"part": name, "name": names[name], "amount": _as_text(name, amount)}
         | {"share": round(float(1000 * amount / whole))}
         for name, amount in parts.items()
     ]
@@ -230,7 +232,7 @@ def _bar(account: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _label(
     promise: Promise, settings: Mapping[str, Any], account: Mapping[str, Any], simulation: bool
 ) -> list[dict[str, str]]:
-    """Eight fields in one order on every page; a missing one says so."""
+    """Return eight fields in one order on every page; a missing one says so."""
     spent = NOT_STATED
     if account["total"] is not None:
         spent = amount(account["total"])
@@ -253,9 +255,10 @@ def _label(
 
 
 def _lead_parts(promise: Promise) -> list[dict[str, str]]:
-    """The large sentence cut where its two chances stand, so that they can be set in colour."""
+    """Split the lead sentence at its two chances, so that they can be coloured."""
     if promise.before is None or promise.after is None:
         return [{"text": promise.lead, "role": ""}]
+    # The sentence says "over 99" without "at most".
     least = "" if promise.after.startswith("over") else "at most "
     rest, parts = promise.lead, []
     for role, chance in (("before", promise.before), ("after", least + promise.after)):
@@ -280,8 +283,8 @@ def _result_figures(figures: Sequence[Figure]) -> list[dict[str, Any]]:
     return [{"section": "result", **figure.to_dict()} for figure in figures]
 
 
-def _shown(name: str, value: object) -> object:
-    """Exact amounts as the decimal strings people read; the rest as it is."""
+def _as_text(name: str, value: object) -> object:
+    """Write exact amounts as decimals; return other values as they are."""
     if isinstance(value, Budget):
         return decimal(value.epsilon)
     if isinstance(value, Fraction):
@@ -290,7 +293,7 @@ def _shown(name: str, value: object) -> object:
 
 
 def _plain(value: Any) -> Any:
-    """Values as JSON has them."""
+    """Return values as JSON has them."""
     if isinstance(value, Mapping):
         return {str(name): _plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple):

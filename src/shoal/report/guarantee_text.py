@@ -1,4 +1,4 @@
-"""The words for what is released of a table with noise: ``PureDP`` and ``ApproxDP``.
+"""The text of each kind of guarantee, for pages.
 
 The words for reports that were changed one by one: ``LocalDP`` and ``MetricDP``.
 
@@ -81,10 +81,40 @@ _COMPARED = (
 class Promise:
     """One guarantee in words.
 
-    ``lead`` is the sentence to set large; ``before`` and ``after`` are the chances in it, where
-    it has any ("10" and "24" in 100), and ``guessed`` is what they are about. ``head`` goes above
-    it, ``found`` above what was found, ``costs`` and ``costs_from`` above what it costs; ``terms``
-    explains words of the page.
+    Parameters
+    ----------
+    lead
+        The sentence to set large.
+    more
+        Further sentences below it.
+    exact
+        The formal statement, for auditors.
+    holds
+        What the guarantee protects from, in sentences.
+    fails
+        What it does not protect from.
+    name
+        The kind and amount of the guarantee.
+    protects
+        Who or what is protected.
+    compared
+        What the release is compared with.
+    before
+        The chance in ``lead`` before the release, in 100, if it has one.
+    after
+        The chance after it, in 100.
+    guessed
+        What these chances are about.
+    head
+        The title above ``lead``.
+    found
+        The sentence above the results.
+    costs
+        The title above what the guarantee costs in accuracy.
+    costs_from
+        The sentence below that title.
+    terms
+        Words of the page, each with its explanation.
     """
 
     lead: str
@@ -106,7 +136,17 @@ class Promise:
 
 
 def table_promise(guarantee: PureDP | ApproxDP, value: str = "value", **_: Any) -> Promise:
-    """Presence is hidden, or only what a row says."""
+    """Write the guarantee of a noisy release from a table.
+
+    Parameters
+    ----------
+    guarantee
+        What was promised.
+    value
+        What a row tells, e.g. "answer".
+    **_
+        Context that other kinds of guarantee need; ignored.
+    """
     if guarantee.neighbours == "replace-one":
         return _replace_one(guarantee, value)
     return _add_remove(guarantee)
@@ -127,7 +167,7 @@ def _add_remove(guarantee: PureDP | ApproxDP) -> Promise:
             "The limit is the same for everyone, whatever their row says.",
         ),
         fails=(
-            *_broken(guarantee),
+            *_delta_warning(guarantee),
             GROUPS,
             f"One of your values, if your presence is known: {_value_limit(guarantee)}.",
             HOLDER_KEEPS_ROWS,
@@ -160,7 +200,7 @@ def _replace_one(guarantee: PureDP | ApproxDP, value: str) -> Promise:
             "The limit is the same for everyone, whatever their row says.",
         ),
         fails=(
-            *_broken(guarantee),
+            *_delta_warning(guarantee),
             "That you are in the table is not hidden, nor how many people are.",
             GROUPS,
             HOLDER_KEEPS_ROWS,
@@ -202,7 +242,7 @@ def _but_for(guarantee: PureDP | ApproxDP) -> str:
 
 
 def _value_limit(guarantee: PureDP | ApproxDP) -> str:
-    """A swap is two steps: one row out, another in."""
+    """Write what limits one value: a swap is two steps, one row out and another in."""
     try:
         swapped = guarantee.as_replace_one()
     except InvalidBudget:  # two steps may fail with certainty
@@ -210,14 +250,14 @@ def _value_limit(guarantee: PureDP | ApproxDP) -> str:
     return f"odds change {by_factor(odds(swapped.epsilon))}{_but_for(swapped)}"
 
 
-def _broken(guarantee: PureDP | ApproxDP) -> tuple[str, ...]:
+def _delta_warning(guarantee: PureDP | ApproxDP) -> tuple[str, ...]:
     if not _delta(guarantee):
         return ()
     return ("If that small chance comes true, anything about you may show.",)
 
 
-class _Made(NamedTuple):
-    """Who changed the values, and what follows from it."""
+class _Origin(NamedTuple):
+    """Who randomised the values, and what follows from that."""
 
     where: str
     truth: str
@@ -226,13 +266,13 @@ class _Made(NamedTuple):
     fails: tuple[str, ...] = ()
 
 
-_ON_DEVICE = _Made(
+_ON_DEVICE = _Origin(
     where="on your own device before it was sent",
     truth="Nobody, the collector included, holds the true one.",
     truth_place="never left your device",
     visible="That you took part, when, and from which address is not hidden.",
 )
-_BY_HOLDER = _Made(
+_BY_HOLDER = _Origin(
     where="before it left whoever holds the table",
     truth="They still hold the true one.",
     truth_place="is in no report",
@@ -244,7 +284,19 @@ _BY_HOLDER = _Made(
 def local_promise(
     guarantee: LocalDP, value: str = "answer", by_holder: bool = False, **_: Any
 ) -> Promise:
-    """One limit, whatever was reported."""
+    """Write the guarantee of reports: one limit, whatever was reported.
+
+    Parameters
+    ----------
+    guarantee
+        What was promised.
+    value
+        What a report tells, e.g. "answer".
+    by_holder
+        Whether a holder's table was randomised, not values on people's devices.
+    **_
+        Context that other kinds of guarantee need; ignored.
+    """
     after = belief(Decimal("0.1"), guarantee.epsilon).most
     made = _BY_HOLDER if by_holder else _ON_DEVICE
     return Promise(
@@ -280,16 +332,31 @@ def local_promise(
 def metric_promise(
     guarantee: MetricDP, diameter: float | None = None, dimensions: int | None = None, **_: Any
 ) -> Promise:
-    """A limit that grows with distance."""
+    """Write the guarantee of reports whose limit grows with distance.
+
+    Parameters
+    ----------
+    guarantee
+        What was promised.
+    diameter
+        The largest distance in the public domain, if known.
+    dimensions
+        How many columns a report has, if known.
+    **_
+        Context that other kinds of guarantee need; ignored.
+    """
     near, far = 1 / (10 * guarantee.epsilon), 1 / guarantee.epsilon
-    steps = [_apart(guarantee, near), _apart(guarantee, far, short=True)]
+    steps = [_distance_text(guarantee, near), _distance_text(guarantee, far, short=True)]
     if diameter is not None:
-        steps.append(_apart(guarantee, Fraction(diameter), ends=True))
+        steps.append(_distance_text(guarantee, Fraction(diameter), ends=True))
     scale = "1 a column" if guarantee.scale is None else str(guarantee.scale)
     per = decimal(guarantee.epsilon) + ("" if guarantee.unit == "1" else f" per {guarantee.unit}")
     return Promise(
         lead=" ".join(steps),
-        more=(*_spread(guarantee, dimensions), "There is no single limit: it grows with distance."),
+        more=(
+            *_report_spread(guarantee, dimensions),
+            "There is no single limit: it grows with distance.",
+        ),
         exact=f"P[R(x) ∈ S] ≤ e^(ε·d(x, x′) + s) · P[R(x′) ∈ S] for all S, with ε = {per}, d "
         f"{guarantee.metric}, scale {scale}, slack s = {decimal(guarantee.slack)}.",
         holds=(
@@ -309,7 +376,9 @@ def metric_promise(
     )
 
 
-def _apart(guarantee: MetricDP, far: Fraction, short: bool = False, ends: bool = False) -> str:
+def _distance_text(
+    guarantee: MetricDP, far: Fraction, short: bool = False, ends: bool = False
+) -> str:
     factor = odds(guarantee.epsilon * far + guarantee.slack)
     where = _length(float(far), guarantee.unit)
     limit = "" if short else "odds change by at most "
@@ -320,8 +389,8 @@ def _apart(guarantee: MetricDP, far: Fraction, short: bool = False, ends: bool =
     return f"{where}: {limit}{factor}." if short else f"Places {where} apart: {limit}{factor}."
 
 
-def _spread(guarantee: MetricDP, dimensions: int | None) -> tuple[str, ...]:
-    """Half and 95 in 100 of the reports of Laplace noise in the plane or in space."""
+def _report_spread(guarantee: MetricDP, dimensions: int | None) -> tuple[str, ...]:
+    """Write within which distances half and 95 in 100 of Laplace reports fall."""
     quantiles = {2: (1.678, 4.744), 3: (2.674, 6.296)}
     if dimensions not in quantiles or guarantee.metric != "euclidean":
         return ()
@@ -348,12 +417,23 @@ def k_anonymity_promise(
     earlier: str = "first",
     **_: Any,
 ) -> Promise:
-    """Everyone shares each combination with k - 1 others, and what that does not hide.
+    """Write the guarantee of a k-anonymous table, and what it does not hide.
 
-    ``earlier`` says why nobody in the table was in an earlier release: it is the ``first``, they
-    were ``compared``, or it was ``stated``.
+    Parameters
+    ----------
+    guarantee
+        What was promised.
+    columns
+        The columns that make up a group.
+    rules
+        For each sensitive column, what holds in every group, counted.
+    earlier
+        Why nobody in the table was in an earlier release: it is the ``first``, people were
+        ``compared``, or it was ``stated``.
+    **_
+        Context that other kinds of guarantee need; ignored.
     """
-    these = _listed(columns) or "the listed columns"
+    these = _join_names(columns) or "the listed columns"
     unit = f"people, told apart by {guarantee.entity}" if guarantee.entity else "rows"
     return Promise(
         lead=f"In the published table at least {guarantee.k} people share every combination of "
@@ -393,14 +473,14 @@ def k_anonymity_promise(
     )
 
 
-def _listed(names: Sequence[str], most: int = 6) -> str:
+def _join_names(names: Sequence[str], most: int = 6) -> str:
     if len(names) > most:
         return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more columns"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def _rule(rule: Mapping[str, Any]) -> Iterator[str]:
-    """What holds of a sensitive column in every group; the worst share is counted, not implied."""
+    """Yield what holds of a sensitive column in every group; the worst share is counted."""
     column, diverse, close = rule["column"], rule.get("l"), rule.get("t")
     if diverse is not None:
         value = f"{diverse['value']:g}"

@@ -36,7 +36,7 @@ SIMULATION = (
 
 
 def promise(guarantee: Guarantee, **context: Any) -> Promise:
-    """The words for a guarantee.
+    """Return the text of a guarantee.
 
     Parameters
     ----------
@@ -69,7 +69,15 @@ def promise(guarantee: Guarantee, **context: Any) -> Promise:
 
 
 def in_all(guarantee: Guarantee, total: Budget | None) -> tuple[str, ...]:
-    """What to add when releases that are small one by one are large together."""
+    """Return the warning for releases that are small one by one and large together.
+
+    Parameters
+    ----------
+    guarantee
+        What this release promises.
+    total
+        What all releases promise together, if known.
+    """
     if total is None or not isinstance(guarantee, PureDP | ApproxDP | LocalDP):
         return ()
     if guarantee.epsilon >= 5:

@@ -1,4 +1,4 @@
-"""From findings to one HTML file: no script, no request, nothing the findings do not hold."""
+"""Turn findings into one HTML file without scripts, requests or anything not in them."""
 
 import json
 import os
@@ -19,7 +19,12 @@ __all__ = ["page_of", "render", "texts", "write"]
 
 
 def render(findings: Mapping[str, Any]) -> str:
-    """The page of these findings.
+    """Return the HTML page of these findings.
+
+    Parameters
+    ----------
+    findings
+        What ``findings`` returned.
 
     Examples
     --------
@@ -33,15 +38,30 @@ def render(findings: Mapping[str, Any]) -> str:
 
 
 def page_of(template: str, values: Mapping[str, Any]) -> str:
-    """A template filled in, with the style all pages share."""
+    """Fill in a template, with the style all pages share.
+
+    Parameters
+    ----------
+    template
+        Its file name.
+    values
+        What it may show.
+    """
     page: str = _environment().get_template(template).render(**values, style=_style())
     return page
 
 
 def texts(findings: Mapping[str, Any], page: Path) -> dict[Path, str]:
-    """The files of these findings: the page, and beside a public one its numbers as JSON.
+    """Return the files of these findings: the page, and for a public one its numbers as JSON.
 
     A curator's page has no second file: the fewer copies of protected numbers, the better.
+
+    Parameters
+    ----------
+    findings
+        What ``findings`` returned.
+    page
+        The path of the page.
     """
     files = {page: render(findings)}
     if findings["audience"] == "public":
@@ -56,9 +76,23 @@ def write(
     """Write ``report.html`` and ``report.json`` into a folder, each whole or not at all.
 
     Seeded findings go to ``report-simulation.*``, so that nobody takes one for the other.
+
+    Parameters
+    ----------
+    findings
+        What ``findings`` returned.
+    folder
+        Where to.
+    overwrite
+        Whether files that are there may be replaced.
+
+    Returns
+    -------
+        The paths that were written.
     """
     stem = "report-simulation" if findings["simulation"] else "report"
     files = texts(findings, Path(folder, f"{stem}.html"))
+    # Both are written before either gets its name: numbers without their page would mislead.
     with ExitStack() as stack:
         for path, text in files.items():
             part = stack.enter_context(atomic_file(path, overwrite))
@@ -94,7 +128,7 @@ def _figure_part(values: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def _style() -> Any:
-    """One sheet: colours by role, light and dark; the figures' rules; the page's."""
+    """Return the style sheet: colours by role, light and dark; the figures' rules; the page's."""
     from markupsafe import Markup
 
     page = files("shoal.report").joinpath("templates", "page.css").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The page of an audit or an attack: what was found, against what was claimed."""
+"""The page of an audit or an attack: what was measured, against what was claimed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,21 @@ __all__ = ["Detail", "Verdicts", "verdict_page"]
 
 @dataclass(frozen=True)
 class Detail:
-    """One finding: its name and verdict, its figures, and the rest in sentences."""
+    """One finding: its name and verdict, its figures, and the rest in sentences.
+
+    Parameters
+    ----------
+    name
+        What was tested.
+    verdict
+        The verdict, in a word.
+    figures
+        Its figures.
+    lines
+        Further sentences.
+    open
+        Whether it is unfolded at first.
+    """
 
     name: str
     verdict: str
@@ -24,22 +38,34 @@ class Detail:
 
 @dataclass(frozen=True, kw_only=True)
 class Verdicts:
-    """All that such a page says.
+    """All that the page of an audit or an attack says.
 
     Parameters
     ----------
-    title, lead, heading, sub
-        What was looked at, what came of it, and the words above the table.
-    facts, tables
-        As on other pages: ``{"name", "value", "detail"}``, ``{"title", "columns", "rows", ...}``.
-    details, reading
-        Findings one by one, and how to read their figures.
-    says, says_not
-        What follows from the findings, and what does not.
+    title
+        What was tested.
+    lead
+        The result, in a sentence.
+    heading
+        The title above the table.
+    sub
+        The sentence below that title.
+    says
+        What follows from the findings.
+    says_not
+        What does not follow from them.
     constructed
         Whether all inputs were made up: only then may the page be passed on.
+    facts
+        As on other pages: ``{"name", "value", "detail"}``.
+    tables
+        As on other pages: ``{"title", "columns", "rows", ...}``.
+    details
+        The findings, one by one.
+    reading
+        How to read their figures.
     again
-        A command that does the same.
+        A command that repeats the test.
     """
 
     title: str
@@ -57,7 +83,12 @@ class Verdicts:
 
 
 def verdict_page(verdicts: Verdicts) -> str:
-    """The page as one HTML file.
+    """Return the page as one HTML file.
+
+    Parameters
+    ----------
+    verdicts
+        What the page says.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""Noisy counts of cells that are finer where more rows were found.
-
-A grid whose cells are split again, each into as many parts as it was found to deserve.
-"""
+"""Noisy counts of cells that are split finer where more rows were counted."""
 
 import math
 from dataclasses import dataclass
@@ -34,7 +31,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, init=False, eq=False)
 class SplitGrid:
-    """Cells of ``grid``, the i-th of them split into ``parts[i]`` equal parts along every axis.
+    """A partition: cells of a coarse grid, each split into equal parts along every axis.
 
     Keys run through one cell of the grid after the other; inside, the last axis counts fastest.
 
@@ -79,16 +76,22 @@ class SplitGrid:
 
     @property
     def box(self) -> Box:
-        """The box they cover."""
+        """The box the cells cover."""
         return self.grid.box
 
     @property
     def inside(self) -> NDArray[np.int64]:
-        """How many parts each cell of the grid has in all."""
+        """How many parts each coarse cell has in all."""
         return self.parts**self.grid.box.d
 
     def keys(self, X: ArrayLike) -> Keys:
-        """The number of each row's cell."""
+        """Return the number of each row's cell.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        """
         rows = as_matrix(X, self.grid.box.d)
         parents = np.zeros(len(rows), dtype=np.int64)
         fractions = []  # how far into its coarse cell a row lies, axis by axis
@@ -101,7 +104,13 @@ class SplitGrid:
         return self._starts[parents] + _index_inside(fractions, self.parts[parents])
 
     def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
-        """Lowest and highest corner of each of these cells."""
+        """Return the lowest and the highest corner of each of these cells.
+
+        Parameters
+        ----------
+        keys
+            The numbers of the cells.
+        """
         cells = np.asarray(keys, dtype=np.int64)
         parents = self.parents(cells)
         low, high = self.grid.bounds(parents)
@@ -115,18 +124,34 @@ class SplitGrid:
         return low, high
 
     def parents(self, keys: ArrayLike) -> Keys:
-        """The coarse cell each of these cells is a part of."""
+        """Return the coarse cell each of these cells is a part of.
+
+        Parameters
+        ----------
+        keys
+            The numbers of the cells.
+        """
         parents: Keys = np.searchsorted(self._starts, np.asarray(keys), side="right") - 1
         return parents
 
 
 def total_parts(parts: NDArray[np.int64], d: int) -> int:
-    """How many cells these parts along each of ``d`` axes make, as an exact integer."""
+    """Return how many cells these parts along each of ``d`` axes make, as an exact integer.
+
+    Parameters
+    ----------
+    parts
+        The parts of each coarse cell along an axis.
+    d
+        The number of axes.
+    """
+    # In Python's integers: m**d may exceed 64 bits.
     values, times = np.unique(parts, return_counts=True)
     return sum(n * m**d for m, n in zip(values.tolist(), times.tolist(), strict=True))
 
 
 def _index_inside(fractions: list[Matrix], parts: NDArray[np.int64]) -> Keys:
+    """Return each row's index among the parts of its coarse cell."""
     index = np.zeros(len(parts), dtype=np.int64)
     last, scale = parts - 1, parts.astype(np.float64)
     for fraction in fractions:
@@ -153,8 +178,10 @@ class AdaptiveGrid(GridSynopsis):
 
     Parameters
     ----------
-    epsilon, privacy
-        The budget of one ``fit``, or the whole promise: one of the two.
+    epsilon
+        The budget of one ``fit``, short for ``privacy=PureDP(epsilon)``.
+    privacy
+        The whole promise. Give this or ``epsilon``.
     domain
         Public bounds, to which rows are moved.
     cells
@@ -173,8 +200,14 @@ class AdaptiveGrid(GridSynopsis):
         Never make the empty parts, so that there may be up to 2**62; coarse cells stay dense.
     max_cells
         The most cells to count, and, sparse, the most empty ones to keep.
-    n_public, nonfinite, ledger, random_state
-        As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
+    n_public
+        The number of rows, if it is known without them; never read it off the rows.
+    nonfinite
+        What NaN does: "refuse" the table, or "drop" the row.
+    ledger
+        Where the promise is written and added up; None keeps no record.
+    random_state
+        A seed makes the fit a simulation, marked as such; None draws real noise.
 
     Examples
     --------
@@ -221,18 +254,24 @@ class AdaptiveGrid(GridSynopsis):
         self.max_cells = max_cells
 
     @property
-    def _most_asked(self) -> int:
+    def _most_given_cells(self) -> int:
         return self.max_cells  # coarse cells are dense in any case
 
     def _release_name(self, rows: Rows) -> str:
         return "counts on an adaptive grid"
 
     def spend(self, spending: Spending) -> Self:
-        """Count on somebody's page; see ``PrivateEstimator.spend``."""
+        """Count with a budget that the caller opened; see ``PrivateEstimator.spend``.
+
+        Parameters
+        ----------
+        spending
+            The rows, the page that pays, the budget and the noise.
+        """
         # 1. How many rows there are; the rest of the budget is halved.
         spending = self._begin(spending)
         half, d = spending.share(Fraction(1, 2)), spending.box.d
-        # 2. Rows in each cell of a coarse grid, with noise.
+        # 2. Rows in each cell of a coarse grid, with noise; the rule: docs/decisions/synopses.md.
         rule = (self.n_rows_ * spending.epsilon / 10) ** (2 / (2 + d)) / 4
         coarse = self._grid(spending.box, math.ceil(max(100 ** (1 / d), rule)))  # [P1]
         coarse_counts = half.count(coarse, of="coarse cell counts")  # [P2]
@@ -250,6 +289,8 @@ class AdaptiveGrid(GridSynopsis):
         if self.consistency:
             inside = cells.inside
             estimates = consistent_counts(coarse_counts, fine_counts, inside)  # [P5]
+            # Consistency lowers a fine count's variance to n / (n + 1); this is the mean over
+            # cells.
             variance *= float(np.sum(inside**2 / (inside + 1)) / cells.size)
         return self._store_cells(
             cells,
@@ -262,7 +303,7 @@ class AdaptiveGrid(GridSynopsis):
         )
 
     def _parts(self, coarse_counts: Counts, epsilon: float, d: int) -> Counts:
-        """How many parts each coarse cell gets along an axis, within the limit."""
+        """Return how many parts each coarse cell gets along an axis, within the limit."""
         rule = (np.maximum(coarse_counts, 0) * epsilon / 5) ** (2 / (2 + d))
         printed = d < 6 or not (self.consistency or self.sparse)
         parts = np.maximum(np.ceil(rule) if printed else np.rint(rule), 1).astype(np.int64)
@@ -270,13 +311,23 @@ class AdaptiveGrid(GridSynopsis):
 
 
 def lower_parts(parts: Counts, d: int, most_cells: int) -> Counts:
-    """Lower the largest numbers of parts, equal ones together, until all cells are few enough.
+    """Lower the largest numbers of parts, equal ones together, until few enough cells remain.
+
+    Parameters
+    ----------
+    parts
+        The parts of each coarse cell along an axis.
+    d
+        The number of axes.
+    most_cells
+        The limit.
 
     Examples
     --------
     >>> lower_parts(np.array([9, 2, 5]), d=2, most_cells=40).tolist()
     [4, 2, 4]
     """
+    # Bisection: the number of cells rises with the largest number of parts.
     fits, too_many = 1, int(parts.max()) + 1
     while too_many - fits > 1:
         middle = (fits + too_many) // 2
@@ -290,12 +341,21 @@ def lower_parts(parts: Counts, d: int, most_cells: int) -> Counts:
 def consistent_counts(
     coarse_counts: Counts, fine_counts: Counts, inside: Counts
 ) -> NDArray[np.float64]:
-    r"""Fine counts that sum to the best estimate of their coarse cell.
+    r"""Return fine counts that sum to the best estimate of their coarse cell.
 
     A coarse cell of n parts has two counts of equal noise: its own, v, and the sum S of its parts,
     whose variance is n times as large. Their inverse-variance mean is
     :math:`v' = S + (v - S) n / (n + 1)`; the gap v' - S is spread evenly, which is the
     least-squares way. A fine count's variance falls to n / (n + 1) of what it was.
+
+    Parameters
+    ----------
+    coarse_counts
+        The noisy count of each coarse cell.
+    fine_counts
+        The noisy counts of all parts, one coarse cell after the other.
+    inside
+        How many parts each coarse cell has.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""What every synopsis can do once it is fitted: be drawn, sampled, clustered, kept.
-
-A picture of a synopsis, whatever the number of its columns.
-"""
+"""The base class of synopses: what can be done with released cells once they are fitted."""
 
 import math
 from abc import abstractmethod
@@ -39,16 +36,33 @@ __all__ = [
 ]
 
 Matrix = NDArray[np.float64]
-_IN_MEMORY = 2**24  # the most cells the engine counts in one array
+_MOST_DENSE_CELLS = 2**24  # the most cells the engine counts in one array
 
-_MOST_TILES = 10_000
+_MOST_TILES = 10_000  # as separate shapes; a picture of more is drawn as a raster
 
 
 class Synopsis(PrivateEstimator):
-    """Cells over a public box, with noisy counts: a summary worth publishing alone.
+    """Base class of private summaries: noisy counts of cells over a public box.
 
     ``fit`` pays once. Whatever is read off the fitted synopsis afterwards, weights, clusters for
     any number of clusters, synthetic points, pictures, costs nothing more.
+
+    Parameters
+    ----------
+    epsilon
+        The budget of one ``fit``, short for ``privacy=PureDP(epsilon)``.
+    privacy
+        The whole promise. Give this or ``epsilon``.
+    domain
+        Public bounds, to which rows are moved.
+    n_public
+        The number of rows, if it is known without them; never read it off the rows.
+    nonfinite
+        What NaN does: "refuse" the table, or "drop" the row.
+    ledger
+        Where the promise is written and added up; None keeps no record.
+    random_state
+        A seed makes the fit a simulation, marked as such; None draws real noise.
 
     Attributes
     ----------
@@ -96,7 +110,7 @@ class Synopsis(PrivateEstimator):
         self.random_state = random_state
 
     def _begin(self, spending: Spending) -> Spending:
-        """Refuse what is wrong with the settings before a row is read; then count the rows."""
+        """Check the settings before a row is read, then count the rows."""
         self._check_settings(spending.box)
         spending = self._with_row_count(spending)
         assert spending.n_rows is not None
@@ -105,7 +119,7 @@ class Synopsis(PrivateEstimator):
 
     @abstractmethod
     def _check_settings(self, box: Box) -> None:
-        """Refuse what is wrong with the settings before any row is read."""
+        """Refuse bad settings before any row is read."""
 
     def _store_cells(
         self,
@@ -119,25 +133,30 @@ class Synopsis(PrivateEstimator):
         step: float | None = None,
         inside: Keys | None = None,
     ) -> Self:
-        """Publish the cells whose count, or better estimate, is worth a weight.
+        """Store the cells whose count, or better estimate, is worth a weight.
 
         Parameters
         ----------
         cells
             All of them.
-        keys, noisy_counts
-            Those that came out, and their counts.
+        keys
+            The numbers of the cells that were released.
+        noisy_counts
+            Their counts.
         noise_variance
-            Of one count, or of one estimate.
+            The variance of one count, or of one estimate.
         estimates
-            What the counts became by consistency, if anything.
+            The counts after consistency, if that was applied.
         threshold
             For ``negative="threshold"``; left out, what half an empty cell in all would pass.
-        step, inside
-            Where all cells came out: of the noise in a count, and how settled cells belong
-            together; see ``Estimates``.
+        step
+            What one unit of noise in a count costs, where all cells were released.
+        inside
+            How many fine cells each coarse cell has, where they were made consistent; see
+            ``Estimates``.
         """
         if threshold is None:
+            # Laplace noise exceeds b ln(m) in half a cell of m on average.
             threshold = math.sqrt(noise_variance / 2) * math.log(cells.size)
         numbers = noisy_counts if estimates is None else estimates
         weights = weights_of(numbers, self.n_rows_, self.negative, threshold)
@@ -153,35 +172,37 @@ class Synopsis(PrivateEstimator):
         return self
 
     def rows_within(self) -> int:
-        """How far off the number of rows is, at most, in 95 of 100 releases; 0 if it is public."""
+        """Return the error of the row count in 95 of 100 releases, at most; 0 if it is public."""
         check_is_fitted(self)
         if self.n_public is not None or not isinstance(self.guarantee_, PureDP | ApproxDP):
             return 0
+        # A two-sided geometric exceeds -ln(0.05) / step in about 5 of 100 draws.
         step = float(self.guarantee_.per_row().epsilon * ROW_COUNT_SHARE)
         return math.ceil(-math.log(0.05) / step)
 
     def points(self) -> tuple[Matrix, NDArray[np.float64]]:
-        """Centres and weights of the cells: what any weighted method takes in place of rows."""
+        """Return centres and weights of the cells, which weighted methods take in place of rows."""
         check_is_fitted(self)
         return self.cells_.centers, self.cells_.weight
 
     @property
     def noise_variance(self) -> float:
-        """Of the noise in one weight, on average over the cells."""
+        """The variance of the noise in one weight, on average over the cells."""
         check_is_fitted(self)
         return self.noise_variance_
 
     def within_cells(self) -> float:
-        """The squared distance to cell centres that rows spread evenly in their cells would have.
+        """Estimate the squared distance of rows to the centres of their cells, summed.
 
         What an inertia computed from ``points`` lacks: an estimate.
         """
         check_is_fitted(self)
+        # The variance of an even spread over a side is a twelfth of its square.
         squares = ((self.cells_.high - self.cells_.low) ** 2).sum(axis=1) / 12
         return float(self.cells_.weight @ squares)
 
     def sample(self, n: int, rng: Seed = None) -> Matrix:
-        """Synthetic points: cells drawn by weight, places in a cell evenly. They are nobody's rows.
+        """Draw synthetic points: cells by weight, places in a cell evenly.
 
         Parameters
         ----------
@@ -200,7 +221,7 @@ class Synopsis(PrivateEstimator):
         return draw.uniform(low, high, size=(n, self._box.d))
 
     def plot(self, columns: Sequence[str] | None = None) -> Figure:
-        """A map of the cells over two columns, or bars over one.
+        """Draw a map of the cells over two columns, or bars over one.
 
         Parameters
         ----------
@@ -212,7 +233,7 @@ class Synopsis(PrivateEstimator):
         return picture_of(self.cells_, self._box, columns, self.n_rows_)
 
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
-        """Keep it as ``cells.parquet`` and ``synopsis.json``, with its guarantee.
+        """Write the synopsis to a folder as ``cells.parquet`` and ``synopsis.json``.
 
         Parameters
         ----------
@@ -225,11 +246,17 @@ class Synopsis(PrivateEstimator):
 
     @staticmethod
     def load(folder: str | Path) -> "Synopsis":
-        """The synopsis that was saved here: fitted, so that it costs nothing to use."""
+        """Read a synopsis that was saved; it is fitted, so using it costs nothing.
+
+        Parameters
+        ----------
+        folder
+            What ``save`` wrote.
+        """
         return cast("Synopsis", load_synopsis(folder))
 
     def parts(self) -> dict[str, Any]:
-        """What is kept, by file name: the cells' table, and plain values."""
+        """Return what is saved, by file name: the cells' table, and plain values."""
         check_is_fitted(self)
         document = {
             "schema": SCHEMA,
@@ -248,7 +275,7 @@ class Synopsis(PrivateEstimator):
 
     @classmethod
     def _restore(cls, document: Mapping[str, Any], cells: pa.Table) -> Self:
-        """Back from ``parts``."""
+        """Rebuild a synopsis from its ``parts``."""
         domain = read_box(document["domain"])
         synopsis = cls(**promise_from_settings(document["settings"], domain))
         view = document["view"]
@@ -262,13 +289,13 @@ class Synopsis(PrivateEstimator):
         return synopsis
 
     def _settings(self) -> dict[str, Any]:
-        """The parameters as JSON has them, without the domain and what belongs to one run."""
+        """Return the parameters as plain values, without the domain and those of one run."""
         promise = {k: v for k, v in promise_to_settings(self).items() if k != "delta"}
         terms = {"n_public": self.n_public, "nonfinite": self.nonfinite}
         return dict(sorted((self._settings_of_cells() | terms | promise).items()))
 
     def _settings_of_cells(self) -> dict[str, Any]:
-        """Parameters that no other private estimator has."""
+        """Return the parameters that only this kind of synopsis has."""
         names = self.get_params(deep=False).keys() - Synopsis._get_param_names()
         return {name: _plain(getattr(self, name)) for name in sorted(names)}
 
@@ -278,23 +305,41 @@ class Synopsis(PrivateEstimator):
 
 
 def _plain(value: Any) -> Any:
-    """NumPy's numbers and lists as Python's, which JSON knows."""
+    """Return NumPy's numbers and lists as Python's, which JSON knows."""
     is_list = isinstance(value, np.ndarray | np.generic | list | tuple)
     return np.asarray(value).tolist() if is_list else value
 
 
 def check_max_cells(max_cells: object) -> None:
-    """Refuse a limit that is none, before any row is read."""
+    """Refuse a limit that is no usable number, before any row is read.
+
+    Parameters
+    ----------
+    max_cells
+        What was given.
+    """
     most = whole_number(max_cells)
-    if most is None or not 1 <= most <= _IN_MEMORY:
+    if most is None or not 1 <= most <= _MOST_DENSE_CELLS:
         raise InvalidSetting.of(
-            "max_cells", f"is no whole number from 1 to {_IN_MEMORY}", 2_000_000
+            "max_cells", f"is no whole number from 1 to {_MOST_DENSE_CELLS}", 2_000_000
         )
 
 
 def picture_of(cells: Cells, box: Box, columns: Sequence[str] | None, n_rows: int) -> Figure:
-    """Bars over one column, tiles over two, and the shadow of cells in more."""
-    at = _places(box, columns)
+    """Draw released cells: bars over one column, or a map over two.
+
+    Parameters
+    ----------
+    cells
+        The released cells.
+    box
+        The box they lie in.
+    columns
+        Which columns to draw; None takes the first two.
+    n_rows
+        The released or public number of rows, for the title.
+    """
+    at = _drawn_columns(box, columns)
     names, title = [box.names[i] for i in at], f"{len(cells)} cells for about {n_rows} rows"
     low, high, within = cells.low[:, at], cells.high[:, at], np.array([box.low[at], box.high[at]])
     if box.d == 1:
@@ -305,7 +350,8 @@ def picture_of(cells: Cells, box: Box, columns: Sequence[str] | None, n_rows: in
     return cell_map(counts, names=names, low=within[0], high=within[1], title=title)
 
 
-def _places(box: Box, columns: Sequence[str] | None) -> list[int]:
+def _drawn_columns(box: Box, columns: Sequence[str] | None) -> list[int]:
+    """Return the indices of the columns to draw."""
     if columns is None:
         return list(range(min(box.d, 2)))
     wanted, some = list(columns), min(box.d, 2)

@@ -1,4 +1,4 @@
-"""The released cells of a synopsis: where they are, what was counted, what they weigh."""
+"""The released cells of a synopsis: corners, noisy counts and weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,19 +22,27 @@ class Bounded(Partition, Protocol):
     """A partition whose cells are boxes."""
 
     def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
-        """Lowest and highest corner of each of these cells."""
+        """Return the lowest and the highest corner of each of these cells.
+
+        Parameters
+        ----------
+        keys
+            The numbers of the cells.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """One line a cell, sorted by key.
+    """Released cells as arrays, one entry a cell, sorted by key.
 
     Parameters
     ----------
     key
         The number of the cell in its partition.
-    low, high
-        Its corners.
+    low
+        Its lowest corner.
+    high
+        Its highest corner.
     noisy_count
         The count that was released, as drawn.
     weight
@@ -63,7 +71,13 @@ class Cells:
         return (self.low + self.high) / 2
 
     def to_table(self, names: Sequence[str]) -> pa.Table:
-        """As a table: ``key``, ``low_*``, ``high_*``, ``noisy_count``, ``weight``."""
+        """Return a table: ``key``, ``low_*``, ``high_*``, ``noisy_count``, ``weight``.
+
+        Parameters
+        ----------
+        names
+            The columns of the box.
+        """
         columns: dict[str, Any] = {"key": self.key}
         for side, corner in (("low", self.low), ("high", self.high)):
             columns |= {f"{side}_{name}": corner[:, i] for i, name in enumerate(names)}
@@ -71,7 +85,15 @@ class Cells:
 
     @classmethod
     def of_table(cls, table: pa.Table, names: Sequence[str]) -> "Cells":
-        """Back from ``to_table``."""
+        """Rebuild cells from ``to_table``.
+
+        Parameters
+        ----------
+        table
+            What ``to_table`` returned.
+        names
+            The columns of the box.
+        """
         try:
             low, high = (
                 np.column_stack([_column(table, f"{side}_{name}", np.float64) for name in names])
@@ -87,14 +109,32 @@ class Cells:
 
 
 class RegionSums(NamedTuple):
-    """Noisy numbers of rows by region, and how many noises of one count are in each."""
+    """Noisy row counts of regions, and how much noise is in each.
+
+    Parameters
+    ----------
+    sums
+        The noisy number of rows in each region.
+    noises
+        How many independent noises of one count are in it.
+    """
 
     sums: Floats
     noises: Floats
 
 
 class AllCells(NamedTuple):
-    """What all cells add up to: rows, how many noises of one count are in that, their step."""
+    """The sum over all cells, and how much noise is in it.
+
+    Parameters
+    ----------
+    total
+        The noisy number of rows.
+    noises
+        How many independent noises of one count are in it.
+    step
+        What one unit of noise costs.
+    """
 
     total: float
     noises: float
@@ -103,7 +143,7 @@ class AllCells(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """Every cell's estimate, negative ones too, so that sums of them are unbiased.
+    """The estimate of every cell, negative ones too, so that sums are unbiased.
 
     Weights are what is left of these by a rule that drops cells; a sum of weights cannot tell a
     table of nobody from another, since noise alone is kept until it adds up to the noisy number of
@@ -116,10 +156,10 @@ class Estimates:
     values
         The estimate of each, by key.
     step
-        Of the geometric noise in one count.
+        What one unit of the geometric noise in a count costs.
     inside
-        Where estimates are fine counts settled with coarse ones: how many of them, in order, make
-        up each coarse cell.
+        For fine counts made consistent with coarse ones: how many of them, in order, make up each
+        coarse cell.
     """
 
     cells: Bounded
@@ -128,31 +168,34 @@ class Estimates:
     inside: Integers | None = None
 
     def corners(self) -> tuple[Matrix, Matrix]:
-        """Lowest and highest corner of every cell."""
+        """Return the lowest and the highest corner of every cell."""
         return self.cells.bounds(np.arange(self.values.size))
 
     def added(self, labels: Integers, n_regions: int) -> RegionSums:
-        """Sums over regions, each cell in the region of its label.
+        """Return the sum over each region, a region being all cells of one label.
 
         Of a settled coarse cell of n parts, F of them in the region, the sum carries
         F - F^2 / (n + 1) noises of one count.
 
         Parameters
         ----------
-        labels, n_regions
-            One label for each cell, from 0 up; how many there are.
+        labels
+            The region of each cell, from 0.
+        n_regions
+            How many regions there are.
         """
         sums = np.bincount(labels, self.values, n_regions).astype(np.float64)
         noises = np.bincount(labels, minlength=n_regions).astype(np.float64)
         if self.inside is not None:
             parents = np.repeat(np.arange(self.inside.size), self.inside)
             pairs, shared = np.unique(parents * n_regions + labels, return_counts=True)
+            # What the coarse count takes off: the noise that fine counts of one parent share.
             spared = shared**2 / (self.inside[pairs // n_regions] + 1)
             noises -= np.bincount(pairs % n_regions, spared, n_regions)
         return RegionSums(sums, noises)
 
     def all_cells(self) -> AllCells:
-        """The sum over all cells: a number of rows of its own."""
+        """Return the sum over all cells: an estimate of the number of rows."""
         sums, noises = self.added(np.zeros(self.values.size, dtype=np.int64), 1)
         return AllCells(float(sums[0]), float(noises[0]), self.step)
 

@@ -1,4 +1,4 @@
-"""A synopsis kept in a folder: cells as Parquet, the rest as JSON, never pickle."""
+"""Save and load a synopsis in a folder: cells as Parquet, the rest as JSON, never pickle."""
 
 import hashlib
 import json
@@ -23,18 +23,28 @@ SCHEMA = "shoal.synopsis/1"
 CELLS, DOCUMENT = "cells.parquet", "synopsis.json"
 KINDS = ("AdaptiveGrid", "PrivTree", "UniformGrid")
 VERSIONS = ("shoal", "numpy", "randomgen", "pyarrow")
-_NO_SYNOPSIS = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
+_BAD_DOCUMENT_ERRORS = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
 _OTHER_FOLDER = "Name the folder that `save` wrote."
 
 
 class Parts(Protocol):
-    """What is written: by file name a table, or plain values."""
+    """Something that can be saved: its ``parts`` are tables or plain values by file name."""
 
     def parts(self) -> dict[str, Any]: ...
 
 
 def save_synopsis(synopsis: Parts, folder: str | Path, overwrite: bool = False) -> Path:
-    """Write a fitted synopsis to a folder of its own, whole or not at all."""
+    """Write a fitted synopsis to a folder of its own, whole or not at all.
+
+    Parameters
+    ----------
+    synopsis
+        What to write.
+    folder
+        Where; it must hold nothing else.
+    overwrite
+        Whether a synopsis that is there may be replaced.
+    """
     _check_replaceable(Path(folder))
     parts = synopsis.parts()
     with atomic_folder(folder, overwrite) as place:
@@ -45,19 +55,36 @@ def save_synopsis(synopsis: Parts, folder: str | Path, overwrite: bool = False) 
 
 
 def load_synopsis(folder: str | Path) -> Any:
-    """The synopsis that was saved here."""
+    """Read a synopsis that was saved.
+
+    Parameters
+    ----------
+    folder
+        What ``save_synopsis`` wrote.
+
+    Raises
+    ------
+    UnreadableModel
+        If it is none, or was changed since.
+    """
     document = _document(Path(folder))
     cells = read_part(Path(folder), document["files"][0])
     return synopsis_of({CELLS: cells, DOCUMENT: document})
 
 
 def synopsis_of(parts: Mapping[str, Any]) -> Any:
-    """Back from a synopsis's ``parts``."""
+    """Rebuild a synopsis from its ``parts``.
+
+    Parameters
+    ----------
+    parts
+        Table and document, by file name.
+    """
     document = parts[DOCUMENT]
     kind = getattr(import_module("shoal.synopsis"), _kind_of(document))
     try:
         return kind._restore(document, parts[CELLS])
-    except _NO_SYNOPSIS as error:
+    except _BAD_DOCUMENT_ERRORS as error:
         raise UnreadableModel(
             f"The synopsis lacks a part or has one of another kind ({type(error).__name__}).",
             "Load it with the version of shoal that wrote it, or save it again.",
@@ -65,7 +92,12 @@ def synopsis_of(parts: Mapping[str, Any]) -> Any:
 
 
 def read_box(values: Mapping[str, Any]) -> Box:
-    """Back from ``Box.to_dict``.
+    """Rebuild a box from ``Box.to_dict``.
+
+    Parameters
+    ----------
+    values
+        What ``to_dict`` returned.
 
     Examples
     --------
@@ -77,7 +109,15 @@ def read_box(values: Mapping[str, Any]) -> Box:
 
 
 def write_part(part: Any, path: Path) -> dict[str, str]:
-    """Write a table, or plain values as JSON; the file's name and checksum."""
+    """Write a table, or plain values as JSON, and return the file's name and checksum.
+
+    Parameters
+    ----------
+    part
+        The table or values.
+    path
+        The file.
+    """
     if isinstance(part, pa.Table):
         write_table(part, path)
     else:
@@ -86,7 +126,15 @@ def write_part(part: Any, path: Path) -> dict[str, str]:
 
 
 def read_part(folder: Path, file: Mapping[str, str]) -> Any:
-    """Read what ``write_part`` wrote, if it still is that."""
+    """Read what ``write_part`` wrote, refused if its checksum differs.
+
+    Parameters
+    ----------
+    folder
+        Where the file is.
+    file
+        Its name and checksum.
+    """
     path = folder / file["name"]
     if not path.is_file() or _digest(path) != file.get("sha256"):
         raise UnreadableModel(
@@ -109,6 +157,7 @@ def _digest(path: Path) -> str:
 
 
 def _document(folder: Path) -> dict[str, Any]:
+    """Read and check ``synopsis.json``."""
     try:
         document = parse_json((folder / DOCUMENT).read_text(encoding="utf-8"))
         _kind_of(document)

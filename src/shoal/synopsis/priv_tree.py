@@ -1,10 +1,8 @@
-"""Noisy counts of the leaves of a tree that grows where rows are.
+"""Noisy counts of the leaves of a tree of cells that grows where rows are.
 
-Cells of a tree of halves: which node a row lies in, found a few depths at a jump.
-
-A node at depth i is halved along axis i mod d. So a row's path is a row of bits, the i-th of them
-a binary digit of where the row lies along that axis, and a table can tell for eight digits at a
-time where they lead.
+A node at depth i is halved along axis i mod d. So a row's path from the root is a list of bits, the
+binary digits of its position along the axes. A table looks up eight of them at a time, a *jump*,
+instead of following the path node by node.
 """
 
 from collections.abc import Sequence
@@ -35,13 +33,14 @@ __all__ = [
 ]
 
 Integers = NDArray[np.int64]
-TREE_SHARE = Fraction(3, 5)
-_AHEAD = 8  # depths counted in one pass, while the tree is not too wide
-_MOST_COUNTED = 2**22
+TREE_SHARE = Fraction(3, 5)  # of the budget: docs/decisions/synopses.md
+_DEPTHS_A_PASS = 8  # depths counted in one pass, while the tree is not too wide
+_MOST_CELLS_A_PASS = 2**22  # 32 MiB of counts
 
-HALVINGS = 10  # the most halvings of one axis: a leaf's side is 1/1024 of the box at least
-_AT_A_JUMP = 8
-_LARGEST_TABLE = 2**22
+# The most halvings of one axis: a leaf's side is at least 1/1024 of the box.
+HALVINGS = 10
+_DEPTHS_A_JUMP = 8
+_MOST_JUMP_ENTRIES = 2**22  # 32 MiB: a wide depth is jumped over in shorter steps
 
 
 class PrivTree(Synopsis):
@@ -59,8 +58,10 @@ class PrivTree(Synopsis):
 
     Parameters
     ----------
-    epsilon, privacy
-        The budget of one ``fit``, or the whole promise: one of the two.
+    epsilon
+        The budget of one ``fit``, short for ``privacy=PureDP(epsilon)``.
+    privacy
+        The whole promise. Give this or ``epsilon``.
     domain
         Public bounds, to which rows are moved.
     negative
@@ -69,8 +70,14 @@ class PrivTree(Synopsis):
     max_cells
         The most leaves the tree may have. Each of its depths, ten an axis, gets an equal share of
         them; the first that has more nodes is the last.
-    n_public, nonfinite, ledger, random_state
-        As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
+    n_public
+        The number of rows, if it is known without them; never read it off the rows.
+    nonfinite
+        What NaN does: "refuse" the table, or "drop" the row.
+    ledger
+        Where the promise is written and added up; None keeps no record.
+    random_state
+        A seed makes the fit a simulation, marked as such; None draws real noise.
 
     Examples
     --------
@@ -119,7 +126,13 @@ class PrivTree(Synopsis):
         return "counts on a tree of cells"
 
     def spend(self, spending: Spending) -> Self:
-        """Count on somebody's page; see ``PrivateEstimator.spend``."""
+        """Count with a budget that the caller opened; see ``PrivateEstimator.spend``.
+
+        Parameters
+        ----------
+        spending
+            The rows, the page that pays, the budget and the noise.
+        """
         # 1. How many rows there are.
         spending = self._begin(spending)
         # 2. Where the tree splits.
@@ -134,6 +147,7 @@ class PrivTree(Synopsis):
         )
 
     def _grow(self, spending: Spending) -> Splits:
+        """Release where the tree splits."""
         deepest = HALVINGS * spending.box.d
         # Every depth has 2 * most_nodes nodes at most: all leaves together fit.
         most_nodes = max(1, int(self.max_cells) // (2 * (deepest + 1)))
@@ -145,7 +159,7 @@ class PrivTree(Synopsis):
 
 
 class NodeCounts:
-    """Counts of the nodes of one depth after the other, read eight depths to a pass.
+    """Counts rows in the nodes of each depth, reading the rows once for up to eight depths.
 
     A pass tells rows apart by their open node and by its next halvings; counts of the depths in
     between are sums of those. Only open nodes are looked into.
@@ -153,7 +167,7 @@ class NodeCounts:
     Parameters
     ----------
     spending
-        Whose rows.
+        The rows to count.
     deepest
         The last depth that will be asked for.
     """
@@ -161,33 +175,35 @@ class NodeCounts:
     def __init__(self, spending: Spending, deepest: int) -> None:
         self._spending = spending
         self._deepest = deepest
-        self._last = -1  # the depth of what was counted
+        self._counted_depth = -1  # the depth of what was counted
         self._counts: Integers = np.empty(0, dtype=np.int64)
         self._places: Integers = np.empty(0, dtype=np.int64)  # of the nodes of the present depth
 
     def __call__(self, splits: Splits) -> Integers:
-        """Rows in each of the nodes at ``splits.depth``."""
-        if splits.depth > self._last:
+        """Count the rows in each node at ``splits.depth``."""
+        if splits.depth > self._counted_depth:
             self._count(splits)
         else:
             halves = 2 * self._places[splits.flags[-1]]
             self._places = np.stack([halves, halves + 1], axis=1).ravel()
-        each = 1 << (self._last - splits.depth)
+        each = 1 << (self._counted_depth - splits.depth)
         sums: Integers = self._counts.reshape(-1, each).sum(axis=1)
         return sums[self._places]
 
     def _count(self, splits: Splits) -> None:
-        room = (_MOST_COUNTED // splits.width).bit_length() - 1
-        ahead = max(0, min(_AHEAD, self._deepest - splits.depth, room))
+        """Read the rows and count the open nodes of several depths ahead."""
+        # A wide depth leaves room for fewer depths ahead in one count.
+        room = (_MOST_CELLS_A_PASS // splits.width).bit_length() - 1
+        ahead = max(0, min(_DEPTHS_A_PASS, self._deepest - splits.depth, room))
         nodes = OpenNodes(self._spending.box, splits, ahead)
         self._counts = self._spending.exact_counts(nodes)[:-1]  # the last is all rows elsewhere
-        self._last = splits.depth + ahead
+        self._counted_depth = splits.depth + ahead
         self._places = np.arange(splits.width)
 
 
 @dataclass(frozen=True, eq=False)
 class _Jump:
-    """From the nodes of one depth to those of a later one, or to the leaf met on the way."""
+    """A table that leads from the nodes of one depth to those of a later one, or to a leaf."""
 
     depths: range
     leads_to: NDArray[np.int64]  # by node and digits: a node from 0 up, or -1 - leaf
@@ -195,7 +211,7 @@ class _Jump:
 
 @dataclass(frozen=True, eq=False)
 class _Tree:
-    """A tree over a box, with the jumps that lead a row through it."""
+    """A tree over a box, with the tables that find a row's node."""
 
     box: Box
     splits: Splits
@@ -205,42 +221,42 @@ class _Tree:
     def __post_init__(self) -> None:
         closed = [int(np.count_nonzero(~flags)) for flags in self.splits.flags]
         object.__setattr__(self, "_leaf_starts", tuple(np.cumsum([0, *closed]).tolist()))
-        object.__setattr__(self, "_jumps", tuple(self._made_jumps()))
+        object.__setattr__(self, "_jumps", tuple(self._make_jumps()))
 
     def walk(self, X: ArrayLike, ahead: int = 0) -> tuple[Keys, Keys]:
-        """The node at the last depth of each row, or -1 - leaf; and its next ``ahead`` digits."""
+        """Return each row's node at the last depth, or -1 - leaf, and its next ``ahead`` digits."""
         digits = _Digits(self.box, as_matrix(X, self.box.d))
         codes = np.zeros(digits.n, dtype=np.int64)
-        going: NDArray[np.int64] | slice = slice(None)
+        unfinished: NDArray[np.int64] | slice = slice(None)
         for jump in self._jumps:
-            path = digits.of(jump.depths, going)
-            codes[going] = jump.leads_to[(codes[going] << len(jump.depths)) | path]
-            going = np.flatnonzero(codes >= 0)
+            path = digits.of(jump.depths, unfinished)
+            codes[unfinished] = jump.leads_to[(codes[unfinished] << len(jump.depths)) | path]
+            unfinished = np.flatnonzero(codes >= 0)
         depth = self.splits.depth
         following = np.zeros(digits.n, dtype=np.int64)
-        following[going] = digits.of(range(depth, depth + ahead), going)
+        following[unfinished] = digits.of(range(depth, depth + ahead), unfinished)
         return codes, following
 
-    def _made_jumps(self) -> list[_Jump]:
+    def _make_jumps(self) -> list[_Jump]:
         jumps, start, width = [], 0, 1
         while start < self.splits.depth:
-            longest = max(1, min(_AT_A_JUMP, (_LARGEST_TABLE // width).bit_length() - 1))
+            longest = max(1, min(_DEPTHS_A_JUMP, (_MOST_JUMP_ENTRIES // width).bit_length() - 1))
             depths = range(start, min(start + longest, self.splits.depth))
-            jumps.append(_Jump(depths, self._leads(depths, width)))
+            jumps.append(_Jump(depths, self._jump_table(depths, width)))
             start = depths.stop
             width = 2 * int(np.count_nonzero(self.splits.flags[start - 1]))
         return jumps
 
-    def _leads(self, depths: range, width: int) -> NDArray[np.int64]:
+    def _jump_table(self, depths: range, width: int) -> NDArray[np.int64]:
         codes = np.arange(width)
         for depth in depths:
-            step = self._step(depth)
+            step = self._step_table(depth)
             both = np.repeat(codes[:, None], 2, axis=1)
             codes = np.where(both >= 0, step[np.maximum(codes, 0)], both).ravel()
         return codes
 
-    def _step(self, depth: int) -> NDArray[np.int64]:
-        """By node of a depth: where its lower and its upper half are found."""
+    def _step_table(self, depth: int) -> NDArray[np.int64]:
+        """Return where the lower and the upper half of each node of a depth lead."""
         flags = self.splits.flags[depth]
         child = 2 * (np.cumsum(flags) - 1)
         leaf = self._leaf_starts[depth] + np.cumsum(~flags) - 1
@@ -249,16 +265,18 @@ class _Tree:
 
 
 class OpenNodes:
-    """Rows by the open node they lie in at the depth not decided yet, and by its next halvings.
+    """A partition by the undecided node a row lies in, and by its next halvings.
 
     The last key is for rows in nodes that are not split.
 
     Parameters
     ----------
-    box, splits
-        What is halved, and the splits released so far.
+    box
+        What is halved.
+    splits
+        The splits released so far.
     ahead
-        By how many more halvings to tell rows apart.
+        By how many more halvings rows are told apart.
     """
 
     def __init__(self, box: Box, splits: Splits, ahead: int) -> None:
@@ -268,13 +286,26 @@ class OpenNodes:
         self._tree = _Tree(box, splits)
 
     def keys(self, X: ArrayLike) -> Keys:
-        """The number of each row's cell."""
+        """Return the number of each row's cell.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        """
         codes, following = self._tree.walk(X, self._ahead)
         return np.where(codes >= 0, (codes << self._ahead) | following, self.size - 1)
 
 
 class Leaves:
-    """The leaves of a tree, those of lesser depth first: the nodes that were not split.
+    """The partition by the leaves of a tree: nodes that were not split, shallow ones first.
+
+    Parameters
+    ----------
+    box
+        What is halved.
+    splits
+        The released splits.
 
     Examples
     --------
@@ -293,12 +324,24 @@ class Leaves:
         self.size = self._first_deepest + splits.width
 
     def keys(self, X: ArrayLike) -> Keys:
-        """The number of each row's leaf."""
+        """Return the number of each row's leaf.
+
+        Parameters
+        ----------
+        X
+            The rows.
+        """
         codes, _ = self._tree.walk(X)
         return np.where(codes >= 0, codes + self._first_deepest, -1 - codes)
 
     def bounds(self, keys: ArrayLike) -> tuple[Matrix, Matrix]:
-        """Lowest and highest corner of each of these leaves."""
+        """Return the lowest and the highest corner of each of these leaves.
+
+        Parameters
+        ----------
+        keys
+            The numbers of the leaves.
+        """
         places, halved = self._places()
         cells = np.asarray(keys, dtype=np.int64)
         parts = 2.0 ** halved[cells]
@@ -309,7 +352,7 @@ class Leaves:
         return low, np.where(places[cells] + 1 == parts, self.box.high, high)
 
     def _places(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Where each leaf lies along each axis, in sides of its own; how often it was halved."""
+        """Return each leaf's index along each axis, and how often that axis was halved."""
         d = self.box.d
         places, halved = np.zeros((1, d), np.int32), np.zeros(d, np.int32)
         leaf_places, leaf_halved = [], []
@@ -325,7 +368,7 @@ class Leaves:
 
 
 class _Digits:
-    """Rows' places along the axes, each read off in binary when first asked for."""
+    """The binary digits of rows' positions along the axes, computed when first needed."""
 
     def __init__(self, box: Box, rows: Matrix) -> None:
         self.n = len(rows)
@@ -333,18 +376,21 @@ class _Digits:
         self._box = box
         self._places: dict[int, NDArray[np.int32]] = {}
 
-    def of(self, depths: Sequence[int], going: NDArray[np.int64] | slice) -> NDArray[np.int64]:
-        """The digits at these depths of these rows, the first highest."""
-        path = np.zeros(self.n if isinstance(going, slice) else going.size, dtype=np.int32)
+    def of(self, depths: Sequence[int], unfinished: NDArray[np.int64] | slice) -> NDArray[np.int64]:
+        """Return the digits of these rows at these depths, the first the highest."""
+        path = np.zeros(
+            self.n if isinstance(unfinished, slice) else unfinished.size, dtype=np.int32
+        )
         for depth in depths:
             halving, axis = divmod(depth, self._box.d)
-            digit = self._along(axis)[going] >> (HALVINGS - 1 - halving)
+            digit = self._along(axis)[unfinished] >> (HALVINGS - 1 - halving)
             digit &= 1
             path <<= 1
             path |= digit
         return path.astype(np.int64)
 
     def _along(self, axis: int) -> NDArray[np.int32]:
+        """Return the rows' positions along an axis in 1/1024 of the box."""
         if axis not in self._places:
             ends = self._box.low[axis], self._box.high[axis]
             steps = cell_coordinates(self._rows[:, axis], *ends, cells=2**HALVINGS)

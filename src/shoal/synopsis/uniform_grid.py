@@ -1,7 +1,4 @@
-"""Noisy counts of equal cells.
-
-What the grids share: how many cells there may be, and what becomes of their counts.
-"""
+"""Noisy counts of equal cells, and what all grid synopses share."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, Self
@@ -30,12 +27,12 @@ __all__ = [
 ]
 
 AskedCells = int | Sequence[int] | NDArray[np.integer] | Literal["auto"]
-MAX_CELLS_DENSE = 2_000_000
-_MOST_NAMED_AXES = 3
+MAX_CELLS_DENSE = 2_000_000  # docs/decisions/synopses.md
+_MOST_NAMED_AXES = 3  # an entry of the ledger stays one line
 
 
 class GridSynopsis(Synopsis):
-    """A synopsis that begins with the cells of a grid."""
+    """Base class of synopses that begin with a grid of cells."""
 
     cells: AskedCells = "auto"
     negative: Negative = "norm-cut"
@@ -46,10 +43,11 @@ class GridSynopsis(Synopsis):
         check_negative(self.negative)
         check_max_cells(self.max_cells)
         if not self._is_auto:
-            self._check_asked(Grid(box, self.cells))  # type: ignore[arg-type]
+            self._check_given_grid(Grid(box, self.cells))  # type: ignore[arg-type]
 
-    def _check_asked(self, grid: Grid) -> None:
-        if grid.size > self._most_asked:
+    def _check_given_grid(self, grid: Grid) -> None:
+        """Refuse a given grid of too many cells."""
+        if grid.size > self._most_given_cells:
             raise TooLarge(
                 f"{grid.size} cells are more than " + setting("max_cells", self.max_cells) + ".",
                 "Use fewer cells an axis, or "
@@ -63,19 +61,26 @@ class GridSynopsis(Synopsis):
         return isinstance(self.cells, str) and self.cells == "auto"
 
     @property
-    def _most_asked(self) -> int:
-        """The most cells a hand-given grid may have."""
+    def _most_given_cells(self) -> int:
+        """The most cells a given grid may have."""
         return MAX_CELLS if self.sparse else self.max_cells
 
     def _grid(self, box: Box, cells_an_axis: float) -> Grid:
-        """The grid asked for, or one of about so many cells an axis, within the limit."""
+        """Return the given grid, or one of about so many cells an axis, within the limit."""
         if not self._is_auto:
             return Grid(box, self.cells)  # type: ignore[arg-type]
-        return Grid(box, min(int(cells_an_axis), most_an_axis(self._most_asked, box.d)))
+        return Grid(box, min(int(cells_an_axis), most_an_axis(self._most_given_cells, box.d)))
 
 
 def grid_name(cells: Any, box: Box) -> str:
-    """A grid in words for the ledger, by what was asked of it, before that is checked.
+    """Describe a grid for the ledger by its settings, before they are checked.
+
+    Parameters
+    ----------
+    cells
+        What was asked for.
+    box
+        The public box.
 
     Examples
     --------
@@ -94,7 +99,14 @@ def grid_name(cells: Any, box: Box) -> str:
 
 
 def most_an_axis(most_cells: int, d: int) -> int:
-    """The most equal parts of each of ``d`` axes that make no more cells than this, exactly.
+    """Return the most parts of each of ``d`` axes that make at most so many cells.
+
+    Parameters
+    ----------
+    most_cells
+        The limit.
+    d
+        The number of axes.
 
     Examples
     --------
@@ -119,8 +131,10 @@ class UniformGrid(GridSynopsis):
 
     Parameters
     ----------
-    epsilon, privacy
-        The budget of one ``fit``, or the whole promise: one of the two.
+    epsilon
+        The budget of one ``fit``, short for ``privacy=PureDP(epsilon)``.
+    privacy
+        The whole promise. Give this or ``epsilon``.
     domain
         Public bounds, to which rows are moved.
     cells
@@ -134,8 +148,14 @@ class UniformGrid(GridSynopsis):
         noising all of them and keeping those from a level up that few empty ones reach.
     max_cells
         The most cells to count, and, sparse, the most empty ones to keep.
-    n_public, nonfinite, ledger, random_state
-        As for every private estimator: see ``shoal.synopsis.PrivateEstimator``.
+    n_public
+        The number of rows, if it is known without them; never read it off the rows.
+    nonfinite
+        What NaN does: "refuse" the table, or "drop" the row.
+    ledger
+        Where the promise is written and added up; None keeps no record.
+    random_state
+        A seed makes the fit a simulation, marked as such; None draws real noise.
 
     Examples
     --------
@@ -185,10 +205,16 @@ class UniformGrid(GridSynopsis):
         return f"counts on {grid_name(self.cells, box_of(rows, None))}"
 
     def spend(self, spending: Spending) -> Self:
-        """Count on somebody's page; see ``PrivateEstimator.spend``."""
+        """Count with a budget that the caller opened; see ``PrivateEstimator.spend``.
+
+        Parameters
+        ----------
+        spending
+            The rows, the page that pays, the budget and the noise.
+        """
         # 1. How many rows there are.
         spending = self._begin(spending)
-        # 2. How many cells that is worth.
+        # 2. How many cells that is worth; the 10 is Su et al.'s: docs/decisions/synopses.md.
         rule = (self.n_rows_ * spending.epsilon / 10) ** (2 / (2 + spending.box.d))
         grid = self._grid(spending.box, max(2, round(rule)))  # [P1]
         # 3. Rows in each of them, with noise; 4. what counts that noise decided are worth.

@@ -1,4 +1,4 @@
-"""From noisy counts to weights: what the noise took below zero is put right, at no cost.
+"""Turn noisy counts into weights from 0 up; post-processing, so it costs nothing.
 
 Only released numbers are read, so whatever is done here is post-processing.
 """
@@ -23,12 +23,14 @@ def weights_of(
     negative: Negative = "norm-cut",
     threshold: float = 0.0,
 ) -> Weights:
-    """How many rows each cell stands for: a number from 0 up.
+    """Return how many rows each cell stands for: a number from 0 up.
 
     Parameters
     ----------
-    noisy_counts, n_rows
-        Released counts, in any order, and the released or public number of rows.
+    noisy_counts
+        Released counts, in any order.
+    n_rows
+        The released or public number of rows.
     negative
         ``"norm-cut"`` keeps the largest counts until their sum reaches ``n_rows``, cells tied with
         the last of them included, and drops the rest. ``"norm-sub"`` takes the same amount off
@@ -36,7 +38,7 @@ def weights_of(
         above ``threshold``. ``"zero"`` sets negative counts to zero, which gives every empty cell
         some mass on average.
     threshold
-        For ``"threshold"`` alone.
+        The least count that ``"threshold"`` keeps; other rules ignore it.
 
     Examples
     --------
@@ -51,12 +53,18 @@ def weights_of(
     """
     counts = np.asarray(noisy_counts, dtype=np.float64)
     if negative == "threshold":
-        return _above(counts, threshold)
+        return _keep_above(counts, threshold)
     return _rule(negative)(counts, n_rows)
 
 
 def check_negative(negative: object) -> None:
-    """Refuse a rule there is not, before any row is read."""
+    """Refuse an unknown rule for negative counts, before any row is read.
+
+    Parameters
+    ----------
+    negative
+        What was given.
+    """
     if negative != "threshold":
         _rule(negative)
 
@@ -70,15 +78,17 @@ def _rule(negative: object) -> Callable[[Weights, int], Weights]:
 
 
 def _norm_cut(counts: Weights, n_rows: int) -> Weights:
+    """Keep the largest counts until they sum to ``n_rows``."""
+    # From the largest down: the smallest positive counts are the likeliest to be noise.
     falling = np.sort(counts[counts > 0])[::-1]
     reached = int(np.searchsorted(np.cumsum(falling), n_rows))
     if reached >= falling.size:  # all that is positive is not enough
-        return _zeroed(counts)
+        return _without_negatives(counts)
     return np.where(counts >= falling[reached], counts, 0.0)
 
 
 def _norm_sub(counts: Weights, n_rows: int) -> Weights:
-    """The nearest point of the simplex of this sum."""
+    """Project onto counts from 0 up that sum to ``n_rows``, by least squares."""
     if not counts.size:
         return counts
     falling = np.sort(counts)[::-1]
@@ -88,16 +98,16 @@ def _norm_sub(counts: Weights, n_rows: int) -> Weights:
     return np.maximum(less, 0.0)
 
 
-def _above(counts: Weights, threshold: float) -> Weights:
+def _keep_above(counts: Weights, threshold: float) -> Weights:
     return np.where(counts > max(threshold, 0.0), counts, 0.0)
 
 
-def _zeroed(counts: Weights, n_rows: int = 0) -> Weights:
+def _without_negatives(counts: Weights, n_rows: int = 0) -> Weights:
     return np.maximum(counts, 0.0)
 
 
 _RULES: dict[str, Callable[[Weights, int], Weights]] = {
     "norm-cut": _norm_cut,
     "norm-sub": _norm_sub,
-    "zero": _zeroed,
+    "zero": _without_negatives,
 }

@@ -1,8 +1,8 @@
 import pytest
 
 from shoal.engine.spark.files import (
-    _Arrow,
-    _Hadoop,
+    _ArrowFiles,
+    _HadoopFiles,
     digest_of,
     files_of,
     hidden_name_beside,
@@ -12,7 +12,7 @@ from shoal.engine.spark.files import (
 from shoal.errors import CannotWrite
 
 
-@pytest.mark.parametrize("kind", [files_of, _Hadoop, lambda session: _Arrow()])
+@pytest.mark.parametrize("kind", [files_of, _HadoopFiles, lambda session: _ArrowFiles()])
 def test_files_are_written_renamed_and_removed(spark, tmp_path, kind):
     tmp_path = tmp_path / "a 100%25 folder"  # as it stands: Hadoop decodes nothing in a name
     files, uri = kind(spark), f"file://{tmp_path}"
@@ -34,10 +34,10 @@ def test_files_are_written_renamed_and_removed(spark, tmp_path, kind):
 
 def test_a_place_a_connect_client_cannot_reach_is_named():
     with pytest.raises(CannotWrite, match="A nowhere path came"):
-        _Arrow().exists("nowhere://a/b")
+        _ArrowFiles().exists("nowhere://a/b")
 
 
-@pytest.mark.parametrize("kind", [files_of, _Hadoop, lambda session: _Arrow()])
+@pytest.mark.parametrize("kind", [files_of, _HadoopFiles, lambda session: _ArrowFiles()])
 def test_folders_are_copied_there_and_back(spark, tmp_path, kind):
     files, uri = kind(spark), tmp_path.as_uri()
     near, back = (tmp_path / f"{name} für 50%" for name in ("near", "back"))

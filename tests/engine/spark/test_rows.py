@@ -145,10 +145,10 @@ def test_a_worker_without_pyarrow_is_named_before_any_budget_is_spent(spark, tmp
 def test_a_pass_that_fails_leaves_no_size_of_rows_that_do_not_stay(spark, monkeypatch):
     whole = SparkRows._pass
 
-    def failing(self, frame, sift, work):
-        if isinstance(sift, LimitedRows):
+    def failing(self, frame, screen_batch, work):
+        if isinstance(screen_batch, LimitedRows):
             raise ClusterFailed("The cluster is gone.", "Try again.")
-        return whole(self, frame, sift, work)
+        return whole(self, frame, screen_batch, work)
 
     frame = spark.sql("SELECT id AS age, 1 AS visits, 'ada' AS id FROM range(5)")
     rows = rows_of(frame, BOX, entity="id", max_rows_per_person=2)

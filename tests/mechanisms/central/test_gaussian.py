@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 from shoal.errors import InvalidBudget, InvalidSetting, NotNumeric
 from shoal.mechanisms import Gaussian
-from shoal.mechanisms.central.gaussian import _below, _pi, least_deviation, most_delta
+from shoal.mechanisms.central.gaussian import _normal_cdf, _pi, least_deviation, most_delta
 from shoal.mechanisms.exact.inversion import decimal_precision
 from shoal.privacy import ApproxDP, PureDP
 from shoal.randomness import Randomness
@@ -59,7 +59,7 @@ def test_the_normal_law_and_pi_are_right_to_the_digits_asked_for():
         with localcontext(decimal_precision(digits)):
             assert str(_pi()).startswith("3.1415926535897932384626433")
             for x in (-7, -1, 0, 2, 9):
-                value = _below(Decimal(x))
+                value = _normal_cdf(Decimal(x))
                 assert float(value) == pytest.approx(stats.norm.cdf(x), rel=1e-11)
 
 

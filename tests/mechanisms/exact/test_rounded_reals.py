@@ -106,12 +106,12 @@ def test_a_number_of_which_nothing_is_known_yet_is_read_on():
 def test_floats_and_decimals_give_the_same_numbers(m):
     """Draws the floats decided are evaluated again with 64 more digits."""
     draw = _Draw(m, 1, lambda x, y: (x * y.total()).times(Fraction(10**6)), Randomness(2).noise)
-    pairs = draw._fresh((20 * draw._paired // 2, 2))
+    pairs = draw._random_words((20 * draw._paired // 2, 2))
     draw._redraw_outside(pairs)
-    words = np.hstack([pairs.reshape(20, -1), draw._fresh((20, 1))])
+    words = np.hstack([pairs.reshape(20, -1), draw._random_words((20, 1))])
     sizes, decided = draw._evaluate(words)
     assert decided.sum() > 18
-    again = [draw._settle(words[i : i + 1].astype(object)) for i in np.flatnonzero(decided)]
+    again = [draw._resolve(words[i : i + 1].astype(object)) for i in np.flatnonzero(decided)]
     assert again == sizes[decided].astype(int).tolist()
 
 

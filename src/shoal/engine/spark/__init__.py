@@ -1,1 +1,1 @@
-"""`Rows` and tables on Spark; pyspark itself is imported in ``session`` alone."""
+"""``Rows`` and tables on Spark; only ``session`` imports pyspark."""

@@ -1,4 +1,4 @@
-"""Spark, if it is installed: the way to it for whoever was handed no Spark frame."""
+"""Import Spark when it is needed, with a clear error where it is not installed."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ __all__ = ["open_table", "session_module"]
 
 
 def session_module() -> ModuleType:
-    """The module that calls Spark; without pyspark, words that say what to install."""
+    """Return the module that calls Spark; raise ``NotInstalled`` without pyspark."""
     try:
         from shoal.engine.spark import session
     except ImportError:
@@ -32,7 +32,7 @@ def open_table(
     settings: Mapping[str, str],
     show: Callable[[int, int], None],
 ) -> Iterator[Any]:
-    """A frame of the table at a path, by the session that runs here or by one of its own.
+    """Yield a frame of the table at a path, by the running session or a new one.
 
     No row is read yet. A session that was started for it ends with the context.
 
@@ -43,9 +43,10 @@ def open_table(
     master
         The cluster of a session that is started; None: what Spark's settings say.
     settings
-        Of a session that is started, as for ``shoal.engine.spark.session.spark_session``.
+        The settings of a session that is started, as for
+        ``shoal.engine.spark.session.spark_session``.
     show
-        Called with the tasks done, and of how many, while Spark works.
+        Called with the tasks done and the tasks in all, while Spark works.
     """
     part = session_module()
     try:

@@ -1,4 +1,4 @@
-"""Tasks that make lines of the rows they read, a block at a time."""
+"""Spark tasks that compute batches of the rows they read, a block at a time."""
 
 import hashlib
 import io
@@ -36,50 +36,74 @@ Maker = Callable[[ScreenedBatch, int], pa.RecordBatch]
 
 @dataclass(frozen=True, eq=False)
 class MapBlocks:
-    """What ``make`` makes of every block of a partition, given the block's number in it."""
+    """A task that runs ``make`` on every block of a partition.
 
-    sift: Screen | people.LimitedRows
+    Parameters
+    ----------
+    screen_batch
+        Screens a batch.
+    make
+        Computes a batch of a block and its number in the partition.
+    """
+
+    screen_batch: Screen | people.LimitedRows
     make: Maker
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """One batch for each block."""
+        """Yield one batch for each block."""
         for number, batch in enumerate(merge_batches(batches)):
             yield hide_error_text(self._one, batch, number)
 
     def _one(self, batch: pa.RecordBatch, number: int) -> pa.RecordBatch:
-        return self.make(self.sift(batch), number)
+        return self.make(self.screen_batch(batch), number)
 
 
 @dataclass(frozen=True, eq=False)
 class KernelColumns:
-    """The columns a kernel makes.
+    """Computes the columns of a kernel for a block.
 
     A kernel that draws noise draws it from a stream named by partition, block and what the block
     holds: an attempt that is run again on the same rows draws the same, and one that finds other
     rows in this place draws anew.
+
+    Parameters
+    ----------
+    kernel
+        Computes the columns; it may draw noise.
+    schema
+        Their names and types.
     """
 
     kernel: Mapper
     schema: pa.Schema
 
-    def __call__(self, sifted: ScreenedBatch, number: int) -> pa.RecordBatch:
-        """A line for each row of the block."""
+    def __call__(self, screened: ScreenedBatch, number: int) -> pa.RecordBatch:
+        """Return a line for each row of the block."""
         from shoal.engine.spark.session import partition_id  # on a worker, where Spark is
 
-        place = (partition_id(), number, block_digest(sifted.block))
+        # The digest guards a task that is run again on rows in another order: it draws anew.
+        place = (partition_id(), number, block_digest(screened.block))
         kernel = kernel_at(self.kernel, *place)
-        return apply_kernel(kernel, self.schema.names, sifted.block).cast(self.schema)
+        return apply_kernel(kernel, self.schema.names, screened.block).cast(self.schema)
 
 
 @dataclass(frozen=True, eq=False)
 class AppendColumns:
-    """Whole lines as they came, with the columns a kernel makes after their own."""
+    """A task that appends a kernel's columns to the lines that came.
+
+    Parameters
+    ----------
+    screen
+        Screens the columns that the kernel reads.
+    make
+        Computes the columns.
+    """
 
     screen: Screen
     make: KernelColumns
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """As many lines as came."""
+        """Yield as many lines as came."""
         for number, batch in enumerate(merge_batches(batches)):
             yield hide_error_text(self._one, batch, number)
 
@@ -94,15 +118,23 @@ class AppendColumns:
 
 @dataclass(frozen=True, eq=False)
 class CountGroups:
-    """How many rows of the block share each combination of these columns."""
+    """Counts how many rows of a block share each combination of columns.
+
+    Parameters
+    ----------
+    columns
+        The columns.
+    screen
+        Knows which of them are categories.
+    """
 
     columns: Sequence[str]
     screen: Screen
 
-    def __call__(self, sifted: ScreenedBatch, number: int) -> pa.RecordBatch:
-        """A line for each combination: codes of categories, numbers, and ``n``."""
+    def __call__(self, screened: ScreenedBatch, number: int) -> pa.RecordBatch:
+        """Return a line for each combination: codes of categories, numbers, and ``n``."""
         schema = coded_schema(self.columns, self.screen)
-        block = pa.Table.from_batches([coded_batch(sifted.block, self.columns, self.screen)])
+        block = pa.Table.from_batches([coded_batch(screened.block, self.columns, self.screen)])
         groups = block.group_by(schema.names).aggregate([([], "count_all")])
         arrays = [groups[name].combine_chunks() for name in (*schema.names, "count_all")]
         return pa.record_batch(arrays, names=[*schema.names, "n"])
@@ -110,17 +142,26 @@ class CountGroups:
 
 @dataclass(frozen=True)
 class DrawLots:
-    """The ``n`` rows of the block that drew the smallest numbers, with these."""
+    """Draws a random number for each row of a block and keeps the ``n`` smallest.
+
+    Parameters
+    ----------
+    n
+        How many rows to keep.
+    seed
+        Repeats the draw.
+    """
 
     n: int
     seed: int
 
-    def __call__(self, sifted: ScreenedBatch, number: int) -> pa.RecordBatch:
-        """Lots first, then the rows' numbers."""
+    def __call__(self, screened: ScreenedBatch, number: int) -> pa.RecordBatch:
+        """Return the random numbers first, then the rows' numbers."""
         from shoal.engine.spark.session import partition_id  # on a worker, where Spark is
 
+        # By partition and block, so that a task that is run again draws the same.
         rng = np.random.default_rng([self.seed, partition_id(), number])
-        numbers = sifted.block.numbers
+        numbers = screened.block.numbers
         lots = rng.random(len(numbers))
         lowest = np.argsort(lots)[: self.n]
         columns = {f"c{i}": column[lowest] for i, column in enumerate(numbers.T)}
@@ -129,25 +170,41 @@ class DrawLots:
 
 @dataclass(frozen=True, eq=False)
 class WithOwners:
-    """Admitted rows and whose they are, laid out for `LimitRowsPerPerson`."""
+    """Lays out admitted rows and whose they are for `LimitRowsPerPerson`.
+
+    Parameters
+    ----------
+    schema
+        As ``people.owned_rows_schema`` returns it.
+    """
 
     schema: pa.Schema
 
-    def __call__(self, sifted: ScreenedBatch, number: int) -> pa.RecordBatch:
-        """A line for each row."""
-        return people.owned_rows(self.schema, sifted)
+    def __call__(self, screened: ScreenedBatch, number: int) -> pa.RecordBatch:
+        """Return a line for each row."""
+        return people.owned_rows(self.schema, screened)
 
 
 @dataclass(frozen=True, eq=False)
 class LimitRowsPerPerson:
-    """Of a partition that holds all rows of each of its people: those that stay."""
+    """A task that limits the rows of each person, for partitions with whole persons.
+
+    Parameters
+    ----------
+    schema
+        As ``people.owned_rows_schema`` returns it.
+    limit
+        How many rows a person keeps.
+    key
+        The key of the hash that picks them.
+    """
 
     schema: pa.Schema
     limit: int
     key: str
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Chosen by the embedded engine's own hash and sort, so they are the same rows."""
+        """Yield the rows that stay, picked as the embedded engine picks them."""
         with scratch() as folder:
             path = folder / "kept.parquet"
             hide_error_text(self._keep, batches, path)
@@ -160,14 +217,26 @@ class LimitRowsPerPerson:
 
 
 def block_digest(block: Block) -> str:
-    """A digest of a block's rows, in their order."""
+    """Return a digest of a block's rows, in their order.
+
+    Parameters
+    ----------
+    block
+        The rows.
+    """
     digest = hashlib.blake2b(block.numbers.tobytes(), digest_size=32)
     digest.update(block.codes.tobytes())
     return digest.hexdigest()
 
 
 def pack_batches(task: Task) -> Task:
-    """The task with each of its batches as one value, which a driver can take one at a time."""
+    """Return a task whose batches are single binary values, for a driver to fetch one by one.
+
+    Parameters
+    ----------
+    task
+        The task.
+    """
 
     def packing(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in task(batches):
@@ -180,7 +249,13 @@ def pack_batches(task: Task) -> Task:
 
 
 def unpack_batch(value: bytes | bytearray) -> pa.RecordBatch:
-    """A batch that was packed."""
+    """Return a batch that ``pack_batches`` packed.
+
+    Parameters
+    ----------
+    value
+        The bytes.
+    """
     with pa.ipc.open_stream(bytes(value)) as reader:
         return reader.read_next_batch()
 

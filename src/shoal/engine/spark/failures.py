@@ -1,4 +1,4 @@
-"""What goes wrong on a cluster, in words that quote no row."""
+"""Translate errors of Spark into shoal's, without text that may quote a row."""
 
 import re
 import sys
@@ -46,7 +46,7 @@ _INCOMPLETE = (
     "Install 'shoal[spark]' here, and the same version of Python with shoal and pyarrow wherever "
     "workers run; point PYSPARK_PYTHON, or spark.pyspark.python, at it.",
 )
-_SIGNS: dict[str, tuple[type[ShoalError], tuple[str, str]]] = {
+_ERROR_MARKS: dict[str, tuple[type[ShoalError], tuple[str, str]]] = {
     "stopped SparkContext": (SessionStopped, _STOPPED),
     "NO_ACTIVE_SESSION": (SessionStopped, _STOPPED),
     "SparkContext was shut down": (SessionStopped, _STOPPED),
@@ -67,7 +67,7 @@ _SIGNS: dict[str, tuple[type[ShoalError], tuple[str, str]]] = {
 
 @contextmanager
 def translate_errors(what: str) -> Iterator[None]:
-    """Name what Spark raises, without Spark's own words: those may quote the rows it choked on.
+    """Raise what Spark raises as an error of shoal's, without Spark's message.
 
     Parameters
     ----------
@@ -85,39 +85,45 @@ def translate_errors(what: str) -> Iterator[None]:
 
 @contextmanager
 def _quiet_loggers() -> Iterator[None]:
-    """Keep from standard error what pyspark logs of a failed query there: the cell it choked on."""
+    """Silence pyspark's loggers in a block: they would print the cell that failed."""
     _filter_loggers()
-    _here.depth += 1
+    _block_depth.depth += 1
     try:
         yield
     finally:
-        _here.depth -= 1
+        _block_depth.depth -= 1
 
 
 def _filter_loggers() -> None:
-    """Once in a process: have pyspark's loggers stay silent in `translate_errors`."""
+    """Add a filter to pyspark's loggers, once in a process."""
     pyspark = sys.modules.get("pyspark.logger")  # only Spark's own frames bring it in
     with _lock:
         if pyspark is not None and not _filtered:
             for name in _LOGGERS:
                 logger = pyspark.PySparkLogger.getLogger(name)
-                logger.addFilter(lambda record: not _here.depth)
+                logger.addFilter(lambda record: not _block_depth.depth)
                 _filtered.append(name)
 
 
-class _Here(threading.local):
-    """How many `translate_errors` blocks this thread is in, one within the other."""
+class _BlockDepth(threading.local):
+    """How many nested `translate_errors` blocks this thread is in."""
 
     depth = 0
 
 
-_here = _Here()
+_block_depth = _BlockDepth()
 _lock = threading.Lock()
 _filtered: list[str] = []
 
 
 def check_session_runs(frame: Any) -> None:
-    """Refuse the frame of a session that was stopped, before anything is asked of it."""
+    """Refuse a frame whose session was stopped.
+
+    Parameters
+    ----------
+    frame
+        The frame.
+    """
     session = frame.sparkSession
     stopped = getattr(session, "is_stopped", None)  # with Spark Connect; else ask the JVM
     if stopped is None:
@@ -132,6 +138,8 @@ def _is_from_spark(error: Exception) -> bool:
 
 
 def _shoal_error(error: Exception, what: str) -> Exception:
+    """Return shoal's error for an error of Spark's."""
+    # Looked through for known marks only; its text is never passed on.
     message = str(error)
     lacking = _NO_MODULE.search(message)
     if lacking:
@@ -141,7 +149,7 @@ def _shoal_error(error: Exception, what: str) -> Exception:
             "PYSPARK_PYTHON, or spark.pyspark.python, at it.",
             reason="worker",
         )
-    for sign, (kind, texts) in _SIGNS.items():
+    for sign, (kind, texts) in _ERROR_MARKS.items():
         if sign in message:
             return kind(*texts, reason="worker") if kind is NotInstalled else kind(*texts)
     return ClusterFailed(

@@ -1,4 +1,4 @@
-"""Files where Spark writes them: on any Hadoop path, or where a Connect client can reach."""
+"""Files on the paths that Spark writes to: any Hadoop path, or what a Connect client can reach."""
 
 import hashlib
 import os
@@ -25,32 +25,89 @@ __all__ = [
 
 
 class Files(Protocol):
-    """What a release asks of a file system; paths are URIs."""
+    """The file operations that a release needs; paths are URIs."""
 
     def exists(self, uri: str) -> bool:
-        """Whether there is something."""
+        """Whether there is a file or folder.
+
+        Parameters
+        ----------
+        uri
+            The place.
+        """
 
     def make_private(self, uri: str) -> None:
-        """Make a folder that its owner alone can enter."""
+        """Make a folder that its owner alone can enter.
+
+        Parameters
+        ----------
+        uri
+            The folder.
+        """
 
     def write(self, uri: str, text: str, private: bool = False) -> None:
-        """Write a file of text; ``private``: for its owner alone."""
+        """Write a text file; ``private`` makes it readable by its owner alone.
+
+        Parameters
+        ----------
+        uri
+            The file.
+        text
+            Its content.
+        private
+            Whether only its owner may read it.
+        """
 
     def rename(self, old: str, new: str) -> None:
-        """Give a file or folder its name; what had it goes first."""
+        """Rename a file or folder, replacing what has the new name.
+
+        Parameters
+        ----------
+        old
+            The present name.
+        new
+            The new name; what has it is deleted first.
+        """
 
     def delete(self, uri: str) -> None:
-        """Remove a file or folder, if it is there."""
+        """Delete a file or folder, if it is there.
+
+        Parameters
+        ----------
+        uri
+            The file or folder.
+        """
 
     def upload(self, folder: Path, uri: str) -> None:
-        """Copy a folder of this machine to a place where nothing is."""
+        """Copy a local folder to a place where nothing is.
+
+        Parameters
+        ----------
+        folder
+            The local folder.
+        uri
+            Where to copy it.
+        """
 
     def download(self, uri: str, folder: Path) -> None:
-        """Copy a folder to a place of this machine where nothing is."""
+        """Copy a folder to a local place where nothing is.
+
+        Parameters
+        ----------
+        uri
+            The folder to copy.
+        folder
+            The local place.
+        """
 
 
 def uri_of(path: str) -> str:
-    """A path as Spark takes it: one without a scheme is on this machine.
+    """Return a path as the URI Spark takes; one without a scheme is on this machine.
+
+    Parameters
+    ----------
+    path
+        A path or URI.
 
     Examples
     --------
@@ -61,7 +118,7 @@ def uri_of(path: str) -> str:
 
 
 def is_at_or_below(file: str, uri: str) -> bool:
-    """Whether a file that Spark reads is at this place, or below it.
+    """Whether a file that Spark reads is at this place or below it.
 
     In doubt it is: a cluster's name may be left out, its port too, and a folder of this machine
     may have several names.
@@ -69,9 +126,9 @@ def is_at_or_below(file: str, uri: str) -> bool:
     Parameters
     ----------
     file
-        As Spark tells of it, letters such as blanks encoded.
+        The file as Spark names it, with letters such as blanks encoded.
     uri
-        As it was asked for.
+        The place as it was given.
 
     Examples
     --------
@@ -82,7 +139,12 @@ def is_at_or_below(file: str, uri: str) -> bool:
 
 
 def check_no_pattern(uri: str) -> None:
-    """Refuse to write where Spark would read a pattern instead of a name.
+    """Refuse to write to a path that Spark would read as a pattern.
+
+    Parameters
+    ----------
+    uri
+        The path.
 
     Examples
     --------
@@ -96,30 +158,52 @@ def check_no_pattern(uri: str) -> None:
 
 
 def hidden_name_beside(uri: str) -> str:
-    """A hidden name that nothing has yet, in the same folder."""
+    """Return an unused hidden name in the same folder.
+
+    Parameters
+    ----------
+    uri
+        A path in that folder.
+    """
     folder, slash, _ = uri.rstrip("/").rpartition("/")
     return f"{folder}{slash}.shoal-{token_hex(8)}"
 
 
 def digest_of(session: Any, uri: str) -> str:
-    """A hash of the hashes of a folder's files, one line each, in their order."""
+    """Return a checksum of a folder: a hash of its files' sorted hashes.
+
+    Parameters
+    ----------
+    session
+        The session that reads them.
+    uri
+        The folder.
+    """
     files = session.read.format("binaryFile").load(uri)
     with translate_errors("hashing what was written"):
+        # Hashed where the files are: their content does not come to the driver.
         hashes = files.selectExpr("sha2(content, 256) AS hash").toArrow()["hash"].to_pylist()
+    # Sorted: Spark lists files in no fixed order.
     return hashlib.sha256("".join(f"{one}\n" for one in sorted(hashes)).encode()).hexdigest()
 
 
 def files_of(session: Any) -> Files:
-    """The files of a session: through its JVM, or with Spark Connect through Arrow."""
-    far: Files = _Hadoop(session) if hasattr(session, "_jsc") else _Arrow()
-    return _LocalOr(far)
+    """Return the files a session reaches: through its JVM, or with Spark Connect through Arrow.
+
+    Parameters
+    ----------
+    session
+        The session.
+    """
+    far: Files = _HadoopFiles(session) if hasattr(session, "_jsc") else _ArrowFiles()
+    return _LocalOrRemoteFiles(far)
 
 
-class _LocalOr:
-    """Local files as this machine writes them, Hadoop's checksums left out; others as they are."""
+class _LocalOrRemoteFiles:
+    """Handles local files with Arrow, without Hadoop's checksum files, and others as given."""
 
     def __init__(self, far: Files) -> None:
-        self._near, self._far = _Arrow(), far
+        self._local, self._remote = _ArrowFiles(), far
 
     def exists(self, uri: str) -> bool:
         return self._of(uri).exists(uri)
@@ -143,10 +227,12 @@ class _LocalOr:
         self._of(uri).download(uri, folder)
 
     def _of(self, uri: str) -> Files:
-        return self._near if uri.startswith("file:") else self._far
+        return self._local if uri.startswith("file:") else self._remote
 
 
-class _Hadoop:
+class _HadoopFiles:
+    """Handles files through the Hadoop classes of the session's JVM."""
+
     def __init__(self, session: Any) -> None:
         self._conf = session._jsc.hadoopConfiguration()
         self._java = session._jvm.org.apache.hadoop.fs
@@ -201,8 +287,8 @@ class _Hadoop:
         return path.getFileSystem(self._conf), path
 
 
-class _Arrow:
-    """What Arrow can reach from here: local files, and all there is for Connect."""
+class _ArrowFiles:
+    """Handles files that Arrow reaches from here: local ones, and all of Spark Connect's."""
 
     def exists(self, uri: str) -> bool:
         system, path = _arrow_filesystem(uri)
@@ -251,13 +337,14 @@ class _Arrow:
 
 
 def _parts(uri: str) -> tuple[str, str, str]:
-    """Scheme, host without its port, path."""
+    """Return scheme, host without its port, and path."""
     scheme, _, rest = uri.partition(":")
     host, _, path = rest.removeprefix("//").partition("/") if rest[:2] == "//" else ("", "", rest)
     return scheme, host.partition(":")[0], os.path.normpath(f"/{path.lstrip('/')}")
 
 
 def _within(inner: tuple[str, str, str], outer: tuple[str, str, str]) -> bool:
+    """Whether one place is another or lies below it."""
     (kind, host, path), (its_kind, its_host, its_path) = inner, outer
     if kind != its_kind or (host != its_host and host and its_host):
         return False

@@ -1,4 +1,4 @@
-"""A table made of a Spark frame's rows by a kernel, where the rows are."""
+"""A table that a kernel computes from a Spark frame, where the rows are."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -32,16 +32,20 @@ _ORDER = "_order"
 
 @dataclass(frozen=True, eq=False)
 class SparkMapped:
-    """What ``rows.map`` returns on Spark. Nothing is computed until it is asked for.
+    """The result of ``SparkRows.map``, computed when it is read.
 
     Parameters
     ----------
     admitted
-        Admits every row, and returns the frame that holds them and what sifts its batches.
-    kernel, names, empty
-        As for the embedded engine's.
+        Admits every row, and returns the frame that holds them and what screens its batches.
+    kernel
+        Computes the columns of a block.
+    names
+        The columns of the table.
+    empty
+        A block of no rows, from which the columns' types are read.
     order
-        Draws a place for each line, if lines are to come out in random order.
+        Draws a position for each line, if lines are to be shuffled.
     """
 
     admitted: Callable[[], tuple[Any, Screen | LimitedRows]]
@@ -54,27 +58,39 @@ class SparkMapped:
         check_names(self.names)
 
     def shuffled(self, noise: NoiseStream) -> "SparkMapped":
-        """The same lines in random order: where a row stood in a table tells of it too."""
+        """Return the same table with its lines in random order.
+
+        Parameters
+        ----------
+        noise
+            Draws the order.
+        """
         return replace(self, order=noise.for_tasks())
 
     def frame(self) -> Any:
-        """As a Spark frame. Lines on which noise was drawn are kept by Spark before this returns.
+        """Return a Spark frame; lines with noise are computed and stored before it returns.
 
         Computed anew, they would be drawn anew: so they are checkpointed, in the session's
         checkpoint folder if it has one, else on its executors. Should these be lost, reading the
         frame fails; it never draws again.
         """
         if self.order is not None:
-            keyed = _Ordered(self.kernel, self.order)
+            keyed = _WithOrder(self.kernel, self.order)
             lines = _checkpointed(self._lines(keyed, (*self.names, _ORDER)))
             return lines.sort(_ORDER).drop(_ORDER)
         lines = self._lines(self.kernel, self.names)
         return _checkpointed(lines) if isinstance(self.kernel, Drawing) else lines
 
     def like_input(self, squeeze: bool = False) -> Any:
-        """The frame the rows came in, with these columns after its own, squeezed or not."""
-        frame, sift = self.admitted()
-        if not isinstance(sift, Screen):
+        """Return the frame the rows came in, with these columns after its own.
+
+        Parameters
+        ----------
+        squeeze
+            Ignored: a frame has no other shape.
+        """
+        frame, screen_batch = self.admitted()
+        if not isinstance(screen_batch, Screen):
             raise ConflictingSettings(
                 "Only some rows of each person were kept, so lines no longer match the frame's.",
                 "Leave "
@@ -89,18 +105,19 @@ class SparkMapped:
                 f"The frame has a column {twice[0]!r} already.", "Rename it, or leave it out."
             )
         schema = self._schema(self.kernel, self.names)
-        task = AppendColumns(sift, KernelColumns(self.kernel, schema))
+        task = AppendColumns(screen_batch, KernelColumns(self.kernel, schema))
         return map_partitions(frame, frame.columns, task, widened_schema(frame, schema))
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """Bring it to this machine, a batch at a time."""
+        """Bring the table to this machine, a batch at a time."""
         schema = self._schema(self.kernel, self.names)
+        # An empty batch first, so that a table of no rows still has its columns.
         yield pa.RecordBatch.from_pylist([], schema)
         with translate_errors("making a table of the rows"):
             if self.order is None:
-                frame, sift = self.admitted()
-                task = pack_batches(MapBlocks(sift, KernelColumns(self.kernel, schema)))
-                lines = map_partitions(frame, sift.columns, task, "batch binary")
+                frame, screen_batch = self.admitted()
+                task = pack_batches(MapBlocks(screen_batch, KernelColumns(self.kernel, schema)))
+                lines = map_partitions(frame, screen_batch.columns, task, "batch binary")
             else:
                 lines = map_partitions(
                     self.frame(), self.names, pack_batches(merge_batches), "batch binary"
@@ -109,12 +126,13 @@ class SparkMapped:
                 yield unpack_batch(line[0]).cast(schema)
 
     def write(self, path: str | Path, overwrite: bool = False) -> Any:
-        """Have Spark write it: a folder of files, at any path that Spark can reach.
+        """Have Spark write the table to a folder of files, at any path it can reach.
 
         Parameters
         ----------
         path
-            Ends in .csv, .csv.gz or .parquet, which says the format; e.g. ``hdfs://...``.
+            A path that ends in .csv, .csv.gz or .parquet, which says the format; e.g.
+            ``hdfs://...``.
         overwrite
             Whether what is there may be replaced.
         """
@@ -136,9 +154,12 @@ class SparkMapped:
 
     def _lines(self, kernel: Mapper, names: tuple[str, ...]) -> Any:
         schema = self._schema(kernel, names)
-        frame, sift = self.admitted()
+        frame, screen_batch = self.admitted()
         return map_partitions(
-            frame, sift.columns, MapBlocks(sift, KernelColumns(kernel, schema)), ddl_of(schema)
+            frame,
+            screen_batch.columns,
+            MapBlocks(screen_batch, KernelColumns(kernel, schema)),
+            ddl_of(schema),
         )
 
     def _schema(self, kernel: Mapper, names: tuple[str, ...]) -> pa.Schema:
@@ -146,16 +167,17 @@ class SparkMapped:
 
 
 @dataclass(frozen=True, eq=False)
-class _Ordered:
-    """A kernel's columns, and a random place for each line."""
+class _WithOrder:
+    """A kernel's columns, and a random position for each line."""
 
     kernel: Mapper
     noise: TaskNoise
 
     def at(self, *place: object) -> Callable[[Block], list[NDArray[Any]]]:
-        """For one block."""
+        """Return the function for one block."""
 
         def both(block: Block) -> list[NDArray[Any]]:
+            # The full range of int64: two equal places are rare.
             stream = self.noise.stream("order", *place)
             places = stream.integers(-(2**63), 2**63 - 1, size=len(block), endpoint=True)
             return [*columns_of(kernel_at(self.kernel, *place)(block)), places]
@@ -164,7 +186,7 @@ class _Ordered:
 
 
 def _checkpointed(lines: Any) -> Any:
-    """Computed now, and never again: where lines are drawn, another time would draw others."""
+    """Compute a frame now and store it: computed again, other noise would be drawn."""
     session = lines.sparkSession
     with translate_errors("keeping what was drawn"):
         if _checkpoint_folder(session) is not None:

@@ -1,4 +1,4 @@
-"""A folder of Spark's and a text beside it, written whole or not at all."""
+"""Write a folder with Spark and a text beside it, whole or not at all."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,20 +23,20 @@ _FORMATS = (".csv.gz", ".csv", ".parquet")
 
 @dataclass(frozen=True, eq=False)
 class FolderOutput:
-    """A table under way to its folder.
+    """A table being written by Spark to a folder.
 
     Parameters
     ----------
     session
-        Spark's, which writes it.
+        The Spark session that writes it.
     files
         The file systems that the session reaches.
     uri
-        What the folder will be called.
+        The final name of the folder.
     sidecar
-        What the text beside it will be called.
+        The final name of the text beside it.
     folder
-        A private folder for what is not whole yet.
+        A private folder for what is not finished yet.
     made
         Where to write the table, in that folder.
     """
@@ -49,24 +49,31 @@ class FolderOutput:
     made: str
 
     def digest(self) -> str:
-        """The checksum of what was written."""
+        """Return the checksum of what was written."""
         return digest_of(self.session, self.made)
 
     def finish(self, about: str) -> None:
-        """Give the table and the text about it their names, the table's last."""
+        """Give the text and then the table their final names.
+
+        Parameters
+        ----------
+        about
+            The text.
+        """
         self.files.write(f"{self.folder}/about.json", about)
+        # The table last: whoever sees it finds the text about it too.
         self.files.rename(f"{self.folder}/about.json", self.sidecar)
         self.files.rename(self.made, self.uri)
 
 
 @contextmanager
 def folder_output(frame: Any, path: str, sidecar: str, overwrite: bool) -> Iterator[FolderOutput]:
-    """A place for a table made of a frame; what is not finished leaves nothing behind.
+    """Yield a place for a table made from a frame; if not finished, nothing is left behind.
 
     Parameters
     ----------
     frame
-        What the table is made of: it is not written over.
+        What the table is made from: it is never overwritten.
     path
         Ends in .csv, .csv.gz or .parquet; anywhere the frame's session can write.
     sidecar
@@ -76,6 +83,7 @@ def folder_output(frame: Any, path: str, sidecar: str, overwrite: bool) -> Itera
     """
     session, uri = frame.sparkSession, uri_of(path)
     check_no_pattern(uri)
+    # Spark reads lazily: writing over the input would destroy rows not read yet.
     if any(is_at_or_below(file, uri) for file in frame.inputFiles()):
         raise InvalidSetting(
             "The reports would replace the table itself.", "Write them to another place."

@@ -1,4 +1,4 @@
-"""How far Spark is: the tasks of the stages under way."""
+"""Report the progress of Spark: how many tasks of the running stages are done."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -8,17 +8,17 @@ from typing import Any
 __all__ = ["report_progress"]
 
 Report = Callable[[int, int], None]
-_SECONDS = 0.25
+_POLL_SECONDS = 0.25
 
 
 @contextmanager
 def report_progress(session: Any, report: Report) -> Iterator[None]:
-    """While the block lasts, tell how many tasks are done, of how many.
+    """Report, while the block runs, how many tasks are done, of how many.
 
     Parameters
     ----------
     session
-        Classic, or of Spark Connect.
+        A classic session, or one of Spark Connect.
     report
         Called with both numbers, from another thread, while stages are under way.
     """
@@ -33,7 +33,7 @@ def _poll_tracker(session: Any, report: Report) -> Iterator[None]:
 
     def poll() -> None:
         with suppress(Exception):  # the session may end first; a bar that stands still is no harm
-            while not ended.wait(_SECONDS):
+            while not ended.wait(_POLL_SECONDS):
                 _report_stages(tracker, report)
 
     thread = Thread(target=poll, daemon=True)

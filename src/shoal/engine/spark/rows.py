@@ -1,4 +1,4 @@
-"""`Rows` of a Spark frame: the embedded engine's kernels, run where the rows are."""
+"""``Rows`` of a Spark frame: the embedded engine's kernels, run where the rows are."""
 
 import secrets
 import weakref
@@ -46,7 +46,7 @@ _ERROR = "error string"
 
 
 class SparkRows:
-    """`Rows` of a Spark frame, classic or of Spark Connect; make them with `rows_of`.
+    """``Rows`` of a Spark frame, classic or of Spark Connect; made by ``rows_of``.
 
     Every verb is one job that reads rows. Tasks add up their partitions, Spark adds up the tasks,
     and what comes to the driver is as large as the answer, whatever the number of rows. The frame
@@ -55,10 +55,14 @@ class SparkRows:
 
     Parameters
     ----------
-    frame, domain, terms
-        Where rows are, what is public about them, how they are admitted.
+    frame
+        The frame that holds the rows.
+    domain
+        What is public about them.
+    terms
+        How they are admitted.
     key
-        Keys the hash that picks a person's rows; drawn by the operating system if left out.
+        The key of the hash that picks a person's rows; drawn by the operating system if left out.
     screen
         What batches go through before a kernel sees them; left out, what the terms say.
     """
@@ -87,11 +91,17 @@ class SparkRows:
         self._check_schema()
 
     def on_progress(self, callback: Callable[[int], None]) -> None:
-        """Call back with the number of rows read, after every pass."""
+        """Set a function that is called with the rows read, after every pass.
+
+        Parameters
+        ----------
+        callback
+            The function.
+        """
         self._progress = callback
 
     def size(self) -> int:
-        """How many rows are admitted; the first full pass of any verb finds out."""
+        """Return how many rows are admitted; needs one full pass, whichever verb makes it."""
         if self._size is None:
             self._aggregate(TallyOnly())
         assert self._size is not None
@@ -102,7 +112,15 @@ class SparkRows:
     @overload
     def count(self, partition: Partition, sparse: Literal[True]) -> SparseCounts: ...
     def count(self, partition: Partition, sparse: bool = False) -> Integers | SparseCounts:
-        """Rows in each cell; sparse, only the cells that have any: these come to the driver."""
+        """Count the rows in each cell; sparse, only cells with rows come to the driver.
+
+        Parameters
+        ----------
+        partition
+            The cells.
+        sparse
+            Whether to return ``SparseCounts``.
+        """
         self._screen.check_partition(partition, dense=not sparse)
         totals = self._aggregate(CountCells(partition))
         if sparse:
@@ -110,7 +128,13 @@ class SparkRows:
         return totals.dense(partition.size)
 
     def sum(self, kernel: Kernel) -> tuple[Integers, ...]:
-        """The kernel's arrays, added up over all blocks; on no rows, its zeros."""
+        """Add up the kernel's arrays over all blocks; zeros where there are no rows.
+
+        Parameters
+        ----------
+        kernel
+            Computes whole-number arrays of a block.
+        """
         empty = self._screen.empty()
         shapes = [part.shape for part in integers_of(kernel(empty))]
         ends = np.cumsum([0, *(int(np.prod(shape)) for shape in shapes)])
@@ -119,13 +143,19 @@ class SparkRows:
         return tuple(flat[start:end].reshape(shape) for start, end, shape in parts)
 
     def sizes(self, columns: Sequence[str]) -> pa.Table:
-        """How many rows share each combination of values, as column ``n``, in rising order."""
+        """Count how many rows share each combination of values, as column ``n``.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        """
         self._screen.check_columns(columns, self._frame.columns)
-        frame, sift = self._admitted()
+        frame, screen_batch = self._admitted()
         schema = coded_schema(columns, self._screen)
-        task = MapBlocks(sift, CountGroups(columns, self._screen))
+        task = MapBlocks(screen_batch, CountGroups(columns, self._screen))
         counted = ddl_of(schema.append(pa.field("n", pa.int64())))
-        groups = map_partitions(frame, sift.columns, task, counted)
+        groups = map_partitions(frame, screen_batch.columns, task, counted)
         with translate_errors("counting groups"):
             counts = groups.groupBy(*schema.names).sum("n").toArrow()
         counts = counts.rename_columns([*schema.names, "n"])
@@ -133,54 +163,76 @@ class SparkRows:
         return with_labels(ordered, columns, self._screen)
 
     def map(self, kernel: Mapper, names: Iterable[str]) -> SparkMapped:
-        """The table whose columns the kernel computes, a block at a time.
+        """Return the table whose columns the kernel computes, not computed yet.
 
         A kernel that draws noise is told of each block's place (`shoal.engine.rows.Drawing`).
+
+        Parameters
+        ----------
+        kernel
+            Computes the columns of a block.
+        names
+            The columns' names.
         """
         return SparkMapped(self._admitted, kernel, tuple(names), self._screen.empty())
 
     def take(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """A uniform sample of the rows' numbers without replacement, for the holder."""
+        """Draw a uniform sample of the rows' numbers without replacement, for their holder.
+
+        Parameters
+        ----------
+        n
+            How many rows.
+        rng
+            Draws the seed of the sample.
+        """
         Sample(n, rng)  # a number that is none raises here
-        frame, sift = self._admitted()
+        frame, screen_batch = self._admitted()
         names = [f"c{i}" for i in range(len(self._screen.numbers))]
         schema = pa.schema([(name, pa.float64()) for name in ("lot", *names)])
-        task = MapBlocks(sift, DrawLots(int(n), int(rng.integers(2**63))))
-        lots = map_partitions(frame, sift.columns, task, ddl_of(schema)).sort("lot").limit(int(n))
+        task = MapBlocks(screen_batch, DrawLots(int(n), int(rng.integers(2**63))))
+        lots = (
+            map_partitions(frame, screen_batch.columns, task, ddl_of(schema))
+            .sort("lot")
+            .limit(int(n))
+        )
         with translate_errors("drawing a sample"):
             drawn = lots.toArrow()
         columns = [drawn[name].to_numpy() for name in names]
         return np.array(columns, dtype=np.float64).reshape(len(names), drawn.num_rows).T
 
     def _aggregate(self, work: Aggregation) -> Totals:
-        """One pass; rows that are refused raise at its end."""
-        frame, sift = self._limited or self._limit() or (self._frame, self._screen)
-        totals = self._pass(frame, sift, work)
+        """Run one pass and return its totals; refused rows raise at its end."""
+        frame, screen_batch = self._limited or self._limit() or (self._frame, self._screen)
+        totals = self._pass(frame, screen_batch, work)
         self._size = totals.tally(self._screen.numbers).admitted  # of rows that stay, of no others
         return totals
 
     def _admitted(self) -> tuple[Any, Screen | people.LimitedRows]:
-        """The frame to read once every row was admitted, and what sifts it."""
+        """Admit every row; return the frame to read and what screens its batches."""
         self.size()
         return self._limited or (self._frame, self._screen)
 
-    def _pass(self, frame: Any, sift: Screen | people.LimitedRows, work: Aggregation) -> Totals:
+    def _pass(
+        self, frame: Any, screen_batch: Screen | people.LimitedRows, work: Aggregation
+    ) -> Totals:
         check_session_runs(frame)
-        task = PassTask(self._screen, sift, work)
+        task = PassTask(self._screen, screen_batch, work)
         with translate_errors("reading rows"):
-            pairs = map_partitions(frame, sift.columns, task, _PAIR)
+            pairs = map_partitions(frame, screen_batch.columns, task, _PAIR)
             totals = Totals(pairs.groupBy("key").sum("value").toArrow())
+        # A second job fetches the texts: most passes have none.
         if totals.problem:
-            _raise_task_error(map_partitions(frame, sift.columns, ErrorTexts(task), _ERROR))
+            _raise_task_error(map_partitions(frame, screen_batch.columns, ErrorTexts(task), _ERROR))
         tally = totals.tally(self._screen.numbers)
         self._screen.check(tally)
         self._progress(tally.read)
-        if sift is self._screen:
+        if screen_batch is self._screen:
             self.tally = tally
         return totals
 
     def _limit(self) -> tuple[Any, people.LimitedRows] | None:
-        """The rows that stay when each person keeps so many, as a frame that Spark keeps.
+        """Return the rows each person keeps, as a frame that Spark stores.
 
         A person's rows meet in one partition, where the embedded engine's own choice is made. A
         part that is lost is made again: the key and the rows alone decide.
@@ -188,26 +240,27 @@ class SparkRows:
         if self.terms.max_rows_per_person is None:
             return None
         self._pass(self._frame, self._screen, TallyOnly())
-        sift = people.LimitedRows(len(self._screen.numbers), len(self._screen.categories))
-        schema = people.owned_rows_schema(sift.numbers, sift.codes)
+        screen_batch = people.LimitedRows(len(self._screen.numbers), len(self._screen.categories))
+        schema = people.owned_rows_schema(screen_batch.numbers, screen_batch.codes)
         task = MapBlocks(self._screen, WithOwners(schema))
         owned = map_partitions(self._frame, self._screen.columns, task, ddl_of(schema))
         limit = LimitRowsPerPerson(schema, self.terms.max_rows_per_person, self._key)
         content = ddl_of(pa.schema(list(schema)[:-1]))
+        # All rows of a person must meet in one partition to be limited.
         frame = owned.repartition("entity").mapInArrow(limit, content).persist()
         weakref.finalize(self, _unpersist, frame)
-        self._limited = frame, sift
+        self._limited = frame, screen_batch
         return self._limited
 
     def _check_schema(self) -> None:
-        """What the columns' names and kinds tell wrong, before a row is read."""
+        """Refuse wrong column names and types before a row is read."""
         names, columns = check_names(self._frame.columns), self._screen.columns
         find_columns(names, columns)
         self._screen(empty_batch(self._frame, columns))
 
 
 def _raise_task_error(errors_met: Any) -> None:
-    """Raise what a task met, as it would be raised here; of several, the first by its words."""
+    """Raise the error that a task met; of several, the first by its text."""
     with translate_errors("reading rows"):
         (first,) = errors_met.sort("error").limit(1).toArrow().to_pylist()
     raise from_literal(first["error"])
@@ -219,4 +272,4 @@ def _unpersist(frame: Any) -> None:
 
 
 def _ignore_progress(rows: int) -> None:
-    """Nobody watches."""
+    """Do nothing: the default callback."""

@@ -1,4 +1,4 @@
-"""Kinds of columns, as Spark and as Arrow have them."""
+"""Convert column types between Spark and Arrow."""
 
 import copy
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from shoal.errors import InvalidSetting
 
 __all__ = ["ddl_of", "empty_batch", "nearest_spark_schema", "quote_name", "widened_schema"]
 
-_KINDS = {
+_ARROW_TYPES = {
     "tinyint": pa.int8(),
     "smallint": pa.int16(),
     "int": pa.int32(),
@@ -25,13 +25,18 @@ _KINDS = {
     "timestamp_ntz": pa.timestamp("us"),
     "void": pa.null(),
 }
-_NAMES = {kind: name for name, kind in _KINDS.items()}
-_IN_JSON = {"tinyint": "byte", "smallint": "short", "int": "integer", "bigint": "long"}
-_SIGNED = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64()}
+_SPARK_NAMES = {kind: name for name, kind in _ARROW_TYPES.items()}
+_JSON_NAMES = {"tinyint": "byte", "smallint": "short", "int": "integer", "bigint": "long"}
+_SIGNED_TYPES = {pa.uint8(): pa.int16(), pa.uint16(): pa.int32(), pa.uint32(): pa.int64()}
 
 
 def quote_name(name: str) -> str:
-    """A column's name as Spark's SQL takes it, whatever it holds.
+    """Quote a column's name for Spark's SQL, whatever letters it holds.
+
+    Parameters
+    ----------
+    name
+        The name.
 
     Examples
     --------
@@ -42,15 +47,36 @@ def quote_name(name: str) -> str:
 
 
 def empty_batch(frame: Any, columns: Sequence[str]) -> pa.RecordBatch:
-    """No rows of these columns of a Spark frame, in the kinds that tasks will get them."""
+    """Return an empty batch of these columns, in the types that tasks will receive.
+
+    Parameters
+    ----------
+    frame
+        The Spark frame.
+    columns
+        The columns.
+    """
     kinds = dict(frame.dtypes)
-    return pa.record_batch([pa.array([], _arrow(kinds[n])) for n in columns], names=list(columns))
+    return pa.record_batch(
+        [pa.array([], _arrow_type(kinds[n])) for n in columns], names=list(columns)
+    )
 
 
 def nearest_spark_schema(schema: pa.Schema) -> pa.Schema:
-    """The nearest schema that Spark has: its whole numbers have a sign."""
-    kinds = [_SIGNED.get(kind, kind) for kind in schema.types]
-    odd = sorted({str(kind) for kind in kinds if kind not in _NAMES})
+    """Return the nearest schema that Spark has: it knows no unsigned numbers.
+
+    Parameters
+    ----------
+    schema
+        An Arrow schema.
+
+    Raises
+    ------
+    InvalidSetting
+        If a type has no counterpart.
+    """
+    kinds = [_SIGNED_TYPES.get(kind, kind) for kind in schema.types]
+    odd = sorted({str(kind) for kind in kinds if kind not in _SPARK_NAMES})
     if odd:
         raise InvalidSetting(
             f"A kernel makes columns of {', '.join(odd)}, which Spark does not have.",
@@ -60,29 +86,42 @@ def nearest_spark_schema(schema: pa.Schema) -> pa.Schema:
 
 
 def ddl_of(schema: pa.Schema) -> str:
-    """A schema in Spark's words.
+    """Write a schema in Spark's notation.
+
+    Parameters
+    ----------
+    schema
+        An Arrow schema.
 
     Examples
     --------
     >>> ddl_of(pa.schema([("age", pa.float64()), ("n", pa.int64())]))
     '`age` double, `n` bigint'
     """
-    return ", ".join(f"{quote_name(field.name)} {_NAMES[field.type]}" for field in schema)
+    return ", ".join(f"{quote_name(field.name)} {_SPARK_NAMES[field.type]}" for field in schema)
 
 
 def widened_schema(frame: Any, schema: pa.Schema) -> Any:
-    """The Spark schema of a frame with these columns after its own."""
+    """Return the Spark schema of a frame with further columns after its own.
+
+    Parameters
+    ----------
+    frame
+        The Spark frame.
+    schema
+        The further columns.
+    """
     structure = copy.deepcopy(frame.schema)  # ``add`` changes what it is called on
     for field in schema:
-        name = _NAMES[field.type]
-        structure = structure.add(field.name, _IN_JSON.get(name, name))  # Spark has two names
+        name = _SPARK_NAMES[field.type]
+        structure = structure.add(field.name, _JSON_NAMES.get(name, name))  # Spark has two names
     return structure
 
 
-def _arrow(kind: str) -> pa.DataType:
-    """The kind of a column named in Spark's words; nested ones are all alike to what reads them."""
+def _arrow_type(kind: str) -> pa.DataType:
+    """Return the Arrow type of a Spark type's name; all nested types become one."""
     if kind.startswith("decimal"):
         return pa.decimal128(38, 18)
     if kind.startswith(("varchar", "char", "string")):
         return pa.string()
-    return _KINDS.get(kind, pa.list_(pa.null()))
+    return _ARROW_TYPES.get(kind, pa.list_(pa.null()))

@@ -1,7 +1,4 @@
-"""Where Spark itself is called: sessions, files on its paths, the place of a task, k-means||.
-
-The Java that Spark runs on.
-"""
+"""The one module that imports pyspark: sessions, reading tables, task numbers, k-means||."""
 
 import os
 import re
@@ -35,13 +32,12 @@ __all__ = [
 ]
 
 Matrix = NDArray[np.float64]
-_SEEDS = 8
-
-_OLDEST = 17
+_SEEDS = 8  # runs of k-means||, the best of which is taken: each stops at another optimum
+_OLDEST_JAVA = 17  # that Spark 4 runs on
 
 
 def spark_session(master: str | None = None, **settings: str) -> SparkSession:
-    """The session that runs, or a new one.
+    """Return the running Spark session, or start one.
 
     Parameters
     ----------
@@ -49,7 +45,7 @@ def spark_session(master: str | None = None, **settings: str) -> SparkSession:
         ``local[4]``, ``spark://host:7077``, ``yarn``, ``k8s://...``; left out, what the environment
         or ``spark-submit`` says, or this machine. ``sc://host`` is Spark Connect.
     **settings
-        Of Spark, with dots as double underscores: ``spark__executor__memory="4g"``.
+        Spark's settings, with dots as double underscores: ``spark__executor__memory="4g"``.
     """
     builder = SparkSession.builder.appName("shoal")
     for name, value in settings.items():
@@ -68,7 +64,7 @@ def spark_session(master: str | None = None, **settings: str) -> SparkSession:
 
 
 def _python_of(context: Any) -> str:
-    """The Python that is to run tasks; of the settings Spark itself hears only spark-submit's.
+    """Return the Python that is to run tasks.
 
     On this machine it is the one that runs here; workers elsewhere have one of their own.
     """
@@ -78,7 +74,7 @@ def _python_of(context: Any) -> str:
 
 
 def active_session() -> SparkSession:
-    """The session that runs here."""
+    """Return the session that runs here; raise ``SessionStopped`` if there is none."""
     session = SparkSession.getActiveSession()
     if session is None:
         raise SessionStopped(
@@ -89,14 +85,16 @@ def active_session() -> SparkSession:
 
 
 def read_table(session: SparkSession, path: str) -> Any:
-    """A frame of the CSV or Parquet files at any path Spark can reach. No row is read yet.
+    """Return a frame of the CSV or Parquet files at a path Spark can reach; no row is read.
 
     CSV columns come as text, as everywhere in shoal: each cell is read by itself.
 
     Parameters
     ----------
-    session, path
-        By which session; a file, a folder or a pattern whose name says its format.
+    session
+        The session that reads.
+    path
+        A file, a folder or a pattern whose name says its format.
     """
     name = path.rstrip("/*")
     with translate_errors("opening a table"):
@@ -111,22 +109,28 @@ def read_table(session: SparkSession, path: str) -> Any:
 
 
 def partition_id() -> int:
-    """The number of the partition that this task, on a worker, is at."""
+    """Return the number of the partition that this task, on a worker, works on."""
     context = TaskContext.get()
     assert context is not None, "only tasks have one"
     return int(context.partitionId())
 
 
 def mllib_centers(points: Matrix, weights: NDArray[np.float64], k: int, seed: int) -> Matrix:
-    """Centres of weighted points by Spark's own k-means||: for more points than one machine likes.
+    """Cluster weighted points with Spark's own k-means||, the best of eight seeds.
 
     It has no runs to choose among and stops at poorer optima than scikit-learn's, so the best of
     eight seeds is taken.
 
     Parameters
     ----------
-    points, weights, k, seed
-        Released points, what each weighs, how many centres; of the first run.
+    points
+        Released points, one a line.
+    weights
+        The weight of each point.
+    k
+        How many centres.
+    seed
+        The seed of the first run.
     """
     with translate_errors("clustering"):
         frame = _weighted(active_session(), points, weights).persist()
@@ -155,24 +159,24 @@ def _cost(points: Matrix, weights: NDArray[np.float64], centers: Matrix) -> floa
 
 
 def check_java() -> None:
-    """Refuse, in words, what Spark would only stumble over: no Java, or one too old."""
-    program = _program()
+    """Refuse to start Spark without Java, or with one too old."""
+    program = _java_program()
     if program is None:
         raise NotInstalled(
             "Spark needs Java, and there is none: neither JAVA_HOME nor the path leads to it.",
-            f"Install Java {_OLDEST} or later, e.g. openjdk-{_OLDEST}-jre-headless.",
+            f"Install Java {_OLDEST_JAVA} or later, e.g. openjdk-{_OLDEST_JAVA}-jre-headless.",
             reason="java",
         )
-    version = _version(program)
-    if version is not None and version < _OLDEST:
+    version = _java_version(program)
+    if version is not None and version < _OLDEST_JAVA:
         raise NotInstalled(
-            f"Java {version} came; Spark needs {_OLDEST} or later.",
-            f"Install Java {_OLDEST}, or let JAVA_HOME lead to it.",
+            f"Java {version} came; Spark needs {_OLDEST_JAVA} or later.",
+            f"Install Java {_OLDEST_JAVA}, or let JAVA_HOME lead to it.",
             reason="java",
         )
 
 
-def _program() -> str | None:
+def _java_program() -> str | None:
     home = os.environ.get("JAVA_HOME")
     if home:
         inside = Path(home) / "bin" / "java"
@@ -180,8 +184,8 @@ def _program() -> str | None:
     return shutil.which("java")
 
 
-def _version(program: str) -> int | None:
-    """Its major version; none if it does not say."""
+def _java_version(program: str) -> int | None:
+    """Return the major version of a Java program; None if it does not say."""
     try:
         done = subprocess.run(
             [program, "-version"], check=False, capture_output=True, text=True, timeout=60

@@ -1,4 +1,4 @@
-"""A Spark frame behind the verbs of ``FrameTable``: rows are read and counted where they are."""
+"""A Spark frame as a ``FrameTable``: rows are counted and queried where they are."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 COLLECT_LIMIT = 20_000_000  # combinations that come to the driver
-_WHOLE = ("tinyint", "smallint", "int", "bigint")
+_WHOLE_TYPES = ("tinyint", "smallint", "int", "bigint")
 _NESTED = ("array<", "map<", "struct<", "variant")  # in Spark's words
 Batches = Iterator[pa.RecordBatch]
 Kernel = Callable[[pa.RecordBatch], pa.RecordBatch]
@@ -42,18 +42,30 @@ Kernel = Callable[[pa.RecordBatch], pa.RecordBatch]
 
 @dataclass(frozen=True, eq=False)
 class PersistedFrame:
-    """A frame that Spark keeps once it is computed."""
+    """A frame that Spark stores once it is computed.
+
+    Parameters
+    ----------
+    frame
+        The Spark frame.
+    """
 
     frame: Any = field(repr=False)
 
     @cached_property
     def lines(self) -> int:
-        """How many lines it has."""
+        """The number of lines."""
         with translate_errors("counting combinations"):
             return int(self.frame.count())
 
     def each(self, columns: Sequence[str]) -> pa.Table:
-        """Each of these columns by itself: its values and the sums of ``n``, ``which`` it is."""
+        """Return the values of each column with the sums of ``n``; ``which`` is its index.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        """
         sets = ", ".join(f"({name})" for name in columns)
         # A bit for each column that is left out, the first column's being the highest.
         alone = [(1 << len(columns)) - 1 - (1 << at) for at in reversed(range(len(columns)))]
@@ -66,20 +78,20 @@ class PersistedFrame:
             return self.frame.sparkSession.sql(sql).toArrow()
 
     def table(self) -> pa.Table:
-        """Bring it here."""
+        """Bring the frame to this machine."""
         with translate_errors("bringing counts to the driver"):
             return self.frame.toArrow()
 
 
 class SparkTable:
-    """A Spark frame that is asked for counts.
+    """A Spark frame that is counted and queried on the cluster.
 
     Parameters
     ----------
     frame
         A Spark DataFrame. Its rows stay on the cluster.
     collect_limit
-        So many distinct combinations may come to this machine.
+        How many distinct combinations may come to this machine.
     """
 
     def __init__(self, frame: Any, collect_limit: int = COLLECT_LIMIT) -> None:
@@ -100,11 +112,16 @@ class SparkTable:
         return self.frame.sparkSession
 
     def cell(self, name: str) -> str:
-        """A column as it is counted, in Spark's words.
+        """Return the SQL expression by which a column's values are counted.
 
         A time is what clocks showed in the session's zone, and text is told apart byte by byte:
         Spark itself hands times to the driver in one zone and to tasks in another, and takes
         ``a`` for ``A`` if a column's collation says so.
+
+        Parameters
+        ----------
+        name
+            The column.
         """
         kind, written = self._kinds[name], quote_name(name)
         if kind == "timestamp":
@@ -112,14 +129,29 @@ class SparkTable:
         return f"CAST({written} AS STRING)" if kind.startswith("string ") else written
 
     def nested(self, columns: Sequence[str]) -> list[str]:
-        """Which of these columns hold lists or structures, by the frame's schema."""
+        """Return which of these columns hold lists or structures, by the frame's schema.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        """
         return [name for name in columns if self._kinds[name].startswith(_NESTED)]
 
     def view(self, columns: Sequence[str], owner: str | None = None) -> Any:
-        """These columns as a frame with c0, c1, ... and, as text, whose each row is."""
+        """Return these columns as a frame with c0, c1, ... and the owner as text.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        owner
+            The column that identifies people, or None.
+        """
         named = [f"{self.cell(name)} AS c{i}" for i, name in enumerate(columns)]
         if owner is None:
             return self.frame.selectExpr(*(named or ["1 AS none"]))
+        # Asked of Spark itself, which alone knows the types after its casts.
         schema = self.frame.selectExpr(*named, f"CAST(NULL AS STRING) AS {OWNER}").schema
         wanted = list(dict.fromkeys([*columns, owner]))
         with_plain_names(empty_batch(self.frame, wanted), columns, owner)  # refused here, not there
@@ -129,9 +161,20 @@ class SparkTable:
     def mapped(
         self, kernel: Kernel, columns: Sequence[str], schema: Any, counted: Sequence[str]
     ) -> Any:
-        """What a kernel makes of batches of these columns, as a frame of this Spark schema.
+        """Return the frame of what a kernel computes of batches of these columns.
 
         Those ``counted`` come as they are counted, others as they are.
+
+        Parameters
+        ----------
+        kernel
+            Computes a batch of a batch.
+        columns
+            The columns it reads.
+        schema
+            The Spark schema of the result.
+        counted
+            The columns to convert as ``cell`` does.
         """
         # Under plain names: Spark would take a dot in one for a field of a structure.
         cells = [self.cell(name) if name in counted else quote_name(name) for name in columns]
@@ -139,15 +182,32 @@ class SparkTable:
         return plain.mapInArrow(MapBatches(kernel, tuple(columns)), schema)
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
-        """What ``sql`` makes of ``rows``, whose columns are c0, c1, ... in this order."""
+        """Run ``sql`` on ``rows``, whose columns are c0, c1, ... in this order.
+
+        Parameters
+        ----------
+        sql
+            The query.
+        columns
+            The columns that are c0, c1, ...
+        owner
+            The column that identifies people, or None.
+        """
         with translate_errors("counting rows"), _named_view(self.view(columns, owner)) as name:
             return self.session.sql(f"WITH rows AS (SELECT * FROM {name}) {sql}").toArrow()
 
     @contextmanager
     def grouped(self, columns: Sequence[str], owner: str | None = None) -> Iterator[PersistedFrame]:
-        """The distinct combinations with their rows, ``n``, kept by Spark while the block lasts.
+        """Yield the distinct combinations with their row counts ``n``, stored by Spark.
 
         The rows are read once, here.
+
+        Parameters
+        ----------
+        columns
+            The columns that are c0, c1, ...
+        owner
+            The column that identifies people, or None.
         """
         cells = ", ".join(plain_names(columns, owner))
         with translate_errors("counting rows"), _named_view(self.view(columns, owner)) as name:
@@ -157,7 +217,15 @@ class SparkTable:
                 yield lines
 
     def counts(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
-        """The distinct combinations with their rows, ``n``, on this machine."""
+        """Bring the distinct combinations with their row counts ``n`` to this machine.
+
+        Parameters
+        ----------
+        columns
+            The columns that are c0, c1, ...
+        owner
+            The column that identifies people, or None.
+        """
         with self.grouped(columns, owner) as combinations:
             if combinations.lines > self.collect_limit:
                 raise too_many_error(
@@ -166,12 +234,26 @@ class SparkTable:
             return combinations.table()
 
     def collected(self, columns: Sequence[str], owner: str | None = None) -> pa.Table | None:
-        """The result of ``counts``, so that rows are read once; None if it is too large."""
+        """Return the result of ``counts``, so that rows are read once; None if too large.
+
+        Parameters
+        ----------
+        columns
+            The columns that are c0, c1, ...
+        owner
+            The column that identifies people, or None.
+        """
         with self.grouped(columns, owner) as combinations:
             return combinations.table() if combinations.lines <= self.collect_limit else None
 
     def owners(self, entity: str) -> Any:
-        """The different people of the table, as text; no more than combinations may come here."""
+        """Return the different people of the table, as text, up to the limit.
+
+        Parameters
+        ----------
+        entity
+            The column that identifies people.
+        """
         with self.grouped([], entity) as people:
             if people.lines > self.collect_limit:
                 raise TooLarge(
@@ -185,30 +267,73 @@ class SparkTable:
     def rows(
         self, domain: Box | Schema, terms: Terms | None = None, screen: Screen | None = None
     ) -> SparkRows:
-        """Its rows behind the verbs of ``Rows``."""
+        """Return its rows as ``Rows``.
+
+        Parameters
+        ----------
+        domain
+            What is public about them.
+        terms
+            How they are admitted; left out, as ``rows_of`` does.
+        screen
+            What batches go through before a kernel sees them; left out, what the terms say.
+        """
         return SparkRows(self.frame, domain, terms or Terms(), screen=screen)
 
     def select(self, columns: Sequence[str], whole: bool = False) -> Any:
-        """A frame of these columns; ``whole``: read as whole numbers, null where they are none."""
+        """Return a frame of these columns.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        whole
+            Whether to read them as whole numbers, null where they are none.
+        """
         find_columns(self.names, columns)
         names = [quote_name(name) for name in columns]
         cells = [f"try_cast({name} AS BIGINT) AS {name}" for name in names] if whole else names
         return self.frame.selectExpr(*cells)
 
     def is_whole(self, name: str) -> bool:
-        """Whether a column's kind is that of whole numbers."""
-        return self._kinds[name] in _WHOLE
+        """Whether a column has a type of whole numbers.
+
+        Parameters
+        ----------
+        name
+            The column.
+        """
+        return self._kinds[name] in _WHOLE_TYPES
 
     def sample(self, columns: Sequence[str], n: int, seed: int) -> pa.Table:
-        """At most ``n`` rows of these columns, drawn at random, on this machine."""
+        """Bring at most ``n`` random rows of these columns to this machine.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        n
+            How many rows.
+        seed
+            Repeats the draw.
+        """
         plain = [f"{quote_name(name)} AS c{i}" for i, name in enumerate(columns)]
         with translate_errors("drawing a sample"):
+            # A random number a row and the smallest n: Spark's own sample() has no fixed size.
             lots = self.frame.selectExpr(*plain, f"rand({seed % 2**63}) AS lot").sort("lot")
             return lots.limit(n).drop("lot").toArrow().rename_columns(list(columns))
 
     @contextmanager
     def added_up(self, task: BlockTask, schema: pa.Schema) -> Iterator["SparkTable"]:
-        """What a task makes of blocks of all columns, equal lines added up by the last column."""
+        """Run a task on blocks of all columns and add up equal lines by the last column.
+
+        Parameters
+        ----------
+        task
+            Computes batches of the blocks of a partition.
+        schema
+            The schema of these batches.
+        """
         *keys, n = schema.names
         with translate_errors("adding up what tasks made"):
             lines = map_partitions(self.frame, self.names, _MapBlocks(task), ddl_of(schema))
@@ -216,7 +341,13 @@ class SparkTable:
                 yield SparkTable(sums.frame)
 
     def text_at(self, path: str) -> str | None:
-        """The text of a small file that the session can read; None if there is none."""
+        """Return the text of a small file that the session can read; None if there is none.
+
+        Parameters
+        ----------
+        path
+            The file.
+        """
         uri = uri_of(path)
         if not files_of(self.session).exists(uri):
             return None
@@ -225,18 +356,44 @@ class SparkTable:
         return "".join(lines)  # none, if it is empty
 
     def digest(self, path: str) -> str:
-        """A hash of the hashes of a folder's files."""
+        """Return a checksum of a folder's files.
+
+        Parameters
+        ----------
+        path
+            The folder.
+        """
         return digest_of(self.session, uri_of(path))
 
     def output(
         self, path: str, sidecar: str, overwrite: bool = False
     ) -> AbstractContextManager[FolderOutput]:
-        """A folder for a table made of this one, and a text beside it, whole or not at all."""
+        """Open a folder for a table made from this one, with a text beside it.
+
+        Parameters
+        ----------
+        path
+            The folder's final name.
+        sidecar
+            Added to the path, the name of the text.
+        overwrite
+            Whether what is there may be replaced.
+        """
         return folder_output(self.frame, path, sidecar, overwrite)
 
 
 def too_many_error(lines: int, limit: int, why: str) -> TooLarge:
-    """The error that says how many combinations there are, and how many may come."""
+    """Return the error that names how many combinations there are and how many may come.
+
+    Parameters
+    ----------
+    lines
+        How many there are.
+    limit
+        How many may come.
+    why
+        Why they are needed here, as a sentence.
+    """
     return TooLarge(
         f"The table has {lines:,} distinct combinations, and {limit:,} may come to the driver. "
         f"{why}.",
@@ -248,13 +405,21 @@ def too_many_error(lines: int, limit: int, why: str) -> TooLarge:
 
 @dataclass(frozen=True, eq=False)
 class MapBatches:
-    """Runs a kernel over the batches of a partition; what libraries say of rows stays unsaid."""
+    """A task that runs a kernel on each batch; errors of libraries lose their text.
+
+    Parameters
+    ----------
+    kernel
+        Computes a batch of a batch.
+    names
+        The names the columns get back, if they travelled under others.
+    """
 
     kernel: Kernel
     names: tuple[str, ...] = ()  # that the columns get back, if others travelled in their place
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
-        """What the kernel makes of each batch."""
+        """Yield what the kernel computes of each batch."""
         for batch in batches:
             named = batch.rename_columns(self.names) if self.names else batch
             yield hide_error_text(self.kernel, named)
@@ -262,12 +427,12 @@ class MapBatches:
 
 @dataclass(frozen=True, eq=False)
 class _MapBlocks:
-    """Runs a task over whole blocks of a partition; errors of libraries lose their words."""
+    """A task that runs another on whole blocks; errors of libraries lose their text."""
 
     task: BlockTask
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Batches:
-        """What the task makes of them."""
+        """Yield what the task computes of the blocks."""
         made = iter(self.task(merge_batches(batches)))
         while (batch := hide_error_text(next, made, None)) is not None:
             yield batch
@@ -275,7 +440,13 @@ class _MapBlocks:
 
 @contextmanager
 def persist(frame: Any) -> Iterator[PersistedFrame]:
-    """Have Spark keep a frame while the block lasts, in memory or on disk."""
+    """Have Spark store a frame, in memory or on disk, while the block runs.
+
+    Parameters
+    ----------
+    frame
+        The frame.
+    """
     frame = frame.persist()
     try:
         yield PersistedFrame(frame)
@@ -285,7 +456,7 @@ def persist(frame: Any) -> Iterator[PersistedFrame]:
 
 @contextmanager
 def _named_view(frame: Any) -> Iterator[str]:
-    """A name for a frame that SQL can use; frames made by it live on without it."""
+    """Yield a name by which SQL can use a frame."""
     name = f"shoal_{token_hex(8)}"
     frame.createOrReplaceTempView(name)
     try:

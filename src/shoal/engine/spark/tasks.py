@@ -1,10 +1,8 @@
-"""What runs beside the rows on a Spark cluster: the embedded engine's kernels, a task a partition.
+"""Spark tasks that add up a partition with the embedded engine's kernels.
 
-A task adds up what it reads and hands on pairs of whole numbers (place, amount), a few for each
-partition, which Spark adds up by place. Nothing depends on which attempt of a task is heard, in
-which order, or how rows are spread over partitions: integers add up the same.
-
-Pairs (place, amount) of whole numbers, in which tasks hand on what they counted.
+A task adds up what it reads and returns pairs of whole numbers (key, amount); Spark adds up the
+amounts of equal keys. The result does not depend on which attempt of a task succeeds, on the order
+of tasks, or on how rows are spread over partitions: integers add up the same.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -42,39 +40,49 @@ __all__ = [
 ]
 
 Pairs = tuple[Integers, Integers]
-_COUNTED = ("read", "admitted", "nonfinite", "outside", "nobody")  # at -1, -2, ...
-PROBLEM = -1 - len(_COUNTED)  # tasks that met what shoal refuses
-_COLUMNS = PROBLEM - 1  # from here down: columns with odd values
+_TALLY_FIELDS = ("read", "admitted", "nonfinite", "outside", "nobody")  # at -1, -2, ...
+PROBLEM = -1 - len(_TALLY_FIELDS)  # tasks that met what shoal refuses
+_FIRST_COLUMN_KEY = PROBLEM - 1  # from here down: columns with odd values
 
 Task = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
-_DENSE = 2**22  # cells that a task counts in an array: 32 MiB
-_PAIRS = 2**18  # that leave a task at a time
+_MOST_DENSE_CELLS = 2**22  # cells that a task counts in an array: 32 MiB
+_PAIRS_A_BATCH = 2**18  # that leave a task at a time
 
 
 def tally_pairs(tally: Tally, columns: Sequence[str]) -> Pairs:
-    """A partition's tally, below 0.
+    """Return a partition's tally as pairs, at keys below 0.
+
+    Parameters
+    ----------
+    tally
+        The tally.
+    columns
+        The numeric columns.
 
     Examples
     --------
-    >>> keys, values = tally_pairs(Tally(read=9, kept=9), ["age"])
+    >>> keys, values = tally_pairs(Tally(read=9, admitted=9), ["age"])
     >>> keys.tolist(), values.tolist()
     ([-1, -2, -3, -4, -5, -7, -8], [9, 9, 0, 0, 0, 0, 0])
     """
     odd = [name in tally.nonfinite_columns for name in columns]
     odd += [name in tally.outside_columns for name in columns]
-    values = [*(getattr(tally, name) for name in _COUNTED), *map(int, odd)]
-    keys = [*(-1 - i for i in range(len(_COUNTED))), *(_COLUMNS - i for i in range(len(odd)))]
+    values = [*(getattr(tally, name) for name in _TALLY_FIELDS), *map(int, odd)]
+    keys = [
+        *(-1 - i for i in range(len(_TALLY_FIELDS))),
+        *(_FIRST_COLUMN_KEY - i for i in range(len(odd))),
+    ]
     return np.array(keys, dtype=np.int64), np.array(values, dtype=np.int64)
 
 
 class Totals:
-    """What all partitions came to, once Spark added it up.
+    """The sums over all partitions, as Spark returned them.
 
     Parameters
     ----------
     table
-        A line for each place that any task named: the place, and the sum.
+        A line for each key that any task named: the key, and the sum.
     """
 
     def __init__(self, table: pa.Table) -> None:
@@ -88,24 +96,36 @@ class Totals:
 
     @property
     def problem(self) -> bool:
-        """Whether a task met what shoal refuses."""
+        """Whether a task met an error of shoal's."""
         return PROBLEM in self._below_zero
 
     def tally(self, columns: Sequence[str]) -> Tally:
-        """Of all partitions."""
-        counted = {name: self._below_zero.get(-1 - i, 0) for i, name in enumerate(_COUNTED)}
-        odd = [self._below_zero.get(_COLUMNS - i, 0) > 0 for i in range(2 * len(columns))]
+        """Return the tally of all partitions.
+
+        Parameters
+        ----------
+        columns
+            The numeric columns.
+        """
+        counted = {name: self._below_zero.get(-1 - i, 0) for i, name in enumerate(_TALLY_FIELDS)}
+        odd = [self._below_zero.get(_FIRST_COLUMN_KEY - i, 0) > 0 for i in range(2 * len(columns))]
         nonfinite = frozenset(name for name, is_odd in zip(columns, odd, strict=False) if is_odd)
         outside = zip(columns, odd[len(columns) :], strict=True)
         beyond = frozenset(name for name, is_odd in outside if is_odd)
         return Tally(**counted, nonfinite_columns=nonfinite, outside_columns=beyond)
 
     def sparse(self) -> Pairs:
-        """Places that have something, rising, and what."""
+        """Return the keys from 0 with an amount that is not 0, rising, and the amounts."""
         return self._keys[self._first :], self._values[self._first :]
 
     def dense(self, size: int) -> Integers:
-        """An amount for each place."""
+        """Return an amount for each key.
+
+        Parameters
+        ----------
+        size
+            How many keys there are.
+        """
         keys, values = self.sparse()
         total = np.zeros(size, dtype=np.int64)
         total[keys] = values
@@ -113,47 +133,67 @@ class Totals:
 
 
 class PartitionTotals(Protocol):
-    """Totals of one partition."""
+    """Accumulates the totals of one partition."""
 
     def add(self, block: Block) -> None:
-        """Take a block's rows in."""
+        """Add the rows of a block.
+
+        Parameters
+        ----------
+        block
+            The rows.
+        """
 
     def pairs(self) -> Pairs:
-        """Places from 0 up, and the amount at each that is not 0."""
+        """Return keys from 0 up, and the amount at each that is not 0."""
 
 
 class Aggregation(Protocol):
-    """What a pass adds up; it travels to the workers."""
+    """What a pass adds up; it is sent to the workers."""
 
     def begin(self) -> PartitionTotals:
-        """Totals of no rows."""
+        """Return totals of no rows."""
 
 
 @dataclass(frozen=True)
 class TallyOnly:
-    """Only the tally of what was read."""
+    """An aggregation that adds up nothing but the tally."""
 
     def begin(self) -> "TallyOnly":
-        """Itself: there is nothing to remember."""
+        """Return itself: there is nothing to remember."""
         return self
 
     def add(self, block: Block) -> None:
-        """Rows are counted by the screen."""
+        """Do nothing: rows are counted by the screen.
+
+        Parameters
+        ----------
+        block
+            Ignored.
+        """
 
     def pairs(self) -> Pairs:
-        """None."""
+        """Return no pairs."""
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class SumKernel:
-    """A kernel's arrays, one after the other."""
+    """An aggregation that adds up a kernel's arrays, one after the other.
+
+    Parameters
+    ----------
+    kernel
+        Computes whole-number arrays of a block.
+    empty
+        A block of no rows, which tells the arrays' shapes.
+    """
 
     kernel: Kernel
     empty: Block
 
     def begin(self) -> "_Summing":
-        """Zeros of the kernel's shapes."""
+        """Return zeros of the kernel's shapes."""
         return _Summing(self.kernel, self.empty)
 
 
@@ -173,13 +213,19 @@ class _Summing:
 
 @dataclass(frozen=True, eq=False)
 class CountCells:
-    """Rows by cell."""
+    """An aggregation that counts rows by cell.
+
+    Parameters
+    ----------
+    partition
+        The cells.
+    """
 
     partition: Partition
 
     def begin(self) -> PartitionTotals:
-        """An array of all cells, or of those that have rows if that would be too large."""
-        few = self.partition.size <= _DENSE
+        """Return an array of all cells, or sparse counts if that would be too large."""
+        few = self.partition.size <= _MOST_DENSE_CELLS
         return _Dense(self.partition) if few else _Sparse(self.partition)
 
 
@@ -212,45 +258,61 @@ class _Sparse:
 
 @dataclass(frozen=True, eq=False)
 class PassTask:
-    """One partition's part of a pass, as pairs: its tally below 0, what it adds up from 0 on.
+    """A task of one pass: its tally as pairs below 0, its totals as pairs from 0.
 
     What shoal would raise becomes a pair too, and `ErrorTexts` gives its text: an exception
     would be tried again, three times, and come out as a traceback.
+
+    Parameters
+    ----------
+    screen
+        Says what is refused.
+    screen_batch
+        Screens a batch, or reads back rows that were limited.
+    work
+        What is added up.
     """
 
     screen: Screen
-    sift: Screen | LimitedRows
+    screen_batch: Screen | LimitedRows
     work: Aggregation
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Read all of it, then hand on what it came to."""
+        """Read the partition, then yield its pairs."""
         try:
             keys, values = hide_error_text(self._add_up, batches)
         except ShoalError:
             keys, values = np.array([PROBLEM]), np.array([1])
-        for start in range(0, len(keys), _PAIRS):
-            part = slice(start, start + _PAIRS)
+        for start in range(0, len(keys), _PAIRS_A_BATCH):
+            part = slice(start, start + _PAIRS_A_BATCH)
             yield pa.record_batch({"key": keys[part], "value": values[part]})
 
     def _add_up(self, batches: Iterable[pa.RecordBatch]) -> Pairs:
         total, adding = Tally(), self.work.begin()
         for batch in merge_batches(batches):
-            sifted = self.sift(batch)
-            total += sifted.tally
+            screened = self.screen_batch(batch)
+            total += screened.tally
             if not self.screen.refuses(total):  # what is refused is counted, and not computed with
-                adding.add(sifted.block)
+                adding.add(screened.block)
+        # One table for both: the tally at keys below 0, so that one job returns all.
         tally, added = tally_pairs(total, self.screen.numbers), adding.pairs()
         return np.concatenate([tally[0], added[0]]), np.concatenate([tally[1], added[1]])
 
 
 @dataclass(frozen=True, eq=False)
 class ErrorTexts:
-    """What shoal raises in a pass over this partition, in words; no line if nothing."""
+    """A task that returns the error shoal raises on this partition, as text.
+
+    Parameters
+    ----------
+    of
+        The task that met it.
+    """
 
     of: PassTask
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The error as text, which holds no value of a row."""
+        """Yield the error as text, which holds no value of a row."""
         try:
             hide_error_text(self.of._add_up, batches)
         except ShoalError as error:
@@ -258,9 +320,20 @@ class ErrorTexts:
 
 
 def map_partitions(frame: Any, columns: Sequence[str], task: Task, schema: Any) -> Any:
-    """The frame of what a task makes of these columns, which may have any names.
+    """Return the frame of what a task computes of these columns, whatever their names.
 
     Spark itself takes a dot in a name for a part of a part, so they travel under plain names.
+
+    Parameters
+    ----------
+    frame
+        The Spark frame.
+    columns
+        The columns the task reads.
+    task
+        Computes batches of a partition's batches.
+    schema
+        The schema of the result, as Spark takes it.
     """
     plain = [f"c{i}" for i in range(len(columns))]
     with translate_errors("choosing columns"):  # two that differ in capitals alone are one to Spark
@@ -270,7 +343,7 @@ def map_partitions(frame: Any, columns: Sequence[str], task: Task, schema: Any) 
 
 @dataclass(frozen=True, eq=False)
 class _WithNames:
-    """The task, its columns under their own names."""
+    """A task that gives the columns back their own names."""
 
     names: tuple[str, ...]
     task: Task
@@ -282,7 +355,14 @@ class _WithNames:
 def merge_batches(
     batches: Iterable[pa.RecordBatch], rows: int = BLOCK_ROWS
 ) -> Iterator[pa.RecordBatch]:
-    """Small batches put together to blocks of so many rows or a few more: fewer calls of kernels.
+    """Merge small batches to blocks of at least ``rows`` rows, for fewer kernel calls.
+
+    Parameters
+    ----------
+    batches
+        The batches of a partition.
+    rows
+        How many rows a block has at least.
 
     Examples
     --------
@@ -305,7 +385,15 @@ def _concatenate(parts: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def hide_error_text(work: Any, *arguments: Any) -> Any:
-    """Call it; whatever a library raises loses its words, which may quote rows and reach logs."""
+    """Call a function; errors of libraries lose their text, which may quote rows.
+
+    Parameters
+    ----------
+    work
+        The function.
+    arguments
+        What it is called with.
+    """
     try:
         return work(*arguments)
     except ShoalError:

@@ -1,1 +1,1 @@
-"""Curves, bars and marks."""
+"""Charts: curves, bars and marks."""

@@ -1,4 +1,4 @@
-"""Losses against the budget, one line a method: both axes in powers, lower is better."""
+"""A chart of losses against the budget, one line a method, both axes logarithmic."""
 
 from collections.abc import Mapping, Sequence
 from math import log
@@ -16,8 +16,8 @@ BUDGETS = (0.045, 10.0)  # the ends of the axis
 _TICKS = (0.05, 0.1, 0.5, 1, 2, 5)
 _STEPS = (1, 2, 5)
 WIDTH, PLOT, ROW = 640, 300, 30
-APART = 28  # marks
-MOST = 6  # colours that stay apart for everyone
+APART = 28  # between the middles of two marks
+MOST = 6  # lines whose colours everyone can tell apart
 Line = Sequence[tuple[float, float, float]]
 
 
@@ -31,16 +31,22 @@ def budget_curve(
     best_name: str,
     band: str,
 ) -> "BudgetCurve":
-    """Draw a loss at several budgets. Only methods with one kind of promise belong together.
+    """Draw a loss at several budgets, for methods with one kind of guarantee.
 
     Parameters
     ----------
     lines
-        By the method's name, six at most: budget, mean loss and its standard error, in order.
-    title, finding
-        What it is, and its main finding in a sentence.
-    value, best, best_name
-        What is lost, in words; its best value, where the axis begins, and what attains it.
+        For each method's name, at most six: budget, mean loss and its standard error, in order.
+    title
+        What the figure is.
+    value
+        What the loss is, in words.
+    finding
+        Its main finding, in a sentence.
+    best
+        The best value of the loss, where the axis begins.
+    best_name
+        What attains it.
     band
         What the bands are: how many runs, and what was drawn anew.
 
@@ -73,12 +79,18 @@ def budget_curve(
 
 
 class BudgetCurve(Figure):
-    """The picture of ``budget_curve``."""
+    """The figure that ``budget_curve`` returns."""
 
     kind = "budget_curve"
 
     def svg(self, page: bool = False) -> str:
-        """The picture, 640 wide, with a line of the legend for each method."""
+        """Draw the SVG, 640 wide, with a line of the legend for each method.
+
+        Parameters
+        ----------
+        page
+            As for ``Figure.svg``.
+        """
         svg = Svg(WIDTH, PLOT + ROW * (len(self.data["lines"]) + 1), self.title, self.alt)
         frame = Panel(74, 610, 28, PLOT - 60)
         self._draw_axes(svg, frame)
@@ -92,7 +104,7 @@ class BudgetCurve(Figure):
         return svg.render(page)
 
     def plotly(self) -> Any:
-        """The same, with axes in powers."""
+        """Return an interactive figure with logarithmic axes."""
         go = import_plotly()
         figure = go.Figure()
         for line in self.data["lines"]:
@@ -109,7 +121,7 @@ class BudgetCurve(Figure):
         svg.path("M" + "L".join(self._at(frame, e, v) for e, v, _ in points), f"line l{place}")
 
     def _draw_marks(self, svg: Svg, frame: Panel) -> None:
-        """A mark beside the beginning of each line, far enough from its neighbours."""
+        """Draw a numbered mark beside the start of each line, apart from its neighbours."""
         starts = [self._place(frame, *line["points"][0][:2]) for line in self.data["lines"]]
         heights = spread_labels([y for _, y in starts], frame.top, frame.bottom)
         for place, ((x, y), height) in enumerate(zip(starts, heights, strict=True), start=1):
@@ -142,7 +154,7 @@ class BudgetCurve(Figure):
         svg.text(18, middle, shorten(self.data["value"], 30), "axis-title middle", upwards=True)
 
     def _ticks(self) -> list[float]:
-        """1, 2 and 5 times powers of ten, from the best value up."""
+        """Return 1, 2 and 5 times powers of ten, from the best value up."""
         steps = [m * 10.0**p for p in range(-6, 10) for m in _STEPS]
         return [step for step in steps if self.data["best"] <= step <= self._top]
 
@@ -162,7 +174,16 @@ class BudgetCurve(Figure):
 
 
 def spread_labels(heights: Sequence[float], top: float, bottom: float) -> list[float]:
-    """Heights moved apart as little as need be, and kept between two ends.
+    """Move heights apart as little as needed, between two ends.
+
+    Parameters
+    ----------
+    heights
+        Where labels should be.
+    top
+        The least height.
+    bottom
+        The greatest height.
 
     Examples
     --------
@@ -174,6 +195,7 @@ def spread_labels(heights: Sequence[float], top: float, bottom: float) -> list[f
     for i in order:
         moved[i] = least = max(moved[i], least)
         least += APART
+    # A second sweep from below pushes back what the first moved past the end.
     most = bottom
     for i in reversed(order):
         moved[i] = most = min(moved[i], most)

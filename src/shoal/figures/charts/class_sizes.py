@@ -1,4 +1,4 @@
-"""How many rows stand in classes of which size, with k marked."""
+"""A chart of how many people are in classes of which size, with k marked."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -16,20 +16,22 @@ __all__ = ["ClassSizes", "class_sizes"]
 
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 24, 616, 46, 232
-_MOST = 8  # columns whose words still fit a phone
+_MOST_BARS = 8  # columns whose words still fit a phone
 
 
 def class_sizes(sizes: ArrayLike, *, k: int, title: str, of: str = "people") -> "ClassSizes":
-    """Draw the share of the people in classes of one to two, three to five, ... people.
+    """Draw the share of people in classes of 1, 2 to 4, 5 to 9, ... people.
 
     Parameters
     ----------
     sizes
-        (sizes, 2): people a class has, and how many classes have so many.
+        Of shape (sizes, 2): a number of people, and how many classes have so many.
     k
         The promise; classes below it are marked.
-    title, of
-        What it is, and what a class is counted in.
+    title
+        What the figure is.
+    of
+        What a class is counted in.
 
     Examples
     --------
@@ -50,12 +52,18 @@ def class_sizes(sizes: ArrayLike, *, k: int, title: str, of: str = "people") -> 
 
 
 class ClassSizes(Figure):
-    """The picture of ``class_sizes``."""
+    """The figure that ``class_sizes`` returns."""
 
     kind = "class_sizes"
 
     def svg(self, page: bool = False) -> str:
-        """The picture, 640 x 300."""
+        """Draw the SVG, 640 x 300.
+
+        Parameters
+        ----------
+        page
+            As for ``Figure.svg``.
+        """
         svg = Svg(WIDTH, HEIGHT, self.title, self.alt)
         names, shares, tallest = self.data["names"], self.data["shares"], max(self.data["shares"])
         wide = (RIGHT - LEFT) / len(names)
@@ -76,20 +84,21 @@ class ClassSizes(Figure):
         return svg.render(page)
 
     def plotly(self) -> Any:
-        """The same as columns."""
+        """Return an interactive figure of columns."""
         go = import_plotly()
         bars = go.Bar(x=self.data["names"], y=self.data["shares"])
         return go.Figure(bars).update_layout(title=self.title, yaxis_title="Share of all")
 
 
 def _edges(least: int, most: int, k: int) -> list[int]:
-    """Lower ends of columns, 1, 2, 5, 10, ... with k among them, and what follows the last."""
+    """Return the lower ends of columns, 1, 2, 5, 10, ... and k, and what follows the last."""
+    # k is always an edge, so that no bar mixes classes below and above it.
     series = [m * 10**p for p in range(len(str(most)) + 1) for m in (1, 2, 5)]
     edges = sorted({*series, k})
     first = max(i for i, edge in enumerate(edges) if edge <= least)
     inside = [edge for edge in edges[first:] if edge <= most]
     inside[0] = least
-    while len(inside) > _MOST:  # few columns tell more: merge the pair furthest above k
+    while len(inside) > _MOST_BARS:  # few columns tell more: merge the pair furthest above k
         inside.pop(max(i for i in range(1, len(inside)) if inside[i] != k))
     if least < k and k not in inside:
         inside.append(k)

@@ -1,4 +1,4 @@
-"""What a rule looked at when it chose a setting, and what was chosen."""
+"""A chart of the values by which a rule chose a setting, and the choice."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,8 +13,8 @@ __all__ = ["CountCurve", "count_curve"]
 
 WIDTH, HEIGHT = 640, 320
 _FRAME = Panel(84, 612, 40, 252)
-_MOST_WORDS = 10  # under the axis
-_MOST_TOLD = 30  # in words
+_MOST_TICK_LABELS = 10  # under the axis
+_MOST_DESCRIBED = 30  # in words
 CLUSTERS = "Number of clusters"
 
 
@@ -27,18 +27,22 @@ def count_curve(
     across: str = CLUSTERS,
     label: str | None = None,
 ) -> "CountCurve":
-    """Draw what a rule looked at when it chose a number of clusters, or another setting.
+    """Draw the values by which a rule chose a number of clusters or another setting.
 
     Parameters
     ----------
     curve
-        For each number of clusters tried, or other place, what was looked at.
+        For each candidate, the value that the rule read.
     chosen
-        One of them.
-    value, title
-        What was looked at; what the picture is.
-    across, label
-        What a place is, if no number of clusters; words at the chosen one.
+        The candidate that was chosen.
+    value
+        What the values are.
+    title
+        What the figure is.
+    across
+        What the candidates are, if not numbers of clusters.
+    label
+        The text at the chosen one.
 
     Examples
     --------
@@ -48,11 +52,11 @@ def count_curve(
     """
     if chosen not in curve:
         raise InvalidSetting("The chosen number is not on the curve.", "Draw what it was read off.")
-    points = [[_place_of(place), float(height)] for place, height in sorted(curve.items())]
+    points = [[_whole_if_possible(place), float(height)] for place, height in sorted(curve.items())]
     caption = label or f"{chosen} chosen"
-    data = {"value": value, "points": points, "chosen": _place_of(chosen)}
+    data = {"value": value, "points": points, "chosen": _whole_if_possible(chosen)}
     data |= {"across": across, "label": caption}
-    step = -(-len(points) // _MOST_TOLD)
+    step = -(-len(points) // _MOST_DESCRIBED)
     heights = "; ".join(f"{height:.4g} at {place:.4g}" for place, height in points[::step])
     ends = f"{across} from {points[0][0]:.4g} to {points[-1][0]:.4g} across"
     sentence = caption.replace(" chosen", " was chosen")
@@ -60,18 +64,24 @@ def count_curve(
     return CountCurve(title=title, alt=alt, data=data)
 
 
-def _place_of(place: float) -> float:
-    """A whole number as one."""
+def _whole_if_possible(place: float) -> float:
+    """Return a whole number as an int."""
     return int(place) if place == int(place) else float(place)
 
 
 class CountCurve(Figure):
-    """The picture of ``count_curve``."""
+    """The figure that ``count_curve`` returns."""
 
     kind = "count_curve"
 
     def svg(self, page: bool = False) -> str:
-        """The picture, 640 x 320."""
+        """Draw the SVG, 640 x 320.
+
+        Parameters
+        ----------
+        page
+            As for ``Figure.svg``.
+        """
         svg = Svg(WIDTH, HEIGHT, self.title, self.alt)
         places = [self._place(count, height) for count, height in self.data["points"]]
         self._draw_axes(svg)
@@ -85,7 +95,7 @@ class CountCurve(Figure):
             f"M{px(x)} {px(_FRAME.top)}V{px(_FRAME.bottom)}",
             "limit",
         )
-        svg.text(x, _FRAME.top - 12, self.data["label"], f"axis-title {_side(x)}")
+        svg.text(x, _FRAME.top - 12, self.data["label"], f"axis-title {_anchor(x)}")
         svg.path(
             f"M{px(x - 5)} {px(y)}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z",
             "bar",
@@ -93,7 +103,7 @@ class CountCurve(Figure):
         return svg.render(page)
 
     def plotly(self) -> Any:
-        """The same, to be looked at closely."""
+        """Return an interactive figure."""
         go = import_plotly()
         counts, heights = zip(*self.data["points"], strict=True)
         figure = go.Figure(go.Scatter(x=counts, y=heights, mode="lines+markers"))
@@ -121,15 +131,15 @@ class CountCurve(Figure):
 
     @property
     def _places(self) -> list[float]:
-        """Those named under the axis: some that were tried, or round numbers if many were."""
+        """The candidates named under the axis: some of them, or round numbers if many."""
         tried = [place for place, _ in self.data["points"]]
-        if len(tried) > _MOST_TOLD:
+        if len(tried) > _MOST_DESCRIBED:
             return nice_ticks(tried[0], tried[-1], 6)
-        return tried[:: -(-len(tried) // _MOST_WORDS)]
+        return tried[:: -(-len(tried) // _MOST_TICK_LABELS)]
 
     @property
     def _ends(self) -> tuple[float, float]:
-        """Of the vertical axis; a level curve still has a height."""
+        """The ends of the vertical axis, which differ even for a level curve."""
         heights = [height for _, height in self.data["points"]]
         low, high = min(0.0, *heights), max(heights)
         return low, high if high > low else low + 1
@@ -141,7 +151,7 @@ class CountCurve(Figure):
         return _FRAME.across(share), _FRAME.upwards((height - low) / (high - low))
 
 
-def _side(x: float) -> str:
-    """Words near an end of the frame grow inwards."""
+def _anchor(x: float) -> str:
+    """Return the text anchor that keeps a label inside the frame."""
     share = (x - _FRAME.left) / (_FRAME.right - _FRAME.left)
     return "start" if share < 0.15 else "end" if share > 0.85 else "middle"

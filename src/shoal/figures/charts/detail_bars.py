@@ -1,4 +1,4 @@
-"""How much of each column is kept: a bar from nothing to everything."""
+"""A chart of how much detail of each column is kept: a bar from nothing to everything."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,18 +12,20 @@ __all__ = ["DetailBars", "detail_bars"]
 
 WIDTH, ROW, TOP, BELOW = 640, 34, 14, 44
 LEFT, RIGHT = 256, 566
-_MOST = 20
+_MOST_BARS = 20
 
 
 def detail_bars(detail: Mapping[str, float], *, title: str, axis: str) -> "DetailBars":
-    """Draw a share of 0 to 1 for each of some names.
+    """Draw a share from 0 to 1 for each of some names.
 
     Parameters
     ----------
     detail
-        By name, a share.
-    title, axis
-        What it is, and what a bar is the share of.
+        For each name, a share.
+    title
+        What the figure is.
+    axis
+        What a bar is the share of.
 
     Examples
     --------
@@ -38,20 +40,26 @@ def detail_bars(detail: Mapping[str, float], *, title: str, axis: str) -> "Detai
         f"{axis} from 0 to 100 % across, a bar for each of {len(shares)}. Most: {most}, "
         f"{_percent(shares[most])}. Least: {least}, {_percent(shares[least])}."
     )
-    drawn = dict(list(shares.items())[:_MOST])
+    drawn = dict(list(shares.items())[:_MOST_BARS])
     more = len(shares) - len(drawn)
-    note = f"The first {_MOST}; the other {more} are in the table." if more else ""
+    note = f"The first {_MOST_BARS}; the other {more} are in the table." if more else ""
     data = {"names": list(drawn), "shares": list(drawn.values()), "axis": axis}
     return DetailBars(title=title, alt=alt, data=data, note=note)
 
 
 class DetailBars(Figure):
-    """The picture of ``detail_bars``."""
+    """The figure that ``detail_bars`` returns."""
 
     kind = "detail_bars"
 
     def svg(self, page: bool = False) -> str:
-        """The picture, 640 wide, a row for each bar."""
+        """Draw the SVG, 640 wide, a row for each bar.
+
+        Parameters
+        ----------
+        page
+            As for ``Figure.svg``.
+        """
         names, shares = self.data["names"], self.data["shares"]
         bottom = TOP + ROW * len(names)
         svg = Svg(WIDTH, bottom + BELOW, self.title, self.alt)
@@ -66,7 +74,7 @@ class DetailBars(Figure):
         return svg.render(page)
 
     def plotly(self) -> Any:
-        """The same as bars."""
+        """Return an interactive figure of bars."""
         go = import_plotly()
         bars = go.Bar(x=self.data["shares"], y=self.data["names"], orientation="h")
         layout = {"title": self.title, "xaxis_title": self.data["axis"], "xaxis_range": [0, 1]}

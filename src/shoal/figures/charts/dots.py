@@ -1,4 +1,4 @@
-"""A hundred dots, some of them filled: a chance that can be counted."""
+"""A hundred dots, some of them filled: a probability that can be counted."""
 
 from typing import Any
 
@@ -12,6 +12,13 @@ __all__ = ["Dots", "dots"]
 def dots(before: int, after: int | None = None) -> "Dots":
     """Fill ``before`` of 100 dots, and in another colour those up to ``after``.
 
+    Parameters
+    ----------
+    before
+        How many are filled at first.
+    after
+        How many are filled in all; None adds none.
+
     Examples
     --------
     >>> dots(10, 24).alt
@@ -24,12 +31,18 @@ def dots(before: int, after: int | None = None) -> "Dots":
 
 
 class Dots(Figure):
-    """Ten rows of ten, filled from the top left."""
+    """The figure that ``dots`` returns: ten rows of ten, filled from the top left."""
 
     kind = "dots"
 
     def svg(self, page: bool = False) -> str:
-        """The picture, 200 x 200."""
+        """Draw the SVG, 200 x 200.
+
+        Parameters
+        ----------
+        page
+            As for ``Figure.svg``.
+        """
         before, filled = self.data["before"], self.data["before"] + self.data["added"]
         svg = Svg(200, 200, self.title, self.alt)
         svg.path(_places(filled, 100), "dot rest")
@@ -38,7 +51,7 @@ class Dots(Figure):
         return svg.render(page)
 
     def plotly(self) -> Any:
-        """The same as markers."""
+        """Return an interactive figure of markers."""
         go = import_plotly()
         before, added = self.data["before"], self.data["added"]
         roles = ["accent"] * before + ["contrast"] * added

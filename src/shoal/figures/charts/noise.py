@@ -1,9 +1,4 @@
-"""Where reports of one place fall on a plane, at several budgets.
-
-Where reports of one number fall, at several budgets.
-
-How often each entry of a list is reported, at several budgets.
-"""
+"""Figures of a mechanism's noise at several budgets: on a plane, along an axis, over a list."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -55,17 +50,23 @@ def noise_map(
     Parameters
     ----------
     reports
-        By the title of a panel, many reports of one place, two numbers each.
-    truth, reach, middle
-        That place; how far the map goes up and down from its middle, ``truth`` if left out.
-    title, finding
-        What it is, and what it shows in a sentence.
+        For each panel's title, many reports of one place, two numbers each.
+    truth
+        That place.
+    reach
+        How far the map goes up and down from its middle.
+    title
+        What the figure is.
+    finding
+        What it shows, in a sentence.
     rings
-        By the title of a panel, the distances within which half and 95 in 100 reports fall.
+        For each panel's title, the distances within which half and 95 in 100 reports fall.
     box
-        Low and high corner of a public box, drawn as a frame.
+        The low and high corner of a public box, drawn as a frame.
     unit
-        Of distances, for the scale bar.
+        The unit of distances, for the scale bar.
+    middle
+        The middle of the map; ``truth`` if left out.
 
     Examples
     --------
@@ -88,8 +89,8 @@ def noise_map(
         cells, *_ = np.histogramdd(places, bins=(_COLUMNS, _ROWS), range=sides)
         error = typical_error(np.linalg.norm(places - np.asarray(truth, dtype=float), axis=1))
         panel = panel_numbers(name, error, cells=cells.astype(int).tolist())
-        panels.append(panel if rings is None else panel | _ringed(rings[name]))
-    alt = f"A map {2 * width:.4g} wide and {2 * reach:.4g} high{_in(unit)}. A stronger colour "
+        panels.append(panel if rings is None else panel | _ring_numbers(rings[name]))
+    alt = f"A map {2 * width:.4g} wide and {2 * reach:.4g} high{_in_unit(unit)}. A stronger colour "
     alt += f"means more reports. {finding}"
     data = {
         **{"low": [s[0] for s in sides], "high": [s[1] for s in sides], "unit": unit},
@@ -100,7 +101,7 @@ def noise_map(
 
 
 class NoiseMap(Panels):
-    """The picture of ``noise_map``."""
+    """The figure that ``noise_map`` returns."""
 
     kind = "noise_map"
     margins = (8, 8, 4)
@@ -130,7 +131,7 @@ class NoiseMap(Panels):
         )
 
     def _levels(self) -> list[int]:
-        """One scale of shades for all panels: what is paler is really thinner."""
+        """Return one scale of shades for all panels, so that they can be compared."""
         return shade_levels(np.array([panel["cells"] for panel in self.data["panels"]]))
 
     def _at(self, frame: Panel, place: Sequence[float]) -> tuple[float, float]:
@@ -156,7 +157,7 @@ class NoiseMap(Panels):
         return go.Heatmap(z=np.array(panel["cells"]).T.tolist(), colorscale=shades, showscale=False)
 
 
-def _ringed(rings: tuple[float, float]) -> dict[str, Any]:
+def _ring_numbers(rings: tuple[float, float]) -> dict[str, Any]:
     return {"rings": list(rings), "note": f"95 in 100 within {rings[1]:.3g}"}
 
 
@@ -170,12 +171,12 @@ def _describe(panels: Sequence[Mapping[str, Any]]) -> str:
     return f"Half within {'; half within '.join(each)}."
 
 
-def _in(unit: str) -> str:
+def _in_unit(unit: str) -> str:
     return f", in {unit}" if unit else ""
 
 
 def _scale(frame: Panel, data: Mapping[str, Any]) -> float:
-    """Drawn units for one unit of distance."""
+    """Return how many drawn units one unit of distance has."""
     return float((frame.right - frame.left) / (data["high"][0] - data["low"][0]))
 
 
@@ -200,14 +201,21 @@ def noise_histogram(
     Parameters
     ----------
     reports
-        By the title of a panel ("epsilon 1"), many reports of one number.
+        For each panel's title ("epsilon 1"), many reports of one number.
     truth
         That number; a dashed line marks it.
-    low, high, name
-        The shared axis and its title. Reports beyond its ends are not drawn, but count in
-        the shares and in the error.
-    title, finding
-        What it is, and what it shows in a sentence.
+    low
+        The start of the shared axis. Reports beyond it are not drawn, but count in the error.
+    high
+        The end of the shared axis.
+    name
+        The title of the axis.
+    title
+        What the figure is.
+    finding
+        What it shows, in a sentence.
+    bins
+        How many bins the axis has.
 
     Examples
     --------
@@ -233,7 +241,7 @@ def noise_histogram(
 
 
 class NoiseHistogram(Panels):
-    """The picture of ``noise_histogram``."""
+    """The figure that ``noise_histogram`` returns."""
 
     kind = "noise_histogram"
 
@@ -280,11 +288,17 @@ def noise_bars(
     Parameters
     ----------
     chances
-        By the title of a panel, a chance for each entry.
-    names, truth
-        The entries, and which of them say the truth: their bars are filled, the others pale.
-    title, finding, of
-        What it is, what it shows in a sentence, and what a bar is the chance of.
+        For each panel's title, a probability for each entry.
+    names
+        The entries.
+    truth
+        Which of them say the truth: their bars are filled, the others pale.
+    title
+        What the figure is.
+    finding
+        What it shows, in a sentence.
+    of
+        What a bar is the probability of.
 
     Examples
     --------
@@ -310,7 +324,7 @@ def noise_bars(
 
 
 class NoiseBars(Panels):
-    """The picture of ``noise_bars``."""
+    """The figure that ``noise_bars`` returns."""
 
     kind = "noise_bars"
     margins = (14, 14, 34)

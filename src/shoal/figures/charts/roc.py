@@ -1,4 +1,4 @@
-"""How many members an attack finds at each price in false alarms: curves, chance, a ceiling."""
+"""The ROC curve of an attack: members found against false alarms, with chance and a ceiling."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -35,14 +35,18 @@ def roc_curve(
     Parameters
     ----------
     lines
-        By name: false positive rate, true positive rate, and the ends of its band or ``None``.
-    title, finding
-        What it is, and its main finding in a sentence.
+        For each attack's name: false positive rate, true positive rate, and the ends of its band or
+        ``None``.
+    title
+        What the figure is.
+    finding
+        Its main finding, in a sentence.
     band
         What the bands are: how many games, and of which level.
-    ceiling, ceiling_name
-        (corners, 2): the line of the most a promise allows at each false positive rate, and how it
-        is called; or why there is none.
+    ceiling
+        Of shape (corners, 2): the most a guarantee allows at each false positive rate.
+    ceiling_name
+        What the ceiling is called, or why there is none.
 
     Examples
     --------
@@ -70,12 +74,18 @@ def roc_curve(
 
 
 class RocCurve(Figure):
-    """The picture of ``roc_curve``."""
+    """The figure that ``roc_curve`` returns."""
 
     kind = "roc_curve"
 
     def svg(self, page: bool = False) -> str:
-        """The picture, 640 wide, with a line of the legend for each curve and the ceiling."""
+        """Draw the SVG, 640 wide, with a line of the legend for each curve and the ceiling.
+
+        Parameters
+        ----------
+        page
+            As for ``Figure.svg``.
+        """
         named = bool(self.data["ceiling_name"])
         rows = len(self.data["lines"]) + named
         svg = Svg(WIDTH, PLOT + ROW * rows + 8, self.title, self.alt)
@@ -96,7 +106,7 @@ class RocCurve(Figure):
         return svg.render(page)
 
     def plotly(self) -> Any:
-        """The same, to be looked at closely."""
+        """Return an interactive figure."""
         go = import_plotly()
         figure = go.Figure()
         for line in self.data["lines"]:
@@ -141,7 +151,7 @@ def _at(fpr: float, tpr: float) -> str:
 
 
 def _describe(lines: Sequence[Mapping[str, Any]]) -> str:
-    """Each curve at a few false positive rates."""
+    """Describe each curve by its values at a few false positive rates."""
     sentences = []
     for line in lines:
         known = {point[0]: point[1] for point in line["points"]}

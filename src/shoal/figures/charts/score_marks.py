@@ -1,4 +1,4 @@
-"""Scores on one axis, each beside what is reached without data and what chance gives."""
+"""A chart of scores, each beside what is reached without data and what chance gives."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,14 +19,14 @@ Marks = Mapping[str, float | None]
 
 
 def score_marks(scores: Mapping[str, Marks], *, title: str) -> "ScoreMarks":
-    """Draw scores of which more is better and 1 the best.
+    """Draw scores that are better when larger, 1 being the best.
 
     Parameters
     ----------
     scores
-        By name, ``value`` and, where they are known, ``plain``, ``control`` and ``shuffled``.
+        For each name, ``value`` and, where they are known, ``plain``, ``control`` and ``shuffled``.
     title
-        What it is.
+        What the figure is.
 
     Examples
     --------
@@ -43,12 +43,18 @@ def score_marks(scores: Mapping[str, Marks], *, title: str) -> "ScoreMarks":
 
 
 class ScoreMarks(Figure):
-    """The picture of ``score_marks``."""
+    """The figure that ``score_marks`` returns."""
 
     kind = "score_marks"
 
     def svg(self, page: bool = False) -> str:
-        """The picture, 640 wide, a row for each score."""
+        """Draw the SVG, 640 wide, a row for each score.
+
+        Parameters
+        ----------
+        page
+            As for ``Figure.svg``.
+        """
         svg = Svg(WIDTH, self._bottom + BELOW, self.title, self.alt)
         self._draw_axis(svg)
         self._draw_key(svg)
@@ -63,7 +69,7 @@ class ScoreMarks(Figure):
         return svg.render(page)
 
     def plotly(self) -> Any:
-        """The same as dots, a trace for each kind of mark."""
+        """Return an interactive figure of dots, a trace for each kind of mark."""
         go = import_plotly()
         figure = go.Figure()
         for kind, name in _KINDS.items():
@@ -105,7 +111,7 @@ class ScoreMarks(Figure):
 
 
 def _draw_mark(svg: Svg, kind: str, x: float, y: float) -> None:
-    """A disc, a ring, a line and a broken line: shapes tell them apart without colours."""
+    """Draw a disc, a ring, a line or a broken line: shapes differ without colours too."""
     if kind in ("control", "shuffled"):
         svg.path(
             f"M{px(x)} {px(y - 13)}V{px(y + 13)}",
@@ -118,7 +124,7 @@ def _draw_mark(svg: Svg, kind: str, x: float, y: float) -> None:
 
 
 def _defined(marks: Marks) -> dict[str, float]:
-    """Those that are known, no higher than 1."""
+    """Return the scores that are known, no higher than 1."""
     known = {kind: marks.get(kind) for kind in _KINDS}
     return {kind: round(min(score, 1.0), 6) for kind, score in known.items() if score is not None}
 

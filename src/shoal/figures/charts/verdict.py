@@ -1,4 +1,4 @@
-"""What an audit found on one axis with what was claimed, and how often its event was seen."""
+"""A chart of what an audit measured and what was claimed, and how often its event occurred."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["VerdictFigure", "verdict_figure"]
 
 WIDTH, HEIGHT = 640, 300
 _FRAME = Panel(110, 612, 44, 96)
-_SHARES = Panel(110, 560, 190, 262)
+_SHARES_FRAME = Panel(110, 560, 190, 262)
 
 
 def verdict_figure(
@@ -30,14 +30,23 @@ def verdict_figure(
 
     Parameters
     ----------
-    verdict, measured, claim, ceiling
-        The verdict in a word, the number certified, the number claimed and the largest that could
-        have been certified.
-    title, unit
-        What it is, and what the numbers are.
-    event, counts
-        The event the two inputs differ on, and how many outputs of the likelier input, of the
-        other one, were in it, and of how many each.
+    verdict
+        The verdict, in a word.
+    measured
+        The number that was certified.
+    claim
+        The number that was claimed, if any.
+    title
+        What the figure is.
+    unit
+        What the numbers are.
+    ceiling
+        The largest number that could have been certified.
+    event
+        The event on which the two inputs differ.
+    counts
+        How many outputs of the likelier input, and of the other, were in the event, and of how many
+        each.
 
     Examples
     --------
@@ -58,12 +67,18 @@ def verdict_figure(
 
 
 class VerdictFigure(Figure):
-    """The picture of ``verdict_figure``."""
+    """The figure that ``verdict_figure`` returns."""
 
     kind = "verdict"
 
     def svg(self, page: bool = False) -> str:
-        """The picture, 640 x 300; 640 x 150 without an event."""
+        """Draw the SVG, 640 x 300; 640 x 150 without an event.
+
+        Parameters
+        ----------
+        page
+            As for ``Figure.svg``.
+        """
         counts = self.data["counts"]
         svg = Svg(WIDTH, HEIGHT if counts else HEIGHT / 2, self.title, self.alt)
         self._draw_axis(svg)
@@ -73,7 +88,7 @@ class VerdictFigure(Figure):
         return svg.render(page)
 
     def plotly(self) -> Any:
-        """The same numbers as a bar, with lines at the claim and at the ceiling."""
+        """Return an interactive bar, with lines at the claim and at the ceiling."""
         go = import_plotly()
         figure = go.Figure(go.Bar(x=[self.data["found"]], y=["found"], orientation="h"))
         for name, dash in (("claim", "solid"), ("ceiling", "dot")):
@@ -110,11 +125,13 @@ class VerdictFigure(Figure):
                 svg.text(place, _FRAME.top - 6, f"{text} {self.data[name]:.3g}", "middle")
 
     def _draw_shares(self, svg: Svg, often: int, seldom: int, of: int) -> None:
-        svg.text(_SHARES.left, _SHARES.top - 14, shorten(self.data["event"], 70), "start")
+        svg.text(
+            _SHARES_FRAME.left, _SHARES_FRAME.top - 14, shorten(self.data["event"], 70), "start"
+        )
         for i, (count, css) in enumerate(((often, "bar"), (seldom, "bar other"))):
-            top = _SHARES.top + 40 * i
-            end = px(_SHARES.across(count / max(often, seldom, 1)))
-            svg.path(f"M{_SHARES.left} {top}H{end}v28H{_SHARES.left}z", css)
-            svg.text(_SHARES.left - 10, top + 19, ("one input", "the other")[i], "end")
+            top = _SHARES_FRAME.top + 40 * i
+            end = px(_SHARES_FRAME.across(count / max(often, seldom, 1)))
+            svg.path(f"M{_SHARES_FRAME.left} {top}H{end}v28H{_SHARES_FRAME.left}z", css)
+            svg.text(_SHARES_FRAME.left - 10, top + 19, ("one input", "the other")[i], "end")
             svg.text(WIDTH - 14, top + 19, f"{count:,}", "end")
-        svg.text(_SHARES.left, HEIGHT - 10, f"in the event, of {of:,} outputs each", "start")
+        svg.text(_SHARES_FRAME.left, HEIGHT - 10, f"in the event, of {of:,} outputs each", "start")

@@ -1,6 +1,6 @@
-"""A map of cells over a public box: the stronger the colour, the more people.
+"""A map of cell counts over a public box: the stronger the colour, the more people.
 
-Where most people are, read off noisy counts: post-processing, so it costs nothing.
+The densest areas are read off noisy counts: post-processing, so it costs nothing.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ __all__ = [
     "true_cell_map",
 ]
 
-MOST_CELLS = 10_000
+MOST_CELLS = 10_000  # drawn one by one; of finer grids neighbours are merged
 WIDTH, HEIGHT = 640, 440
 LEFT, RIGHT, TOP, BOTTOM = 74, 626, 44, 378
 _TRUE = "Counts are true: for the holder of the rows only."
@@ -55,10 +55,16 @@ def cell_map(
     noisy_counts
         One released count a cell, first column across, second upwards. Cells of 0 or less stay
         empty: the noise may take a count below zero. Above 10,000 cells neighbours are added up.
-    names, low, high
-        Axis titles and the public box, which the axes span whatever the rows are.
-    title, finding
-        What it is, and its main finding in a sentence; left out, the densest areas are named.
+    names
+        The titles of the axes.
+    low
+        The low corner of the public box, which the axes span whatever the rows are.
+    high
+        Its high corner.
+    title
+        What the figure is.
+    finding
+        Its main finding, in a sentence; left out, the densest areas are named.
     centers
         Points to mark and number.
     reach
@@ -76,7 +82,7 @@ def cell_map(
     >>> figure.svg().startswith("<svg")
     True
     """
-    drawn = _drawn(noisy_counts, names, low, high, finding)
+    drawn = _map_content(noisy_counts, names, low, high, finding)
     data = {
         **drawn.axes,
         "noisy_counts": drawn.counts.tolist(),
@@ -98,7 +104,7 @@ def true_cell_map(
     title: str,
     centers: ArrayLike | None = None,
 ) -> "CellMap":
-    """Draw true counts of a regular grid over two columns, for the holder of the rows alone.
+    """Draw true counts of a regular grid over two columns, for the holder of the rows.
 
     The picture, its description and its data say that the counts are true, so that none can pass
     for a released one.
@@ -107,10 +113,14 @@ def true_cell_map(
     ----------
     counts
         One true count a cell, first column across, second upwards.
-    names, low, high
-        Axis titles and the public box.
+    names
+        The titles of the axes.
+    low
+        The low corner of the public box.
+    high
+        Its high corner.
     title
-        What it is.
+        What the figure is.
     centers
         Points to mark and number.
 
@@ -121,7 +131,7 @@ def true_cell_map(
     >>> figure.alt.split(". ")[-1]
     'Counts are true: for the holder of the rows only.'
     """
-    drawn = _drawn(counts, names, low, high, None)
+    drawn = _map_content(counts, names, low, high, None)
     data = {
         **drawn.axes,
         "true_counts": drawn.counts.tolist(),
@@ -132,8 +142,8 @@ def true_cell_map(
     return CellMap(title=title, alt=alt, data=data, note=note)
 
 
-class _Drawn(NamedTuple):
-    """What a map shows, whatever its counts are."""
+class _MapContent(NamedTuple):
+    """What a map shows, whether its counts are true or noisy."""
 
     axes: dict[str, Any]
     counts: Counts
@@ -141,23 +151,23 @@ class _Drawn(NamedTuple):
     finding: str
 
     def note(self, what: str) -> str:
-        """That cells were merged, if they were."""
+        """Return a sentence that says cells were merged, if they were."""
         if (factor := self.axes["merged"]) == 1:
             return ""
         cells = " x ".join(format_number(m) for m in self.axes["cells"])
         return f"The {cells} {what} are drawn merged, {factor} x {factor} to one."
 
 
-def _drawn(
+def _map_content(
     given: ArrayLike, names: Sequence[str], low: ArrayLike, high: ArrayLike, finding: str | None
-) -> _Drawn:
+) -> _MapContent:
     counts, corners = check_counts(given), box_corners(low, high)
     if counts.ndim != 2 or corners.shape != (2, 2) or len(names) != 2 or not counts.size:
         raise DimensionMismatch(
             f"Counts of {counts.ndim} and a box of {len(names)} columns came; a map shows two.",
             "Choose two columns, e.g. counts.reshape(grid.shape) of a grid over two.",
         )
-    merged, factor = _merged(counts)
+    merged, factor = _merge_cells(counts)
     axes = {
         "names": [str(name) for name in names],
         "low": corners[0].tolist(),
@@ -165,16 +175,24 @@ def _drawn(
         "cells": list(counts.shape),
         "merged": factor,
     }
-    return _Drawn(axes, merged, corners, finding or describe_dense_areas(counts, names, corners))
+    return _MapContent(
+        axes, merged, corners, finding or describe_dense_areas(counts, names, corners)
+    )
 
 
 class CellMap(Figure):
-    """The picture of ``cell_map`` or of ``true_cell_map``: its data say which."""
+    """The figure that ``cell_map`` and ``true_cell_map`` return; its data say which."""
 
     kind = "cell_map"
 
     def svg(self, page: bool = False) -> str:
-        """The picture, 640 x 440."""
+        """Draw the SVG, 640 x 440.
+
+        Parameters
+        ----------
+        page
+            As for ``Figure.svg``.
+        """
         svg = Svg(WIDTH, HEIGHT, self.title, self.alt)
         self._draw_axes(svg)
         counts = np.array(self._counts, dtype=np.int64)
@@ -191,7 +209,7 @@ class CellMap(Figure):
         return svg.render(page)
 
     def plotly(self) -> Any:
-        """The same as a heat map."""
+        """Return an interactive heat map."""
         go = import_plotly()
         counts = np.array(self._counts, dtype=float).T
         shades = [PALETTE[f"shade-{i}"][0] for i in range(1, SHADES + 1)]
@@ -218,7 +236,7 @@ class CellMap(Figure):
         return float(BOTTOM - (value - low) / (high - low) * (BOTTOM - TOP))
 
     def _ring(self, center: Sequence[float], reach: Sequence[float]) -> str:
-        """An ellipse, cut off where the box ends."""
+        """Return the path of an ellipse, cut off where the box ends."""
         turn = np.linspace(0, 2 * np.pi, 49)[:-1]
         across = center[0] + reach[0] * np.cos(turn), self.data["low"][0], self.data["high"][0]
         upwards = center[1] + reach[1] * np.sin(turn), self.data["low"][1], self.data["high"][1]
@@ -226,7 +244,7 @@ class CellMap(Figure):
         return f"M{'L'.join(f'{px(self._x(x))} {px(self._y(y))}' for x, y in edge)}z"
 
     def _bounds(self) -> list[NDArray[np.float64]]:
-        """Edges of the drawn cells along each axis; the last merged one may be narrower."""
+        """Return the edges of the drawn cells; the last merged one may be narrower."""
         edges = []
         for axis, cells in enumerate(self.data["cells"]):
             steps = np.append(np.arange(0, cells, self.data["merged"]), cells) / cells
@@ -244,10 +262,11 @@ class CellMap(Figure):
         return LEFT + LETTER * max(_longest(self._ticks(1)) - 3, 0)
 
     def _ticks(self, axis: int) -> list[float]:
-        """Round numbers along an axis; across, as many as their labels leave room for."""
+        """Return round numbers along an axis, as many as their labels leave room for."""
         low, high = self.data["low"][axis], self.data["high"][axis]
         if axis == 1:
             return nice_ticks(low, high, 5)
+        # Fewer ticks until their labels fit.
         choices = (nice_ticks(low, high, about) for about in (6, 5, 4, 3, 2))
         fitting = (ticks for ticks in choices if self._fits(ticks))
         return next(fitting, nice_ticks(low, high, 1))
@@ -278,7 +297,7 @@ def _longest(ticks: Sequence[float]) -> int:
     return max(map(len, format_ticks(ticks)), default=0)
 
 
-def _merged(counts: Counts) -> tuple[Counts, int]:
+def _merge_cells(counts: Counts) -> tuple[Counts, int]:
     factor = 1
     while counts.size > MOST_CELLS:
         factor *= 2
@@ -289,7 +308,17 @@ def _merged(counts: Counts) -> tuple[Counts, int]:
 
 
 def describe_dense_areas(counts: Counts, names: Sequence[str], corners: NDArray[np.float64]) -> str:
-    """Where the densest areas of a regular grid lie, in a sentence."""
+    """Describe where the densest areas of a regular grid lie, in a sentence.
+
+    Parameters
+    ----------
+    counts
+        The counts of the grid.
+    names
+        The columns.
+    corners
+        The two corners of the box.
+    """
     called = [shorten(str(name), 80) for name in names]
     decimals = [count_decimals(side) + 1 for side in (corners[1] - corners[0]) / counts.shape]
     middles = [area.middle for area in dense_areas(counts, *corners)]
@@ -314,7 +343,23 @@ def map_alt_text(
     counts: str = "Counts are noisy.",
     of: str = "people",
 ) -> str:
-    """A map in words: its axes, what its colour means, what it shows."""
+    """Describe a map in words: its axes, what its colour means, what it shows.
+
+    Parameters
+    ----------
+    names
+        The columns.
+    corners
+        The two corners of the box.
+    finding
+        What it shows, in a sentence.
+    note
+        A sentence to end with, or nothing.
+    counts
+        A sentence on the counts.
+    of
+        What is counted.
+    """
     ends = [
         f"{shorten(str(name), 80)} from {format_number(low)} to {format_number(high)}"
         for name, low, high in zip(names, *corners, strict=True)
@@ -325,7 +370,19 @@ def map_alt_text(
 
 @dataclass(frozen=True)
 class Area:
-    """A block of cells: its corners in the columns' units, its cells, their noisy sum."""
+    """A block of cells.
+
+    Parameters
+    ----------
+    low
+        Its low corner, in the columns' units.
+    high
+        Its high corner.
+    cells
+        How many cells it has.
+    noisy_count
+        The sum of their noisy counts.
+    """
 
     low: tuple[float, float]
     high: tuple[float, float]
@@ -347,10 +404,23 @@ def dense_areas(
     how_many: int = 3,
     above: float = 0,
 ) -> list[Area]:
-    """The ``how_many`` densest blocks of 3 x 3 cells that do not overlap, in order of count.
+    """Return the densest blocks of 3 x 3 cells that do not overlap, in order of count.
 
     A block adds nine counts up, so that one lucky draw of noise does not make an area; those of
     ``above`` or less are no areas. Peaks are taken first, then the best of what is left.
+
+    Parameters
+    ----------
+    noisy_counts
+        The counts of a regular grid.
+    low
+        The low corner of the box.
+    high
+        Its high corner.
+    how_many
+        The most blocks to return.
+    above
+        Blocks of this count or less are left out.
 
     Examples
     --------
@@ -366,6 +436,7 @@ def dense_areas(
     sums = blocks.sum(axis=(2, 3))
     score = _block_scores(blocks)
     peaks = _is_peak(score)
+    # After the peaks: blocks that are left out still count there as neighbours.
     score[sums <= above] = -np.inf
     areas: list[Area] = []
     while len(areas) < how_many and np.any(np.isfinite(score)):
@@ -378,13 +449,13 @@ def dense_areas(
 
 
 def _block_scores(blocks: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Each block's sum, its middle weighing most, so that blocks settle on their group."""
+    """Return each block's weighted sum, its middle weighing most."""
     weights = np.array({1: [1.0], 2: [1.0, 1.0], 3: [1.0, 2.0, 1.0]}[blocks.shape[-1]])
     return np.asarray(np.einsum("ijkl,k,l->ij", blocks, weights, weights))
 
 
 def _is_peak(sums: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which blocks hold at least as much as all within two cells of them."""
+    """Return which blocks hold at least as much as all within two cells of them."""
     padded = np.pad(sums, 2, constant_values=-np.inf)
     around = np.lib.stride_tricks.sliding_window_view(padded, (5, 5)).max(axis=(2, 3))
     return np.asarray(sums >= around)

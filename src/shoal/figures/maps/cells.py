@@ -1,4 +1,4 @@
-"""Cells as thick dashed lines, one path a shade, and the legend that reads them."""
+"""Draw cells as thick dashed lines, one path a shade, and their legend."""
 
 from itertools import pairwise
 
@@ -15,7 +15,12 @@ Counts = NDArray[np.int64]
 
 
 def shade_levels(noisy_counts: Counts) -> list[int]:
-    """The least count of each shade, from 1 up; steps widen, since most cells hold few.
+    """Return the least count of each shade, from 1 up, in widening steps.
+
+    Parameters
+    ----------
+    noisy_counts
+        The counts to be shaded.
 
     Examples
     --------
@@ -23,6 +28,7 @@ def shade_levels(noisy_counts: Counts) -> list[int]:
     [1, 2, 8, 18, 32, 50]
     """
     most = max(int(noisy_counts.max(initial=1)), SHADES)
+    # Quadratic: most cells hold few, and small counts should still differ.
     steps = [-(-most * i * i // SHADES**2) for i in range(SHADES)]
     return [max(step, i + 1) for i, step in enumerate(steps)]
 
@@ -36,10 +42,27 @@ def draw_cells(
     colours: str = "q",
     joined: bool = False,
 ) -> None:
-    """Each row of cells is a thick line broken into dashes: one path a shade and row height.
+    """Draw each row of cells as a dashed line, one path for each shade and row height.
 
     A rectangle a cell would take three times the bytes; neighbours of one shade join, small ones
     always, large ones if ``joined``. Classes are ``colours`` and the number of the shade.
+
+    Parameters
+    ----------
+    svg
+        Where to draw.
+    counts
+        A count for each cell, first column across, second upwards.
+    levels
+        The least count of each shade.
+    across
+        The edges of the cells, from the left.
+    upwards
+        The edges of the cells, from the top.
+    colours
+        The class of a cell, before the number of its shade.
+    joined
+        Whether large neighbours of one shade join too.
     """
     shades = np.searchsorted(levels, counts, side="right")
     apart = across[1] - across[0] >= 8 and not joined  # small cells would be mostly gap
@@ -59,7 +82,7 @@ def draw_cells(
 def _dashes(
     shades: NDArray[np.int64], across: list[float], gap: float
 ) -> dict[int, list[tuple[float, float]]]:
-    """Start and length of each run of cells of one shade; with gaps, of each cell."""
+    """Return the start and length of each run of cells of one shade."""
     runs: dict[int, list[tuple[float, float]]] = {}
     start = 0
     for i in range(1, len(shades) + 1):
@@ -78,7 +101,21 @@ def draw_legend(
     right: float,
     text: str,
 ) -> None:
-    """Few to many, above the map; room enough for counts of billions."""
+    """Draw the legend, from few to many, above the map.
+
+    Parameters
+    ----------
+    svg
+        Where to draw.
+    levels
+        The least count of each shade.
+    left
+        The left edge.
+    right
+        The right edge.
+    text
+        What is counted.
+    """
     first = left + 24
     svg.text(first - 8, 27, format_number(levels[0]), "end")
     for i in range(SHADES):

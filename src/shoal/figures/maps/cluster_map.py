@@ -1,6 +1,6 @@
 """A map of clustered cells over a public box, with the tree of their peaks below it.
 
-The tree of peaks under a map of clusters: a line each, from the pass it joins at to its peak.
+Each peak of the tree is a line, from the height of the pass where it joins another to its own.
 """
 
 from collections.abc import Sequence
@@ -28,32 +28,40 @@ __all__ = [
 ]
 
 Branch = tuple[int, float, float, int]
-MOST_LINES = 16
-LINE = 26
+MOST_LINES = 16  # of the tree
+LINE = 26  # the height of one
 TREE_LEFT, TREE_RIGHT = 74, 612
 _HEAD, _FOOT = 40, 56
 
-SERIES = 6
+SERIES = 6  # colours of clusters, repeated in turn
 MOST_MARKED = 24  # more marks would hide the map: plain numbers from there on,
 MOST_NUMBERED = 250  # and none from here on
-_MOST_A_SIDE = 256
+_MOST_A_SIDE = 256  # finer cells would be under two pixels
 
 
 def peaks_height(branches: Sequence[Branch]) -> int:
-    """Room for the tree; none without one."""
+    """Return the height that the tree of peaks takes; 0 without one.
+
+    Parameters
+    ----------
+    branches
+        The tree, as ``draw_peaks`` takes it.
+    """
     return _HEAD + LINE * min(len(branches), MOST_LINES) + _FOOT if branches else 0
 
 
 def draw_peaks(svg: Svg, branches: Sequence[Branch], top: float, of: str = "people") -> None:
-    """Draw the highest peaks, from the highest down, each under the one it joins.
+    """Draw the highest peaks as a tree, each below the one it joins.
 
     Parameters
     ----------
-    svg, top
-        Where to draw, and from which height down.
+    svg
+        Where to draw.
     branches
         Cluster, height of its peak, height of the pass at which it joins a higher peak, and that
         one's cluster, -1 for none.
+    top
+        The height at which to begin.
     of
         What is counted.
     """
@@ -81,7 +89,12 @@ def draw_peaks(svg: Svg, branches: Sequence[Branch], top: float, of: str = "peop
 
 
 def order_peaks(branches: Sequence[Branch]) -> list[Branch]:
-    """Each peak followed by those that join it, the highest pass first: no lines cross.
+    """Order peaks so that each is followed by those that join it, and no lines cross.
+
+    Parameters
+    ----------
+    branches
+        The tree, as ``draw_peaks`` takes it.
 
     Examples
     --------
@@ -138,19 +151,27 @@ def cluster_map(
     ----------
     labels
         A cluster's number from 0 for each cell of a grid of two columns, -1 for none.
-    names, low, high
-        Axis titles and the public box.
-    sizes, centers
-        A number of rows, and a place for the mark, for each cluster.
+    names
+        The titles of the axes.
+    low
+        The low corner of the public box.
+    high
+        Its high corner.
+    sizes
+        The number of rows of each cluster.
+    centers
+        Where to draw the mark of each cluster.
     branches
-        Of the tree: cluster, height of its peak, height at which it joins a higher one, and which,
-        or -1; from the highest peak down.
+        The tree of peaks, from the highest down: cluster, height of its peak, height at which it
+        joins a higher one, and which, or -1.
     rows
         People's places, for the holder of the rows alone.
     noisy
         Whether sizes and cells carry noise, which the words say.
-    title, of
-        What it is; what is counted: people, or rows where nobody knows whose they are.
+    title
+        What the figure is.
+    of
+        What is counted: people, or rows where nobody knows whose they are.
 
     Examples
     --------
@@ -165,7 +186,7 @@ def cluster_map(
         raise DimensionMismatch(
             f"Labels of {cells.ndim} columns came; a map shows two.", "Choose two columns."
         )
-    drawn = _every(cells)
+    drawn = _thin_cells(cells)
     data = {
         "names": [str(name) for name in names],
         "low": corners[0].tolist(),
@@ -179,21 +200,28 @@ def cluster_map(
         "rows": None if rows is None else check_points(rows).tolist(),
         "of": of,
     }
-    return ClusterMap(title=title, alt=_alt(data, noisy), data=data)
+    return ClusterMap(title=title, alt=_describe(data, noisy), data=data)
 
 
 class ClusterMap(CellMap):
-    """The picture of ``cluster_map``."""
+    """The figure that ``cluster_map`` returns."""
 
     kind = "cluster_map"
 
     def svg(self, page: bool = False) -> str:
-        """The picture, 640 x 440, higher with a tree."""
+        """Draw the SVG, 640 x 440, higher with a tree.
+
+        Parameters
+        ----------
+        page
+            As for ``Figure.svg``.
+        """
         branches = self.data["branches"]
         svg = Svg(WIDTH, HEIGHT + peaks_height(branches), self.title, self.alt)
         self._draw_axes(svg)
         svg.text(RIGHT, 27, "cells without colour belong to no group", "end wide")
         labels = np.array(self.data["labels"], dtype=np.int64)
+        # Six colours in turn; borders and numbers tell clusters of one colour apart.
         colours = np.where(labels >= 0, labels % SERIES + 1, 0)
         shades = list(range(1, SERIES + 1))
         draw_cells(svg, colours, shades, *self._edges(), colours="c", joined=True)
@@ -207,7 +235,7 @@ class ClusterMap(CellMap):
         return svg.render(page)
 
     def plotly(self) -> Any:
-        """The same as a heat map."""
+        """Return an interactive heat map."""
         go = import_plotly()
         labels = np.array(self.data["labels"], dtype=float).T
         x, y = (e.tolist() for e in self._bounds())
@@ -222,7 +250,7 @@ class ClusterMap(CellMap):
         return figure.update_layout(title=self.title, xaxis_title=across, yaxis_title=upwards)
 
     def _draw_numbers(self, svg: Svg) -> None:
-        """A mark for each of a few clusters, a number for each of many."""
+        """Draw a mark for each of a few clusters, or a number for each of many."""
         centers = self.data["centers"]
         for place, (x, y) in enumerate(centers[:MOST_NUMBERED], start=1):
             if len(centers) <= MOST_MARKED:
@@ -232,36 +260,36 @@ class ClusterMap(CellMap):
 
 
 def _borders(labels: NDArray[np.int64], across: list[float], upwards: list[float]) -> str:
-    """Lines where two clusters touch: neighbours may have one colour."""
+    """Return lines where two clusters touch: neighbours may have one colour."""
     lines = []
-    for i, parted in enumerate(_parted(labels)):
+    for i, parted in enumerate(_differs_from_next(labels)):
         for first, last in _runs(parted):
             lines.append(f"M{px(across[i + 1])} {px(upwards[first])}V{px(upwards[last])}")
-    for j, parted in enumerate(_parted(labels.T)):
+    for j, parted in enumerate(_differs_from_next(labels.T)):
         for first, last in _runs(parted):
             lines.append(f"M{px(across[first])} {px(upwards[j + 1])}H{px(across[last])}")
     return "".join(lines)
 
 
 def _runs(parted: NDArray[np.bool_]) -> list[list[int]]:
-    """First place of each run of neighbours that are, and the place after its last."""
+    """Return the first index of each run of True, and the index after its last."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], parted, [False]])))
     return edges.reshape(-1, 2).tolist()
 
 
-def _parted(labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Whether a cell and the next one along the first axis belong to two clusters."""
+def _differs_from_next(labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether a cell and the next along the first axis belong to two clusters."""
     here, there = labels[:-1], labels[1:]
     return np.asarray((here != there) & (here >= 0) & (there >= 0))
 
 
-def _every(labels: NDArray[np.int64]) -> NDArray[np.int64]:
-    """So many cells as can be told apart: of finer grids every second, third, ... along an axis."""
+def _thin_cells(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return at most 256 cells a side: every second, third, ... of a finer grid."""
     steps = [-(-side // _MOST_A_SIDE) for side in labels.shape]
     return labels[:: steps[0], :: steps[1]]
 
 
-def _alt(data: dict[str, Any], noisy: bool) -> str:
+def _describe(data: dict[str, Any], noisy: bool) -> str:
     ends = [
         f"{name} from {format_number(low)} to {format_number(high)}"
         for name, low, high in zip(data["names"], data["low"], data["high"], strict=True)

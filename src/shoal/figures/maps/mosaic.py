@@ -1,7 +1,4 @@
-"""A map of released cells of unequal sizes: the stronger the colour, the closer people are.
-
-Released cells of any shape, and weighted points, on a regular grid of two columns.
-"""
+"""A map of released cells of unequal sizes: the stronger the colour, the closer people are."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,7 +32,7 @@ __all__ = [
 ]
 
 Matrix = NDArray[np.float64]
-_AT_ONCE = 2**16  # cells: their shares in all parts of an axis are in memory together
+_CELLS_AT_ONCE = 2**16  # cells: their shares in all parts of an axis are in memory together
 
 
 def mosaic(
@@ -48,16 +45,24 @@ def mosaic(
     title: str,
     finding: str | None = None,
 ) -> "Mosaic":
-    """Draw cells of any sizes over two columns, coloured by how close people are in them.
+    """Draw cells of any sizes over two columns, coloured by density.
 
     Parameters
     ----------
-    low, high, weights
-        Two corners and a released weight a cell. Cells do not overlap.
-    names, within
-        Axis titles, and the two corners of the public box.
-    title, finding
-        What it is, and its main finding in a sentence; left out, the densest areas are named.
+    low
+        The low corner of each cell.
+    high
+        Its high corner. Cells do not overlap.
+    weights
+        The released weight of each cell.
+    names
+        The titles of the axes.
+    within
+        The two corners of the public box.
+    title
+        What the figure is.
+    finding
+        Its main finding, in a sentence; left out, the densest areas are named.
 
     Examples
     --------
@@ -71,6 +76,7 @@ def mosaic(
     corners = box_corners(*np.asarray(within, dtype=float))
     cells = np.hstack([check_points(low), check_points(high)])
     weight = np.asarray(weights, dtype=float)
+    # As a share of the box, so that density does not depend on the columns' units.
     areas = np.prod((cells[:, 2:] - cells[:, :2]) / (corners[1] - corners[0]), axis=1)
     raster = raster_of_cells(cells[:, :2], cells[:, 2:], weight, within=corners, parts=24)
     sentence = finding or describe_dense_areas(raster, names, corners)
@@ -89,14 +95,22 @@ def mosaic(
 def bars(
     low: ArrayLike, high: ArrayLike, weights: ArrayLike, *, name: str, within: ArrayLike, title: str
 ) -> "Mosaic":
-    """Draw cells of any lengths along one column as bars, as high as people are close.
+    """Draw cells along one column as bars, as high as their density.
 
     Parameters
     ----------
-    low, high, weights
-        Two ends and a released weight a cell.
-    name, within, title
-        The column, the two ends of its public box, and what the picture is.
+    low
+        The lower end of each cell.
+    high
+        Its upper end.
+    weights
+        The released weight of each cell.
+    name
+        The column.
+    within
+        The two ends of its public box.
+    title
+        What the figure is.
 
     Examples
     --------
@@ -125,31 +139,37 @@ def bars(
 
 
 class Mosaic(CellMap):
-    """The picture of ``mosaic`` or of ``bars``."""
+    """The figure that ``mosaic`` and ``bars`` return."""
 
     kind = "mosaic"
 
     def svg(self, page: bool = False) -> str:
-        """The picture, 640 x 440."""
+        """Draw the SVG, 640 x 440.
+
+        Parameters
+        ----------
+        page
+            As for ``Figure.svg``.
+        """
         svg = Svg(WIDTH, HEIGHT, self.title, self.alt)
         self._draw_axes(svg)
         density = np.array(self.data["density"], dtype=np.int64)
-        levels = shade_levels(np.minimum(density, self._dense_enough(density)))
+        levels = shade_levels(np.minimum(density, self._shading_limit(density)))
         self._draw_tiles(svg, np.searchsorted(levels, density, side="right"))
         svg.path(f"M{self._left} {TOP}H{RIGHT}V{BOTTOM}H{self._left}z", "frame")
         draw_legend(svg, levels, LEFT, RIGHT, self.data["legend"])
         return svg.render(page)
 
     def plotly(self) -> Any:
-        """The same on a regular grid, as a heat map."""
+        """Return an interactive heat map on a regular grid."""
         cells = np.array(self.data["cells"], dtype=float).reshape(-1, 4)
         box = [self.data["low"], self.data["high"]]
         raster = raster_of_cells(cells[:, :2], cells[:, 2:], self.data["weights"], within=box)
         shown = {"noisy_counts": raster.tolist(), "cells": list(raster.shape), "merged": 1}
         return CellMap(title=self.title, alt=self.alt, data={**self.data, **shown}).plotly()
 
-    def _dense_enough(self, density: NDArray[np.int64]) -> int:
-        """What 95 in 100 people have around them at most: one tiny cell must not pale the rest."""
+    def _shading_limit(self, density: NDArray[np.int64]) -> int:
+        """Return the density that 95 in 100 people have around them at most."""
         order = np.argsort(density)
         people = np.cumsum(np.array(self.data["weights"], dtype=float)[order])
         if not people.size:
@@ -157,7 +177,7 @@ class Mosaic(CellMap):
         return int(density[order][np.searchsorted(people, 0.95 * people[-1])])
 
     def _draw_tiles(self, svg: Svg, shades: NDArray[np.int64]) -> None:
-        """A tile is a thick line; one path for those of a shade and a height."""
+        """Draw tiles as thick lines, one path for those of a shade and a height."""
         paths: dict[tuple[int, float], list[str]] = {}
         for (left, bottom, right, top), shade in zip(self.data["cells"], shades, strict=True):
             if shade:
@@ -172,17 +192,20 @@ class Mosaic(CellMap):
 def raster_of_cells(
     low: ArrayLike, high: ArrayLike, weights: ArrayLike, *, within: ArrayLike, parts: int = 48
 ) -> NDArray[np.int64]:
-    """Cells' weights spread evenly over their area, added up on a grid and rounded.
+    """Spread cells' weights over a regular grid and round the sums.
 
     Parameters
     ----------
-    low, high, weights
-        Two corners and a weight a cell; the cells may have any sizes and may overlap, as the
-        shadows of cells in more columns do.
+    low
+        The low corner of each cell.
+    high
+        Its high corner. Cells may overlap, as projections of cells in more columns do.
+    weights
+        The weight of each cell.
     within
-        Low and high corner of the public box.
+        The two corners of the public box.
     parts
-        Of the grid, along each axis.
+        How many parts the grid has along each axis.
 
     Examples
     --------
@@ -193,8 +216,8 @@ def raster_of_cells(
     box, weight = np.asarray(within, dtype=float), np.asarray(weights, dtype=float)
     _check_two(*corners, box)
     counts = np.zeros((parts, parts))
-    for start in range(0, len(weight), _AT_ONCE):
-        some = slice(start, start + _AT_ONCE)
+    for start in range(0, len(weight), _CELLS_AT_ONCE):
+        some = slice(start, start + _CELLS_AT_ONCE)
         low_some, high_some = corners[0][some], corners[1][some]
         shares = [_shares(low_some[:, i], high_some[:, i], box[:, i], parts) for i in range(2)]
         counts += (shares[0] * weight[some, None]).T @ shares[1]
@@ -204,7 +227,18 @@ def raster_of_cells(
 def raster_of_points(
     points: ArrayLike, weights: ArrayLike, *, within: ArrayLike, parts: int = 48
 ) -> NDArray[np.int64]:
-    """Points' weights added up on a grid and rounded; those outside count at its edge.
+    """Add points' weights up on a regular grid and round the sums.
+
+    Parameters
+    ----------
+    points
+        The points; those outside count at the grid's edge.
+    weights
+        The weight of each point.
+    within
+        The two corners of the public box.
+    parts
+        How many parts the grid has along each axis.
 
     Examples
     --------
@@ -220,7 +254,7 @@ def raster_of_points(
 
 
 def _shares(low: Matrix, high: Matrix, ends: Matrix, parts: int) -> Matrix:
-    """How much of each cell's side lies in each part of an axis."""
+    """Return how much of each cell's side lies in each part of an axis."""
     edges = np.linspace(ends[0], ends[1], parts + 1)
     overlap = np.minimum(high[:, None], edges[1:]) - np.maximum(low[:, None], edges[:-1])
     return np.asarray(np.maximum(overlap, 0) / (high - low)[:, None])

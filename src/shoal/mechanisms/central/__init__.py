@@ -1,1 +1,1 @@
-"""Mechanisms of a trusted curator: counts, choices, vectors, trees."""
+"""Mechanisms for a trusted holder of the rows: noisy counts and vectors, private choices, trees."""

@@ -1,4 +1,4 @@
-"""The exponential mechanism over finite sets and over intervals of a lattice, drawn exactly."""
+"""The exponential mechanism: draw a candidate, or a lattice point, by its score; drawn exactly."""
 
 import math
 from bisect import bisect_right
@@ -20,18 +20,26 @@ from shoal.privacy.exact import whole_number
 __all__ = ["Choices", "Exponential", "Intervals"]
 
 Weight = int | float | Fraction
-_GUARD_BITS = 64
+_GUARD_BITS = 64  # beyond those that decide: products of rounded factors lose a few
 
 
 @dataclass(frozen=True, init=False, eq=False)
 class Choices:
-    """Candidates with whole-number scores (higher is better) and public positive weights."""
+    """Candidates with whole-number scores (higher is better) and public positive weights.
+
+    Parameters
+    ----------
+    scores
+        A whole number for each candidate.
+    weights
+        A positive number for each, in proportion; None weighs all alike.
+    """
 
     scores: NDArray[np.int64]
     weights: tuple[int, ...]  # in proportion
 
     def __init__(self, scores: ArrayLike, weights: Sequence[Weight] | None = None) -> None:
-        whole = _whole(scores, "scores")
+        whole = _whole_numbers(scores, "scores")
         shares = (1,) * whole.size if weights is None else _in_proportion(weights)
         if whole.size == 0 or len(shares) != whole.size:
             raise DimensionMismatch(
@@ -44,13 +52,21 @@ class Choices:
 
 @dataclass(frozen=True, init=False, eq=False)
 class Intervals:
-    """Lattice points in (edges[i], edges[i+1]], all of one score; empty intervals are fine."""
+    """Lattice points in (edges[i], edges[i+1]], all of one score; empty intervals are fine.
+
+    Parameters
+    ----------
+    edges
+        Rising whole numbers, one more than scores.
+    scores
+        A whole number for each interval.
+    """
 
     edges: NDArray[np.int64]
     scores: NDArray[np.int64]
 
     def __init__(self, edges: ArrayLike, scores: ArrayLike) -> None:
-        ends, whole = _whole(edges, "edges"), _whole(scores, "scores")
+        ends, whole = _whole_numbers(edges, "edges"), _whole_numbers(scores, "scores")
         rising = ends.size > 1 and bool(np.all(np.diff(ends) >= 0)) and ends[0] < ends[-1]
         if ends.size != whole.size + 1 or not rising:
             raise DimensionMismatch(
@@ -109,7 +125,13 @@ class Exponential:
         object.__setattr__(self, "sensitivity", Fraction(exact))
 
     def check(self, value: object) -> None:
-        """Refuse what has no scores."""
+        """Refuse a value without scores.
+
+        Parameters
+        ----------
+        value
+            ``Choices`` or ``Intervals``.
+        """
         if not isinstance(value, Choices | Intervals):
             raise NotNumeric(
                 f"A {type(value).__name__} came; scores were expected.",
@@ -117,10 +139,19 @@ class Exponential:
             )
 
     def release(self, value: Choices | Intervals, rng: np.random.Generator) -> int:
-        """The place of the chosen candidate, or the chosen lattice point."""
+        """Return the index of the drawn candidate, or the drawn lattice point.
+
+        Parameters
+        ----------
+        value
+            The candidates or intervals, with scores computed from the rows.
+        rng
+            The noise stream.
+        """
         self.check(value)
         if isinstance(value, Choices):
             return self._pick(value.scores, value.weights, rng)
+        # The interval is drawn first, then a point of it: both together are one draw over points.
         lengths = np.diff(value.edges)
         chosen = np.flatnonzero(lengths)
         weights = lengths[chosen].tolist()  # [P2] an interval counts once for each of its points
@@ -130,6 +161,7 @@ class Exponential:
     def _pick(
         self, scores: NDArray[np.int64], weights: Sequence[int], rng: np.random.Generator
     ) -> int:
+        """Draw the index of a candidate."""
         rate = self.guarantee.epsilon / (2 * self.sensitivity)  # [P1]
         bits, uniform = 0, 0
         while True:  # [P3] more bits of one uniform number, until they decide
@@ -142,7 +174,7 @@ class Exponential:
 
 
 def _decided(uniform: int, bits: int, ends: Sequence[int]) -> int | None:
-    """The candidate in which the uniform number falls, if its bits so far leave only one.
+    """Return the candidate that a uniform number falls in, or None if its bits leave several.
 
     Each mass is known from below, to less than 2; so the true end i lies in
     [ends[i], ends[i] + 2 i], and the true total in [ends[-1], ends[-1] + 2 n].
@@ -158,7 +190,8 @@ def _decided(uniform: int, bits: int, ends: Sequence[int]) -> int | None:
 def _masses(
     scores: NDArray[np.int64], weights: Sequence[int], rate: Fraction, bits: int
 ) -> Iterator[int]:
-    """2**bits times each candidate's weight, the largest factors scaled to 1, from below."""
+    """Yield 2**bits times each candidate's mass, rounded down; the largest factors are 1."""
+    # Losses instead of scores: every exponent is then at most 0 and nothing overflows.
     best = int(scores.max())
     losses = [best - score for score in scores.tolist()]
     decays = _decays(sorted(set(losses)), rate, bits + _GUARD_BITS)
@@ -168,7 +201,8 @@ def _masses(
 
 
 def _decays(losses: Sequence[int], rate: Fraction, bits: int) -> dict[int, int]:
-    """2**bits times e^(-rate loss) for rising losses, from below: one product leads to the next."""
+    """Return 2**bits times e^(-rate loss) for rising losses, rounded down."""
+    # Gaps repeat, as scores of neighbours do: each exponential is computed once.
     power = lru_cache(lambda gap: _decay(rate * gap, bits))
     decays, mass, before = {}, 1 << bits, 0
     for loss in losses:
@@ -178,16 +212,18 @@ def _decays(losses: Sequence[int], rate: Fraction, bits: int) -> dict[int, int]:
 
 
 def _decay(exponent: Fraction, bits: int) -> int:
-    """2**bits times e^-exponent, from below."""
+    """Return 2**bits times e^-exponent, rounded down."""
     if exponent == 0:
         return 1 << bits
+    # Below 2**-bits: rounded down that is 0.
     if exponent > bits:
         return 0
     with localcontext(decimal_precision(bits // 3 + 20)):
         return max(0, int(exp_minus(exponent) * 2**bits) - 1)
 
 
-def _whole(values: ArrayLike, name: str) -> NDArray[np.int64]:
+def _whole_numbers(values: ArrayLike, name: str) -> NDArray[np.int64]:
+    """Return a flat array of whole numbers as int64."""
     try:
         array = np.asarray(values)
     except ValueError:
@@ -201,7 +237,7 @@ def _whole(values: ArrayLike, name: str) -> NDArray[np.int64]:
 
 
 def _in_proportion(weights: Sequence[Weight]) -> tuple[int, ...]:
-    """Whole numbers in exactly these proportions."""
+    """Return whole numbers in exactly these proportions."""
     try:
         shares = [Fraction(weight) for weight in weights]
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):

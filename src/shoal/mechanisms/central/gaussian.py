@@ -1,4 +1,4 @@
-"""Gaussian noise for vectors, of the least deviation an (epsilon, delta) promise allows."""
+"""Gaussian noise for vectors, with the least deviation an (epsilon, delta) guarantee allows."""
 
 import math
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ from shoal.privacy.exact import Number
 
 __all__ = ["Gaussian", "least_deviation", "most_delta"]
 
+# Beyond these the digits that most_delta computes with would run into thousands.
 _LARGEST_EPSILON = 100
 _SMALLEST_DELTA = Fraction(1, 10**100)
 _HALVINGS = 36  # the deviation found is within 2**-36 of the least
@@ -85,20 +86,40 @@ class Gaussian:
 
     @property
     def sigma(self) -> Fraction:
-        """The standard deviation of one coordinate, unrounded."""
+        """The standard deviation of one coordinate before rounding."""
         least = least_deviation(self.guarantee.epsilon, self.guarantee.delta)
         return least * Fraction(self.sensitivity)
 
     def deviation(self, m: int) -> float:
-        """Standard deviation of one coordinate, the same for vectors of any ``m``."""
+        """Return the standard deviation of one coordinate, the same for vectors of any length.
+
+        Parameters
+        ----------
+        m
+            The length of the vectors.
+        """
         return float(self.sigma)
 
     def check(self, value: object) -> None:
-        """Refuse what is no array of whole numbers, by its kind and shape alone."""
+        """Refuse what is no array of whole numbers, by its type and shape alone.
+
+        Parameters
+        ----------
+        value
+            What is to be released.
+        """
         check_vectors(value)
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Integers:
-        """The vectors (along the last axis) with noise."""
+        """Return the vectors (along the last axis) with noise.
+
+        Parameters
+        ----------
+        value
+            Whole numbers; the last axis holds the coordinates of a vector.
+        rng
+            The noise stream.
+        """
         self.check(value)
         vectors = clipped_to_62_bits(value)
         m = vectors.shape[-1]
@@ -106,12 +127,22 @@ class Gaussian:
         return vectors + noise.reshape(vectors.shape)  # [P4]
 
     def _size(self, normal: Interval, exponential: Interval) -> Interval:
+        """Return the absolute values of the noise: ``rounded_noise`` adds signs and rounds."""
         return (normal * normal).times(2 * self.sigma**2).sqrt()  # [P1] normal: of variance 1/2
 
 
 @lru_cache(maxsize=256)
 def least_deviation(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """The least sigma, for a sensitivity of 1, that keeps (epsilon, delta); rounded up."""
+    """Return the least sigma that keeps (epsilon, delta) for a sensitivity of 1, rounded up.
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon to keep.
+    delta
+        The delta to keep.
+    """
+    # Bracket the root by doubling and halving, then bisect; only values that pass are returned.
     high = Fraction(1)
     while most_delta(high, epsilon, delta) > delta:
         high *= 2
@@ -128,26 +159,30 @@ def least_deviation(epsilon: Fraction, delta: Fraction) -> Fraction:
 
 
 def most_delta(sigma: Fraction, epsilon: Fraction, near: Fraction) -> Fraction:
-    """The delta that sigma keeps at this epsilon, or a little more.
+    """Return the delta that sigma keeps at this epsilon, rounded up a little.
 
     Parameters
     ----------
-    sigma, epsilon
-        For a sensitivity of 1.
+    sigma
+        The deviation of the noise, for a sensitivity of 1.
+    epsilon
+        The epsilon to keep.
     near
-        Twelve digits of a delta as large as this will do.
+        A delta of about the expected size: twelve digits of it are computed.
     """
+    # Enough that twelve digits of delta are left after e^epsilon cancels.
     digits = 24 + math.ceil(float(epsilon) / math.log(10)) + len(str(math.ceil(1 / near)))
     with localcontext(decimal_precision(digits)):
         s, e = (Decimal(x.numerator) / Decimal(x.denominator) for x in (sigma, epsilon))
         half, drift = 1 / (2 * s), e * s
-        delta = _below(half - drift) - e.exp() * _below(-half - drift)  # [P2]
+        delta = _normal_cdf(half - drift) - e.exp() * _normal_cdf(-half - drift)  # [P2]
+        # An upper bound on the rounding error of the line above, added so that delta is never low.
         doubt = (1 + e.exp()) * (1 + half + drift) ** 2 * Decimal(10) ** (8 - digits)
         return Fraction(delta + doubt)
 
 
-def _below(x: Decimal) -> Decimal:
-    """P[standard normal < x] = 1/2 + phi(x) (x + x^3/3 + x^5/(3 5) + ...)."""
+def _normal_cdf(x: Decimal) -> Decimal:
+    """Return P[standard normal < x] = 1/2 + phi(x) (x + x^3/3 + x^5/(3 5) + ...)."""
     term = total = x
     enough = Decimal(10) ** -getcontext().prec
     for n in count(1):
@@ -159,7 +194,7 @@ def _below(x: Decimal) -> Decimal:
 
 
 def _pi() -> Decimal:
-    """To the digits of the context: Gauss and Legendre, each round doubles what is right."""
+    """Return pi to the digits of the context; each round of Gauss and Legendre doubles them."""
     a, b, t, p = Decimal(1), 1 / Decimal(2).sqrt(), Decimal(1) / 4, 1
     while p < 4 * getcontext().prec:
         mean = (a + b) / 2

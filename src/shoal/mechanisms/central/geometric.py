@@ -24,7 +24,7 @@ from shoal.privacy.exact import whole_number
 
 __all__ = ["Geometric"]
 
-_MOST_FALSE_CELLS = 2**27
+_MOST_FALSE_CELLS = 2**27  # keys and counts of so many fill 2 GiB
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Geometric:
             )
         for name in ("sensitivity", "at_least"):
             if getattr(self, name) is not None or name == "sensitivity":
-                object.__setattr__(self, name, _from_one(name, getattr(self, name)))
+                object.__setattr__(self, name, _whole_from_one(name, getattr(self, name)))
         check_rate(self.step)
         if self.at_least is not None and self.step * self.at_least > LARGEST_RATE:
             raise InvalidSetting(
@@ -94,12 +94,18 @@ class Geometric:
 
     @property
     def variance(self) -> float:
-        """Of the noise on one number."""
+        """The variance of the noise on one number."""
         a = math.exp(-self.step)
         return 2 * a / math.expm1(-self.step) ** 2
 
     def check(self, value: object) -> None:
-        """Refuse what cannot be noised, by its kind and public size alone."""
+        """Refuse what cannot be noised, by its type and public size alone.
+
+        Parameters
+        ----------
+        value
+            What is to be released.
+        """
         if isinstance(value, SparseCounts):
             self._check_sparse(value.size)
         elif self.at_least is not None:
@@ -119,10 +125,19 @@ class Geometric:
     def release(
         self, value: int | NDArray[np.integer] | SparseCounts, rng: np.random.Generator
     ) -> int | Integers | SparseCounts:
-        """The value with noise: a number, an array, or the cells that reach ``at_least``."""
+        """Return the value with noise: a number, an array, or the cells that reach ``at_least``.
+
+        Parameters
+        ----------
+        value
+            A whole number, an array of them, or ``SparseCounts``.
+        rng
+            The noise stream.
+        """
         self.check(value)
         if isinstance(value, SparseCounts):
             return self._release_sparse(value, rng)
+        # Clipped without looking: a refusal would tell of the value.
         noisy = clipped_to_62_bits(value) + self._noise(np.size(value), rng).reshape(
             np.shape(value)
         )
@@ -130,17 +145,29 @@ class Geometric:
 
     @property
     def pays_first(self) -> bool:
-        """How many cells come through is drawn, so a record of them has a telling length."""
+        """Whether the cost is written before drawing: a sparse output's length is random."""
         return self.at_least is not None
 
     def to_arrays(self, output: int | Integers | SparseCounts) -> list[Integers]:
-        """What was released, as arrays for the ledger's journal."""
+        """Return an output as arrays, for the ledger's journal.
+
+        Parameters
+        ----------
+        output
+            What ``release`` returned.
+        """
         if isinstance(output, SparseCounts):
             return [output.keys, output.counts, np.array(output.size)]
         return [np.asarray(output, dtype=np.int64)]
 
     def from_arrays(self, arrays: Sequence[Integers]) -> int | Integers | SparseCounts:
-        """What ``to_arrays`` took apart."""
+        """Rebuild an output from its arrays.
+
+        Parameters
+        ----------
+        arrays
+            What ``to_arrays`` returned.
+        """
         if self.at_least is not None:
             return SparseCounts(arrays[0], arrays[1], int(arrays[2]))
         return arrays[0] if arrays[0].ndim else int(arrays[0])
@@ -149,6 +176,7 @@ class Geometric:
         return geometric_law(self.step).two_sided(n, rng)  # [P1]
 
     def _release_sparse(self, counts: SparseCounts, rng: np.random.Generator) -> SparseCounts:
+        """Release the cells whose noisy count reaches the threshold, empty cells included."""
         tau = self._threshold
         noisy = clipped_to_62_bits(counts.counts) + self._noise(counts.keys.size, rng)  # [P2]
         reaching = noisy >= tau
@@ -162,9 +190,10 @@ class Geometric:
         )
 
     def _reaching(self, empty_cells: int, rng: np.random.Generator) -> Integers:
-        """Which of the empty cells, numbered from 0, reach the threshold: by the gaps between."""
+        """Draw which of the empty cells, numbered from 0, reach the threshold, gap by gap."""
         law = skip_law(self.step, self._threshold)
         expected = empty_cells * reach_probability(self.step, self._threshold)
+        # Six deviations more than expected: a second batch is hardly ever drawn.
         batch = int(expected + 6 * math.sqrt(expected)) + 16
         batches = [np.array([-1], dtype=np.int64)]
         while True:
@@ -194,7 +223,7 @@ class Geometric:
             )
 
 
-def _from_one(name: str, value: object) -> int:
+def _whole_from_one(name: str, value: object) -> int:
     whole = whole_number(value)
     if whole is None or whole < 1:
         raise InvalidSetting.of(name, "must be a whole number from 1 up", 1)
@@ -202,6 +231,7 @@ def _from_one(name: str, value: object) -> int:
 
 
 def _nth_empty(occupied: Integers, ranks: Integers) -> Integers:
-    """Keys of the empty cells of these ranks: each occupied key passed on the way adds one."""
+    """Return the keys of the empty cells of these ranks, skipping occupied keys."""
+    # How many empty cells lie below each occupied one.
     empty_before = occupied - np.arange(occupied.size)
     return ranks + np.searchsorted(empty_before, ranks, side="right")

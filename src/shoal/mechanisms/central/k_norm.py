@@ -1,4 +1,4 @@
-"""Noise for vectors whose length one row can move: the K-norm mechanism of the Euclidean ball."""
+"""The K-norm mechanism: noise for vectors that one row moves by a limited Euclidean length."""
 
 import math
 from dataclasses import dataclass
@@ -74,15 +74,35 @@ class KNorm:
         return Fraction(self.sensitivity) / self.guarantee.epsilon
 
     def deviation(self, m: int) -> float:
-        """Standard deviation of one coordinate of the noise on vectors of ``m``, unrounded."""
+        """Return the standard deviation of one coordinate of the noise before rounding.
+
+        Parameters
+        ----------
+        m
+            The length of the vectors.
+        """
         return math.sqrt(m + 1) * float(self.scale)
 
     def check(self, value: object) -> None:
-        """Refuse what is no array of whole numbers, by its kind and shape alone."""
+        """Refuse what is no array of whole numbers, by its type and shape alone.
+
+        Parameters
+        ----------
+        value
+            What is to be released.
+        """
         check_vectors(value)
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Integers:
-        """The vectors (along the last axis) with noise."""
+        """Return the vectors (along the last axis) with noise.
+
+        Parameters
+        ----------
+        value
+            Whole numbers; the last axis holds the coordinates of a vector.
+        rng
+            The noise stream.
+        """
         self.check(value)
         vectors = clipped_to_62_bits(value)
         m = vectors.shape[-1]
@@ -90,6 +110,7 @@ class KNorm:
         return vectors + noise.reshape(vectors.shape)  # [P3]
 
     def _size(self, normal: Interval, exponential: Interval) -> Interval:
+        """Return the absolute values of the noise: ``rounded_noise`` adds signs and rounds."""
         radius = exponential.total().times(self.scale)  # [P1]
         length = (normal * normal).total().sqrt()
         return normal * (radius / length)  # [P2]

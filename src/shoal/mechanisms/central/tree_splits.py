@@ -1,4 +1,4 @@
-"""PrivTree's split tests: how far a tree of cells grows, at one price for all depths."""
+"""PrivTree's split tests: grow a tree of cells of any depth at one price."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,14 +21,14 @@ from shoal.privacy.exact import whole_number
 __all__ = ["Splits", "TreeCounts", "TreeSplits"]
 
 Flags = NDArray[np.bool_]
-_STEPS = 1024  # steps of the lattice in one row
-_MOST_ROWS = 2**50
+_STEPS_PER_ROW = 1024  # steps of the lattice in one row
+_MOST_ROWS = 2**50  # times the steps of a row, still within 62 bits
 _DEEPEST = 2**20
 
 
 @dataclass(frozen=True, eq=False)
 class Splits:
-    """Which nodes of a tree were split, depth by depth: this is the whole tree.
+    """A tree, stated by which of its nodes were split at each depth.
 
     Parameters
     ----------
@@ -50,22 +50,28 @@ class Splits:
 
     @property
     def depth(self) -> int:
-        """Of the nodes that come next: how many depths are decided."""
+        """How many depths are decided; also the depth of the nodes decided next."""
         return len(self.flags)
 
     @property
     def width(self) -> int:
-        """How many nodes come next."""
+        """How many nodes the next depth has."""
         return self.fanout * int(np.count_nonzero(self.flags[-1])) if self.flags else 1
 
     def grown(self, flags: Flags) -> "Splits":
-        """With one more depth decided."""
+        """Return the tree with one more depth decided.
+
+        Parameters
+        ----------
+        flags
+            For each node of the next depth, whether it is split.
+        """
         return Splits(self.fanout, (*self.flags, flags))
 
 
 @dataclass(frozen=True)
 class TreeCounts:
-    """Rows to be counted in a tree while it grows.
+    """A function that counts rows in the nodes of a tree while it grows, and its limits.
 
     Parameters
     ----------
@@ -152,20 +158,26 @@ class TreeSplits:
 
     @property
     def scale(self) -> Fraction:
-        """Lambda, in rows."""
+        """Lambda, the scale of the noise, in rows."""
         return path_cost(self.fanout) / self.guarantee.epsilon  # [P1]
 
     @property
     def decay(self) -> Fraction:
-        """Delta, in rows: what each depth takes off a count."""
-        return Fraction(_decay_steps(self.scale, self.fanout), _STEPS)
+        """Delta, in rows: how much each depth takes off a count."""
+        return Fraction(_decay_steps(self.scale, self.fanout), _STEPS_PER_ROW)
 
     @property
     def _step(self) -> Fraction:
-        return 1 / (_STEPS * self.scale)
+        return 1 / (_STEPS_PER_ROW * self.scale)
 
     def check(self, value: object) -> None:
-        """Refuse what is no ``TreeCounts``."""
+        """Refuse what is no ``TreeCounts``.
+
+        Parameters
+        ----------
+        value
+            What is to be released.
+        """
         if not isinstance(value, TreeCounts):
             raise NotNumeric(
                 f"A {type(value).__name__} came; a tree is grown by counting.",
@@ -173,27 +185,47 @@ class TreeSplits:
             )
 
     def release(self, value: TreeCounts, rng: np.random.Generator) -> Splits:
-        """The tree, grown breadth first."""
+        """Grow the tree breadth first and return it.
+
+        Parameters
+        ----------
+        value
+            Counts the rows in the nodes of each depth.
+        rng
+            The noise stream.
+        """
         self.check(value)
         splits = Splits(self.fanout)
         while splits.depth < value.max_depth and 0 < splits.width <= value.most_nodes:  # [P5]
-            counts = _checked(value.counts_of(splits), splits.width)
+            counts = _checked_counts(value.counts_of(splits), splits.width)
             splits = splits.grown(self._test(counts, splits.depth, rng))
         return splits
 
     def to_arrays(self, output: Splits) -> list[Flags]:
-        """What was released, as arrays for the ledger's journal."""
+        """Return an output as arrays, for the ledger's journal.
+
+        Parameters
+        ----------
+        output
+            What ``release`` returned.
+        """
         return list(output.flags)
 
     def from_arrays(self, arrays: Sequence[Flags]) -> Splits:
-        """What ``to_arrays`` took apart."""
+        """Rebuild an output from its arrays.
+
+        Parameters
+        ----------
+        arrays
+            What ``to_arrays`` returned.
+        """
         return Splits(self.fanout, tuple(arrays))
 
     def _test(self, counts: Integers, depth: int, rng: np.random.Generator) -> Flags:
-        """Which nodes are split; all are tested, empty ones too."""
+        """Decide which nodes are split; all are tested, empty ones too."""
         decay = _decay_steps(self.scale, self.fanout)
         taken = min(depth * decay, FARTHEST)  # more than any count: the floor holds either way
-        lowered = np.maximum(_STEPS * counts - taken, -decay)  # [P2]
+        lowered = np.maximum(_STEPS_PER_ROW * counts - taken, -decay)  # [P2]
         noise = geometric_law(self._step).two_sided(counts.size, rng)  # [P3]
         split: Flags = noise > -lowered  # [P4]
         return split
@@ -201,7 +233,14 @@ class TreeSplits:
 
 @lru_cache(maxsize=64)
 def path_cost(fanout: int) -> Fraction:
-    """c_f, rounded up to a millionth: what the tests of a path cost, in units of 1 / lambda."""
+    """Return c_f, the cost of a path's tests in units of 1 / lambda, rounded up to a millionth.
+
+    Parameters
+    ----------
+    fanout
+        The number of children of a split node.
+    """
+    # 32 terms leave a rest far below a millionth, which is added too.
     terms = sum(Fraction(1, 2 * fanout**j - 1) for j in range(32))
     rest = Fraction(2, fanout**32)  # at most: the terms left out are below 1 / fanout**j
     return Fraction(math.ceil((1 + terms + rest) * 10**6), 10**6)
@@ -209,14 +248,14 @@ def path_cost(fanout: int) -> Fraction:
 
 @lru_cache(maxsize=64)
 def _decay_steps(scale: Fraction, fanout: int) -> int:
-    """Delta in steps: 1024 lambda ln f, rounded up for certain."""
+    """Return delta in lattice steps: 1024 lambda ln f, rounded up."""
     with localcontext(decimal_precision(80)):
-        steps = scale * _STEPS * Fraction(Decimal(fanout).ln())
+        steps = scale * _STEPS_PER_ROW * Fraction(Decimal(fanout).ln())
     return math.ceil(steps * (1 + Fraction(1, 10**70)))
 
 
-def _checked(counts: object, width: int) -> Integers:
-    """Counts of the kind and number asked for; what lies beyond 2**50 is moved there."""
+def _checked_counts(counts: object, width: int) -> Integers:
+    """Refuse counts of another type or number than asked for; counts above 2**50 become 2**50."""
     numbers = np.asarray(counts)
     if numbers.dtype.kind not in "iu" or numbers.shape != (width,):
         raise NotNumeric(

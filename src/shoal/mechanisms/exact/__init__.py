@@ -1,1 +1,1 @@
-"""Exact random draws: integers and digits only, no float decides."""
+"""Exact random draws from integers and decimal digits; no outcome depends on float rounding."""

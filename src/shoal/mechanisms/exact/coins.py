@@ -1,4 +1,4 @@
-"""Coins whose chance is a formula in e^epsilon, and other draws that no float touches.
+"""Coins whose probability is a formula in e^epsilon, and other draws without floats.
 
 Everything here reads whole random bits and compares whole numbers, so a coin has exactly the
 chance its proof names. See ``inversion.proof.md`` for the irrational ones.
@@ -19,7 +19,7 @@ Bits = NDArray[np.bool_]
 
 
 class Coin(ExactTable):
-    """Heads with exactly the chance that a formula of E = e^epsilon gives.
+    """A coin that shows heads with exactly the probability a formula of E = e^epsilon gives.
 
     Parameters
     ----------
@@ -46,34 +46,66 @@ class Coin(ExactTable):
         self._first_bits = np.uint16(self._floors[0] >> np.uint64(48))
 
     def flip(self, n: int, rng: np.random.Generator) -> Bits:
-        """``n`` independent flips; True is heads, outcome 0 of the table.
+        """Return ``n`` independent flips; True is heads, outcome 0 of the table.
 
         With one threshold the first 16 bits need no table: below the threshold's own they are
         heads, above tails, and where they agree more bits are read.
+
+        Parameters
+        ----------
+        n
+            How many.
+        rng
+            The noise stream.
         """
+        # Four 16-bit prefixes from each 64-bit word: most flips need no more.
         random_words = rng.integers(0, 2**64, size=-(-n // 4), dtype=np.uint64)
         prefixes = random_words.view(np.uint16)[:n]
         heads: Bits = prefixes < self._first_bits
         undecided = np.flatnonzero(prefixes == self._first_bits)
-        heads[undecided] = self._settle(prefixes[undecided], rng) == 0
+        heads[undecided] = self._resolve(prefixes[undecided], rng) == 0
         return heads
 
 
 def fair_bits(shape: tuple[int, int], rng: np.random.Generator) -> Bits:
-    """A matrix of fair coins."""
+    """Return a matrix of fair coin flips.
+
+    Parameters
+    ----------
+    shape
+        Rows and columns.
+    rng
+        The noise stream.
+    """
     n = shape[0] * shape[1]
+    # One bit a coin: an eighth of the random bytes of a byte a coin.
     packed = np.frombuffer(rng.bytes(-(-n // 8)), dtype=np.uint8)
     return np.unpackbits(packed, count=n).reshape(shape).view(np.bool_)
 
 
 def random_subsets(n: int, d: int, k: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """For each of ``n`` rows ``k`` distinct columns of ``d``, all subsets equally likely; (k, n).
+    """Draw ``k`` distinct columns of ``d`` for each of ``n`` rows, all subsets equally likely.
 
     Floyd's way: the j-th pick is uniform up to a limit that rises with j, and the limit itself
     takes the place of a pick that came before.
 
     >>> sorted(random_subsets(1, 3, 3, np.random.default_rng(0))[:, 0].tolist())
     [0, 1, 2]
+
+    Parameters
+    ----------
+    n
+        How many rows.
+    d
+        How many columns there are.
+    k
+        How many of them each row gets.
+    rng
+        The noise stream.
+
+    Returns
+    -------
+        Column numbers, of shape (k, n).
     """
     picks = np.empty((k, n), dtype=np.int64)
     for place, limit in enumerate(range(d - k, d)):

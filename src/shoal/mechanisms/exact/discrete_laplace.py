@@ -1,4 +1,4 @@
-"""Exact geometric and discrete Laplace variates of any ratio, through tables of thresholds.
+"""Exact draws of geometric and discrete Laplace numbers, through tables of thresholds.
 
 A geometric variate G, P[G = j] = (1 - a) a^j, is memoryless, and that is used twice:
 
@@ -25,35 +25,35 @@ from shoal.mechanisms.exact.whole_numbers import FARTHEST, Integers
 
 __all__ = ["FARTHEST", "GeometricLaw", "geometric_law", "skip_law"]
 
-Made = TypeVar("Made")
-_MOST_BITS = 62
-_TABLE_BITS = 12
+LazyValue = TypeVar("LazyValue")
+_MOST_BITS = 62  # draws are cut there: sums with 62-bit counts then fit 64
+_TABLE_BITS = 12  # low bits drawn by one table of 4,096 entries
 _LONG_STEP = -7  # log2 of the step from which on one table holds the law
 _TAIL = 12.0  # a table ends where a^T < e^-12
-_BLOCK = 2**14
+_BLOCK = 2**14  # draws made at a time, so that they stay in the cache
 
 
-class _Once(Generic[Made]):
-    """Computed when first asked for, then kept, without a lock.
+class _LazyTable(Generic[LazyValue]):
+    """A property computed at first use and stored, without a lock.
 
     `functools.cached_property` holds one while it computes; a process forked meanwhile by another
     thread would wait for it for ever. Computing a table twice does no harm.
     """
 
-    def __init__(self, make: Callable[[Any], Made]) -> None:
+    def __init__(self, make: Callable[[Any], LazyValue]) -> None:
         self._make = make
         self.__doc__ = make.__doc__
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
-    def __get__(self, law: object, owner: type | None = None) -> Made:
+    def __get__(self, law: object, owner: type | None = None) -> LazyValue:
         made = vars(law)[self._name] = self._make(law)
         return made
 
 
 class GeometricLaw:
-    """The geometric law of ratio a, and the discrete Laplace law made of it.
+    """The geometric law of ratio a, and the discrete Laplace law made from it.
 
     Parameters
     ----------
@@ -67,16 +67,33 @@ class GeometricLaw:
         self._ratio = ratio
         self._shifts = _low_bits(log_step)
         self._bits = sum(self._shifts)
+        # A small step needs more digits: its powers differ late.
         self._digits = 40 + max(0, math.ceil(-log_step))
         past_62_bits = self._bits == _MOST_BITS
         self._end = 1 if past_62_bits else math.ceil(_TAIL / 2 ** (log_step + self._bits))
 
     def one_sided(self, n: int, rng: np.random.Generator) -> Integers:
-        """``n`` draws of G; what lies beyond 2**62 is given as 2**62."""
+        """Return ``n`` geometric draws; those above 2**62 become 2**62.
+
+        Parameters
+        ----------
+        n
+            How many.
+        rng
+            The noise stream.
+        """
         return _in_blocks(n, lambda size: self._one_sided(size, rng))
 
     def two_sided(self, n: int, rng: np.random.Generator) -> Integers:
-        """``n`` draws of the discrete Laplace law, P[k] = (1 - a)/(1 + a) a^|k|."""
+        """Return ``n`` draws of the discrete Laplace law, P[k] = (1 - a)/(1 + a) a^|k|.
+
+        Parameters
+        ----------
+        n
+            How many.
+        rng
+            The noise stream.
+        """
         return _in_blocks(n, lambda size: self._two_sided(size, rng))
 
     def _one_sided(self, n: int, rng: np.random.Generator) -> Integers:
@@ -89,6 +106,7 @@ class GeometricLaw:
         return magnitudes ^ -(pairs & 1)  # [P3] g ^ -1 is -1 - g
 
     def _draw_top(self, table: ExactTable, end: int, n: int, rng: np.random.Generator) -> Integers:
+        """Draw the high bits; beyond the end of the table the law starts anew."""
         drawn = table.sample(n, rng)
         if self._bits == _MOST_BITS:  # past the table is past 2**62
             return drawn
@@ -100,8 +118,10 @@ class GeometricLaw:
         return drawn
 
     def _with_low_bits(self, top: Integers, rng: np.random.Generator) -> Integers:
+        """Append random low bits to the high bits, where the result fits 62 bits."""
         if not self._shifts:
             return top
+        # Shifted further, the others would wrap around: they are cut at 2**62.
         near = np.flatnonzero(top < FARTHEST >> self._bits)  # [P4]
         drawn = np.full(top.size, FARTHEST)
         low = self._draw_low_bits(near.size, rng)
@@ -115,15 +135,15 @@ class GeometricLaw:
             place += shift
         return drawn
 
-    @_Once
+    @_LazyTable
     def _one_sided_top(self) -> ExactTable:
         return ExactTable(
             lambda: [1 - p for p in self._powers(self._bits, self._end)], self._digits
         )
 
-    @_Once
+    @_LazyTable
     def _two_sided_top(self) -> ExactTable:
-        """Outcomes in pairs: 2 g for G = g with sign +, 2 g + 1 for sign -."""
+        """A table of outcomes in pairs: 2 g for G = g with sign +, 2 g + 1 for sign -."""
 
         def thresholds() -> list[Decimal]:
             powers = [Decimal(1), *self._powers(self._bits, self._end)]
@@ -132,7 +152,7 @@ class GeometricLaw:
 
         return ExactTable(thresholds, self._digits)
 
-    @_Once
+    @_LazyTable
     def _low_tables(self) -> list[ExactTable]:
         places = [0, *accumulate(self._shifts)]
         return [self._low_table(*at) for at in zip(places[:-1], self._shifts, strict=True)]
@@ -145,7 +165,7 @@ class GeometricLaw:
         return ExactTable(thresholds, self._digits)
 
     def _powers(self, place: int, count: int) -> Iterator[Decimal]:
-        """The first powers of a^(2^place), from the first on."""
+        """Yield the first ``count`` powers of a^(2^place), beginning with the first."""
         ratio = self._ratio()
         for _ in range(place):
             ratio *= ratio
@@ -153,7 +173,7 @@ class GeometricLaw:
 
 
 def _in_blocks(n: int, draw: Callable[[int], Integers]) -> Integers:
-    """``n`` draws, a block at a time, so that the steps of one draw stay in the cache."""
+    """Return ``n`` draws, made a block at a time so that a block stays in the cache."""
     drawn = np.empty(n, dtype=np.int64)
     for start in range(0, n, _BLOCK):
         part = drawn[start : start + _BLOCK]
@@ -162,9 +182,10 @@ def _in_blocks(n: int, draw: Callable[[int], Integers]) -> Integers:
 
 
 def _low_bits(log_step: float) -> list[int]:
-    """How many bits to split off, table by table, until what is left has a long step."""
+    """Return how many bits to split off, table by table, until the rest fits one table."""
     shifts: list[int] = []
     while log_step < _LONG_STEP and sum(shifts) < _MOST_BITS:
+        # As many bits as one table holds, so that few tables are drawn from.
         shifts.append(min(math.ceil(-log_step), _TABLE_BITS, _MOST_BITS - sum(shifts)))
         log_step += shifts[-1]
     return shifts
@@ -172,25 +193,46 @@ def _low_bits(log_step: float) -> list[int]:
 
 @lru_cache(maxsize=64)
 def geometric_law(step: Fraction) -> GeometricLaw:
-    """The law of ratio e^-step."""
+    """Return the law of ratio e^-step.
+
+    Parameters
+    ----------
+    step
+        Minus the logarithm of the ratio.
+    """
     return GeometricLaw(lambda: exp_minus(step), math.log2(step))
 
 
 @lru_cache(maxsize=64)
 def skip_law(step: Fraction, at_least: int) -> GeometricLaw:
-    """How many empty cells are passed before one whose noise reaches ``at_least``.
+    """Return the law of how many empty cells precede one whose noise reaches ``at_least``.
 
     Each does so with probability p = a^at_least / (1 + a), a = e^-step, so the law is geometric
     of ratio 1 - p.
+
+    Parameters
+    ----------
+    step
+        What one unit of noise costs.
+    at_least
+        The threshold.
     """
     log_probability = -float(step * at_least) / math.log(2) - math.log2(1 + math.exp(-step))
-    return GeometricLaw(lambda: 1 - _reach(step, at_least), log_probability)
+    return GeometricLaw(lambda: 1 - _exact_reach_probability(step, at_least), log_probability)
 
 
 def reach_probability(step: Fraction, at_least: int) -> float:
-    """P[discrete Laplace >= at_least], roughly, for at_least from 0 up."""
+    """Return roughly P[discrete Laplace >= at_least], for at_least from 0 up.
+
+    Parameters
+    ----------
+    step
+        What one unit of noise costs.
+    at_least
+        The threshold.
+    """
     return math.exp(-float(step * at_least)) / (1 + math.exp(-float(step)))
 
 
-def _reach(step: Fraction, at_least: int) -> Decimal:
+def _exact_reach_probability(step: Fraction, at_least: int) -> Decimal:
     return exp_minus(step * at_least) / (1 + exp_minus(step))

@@ -10,7 +10,7 @@ only as far as needed: the outcome is how many thresholds lie at or below u.
 Nothing is rounded: a threshold is a real number whose bits are computed, certified, on demand. See
 ``inversion.proof.md``.
 
-Decimal arithmetic whose precision is ours alone, whatever context the caller has set.
+Decimal arithmetic runs in contexts made here, whatever context the caller has set.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,11 +28,11 @@ __all__ = [
 
 Outcomes = NDArray[np.int64]
 Thresholds = Callable[[], Sequence[Decimal]]
-_GUARD_DIGITS = 12
+_GUARD_DIGITS = 12  # decimal digits that the computation of a threshold may lose
 
 
 class ExactTable:
-    """Draws outcome k with probability exactly t[k+1] - t[k], for irrational thresholds t.
+    """A table that draws outcome k with probability exactly t[k+1] - t[k], t irrational.
 
     Parameters
     ----------
@@ -51,24 +51,33 @@ class ExactTable:
         self._guide = self._make_guide()
 
     def sample(self, n: int, rng: np.random.Generator) -> Outcomes:
-        """``n`` independent outcomes."""
+        """Return ``n`` independent outcomes.
+
+        Parameters
+        ----------
+        n
+            How many.
+        rng
+            The noise stream.
+        """
         prefixes = _random_words(-(-n // 4), rng).view(np.uint16)[:n]
         outcomes = self._guide.take(prefixes, mode="clip")  # [P1]
         undecided = np.flatnonzero(outcomes < 0)
-        outcomes[undecided] = self._settle(prefixes[undecided], rng)
+        outcomes[undecided] = self._resolve(prefixes[undecided], rng)
         return outcomes
 
-    def _settle(self, prefixes: NDArray[np.uint16], rng: np.random.Generator) -> Outcomes:
-        """Outcomes of the draws whose first 16 bits left more than one possible."""
+    def _resolve(self, prefixes: NDArray[np.uint16], rng: np.random.Generator) -> Outcomes:
+        """Return the outcomes of draws whose first 16 bits do not decide them."""
         uniforms = (prefixes.astype(np.uint64) << 48) | (_random_words(prefixes.size, rng) >> 16)
         places = np.searchsorted(self._floors, uniforms, side="right")  # [P2]
+        # Only where all 64 bits agree with a threshold can later bits decide otherwise.
         ties = np.flatnonzero((places > 0) & (self._floors[np.maximum(places, 1) - 1] == uniforms))
         for i in ties:
             places[i] = self._refine(int(uniforms[i]), rng)
         return places
 
     def _refine(self, word: int, rng: np.random.Generator) -> int:
-        """Read on until the bits differ from those of every threshold."""
+        """Read more bits of one draw until they differ from those of every threshold."""
         bits = 64
         while True:
             bits += 64
@@ -78,7 +87,7 @@ class ExactTable:
                 return sum(floor < word for floor in floors)
 
     def _certified(self, bits: int) -> list[int]:
-        """The first ``bits`` bits of each threshold, as whole numbers."""
+        """Return the first ``bits`` bits of each threshold, as whole numbers."""
         digits = max(self._digits, bits // 3 + 2 * _GUARD_DIGITS)
         while True:
             with localcontext(decimal_precision(2 * digits + bits)):
@@ -88,10 +97,11 @@ class ExactTable:
                 pairs = zip(scaled, floors, strict=True)
                 if all(doubt < value - floor < 1 - doubt for value, floor in pairs):  # [P4]
                     return floors
+            # Some threshold lies too close to a whole number for these digits: compute with more.
             digits *= 2
 
     def _make_guide(self) -> Outcomes:
-        """The outcome for each value of the first 16 bits; -1 where they do not decide it."""
+        """Return the outcome for each value of the first 16 bits; -1 where undecided."""
         edges = np.arange(2**16, dtype=np.uint64) << 48
         guide = np.searchsorted(self._floors, edges, side="right")
         guide[np.unique(self._floors >> 48)] = -1
@@ -103,10 +113,22 @@ def _random_words(n: int, rng: np.random.Generator) -> NDArray[np.uint64]:
 
 
 def decimal_precision(digits: int) -> Context:
-    """So many significant digits, and no exponent out of reach."""
+    """Return a decimal context of this precision, with exponents wide enough for any budget.
+
+    Parameters
+    ----------
+    digits
+        How many significant digits.
+    """
     return Context(prec=digits, Emin=-(10**9), Emax=10**9)
 
 
 def exp_minus(exponent: Fraction) -> Decimal:
-    """e^-exponent in the current context."""
+    """Return e^-exponent in the current decimal context.
+
+    Parameters
+    ----------
+    exponent
+        An exact exponent.
+    """
     return (-Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()

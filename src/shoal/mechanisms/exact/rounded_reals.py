@@ -1,4 +1,4 @@
-"""Real random numbers, rounded exactly: their binary digits are read only as far as needed.
+"""Real random numbers rounded exactly: binary digits are drawn until the rounding is certain.
 
 Of a uniform number the first 64 binary digits are drawn. So it lies between two ends, and so does
 whatever is computed from it:
@@ -27,58 +27,86 @@ Ends = NDArray[Any]  # float64, or Decimals
 Digits = NDArray[Any]  # uint64, or whole numbers of any length
 _FLOAT_SLACK = 2.0**-46  # over thirty times what one operation on floats may be off by
 _BLOCK = 2**14  # numbers worked on at a time, so that they stay in the cache
-_WORD = 64
+_WORD_BITS = 64
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Ends between which numbers from 0 up lie; each operation moves them apart to be certain."""
+    """Lower and upper ends of numbers from 0 up; each operation widens them by its rounding error.
+
+    Parameters
+    ----------
+    low
+        The lower ends.
+    high
+        The upper ends.
+    """
 
     low: Ends
     high: Ends
 
     @classmethod
-    def of_digits(cls, digits: Digits, bits: int = _WORD) -> "Interval":
-        """The numbers of [0, 1] whose first ``bits`` binary digits these are."""
+    def of_digits(cls, digits: Digits, bits: int = _WORD_BITS) -> "Interval":
+        """Return the interval of numbers in [0, 1] that begin with these binary digits.
+
+        Parameters
+        ----------
+        digits
+            The digits of each number, as a whole number.
+        bits
+            How many digits there are.
+        """
         low = digits.astype(np.float64) if digits.dtype == np.uint64 else digits
         return cls(low, low + 1).times(Fraction(1, 2**bits))
 
     def __mul__(self, other: "Interval") -> "Interval":
-        return _apart(self.low * other.low, self.high * other.high)
+        return _widened(self.low * other.low, self.high * other.high)
 
     def __truediv__(self, other: "Interval") -> "Interval":
-        return _apart(self.low / other.high, self.high / other.low)
+        return _widened(self.low / other.high, self.high / other.low)
 
     def __getitem__(self, place: Any) -> "Interval":
         return Interval(self.low[place], self.high[place])
 
     def reshape(self, *shape: int) -> "Interval":
-        """The same numbers, arranged in another way."""
+        """Return the same intervals in another shape.
+
+        Parameters
+        ----------
+        shape
+            The lengths of the axes.
+        """
         return Interval(self.low.reshape(shape), self.high.reshape(shape))
 
     def times(self, factor: Fraction) -> "Interval":
-        """Multiplied by a positive fraction."""
+        """Multiply by a positive fraction.
+
+        Parameters
+        ----------
+        factor
+            The fraction.
+        """
         number = _constant(factor, self.low)
-        return _apart(self.low * number, self.high * number, steps=2)
+        return _widened(self.low * number, self.high * number, steps=2)
 
     def sqrt(self) -> "Interval":
-        """Square roots."""
-        return _apart(np.sqrt(self.low), np.sqrt(self.high))
+        """Return the square roots."""
+        return _widened(np.sqrt(self.low), np.sqrt(self.high))
 
     def minus_ln(self) -> "Interval":
-        """-ln of numbers known to be at most 1."""
+        """Return -ln of numbers known to be at most 1."""
         at_most_one = np.minimum(self.high, _constant(Fraction(1), self.high))
-        return _apart(_minus_ln(at_most_one), _minus_ln(self.low))
+        return _widened(_minus_ln(at_most_one), _minus_ln(self.low))
 
     def total(self) -> "Interval":
-        """Sums over the last axis, which stays with length 1."""
+        """Return the sums over the last axis, which stays with length 1."""
         low, high = (end.sum(axis=-1, keepdims=True) for end in (self.low, self.high))
-        return _apart(low, high, steps=self.low.shape[-1])
+        return _widened(low, high, steps=self.low.shape[-1])
 
     def rounded(self) -> tuple[Ends, NDArray[np.bool_]]:
-        """The nearest whole numbers, and where the ends agree on them."""
+        """Return the nearest whole numbers, and where both ends round to the same one."""
         half = _constant(Fraction(1, 2), self.low)
-        ends = _apart(self.low + half, self.high + half)
+        ends = _widened(self.low + half, self.high + half)
         low, high = _floor(ends.low), _floor(ends.high)
         return low, np.asarray(low == high, dtype=np.bool_)
 
@@ -89,17 +117,24 @@ Formula = Callable[[Interval, Interval], Interval]
 def rounded_noise(
     n: int, m: int, exponentials: int, formula: Formula, rng: np.random.Generator
 ) -> Integers:
-    """``n`` vectors of ``m`` whole numbers: real noise of random signs, rounded.
+    """Draw ``n`` vectors of ``m`` whole numbers: real noise of random signs, rounded.
 
     Parameters
     ----------
+    n
+        How many vectors.
+    m
+        Their length.
     exponentials
         How many exponential numbers each vector needs beside its normal ones.
     formula
         ``formula(normal, exponential)`` gives the sizes of the noise, shape (..., m), of ``|x|``,
         x normal of variance 1/2, shape (..., m), and of exponentials, shape (..., exponentials).
+    rng
+        The noise stream.
     """
     drawn, draw = np.empty((n, m), dtype=np.int64), _Draw(m, exponentials, formula, rng)
+    # A block holds all words of its vectors, so its size falls with their length.
     size = max(1, _BLOCK // (m + exponentials))
     for start in range(0, n, size):
         block = drawn[start : start + size]
@@ -110,7 +145,7 @@ def rounded_noise(
 
 @dataclass(frozen=True)
 class _Draw:
-    """Sizes of noise, drawn by the formula."""
+    """Draws the absolute values of noise by a formula."""
 
     m: int
     exponentials: int
@@ -119,24 +154,25 @@ class _Draw:
 
     @property
     def _paired(self) -> int:
-        """Normal numbers come in pairs."""
+        """The number of normal numbers drawn: they come in pairs."""
         return self.m + self.m % 2
 
     def sizes(self, n: int) -> Integers:
-        """``n`` vectors of them."""
-        pairs = self._fresh((n * self._paired // 2, 2))
+        """Return the absolute values of ``n`` vectors."""
+        pairs = self._random_words((n * self._paired // 2, 2))
         self._redraw_outside(pairs)
-        digits = np.hstack([pairs.reshape(n, -1), self._fresh((n, self.exponentials))])
+        digits = np.hstack([pairs.reshape(n, -1), self._random_words((n, self.exponentials))])
         with np.errstate(divide="ignore", invalid="ignore"):  # ends at 0 or 1: not decided
             sizes, decided = self._evaluate(digits)
+        # NaN and infinities cannot be converted; these are resolved one by one below.
         sizes[~decided] = 0
         whole = sizes.astype(np.int64)
         for i in np.flatnonzero(~decided):
-            whole[i] = self._settle(digits[i : i + 1].astype(object))
+            whole[i] = self._resolve(digits[i : i + 1].astype(object))
         return whole
 
-    def _evaluate(self, digits: Digits, bits: int = _WORD) -> tuple[Ends, NDArray[np.bool_]]:
-        """Sizes of vectors, and which are certain; the words of a vector lie along a row."""
+    def _evaluate(self, digits: Digits, bits: int = _WORD_BITS) -> tuple[Ends, NDArray[np.bool_]]:
+        """Compute the sizes of vectors and which are certain; a row holds one vector's digits."""
         numbers = Interval.of_digits(digits, bits)
         pairs = numbers[:, : self._paired].reshape(len(digits), -1, 2)
         square = (pairs * pairs).total()
@@ -146,13 +182,13 @@ class _Draw:
         inside = np.asarray(square.high < 1, dtype=np.bool_).reshape(len(digits), -1)  # [P5]
         return sizes, np.logical_and.reduce(np.hstack([agreed, inside]), axis=1)  # [P4]
 
-    def _settle(self, digits: Digits) -> list[int]:
-        """Read on until the sizes of one vector are decided."""
-        bits = _WORD
+    def _resolve(self, digits: Digits) -> list[int]:
+        """Draw more digits until the sizes of one vector are certain."""
+        bits = _WORD_BITS
         while True:
-            bits += _WORD
-            digits = (digits << _WORD) | self._fresh(digits.shape).astype(object)
-            with localcontext(_untrapped(bits)):
+            bits += _WORD_BITS
+            digits = (digits << _WORD_BITS) | self._random_words(digits.shape).astype(object)
+            with localcontext(_context_without_traps(bits)):
                 pairs = digits[:, : self._paired].reshape(-1, 2)
                 self._redraw_outside(pairs, bits)
                 digits[:, : self._paired] = pairs.reshape(1, -1)
@@ -160,24 +196,24 @@ class _Draw:
                 if decided.all():
                     return [min(int(size), FARTHEST) for size in sizes[0]]
 
-    def _redraw_outside(self, pairs: Digits, bits: int = _WORD) -> None:
-        """Replace, in place, the pairs that lie outside the unit disc for certain."""
+    def _redraw_outside(self, pairs: Digits, bits: int = _WORD_BITS) -> None:
+        """Replace, in place, the pairs that certainly lie outside the unit disc."""
         outside = np.arange(len(pairs))
         while outside.size:
             numbers = Interval.of_digits(pairs[outside], bits)
             surely = (numbers * numbers).total().low[:, 0] >= 1  # [P5]
             outside = outside[surely.astype(np.bool_)]
-            pairs[outside] = self._fresh((outside.size, 2))
-            for _ in range(_WORD, bits, _WORD):
-                more = self._fresh((outside.size, 2)).astype(object)
-                pairs[outside] = (pairs[outside] << _WORD) | more
+            pairs[outside] = self._random_words((outside.size, 2))
+            for _ in range(_WORD_BITS, bits, _WORD_BITS):
+                more = self._random_words((outside.size, 2)).astype(object)
+                pairs[outside] = (pairs[outside] << _WORD_BITS) | more
 
-    def _fresh(self, shape: tuple[int, ...]) -> Digits:
+    def _random_words(self, shape: tuple[int, ...]) -> Digits:
         return self.rng.integers(0, 2**64, size=shape, dtype=np.uint64)
 
 
-def _apart(low: Ends, high: Ends, steps: int = 1) -> Interval:
-    """Ends moved past what so many operations may have got wrong."""
+def _widened(low: Ends, high: Ends, steps: int = 1) -> Interval:
+    """Widen an interval by the rounding error of so many operations."""
     slack: Any = _FLOAT_SLACK + steps * 2.0**-52  # [P1]
     if low.dtype == object:
         slack = (3 + steps) * Decimal(10) ** (2 - getcontext().prec)  # [P1]
@@ -185,6 +221,7 @@ def _apart(low: Ends, high: Ends, steps: int = 1) -> Interval:
 
 
 def _constant(value: Fraction, like: Ends) -> Any:
+    """Return a fraction as a number of the same type as the ends."""
     if like.dtype == object:
         return Decimal(value.numerator) / Decimal(value.denominator)
     return float(value)
@@ -202,8 +239,8 @@ _decimal_ln = np.frompyfunc(lambda value: value.ln(), 1, 1)
 _decimal_floor = np.frompyfunc(lambda value: value.to_integral_value("ROUND_FLOOR"), 1, 1)
 
 
-def _untrapped(bits: int) -> Context:
-    """Digits enough for numbers of so many bits; what has no value is NaN, and not decided."""
+def _context_without_traps(bits: int) -> Context:
+    """Return a context with digits for so many bits, in which undefined results are NaN."""
     context = decimal_precision(bits // 3 + 16)
     context.clear_traps()
     return context

@@ -1,4 +1,4 @@
-"""What noise on whole numbers asks of a value, by its kind and never by what it holds."""
+"""Checks shared by mechanisms on whole numbers: by type and shape, never by value."""
 
 from fractions import Fraction
 
@@ -20,12 +20,19 @@ __all__ = [
 ]
 
 Integers = NDArray[np.int64]
+# Counts and noise are cut there, so that their sum fits 64 bits.
 FARTHEST = 2**62
 LARGEST_RATE = 1000
 
 
 def check_whole_numbers(value: object) -> None:
-    """Refuse what is neither a whole number nor an array of them."""
+    """Refuse what is neither a whole number nor an array of them.
+
+    Parameters
+    ----------
+    value
+        What is to be released.
+    """
     try:
         counts: NDArray[np.generic] | None = np.asanyarray(value)
     except ValueError:
@@ -39,7 +46,13 @@ def check_whole_numbers(value: object) -> None:
 
 
 def clipped_to_62_bits(value: object) -> Integers:
-    """As int64, beyond 2**62 moved there: that moves no two values apart."""
+    """Return int64 numbers, those beyond 2**62 moved there: no two values move apart.
+
+    Parameters
+    ----------
+    value
+        Whole numbers of any size.
+    """
     counts = np.asarray(value)
     if counts.dtype.kind == "u":
         return np.minimum(counts.astype(np.uint64), FARTHEST).astype(np.int64)
@@ -47,7 +60,13 @@ def clipped_to_62_bits(value: object) -> Integers:
 
 
 def check_vectors(value: object) -> None:
-    """Refuse what is no array of whole numbers with vectors along its last axis."""
+    """Refuse what is no array of whole numbers with vectors along its last axis.
+
+    Parameters
+    ----------
+    value
+        What is to be released.
+    """
     check_whole_numbers(value)
     if np.asarray(value).shape[-1:] in ((), (0,)):
         raise NotNumeric(
@@ -57,7 +76,13 @@ def check_vectors(value: object) -> None:
 
 
 def exact_sensitivity(value: object) -> Fraction:
-    """A positive number as the fraction it names."""
+    """Return a positive number as the fraction its decimal form names.
+
+    Parameters
+    ----------
+    value
+        The sensitivity.
+    """
     number = exact(value)
     if number is None or number <= 0:
         raise InvalidSetting(
@@ -68,7 +93,13 @@ def exact_sensitivity(value: object) -> Fraction:
 
 
 def check_rate(rate: Fraction) -> None:
-    """Refuse noise that costs so much, or so little, a step that it would not fit 64 bits."""
+    """Refuse noise so wide, or so narrow, that it would not fit 64-bit integers.
+
+    Parameters
+    ----------
+    rate
+        Epsilon for each unit of sensitivity.
+    """
     if not 2**-40 <= rate <= LARGEST_RATE:
         raise InvalidBudget(
             setting("epsilon")

@@ -1,4 +1,4 @@
-"""Mixed records, numbers and categories, by a public split of the budget over the columns."""
+"""Local privacy for records of numbers and categories, by splitting the budget over the columns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -77,19 +77,25 @@ class Mixed:
 
     @property
     def guarantee(self) -> LocalDP:
-        """The columns' promises, added up."""
+        """The sum of the columns' guarantees."""
         total = sum((m.guarantee.epsilon for m in self.mechanisms.values()), Fraction(0))  # [P2]
         return LocalDP(total)
 
     @property
     def mechanisms(self) -> dict[str, OneColumn]:
-        """What randomises each column, with its own estimator."""
+        """The mechanism of each column, by name."""
         shares = self._exact_shares()
         whole = local_budget(self.epsilon)
         return {name: self._mechanism(name, whole * shares[name]) for name in self.columns}
 
     def check(self, value: Mapping[str, Any]) -> None:
-        """Refuse records that cannot be randomised, before anything is written or drawn."""
+        """Refuse records that cannot be randomised, before anything is written or drawn.
+
+        Parameters
+        ----------
+        value
+            The columns by name.
+        """
         names = _names(value)
         missing = [name for name in self.columns if name not in names]
         if missing:
@@ -97,6 +103,7 @@ class Mixed:
                 f"The records have no column {', '.join(map(repr, missing))}.",
                 f"Give all of {', '.join(map(repr, self.columns))}.",
             )
+        # One person a line: columns of unequal length would pair people wrongly.
         shapes = {np.shape(value[name]) for name in self.columns}
         if len(shapes) > 1 or len(shapes.pop()) > 1:
             raise DimensionMismatch(
@@ -107,7 +114,15 @@ class Mixed:
             mechanism.check(_column(value[name], mechanism))
 
     def release(self, value: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Reports]:
-        """The reports of each column, by name; a data frame is a mapping too."""
+        """Return the reports of each column, by name.
+
+        Parameters
+        ----------
+        value
+            The columns by name: a mapping or a data frame.
+        rng
+            The noise stream.
+        """
         self.check(value)
         return {
             name: mechanism.release(_column(value[name], mechanism), rng)  # [P1]
@@ -139,7 +154,7 @@ class Mixed:
 
 
 def _names(value: Any) -> list[str]:
-    """The column names of a mapping, a data frame or an Arrow table."""
+    """Return the column names of a mapping, a data frame or an Arrow table."""
     for attribute in ("column_names", "columns"):
         if hasattr(value, attribute):
             return list(getattr(value, attribute))
@@ -147,7 +162,7 @@ def _names(value: Any) -> list[str]:
 
 
 def _column(values: Any, mechanism: OneColumn) -> Any:
-    """A column as its mechanism takes it: numbers one a line."""
+    """Return a column in the shape its mechanism takes: numbers one a line."""
     if not isinstance(mechanism, Hybrid):
         return values
     return values if isinstance(values, np.ma.MaskedArray) else np.asarray(values).reshape(-1, 1)

@@ -1,4 +1,4 @@
-"""From what a client or a table holds to checked float64 rows: the one way into a mechanism."""
+"""Check the records handed to a local mechanism and convert them to float64 rows."""
 
 from collections.abc import Iterable
 
@@ -18,15 +18,17 @@ _BLOCK = 2**13  # rows looked at together
 def records_of(
     value: ArrayLike, domain: Box | None = None, *, d: int | None = None, clip: bool = False
 ) -> Matrix:
-    """Rows as float64, checked; errors tell how many rows and which columns, never a value.
+    """Return checked float64 rows; errors name counts and columns, never a value.
 
     Parameters
     ----------
     value
         A table, one row a person, or a single record: a flat array of d numbers. It is never
         written to; the result may share its memory.
-    domain, d
-        The public box, or where there is none the number of columns, if that is fixed.
+    domain
+        The public box, if there is one.
+    d
+        The number of columns, where there is no box and it is fixed.
     clip
         ``False``: rows that are not finite, or outside the box, are refused; this is for the
         holder of the rows. ``True``: every number is taken, as on a deployed client, where a
@@ -40,9 +42,9 @@ def records_of(
     >>> records_of([7, np.nan], Box(x=(0, 5), y=(0, 5)), clip=True).tolist()
     [[5.0, 2.5]]
     """
-    rows = as_matrix(_one_a_line(value), d if domain is None else domain.d)
+    rows = as_matrix(_as_lines(value), d if domain is None else domain.d)
     if clip:
-        return _moved_inside(rows, domain_required(domain, "clip=True"))
+        return _clip_to_box(rows, domain_required(domain, "clip=True"))
     if len(rows):
         lowest, highest = extremes(rows)
         _refuse_nonfinite(rows, lowest, highest, domain)
@@ -52,7 +54,15 @@ def records_of(
 
 
 def domain_required(domain: Box | None, by: str) -> Box:
-    """The box, or ``UnknownBounds`` where there is none."""
+    """Return the box, or raise ``UnknownBounds`` where there is none.
+
+    Parameters
+    ----------
+    domain
+        A box or None.
+    by
+        What needs it, for the error.
+    """
     if isinstance(domain, Box):
         return domain
     raise UnknownBounds(
@@ -62,7 +72,8 @@ def domain_required(domain: Box | None, by: str) -> Box:
     )
 
 
-def _one_a_line(value: ArrayLike) -> NDArray[np.generic]:
+def _as_lines(value: ArrayLike) -> NDArray[np.generic]:
+    """Return an array with one record a line."""
     try:
         array: NDArray[np.generic] = np.asanyarray(value)
     except ValueError:
@@ -72,16 +83,22 @@ def _one_a_line(value: ArrayLike) -> NDArray[np.generic]:
     return array.reshape(1, -1) if array.ndim == 1 else array
 
 
-def _moved_inside(rows: Matrix, box: Box) -> Matrix:
+def _clip_to_box(rows: Matrix, box: Box) -> Matrix:
     moved = box.clip(rows)
+    # The centre, a public point: refusing would make the missing report an output.
     return np.where(np.isnan(moved), box.low / 2 + box.high / 2, moved)
 
 
 def extremes(rows: Matrix) -> tuple[Row, Row]:
-    """Lowest and highest value of each column, NaN where there is one.
+    """Return the lowest and highest value of each column, NaN where there is one.
 
     Few columns make slow reductions, so rows are laid side by side first; and some at a time, so
     that the second look finds them in the cache.
+
+    Parameters
+    ----------
+    rows
+        The rows, at least one.
     """
     d = rows.shape[1]
     lows, highs = [], []
@@ -98,7 +115,7 @@ def _refuse_nonfinite(rows: Matrix, lowest: Row, highest: Row, domain: Box | Non
         return
     names = [f"x{i}" for i in range(rows.shape[1])] if domain is None else domain.names
     raise NotFinite(
-        f"{_how_many(~np.isfinite(rows), names)} NaN or infinite.",
+        f"{_describe_bad_values(~np.isfinite(rows), names)} NaN or infinite.",
         "Drop or fill those rows, or give a domain and "
         + setting("clip", True)
         + ": infinite goes to the nearest bound, NaN to the centre of the box.",
@@ -109,14 +126,14 @@ def _refuse_outside(rows: Matrix, lowest: Row, highest: Row, box: Box) -> None:
     if np.all(lowest >= box.low) and np.all(highest <= box.high):
         return
     raise OutsideDomain(
-        f"{_how_many((rows < box.low) | (rows > box.high), box.names)} outside the box.",
+        f"{_describe_bad_values((rows < box.low) | (rows > box.high), box.names)} outside the box.",
         "Widen the box by public knowledge, drop those rows, or give "
         + setting("clip", True)
         + " to move them to its nearest point.",
     )
 
 
-def _how_many(bad: NDArray[np.bool_], names: Iterable[str]) -> str:
+def _describe_bad_values(bad: NDArray[np.bool_], names: Iterable[str]) -> str:
     columns = [repr(name) for name, column in zip(names, bad.T, strict=True) if column.any()]
     shown = ", ".join(columns[:5]) + (f" and {len(columns) - 5} more" if len(columns) > 5 else "")
     return f"{np.count_nonzero(bad.any(axis=1))} of {len(bad)} rows have values in {shown} that are"

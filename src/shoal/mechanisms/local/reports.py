@@ -1,4 +1,4 @@
-"""What left the clients: values, the mechanism that made them, and what was done to them since."""
+"""Reports: randomised values, the mechanism that made them, and remaps applied since."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Remap = Callable[["Reports"], "Reports"]
 
 @dataclass(frozen=True, eq=False)
 class Reports:
-    """Randomised values as they left the clients, one line a person, in the rows' own units.
+    """Randomised values, one line a person, in the units of the rows.
 
     Parameters
     ----------
@@ -51,7 +51,17 @@ class Reports:
     def drawn(
         cls, values: NDArray[Any], mechanism: Mechanism[Any, Any], rng: np.random.Generator
     ) -> Self:
-        """As a mechanism releases them, marked if ``rng`` is seeded or nobody vouches for it."""
+        """Wrap values a mechanism has just drawn, marked as a simulation if ``rng`` is seeded.
+
+        Parameters
+        ----------
+        values
+            What was drawn.
+        mechanism
+            What drew it.
+        rng
+            The stream it was drawn from.
+        """
         return cls(values, mechanism, simulation=bool(getattr(rng, "simulation", True)))
 
     @property
@@ -61,6 +71,7 @@ class Reports:
         return promised.simulated(self.simulation)
 
     def __post_init__(self) -> None:
+        # A view: the caller's own array stays writable.
         values = np.asarray(self.values).view()
         values.setflags(write=False)
         object.__setattr__(self, "values", values)
@@ -73,7 +84,13 @@ class Reports:
 
 
 def as_reports(value: object) -> Reports:
-    """The value itself if it is ``Reports``; rows and bare arrays are refused."""
+    """Return the value if it is ``Reports``; refuse rows and bare arrays.
+
+    Parameters
+    ----------
+    value
+        What came.
+    """
     if isinstance(value, Reports):
         return value
     raise NotAReport(
@@ -84,7 +101,13 @@ def as_reports(value: object) -> Reports:
 
 
 def as_raw_reports(value: object) -> Reports:
-    """Reports that still have the mechanism's law: no remap came after it."""
+    """Return reports to which no remap was applied; refuse others.
+
+    Parameters
+    ----------
+    value
+        What came.
+    """
     reports = as_reports(value)
     if reports.remap is None:
         return reports

@@ -1,4 +1,4 @@
-"""Raw units and scaled ones: in which public unit of each column a distance is measured."""
+"""Conversion between raw units and the public scaled units in which distances are measured."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ _LONGITUDES = {"lon", "lng", "long", "longitude"}
 
 @dataclass(frozen=True)
 class Scaling:
-    """How far apart two records are: distances in public units of each column.
+    """The public unit of each column in which distances between records are measured.
 
     Parameters
     ----------
@@ -43,7 +43,15 @@ class Scaling:
 
     @classmethod
     def of(cls, scale: Scale, domain: Box | None) -> "Scaling":
-        """Check both: they are public and of one width."""
+        """Check scale and domain against each other and combine them.
+
+        Parameters
+        ----------
+        scale
+            As the class takes it, or an array.
+        domain
+            The public box, if there is one.
+        """
         if domain is not None and not isinstance(domain, Box):
             raise InvalidDomain(
                 f"domain came as a {type(domain).__name__}.", "E.g. domain=Box(age=(0, 110))."
@@ -54,33 +62,45 @@ class Scaling:
             return cls(None, domain)
         if isinstance(scale, str) and scale == "box":
             return cls("box", domain_required(domain, "scale='box'"))
-        return cls(_numbers(scale, domain), domain)
+        return cls(_checked_units(scale, domain), domain)
 
     @property
     def d(self) -> int | None:
-        """Number of columns, if domain or scale tell it."""
+        """The number of columns, if domain or scale tell it."""
         if self.domain is not None:
             return self.domain.d
         return len(self.scale) if isinstance(self.scale, tuple) else None
 
     @property
     def unit(self) -> str:
-        """Of distances: ``"km"`` for a geographic box."""
+        """The unit of distances: ``"km"`` for a geographic box."""
         return "1" if self.domain is None else self.domain.distance_unit
 
     @property
     def named(self) -> tuple[float, ...] | None:
-        """The scale in numbers: promises about two boxes must not pass for one kind."""
+        """The scale as numbers, so that guarantees about two boxes are of different kinds."""
         if self.scale == "box" and self.domain is not None:
             return tuple((self.domain.sides / 2).tolist())
         return self.scale if isinstance(self.scale, tuple) else None
 
     def origin(self, d: int) -> Row:
-        """Where a lattice starts: the box's low corner, or zero."""
+        """Return where a lattice starts: the box's low corner, or zero.
+
+        Parameters
+        ----------
+        d
+            The number of columns.
+        """
         return np.zeros(d) if self.domain is None else self.domain.low
 
     def units(self, d: int) -> Row:
-        """How much of each column, in raw units, one scaled unit is."""
+        """Return the length of one scaled unit in each column, in raw units.
+
+        Parameters
+        ----------
+        d
+            The number of columns.
+        """
         box = self.domain
         if self.scale == "box" and box is not None:
             return (box.high - box.low) / 2
@@ -89,18 +109,30 @@ class Scaling:
         return raw if self.scale is None else raw * np.array(self.scale, dtype=np.float64)
 
     def scaled(self, values: ArrayLike) -> Matrix:
-        """Reports or public points in scaled units."""
+        """Convert reports or public points to scaled units.
+
+        Parameters
+        ----------
+        values
+            Points in raw units.
+        """
         points = as_matrix(values, self.d)
         d = points.shape[1]
         return (points - self.origin(d)) / self.units(d)
 
     def unscaled(self, points: Matrix) -> Matrix:
-        """Back from ``scaled``."""
+        """Convert scaled points back to raw units.
+
+        Parameters
+        ----------
+        points
+            Points in scaled units.
+        """
         d = points.shape[1]
         return np.multiply(points, self.units(d)) + self.origin(d)
 
 
-def _numbers(scale: Scale, domain: Box | None) -> tuple[float, ...]:
+def _checked_units(scale: Scale, domain: Box | None) -> tuple[float, ...]:
     units = np.atleast_1d(np.asarray(scale))
     good = units.dtype.kind in "fiu" and units.ndim == 1 and units.size > 0
     good = good and (domain is None or units.size == domain.d)
@@ -117,7 +149,13 @@ def _numbers(scale: Scale, domain: Box | None) -> tuple[float, ...]:
 
 
 def refuse_degrees(names: Iterable[str]) -> None:
-    """Epsilon per degree hides less to the east than to the north: nobody means that."""
+    """Refuse columns of latitude and longitude: epsilon per degree is almost never meant.
+
+    Parameters
+    ----------
+    names
+        The column names.
+    """
     parts = {word for name in names for word in re.split(r"[^a-z]+", name.lower())}
     if parts & _LATITUDES and parts & _LONGITUDES:
         raise InvalidDomain(

@@ -1,4 +1,4 @@
-"""How many people a wanted accuracy takes, said before anything is collected."""
+"""Estimate how many people must report for a wanted accuracy, before collecting."""
 
 import math
 
@@ -10,13 +10,13 @@ __all__ = ["users_needed"]
 
 # The inertia beyond plain k-means' is about c v k^2 / n, v k^2 / n being the squared noise in a
 # cluster's count relative to it; and below some n / (v k^2) clusters are missed now and then, so
-# that no formula for the mean holds. Both by number of columns, from bench/local_grid.py.
+# that no formula for the mean holds. Both by number of columns: docs/decisions/local-grid.md.
 _EXCESS = {1: 25.0, 2: 25.0, 3: 120.0, 4: 600.0}
 _FEWEST = {1: 1_500.0, 2: 1_500.0, 3: 6_000.0, 4: 20_000.0}
 
 
 def users_needed(ratio: float, *, n_clusters: int, d: int, epsilon: Number) -> int:
-    r"""People needed for an inertia of at most ``ratio`` times that of plain k-means.
+    r"""Return the number of people for an inertia of at most ``ratio`` times plain k-means'.
 
     For reports of a ``LocalGrid`` with automatic cells:
     :math:`v k^2 \max(m_d, c_d / (ratio - 1))`, with :math:`v = 4e^\varepsilon/(e^\varepsilon-1)^2`
@@ -29,9 +29,11 @@ def users_needed(ratio: float, *, n_clusters: int, d: int, epsilon: Number) -> i
     Parameters
     ----------
     ratio
-        From 1.01 to 2.
-    n_clusters, d
-        Clusters; columns, at most 4.
+        The wanted inertia over that of plain k-means, from 1.01 to 2.
+    n_clusters
+        How many clusters are looked for.
+    d
+        The number of columns, at most 4.
     epsilon
         The promise of one report.
 
@@ -57,11 +59,13 @@ def users_needed(ratio: float, *, n_clusters: int, d: int, epsilon: Number) -> i
             + setting("d", 2)
             + "; for more columns try it out on made-up rows.",
         )
+    # 1 / sinh(epsilon/2)^2 is v, the noise of a report.
     half = math.sinh(local_budget(epsilon) / 2)
     people = k**2 / half**2 * max(_FEWEST[d], _EXCESS[d] / (ratio - 1))
     return _two_digits_up(max(people, k))
 
 
 def _two_digits_up(number: float) -> int:
+    """Round up to two significant digits."""
     step: int = 10 ** max(0, math.floor(math.log10(number)) - 1)
     return math.ceil(number / step) * step

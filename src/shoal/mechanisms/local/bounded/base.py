@@ -1,4 +1,4 @@
-"""What every local mechanism on bounded numbers shares: the way in, the way out, the estimate.
+"""The base class of local mechanisms on bounded numbers: scaling, reports and mean estimates.
 
     rows ─► checked, in the box ─► whole steps 0 .. 2**20 a column ─► draw ─► raw units ─► Reports
 
@@ -35,7 +35,7 @@ __all__ = [
     "steps_of",
 ]
 
-STEPS = 2**20  # of a column's public range
+STEPS = 2**20  # of a column's public range: docs/decisions/exact-local-draws.md
 Steps = NDArray[np.int32]
 _SMALLEST_BUDGET, _LARGEST_BUDGET = Fraction(1, 2**30), 20
 _BLOCK = 2**17  # values drawn at a time, so that the steps of one draw stay in the cache
@@ -43,7 +43,7 @@ _BLOCK = 2**17  # values drawn at a time, so that the steps of one draw stay in 
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What reports say about everyone together, and how far off that may be.
+    """An estimate about all people behind some reports, with its standard error.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Estimate:
 
 
 class Bounded(ABC):
-    """Base of the mechanisms that randomise rows of a public box; each is a frozen dataclass.
+    """Base class of mechanisms that randomise rows of a public box; each is a frozen dataclass.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ class Bounded(ABC):
 
     @property
     def guarantee(self) -> LocalDP:
-        """Any two rows give every report with odds within e^epsilon."""
+        """``LocalDP(epsilon)``: any two rows give every report with odds within e^epsilon."""
         return LocalDP(self.exact_epsilon)
 
     @property
@@ -94,27 +94,54 @@ class Bounded(ABC):
         return local_budget(self.epsilon)
 
     def check(self, value: ArrayLike) -> None:
-        """Refuse what cannot be randomised, before anything is written or drawn."""
+        """Refuse rows that cannot be randomised, before anything is written or drawn.
+
+        Parameters
+        ----------
+        value
+            The rows.
+        """
         self._rows(value)
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
-        """One report a row, in the units of the rows; a flat record is a table of one row."""
+        """Return one report for each row, in the units of the rows.
+
+        Parameters
+        ----------
+        value
+            A table of rows, or one row as a flat array.
+        rng
+            The noise stream.
+        """
         rows = self._rows(value)
         box = self._box(rows.shape[1])
+        # Filled block by block: noise of a whole table would be several copies of it.
         values = np.empty(rows.shape)
         for part in _blocks(*rows.shape):
             values[part] = _in_raw_units(self._draw(steps_of(rows[part], box), rng), box)
         return Reports.drawn(values, self, rng)
 
     def mean(self, reports: Reports) -> Estimate:
-        """The mean of the rows behind these reports, unbiased, with its standard error."""
+        """Estimate the mean of the rows behind these reports, unbiased, with its standard error.
+
+        Parameters
+        ----------
+        reports
+            Reports of this mechanism, unchanged.
+        """
         values = np.atleast_2d(own_reports(reports, self).values)
         n = len(values)
         spread = values.std(axis=0, ddof=1) if n > 1 else np.full(values.shape[1], np.inf)
         return Estimate(values.mean(axis=0), spread / np.sqrt(n))
 
     def variance(self, x: ArrayLike) -> Matrix:
-        """Of the report of each row ``x``, column by column; the sum is its squared error."""
+        """Return the variance of each row's report, column by column.
+
+        Parameters
+        ----------
+        x
+            A table of rows, or one row as a flat array.
+        """
         rows = self._rows(x)
         box = self._box(rows.shape[1])
         scaled = np.clip(box.scale(rows, -1, 1), -1, 1)
@@ -123,24 +150,32 @@ class Bounded(ABC):
 
     @abstractmethod
     def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
-        """Reports on the scale where the box is [-1, 1]^d, from rows in whole steps.
+        """Draw reports on the scale where the box is [-1, 1]^d, from rows in whole steps.
 
         Both have one line a column: then every operation runs along memory.
         """
 
     @abstractmethod
     def _scaled_variance(self, x: Matrix) -> Matrix:
-        """Of each column's report, for rows in [-1, 1]^d."""
+        """Return the variance of each column's report, for rows in [-1, 1]^d."""
 
     def _rows(self, value: ArrayLike) -> Matrix:
-        return records_of(value, self._box(_width(value)), clip=self.clip)
+        """Return checked float64 rows."""
+        return records_of(value, self._box(_column_count(value)), clip=self.clip)
 
     def _box(self, d: int) -> Box:
+        """Return the public box, or the cube [-1, 1]^d without one."""
         return _cube(d) if self.domain is None else self.domain
 
 
 def local_budget(epsilon: Number) -> Fraction:
-    """Epsilon, exact, if a local mechanism can keep it."""
+    """Return epsilon as an exact fraction, refused beyond what local mechanisms can keep.
+
+    Parameters
+    ----------
+    epsilon
+        The budget of one report.
+    """
     exact = LocalDP(epsilon).epsilon  # type: ignore[arg-type]
     if exact < _SMALLEST_BUDGET:
         raise InvalidBudget(
@@ -158,13 +193,27 @@ def local_budget(epsilon: Number) -> Fraction:
 
 
 def positive_number(value: object) -> bool:
-    """Whether it is a positive, finite number."""
+    """Whether a value is a positive, finite number.
+
+    Parameters
+    ----------
+    value
+        Anything.
+    """
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     return number and bool(0 < float(value) < np.inf)  # type: ignore[arg-type]
 
 
 def own_reports(reports: object, mechanism: object) -> Reports:
-    """Reports this very mechanism made, at least one, untouched since."""
+    """Return reports checked to be this mechanism's own, unchanged, and at least one.
+
+    Parameters
+    ----------
+    reports
+        What came.
+    mechanism
+        What must have made them.
+    """
     raw = as_raw_reports(reports)
     if raw.mechanism != mechanism:
         raise NotAReport(
@@ -178,26 +227,46 @@ def own_reports(reports: object, mechanism: object) -> Reports:
 
 
 def steps_of(rows: Matrix, box: Box) -> Steps:
-    """Whole steps, 0 at the low end of the box and 2**20 at its high end; one line a column."""
+    """Return rows as whole steps, 0 at the low end of the box and 2**20 at its high end.
+
+    Parameters
+    ----------
+    rows
+        Rows inside the box.
+    box
+        The public box.
+
+    Returns
+    -------
+        An array with a line for each column.
+    """
     places: Matrix = rows.T - box.low[:, None]
     places /= (box.high - box.low)[:, None]
+    # In place, and transposed: columns then lie in one piece of memory.
     places *= STEPS
     return np.rint(places, out=places).astype(np.int32)
 
 
 def _in_raw_units(values: Matrix, box: Box) -> Matrix:
+    """Convert reports from [-1, 1]^d to the units of the box, one line a row."""
     values *= ((box.high - box.low) / 2)[:, None]
     values += (box.high / 2 + box.low / 2)[:, None]
     return values.T
 
 
 def scaled_of(steps: Steps) -> Matrix:
-    """The place in [-1, 1] that so many steps stand for."""
+    """Return the numbers in [-1, 1] that these steps stand for.
+
+    Parameters
+    ----------
+    steps
+        Whole steps from 0 to 2**20.
+    """
     return steps.astype(np.float64) * (2 / STEPS) - 1
 
 
-def _width(value: ArrayLike) -> int:
-    """How many columns came, or 1 if that is no table: then the check says what it is."""
+def _column_count(value: ArrayLike) -> int:
+    """Return the number of columns, or 1 for what is no table: the check then refuses it."""
     try:
         return max(1, int(np.shape(value)[-1]))
     except (ValueError, IndexError):
@@ -205,6 +274,7 @@ def _width(value: ArrayLike) -> int:
 
 
 def _blocks(n: int, d: int) -> Iterator[slice]:
+    """Yield slices of rows small enough for the cache."""
     size = max(1, _BLOCK // d)
     return (slice(start, start + size) for start in range(0, n, size))
 

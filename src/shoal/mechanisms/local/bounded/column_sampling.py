@@ -1,4 +1,4 @@
-"""Several columns for the price of a few: report some, drawn without looking at the row."""
+"""Report only some columns, drawn without looking at the row, so that each gets more budget."""
 
 from abc import abstractmethod
 from fractions import Fraction
@@ -17,22 +17,43 @@ class ColumnLaw(Protocol):
     """How one number in [-1, 1] is randomised, without bias."""
 
     def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
-        """Reports on the scale of [-1, 1], for values in steps, each on its own."""
+        """Draw reports on the scale of [-1, 1].
+
+        Parameters
+        ----------
+        steps
+            Values in whole steps.
+        rng
+            The noise stream.
+        """
 
     def variance(self, x: Matrix) -> Matrix:
-        """Of the report of each value."""
+        """Return the variance of the report of each value.
+
+        Parameters
+        ----------
+        x
+            Values in [-1, 1].
+        """
 
 
 class Sampled(Bounded):
-    """Base of ``Piecewise`` and ``Hybrid``: k of d columns get epsilon / k each, times d / k."""
+    """Base class of ``Piecewise`` and ``Hybrid``: k of d columns get epsilon / k each."""
 
     def columns_reported(self, d: int) -> int:
-        """How many of ``d`` columns a report carries: one for every 2.5 of epsilon."""
+        """Return how many of ``d`` columns a report carries: one for every 2.5 of epsilon.
+
+        Parameters
+        ----------
+        d
+            The number of columns.
+        """
+        # The rule of Wang et al. (ICDE 2019): below 2.5 a column, fewer columns have less noise.
         return max(1, min(d, int(self.exact_epsilon / Fraction(5, 2))))
 
     @abstractmethod
     def _law(self, epsilon: Fraction) -> ColumnLaw:
-        """For one column, at this budget."""
+        """Return the law of one column at this budget."""
 
     def _draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
         d, n = steps.shape

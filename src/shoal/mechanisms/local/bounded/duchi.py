@@ -1,4 +1,4 @@
-"""Duchi's mechanism, corrected: a corner of a cube, likelier on the row's side."""
+"""Duchi's mechanism, with ties corrected: report a corner of a cube, likelier on the row's side."""
 
 import math
 from dataclasses import dataclass
@@ -71,7 +71,13 @@ class Duchi(Bounded):
 
 
 class DuchiLaw:
-    """Which columns of the report agree with the row's corner, and how far out a corner lies."""
+    """Draws which columns of a report agree with the row's corner, and computes the corner's size.
+
+    Parameters
+    ----------
+    epsilon
+        The budget of one report, exact.
+    """
 
     def __init__(self, epsilon: Fraction) -> None:
         self._epsilon = epsilon
@@ -79,21 +85,39 @@ class DuchiLaw:
         self._keep_tie = Coin(epsilon, lambda E: 2 / (E + 1))
 
     def size(self, d: int) -> float:
-        """B: what a sign counts, so that the report is unbiased. Divided by 2^d throughout."""
+        """Return B, the coordinate of a corner that makes the report unbiased.
+
+        Parameters
+        ----------
+        d
+            The number of columns.
+        """
         ties: float = math.comb(d, d // 2) / 2**d if d % 2 == 0 else 0.0
         slope: float = math.comb(d - 1, d // 2) / 2**d  # [P5]
         growth = math.expm1(self._epsilon)
         return (growth * (1 - ties) / 2 + 1) / (growth * slope)
 
     def agreements(self, shape: tuple[int, ...], rng: np.random.Generator) -> Bits:
-        """For each of n rows, in which of d columns the report has the corner's sign; (d, n)."""
+        """Draw in which columns the report has the corner's sign.
+
+        Parameters
+        ----------
+        shape
+            The numbers of columns and rows.
+        rng
+            The noise stream.
+
+        Returns
+        -------
+            True where it has; of shape (d, n).
+        """
         d, n = shape
         agree = fair_bits((d, n), rng) if d % 2 else self._with_few_ties(d, n, rng)
         agree ^= (_lead(agree) > 0) != self._majority.flip(n, rng)  # [P3]
         return agree
 
     def _with_few_ties(self, d: int, n: int, rng: np.random.Generator) -> Bits:
-        """Fair bits, an even number a column, of which ties are kept by a coin; (d, n)."""
+        """Draw fair bits for an even number of columns, keeping ties by a coin; (d, n)."""
         ties: float = math.comb(d, d // 2) / 2**d
         share = 1 - ties * math.tanh(self._epsilon / 2)  # of the tries that is kept
         parts, missing = [], n
@@ -108,17 +132,31 @@ class DuchiLaw:
 
 
 def _lead(agree: Bits) -> NDArray[np.int32]:
-    """How many columns agree more than disagree."""
+    """Return how many more columns agree than disagree."""
     lead: NDArray[np.int32] = 2 * agree.sum(axis=0, dtype=np.int32) - np.int32(len(agree))
     return lead
 
 
 def rounded_to_signs(steps: Steps, rng: np.random.Generator) -> Bits:
-    """True with probability steps / 2**20, that is (1 + x)/2, exactly."""
+    """Round each value to a sign: True with probability steps / 2**20, that is (1 + x)/2.
+
+    Parameters
+    ----------
+    steps
+        Values in whole steps.
+    rng
+        The noise stream.
+    """
     return rng.integers(0, STEPS, size=steps.shape, dtype=np.int32) < steps  # [P1]
 
 
 @lru_cache(maxsize=64)
 def duchi_law(epsilon: Fraction) -> DuchiLaw:
-    """The law at this budget, made once."""
+    """Return the law at this budget, made once.
+
+    Parameters
+    ----------
+    epsilon
+        The budget of one report, exact.
+    """
     return DuchiLaw(epsilon)

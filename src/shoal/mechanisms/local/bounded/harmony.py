@@ -1,4 +1,4 @@
-"""Harmony: one column, one sign."""
+"""The Harmony mechanism: report one sign of one column."""
 
 import math
 from dataclasses import dataclass
@@ -71,24 +71,50 @@ class Harmony(Bounded):
 
 
 class OneSign:
-    """Duchi's mechanism for one number: plus or minus C1."""
+    """Duchi's mechanism for one number: report plus or minus C1.
+
+    Parameters
+    ----------
+    epsilon
+        The budget of one report, exact.
+    """
 
     def __init__(self, epsilon: Fraction) -> None:
         self.size = 1 / math.tanh(epsilon / 2)  # C1
         self._truth_coin = Coin(epsilon, lambda E: E / (E + 1))
 
     def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
-        """Reports for values in steps, on the scale of [-1, 1]."""
+        """Draw reports on the scale of [-1, 1].
+
+        Parameters
+        ----------
+        steps
+            Values in whole steps.
+        rng
+            The noise stream.
+        """
         positive = rounded_to_signs(steps, rng)
         truthful = self._truth_coin.flip(steps.size, rng).reshape(steps.shape)  # [P1]
         return np.where(positive == truthful, self.size, -self.size)
 
     def variance(self, x: Matrix) -> Matrix:
-        """Of the report of each value."""
+        """Return the variance of the report of each value.
+
+        Parameters
+        ----------
+        x
+            Values in [-1, 1].
+        """
         return self.size**2 - x**2
 
 
 @lru_cache(maxsize=64)
 def one_sign(epsilon: Fraction) -> OneSign:
-    """The law at this budget, made once."""
+    """Return the law at this budget, made once.
+
+    Parameters
+    ----------
+    epsilon
+        The budget of one report, exact.
+    """
     return OneSign(epsilon)

@@ -1,4 +1,4 @@
-"""The Hybrid mechanism: a coin between Piecewise and Duchi, least noise in the worst case."""
+"""The Hybrid mechanism: a coin between Piecewise and Duchi, with the least worst-case noise."""
 
 import math
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from shoal.privacy.exact import Number
 __all__ = ["Hybrid", "HybridLaw"]
 
 # Where (z + 3)(z + 1)^2 = 3 (z^2 + 1)^2, z = e^(epsilon/2): below it Piecewise does not help.
+# The root below which Duchi's mechanism alone has less worst-case variance (Wang et al. 2019).
 _PIECEWISE_FROM = Fraction("0.6094")
 
 
@@ -68,7 +69,13 @@ class Hybrid(Sampled):
 
 
 class HybridLaw:
-    """The mechanism for one number, on the scale of [-1, 1]."""
+    """The Hybrid mechanism for one number in [-1, 1].
+
+    Parameters
+    ----------
+    epsilon
+        The budget of one report, exact.
+    """
 
     def __init__(self, epsilon: Fraction) -> None:
         self._piecewise = piecewise_law(epsilon)
@@ -77,12 +84,26 @@ class HybridLaw:
         self._coin = Coin(epsilon / 2, lambda z: 1 - 1 / z)
 
     def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
-        """Reports for values in steps."""
+        """Draw reports on the scale of [-1, 1].
+
+        Parameters
+        ----------
+        steps
+            Values in whole steps.
+        rng
+            The noise stream.
+        """
         smooth = self._coin.flip(steps.size, rng).reshape(steps.shape)  # [P1]
         return np.where(smooth, self._piecewise.draw(steps, rng), self._sign.draw(steps, rng))
 
     def variance(self, x: Matrix) -> Matrix:
-        """The mean of both variances: both are unbiased."""
+        """Return the weighted mean of both variances: both laws are unbiased.
+
+        Parameters
+        ----------
+        x
+            Values in [-1, 1].
+        """
         smooth, sign = self._piecewise.variance(x), self._sign.variance(x)
         return self._chance * smooth + (1 - self._chance) * sign
 

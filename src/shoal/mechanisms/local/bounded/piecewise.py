@@ -67,7 +67,13 @@ class Piecewise(Sampled):
 
 
 class PiecewiseLaw:
-    """The mechanism for one number, on the scale of [-1, 1]."""
+    """The Piecewise mechanism for one number in [-1, 1].
+
+    Parameters
+    ----------
+    epsilon
+        The budget of one report, exact.
+    """
 
     def __init__(self, epsilon: Fraction) -> None:
         self._ratio = math.exp(epsilon)
@@ -76,14 +82,28 @@ class PiecewiseLaw:
         self._unit = (self._ratio * width + STEPS) / (width * math.expm1(epsilon)) * (2 / STEPS)
 
     def draw(self, steps: Steps, rng: np.random.Generator) -> Matrix:
-        """Reports for values in steps."""
+        """Draw reports on the scale of [-1, 1].
+
+        Parameters
+        ----------
+        steps
+            Values in whole steps.
+        rng
+            The noise stream.
+        """
         values = self._window.draw(steps, rng).astype(np.float64)  # [P2]
         values -= (self._window.places - 1) / 2
         values *= self._unit  # [P3] chosen so that the mean is the value
         return values
 
     def variance(self, x: Matrix) -> Matrix:
-        """Exact; within 2**-19 or so of x^2/(z-1) + (z+3)/(3 (z-1)^2)."""
+        """Return the exact variance; about x^2/(z-1) + (z+3)/(3 (z-1)^2), within 2**-19.
+
+        Parameters
+        ----------
+        x
+            Values in [-1, 1].
+        """
         width, places = self._window.width, self._window.places
         all_places = places * (places**2 - 1) / 12
         window = width * ((width**2 - 1) / 12 + (x * STEPS / 2) ** 2)
@@ -93,5 +113,11 @@ class PiecewiseLaw:
 
 @lru_cache(maxsize=64)
 def piecewise_law(epsilon: Fraction) -> PiecewiseLaw:
-    """The law at this budget, made once."""
+    """Return the law at this budget, made once.
+
+    Parameters
+    ----------
+    epsilon
+        The budget of one report, exact.
+    """
     return PiecewiseLaw(epsilon)

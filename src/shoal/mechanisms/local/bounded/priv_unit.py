@@ -1,4 +1,4 @@
-"""PrivUnitG: a Gaussian vector that leans towards the row's direction."""
+"""PrivUnitG: report a Gaussian vector that leans towards the row's direction."""
 
 import math
 from collections.abc import Callable
@@ -80,7 +80,7 @@ class PrivUnit(Bounded):
         return Box.of([f"x{i}" for i in range(d)], -half, half)
 
     def _scaled_radius(self, d: int) -> float:
-        """Of the ball, on the scale where the box is [-1, 1]^d."""
+        """Return the ball's radius on the scale where the box is [-1, 1]^d."""
         if self.radius is None:
             return math.sqrt(d)
         return 1.0 if self.domain is None else float(self.radius)
@@ -123,7 +123,7 @@ class PrivUnit(Bounded):
 
 
 class _Lean:
-    """How far a Gaussian leans: past ``threshold`` with probability ``past``, by its law there."""
+    """The law of a report's component along the row's direction."""
 
     def __init__(self, epsilon: Fraction) -> None:
         self.threshold = _best_threshold(float(epsilon))
@@ -131,36 +131,38 @@ class _Lean:
         self.past = tail / (tail + math.exp(-epsilon) * (1 - tail))
 
     def draw(self, n: int, rng: np.random.Generator) -> Vector:
-        """The component along the row's direction."""
+        """Draw the component along the row's direction."""
         past = rng.random(n) < self.past
         drawn = np.empty(n)
         count = int(np.count_nonzero(past))
-        drawn[past] = _until(count, lambda m: self._try_past(m, rng))
-        drawn[~past] = _until(n - count, lambda m: self._try_short(m, rng))
+        drawn[past] = _draw_until(count, lambda m: self._try_past(m, rng))
+        drawn[~past] = _draw_until(n - count, lambda m: self._try_below(m, rng))
         return drawn
 
     def _try_past(self, n: int, rng: np.random.Generator) -> Vector:
-        """Gaussians past the threshold: exponential tries, kept in proportion (Robert 1995)."""
+        """Draw Gaussians past the threshold by rejection from exponentials (Robert 1995)."""
         rate = (self.threshold + math.sqrt(self.threshold**2 + 4)) / 2
         tries = self.threshold + rng.standard_exponential(n) / rate
         return tries[rng.standard_exponential(n) > (tries - rate) ** 2 / 2]
 
-    def _try_short(self, n: int, rng: np.random.Generator) -> Vector:
+    def _try_below(self, n: int, rng: np.random.Generator) -> Vector:
+        """Draw Gaussians below the threshold by rejection."""
         tries = rng.standard_normal(n)
         return tries[tries < self.threshold]
 
 
-def _until(n: int, attempt: Callable[[int], Vector]) -> Vector:
-    """``n`` values from an attempt that returns as many as it can of those asked for."""
+def _draw_until(n: int, attempt: Callable[[int], Vector]) -> Vector:
+    """Repeat an attempt until it has returned ``n`` values."""
     parts, missing = [np.empty(0)], n
     while missing > 0:
+        # Half of the tries fail at most, so one round mostly suffices.
         parts.append(attempt(2 * missing + 8)[:missing])
         missing -= parts[-1].size
     return np.concatenate(parts)
 
 
 def _directions(x: Matrix) -> tuple[Matrix, Vector]:
-    """Unit vectors and lengths of columns; a zero takes the first axis."""
+    """Return unit vectors and lengths of columns; a zero column takes the first axis."""
     length = np.sqrt(np.einsum("ij,ij->j", x, x))
     direction = x / np.where(length > 0, length, 1.0)
     direction[0, length == 0] = 1.0
@@ -168,12 +170,12 @@ def _directions(x: Matrix) -> tuple[Matrix, Vector]:
 
 
 def _tail(t: float) -> float:
-    """P[Gaussian > t]."""
+    """Return P[Gaussian > t]."""
     return math.erfc(t / math.sqrt(2)) / 2
 
 
 def _best_threshold(epsilon: float) -> float:
-    """The t of least noise: the root of t (1 + (E-1) tail(t)) = (E-1) phi(t), which rises in t."""
+    """Return the t of least noise: the root of t (1 + (E-1) tail(t)) = (E-1) phi(t)."""
     growth = math.expm1(epsilon)
     low, high = 0.0, 10.0
     for _ in range(100):

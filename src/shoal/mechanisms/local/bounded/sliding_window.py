@@ -1,4 +1,4 @@
-"""A window of fixed width that slides with the value: likelier inside than outside, drawn exactly.
+"""The law of a window that slides with the value: a report is likelier inside it; drawn exactly.
 
 Of 2**20 + width places the window covers ``width``, beginning at the value's own step; each place
 inside is e^epsilon times as likely as each outside. ``Piecewise`` and ``SquareWave`` are this law
@@ -16,14 +16,14 @@ __all__ = ["SlidingWindow"]
 
 
 class SlidingWindow:
-    """The law of the place reported for a value, in whole numbers.
+    """Draws the reported position of a value, in whole numbers.
 
     Parameters
     ----------
     epsilon
-        Log of how much likelier a place inside is.
+        The logarithm of how much likelier a position inside the window is.
     width
-        Of the window, in steps; from 1 up.
+        The width of the window, in steps; from 1 up.
     """
 
     def __init__(self, epsilon: Fraction, width: int) -> None:
@@ -32,7 +32,15 @@ class SlidingWindow:
         self._inside = Coin(epsilon, lambda E: E * width / (E * width + STEPS))
 
     def draw(self, steps: Steps, rng: np.random.Generator) -> Steps:
-        """A place from 0 to ``places - 1`` for each value, given in steps."""
+        """Draw a position from 0 to ``places - 1`` for each value.
+
+        Parameters
+        ----------
+        steps
+            Values in whole steps.
+        rng
+            The noise stream.
+        """
         inside = self._inside.flip(steps.size, rng).reshape(steps.shape)  # [P1]
         near = rng.integers(0, self.width, size=steps.shape, dtype=np.int32)  # [P2]
         far = rng.integers(0, STEPS, size=steps.shape, dtype=np.int32)  # [P3]

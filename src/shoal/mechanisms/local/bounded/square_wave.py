@@ -1,4 +1,4 @@
-"""The Square Wave mechanism, and how to learn the distribution behind its reports."""
+"""The Square Wave mechanism, and the distribution estimated from its reports."""
 
 import math
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ from shoal.privacy.exact import Number
 __all__ = ["Distribution", "SquareWave"]
 
 Vector = NDArray[np.float64]
-_BINS = 256
-_MOST_ROUNDS = 10_000
+_BINS = 256  # as Li et al. have them
+_MOST_ROUNDS = 10_000  # a bound that likelihoods stop long before
 
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """Shares of the people in equal bins of a column's range.
+    """The estimated share of people in each of equal bins of a column's range.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Distribution:
 
     @property
     def mean(self) -> float:
-        """Of the distribution; not unbiased, unlike that of the numeric mechanisms."""
+        """The mean of the distribution; biased, unlike ``SquareWave.mean``."""
         return float(self.centers @ self.shares)
 
 
@@ -94,13 +94,18 @@ class SquareWave(Bounded):
 
     @property
     def half_width(self) -> float:
-        """b, on the scale of [0, 1]."""
+        """b, half the window's width on the scale of [0, 1]."""
         return self._window.width / (2 * STEPS)
 
     def mean(self, reports: Reports) -> Estimate:
-        """The mean of the values behind these reports, unbiased, with its standard error.
+        """Estimate the mean of the values behind these reports, unbiased, with its standard error.
 
         A report leans to the middle of the range, by a public factor that is taken out here.
+
+        Parameters
+        ----------
+        reports
+            Reports of this mechanism, unchanged.
         """
         plain, middle = super().mean(reports), self._box(1).unscale([[0.5]])[0]
         return Estimate(
@@ -108,12 +113,12 @@ class SquareWave(Bounded):
         )
 
     def distribution(self, reports: Reports, smooth: bool = True) -> Distribution:
-        """The distribution of the values behind these reports, in 256 bins.
+        """Estimate the distribution of the values behind these reports, in 256 bins.
 
         Parameters
         ----------
         reports
-            Of this mechanism, untouched.
+            Reports of this mechanism, unchanged.
         smooth
             Blend each bin a little with its neighbours at every round (EMS): steadier. ``False``
             is plain expectation maximisation.
@@ -121,7 +126,9 @@ class SquareWave(Bounded):
         box = self._box(1)
         places = box.scale(own_reports(reports, self).values.reshape(-1, 1))
         b = self.half_width
+        # Clipped: rounding may put a report an ulp beyond the last edge.
         counts, _ = np.histogram(np.clip(places, -b, 1 + b), bins=_BINS, range=(-b, 1 + b))
+        # The stopping rules of Li et al.: plain EM overfits unless it stops earlier.
         enough = 1e-3 if smooth else 1e-3 * math.exp(self.exact_epsilon)
         centers = (np.arange(_BINS) + 0.5) / _BINS
         shares = _expectation_maximisation(counts, self._transfer(centers), smooth, enough)
@@ -129,7 +136,7 @@ class SquareWave(Bounded):
 
     @property
     def _slope(self) -> float:
-        """How much of a move of the value the mean of its report makes."""
+        """How far the mean report moves when the value moves by 1."""
         inside = math.expm1(self.exact_epsilon) * self._window.width
         return inside / (inside + self._window.places)
 
@@ -147,7 +154,7 @@ class SquareWave(Bounded):
         return places * (2 / STEPS) - 1
 
     def _scaled_variance(self, x: Matrix) -> Matrix:
-        """About the mean of the report, which is not the value."""
+        """Return the variance about the mean report, which is not the value."""
         width, places = self._window.width, self._window.places
         offset = x * STEPS / 2  # of the window from the middle of all places
         inside = (width**2 - 1) / 12 + offset**2
@@ -156,7 +163,7 @@ class SquareWave(Bounded):
         return (square - (self._slope * offset) ** 2) * (2 / STEPS) ** 2
 
     def _transfer(self, centers: Vector) -> Matrix:
-        """Chance of each output bin (line) for a value at each input centre (column)."""
+        """Return the probability of each output bin (line) for each input centre (column)."""
         b, ratio = self.half_width, math.exp(self.exact_epsilon)
         edges = np.linspace(-b, 1 + b, _BINS + 1)[:, None]
         covered = np.diff(np.clip(edges, centers - b, centers + b), axis=0)
@@ -169,6 +176,7 @@ def _window(epsilon: Fraction) -> SlidingWindow:
 
 
 def _half_width(epsilon: float) -> float:
+    """Return b for this epsilon, on the scale of [0, 1]."""
     if epsilon < 1e-3:  # the fraction cancels
         return 0.5 - epsilon / 3
     growth = math.expm1(epsilon)
@@ -178,7 +186,7 @@ def _half_width(epsilon: float) -> float:
 def _expectation_maximisation(
     counts: NDArray[np.intp], transfer: Matrix, smooth: bool, enough: float
 ) -> Vector:
-    """Shares under which these counts are likely, from equal ones, until a round gains little."""
+    """Return the shares that make these counts likely, starting from equal ones."""
     shares = np.full(transfer.shape[1], 1 / transfer.shape[1])
     before = -math.inf
     for _ in range(_MOST_ROUNDS):
@@ -194,7 +202,7 @@ def _expectation_maximisation(
 
 
 def _smoothed(shares: Vector) -> Vector:
-    """Weights (1, 2, 1)/4 on a bin and its neighbours, (2, 1)/3 at the ends."""
+    """Average each bin with its neighbours: weights (1, 2, 1)/4, (2, 1)/3 at the ends."""
     inner = (shares[:-2] + 2 * shares[1:-1] + shares[2:]) / 4
     ends = (2 * shares[0] + shares[1]) / 3, (2 * shares[-1] + shares[-2]) / 3
     return np.concatenate([[ends[0]], inner, [ends[1]]])

@@ -1,4 +1,4 @@
-"""Staircase noise: the least noise added to one number of a public width, for LocalDP."""
+"""Staircase noise: the least noise for one number of a public width under LocalDP."""
 
 import math
 from dataclasses import dataclass
@@ -77,7 +77,7 @@ class Staircase(Bounded):
 
     @property
     def mean_size(self) -> float:
-        """The mean of the noise's absolute value, in the value's units."""
+        """The mean absolute value of the noise, in the value's units."""
         box, epsilon = self._box(1), float(self.exact_epsilon)
         return float(box.sides[0]) * math.exp(epsilon / 2) / math.expm1(epsilon)
 
@@ -95,7 +95,7 @@ class Staircase(Bounded):
 
 
 class _StaircaseLaw:
-    """Noise in half steps: odd whole numbers, 2**20 whole steps to the width of the domain."""
+    """Draws noise in half steps: odd whole numbers, 2**20 whole steps to the domain's width."""
 
     def __init__(self, epsilon: Fraction) -> None:
         tread = max(1, round(STEPS / (1 + math.exp(epsilon / 2))))  # [P1] up to the first stair
@@ -105,7 +105,7 @@ class _StaircaseLaw:
         self._epsilon = float(epsilon)
 
     def draw(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """``n`` draws."""
+        """Return ``n`` draws."""
         size = self._flights.one_sided(n, rng) * STEPS  # [P2]
         before = rng.integers(0, self._tread, size=n)
         past = rng.integers(self._tread, STEPS, size=n)
@@ -115,7 +115,7 @@ class _StaircaseLaw:
 
     @property
     def variance(self) -> float:
-        """On the scale of [-1, 1], where the width is 2: of 2 (G + U), U within a flight."""
+        """The variance on the scale of [-1, 1], where the width is 2."""
         decay, tread = math.exp(-self._epsilon), self._tread / STEPS
         chance = tread / (tread + (1 - tread) * decay)
         flights = decay / -math.expm1(-self._epsilon)  # mean of G

@@ -1,1 +1,1 @@
-"""Local mechanisms on categories, and frequencies learnt from them."""
+"""Local mechanisms on categories, and frequencies estimated from their reports."""

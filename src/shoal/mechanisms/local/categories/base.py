@@ -1,4 +1,4 @@
-"""What the mechanisms on categories share: values to codes, and shares back from reports."""
+"""The base classes of local mechanisms on categories: values to codes, reports to frequencies."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ Vector = NDArray[np.float64]
 
 
 class Categorical(ABC):
-    """Base of the mechanisms that randomise a value of a public list; a frozen dataclass each.
+    """Base class of mechanisms that randomise a value of a public list; frozen dataclasses.
 
     Parameters
     ----------
@@ -39,11 +39,11 @@ class Categorical(ABC):
 
     def __post_init__(self) -> None:
         local_budget(self.epsilon)
-        object.__setattr__(self, "categories", _listed(self.categories))
+        object.__setattr__(self, "categories", _category_list(self.categories))
 
     @property
     def guarantee(self) -> LocalDP:
-        """Any two values give every report with odds within e^epsilon."""
+        """``LocalDP(epsilon)``: any two values give every report with odds within e^epsilon."""
         return LocalDP(self.exact_epsilon)
 
     @property
@@ -58,29 +58,58 @@ class Categorical(ABC):
         return listed.size if isinstance(listed, Categories) else listed
 
     def check(self, value: Any) -> None:
-        """Refuse what is not in the list, before anything is written or drawn."""
+        """Refuse values that are not in the list, before anything is written or drawn.
+
+        Parameters
+        ----------
+        value
+            One value, or a column of them.
+        """
         self._codes(value)
 
     def release(self, value: Any, rng: np.random.Generator) -> Reports:
-        """One report a value, as codes; a single value is a list of one."""
+        """Return one report for each value, as codes.
+
+        Parameters
+        ----------
+        value
+            One value, or a column of them.
+        rng
+            The noise stream.
+        """
         return Reports.drawn(self._draw(self._codes(value), rng), self, rng)
 
     def frequencies(self, reports: Reports, project: bool = False) -> Estimate:
-        """The share of each category among the people behind these reports.
+        """Estimate the share of each category among the people behind these reports.
 
         Unbiased, so some may be negative. ``project=True`` gives the nearest shares that are not
         and that sum to 1; the standard errors are those before.
+
+        Parameters
+        ----------
+        reports
+            Reports of this mechanism, unchanged.
+        project
+            Return the nearest shares that are not negative and sum to 1.
         """
-        estimate = self._estimated(*self._shares(own_reports(reports, self).values))
+        estimate = self._estimate(*self._shares(own_reports(reports, self).values))
         return replace(estimate, value=nearest_shares(estimate.value)) if project else estimate
 
-    def _estimated(self, shares: Vector, n: int) -> Estimate:
+    def _estimate(self, shares: Vector, n: int) -> Estimate:
+        """Correct the shares seen in ``n`` reports for the noise."""
         yes, no = self._chances
+        # The share that shows is a mean of coins; dividing undoes how the mechanism blurs it.
         error = np.sqrt(shares * (1 - shares) / n) / (yes - no)
         return Estimate((shares - no) / (yes - no), error)
 
     def variance(self, share: float = 0.0) -> float:
-        """Of the estimate for a category of this share, times the number of reports."""
+        """Return the variance of an estimated share, times the number of reports.
+
+        Parameters
+        ----------
+        share
+            The true share of the category.
+        """
         yes, no = self._chances
         spread = share * yes * (1 - yes) + (1 - share) * no * (1 - no)
         return spread / (yes - no) ** 2
@@ -88,17 +117,18 @@ class Categorical(ABC):
     @property
     @abstractmethod
     def _chances(self) -> tuple[float, float]:
-        """That a category shows in a report: if it is the true one, if it is another."""
+        """The probability that a category shows in a report: if true, and if it is another."""
 
     @abstractmethod
     def _draw(self, codes: Codes, rng: np.random.Generator) -> NDArray[Any]:
-        """One report for each code."""
+        """Draw one report for each code."""
 
     @abstractmethod
     def _shares(self, values: NDArray[Any]) -> tuple[Vector, int]:
-        """In which share of the reports each category shows, and their number."""
+        """Return in which share of the reports each category shows, and their number."""
 
     def _codes(self, value: Any) -> Codes:
+        """Return the checked codes of values."""
         if np.ndim(value) > 1:
             raise DimensionMismatch(
                 f"Values of shape {np.shape(value)} came.", "Give one column of categories."
@@ -110,7 +140,7 @@ class Categorical(ABC):
 
 
 class Coded(Categorical):
-    """Those whose report is one code: how often each came says all there is to know."""
+    """Base class of mechanisms whose report is one code, so that counts of codes suffice."""
 
     @property
     @abstractmethod
@@ -118,33 +148,45 @@ class Coded(Categorical):
         """How many different reports there are."""
 
     def tally(self, values: NDArray[Any]) -> Codes:
-        """How often each code was reported; such counts add up over parts of the reports."""
+        """Count how often each code was reported; counts of parts of the reports add up.
+
+        Parameters
+        ----------
+        values
+            The reported codes.
+        """
         return np.bincount(values.ravel().astype(np.int64), minlength=self.codes)
 
     def frequencies_from_tally(self, counts: Codes) -> Estimate:
-        """As ``frequencies``, from how often each code was reported.
+        """Estimate shares as ``frequencies`` does, from counts of codes.
 
         Parameters
         ----------
         counts
-            One a code, not all 0.
+            How often each code was reported, not all 0.
         """
-        return self._estimated(self._shares_from_tally(counts), int(counts.sum()))
+        return self._estimate(self._shares_from_tally(counts), int(counts.sum()))
 
     def _shares(self, values: NDArray[Any]) -> tuple[Vector, int]:
         return self._shares_from_tally(self.tally(values)), values.size
 
     @abstractmethod
     def _shares_from_tally(self, counts: Codes) -> Vector:
-        """In which share of the reports each category shows."""
+        """Return in which share of the reports each category shows."""
 
 
 def nearest_shares(estimate: Vector) -> Vector:
-    """The nearest point of the simplex, by least squares: one number off all, cut at 0.
+    """Project onto the simplex by least squares: shares from 0 up that sum to 1.
 
     >>> nearest_shares(np.array([0.7, 0.5, -0.2])).round(6).tolist()
     [0.6, 0.4, 0.0]
+
+    Parameters
+    ----------
+    estimate
+        Unbiased shares, some of them perhaps negative.
     """
+    # The shift is found from the largest share down: those it takes below 0 are cut.
     falling = np.sort(estimate)[::-1]
     excess = (np.cumsum(falling) - 1) / np.arange(1, falling.size + 1)
     shift = excess[np.flatnonzero(falling > excess)[-1]]
@@ -152,7 +194,7 @@ def nearest_shares(estimate: Vector) -> Vector:
     return shares
 
 
-def _listed(categories: object) -> Categories | int:
+def _category_list(categories: object) -> Categories | int:
     if isinstance(categories, int | np.integer) and not isinstance(categories, bool):
         listed: Categories | int = int(categories)
     elif isinstance(categories, Categories):

@@ -1,4 +1,4 @@
-"""One cell of a public grid, through a frequency oracle: what LocalDP clusters are learnt from."""
+"""Report the cell of a public grid through a frequency oracle; local clustering learns from it."""
 
 import math
 from collections.abc import Sequence
@@ -24,8 +24,9 @@ __all__ = ["LocalGrid", "auto_cells", "cell_oracle"]
 
 AskedCells = int | Sequence[int] | Literal["auto"]
 Oracle = RandomizedResponse | LocalHash
-_USUAL_CLUSTERS = 8
-_MOST_AUTO = 4_096  # cells in all: more are slow to learn from, and were never better
+_USUAL_CLUSTERS = 8  # what cells are chosen for where nobody says how many are looked for
+# Cells in all: more are slow to learn from, and were never better (docs/decisions/local-grid.md).
+_MOST_AUTO = 4_096
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,11 @@ class LocalGrid:
         if isinstance(self.cells, str):
             self._choose_cells()
         else:
+            # Also checks the cells: a client must refuse them, not its server.
             self._fix(Grid(self.domain, self.cells))
 
     def _choose_cells(self) -> None:
+        """Fix the number of cells if the number of people is known."""
         if self.cells != "auto":
             raise InvalidSetting.of("cells", "is neither a number of cells nor 'auto'", 12)
         if self.n_expected is not None:
@@ -106,12 +109,13 @@ class LocalGrid:
         return Grid(self.domain, auto_cells(n, self.epsilon, self.domain.d, clusters))
 
     def _fix(self, grid: Grid) -> None:
+        """Set the cells, refused if no oracle can report so many."""
         object.__setattr__(self, "cells", grid.shape)
         cell_oracle(self.epsilon, grid.size)  # refused now, if there are too few or too many
 
     @property
     def guarantee(self) -> LocalDP:
-        """Any two rows give every report with odds within e^epsilon."""
+        """``LocalDP(epsilon)``: any two rows give every report with odds within e^epsilon."""
         return LocalDP(self.exact_epsilon)
 
     @property
@@ -121,7 +125,7 @@ class LocalGrid:
 
     @property
     def grid(self) -> Grid:
-        """The public grid."""
+        """The public grid; refused while the number of its cells is not known."""
         if isinstance(self.cells, str):
             raise InvalidSetting(
                 setting("cells", "auto") + " waits for the number of people.",
@@ -131,11 +135,11 @@ class LocalGrid:
 
     @property
     def oracle(self) -> Oracle:
-        """What randomises the number of the cell."""
+        """The mechanism that randomises the number of the cell."""
         return cell_oracle(self.epsilon, self.grid.size)
 
     def needs(self, ratio: float = 1.1) -> int:
-        """How many people an accuracy takes, before anybody is asked: see ``users_needed``.
+        """Return how many people a wanted accuracy takes, before collecting: see ``users_needed``.
 
         Parameters
         ----------
@@ -151,45 +155,82 @@ class LocalGrid:
         return users_needed(ratio, n_clusters=clusters, d=self.domain.d, epsilon=self.epsilon)
 
     def with_cells_for(self, n: int) -> "LocalGrid":
-        """This grid, its cells chosen for so many people if they were not yet."""
+        """Return this grid, its cells chosen for ``n`` people if they were not yet.
+
+        Parameters
+        ----------
+        n
+            How many people report.
+        """
         if not isinstance(self.cells, str):
             return self
         return replace(self, cells=self._auto_grid(n).shape)
 
     def check(self, value: ArrayLike) -> None:
-        """Refuse what is no table of numbers, before anything is written or drawn."""
+        """Refuse what is no table of numbers, before anything is written or drawn.
+
+        Parameters
+        ----------
+        value
+            The rows.
+        """
         self._grid_and_rows(value)
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
-        """One report a row, a whole number; a flat record is a table of one row."""
+        """Return one report for each row, a whole number.
+
+        Parameters
+        ----------
+        value
+            A table of rows, or one row as a flat array.
+        rng
+            The noise stream.
+        """
         mechanism, rows = self._grid_and_rows(value)
         codes = mechanism.grid.keys(rows)  # [P1]
         return Reports.drawn(mechanism.oracle.release(codes, rng).values, mechanism, rng)  # [P2]
 
     def counts(self, reports: Reports) -> Estimate:
-        """How many of the people behind these reports are in each cell, in the order of keys.
+        """Estimate how many of the people behind these reports are in each cell, by key.
 
         Unbiased, so some are negative; they sum to about the number of reports.
+
+        Parameters
+        ----------
+        reports
+            Reports of this mechanism, unchanged.
         """
         own = own_reports(reports, self)
         return self.counts_from_tally(self.oracle.tally(own.values))
 
     def counts_from_tally(self, tally: NDArray[np.int64]) -> Estimate:
-        """The same from how often each number was reported: ``oracle.tally``, over all reports."""
+        """Estimate cell counts as ``counts`` does, from counts of reported numbers.
+
+        Parameters
+        ----------
+        tally
+            What ``oracle.tally`` returned, over all reports.
+        """
         shares, n = self.oracle.frequencies_from_tally(tally), int(tally.sum())
         return Estimate(shares.value * n, shares.standard_error * n)
 
     def deviation(self, n: int) -> float:
-        """The standard deviation of the noise in the count of an empty cell, of ``n`` reports."""
+        """Return the standard deviation of an empty cell's count.
+
+        Parameters
+        ----------
+        n
+            How many reports there are.
+        """
         return math.sqrt(self.oracle.variance() * n)
 
     def chances(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Of every report, by its number, if so many people are in each cell.
+        """Return the probability of every report for people spread over the cells so.
 
         Parameters
         ----------
         shares
-            One number a cell; the chances sum to their sum.
+            One number a cell; the probabilities sum to their sum.
         """
         oracle = self.oracle
         if isinstance(oracle, LocalHash):
@@ -206,16 +247,23 @@ class LocalGrid:
                 + " does not know how many people will report.",
                 "Give " + setting("n_expected") + ", the same on every client.",
             )
+        # The rows of one call stand for all people where nobody said how many there will be.
         return self.with_cells_for(max(1, len(rows))), rows
 
 
 def auto_cells(n: int, epsilon: Number, d: int, n_clusters: int) -> int:
-    """Cells along each axis that suit so many reports.
+    """Return the number of cells along each axis that suits so many reports.
 
     Parameters
     ----------
-    n, epsilon, d, n_clusters
-        Reports, the promise of each, columns, clusters to find.
+    n
+        How many people report.
+    epsilon
+        The promise of one report.
+    d
+        The number of columns.
+    n_clusters
+        How many clusters are looked for.
 
     Examples
     --------
@@ -224,15 +272,23 @@ def auto_cells(n: int, epsilon: Number, d: int, n_clusters: int) -> int:
     """
     ratio = math.exp(local_budget(epsilon))
     signal = math.sqrt(n) * (ratio - 1) / (2 * math.sqrt(ratio))  # people a deviation of the noise
-    wanted = min(max(0.75 * 2**d * signal, 4 * n_clusters), _MOST_AUTO)  # measured for d = 2 and 4
+    # Measured for d = 2 and 4: docs/decisions/local-grid.md.
+    wanted = min(max(0.75 * 2**d * signal, 4 * n_clusters), _MOST_AUTO)
     return max(2, round(float(wanted ** (1 / d))))
 
 
 def cell_oracle(epsilon: Number, size: int) -> Oracle:
-    """The oracle with the smaller error over so many cells.
+    """Return the frequency oracle with the smaller error over so many cells.
 
     >>> cell_oracle(1.0, 9), cell_oracle(1.0, 144)
     (RandomizedResponse(epsilon=1.0, categories=9), LocalHash(epsilon=1.0, categories=144))
+
+    Parameters
+    ----------
+    epsilon
+        The promise of one report.
+    size
+        How many cells there are.
     """
     either: tuple[Oracle, Oracle] = RandomizedResponse(epsilon, size), LocalHash(epsilon, size)
     return min(either, key=lambda oracle: oracle.variance())

@@ -1,4 +1,4 @@
-"""Local hashing: report a short hash of a category, for lists too long to report in full."""
+"""Local hashing: report a randomised short hash of a category, for long lists."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _BLOCK = 2**18  # people whose digits are looked at together
 
 @dataclass(frozen=True)
 class LocalHash(Coded):
-    r"""Report a random hash function, and where it sends the true category, randomised.
+    r"""Report a random hash function and the randomised bucket of the true category.
 
     Categories are lines of t digits modulo a prime g; a hash function is another such line a, and
     sends v to :math:`a \cdot v \bmod g`. That bucket goes through randomised response over g. The
@@ -73,7 +73,7 @@ class LocalHash(Coded):
 
     @property
     def digits(self) -> int:
-        """How many digits modulo g tell all categories apart."""
+        """How many digits modulo g identify a category."""
         return _digits(self.buckets, self.size)
 
     @property
@@ -82,12 +82,12 @@ class LocalHash(Coded):
         return ratio / (ratio + self.buckets - 1), 1 / self.buckets
 
     def chances(self, shares: Vector) -> Vector:
-        """Of every report, by its code, if so many people are of each category.
+        """Return the probability of every report for people spread over the categories so.
 
         Parameters
         ----------
         shares
-            One number a category; the chances sum to their sum.
+            One number a category; the probabilities sum to their sum.
         """
         g, t = self.buckets, self.digits
         waves = np.zeros(g**t)
@@ -106,6 +106,7 @@ class LocalHash(Coded):
         return np.asarray(functions * g + places, dtype=np.int64)
 
     def _hashed(self, functions: Codes, codes: Codes) -> Codes:
+        """Return the bucket that each hash function sends its code to."""
         g, places = self.buckets, np.zeros(codes.size, dtype=np.int64)
         for start in range(0, codes.size, _BLOCK):
             part = slice(start, start + _BLOCK)
@@ -122,6 +123,8 @@ class LocalHash(Coded):
 
     def _shares_from_tally(self, counts: Codes) -> Vector:
         g, t = self.buckets, self.digits
+        # All cells at once by Fourier transforms; a loop over cells and codes would be their
+        # product.
         waves = np.fft.fft(counts.reshape(g**t, g), axis=1).T.reshape((g,) * (t + 1))
         waves = np.fft.ifftn(waves, axes=range(1, t + 1)).reshape(g, g**t) * g**t
         supported = np.take_along_axis(waves, _multiples(g, t), axis=1).mean(axis=0).real
@@ -129,7 +132,7 @@ class LocalHash(Coded):
 
 
 def _multiples(g: int, t: int) -> NDArray[np.int64]:
-    """For every multiple s = 0 .. g-1 and line v the number of the line s v.
+    """Return the number of the line s v for every multiple s = 0 .. g-1 and line v.
 
     Reports that match v are a sum over s of g-th roots of unity to the power of s (a . v - z): so
     Fourier transforms over the lines a, read at the multiples of v, add up all of them at once.
@@ -140,6 +143,7 @@ def _multiples(g: int, t: int) -> NDArray[np.int64]:
 
 
 def _digits(g: int, size: int) -> int:
+    """Return how many digits modulo g number so many categories."""
     digits = 1
     while g**digits < size:
         digits += 1
@@ -148,6 +152,8 @@ def _digits(g: int, size: int) -> int:
 
 @lru_cache(maxsize=256)
 def _best_prime(ratio: float, size: int) -> int:
+    """Return the prime of least variance whose reports can all be counted."""
+    # The server counts every code, so the number of codes is what limits the prime.
     able = [g for g in _PRIMES if g ** (_digits(g, size) + 1) <= _MOST_CODES]
     if not able:
         raise TooLarge(
@@ -159,5 +165,5 @@ def _best_prime(ratio: float, size: int) -> int:
 
 
 def _variance(ratio: float, g: int) -> float:
-    """Of an estimated share, times the number of reports."""
+    """Return the variance of an estimated share, times the number of reports."""
     return (g - 1) * (ratio + g - 1) ** 2 / ((ratio - 1) * (g - 1)) ** 2

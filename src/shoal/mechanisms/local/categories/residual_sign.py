@@ -1,4 +1,4 @@
-"""Which published centre a row is nearest to, and on which side of it: one report, one oracle."""
+"""Report which published centre a row is nearest to, and on which side of it the row lies."""
 
 import math
 from dataclasses import KW_ONLY, dataclass
@@ -30,7 +30,7 @@ _BLOCK = 2**15  # rows whose distances to all centres are looked at together
 
 @dataclass(frozen=True)
 class ResidualSign:
-    r"""Report the nearest of some published centres, and a coin for one coordinate's side of it.
+    r"""Report the nearest published centre and a coin for the row's side of it in one column.
 
     A column is drawn without looking at the row. Along it the row lies some way from its nearest
     centre, cut to :math:`\pm reach`, and a coin says + with probability
@@ -86,7 +86,7 @@ class ResidualSign:
 
     @property
     def guarantee(self) -> LocalDP:
-        """Any two rows give every report with odds within e^epsilon."""
+        """``LocalDP(epsilon)``: any two rows give every report with odds within e^epsilon."""
         return LocalDP(self.exact_epsilon)
 
     @property
@@ -96,15 +96,29 @@ class ResidualSign:
 
     @property
     def oracle(self) -> Oracle:
-        """Over twice as many categories as there are centres."""
+        """The frequency oracle over twice as many categories as there are centres."""
         return cell_oracle(self.epsilon, 2 * len(self.centers))
 
     def check(self, value: ArrayLike) -> None:
-        """Refuse what is no table of numbers, before anything is written or drawn."""
+        """Refuse what is no table of numbers, before anything is written or drawn.
+
+        Parameters
+        ----------
+        value
+            The rows.
+        """
         records_of(value, self.domain, clip=True)
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
-        """One report a row: the column and the oracle's report."""
+        """Return one report for each row: the column and the oracle's report.
+
+        Parameters
+        ----------
+        value
+            A table of rows, or one row as a flat array.
+        rng
+            The noise stream.
+        """
         rows = self.domain.scale(records_of(value, self.domain, clip=True), -1, 1)  # [P1]
         columns = rng.integers(0, self.domain.d, size=len(rows))  # [P2]
         nearest = self._nearest(rows)
@@ -116,27 +130,44 @@ class ResidualSign:
         return Reports.drawn(np.column_stack([columns, codes]), self, rng)
 
     def shifts(self, reports: Reports) -> Matrix:
-        """How far, in raw units, the mean of each centre's rows lies from it, column by column.
+        """Estimate how far the mean of each centre's rows lies from it, in raw units.
 
         0 where a centre has no more rows than noise alone would show.
+
+        Parameters
+        ----------
+        reports
+            Reports of this mechanism, unchanged.
+
+        Returns
+        -------
+            A line for each centre, a column for each column.
         """
         values = own_reports(reports, self).values
-        moves = [self._moves(values[values[:, 0] == j, 1]) for j in range(self.domain.d)]
+        moves = [self._column_shifts(values[values[:, 0] == j, 1]) for j in range(self.domain.d)]
         return np.column_stack(moves) * (self.domain.high - self.domain.low) / 2
 
     def shares(self, reports: Reports) -> Estimate:
-        """Which part of the people is nearest to each centre."""
+        """Estimate the share of people nearest to each centre.
+
+        Parameters
+        ----------
+        reports
+            Reports of this mechanism, unchanged.
+        """
         codes = own_reports(reports, self).values[:, 1]
         shares = self.oracle.frequencies(Reports(codes, self.oracle)).value
         error = math.sqrt(2 * self.oracle.variance() / codes.size)
         return Estimate(shares[::2] + shares[1::2], np.full(len(self.centers), error))
 
-    def _moves(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _column_shifts(self, codes: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Estimate the shift of each centre along one column, in scaled units."""
         if not codes.size:
             return np.zeros(len(self.centers))
         oracle = self.oracle
         shares = oracle.frequencies(Reports(codes, oracle)).value
         sizes, leans = shares[::2] + shares[1::2], shares[1::2] - shares[::2]
+        # Two deviations: a centre with fewer rows than that cannot be moved in any direction.
         noise = 2 * math.sqrt(2 * oracle.variance() / codes.size)
         moves = leans / np.maximum(sizes, noise) * self.reach
         return np.where(sizes > noise, np.clip(moves, -self.reach, self.reach), 0.0)
@@ -147,6 +178,7 @@ class ResidualSign:
 
     def _nearest(self, rows: Matrix) -> NDArray[np.int64]:
         centers, nearest = self._scaled, np.empty(len(rows), dtype=np.int64)
+        # |x - c|^2 less |x|^2, halved: the same order, without the distances themselves.
         halves = (centers**2).sum(axis=1) / 2
         for start in range(0, len(rows), _BLOCK):
             part = slice(start, start + _BLOCK)

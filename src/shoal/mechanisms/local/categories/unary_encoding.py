@@ -1,4 +1,4 @@
-"""Optimised unary encoding: one noisy bit for each category; and which oracle to use when."""
+"""Unary encoding, one noisy bit for each category, and the choice between frequency oracles."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _BLOCK = 2**20  # bits drawn at a time
 
 @dataclass(frozen=True)
 class UnaryEncoding(Categorical):
-    r"""Report a bit for each category: the true one's is fair, each other's rarely 1.
+    r"""Report one bit for each category: a fair coin for the true one, rarely 1 for others.
 
     Others are 1 with probability :math:`1/(e^\varepsilon+1)`. Best for long lists: the error does
     not grow with them. Reports are lines of 0 and 1, one bit a category.
@@ -65,7 +65,9 @@ class UnaryEncoding(Categorical):
         step = max(1, _BLOCK // self.size)
         for start in range(0, codes.size, step):
             part = bits[start : start + step]
-            part[:] = _rare(self.exact_epsilon).flip(part.size, rng).reshape(part.shape)  # [P2]
+            part[:] = (
+                _other_bit_coin(self.exact_epsilon).flip(part.size, rng).reshape(part.shape)
+            )  # [P2]
         bits[np.arange(codes.size), codes] = fair_bits((1, codes.size), rng)[0]  # [P1]
         return bits
 
@@ -77,10 +79,17 @@ class UnaryEncoding(Categorical):
 def frequency_oracle(
     epsilon: Number, categories: Categories | int
 ) -> RandomizedResponse | UnaryEncoding:
-    """The mechanism with the smaller error for so many categories at this budget.
+    """Return the mechanism with the smaller error for so many categories at this budget.
 
     >>> frequency_oracle(1.0, 8), frequency_oracle(1.0, 100)
     (RandomizedResponse(epsilon=1.0, categories=8), UnaryEncoding(epsilon=1.0, categories=100))
+
+    Parameters
+    ----------
+    epsilon
+        The promise of one report.
+    categories
+        The public list, or how many there are.
     """
     response = RandomizedResponse(epsilon, categories)
     if response.size < 3 * math.exp(response.exact_epsilon) + 2:
@@ -89,5 +98,5 @@ def frequency_oracle(
 
 
 @lru_cache(maxsize=64)
-def _rare(epsilon: Fraction) -> Coin:
+def _other_bit_coin(epsilon: Fraction) -> Coin:
     return Coin(epsilon, lambda E: 1 / (E + 1))

@@ -1,1 +1,1 @@
-"""Laplace noise in any number of dimensions, and what may follow it."""
+"""Laplace noise in any number of dimensions, and post-processing of its reports."""

@@ -1,4 +1,4 @@
-"""Public lattices: what is released is a whole number of steps, so no low bit tells of the row.
+"""Public lattices: reports are whole numbers of steps, so that no low bit of a float reveals a row.
 
 The low bits of a float64 sum x + u depend on x (Mironov 2012), so real-valued mechanisms round
 the row and the noise apart, each to a whole number of steps, and add those. Whole numbers up to
@@ -22,12 +22,26 @@ _STEP_COST = Fraction(1, 2**20)  # epsilon that one step costs
 
 
 def auto_step(epsilon: Fraction) -> float:
-    """The step for metric privacy: the largest power of two up to ``2**-20 / epsilon``."""
+    """Return the lattice step for metric privacy: a power of two, at most ``2**-20 / epsilon``.
+
+    Parameters
+    ----------
+    epsilon
+        The budget for one unit of distance, exact.
+    """
     return _power_of_two_up_to(_STEP_COST / epsilon)
 
 
 def checked_step(lattice: str | float, epsilon: Fraction) -> float:
-    """``"auto"`` or a given step, which needs 2**-30 <= epsilon * step <= 1."""
+    """Return the automatic or given step, refused unless 2**-30 <= epsilon * step <= 1.
+
+    Parameters
+    ----------
+    lattice
+        ``"auto"``, or a step in scaled units.
+    epsilon
+        The budget for one unit of distance, exact.
+    """
     if lattice == "auto":
         return auto_step(epsilon)
     step = float(lattice) if _is_number(lattice) else math.nan
@@ -48,5 +62,6 @@ def _is_number(value: object) -> bool:
 
 
 def _power_of_two_up_to(bound: Fraction) -> float:
+    """Return the largest power of two that does not exceed the bound."""
     power = bound.numerator.bit_length() - bound.denominator.bit_length()
     return math.ldexp(1.0, power if Fraction(2) ** power <= bound else power - 1)

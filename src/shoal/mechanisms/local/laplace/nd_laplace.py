@@ -29,7 +29,7 @@ from shoal.privacy.exact import Number, exact_budget
 __all__ = ["NDLaplace", "PlanarLaplace", "SphericalLaplace"]
 
 _BLOCK = 2**14  # numbers worked on at a time: 128 kB, so they stay in the cache
-_WIDEST = 1024  # columns the slack is stated for where neither domain nor scale tell how many
+_MOST_COLUMNS = 1024  # columns the slack is stated for where neither domain nor scale tell how many
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,19 @@ class NDLaplace:
 
     @classmethod
     def from_radius(cls, level: Number, radius: Number, **settings: Any) -> Self:
-        """Records within ``radius`` of each other get odds within e^``level``: a public policy.
+        """Build it from a policy: records within ``radius`` get odds within e^``level``.
 
         >>> PlanarLaplace.from_radius(level=2, radius=0.5).guarantee.epsilon
         Fraction(4, 1)
+
+        Parameters
+        ----------
+        level
+            The largest log-odds between two such records.
+        radius
+            A distance in scaled units.
+        **settings
+            The other parameters of the class.
         """
         try:
             exact_radius = exact_budget(radius)
@@ -121,20 +130,38 @@ class NDLaplace:
 
     @property
     def d(self) -> int | None:
-        """Number of columns; ``None`` if only the records will tell."""
+        """The number of columns; ``None`` if only the records will tell."""
         return self._fixed_d or self.space.d
 
     @property
     def rate(self) -> float:
-        """Epsilon as a float: how fast the density of the noise falls off."""
+        """Epsilon as a float: how fast the density of the noise falls."""
         return float(exact_budget(self.epsilon))
 
     def error_quantile(self, p: float) -> float:
-        """The distance, in scaled units, within which a report stays with probability ``p``."""
+        """Return the distance within which a report stays with probability ``p``.
+
+        Parameters
+        ----------
+        p
+            A probability between 0 and 1.
+
+        Returns
+        -------
+            The distance from the record, in scaled units.
+        """
         return radius_quantile(self._known_d(), p) / self.rate
 
     def log_density(self, values: ArrayLike, atoms: ArrayLike) -> Matrix:
-        """Log-density, per scaled volume, of each report (lines) were the record each atom."""
+        """Return the log-density of each report (lines) for a record at each atom (columns).
+
+        Parameters
+        ----------
+        values
+            Reports, in raw units.
+        atoms
+            Places where the record may be, in raw units.
+        """
         reports = self.space.scaled(values)
         records = self.space.scaled(as_matrix(atoms, reports.shape[1]))
         logs = log_density(reports * self.rate, records * self.rate)
@@ -142,15 +169,30 @@ class NDLaplace:
         return logs
 
     def check(self, value: ArrayLike) -> None:
-        """Refuse what cannot be a table of records, or a record."""
+        """Refuse what is neither a table of records nor a record.
+
+        Parameters
+        ----------
+        value
+            The records.
+        """
         self.records(value)
 
     def release(
         self, value: ArrayLike, rng: np.random.Generator, *, out: Matrix | None = None
     ) -> Reports:
-        """Reports of a table, one a row, or of a single record.
+        """Return reports of a table, one a row, or of a single record.
 
         ``out``, a C-ordered float64 array, receives them; it may be the table itself.
+
+        Parameters
+        ----------
+        value
+            The records.
+        rng
+            The noise stream.
+        out
+            A C-ordered float64 array that receives the reports; it may be the table itself.
         """
         if self.step is None and not getattr(rng, "simulation", True):
             raise InvalidSetting(
@@ -158,21 +200,27 @@ class NDLaplace:
                 + " came with real noise: the low bits of raw floats give records away.",
                 "Leave lattice at 'auto', or seed the run as a simulation.",
             )
-        values = _copied(self.records(value), out)
+        values = _copied_into(self.records(value), out)
         self._perturb(values, rng)
         return Reports.drawn(values, self, rng)
 
     @property
     def lattice_rate(self) -> float:
-        """Epsilon per step of the lattice (per unit without one), at most the promised one."""
-        return _not_above(exact_budget(self.epsilon) * Fraction(self.step or 1))
+        """Epsilon per step of the lattice (per unit without one), rounded down."""
+        return _float_not_above(exact_budget(self.epsilon) * Fraction(self.step or 1))
 
     def records(self, value: ArrayLike) -> Matrix:
-        """What is noised: checked float64 rows, moved into the box if ``clip``."""
+        """Return checked float64 rows, moved into the box if ``clip``.
+
+        Parameters
+        ----------
+        value
+            The records.
+        """
         rows = records_of(value, self.domain, d=self.d, clip=self.clip)
-        if self.d is None and rows.shape[1] > _WIDEST:
+        if self.d is None and rows.shape[1] > _MOST_COLUMNS:
             raise DimensionMismatch(
-                f"{rows.shape[1]} columns came; without a domain {_WIDEST} is the most.",
+                f"{rows.shape[1]} columns came; without a domain {_MOST_COLUMNS} is the most.",
                 "Give a domain, or scale with a number for each column.",
             )
         if self.domain is None and self.step is not None:
@@ -180,7 +228,7 @@ class NDLaplace:
         return rows
 
     def _refuse_far(self, rows: Matrix) -> None:
-        """Without a domain: records so far out that the lattice does not reach them."""
+        """Refuse records beyond the reach of the lattice, where there is no domain."""
         reach = FARTHEST * cast("float", self.step) * self.space.units(rows.shape[1])
         if not len(rows) or np.all(np.abs(extremes(rows)) <= reach):
             return
@@ -192,7 +240,7 @@ class NDLaplace:
         )
 
     def _perturb(self, values: Matrix, rng: np.random.Generator) -> None:
-        """Replace rows by reports, in place, some at a time."""
+        """Replace rows by reports, in place, a block at a time."""
         n, d = values.shape
         size = min(n, max(1, _BLOCK // d))
         origins = np.tile(self.space.origin(d), (size, 1))  # whole blocks: no slow broadcasting
@@ -210,12 +258,13 @@ class NDLaplace:
     def _promise(self, epsilon: Fraction) -> Guarantee:
         if self.step is None:
             return Unprotected("the low bits of raw float64 reports depend on the record")
-        slack = lattice_slack(epsilon * Fraction(self.step), self.d or _WIDEST, self._reach())
+        # Without a known width the slack is stated for the widest table that is taken.
+        slack = lattice_slack(epsilon * Fraction(self.step), self.d or _MOST_COLUMNS, self._reach())
         unit, scale = self.space.unit, self.space.named
         return MetricDP(epsilon, "euclidean", slack=slack, unit=unit, scale=scale)
 
     def _reach(self) -> float:
-        """How many steps from the lattice's origin a record may lie."""
+        """Return how many steps from the lattice's origin a record may lie."""
         if self.domain is None:
             return FARTHEST
         cells = self.space.units(self.domain.d) * cast("float", self.step)
@@ -230,7 +279,7 @@ class NDLaplace:
         return reach
 
     def as_local(self) -> LocalDP:
-        """What the promise comes to for any two records of the domain."""
+        """Return the ``LocalDP`` that the guarantee implies for any two records of the domain."""
         box = domain_required(self.domain, "as_local()")
         if not isinstance(self.guarantee, MetricDP):
             raise InvalidSetting(f"Nothing is promised: {self.guarantee}.", "Give a lattice.")
@@ -292,7 +341,17 @@ class SphericalLaplace(NDLaplace):
 
 
 def fill_with_noise(out: Matrix, rate: float, rng: np.random.Generator) -> None:
-    """Noise of density proportional to e^(-rate ||u||), a row each, as a mixture of Gaussians."""
+    """Fill an array with noise of density proportional to e^(-rate ||u||), a vector each row.
+
+    Parameters
+    ----------
+    out
+        The array to fill.
+    rate
+        How fast the density falls.
+    rng
+        The noise stream.
+    """
     n, d = out.shape
     radius = rng.standard_gamma((d + 1) / 2, size=n)  # [P2]
     np.sqrt(radius, out=radius)
@@ -302,10 +361,20 @@ def fill_with_noise(out: Matrix, rate: float, rng: np.random.Generator) -> None:
 
 
 def lattice_slack(step_cost: Fraction, d: int, reach: float) -> Fraction:
-    """What rounding a record to the lattice costs, rounded up to a multiple of 1e-9.
+    """Return what rounding a record to the lattice costs, rounded up to a multiple of 1e-9.
 
     A step a column, and what float64 gets wrong before rounding at so many steps from the origin.
+
+    Parameters
+    ----------
+    step_cost
+        Epsilon times the step.
+    d
+        The number of columns.
+    reach
+        How many steps from the origin a record may lie.
     """
+    # One step for the rounding of the record, the rest for float64's error at that distance.
     steps = 1 + Fraction(reach) / 2**50
     square = (step_cost * steps) ** 2 * d * 10**18  # [P4]
     root = math.isqrt(math.ceil(square))
@@ -313,14 +382,24 @@ def lattice_slack(step_cost: Fraction, d: int, reach: float) -> Fraction:
 
 
 def to_places(rows: Matrix, origin: Matrix, cell: Matrix) -> None:
-    """Rows become whole numbers of steps from the origin, in place."""
+    """Convert rows, in place, to whole numbers of steps from the origin.
+
+    Parameters
+    ----------
+    rows
+        The rows.
+    origin
+        Where the lattice starts.
+    cell
+        The step along each column, in raw units.
+    """
     rows -= origin
     rows /= cell
     np.rint(rows, out=rows)
 
 
 def _add_on_lattice(rows: Matrix, noise: Matrix, origins: Matrix, cells: Matrix) -> None:
-    """Rows become origin + cell (k + K), k and K whole numbers that first meet in their sum."""
+    """Turn rows into reports, in place: record and noise are rounded apart, then added."""
     to_places(rows, origins, cells)  # [P3] k, of the record alone
     np.rint(noise, out=noise)  # [P3] K, of the noise alone
     rows += noise  # [P3] exact: whole numbers below 2**53
@@ -328,7 +407,8 @@ def _add_on_lattice(rows: Matrix, noise: Matrix, origins: Matrix, cells: Matrix)
     rows += origins
 
 
-def _copied(rows: Matrix, out: Matrix | None) -> Matrix:
+def _copied_into(rows: Matrix, out: Matrix | None) -> Matrix:
+    """Copy the rows into ``out``, or into a new array."""
     if out is None:
         return np.array(rows, order="C")
     good = isinstance(out, np.ndarray) and out.dtype == np.float64 and out.flags.c_contiguous
@@ -342,7 +422,7 @@ def _copied(rows: Matrix, out: Matrix | None) -> Matrix:
     return out
 
 
-def _not_above(rate: Fraction) -> float:
-    """The largest float64 up to a rate: noise is never narrower than promised."""
+def _float_not_above(rate: Fraction) -> float:
+    """Return the largest float64 not above a rate: noise is never narrower than promised."""
     near = float(rate)  # [P1]
     return near if Fraction(near) <= rate else math.nextafter(near, 0)

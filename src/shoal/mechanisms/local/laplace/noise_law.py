@@ -1,4 +1,4 @@
-"""The law of d-dimensional Laplace noise at rate 1: its radius, which is Gamma(d), and density."""
+"""The law of d-dimensional Laplace noise at rate 1: its density and the quantiles of its radius."""
 
 import math
 from itertools import count
@@ -12,7 +12,15 @@ __all__ = ["distances", "log_density", "radius_quantile"]
 
 
 def distances(values: Matrix, atoms: Matrix) -> Matrix:
-    """From each value (lines) to each atom (columns)."""
+    """Return the distance from each value (lines) to each atom (columns).
+
+    Parameters
+    ----------
+    values
+        Points, one a line.
+    atoms
+        Points, one a line.
+    """
     squares = np.zeros((len(values), len(atoms)))
     for ours, theirs in zip(values.T, atoms.T, strict=True):
         gap: Matrix = np.subtract.outer(ours, theirs)
@@ -21,7 +29,15 @@ def distances(values: Matrix, atoms: Matrix) -> Matrix:
 
 
 def log_density(values: Matrix, atoms: Matrix) -> Matrix:
-    """Of each value (lines) as noise around each atom (columns)."""
+    """Return the log-density of each value (lines) as noise around each atom (columns).
+
+    Parameters
+    ----------
+    values
+        Points, one a line.
+    atoms
+        Points, one a line.
+    """
     d = values.shape[1]
     sphere = math.log(2) + d / 2 * math.log(math.pi) - math.lgamma(d / 2)  # log of its area
     logs = distances(values, atoms)
@@ -30,23 +46,30 @@ def log_density(values: Matrix, atoms: Matrix) -> Matrix:
 
 
 def radius_quantile(d: int, p: float) -> float:
-    """The distance below which noise in d dimensions stays with probability ``p``.
+    """Return the distance below which noise in ``d`` dimensions stays with probability ``p``.
 
     >>> round(radius_quantile(1, 0.5), 6) == round(math.log(2), 6)
     True
+
+    Parameters
+    ----------
+    d
+        The number of dimensions.
+    p
+        A probability between 0 and 1.
     """
     if not 0 < p < 1:
         raise InvalidSetting.of("p", "must lie strictly between 0 and 1", 0.95)
     low, high = 0.0, float(d)
-    while _below(d, high) < p:
+    while _gamma_cdf(d, high) < p:
         low, high = high, 2 * high
     while (middle := (low + high) / 2) not in (low, high):  # until the two are neighbours
-        low, high = (middle, high) if _below(d, middle) < p else (low, middle)
+        low, high = (middle, high) if _gamma_cdf(d, middle) < p else (low, middle)
     return high
 
 
-def _below(shape: int, x: float) -> float:
-    """P[Gamma(shape, 1) <= x] = P[Poisson(x) >= shape], summed on the side without cancellation."""
+def _gamma_cdf(shape: int, x: float) -> float:
+    """Return P[Gamma(shape, 1) <= x] = P[Poisson(x) >= shape], summed without cancellation."""
     term = math.exp(shape * math.log(x) - x - math.lgamma(shape + 1)) if x > 0 else 0.0
     total = 0.0
     if x < shape:

@@ -1,4 +1,4 @@
-"""Where records lie, as far as is public: given by someone, or learnt from the reports by EM."""
+"""Public knowledge of where records lie: a given prior, or one estimated from reports by EM."""
 
 import math
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from shoal.mechanisms.local.reports import as_raw_reports
 
 __all__ = ["Law", "Prior", "em_prior", "laplace_of", "likeliest", "likelihood_of", "thinned"]
 
+# All three: docs/decisions/remaps.md.
 _MOST_ATOMS = 20_000
 _SAMPLED_ATOMS = 600
 _MOST_LIKELIHOODS = 2**28  # 1 GiB of float32
@@ -22,14 +23,16 @@ _MOST_LIKELIHOODS = 2**28  # 1 GiB of float32
 
 @dataclass(frozen=True, init=False, eq=False)
 class Prior:
-    """Points where records may lie, and how likely each is.
+    """Public points where records may lie, and how likely each is.
 
     Parameters
     ----------
-    atoms, weights
-        Public points, one a line in raw units, and a weight for each, in proportion: from a
-        census, from earlier reports. Rows of people are no public points, nor is a histogram of
-        them unless noise protects it.
+    atoms
+        Public points, one a line in raw units: from a census, from earlier reports. Rows of people
+        are no public points.
+    weights
+        How likely each is, in proportion. A histogram of rows is not public unless noise protects
+        it.
 
     Examples
     --------
@@ -58,7 +61,13 @@ class Prior:
 
 
 def laplace_of(reports: object) -> NDLaplace:
-    """The mechanism of raw reports, if its law is one we can invert."""
+    """Return the mechanism of unchanged reports, refused unless it is ``NDLaplace``.
+
+    Parameters
+    ----------
+    reports
+        Reports as they were released.
+    """
     mechanism = as_raw_reports(reports).mechanism
     if isinstance(mechanism, NDLaplace):
         return mechanism
@@ -69,27 +78,48 @@ def laplace_of(reports: object) -> NDLaplace:
 
 
 def em_prior(reports: object, iterations: int = 200, tolerance: float = 1e-7) -> Prior:
-    """The likeliest prior of these reports: post-processing of them, so it costs nothing.
+    """Estimate the likeliest prior from these reports; post-processing, so it costs nothing.
 
     Up to three columns the atoms are a lattice of half the noise's range, 1/(2 epsilon), over
     the public box, or over the reports if there is none; beyond, 600 of the reports moved into
     the box. Of very many reports a part is used, spread evenly: 2**28 over the number of atoms.
+
+    Parameters
+    ----------
+    reports
+        Reports of ``NDLaplace``, as they were released.
+    iterations
+        The most rounds of expectation maximisation.
+    tolerance
+        Stop when weights change by less than this in all.
     """
     mechanism = laplace_of(reports)
     values = as_raw_reports(reports).values
     if not len(values):
         raise InvalidSetting("No reports came to learn a prior from.", "Give it some.")
-    atoms = _lattice(mechanism, values) if values.shape[1] <= 3 else _some(mechanism, values)
+    atoms = (
+        _lattice_atoms(mechanism, values)
+        if values.shape[1] <= 3
+        else _sampled_atoms(mechanism, values)
+    )
     used = thinned(values, _MOST_LIKELIHOODS // len(atoms))
     likelihood = likelihood_of(mechanism, used, atoms)
     return Prior(atoms, likeliest(likelihood, iterations, tolerance))
 
 
 class Law(Protocol):
-    """How likely a report is, were its record at an atom."""
+    """Something that knows how likely a report is for a record at an atom."""
 
     def log_density(self, values: Matrix, atoms: Matrix) -> Matrix:
-        """Of each report (lines) at each atom (columns), up to a constant of the report."""
+        """Return the log-density of each report (lines) at each atom (columns).
+
+        Parameters
+        ----------
+        values
+            Reports, one a line.
+        atoms
+            Points, one a line.
+        """
 
 
 def likeliest(
@@ -98,10 +128,23 @@ def likeliest(
     tolerance: float = 1e-7,
     start: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """w <- mean over reports of the posterior under w, from ``start`` or uniform weights on."""
+    """Return the atom weights of greatest likelihood, by expectation maximisation.
+
+    Parameters
+    ----------
+    likelihood
+        Of each report (lines) at each atom (columns), in proportion.
+    iterations
+        The most rounds.
+    tolerance
+        Stop when weights change by less than this in all.
+    start
+        The first weights; None starts from equal ones.
+    """
     n, m = likelihood.shape
     weights = np.full(m, 1 / m) if start is None else start
     for _ in range(iterations):
+        # A report far from every atom would divide by zero.
         evidence = np.maximum(likelihood @ weights.astype(np.float32), np.float32(1e-30))
         moved = weights * (likelihood.T @ (1 / evidence)) / n
         moved /= moved.sum()
@@ -113,7 +156,18 @@ def likeliest(
 
 
 def likelihood_of(law: Law, values: Matrix, atoms: Matrix) -> NDArray[np.float32]:
-    """Of each report under each atom, the largest of each line scaled to 1: that cancels in EM."""
+    """Return the likelihood of each report at each atom, the largest of a line scaled to 1.
+
+    Parameters
+    ----------
+    law
+        Knows how likely a report is.
+    values
+        Reports, one a line.
+    atoms
+        Points, one a line.
+    """
+    # float32: half the memory of the largest array here.
     likelihood = np.empty((len(values), len(atoms)), dtype=np.float32)
     size = max(1, 2**16 // len(atoms))  # 512 kB at a time, so it stays in the cache
     for start in range(0, len(values), size):
@@ -123,10 +177,11 @@ def likelihood_of(law: Law, values: Matrix, atoms: Matrix) -> NDArray[np.float32
     return likelihood
 
 
-def _lattice(mechanism: NDLaplace, values: Matrix) -> Matrix:
+def _lattice_atoms(mechanism: NDLaplace, values: Matrix) -> Matrix:
     box = mechanism.domain
     corners = [values.min(axis=0), values.max(axis=0)] if box is None else [box.low, box.high]
     low, high = mechanism.space.scaled(np.array(corners))
+    # Nodes half the noise's range apart: a finer lattice cannot be told from this one.
     nodes = np.ceil((high - low) * 2 * mechanism.rate) + 1
     if np.prod(nodes) > _MOST_ATOMS:
         raise TooLarge(
@@ -139,13 +194,20 @@ def _lattice(mechanism: NDLaplace, values: Matrix) -> Matrix:
     return mechanism.space.unscaled(points)
 
 
-def _some(mechanism: NDLaplace, values: Matrix) -> Matrix:
+def _sampled_atoms(mechanism: NDLaplace, values: Matrix) -> Matrix:
     atoms = thinned(values, _SAMPLED_ATOMS)
     return atoms if mechanism.domain is None else mechanism.domain.clip(atoms)
 
 
 def thinned(points: Matrix, most: int = 20_000) -> Matrix:
-    """At most so many lines, spread evenly: enough to learn or to show a density by.
+    """Return at most ``most`` lines, spread evenly over the given ones.
+
+    Parameters
+    ----------
+    points
+        Points, one a line.
+    most
+        How many to return.
 
     Examples
     --------

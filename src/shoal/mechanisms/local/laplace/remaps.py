@@ -1,4 +1,4 @@
-"""What may follow a report at no cost: maps made of public things, from reports to reports."""
+"""Remaps: public functions from reports to reports, which cost nothing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,15 @@ _MOST_POSTERIORS = 2**16  # held at a time: 512 kB, so they stay in the cache
 
 @dataclass(frozen=True)
 class Then:
-    """One remap after another."""
+    """One remap after another.
+
+    Parameters
+    ----------
+    first
+        Applied first.
+    second
+        Applied to what the first returns.
+    """
 
     first: Remap
     second: Remap
@@ -33,7 +41,13 @@ class Then:
 
 @dataclass(frozen=True)
 class Clamp:
-    """Made by ``clamp``."""
+    """The remap that ``clamp`` makes.
+
+    Parameters
+    ----------
+    domain
+        The public box.
+    """
 
     domain: Box
 
@@ -43,7 +57,15 @@ class Clamp:
 
 @dataclass(frozen=True)
 class Snap:
-    """Made by ``snap``."""
+    """The remap that ``snap`` makes.
+
+    Parameters
+    ----------
+    domain
+        The public box.
+    nodes
+        How many nodes each axis has.
+    """
 
     domain: Box
     nodes: tuple[int, ...]
@@ -51,6 +73,7 @@ class Snap:
     def __call__(self, reports: Reports) -> Reports:
         gaps = np.array(self.nodes) - 1.0
         places = np.rint(self.domain.scale(self.domain.clip(as_reports(reports).values)) * gaps)
+        # As a blend of both corners, so that the first and last node are exactly the box's.
         share = places / gaps
         nodes = self.domain.low * (1 - share) + self.domain.high * share  # exact at the corners
         return remapped(reports, nodes, self)  # [P1]
@@ -58,7 +81,15 @@ class Snap:
 
 @dataclass(frozen=True)
 class BayesRemap:
-    """Made by ``bayes_remap``."""
+    """The remap that ``bayes_remap`` makes.
+
+    Parameters
+    ----------
+    prior
+        Public points and weights, or ``"em"``.
+    loss
+        ``"squared"`` or ``"euclidean"``.
+    """
 
     prior: Prior | str
     loss: str
@@ -74,6 +105,7 @@ class BayesRemap:
         return remapped(reports, best, self)  # [P2]
 
     def _best(self, mechanism: NDLaplace, posterior: Matrix, prior: Prior) -> Matrix:
+        """Return the best guess under the loss for each line of the posterior."""
         if self.loss == "squared":
             return posterior @ prior.atoms
         atoms = mechanism.space.scaled(prior.atoms)
@@ -81,7 +113,7 @@ class BayesRemap:
 
 
 def clamp(domain: Box) -> Clamp:
-    """Move reports outside the public box to its nearest point.
+    """Make a remap that moves reports outside a public box to its nearest point.
 
     Free, but it destroys the law of the noise: keep the plain reports for learning.
 
@@ -89,6 +121,11 @@ def clamp(domain: Box) -> Clamp:
     >>> reports = Reports(np.array([[-3.0, 0.5]]), PlanarLaplace(1.0))
     >>> clamp(Box.unit(2))(reports).values.tolist()
     [[0.0, 0.5]]
+
+    Parameters
+    ----------
+    domain
+        The public box.
     """
     if not isinstance(domain, Box):
         raise InvalidDomain("clamp was given no box.", "Give a public one: clamp(Box.unit(2)).")
@@ -96,7 +133,7 @@ def clamp(domain: Box) -> Clamp:
 
 
 def snap(domain: Box, nodes: int | Sequence[int]) -> Snap:
-    """Move reports to the nearest node of a public grid.
+    """Make a remap that moves reports to the nearest node of a public grid.
 
     Nodes are points, ``nodes`` of them evenly spaced along each axis, corners of the box among
     them (a ``Grid`` has cells; their centres leave the corners out).
@@ -105,6 +142,13 @@ def snap(domain: Box, nodes: int | Sequence[int]) -> Snap:
     >>> reports = Reports(np.array([[-3.0, 0.6]]), PlanarLaplace(1.0))
     >>> snap(Box.unit(2), nodes=3)(reports).values.tolist()
     [[0.0, 0.5]]
+
+    Parameters
+    ----------
+    domain
+        The public box.
+    nodes
+        How many along each axis, one number or one an axis; 2 or more.
     """
     if not isinstance(domain, Box):
         raise InvalidDomain("snap was given no box.", "E.g. snap(Box.unit(2), nodes=16).")
@@ -122,7 +166,7 @@ def snap(domain: Box, nodes: int | Sequence[int]) -> Snap:
 def bayes_remap(
     prior: Prior | tuple[ArrayLike, ArrayLike] | str = "em", loss: str = "squared"
 ) -> BayesRemap:
-    """Move each report to the best guess of its record, given where records tend to lie.
+    """Make a remap that moves each report to the best guess of its record under a prior.
 
     Parameters
     ----------
@@ -160,11 +204,16 @@ def bayes_remap(
 
 
 def needs_all_reports(remap: Remap | None) -> TypeGuard[Remap]:
-    """Whether it must see all reports to move one, as ``bayes_remap("em")`` does.
+    """Whether a remap must see all reports to move one, as ``bayes_remap("em")`` does.
 
     >>> prior = [[0.0], [1.0]], [1, 1]
     >>> needs_all_reports(bayes_remap(prior)), needs_all_reports(bayes_remap("em"))
     (False, True)
+
+    Parameters
+    ----------
+    remap
+        The remap, or None.
     """
     if isinstance(remap, Then):
         return needs_all_reports(remap.first) or needs_all_reports(remap.second)
@@ -172,7 +221,15 @@ def needs_all_reports(remap: Remap | None) -> TypeGuard[Remap]:
 
 
 def with_learnt_prior(remap: Remap, reports: Reports) -> Remap:
-    """A remap that moves reports one by one, once these have taught it what it must learn."""
+    """Return a remap that moves reports one by one, its prior estimated from these.
+
+    Parameters
+    ----------
+    remap
+        The remap.
+    reports
+        Reports as they were released.
+    """
     if isinstance(remap, Then):  # only the first sees reports as they were drawn
         return Then(with_learnt_prior(remap.first, reports), remap.second)
     if isinstance(remap, BayesRemap) and isinstance(remap.prior, str):
@@ -181,7 +238,7 @@ def with_learnt_prior(remap: Remap, reports: Reports) -> Remap:
 
 
 def _posterior(mechanism: NDLaplace, values: Matrix, prior: Prior) -> Matrix:
-    """How likely each atom (columns) is the record behind each report (lines)."""
+    """Return how likely each atom (columns) is the record behind each report (lines)."""
     logs = mechanism.log_density(values, prior.atoms)
     logs += np.log(prior.weights)
     logs -= logs.max(axis=1, keepdims=True)
@@ -191,9 +248,10 @@ def _posterior(mechanism: NDLaplace, values: Matrix, prior: Prior) -> Matrix:
 
 
 def _geometric_medians(posterior: Matrix, atoms: Matrix) -> Matrix:
-    """The points of least expected distance, by Weiszfeld's steps from the means."""
+    """Return the points of least expected distance, by Weiszfeld's steps from the means."""
     medians = posterior @ atoms
     moving = np.arange(len(medians))
+    # A bound for slow cases: points that no longer move drop out earlier.
     for _ in range(50):
         pull = posterior[moving] / np.maximum(distances(medians[moving], atoms), 1e-12)
         moved = (pull @ atoms) / pull.sum(axis=1, keepdims=True)
@@ -204,6 +262,16 @@ def _geometric_medians(posterior: Matrix, atoms: Matrix) -> Matrix:
 
 
 def remapped(reports: Reports, values: Matrix, remap: Remap) -> Reports:
-    """The same people's reports with new values, and what was done to them."""
+    """Return the same reports with new values, the remap recorded.
+
+    Parameters
+    ----------
+    reports
+        The reports before.
+    values
+        Their new values.
+    remap
+        What made the new values.
+    """
     done = remap if reports.remap is None else Then(reports.remap, remap)
     return Reports(values, reports.mechanism, done, reports.simulation)

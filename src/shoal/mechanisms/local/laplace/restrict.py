@@ -1,4 +1,4 @@
-"""Redraw until the report lands in the box: another law, so a mechanism with its own promise."""
+"""Laplace noise redrawn until the report lies in the box: a law with a guarantee of its own."""
 
 import math
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from shoal.privacy.exact import exact_budget
 
 __all__ = ["Restrict"]
 
-_LEAST_ACCEPTANCE = 1e-3
+_LEAST_ACCEPTANCE = 1e-3  # below, a report takes over a thousand draws on average
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Restrict:
                 f"Restrict is for NDLaplace and its kin; a {type(self.mechanism).__name__} came.",
                 "E.g. Restrict(NDLaplace(1.0), box).",
             )
-        box = _one_domain(self.mechanism, self.domain)
+        box = _shared_domain(self.mechanism, self.domain)
         halves = Fraction(1, 2) if self.calibrate else Fraction(1)
         epsilon = exact_budget(self.mechanism.epsilon) * halves
         drawn = replace(self.mechanism, epsilon=epsilon, domain=box)
@@ -83,11 +83,25 @@ class Restrict:
         object.__setattr__(self, "acceptance", _checked_acceptance(drawn, box))
 
     def check(self, value: ArrayLike) -> None:
-        """Refuse what cannot be a table of records, or a record."""
+        """Refuse what is neither a table of records nor a record.
+
+        Parameters
+        ----------
+        value
+            The records.
+        """
         self.drawn.check(value)
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
-        """Reports of a table, one a row, or of a single record, all inside the box."""
+        """Return reports of a table, one a row, or of a single record, all inside the box.
+
+        Parameters
+        ----------
+        value
+            The records.
+        rng
+            The noise stream.
+        """
         box = cast("Box", self.domain)
         cell = self.drawn.space.units(box.d) * cast("float", self.drawn.step)
         top = np.floor((box.high - box.low) / cell)
@@ -101,7 +115,7 @@ class Restrict:
 def _redraw_until_inside(
     places: Matrix, top: NDArray[np.float64], rate: float, rng: np.random.Generator
 ) -> None:
-    """Add noise to each row, again and again from its own place, until it lies in 0 .. top."""
+    """Add noise to each row, drawn again until the sum lies in 0 .. top."""
     waiting = np.arange(len(places))
     while waiting.size:  # [P3] without a cap: giving up would tell of the record
         drawn = np.empty((waiting.size, top.size))
@@ -113,7 +127,7 @@ def _redraw_until_inside(
         waiting = waiting[~inside]
 
 
-def _one_domain(mechanism: NDLaplace, domain: Box | None) -> Box:
+def _shared_domain(mechanism: NDLaplace, domain: Box | None) -> Box:
     if domain is not None and mechanism.domain not in (None, domain):
         raise InvalidDomain(
             "The mechanism has a domain of its own, and it is not this one.",
@@ -123,7 +137,8 @@ def _one_domain(mechanism: NDLaplace, domain: Box | None) -> Box:
 
 
 def _checked_acceptance(drawn: NDLaplace, box: Box) -> float:
-    """How often a draw is kept in the worst place, a corner: a public number."""
+    """Return the probability of keeping a draw at a corner, the worst place; public."""
+    # A corner keeps at most this share: in many columns the integral need not be computed.
     most = 2.0**-box.d  # [P4]
     sides = (box.high - box.low) / drawn.space.units(box.d)
     acceptance = most if most < _LEAST_ACCEPTANCE else _corner_acceptance(sides, drawn.rate)
@@ -138,7 +153,7 @@ def _checked_acceptance(drawn: NDLaplace, box: Box) -> float:
 
 
 def _corner_acceptance(sides: NDArray[np.float64], rate: float) -> float:
-    """E prod (Phi(w a) - 1/2), a = rate / sqrt(2V), V ~ Gamma((d+1)/2), by the trapezoid rule.
+    """Compute E prod (Phi(w a) - 1/2), a = rate / sqrt(2V), V ~ Gamma((d+1)/2).
 
     In y = log v the integrand is smooth and falls off exponentially at both ends, where the
     trapezoid rule converges faster than any power of its step.
