@@ -72,25 +72,23 @@ def read_yaml(path: str | Path) -> Any:
         ) from None
     except UnicodeError:
         raise InvalidDomain(
-            f"{path} is no YAML: it is not text in UTF-8.", _MEND, reason="file"
+            f"{path} is not YAML: it is not text in UTF-8.", _MEND, reason="file"
         ) from None
     try:
         content = yaml.load(text, Loader=_strict_loader())
     except yaml.YAMLError as error:
         raise InvalidDomain(
-            f"{path} is no YAML{_problem_text(error)}.", _MEND, reason="file"
+            f"{path} is not valid YAML{_problem_text(error)}.", _MEND, reason="file"
         ) from None
     except _NO_VALUE:
         raise InvalidDomain(
-            f"{path} is no YAML: a number, a date or a truth value in it is none.",
-            "Put in quotes what is meant as text.",
+            f"{path} is not valid YAML: it has a malformed number, date or truth value.",
+            "Put text in quotes.",
             reason="file",
         ) from None
     problem = next(_problems(content), None)
     if problem:
-        raise InvalidDomain(
-            f"{path} cannot be used: {problem}.", "Write what is meant plainly.", reason="file"
-        )
+        raise InvalidDomain(f"{path} cannot be used: {problem}.", "Use plain YAML.", reason="file")
     return content
 
 

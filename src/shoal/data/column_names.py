@@ -65,9 +65,9 @@ def check_header(names: Sequence[str], what: str = "The table") -> None:
 def missing_header_error(what: str, why: str) -> UnreadableTable:
     """The error for a table whose first line is somebody's."""
     return UnreadableTable(
-        f"{what} does not seem to begin with names of columns: {why}.",
-        "Give it a first line that names each column. What stands there is not shown: it may be "
-        "a person's row.",
+        f"{what} does not seem to start with column names: {why}.",
+        "Add a first line that names each column. The present one is not shown: it may be a "
+        "person's row.",
         reason="no header",
     )
 

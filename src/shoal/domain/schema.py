@@ -92,8 +92,8 @@ class Schema:
             counted = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
             raise InvalidDomain(
                 f"{what} has {counted}:\n" + "\n".join(f"- {one}" for one in problems),
-                "Mend them; docs: `version: 1` and `columns: {age: {low: 0, high: 110}, "
-                "sex: {values: [F, M]}}`.",
+                "Correct them; an example: `version: 1` and `columns: {age: {low: 0, high: "
+                "110}, sex: {values: [F, M]}}`.",
                 reason="file",
             )
         return cls._built(content)
@@ -127,7 +127,7 @@ class Schema:
         if not self.bounds:
             raise UnknownBounds(
                 f"None of the {len(self.columns)} columns has bounds.",
-                "Give a numeric one low and high, e.g. `age: {low: 0, high: 110}`.",
+                "Give a numeric column low and high, e.g. `age: {low: 0, high: 110}`.",
             )
         named = {name: self.bounds[name] for name in self.numbers}
         return Box.geo(**named) if self.geo else Box(**named)

@@ -55,9 +55,8 @@ def shape_of(mechanism: Any) -> Shape:
     needed = ("guarantee", "check", "release")
     if isinstance(mechanism, type) or not all(hasattr(mechanism, name) for name in needed):
         raise InvalidSetting(
-            setting("mechanism")
-            + f" is a {type(mechanism).__name__}, which randomises no records.",
-            "Give a local mechanism, e.g. NDLaplace(1.0, domain=Box(age=(0, 110))).",
+            setting("mechanism") + f" must be a local mechanism; got a {type(mechanism).__name__}.",
+            "E.g. NDLaplace(1.0, domain=Box(age=(0, 110))).",
         )
     if isinstance(mechanism, Mixed):
         return Mixture(mechanism)
@@ -233,7 +232,7 @@ class Mixture:
         """The columns by name."""
         if columns is None:
             raise InvalidSetting(
-                "An array came; the columns of a mixed record are known by name.",
+                "The columns of a mixed record are found by name; got an array.",
                 "Pass a data frame.",
             )
         parts = self._parts()
@@ -285,6 +284,6 @@ def _refuse_nonfinite(rows: Matrix, columns: Names) -> None:
 
 def _one_column(given: str) -> DimensionMismatch:
     return DimensionMismatch(
-        f"{given} came; this mechanism takes one column of categories.",
+        f"This mechanism takes one column of categories; got {given}.",
         "Choose the column, or use Mixed for several.",
     )

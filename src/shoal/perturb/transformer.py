@@ -212,7 +212,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         available = names_of(X)
         if available is None and self.user is not None:
             raise InvalidSetting(
-                f"An array came; it has no column {self.user!r} of tokens.", "Pass a data frame."
+                f"An array has no column {self.user!r} of user tokens.", "Pass a data frame."
             )
         columns = None if available is None else _chosen(available, shape.names, self.user)
         value = shape.read(X, columns)
@@ -254,13 +254,13 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     def _check_settings(self, simulation: bool) -> None:
         if not isinstance(self.memo, Memo) and self.memo not in ("frozen", "fresh"):
             raise InvalidSetting(
-                setting("memo") + " is neither 'frozen', 'fresh' nor a Memo.",
+                setting("memo") + " must be 'frozen', 'fresh' or a Memo.",
                 "Choose one; 'frozen' costs least.",
             )
         if isinstance(self.mechanism.guarantee, Unprotected) and not simulation:
             raise InvalidSetting(
                 f"The mechanism promises nothing: {self.mechanism.guarantee.reason}.",
-                "Use one that does, or say "
+                "Use one that does, or set "
                 + setting("random_state", 7)
                 + " to make this a simulation.",
             )
@@ -277,7 +277,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         changed = [name for name, was in self._fitted.items() if not _same(was, now[name])]
         if changed:
             raise InvalidSetting(
-                f"{', '.join(changed)} was set anew after fit.", "Call fit again, then transform."
+                f"{', '.join(changed)} changed after fit.", "Call fit again, then transform."
             )
 
     def _chosen_output(self) -> str:

@@ -86,7 +86,7 @@ def findings(
         If nothing is promised and ``source`` is neither "synthetic" nor "public".
     """
     if audience not in ("public", "curator"):
-        raise InvalidSetting("An unknown audience came.", "Choose 'public' or 'curator'.")
+        raise InvalidSetting("The audience is not known.", "Choose 'public' or 'curator'.")
     settings = {name: _opened(name, leaf, Public) for name, leaf in result.settings.items()}
     released = {name: _opened(name, leaf, Released) for name, leaf in result.released.items()}
     _check_publishable(result.guarantee, settings)
@@ -146,7 +146,7 @@ def _opened(name: str, leaf: object, kind: type[Leaf]) -> Any:
     ):
         raise NotPublishable(
             f"'{name}' is, or holds, a value that is not marked as {kind.__name__}.",
-            "Leave it to the curator's page, or release it through a mechanism first.",
+            "Keep it for the curator's page, or release it through a mechanism first.",
             reason="protected value",
         )
     return leaf.value

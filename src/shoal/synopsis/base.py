@@ -288,7 +288,7 @@ def check_max_cells(max_cells: object) -> None:
     most = whole_number(max_cells)
     if most is None or not 1 <= most <= _IN_MEMORY:
         raise InvalidSetting.of(
-            "max_cells", f"is no whole number from 1 to {_IN_MEMORY}", 2_000_000
+            "max_cells", f"must be a whole number from 1 to {_IN_MEMORY:,}", 2_000_000, max_cells
         )
 
 
@@ -311,7 +311,7 @@ def _places(box: Box, columns: Sequence[str] | None) -> list[int]:
     wanted, some = list(columns), min(box.d, 2)
     if len(wanted) != some or len(set(wanted) & set(box.names)) != some:
         raise UnknownColumn(
-            "The columns to draw are not some of the synopsis's, each once.",
+            "The columns to draw must be different columns of the synopsis.",
             f"Name {some} of {', '.join(box.names)}, e.g. "
             + setting("columns", list(box.names[:some]))
             + ".",

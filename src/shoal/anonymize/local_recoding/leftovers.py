@@ -54,9 +54,9 @@ def _is_enough(grouping: Grouping) -> bool:
 
 def _fits_nowhere(units: Units, left: Ints) -> StartFails:
     return StartFails(
-        f"{units.rows[left].sum()} rows fit into no class below the most general labels allowed; "
-        f"{max(units.problem.budget, 0)} rows may be suppressed.",
-        "Allow more general labels (max_level), more suppression, or ask for less of l or t.",
+        f"{units.rows[left].sum()} rows fit into no class, even at the most general labels "
+        f"allowed; {max(units.problem.budget, 0)} rows may be suppressed.",
+        "Allow more general labels (max_level), more suppression, or a weaker l or t.",
     )
 
 

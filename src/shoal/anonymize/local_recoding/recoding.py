@@ -155,7 +155,8 @@ def _outcome(grouping: Grouping, method: str, compared: int) -> Outcome:
 def _refuse(how: str) -> None:
     if how not in ("auto", "cheapest-cell", "roll-up", "peel"):
         raise InvalidSetting(
-            f"how is {how!r}.", "Choose 'auto', 'cheapest-cell', 'roll-up' or 'peel'."
+            f"how must be a known way of local recoding; got {how!r}.",
+            "Choose 'auto', 'cheapest-cell', 'roll-up' or 'peel'.",
         )
 
 
@@ -164,8 +165,8 @@ def _refuse_too_few(units: Units) -> None:
     people = int(units.people_of(np.arange(units.size), np.zeros(units.size, np.int64), 1)[0])
     if people < k:
         raise TooFewRows(
-            f"{people} came, and k = {k} are needed for a single class.",
-            "Choose a smaller k, or gather more rows.",
+            f"The table has {people}; a single class needs k = {k}.",
+            "Choose a smaller k, or collect more rows.",
             reason="people",
         )
 
@@ -181,7 +182,7 @@ def _refuse_broken(problem: Problem, outcome: Outcome) -> None:
     broken = int((~hold | (people < problem.k)).sum())
     if broken:
         raise NotKAnonymous(
-            f"{broken} of {classes.size} classes would break k, l or t.",
+            f"{broken} of {classes.size} classes would not meet k, l or t.",
             "Nothing was published. Please report this, with the policy but without the table.",
         )
 

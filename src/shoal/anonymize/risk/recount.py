@@ -199,7 +199,8 @@ def refuse_broken(policy: Policy, achieved: AchievedPrivacy, *, rows: int, class
     if wrong:
         raise NotKAnonymous(
             f"The table as written does not keep the promise: {'; '.join(wrong)}.",
-            "It was removed. Did the input change meanwhile? If not, please report this.",
+            "The file was removed. Did the input change during the run? If not, please report "
+            "this.",
         )
 
 

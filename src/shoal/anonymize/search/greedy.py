@@ -245,7 +245,7 @@ def ncp_gains(problem: Problem, q: int, rows: Floats, score: ScoreName) -> Float
 def _classes_of_target(problem: Problem) -> Ints:
     if problem.target is None:
         raise InvalidSetting(
-            "The score label-gain came without a class column.",
+            "The score label-gain needs a class column.",
             "Name one, or choose another score.",
         )
     return np.unique(problem.target, return_inverse=True)[1]

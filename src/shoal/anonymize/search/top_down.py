@@ -229,8 +229,8 @@ def refuse_too_few(shared: SharedCounts) -> None:
     people = int(shared.counting.people(lines, np.zeros_like(lines), 1)[0])
     if people < shared.problem.k:
         raise TooFewRows(
-            f"The table has {people} of the k = {shared.problem.k} that a class needs.",
-            "Choose a smaller k, or gather more rows.",
+            f"The table has {people}; a class needs k = {shared.problem.k}.",
+            "Choose a smaller k, or collect more rows.",
             reason="people",
         )
 
@@ -246,7 +246,7 @@ def invalid_start_error(what: str, problem: Problem) -> StartFails:
     return StartFails(
         f"At the most general labels allowed, {what}; {max(problem.budget, 0)} rows may be "
         "suppressed.",
-        "Allow more general labels (max_level), more suppression, or ask for less of l or t.",
+        "Allow more general labels (max_level), more suppression, or a weaker l or t.",
     )
 
 

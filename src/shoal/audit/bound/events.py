@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.audit.bound.sample import Sample
 from shoal.audit.bound.statistics import Score, Statistic, candidate_statistics, has_few_values
-from shoal.errors import InvalidSetting, TooFewRows, setting
+from shoal.errors import InvalidSetting, TooFewRows, setting, value_text
 from shoal.privacy.exact import whole_number
 
 __all__ = [
@@ -220,7 +220,7 @@ def check_draws(draws: int) -> None:
     whole = whole_number(draws)
     if whole is None or whole < _FEWEST:
         raise TooFewRows(
-            f"{draws} outputs a side came or were asked for; an audit needs {_FEWEST}.",
-            "Draw more: 200,000 a side show bounds up to 9.7.",
+            f"An audit needs {_FEWEST:,} outputs or more for each input; got {value_text(draws)}.",
+            "Draw more: 200,000 for each input can show bounds up to 9.7.",
             reason="draws",
         )

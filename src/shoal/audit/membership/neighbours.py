@@ -190,19 +190,20 @@ def _pair(table: Matrix, person: int, replacement: ArrayLike | None) -> tuple[Ma
     place = whole_number(person)
     if place is None or not 0 <= place < len(table):
         raise InvalidSetting(
-            setting("person") + " is no place of a row.", f"From 0 to {len(table) - 1}."
+            setting("person") + " must be the index of a row.",
+            f"Give a whole number from 0 to {len(table) - 1}.",
         )
     if replacement is None:
         return table, np.delete(table, place, axis=0)
     other = as_rows(np.atleast_2d(np.asarray(replacement, dtype=np.float64)))
     if other.shape != (1, table.shape[1]):
         raise DimensionMismatch(
-            f"A replacement of shape {other.shape} came for {table.shape[1]} columns.",
+            f"The replacement has shape {other.shape}; a record has {table.shape[1]} columns.",
             "Give one record.",
         )
     if np.array_equal(other[0], table[place]):
         raise InvalidSetting(
-            "The replacement is the row itself.", "Give another record.", setting="replacement"
+            "The replacement is the same as the row.", "Give another record.", setting="replacement"
         )
     changed = table.copy()
     changed[place] = other[0]

@@ -18,7 +18,7 @@ from shoal.cluster.wave.thresholds import label_above, label_listed
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Box, Grid, Schema, SparseCounts
 from shoal.engine import Rows
-from shoal.errors import ConflictingSettings, InvalidSetting
+from shoal.errors import ConflictingSettings, InvalidSetting, value_text
 from shoal.estimator import WAVE_ROW_COUNT_SHARE, Spending, box_of
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP, Unprotected
@@ -302,7 +302,7 @@ class ReleasedGrid:
         """Check that a synopsis is a fitted grid; others have cells of many sizes."""
         if not isinstance(synopsis, UniformGrid):
             raise InvalidSetting(
-                f"A {type(synopsis).__name__} came; clusters need equal cells.",
+                f"Clusters need cells of equal size; got {value_text(synopsis)}.",
                 "Give a fitted UniformGrid.",
             )
         check_is_fitted(synopsis)
@@ -345,6 +345,6 @@ def _check_reads_counts_only(settings: Settings) -> None:
     has_rule = isinstance(settings.selector, Percentile) and settings.selector.rule == "posterior"
     if has_rule or not isinstance(settings.method, Block) or settings.level:
         raise ConflictingSettings(
-            "A synopsis has its counts, and its noise, already.",
+            "A synopsis already has its counts and their noise.",
             "Leave out method, level and rule.",
         )

@@ -37,7 +37,7 @@ _AMBIGUOUS = (
     "Rename one of them, or set spark.sql.caseSensitive to true.",
 )
 _ENDLESS = (
-    "A streaming frame came, whose rows have no end.",
+    "Streaming frames are not supported: their rows have no end.",
     "Have Spark write them, and pass the table that was written.",
 )
 _INCOMPLETE = (
@@ -145,7 +145,7 @@ def _shoal_error(error: Exception, what: str) -> Exception:
         if sign in message:
             return kind(*texts, reason="worker") if kind is NotInstalled else kind(*texts)
     return ClusterFailed(
-        f"Spark gave up {what} ({type(error).__name__}). Its message is withheld: it could quote "
-        "a row.",
-        "The cluster's own logs, which only its holder should read, say why.",
+        f"Spark gave up {what} ({type(error).__name__}). Its message is left out because it "
+        "could quote a row.",
+        "The cluster's own logs, which only the data's holder should read, give the reason.",
     )

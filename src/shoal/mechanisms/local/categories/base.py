@@ -101,7 +101,8 @@ class Categorical(ABC):
     def _codes(self, value: Any) -> Codes:
         if np.ndim(value) > 1:
             raise DimensionMismatch(
-                f"Values of shape {np.shape(value)} came.", "Give one column of categories."
+                f"Expected one column of categories; got values of shape {np.shape(value)}.",
+                "Pass a single column.",
             )
         column = [value] if np.ndim(value) == 0 else value
         if isinstance(self.categories, Categories):
@@ -162,7 +163,7 @@ def _listed(categories: object) -> Categories | int:
     size = listed.size if isinstance(listed, Categories) else listed
     if size < 2:
         raise InvalidDomain(
-            f"{size} categories came; a report among fewer than 2 says nothing.",
+            f"At least 2 categories are needed; got {size}.",
             "List every value the column may take.",
         )
     return listed
@@ -174,7 +175,7 @@ def _checked_codes(column: object, size: int) -> Codes:
     unknown = (codes < 0) | (codes >= size) if whole else np.ones(codes.shape, dtype=bool)
     if unknown.any() or (codes.size and not whole):
         raise UnknownCategory(
-            f"{np.count_nonzero(unknown)} of {codes.size} values are no whole numbers from 0 to "
+            f"{np.count_nonzero(unknown)} of {codes.size} values are not whole numbers from 0 to "
             f"{size - 1}.",
             "Give codes, or name the values: Categories([...]).",
         )
