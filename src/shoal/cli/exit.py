@@ -117,8 +117,7 @@ def _bug(error: BaseException) -> Ending:
         place = f"{Path(ours[-1].filename).relative_to(PACKAGE)}, line {ours[-1].lineno}"
     return Ending(
         "Bug",
-        f"{type(error).__name__} at {place}. Its message is withheld: it could quote a row.",
-        "Please report it. SHOAL_DEBUG=1 shows the message and the path that led there, to you "
-        "alone.",
+        f"{type(error).__name__} at {place}. Its message is left out because it could quote a row.",
+        "Please report it. SHOAL_DEBUG=1 shows the message and the traceback, for you only.",
         A_BUG,
     )

@@ -23,8 +23,8 @@ __all__ = [
 
 _LONGEST = 200  # characters; questions of a survey are names too
 _SLIPS = {5: 1, 9: 2}  # from so many letters, so many may differ
-_SEE = "See its first line (head -1); it is not shown here, as it may be a person's."
-_LETTERS = "Capitals and blanks count."
+_SEE = "Check its first line (head -1); it is not shown here, as it may be a person's."
+_LETTERS = "Capitals and spaces matter."
 _LOOKED_AT = 5  # names that a nearest spelling is looked for
 _NO_NAMES = {
     "is empty": r"\s*",
@@ -32,7 +32,7 @@ _NO_NAMES = {
     "is a date or a time": r"[0-9]{1,4}[-/.:][0-9]{1,2}([-/.: T][0-9]{1,4})?.*",
     "is a missing or a truth value": r"(?i:n/?a|nan|null|true|false|-+|\?+)",
     "is an address": r"\S+@\S+\.\S+|https?://.*",
-    "holds a line break or a sign that does not print": r"(?s).*[\x00-\x1f\x7f-\x9f\u2028\u2029].*",
+    "holds a line break or an unprintable character": r"(?s).*[\x00-\x1f\x7f-\x9f\u2028\u2029].*",
     f"is longer than {_LONGEST} characters": rf"(?s).{{{_LONGEST + 1},}}",
 }
 
@@ -93,7 +93,7 @@ def missing_columns_error(
     Did you mean 'visits'? Capitals and blanks count.
     """
     absent = [name for name in wanted if name not in names]
-    whose = of or f"of {len(wanted)} columns asked for"
+    whose = of or f"of the {len(wanted)} columns selected"
     are = "is" if len(absent) == 1 else "are"
     meant = [close for name in absent[:_LOOKED_AT] for close in closest_name(name, names, wanted)]
     hint = f"Did you mean {join_names([*dict.fromkeys(meant)])}? {_LETTERS}"

@@ -161,7 +161,7 @@ class Schema:
 def schema_problems(content: Any) -> list[str]:
     """One sentence a problem; an empty list for a good schema."""
     if not isinstance(content, Mapping):
-        return ["it is no mapping of keys; start with `version: 1` and `columns:`"]
+        return ["it is not a mapping of keys; start with `version: 1` and `columns:`"]
     return list(dict.fromkeys([*_shape(content), *_meaning(content)]))
 
 
@@ -202,16 +202,16 @@ def _unknown_key(at: list[str], given: Mapping[str, Any]) -> str:
     keys = _keys_at(at)
     near = difflib.get_close_matches(at[-1], [key for key in keys if key not in given], n=1)
     if near:
-        return f"{'.'.join(at)} is no key here; did you mean {near[0]!r}?"
+        return f"{'.'.join(at)} is not a known key; did you mean {near[0]!r}?"
     above = ".".join(at[:-1]) or "it"
-    return f"{above} has a key that is no key here; the keys are {', '.join(keys)}"
+    return f"{above} has an unknown key; the keys are {', '.join(keys)}"
 
 
 def _meaning(content: Mapping[str, Any]) -> Iterator[str]:
     """What no single value shows: bounds in order, categories listed once, names that exist."""
     version = content.get("version", 1)
     if type(version) is not int or version != 1:
-        yield "version is not 1, the only one there is"
+        yield "version must be 1"
     columns = content.get("columns")
     columns = columns if isinstance(columns, Mapping) else {}
     for name, column in columns.items():
@@ -219,7 +219,7 @@ def _meaning(content: Mapping[str, Any]) -> Iterator[str]:
             yield from _column(f"columns.{name}", column)
     yield from _geo(content.get("geo"), columns)
     if content.get("max_rows_per_person") is not None and content.get("entity") is None:
-        yield "max_rows_per_person needs entity, the column that says whose row it is"
+        yield "max_rows_per_person needs entity, the column that tells people apart"
 
 
 def _column(where: str, column: Mapping[str, Any]) -> Iterator[str]:
@@ -249,7 +249,10 @@ def _values(where: str, values: Any) -> Iterator[str]:
     if not isinstance(values, list | tuple):
         return  # said by pydantic
     if any(isinstance(value, bool) for value in values):
-        yield f"{where}.values holds truth values: YAML reads yes, no, on, off so; quote them"
+        yield (
+            f"{where}.values holds truth values: YAML reads yes, no, on and off as such; put "
+            "them in quotes"
+        )
         return
     try:
         Categories(values)
@@ -264,7 +267,7 @@ def _geo(geo: Any, columns: Mapping[str, Any]) -> Iterator[str]:
     numeric = [n for n, c in columns.items() if isinstance(c, Mapping) and "values" not in c]
     if sorted(named) != sorted(map(str, numeric)):
         # Kilometres on two axes and other units on a third make no distance.
-        yield "geo must name the two numeric columns, and there must be no third"
+        yield "geo must name exactly the two numeric columns"
         return
     try:
         Box.geo(**{name: (columns[name]["low"], columns[name]["high"]) for name in named})

@@ -69,7 +69,7 @@ class Taxonomy:
         lengths = {len(row) for row in rows}
         if len(lengths) != 1 or lengths == {0}:
             raise _invalid(
-                f"{len(rows)} rows of {len(lengths)} different lengths came.",
+                f"The {len(rows)} rows have {len(lengths)} different lengths.",
                 "Give every leaf one row with the same number of levels.",
             )
         labels = [[value_to_text(label) for label in reversed(row)] for row in rows]
@@ -77,7 +77,8 @@ class Taxonomy:
         roots = {row[0] for row in labels}
         if len(roots) > 1:
             raise _invalid(
-                f"The rows end in {len(roots)} roots.", "End every row in the same label, e.g. *."
+                f"The rows end in {len(roots)} different roots.",
+                "End every row in the same label, e.g. *.",
             )
         return cls._of(_grown(labels))
 
@@ -141,7 +142,7 @@ def _item(parent: str, item: Any, above: set[int]) -> list[_Branch]:
     if isinstance(item, Mapping):
         return _branches(parent, item, above)
     if item is None or isinstance(item, list | tuple):
-        raise _invalid(f"A leaf of {parent!r} is no value.", "List text, numbers or dates.")
+        raise _invalid(f"A leaf of {parent!r} is not a value.", "List text, numbers or dates.")
     return [_Branch(value_to_text(item), [])]
 
 
@@ -193,7 +194,7 @@ def _refuse_repeated(labels: Sequence[str], what: str) -> None:
     twice = [label for label, times in Counter(labels).items() if times > 1]
     if twice:
         raise _invalid(
-            f"The {what} {twice[0]!r} is found at {Counter(labels)[twice[0]]} places of the tree.",
+            f"The {what} {twice[0]!r} occurs {Counter(labels)[twice[0]]} times in the tree.",
             "Give every node a name of its own and every leaf one parent.",
         )
 

@@ -314,7 +314,7 @@ def _note(
     if not controls:
         return "no control was run: the score alone may mislead"
     if closed is None:
-        return "nothing to gain: without data it is as good"
+        return "nothing to gain: it is as good without data"
     best = max(controls) if score.better == "higher" else min(controls)
     if closed <= 0 or (value > best) != (score.better == "higher"):
         return NO_BETTER

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.cluster.kmeans.plan import strength
 from shoal.cluster.totals import whole_shares
+from shoal.errors import quantity
 from shoal.figures import cell_map, raster_of_cells, raster_of_points
 from shoal.figures.text import count_decimals, format_number, shorten
 from shoal.pages.cluster import (
@@ -35,8 +36,8 @@ __all__ = ["MAP_PARTS", "KMeansGroups", "code", "column_pairs", "maps", "page"]
 WEAK_STRENGTH = 4  # measured: below this strength no method does well
 EVIDENCE = "proofs beside the code: shoal/cluster/kmeans/estimator.proof.md and those it names"
 WEAK = (
-    "So few rows a group at this epsilon leave much to noise: centres may lie far from their rows. "
-    "Take fewer groups, fewer columns or a larger epsilon."
+    "There are so few rows in a group that noise decides much at this epsilon: centres may "
+    "lie far from their rows. Use fewer groups, fewer columns or a larger epsilon."
 )
 NOT_TOLD = "(not told): noise alone may count as many where nobody is."
 OWN_NOISE = (
@@ -189,10 +190,9 @@ def _values(groups: KMeansGroups) -> dict[str, Any]:
 
 def _counted(groups: KMeansGroups) -> str:
     """About how many rows were counted in how many groups."""
-    unit = _one(groups) if groups.n_rows == 1 else groups.unit
     about = "About " if groups.rows_within else ""
     within = f", give or take {groups.rows_within:,}" if groups.rows_within else ""
-    rows = f"{groups.n_rows:,} {unit}{within}"
+    rows = f"{quantity(groups.n_rows, _one(groups), groups.unit)}{within}"
     if not any(groups.certain):
         return f"{no_group_text(groups.model)} Counted: {about.lower()}{rows}."
     return f"{about}{rows}{',' if within else ''} in {count_text(groups.k)}."
@@ -225,7 +225,7 @@ def _facts(groups: KMeansGroups) -> list[Fact]:
             off if groups.rows_within else "known without the rows",
         ),
         Fact("Groups", str(groups.k), "centres, numbered on the map"),
-        Fact("Noise in a centre", f"± {worst:.2g} %", noise),
+        Fact("Noise in a centre", f"± {format_number(float(f'{worst:.2g}'))} %", noise),
     ]
 
 

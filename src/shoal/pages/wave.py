@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.cluster.totals import whole_shares
 from shoal.cluster.wave.figure import branches, densest_cells
+from shoal.errors import quantity
 from shoal.figures import cluster_map
 from shoal.figures.text import count_decimals, format_number
 from shoal.pages.cluster import (
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["WaveGroups", "code", "maps", "page"]
 
 CHOSEN = (
-    "Cells were chosen by their noisy counts, so numbers of rows lean high, in small groups "
-    "most; and a group of few cells may be noise."
+    "Cells were chosen by their noisy counts, so row counts tend to be too high, most of "
+    "all in small groups; and a group of few cells may be noise."
 )
 NOT_TOLD = "(not told): noise alone may count as many where nobody is."
 PAGE_GROUPS = 40  # listed on a page at most
@@ -202,7 +203,7 @@ def _counted(groups: WaveGroups) -> str:
     rest = f"; about {groups.outside:,} are in none" if groups.outside else ""
     missed = groups.certain.count(False)
     uncertain = f" {missed} of the groups cannot be told from nobody." if missed else ""
-    rows = f"About {sum(groups.sizes):,} {groups.unit}"
+    rows = f"About {quantity(sum(groups.sizes), _one(groups), groups.unit)}"
     return f"{rows} in {count_text(groups.k)}{rest}.{uncertain}"
 
 

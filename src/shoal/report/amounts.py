@@ -112,7 +112,7 @@ def odds_move(epsilon: Fraction) -> str:
 def by_factor(factor: str) -> str:
     """A factor that ``limits.odds`` wrote, in a sentence."""
     if factor.startswith("over"):
-        return f"by {factor} times, which limits next to nothing"
+        return f"by a factor of {factor}, which limits next to nothing"
     return f"by a factor of at most {factor}"
 
 

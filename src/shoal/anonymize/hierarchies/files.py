@@ -39,7 +39,7 @@ __all__ = [
 
 Format = Literal["arx", "nested", "child-parent"]
 
-MEND = "Mend the hierarchy; every leaf needs one way up to one root."
+MEND = "Correct the hierarchy: every leaf needs exactly one path up to a single root."
 
 _NUMBER = r"([+-]?\d+(?:\.\d+)?)"
 _RANGES = (

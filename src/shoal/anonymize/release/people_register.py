@@ -229,9 +229,9 @@ def people_of_run(
 def missing_statement_error(by_entity: bool) -> NewPeopleNotStated:
     """The error that asks for a statement where people cannot be compared."""
     why = (
-        "there is an earlier release whose people were not kept"
+        "the people of an earlier release were not recorded"
         if by_entity
-        else "the policy names no entity"
+        else "the policy does not name an entity"
     )
     return NewPeopleNotStated(
         f"It is not known whether people of this table were in an earlier release: {why}.",

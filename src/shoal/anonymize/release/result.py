@@ -15,7 +15,7 @@ from shoal.anonymize.policy import FileSpec, Policy
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.release.writer import Release, format_of
 from shoal.anonymize.risk.recount import AchievedPrivacy
-from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy
+from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
 
 __all__ = [
     "Pages",
@@ -157,7 +157,8 @@ def _refuse_unwritable(names: list[Path], overwrite: bool) -> None:
     taken = [str(name) for name in names if os.path.lexists(name)]
     if taken and not overwrite:
         raise AlreadyExists(
-            f"{', '.join(taken)} exist already.", "Choose other names, or say `overwrite: true`."
+            f"{', '.join(taken)} {'exists' if len(taken) == 1 else 'exist'} already.",
+            "Choose other names, or replace them with " + setting("overwrite", True) + ".",
         )
     missing = [str(name.parent) for name in names if not name.parent.is_dir()]
     if missing:

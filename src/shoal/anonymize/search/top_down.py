@@ -45,8 +45,9 @@ __all__ = [
 ]
 
 MAY_MISS = (
-    "A split that breaks t, entropy or recursive l now is never tried again, though further splits "
-    "might mend it: what is published keeps the rules, a finer table may exist."
+    "A split that breaks t, entropy or recursive l now is never tried again, though further "
+    "splits might satisfy it again: the published table keeps the rules, but a finer one "
+    "may exist."
 )
 
 Ints = NDArray[np.int64]
@@ -238,7 +239,9 @@ def refuse_too_few(shared: SharedCounts) -> None:
 def refuse_start(problem: Problem, suppressed: int, some_stay: bool) -> None:
     """Raise if the starting classes that break a rule are too many."""
     if suppressed > problem.budget or not some_stay:
-        raise invalid_start_error(f"{suppressed} rows lie in classes that break k, l or t", problem)
+        raise invalid_start_error(
+            f"{suppressed} rows are in classes that do not meet k, l or t", problem
+        )
 
 
 def invalid_start_error(what: str, problem: Problem) -> StartFails:

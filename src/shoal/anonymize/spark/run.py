@@ -29,7 +29,7 @@ from shoal.engine.spark.files import (
     uri_of,
 )
 from shoal.engine.spark.table import SparkTable
-from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy
+from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
 
 __all__ = ["SparkRun", "release_on_spark"]
 
@@ -251,8 +251,8 @@ class SparkRun:
         taken = [uri for uri in new if self._files.exists(uri)]
         if taken and not overwrite:
             raise AlreadyExists(
-                f"{', '.join(taken)} exist already.",
-                "Choose other names, or say `overwrite: true`.",
+                f"{', '.join(taken)} {'exists' if len(taken) == 1 else 'exist'} already.",
+                "Choose other names, or replace them with " + setting("overwrite", True) + ".",
             )
 
     def _refuse_nested(self) -> None:

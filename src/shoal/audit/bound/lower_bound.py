@@ -37,7 +37,7 @@ from shoal.randomness import Randomness, Seed
 __all__ = ["LowerBound", "lower_bound", "lower_bound_of"]
 
 Event = Callable[[Any], Any]
-_SERIAL = "outputs tell of the ones after them: nothing is certified"
+_SERIAL = "outputs depend on earlier ones: nothing is certified"
 
 
 def lower_bound(

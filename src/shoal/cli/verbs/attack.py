@@ -23,8 +23,8 @@ __all__ = ["attack_app"]
 
 attack_app = typer.Typer(
     no_args_is_help=True,
-    help="Attack a release of your own: who is in it, and which line is whose. What is found is "
-    "read off your rows: it is for you, not for the public.",
+    help="Attack your own release: who is in it, and which row belongs to whom. The result is "
+    "computed from your rows: it is for you, not for the public.",
 )
 
 FLAGS = Flags(
@@ -42,7 +42,7 @@ Page = Annotated[
         "--output",
         "-o",
         envvar="SHOAL_OUTPUT",
-        help="Page (.html) or document (.json) to write, readable by you alone.",
+        help="Page (.html) or document (.json) to write, readable by you only.",
         show_default=False,
     ),
 ]
@@ -90,7 +90,9 @@ def membership(
     rows: Annotated[
         int,
         typer.Option(
-            min=160, envvar="SHOAL_ROWS", help="Attack so many rows, drawn if there are more."
+            min=160,
+            envvar="SHOAL_ROWS",
+            help="Number of rows to attack, drawn at random if there are more.",
         ),
     ] = 1_000,
     shadows: Annotated[
@@ -98,15 +100,19 @@ def membership(
         typer.Option(
             min=1,
             envvar="SHOAL_SHADOWS",
-            help="Models to rehearse on; left out, 64 for lira and 3 a game else.",
+            help="Number of shadow models; default: 64 for lira, otherwise 3 per game.",
             show_default=False,
         ),
     ] = None,
     repeats: Annotated[
-        int, typer.Option(min=1, envvar="SHOAL_REPEATS", help="Models under attack.")
+        int, typer.Option(min=1, envvar="SHOAL_REPEATS", help="Number of models attacked.")
     ] = 10,
-    alpha: Annotated[float, typer.Option(envvar="SHOAL_ALPHA", help="Level of verdict.")] = 0.01,
-    seed: Annotated[int, typer.Option(min=0, envvar="SHOAL_SEED", help="Of all draws.")] = 0,
+    alpha: Annotated[
+        float, typer.Option(envvar="SHOAL_ALPHA", help="Significance level of the verdict.")
+    ] = 0.01,
+    seed: Annotated[
+        int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of all random draws.")
+    ] = 0,
     output: Page = None,
     overwrite: Overwrite = False,
     engine: Engine = "local",
@@ -149,8 +155,8 @@ def membership(
 
 @attack_app.command()
 def linkage(
-    released: Annotated[Path, typer.Argument(help="The table that was handed over.")],
-    raw: Annotated[Path, typer.Option(envvar="SHOAL_RAW", help="The table before.")],
+    released: Annotated[Path, typer.Argument(help="The released table.")],
+    raw: Annotated[Path, typer.Option(envvar="SHOAL_RAW", help="The original table.")],
     policy: Annotated[
         Path, typer.Option(envvar="SHOAL_POLICY", help="The policy it was released under.")
     ],
@@ -158,8 +164,9 @@ def linkage(
         Path | None,
         typer.Option(
             envvar="SHOAL_SECOND",
-            help="The adversary's file: a line a person, with quasi-identifiers in columns of the "
-            "same names. Left out, the table before: an adversary who knows everyone.",
+            help="The adversary's file: one row per person, with the quasi-identifiers in "
+            "columns of the same names. Default: the original table, for an adversary who "
+            "knows everyone.",
             show_default=False,
         ),
     ] = None,
@@ -168,11 +175,12 @@ def linkage(
         typer.Option(
             metavar="NAME",
             envvar="SHOAL_COLUMN",
-            help="Also guess this column of everyone, beside what is guessed without the table.",
+            help="Also guess this column for everyone, compared with guesses made without the "
+            "table.",
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, envvar="SHOAL_SEED", help="Of the guesses.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of the guesses.")] = 0,
     output: Page = None,
     overwrite: Overwrite = False,
     json: Json = False,

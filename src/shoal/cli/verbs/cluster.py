@@ -262,7 +262,7 @@ def _row_limit(schema: "Schema", entity: str | None, limit: int | None) -> int |
 def _check_apart(ledger: Path | None, folder: Path) -> None:
     if ledger is not None and ledger.resolve().is_relative_to(folder.resolve()):
         raise InvalidSetting(
-            "The ledger lies in the folder that is to be written.",
+            "The ledger is in the folder that will be replaced.",
             "Keep it elsewhere, e.g. --ledger visits.ledger.",
             setting="--ledger",
         )

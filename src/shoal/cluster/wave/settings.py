@@ -163,8 +163,8 @@ def _resolve_method(model: Any) -> Method:
     if model.is_private:
         return method
     if not isinstance(method, Block):
-        message = setting("method", option_name(method)) + " came with a promise of nothing"
-        _conflict(message, "Give it a budget: " + setting("epsilon", 1.0))
+        message = setting("method", option_name(method)) + " needs a privacy budget"
+        _conflict(message, "Give one: " + setting("epsilon", 1.0))
     return Plain()
 
 
@@ -221,7 +221,7 @@ def _check_selector(selector: Selector) -> Selector:
 def _check_together(model: Any, method: Method, selector: Selector, is_sparse: bool) -> None:
     if isinstance(method, ThresholdMethod) and not isinstance(selector, Percentile):
         given = setting("selector", option_name(selector))
-        message = given + " came with " + setting("method", option_name(method))
+        message = given + " does not go with " + setting("method", option_name(method))
         _conflict(message, "Use " + setting("selector", "percentile"))
     if isinstance(selector, Percentile):
         _check_posterior(model, method, selector, is_sparse)
@@ -233,13 +233,13 @@ def _check_posterior(model: Any, method: Method, selector: Percentile, is_sparse
     _check_choice("context", selector.context, (False, True))
     if selector.context and selector.rule != "posterior":
         _conflict(
-            setting("context") + " came without the posterior",
+            setting("context") + " needs the posterior",
             "Add " + setting("rule", "posterior"),
         )
     fits = isinstance(method, Block) and not is_sparse and _is_haar(model)
     if selector.rule == "posterior" and not fits:
         _conflict(
-            "The posterior is of whole counts under noise on a full grid",
+            "The posterior needs whole noisy counts on a full grid",
             "Use it with epsilon, "
             + setting("method", "block")
             + " and "
