@@ -26,7 +26,7 @@ BAD = {
     "a missing value": ["CANARY Roe", "NA"],
     "an e-mail": ["CANARY Roe", "roe@example.org"],
     "a line break": ["name", "age,visits\nCANARY Roe,34"],
-    "a sign that does not print": ["name", "CANARY\x1b[2J"],
+    "an unprintable character": ["name", "CANARY\x1b[2J"],
     "a long text": ["name", "CANARY" * 40],
 }
 

@@ -136,5 +136,5 @@ def test_a_frame_is_handed_on_behind_the_verbs_of_a_table(spark):
 
 
 def test_what_is_no_frame_is_refused_where_a_frame_belongs():
-    with pytest.raises(InvalidSetting, match="A list came where a Spark DataFrame belongs"):
+    with pytest.raises(InvalidSetting, match="needs a Spark DataFrame; got a list"):
         frame_table([[1.0]])

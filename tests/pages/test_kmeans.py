@@ -93,7 +93,7 @@ def test_many_columns_are_cut_where_they_are_listed_and_kept_where_they_are_coun
     shown = made(box)
     (table,) = shown.tables
     assert len(table.columns) == 14
-    assert "other 8 columns are in centers.csv" in table.note
+    assert "8 more columns are in centers.csv" in table.note
     assert len(shown.values["groups"][0]["center"]) == 20
     assert "c19" not in render_text(*shown.lines)
 

@@ -25,7 +25,9 @@ def groups(mechanism, box, n=800, method="auto", total=None):
     made = reports.mechanism
     model = LocalClusterer(2, mechanism=made, method=method, random_state=1).fit(reports)
     control = model.control(random_state=1)
-    return LocalGroups(model, control, box, made.guarantee, total or n, "a person, told by 'who'")
+    return LocalGroups(
+        model, control, box, made.guarantee, total or n, "a person, identified by 'who'"
+    )
 
 
 @pytest.fixture(scope="module")

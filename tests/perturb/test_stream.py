@@ -91,7 +91,7 @@ def test_a_stream_of_noise_serves_many_releases_and_never_twice_the_same():
 def test_reports_can_be_taken_once():
     drawn = released(Streamed(LAPLACE), rows_of(ROWS, BOX))
     table_of(drawn)
-    with pytest.raises(RepeatedStream, match="taken already"):
+    with pytest.raises(RepeatedStream, match="already taken"):
         drawn.batches()
 
 

@@ -467,7 +467,7 @@ def test_a_person_has_one_cell():
 
 
 def test_cells_that_wait_for_the_number_of_people_are_refused_and_take_no_remap():
-    with pytest.raises(InvalidSetting, match="waits for the number of people"):
+    with pytest.raises(InvalidSetting, match="needs the number of people"):
         Perturb(LocalGrid(BOX, epsilon=1)).fit(pd.DataFrame(PEOPLE))
     with pytest.raises(InvalidSetting, match="numbers only"):
         Perturb(LocalGrid(BOX, epsilon=1, cells=9), clamp(BOX)).fit(pd.DataFrame(PEOPLE))

@@ -54,7 +54,7 @@ def test_a_public_prior_comes_back_from_json():
 
 @pytest.mark.parametrize(("name", "value"), [("ledger", Ledger()), ("random_state", object())])
 def test_what_could_not_come_back_is_refused(name, value):
-    with pytest.raises(InvalidSetting, match="cannot be kept"):
+    with pytest.raises(InvalidSetting, match="cannot be saved"):
         to_json(name, value)
 
 

@@ -30,6 +30,7 @@ from shoal.errors import (
     InvalidSetting,
     TooFewRows,
     UnknownCategory,
+    quantity,
 )
 
 __all__ = [
@@ -204,7 +205,7 @@ def _refuse_strange(codec: Codec, columns: Mapping[str, ColumnCells]) -> None:
         code = codec.leaves if name in codec.hierarchies else codec.numbers
         strange = code(name, columns[name].cells) == NO_LEAF
         if strange.any():
-            wrong.append(f"{name!r} ({int(columns[name].n[strange].sum())} rows)")
+            wrong.append(f"{name!r} ({quantity(int(columns[name].n[strange].sum()), 'row')})")
     if wrong:
         raise UnknownCategory(
             f"Some values have no leaf in the hierarchy of {', '.join(wrong)}.",

@@ -79,7 +79,7 @@ def nearest_spelling(word: str, known: Sequence[str]) -> str:
     Examples
     --------
     >>> nearest_spelling("wieght", ["weight", "role"]), nearest_spelling("x", ["weight", "role"])
-    ("; did you mean 'weight'?", '; there are weight, role')
+    ("; did you mean 'weight'?", '; the choices are weight, role')
     """
     near = difflib.get_close_matches(word, known, n=1)
     return f"; did you mean {near[0]!r}?" if near else f"; the choices are {', '.join(known)}"

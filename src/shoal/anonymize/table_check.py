@@ -18,7 +18,7 @@ from shoal.data.column_names import (
     missing_header_error,
 )
 from shoal.engine.duckdb import OWNER
-from shoal.errors import EntityMissing, InvalidPolicy, LooksIdentifying
+from shoal.errors import EntityMissing, InvalidPolicy, LooksIdentifying, quantity
 
 __all__ = ["check_columns", "check_countable", "check_names", "check_people", "check_tokens",
            "find_identifying_columns"]  # fmt: skip
@@ -115,7 +115,8 @@ def check_tokens(policy: Policy, problem: Problem) -> None:
     if several:
         raise InvalidPolicy(
             f"Pseudonyms of {entity!r} would tie together rows with different quasi-identifiers "
-            f"({several} combinations too many): each is shared by k people, the set by nobody.",
+            f"({quantity(several, 'combination')} too many): each is shared by k people, the set "
+            "by nobody.",
             f"Drop the column (`action: drop`); `entity: {entity}` still counts people.",
             reason="linked rows",
         )

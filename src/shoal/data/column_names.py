@@ -10,7 +10,7 @@ which first checks that they are names at all.
 import re
 from collections.abc import Sequence
 
-from shoal.errors import UnknownColumn, UnreadableTable
+from shoal.errors import UnknownColumn, UnreadableTable, quantity
 
 __all__ = [
     "check_header",
@@ -93,7 +93,7 @@ def missing_columns_error(
     Did you mean 'visits'? Capitals and blanks count.
     """
     absent = [name for name in wanted if name not in names]
-    whose = of or f"of the {len(wanted)} columns selected"
+    whose = of or f"of the {quantity(len(wanted), 'column')} selected"
     are = "is" if len(absent) == 1 else "are"
     meant = [close for name in absent[:_LOOKED_AT] for close in closest_name(name, names, wanted)]
     hint = f"Did you mean {join_names([*dict.fromkeys(meant)])}? {_LETTERS}"

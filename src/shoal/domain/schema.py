@@ -14,7 +14,7 @@ from typing import Any
 from shoal.documents import read_yaml
 from shoal.domain.box import Box
 from shoal.domain.categories import Categories
-from shoal.errors import InvalidDomain, UnknownBounds
+from shoal.errors import InvalidDomain, UnknownBounds, quantity
 
 __all__ = [
     "Schema",
@@ -89,7 +89,7 @@ class Schema:
     def _checked(cls, content: Any, what: str) -> "Schema":
         problems = schema_problems(content)
         if problems:
-            counted = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+            counted = quantity(len(problems), "problem")
             raise InvalidDomain(
                 f"{what} has {counted}:\n" + "\n".join(f"- {one}" for one in problems),
                 "Correct them; an example: `version: 1` and `columns: {age: {low: 0, high: "

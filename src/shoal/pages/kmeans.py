@@ -239,7 +239,11 @@ def _table(groups: KMeansGroups) -> Table:
     if not all(groups.certain):
         note += f" {NOT_TOLD}"
     if len(shown) < len(groups.names):
-        note += f" The other {len(groups.names) - len(shown)} columns are in centers.csv."
+        note += (
+            " "
+            f"{quantity(len(groups.names) - len(shown), 'more column is', 'more columns are')} "
+            "in centers.csv."
+        )
     columns = ["Group", *shown, f"{groups.unit.capitalize()}, about"]
     return Table("Centres of the groups", columns, rows, marked=True, note=note)
 
@@ -257,7 +261,7 @@ def _limits(groups: KMeansGroups) -> list[str]:
     if isinstance(model.n_clusters, Sequence):
         low, high = model.n_clusters[0], model.n_clusters[-1]
         limits.append(
-            f"That there are {groups.k} groups was chosen among {low} to {high} on released "
+            f"The number of groups, {groups.k}, was chosen among {low} to {high} from released "
             f"numbers ({model.choose}), which spends no budget."
         )
     if has_no_entity(model):

@@ -362,8 +362,8 @@ def _limits(groups: LocalGroups, n_clusters: Sequence[int], choose: str) -> list
         )
     if len(n_clusters) > 1:
         limits.append(
-            f"That there are {groups.k} groups was chosen among {n_clusters[0]} to "
-            f"{n_clusters[-1]} on the density learnt from the reports ({choose}), which spends "
+            f"The number of groups, {groups.k}, was chosen among {n_clusters[0]} to "
+            f"{n_clusters[-1]} from the density learnt from the reports ({choose}), which spends "
             "nothing."
         )
     return [*limits, *_people_needed(groups), CLIENTS, _per_report(groups)]
@@ -374,8 +374,8 @@ def _people_needed(groups: LocalGroups) -> list[str]:
         return []
     return [
         f"By a rule of thumb {quantity(groups.needed, 'report')} find {count_text(groups.k)} in "
-        f"{groups.box.d} columns at this epsilon with an inertia at most twice that of plain "
-        "k-means, if they are round, apart and of similar size."
+        f"{quantity(groups.box.d, 'column')} at this epsilon with an inertia at most twice that "
+        "of plain k-means, if they are round, apart and of similar size."
     ]
 
 
@@ -393,7 +393,11 @@ def _table(groups: LocalGroups) -> Table:
     columns = ["Group", *groups.names[:PAGE_COLUMNS], f"{groups.unit.capitalize()}, about"]
     note = "Sizes are shares of the density times the number of reports."
     if len(groups.names) > PAGE_COLUMNS:
-        note += f" The other {len(groups.names) - PAGE_COLUMNS} columns are in centers.csv."
+        note += (
+            " "
+            f"{quantity(len(groups.names) - PAGE_COLUMNS, 'more column is', 'more columns are')} "
+            "in centers.csv."
+        )
     return Table("Centres of the groups", columns, rows, marked=True, note=note)
 
 

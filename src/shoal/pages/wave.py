@@ -233,7 +233,9 @@ def _table(groups: WaveGroups) -> Table:
     if not all(groups.certain):
         note += f" {NOT_TOLD}"
     if most < groups.k:
-        note += f" The other {groups.k - most} groups are in cells.parquet."
+        note += (
+            f" {quantity(groups.k - most, 'more group is', 'more groups are')} in cells.parquet."
+        )
     columns = ["Group", *shown, "Cells", f"{groups.unit.capitalize()}, about"]
     return Table("Where the groups lie", columns, rows, marked=True, note=note)
 

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from shoal.domain import Box, Categories
 from shoal.domain.box import Matrix
 from shoal.domain.value_text import value_to_text
-from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, UnknownCategory, setting
+from shoal.errors import (
+    DimensionMismatch,
+    InvalidSetting,
+    NotFinite,
+    UnknownCategory,
+    quantity,
+    setting,
+)
 from shoal.mechanisms import LocalGrid, Mixed, RandomizedResponse, UnaryEncoding
 from shoal.mechanisms.local.bounded.hybrid import Hybrid
 from shoal.perturb.tables import columns_of, numbers_of
@@ -125,10 +132,10 @@ class Category:
         if columns is None:
             rows = np.asanyarray(X)
             if rows.ndim != 2 or rows.shape[1] != 1:
-                raise _one_column(f"An array of shape {rows.shape}")
+                raise _one_column(f"an array of shape {rows.shape}")
             return self._codes(pa.array(rows[:, 0]), "x0")
         if len(columns) != 1:
-            raise _one_column(f"{len(columns)} columns")
+            raise _one_column(quantity(len(columns), "column"))
         return self._codes(columns_of(X, columns)[columns[0]], columns[0])
 
     def some(self, value: NDArray[np.int64], at: list[int]) -> NDArray[np.int64]:

@@ -24,6 +24,7 @@ from shoal.errors import (
     InvalidBudget,
     InvalidDomain,
     InvalidSetting,
+    quantity,
     setting,
 )
 from shoal.privacy.exact import Number, exact, exact_budget, exact_text, whole_number
@@ -371,7 +372,8 @@ class MetricDP(Budget):
         ones = cast("tuple[float, ...]", self.scale)
         if len(ones) != len(sides):
             raise InvalidDomain(
-                f"The promise has a scale for {len(ones)} columns, the domain has {len(sides)}.",
+                f"The promise has a scale for {quantity(len(ones), 'column')}, the domain has "
+                f"{len(sides)}.",
                 "Use the domain the promise was made for.",
             )
         return [side / Fraction(one) for side, one in zip(sides, ones, strict=True)]

@@ -302,7 +302,7 @@ def ledger_text(value: object, name: str) -> str:
     """Words for the ledger."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidSetting(
-            f"{name} must be text, which the ledger shows; got a {type(value).__name__}.",
+            f"{name} must be non-empty text, which the ledger shows.",
             f"E.g. {name}='cell counts'.",
         )
     return value.encode("utf-8", "replace").decode()

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.domain import Box, Schema, View
 from shoal.domain.grid import Keys
-from shoal.errors import InvalidSetting, UnknownColumn, setting
+from shoal.errors import InvalidSetting, UnknownColumn, quantity, setting
 from shoal.estimator import (
     ROW_COUNT_SHARE,
     PrivateEstimator,
@@ -295,7 +295,8 @@ def check_max_cells(max_cells: object) -> None:
 def picture_of(cells: Cells, box: Box, columns: Sequence[str] | None, n_rows: int) -> Figure:
     """Bars over one column, tiles over two, and the shadow of cells in more."""
     at = _places(box, columns)
-    names, title = [box.names[i] for i in at], f"{len(cells)} cells for about {n_rows} rows"
+    names = [box.names[i] for i in at]
+    title = f"{quantity(len(cells), 'cell')} for about {quantity(n_rows, 'row')}"
     low, high, within = cells.low[:, at], cells.high[:, at], np.array([box.low[at], box.high[at]])
     if box.d == 1:
         return bars(low, high, cells.weight, name=names[0], within=within, title=title)

@@ -304,7 +304,7 @@ def test_an_improvement_that_breaks_a_class_reaches_no_table(monkeypatch):
         return Grouping(grouping.units, classes)
 
     monkeypatch.setattr(recoding, "improve_grouping", broken)
-    with pytest.raises(NotKAnonymous, match="classes would break k, l or t"):
+    with pytest.raises(NotKAnonymous, match="classes would not meet k, l or t"):
         recode(ages(300, 5), np.random.default_rng(1))
 
 

@@ -324,7 +324,9 @@ def test_the_start_may_not_be_more_general_than_max_level():
     outcome = specialise(table)
     assert outcome.metrics.suppressed == 2
     assert outcome.cut.nodes[0] == (2, 3, 4)
-    with pytest.raises(StartFails, match="2 rows lie in classes that break k, l or t; 1 rows may"):
+    with pytest.raises(
+        StartFails, match="2 rows are in classes that do not meet k, l or t; 1 row may"
+    ):
         specialise(replace(table, suppression=0.1))
 
 

@@ -266,7 +266,7 @@ def find_label_problems(
         ]
     roots = len({row[-1] for row in rows})
     if roots > 1:
-        return [HierarchyInvalid(f"it has {roots} roots instead of one", MEND)]
+        return [HierarchyInvalid(f"it has {quantity(roots, 'root')} instead of one", MEND)]
     findings = [*_leaves(rows, quoted), *_ambiguous(rows, quoted)]
     return findings if opaque else [*findings, *_uncovered(rows, quoted)]
 

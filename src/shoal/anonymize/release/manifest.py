@@ -24,7 +24,7 @@ from shoal.anonymize.risk.recount import AchievedPrivacy
 from shoal.anonymize.search.greedy import resolve_score
 from shoal.anonymize.tree import Tree
 from shoal.documents import parse_json
-from shoal.errors import InvalidPolicy
+from shoal.errors import InvalidPolicy, quantity
 
 __all__ = [
     "FORMAT",
@@ -162,7 +162,7 @@ def _places(name: str, labels: list[str], tree: Hierarchy) -> tuple[int, ...]:
     unknown = [label for label in labels if label not in place]
     if unknown and not tree.learnt:
         raise InvalidPolicy(
-            f"{len(unknown)} labels of the earlier cut are not in the hierarchy of {name!r}.",
+            f"The hierarchy of {name!r} lacks {quantity(len(unknown), 'label')} of the earlier cut.",
             "Use the hierarchies of the first release.",
         )
     places = {place[label] for label in labels if label in place}

@@ -25,7 +25,7 @@ from shoal.anonymize.search.greedy import (
     resolve_score,
 )
 from shoal.anonymize.search.top_down import TopDownRun
-from shoal.errors import InvalidSetting, StartFails, value_text
+from shoal.errors import InvalidSetting, StartFails, quantity, value_text
 from shoal.randomness import Randomness
 
 __all__ = ["Objective", "Progress", "apply_cut", "find_outcome", "run_search", "search_portfolio"]
@@ -214,8 +214,8 @@ def apply_cut(problem: Problem, cut: Cut) -> Outcome:
 def _refuse_over_budget(problem: Problem, classes: Classes, lost: int) -> None:
     if lost > problem.budget or not classes.size:
         raise StartFails(
-            f"Under the earlier cut {lost} rows are in classes that do not meet k, l or t; "
-            f"{max(problem.budget, 0)} may be suppressed.",
+            f"Under the earlier cut {quantity(lost, 'row is', 'rows are')} in classes that do "
+            f"not meet k, l or t; {max(problem.budget, 0)} may be suppressed.",
             "Collect more rows, or allow more suppression; a different cut could be intersected "
             "with the first release.",
         )

@@ -32,7 +32,7 @@ from shoal.anonymize.search.greedy import (
     cut_after,
     resolve_score,
 )
-from shoal.errors import StartFails, TooFewRows
+from shoal.errors import StartFails, TooFewRows, quantity
 
 __all__ = [
     "MAY_MISS",
@@ -240,15 +240,16 @@ def refuse_start(problem: Problem, suppressed: int, some_stay: bool) -> None:
     """Raise if the starting classes that break a rule are too many."""
     if suppressed > problem.budget or not some_stay:
         raise invalid_start_error(
-            f"{suppressed} rows are in classes that do not meet k, l or t", problem
+            f"{quantity(suppressed, 'row is', 'rows are')} in classes that do not meet k, l or t",
+            problem,
         )
 
 
 def invalid_start_error(what: str, problem: Problem) -> StartFails:
     """The error that says what is wrong at the start, and how much would be allowed."""
     return StartFails(
-        f"At the most general labels allowed, {what}; {max(problem.budget, 0)} rows may be "
-        "suppressed.",
+        f"At the most general labels allowed, {what}; {quantity(max(problem.budget, 0), 'row')} "
+        "may be suppressed.",
         "Allow more general labels (max_level), more suppression, or a weaker l or t.",
     )
 

@@ -12,7 +12,13 @@ from shoal.audit.membership.ceiling import ceiling_of
 from shoal.audit.membership.result import MembershipInference, Setting, combine_games
 from shoal.audit.membership.shadow import ATTACKS, Answers, RowSplit, ShadowAttack
 from shoal.audit.membership.victim import Labels, Victim, as_rows
-from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, setting
+from shoal.errors import (
+    ConflictingSettings,
+    DimensionMismatch,
+    InvalidSetting,
+    quantity,
+    setting,
+)
 from shoal.privacy import Guarantee
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness, Seed
@@ -150,7 +156,8 @@ def as_labels(labels: ArrayLike | None, n: int) -> Labels | None:
     given = np.asarray(labels)
     if given.shape != (n,):
         raise DimensionMismatch(
-            f"There are {given.size} labels for {n} rows.", "Give one label for each row."
+            f"There are {quantity(given.size, 'label')} for {quantity(n, 'row')}.",
+            "Give one label for each row.",
         )
     if given.dtype.kind not in "iub" or given.min(initial=0) < 0:
         raise InvalidSetting(

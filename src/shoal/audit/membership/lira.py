@@ -24,7 +24,14 @@ from shoal.audit.membership.victim import (
     check_one_number_each,
     evidence_of,
 )
-from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, TooFewRows, setting
+from shoal.errors import (
+    ConflictingSettings,
+    DimensionMismatch,
+    InvalidSetting,
+    TooFewRows,
+    quantity,
+    setting,
+)
 from shoal.privacy import Guarantee
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness, Seed
@@ -193,7 +200,9 @@ def lira(
     _check(variant, n_shadow, labels, partners)
     aim = np.arange(len(table)) if target is None else check_positions(target, len(table), "target")
     if aim.size < 2 * FEWEST:
-        raise TooFewRows(f"{aim.size} rows would be attacked.", f"Attack {2 * FEWEST} or more.")
+        raise TooFewRows(
+            f"Only {quantity(aim.size, 'row')} would be attacked.", f"Attack {2 * FEWEST} or more."
+        )
     others = None if partners is None else _beside(as_rows(partners), table)
     play = _Play(victim, table, as_labels(labels, len(table)), others, aim, answers)
     all_answers, coins, model = play.models(n_shadow + repeats, random_state, progress)

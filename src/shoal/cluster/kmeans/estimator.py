@@ -37,7 +37,7 @@ from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.totals import Totals, combine_counts, warn_if_no_groups_told
 from shoal.domain import Box, Schema
 from shoal.engine import Rows
-from shoal.errors import InvalidSetting, quantity, setting
+from shoal.errors import InvalidSetting, setting
 from shoal.estimator import (
     ROW_COUNT_SHARE,
     Spending,
@@ -309,7 +309,7 @@ class PrivateKMeans(CentroidClusterer):
         counts = cluster_numbers(self.n_clusters)
         if len(counts) > 1:
             return f"{counts[0]} to {counts[-1]} groups"
-        return quantity(counts[0], "group")
+        return f"{counts[0]} {'group' if counts[0] == 1 else 'groups'}"
 
     def _count_rows(self, spending: Spending) -> tuple[int, Fraction, NoiseSum | None]:
         """The number of rows, the share of the budget that is left, and the noise in the number."""
