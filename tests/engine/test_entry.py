@@ -48,9 +48,9 @@ def test_an_array_of_another_width_is_refused_at_once():
 
 
 def test_missing_columns_are_named():
-    with pytest.raises(UnknownColumn, match="'visits' of 2 columns asked for"):
+    with pytest.raises(UnknownColumn, match="'visits' of the 2 columns selected"):
         rows_of({"age": [1]}, BOX)
-    with pytest.raises(UnknownColumn, match="'id' of 3 columns asked for"):
+    with pytest.raises(UnknownColumn, match="'id' of the 3 columns selected"):
         rows_of(np.zeros((1, 2)), BOX, entity="id", max_rows_per_person=1)
 
 

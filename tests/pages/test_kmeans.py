@@ -68,7 +68,7 @@ def test_that_no_group_can_be_told_is_said_first_on_terminal_page_and_in_json():
     shown = findings(few.to_result())
     assert shown["errors"][0] == NOBODY_TOLD
     assert shown["result"]["summary"].startswith(NOBODY_TOLD)
-    assert shown["settings"]["title"] == "No groups can be told by age and visits"
+    assert shown["settings"]["title"] == "No clear groups by age and visits"
     assert shown["result"]["values"]["groups_told_"] == [False, False]
     assert all(row[-1].endswith("(not told)") for row in shown["result"]["tables"][0]["rows"])
     text = " ".join(render_text(*few.lines).split())

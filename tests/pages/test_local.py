@@ -58,7 +58,7 @@ def test_the_verdict_is_said_first_on_the_page_and_in_the_document(placed, certa
     first = {False: NO_GROUPS, None: NOT_TRIED}.get(certain)
     assert (made.limits[0] == first) if first else NO_GROUPS not in made.limits
     title = made.settings["title"]
-    assert title.startswith("No groups can be told" if certain is False else "2 groups")
+    assert title.startswith("No clear groups" if certain is False else "2 groups")
     assert made.values["may_be_noise"] is (None if certain is None else not certain)
 
 

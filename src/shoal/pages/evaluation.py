@@ -34,7 +34,7 @@ SCORE_NAMES = {
 }
 COLUMNS = ("Score", "Found", "Plain", "Without data", "Shuffled", "Closed", "Better")
 FOR_YOU = (
-    "Read off the rows: for you who hold them. The promise does not cover these numbers; do not "
+    "Computed from the rows, for you who hold them. The promise does not cover these numbers; do not "
     "pass them on."
 )
 OWN_PAGE = "What was released is on the model's own page. This one says how good it is."
@@ -172,7 +172,7 @@ def _findings(scored: Evaluation) -> list[str]:
     closed = f"{100 * main['closed']:.0f} % of the gap between no data and plain is closed"
     findings = [f"{closed}, by {_main_name(main)}."]
     if agreement["note"]:
-        findings.append(f"{_score_name(agreement)} {agreement['note']}.")
+        findings.append(f"{_score_name(agreement)}: {agreement['note']}.")
     return findings
 
 

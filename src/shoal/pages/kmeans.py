@@ -120,7 +120,7 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
     groups = KMeansGroups(model)
     result = without_values(model.to_result(), "synopsis_")  # cells are files of their own
     counted, table = _counted(groups), _table(groups)
-    heading = count_text(groups.k) if any(groups.certain) else "No groups can be told"
+    heading = count_text(groups.k) if any(groups.certain) else "No clear groups"
     settings = release_settings(
         groups.box,
         groups.guarantee,
@@ -287,7 +287,7 @@ def column_pairs(box: "Box", centers: NDArray[np.float64]) -> list[tuple[int, in
 def _map(groups: KMeansGroups, pair: Sequence[int]) -> "CellMap":
     at = list(pair)
     names = [groups.names[i] for i in at]
-    title = "Groups" if any(groups.certain) else "No groups can be told"
+    title = "Groups" if any(groups.certain) else "No clear groups"
     return cell_map(
         _counts(groups, at),
         names=names,

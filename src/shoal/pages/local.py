@@ -288,7 +288,7 @@ def _settings(groups: LocalGroups, title: str | None, publisher: str | None) -> 
 
 
 def _heading(groups: LocalGroups) -> str:
-    return "No groups can be told" if groups.may_be_noise else count_text(groups.k)
+    return "No clear groups" if groups.may_be_noise else count_text(groups.k)
 
 
 def _headline(groups: LocalGroups) -> str:

@@ -114,7 +114,7 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
     counted = _counted(groups)
     heading = f"{count_text(groups.k)} of any shape"
     if not any(groups.certain):
-        heading = "No groups can be told"
+        heading = "No clear groups"
     settings = release_settings(
         groups.box,
         groups.guarantee,

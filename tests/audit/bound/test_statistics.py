@@ -43,7 +43,7 @@ def test_a_given_score_takes_the_place_of_trees():
 
 
 def test_words_that_never_come_back_are_refused():
-    with pytest.raises(InvalidSetting, match="different word"):
+    with pytest.raises(InvalidSetting, match="different text"):
         tried([f"a{i}" for i in range(2_000)], [f"b{i}" for i in range(2_000)])
 
 

@@ -137,7 +137,7 @@ def test_inputs_that_may_be_somebodys_are_not_kept(folder):
     assert "CURATOR ONLY" in page
     assert "8191" not in page
     assert "8191" not in shown.output
-    assert "for you alone" in " ".join(shown.output.split())
+    assert "for you only" in " ".join(shown.output.split())
     assert stat.S_IMODE(Path("verdict.html").stat().st_mode) == 0o600
 
 

@@ -78,7 +78,7 @@ def test_tables_are_read_on_any_path_that_spark_reaches(spark, tmp_path):
         np.testing.assert_array_equal(rows_of(frame, BOX).count(Grid(BOX, 5)), expected)
     with pytest.raises(UnreadableTable, match="no table"):
         read_table(spark, f"file://{tmp_path}/none.parquet")
-    with pytest.raises(UnreadableTable, match="no format"):
+    with pytest.raises(UnreadableTable, match="does not end like a format"):
         read_table(spark, f"file://{tmp_path}/rows.xls")
 
 

@@ -26,7 +26,7 @@ from shoal.anonymize.local_recoding.peel import split_classes
 from shoal.anonymize.local_recoding.roll_up import roll_up
 from shoal.anonymize.local_recoding.units import Units
 from shoal.anonymize.problem import Outcome, Problem
-from shoal.errors import InvalidSetting, NotKAnonymous, TooFewRows
+from shoal.errors import InvalidSetting, NotKAnonymous, TooFewRows, quantity
 
 __all__ = ["How", "Progress", "recode"]
 
@@ -165,7 +165,7 @@ def _refuse_too_few(units: Units) -> None:
     people = int(units.people_of(np.arange(units.size), np.zeros(units.size, np.int64), 1)[0])
     if people < k:
         raise TooFewRows(
-            f"The table has {people}; a single class needs k = {k}.",
+            f"The table has {quantity(people, 'person', 'people')}; a single class needs k = {k}.",
             "Choose a smaller k, or collect more rows.",
             reason="people",
         )

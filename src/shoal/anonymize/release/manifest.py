@@ -162,7 +162,7 @@ def _places(name: str, labels: list[str], tree: Hierarchy) -> tuple[int, ...]:
     unknown = [label for label in labels if label not in place]
     if unknown and not tree.learnt:
         raise InvalidPolicy(
-            f"The hierarchy of {name!r} lacks {quantity(len(unknown), 'label')} of the earlier cut.",
+            f"The hierarchy of {name!r} lacks {quantity(len(unknown), 'label')} of an earlier cut.",
             "Use the hierarchies of the first release.",
         )
     places = {place[label] for label in labels if label in place}
