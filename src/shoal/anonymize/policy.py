@@ -274,10 +274,10 @@ def policy_of(given: AnyPolicy) -> Policy:
 
 
 def _refused(findings: list[str], content: Mapping[str, Any]) -> InvalidPolicy:
+    problems = "a problem" if len(findings) == 1 else f"{len(findings)} problems"
+    text = f"The policy has {problems}: {'; '.join(findings)}"
     return InvalidPolicy(
-        f"The policy has {len(findings)} problems: {'; '.join(findings)}."
-        if len(findings) > 1
-        else f"The policy has a problem: {findings[0]}.",
+        text if text.endswith("?") else f"{text}.",
         "Correct them; `shoal anonymize init` drafts a policy from a table."
         if "attributes" not in content
         else "Correct what is named, and check again.",

@@ -34,8 +34,8 @@ SCORE_NAMES = {
 }
 COLUMNS = ("Score", "Found", "Plain", "Without data", "Shuffled", "Closed", "Better")
 FOR_YOU = (
-    "Computed from the rows, for you who hold them. The promise does not cover these numbers; do not "
-    "pass them on."
+    "Computed from the rows, for you who hold them. The promise does not cover these numbers; do "
+    "not pass them on."
 )
 OWN_PAGE = "What was released is on the model's own page. This one says how good it is."
 IN_VAIN = "These groups are no better than some that the same method finds without data."
@@ -180,9 +180,8 @@ def _how_to_read(scored: Evaluation) -> str:
     return (
         "Without data: the same method when everybody lies in the middle of the box, mean of "
         f"{scored.controls}. Shuffled: the same labels dealt out at random. Closed: how much of "
-        "the gap between without data and plain is closed. Centre offset is the mean distance "
-        "to the true centres, in the model's units; offset / spacing divides it by the distance "
-        "to the nearest other centre."
+        "the gap between without data and plain is closed. Centre offset: mean distance to the "
+        "plain centre, in the model's units; offset / spacing: over the distance to the next one."
     )
 
 

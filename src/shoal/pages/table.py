@@ -294,7 +294,7 @@ def _figures(finished: "RunResult") -> list["Figure"]:
     losses = zip(finished.policy.names("quasi"), finished.outcome.metrics.ncp_by_qid, strict=True)
     detail = {name: max(1 - loss, 0.0) for name, loss in losses}
     return [
-        class_sizes(sizes, k=k, of=of, title=f"Sizes of groups, and how many in 100 {of} there"),
+        class_sizes(sizes, k=k, of=of, title=f"Group sizes, and the share of {of} in each"),
         detail_bars(detail, title="Detail kept in each column", axis="Detail kept"),
     ]
 
@@ -334,7 +334,7 @@ def _protected(
     sizes = leaf_class_sizes(problem)
     risk, bits = Risk.of(sizes, problem.k), leaf_entropy(problem)
     share = finished.outcome.metrics.entropy / bits if bits else 1.0
-    title = f"Before: sizes of groups at the leaves, and how many in 100 {of} there"
+    title = f"Before, at the leaves: group sizes, and the share of {of} in each"
     short = population.short if population else 0
     lines = [
         f"Before, at the leaves of the hierarchies: {chance_text(risk.prosecutor)} at most, "

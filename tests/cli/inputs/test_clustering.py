@@ -55,7 +55,7 @@ def test_a_range_is_handed_on_to_be_chosen_from():
 
 
 def test_k_means_needs_a_number_of_groups():
-    with pytest.raises(InvalidSetting, match="how many groups"):
+    with pytest.raises(InvalidSetting, match="The number of groups is missing"):
         METHODS["kmeans"].build(Options("kmeans", "1", BOX))
 
 

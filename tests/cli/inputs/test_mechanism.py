@@ -110,7 +110,7 @@ def test_a_name_misspelt_is_met_with_the_nearest_and_the_list(word, meant):
 
 
 def test_a_name_like_no_other_is_met_with_the_list():
-    with pytest.raises(InvalidSetting, match="There are nd-laplace") as caught:
+    with pytest.raises(InvalidSetting, match="Choose one of nd-laplace") as caught:
         mechanism_name("zzz")
     assert "Did you mean" not in caught.value.hint
 

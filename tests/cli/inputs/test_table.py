@@ -44,7 +44,7 @@ def test_a_budget_has_no_default():
 
 
 def test_bounds_are_asked_for_not_read_from_the_rows():
-    with pytest.raises(UnknownBounds, match="No public bounds") as caught:
+    with pytest.raises(UnknownBounds, match="the public bounds, is missing") as caught:
         schema_of(None)
     assert "--domain" in caught.value.hint
 

@@ -149,7 +149,7 @@ def test_a_page_is_for_its_owner_and_says_so():
         (("--method", "plain", "-k", "2-4"), "takes one number of groups"),
         (("-k", "2"), "--epsilon is missing"),
         (("--epsilon", "1"), "The number of groups is missing"),
-        (("--method", "no-such", "--epsilon", "1"), "--method must be one of"),
+        (("--method", "no-such", "--epsilon", "1"), "There is no method"),
         (("--method", "plain", "-k", "2", "--alpha", "0.9"), "alpha"),
         (("--method", "plain", "-k", "2", "-o", "attack.pdf"), "must end in"),
         (("--method", "plain", "-k", "2", "--columns", "z"), "not in rows.yaml"),

@@ -211,7 +211,7 @@ def test_without_a_ledger_or_an_entry_nothing_is_said_to_be_kept(folder, monkeyp
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--mechanism", "planar"], "InvalidSetting: --mechanism must be one of"),
+        (["--mechanism", "planar"], "InvalidSetting: There is no mechanism 'planar'"),
         (["--mechanism", "planar"], "Did you mean planar-laplace?"),
         (["--domain", "degrees.yaml"], "`geo: {latitude: ..., longitude: ...}`"),
         (

@@ -230,7 +230,8 @@ def refuse_too_few(shared: SharedCounts) -> None:
     people = int(shared.counting.people(lines, np.zeros_like(lines), 1)[0])
     if people < shared.problem.k:
         raise TooFewRows(
-            f"The table has {quantity(people, 'person', 'people')}; a class needs k = {shared.problem.k}.",
+            f"The table has {quantity(people, 'person', 'people')}; a class needs k = "
+            f"{shared.problem.k}.",
             "Choose a smaller k, or collect more rows.",
             reason="people",
         )

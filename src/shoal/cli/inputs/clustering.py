@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from shoal.cli.flags import Flags, Hints
-from shoal.errors import InvalidSetting, NotFinite
+from shoal.errors import InvalidSetting, NotFinite, value_text
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
@@ -141,8 +141,8 @@ def method_named(word: str) -> Method:
     near = get_close_matches(word.lower().replace("_", "-"), METHODS, n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
     raise InvalidSetting(
-        f"--method must be one of {', '.join(METHODS)}.",
-        f"{meant}See `shoal cluster --help` for what each does.",
+        f"There is no method {value_text(word)}.",
+        f"{meant}Choose one of {', '.join(METHODS)}.",
         setting="--method",
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.cli.inputs.table import chosen_columns, schema_of, split_commas
-from shoal.errors import InvalidDomain, InvalidSetting
+from shoal.errors import InvalidDomain, InvalidSetting, value_text
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
@@ -100,8 +100,8 @@ def mechanism_name(word: str) -> Name:
     near = get_close_matches(word.lower().replace("_", "-"), list(Name), n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
     raise InvalidSetting(
-        f"--mechanism must be one of {', '.join(Name)}.",
-        f"{meant}See `shoal perturb --help`.",
+        f"There is no mechanism {value_text(word)}.",
+        f"{meant}Choose one of {', '.join(Name)}.",
         setting="--mechanism",
     )
 

@@ -79,9 +79,9 @@ def anonymize(
     """Release a table under a policy: generalised, counted again, with manifest and report.
 
     Writes what the policy's `output` names: the table, `mapping.csv`, `manifest.json`, a public
-    `report.html` with its numbers as JSON, and `report.curator.html` for you alone; with `entity`,
-    also `people.curator`, by which `apply` knows whom it must not release again. Nothing has its
-    name before the written table has been counted again.
+    `report.html` with its numbers as JSON, and `report.curator.html` for you only; with `entity`,
+    also `people.curator`, by which `apply` knows whom it must not release again. Nothing is
+    published before the written table has been counted again.
 
     **Examples**
 
@@ -133,10 +133,10 @@ def apply(
 
     Nobody in the table may have been in an earlier release: two tables that share people can be
     subtracted, and two cuts intersected. With `entity`, people are compared with those of all
-    releases under the cut, by the fingerprints beside the first (`*.people.curator`, yours
-    alone), and any who are in one are refused. Without, state `--new-people`.
+    releases under the cut, by the fingerprints beside the first (`*.people.curator`, for
+    you only), and any who are in one are refused. Without, state `--new-people`.
 
-    Classes that break k, l or t are suppressed; more than the policy allows is refused.
+    Classes that do not meet k, l or t are suppressed; more than the policy allows is refused.
 
     **Examples**
 
@@ -210,8 +210,8 @@ def init(
     """Draft a policy by looking at a table's columns; every guess is marked for review.
 
     The draft quotes no rare value, no sentence and no extreme, guesses no column harmless, and
-    leaves k open. Columns that may name people are dropped and pointed out. It is made from the
-    rows all the same: keep it with them until you have gone through it.
+    leaves k open. Columns that may name people are dropped and listed. It is still made from the
+    rows: keep it with them until you have reviewed it.
 
     **Examples**
 
@@ -241,7 +241,7 @@ def init(
     say.result(
         {"policy": str(output), "roles": drafted.roles, "look_twice": drafted.doubts},
         *labelled_lines("Guessed", roles),
-        *labelled_lines("Check again", doubts),
+        *labelled_lines("Check", doubts),
         Line("Names", "Column names were taken from the table's first line: check them."),
         Line("Policy", str(output), is_literal=True),
         Line("Next", "Review every line marked REVIEW, set k, then run it with --dry-run."),

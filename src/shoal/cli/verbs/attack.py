@@ -120,11 +120,12 @@ def membership(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Was this person's record among those a model was made of?
+    """Was this person's record among those that a model was fitted on?
 
-    Fits many models with and without each record, fresh noise each time, and says how well members
-    are told from others: the advantage (right answers minus false alarms), beside the most that the
-    promise allows. Nothing is released and no budget is spent. Exit code 1: the ceiling is passed.
+    Fits many models with and without each record, fresh noise each time, and measures how well
+    members are told from others: the advantage (right answers minus false alarms), beside the most
+    that the promise allows. Nothing is released and no budget is spent. Exit code 1: the ceiling is
+    passed.
 
     **Examples**
 
@@ -186,11 +187,11 @@ def linkage(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Which lines of a k-anonymous table are whose, and what do they tell?
+    """Which rows of a k-anonymous table belong to whom, and what do they tell?
 
-    Looks up everybody of a second file in the released table and in the one before. With --column
+    Looks up everybody in a second file, in the released table and in the original. With --column
     it also guesses that column: a class whose members share a value tells it about each of them,
-    however many they are. Exit code 1: somebody has fewer fitting records than k.
+    however many they are. Exit code 1: somebody has fewer matching records than k.
 
     **Examples**
 

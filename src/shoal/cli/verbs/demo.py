@@ -47,7 +47,7 @@ def demo(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make 10,000 students up, count them privately on a grid, and write a page about it.
+    """Make up 10,000 students, count them privately on a grid, and write a page about it.
 
     The page says in plain words what each student was promised, and shows where most of them are.
     Nobody's rows are needed: try budgets freely.

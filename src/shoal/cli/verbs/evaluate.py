@@ -86,10 +86,11 @@ def evaluate(
 ) -> None:
     """Score a model on the rows it is about, beside what the method finds without data.
 
-    The scores read the rows: they are for you who hold them, and publishing one would cost a
-    budget. `without data` is what the same method reaches when everybody lies in the middle of the
-    box; `shuffled` what the labels reach when dealt out at random; `closed` how much of the gap
-    between the first and plain k-means is closed. Exit code 1: some run without data did as well.
+    The scores are computed from the rows: they are for you who hold them, and publishing one would
+    need a budget. `without data` is what the same method reaches when everybody lies in the middle
+    of the box; `shuffled` what the labels reach when dealt out at random; `closed` how much of the
+    gap between the first and plain k-means is closed. Exit code 1: some run without data did as
+    well.
 
     **Examples**
 

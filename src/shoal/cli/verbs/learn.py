@@ -23,7 +23,7 @@ from shoal.cli.options import (
     Title,
 )
 from shoal.cli.output import Output, Progress
-from shoal.errors import InvalidSetting, NotAReport, TooFewRows
+from shoal.errors import InvalidSetting, NotAReport, TooFewRows, value_text
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:
@@ -212,8 +212,8 @@ def _n_clusters(groups: str | None) -> range:
 def _check_method(name: str) -> None:
     if name not in METHODS:
         raise InvalidSetting(
-            f"--method must be one of {', '.join(METHODS)} for reports.",
-            "Default: auto.",
+            f"There is no method {value_text(name)} for reports.",
+            f"Choose one of {', '.join(METHODS)}.",
             setting="--method",
         )
 

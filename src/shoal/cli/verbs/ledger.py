@@ -94,8 +94,8 @@ def limit(
     """Show, set or change the most that may be promised about a table.
 
     A ledger refuses any release that would pass its limit, and any kind of promise that the limit
-    does not name. What was spent stays spent. With `--epsilon`, a ledger that is not there is made,
-    so that a limit binds the first release too.
+    does not name. What was spent stays spent. With `--epsilon`, a missing ledger is created,
+    so that the limit binds the first release too.
 
     **Examples**
 

@@ -156,12 +156,13 @@ def perturb(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Randomise the rows of a table one by one, so that the reports may leave the building.
+    """Randomise the rows of a table one by one, and write reports that may be shared.
 
     Only the perturbed columns are written. Beside the reports lies a JSON file that says what
-    made them and what each person was promised. Files larger than memory stream through.
+    made them and what each person was promised. Files larger than memory are read in pieces.
 
-    Report a table once and keep the reports: a second run draws second ones, which add up.
+    Report a table once and keep the reports: a second run draws new reports, and their budgets
+    add up.
 
     **Examples**
 
