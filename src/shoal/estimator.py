@@ -249,7 +249,7 @@ def numeric_box(domain: Box | Schema | None) -> Box:
         return domain
     if not isinstance(domain, Schema):
         raise InvalidDomain(
-            f"domain must be a Box or a Schema; got {value_text(domain)}.",
+            setting("domain") + f" must be a Box or a Schema; got {value_text(domain)}.",
             "Give the box of the numeric columns, e.g. Box(age=(0, 110)).",
         )
     if domain.categories or any(weight != 1 for weight in domain.weights.values()):

@@ -58,7 +58,7 @@ class Categories:
         listed = _listed(values)
         if other not in ("refuse", "bucket"):
             raise InvalidDomain(
-                setting("other") + f" must be 'refuse' or 'bucket'; got {value_text(self.other)}.",
+                setting("other") + f" must be 'refuse' or 'bucket'; got {value_text(other)}.",
                 "It decides what happens to other values.",
             )
         if other == "bucket" and OTHER in listed:

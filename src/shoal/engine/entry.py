@@ -71,7 +71,7 @@ def rows_of(
     """
     if not isinstance(domain, Box | Schema):
         raise InvalidDomain(
-            f"domain must be a Box or a Schema; got {value_text(domain)}.",
+            setting("domain") + f" must be a Box or a Schema; got {value_text(domain)}.",
             "State public bounds, e.g. Box(age=(0, 110)).",
         )
     terms = _terms(domain, outside, nonfinite, entity, max_rows_per_person)

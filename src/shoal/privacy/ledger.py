@@ -303,6 +303,7 @@ def _limits_of(limit: Limit) -> Limits:
         raise InvalidSetting(
             "A limit must be a guarantee with an epsilon, or several of them.",
             "E.g. limit=PureDP(3).",
+            setting="limit",
         )
     if len({each.kind for each in limits}) < len(limits):
         raise InvalidSetting("Two limits are of the same kind.", "Give one limit for each kind.")

@@ -86,7 +86,9 @@ def findings(
         If nothing is promised and ``source`` is neither "synthetic" nor "public".
     """
     if audience not in ("public", "curator"):
-        raise InvalidSetting("The audience is not known.", "Choose 'public' or 'curator'.")
+        raise InvalidSetting(
+            "The audience is not known.", "Choose 'public' or 'curator'.", setting="audience"
+        )
     settings = {name: _opened(name, leaf, Public) for name, leaf in result.settings.items()}
     released = {name: _opened(name, leaf, Released) for name, leaf in result.released.items()}
     _check_publishable(result.guarantee, settings)

@@ -157,6 +157,7 @@ def _refuse(how: str) -> None:
         raise InvalidSetting(
             f"how must be a known way of local recoding; got {how!r}.",
             "Choose 'auto', 'cheapest-cell', 'roll-up' or 'peel'.",
+            setting="how",
         )
 
 

@@ -25,7 +25,7 @@ from shoal.anonymize.search.greedy import (
     resolve_score,
 )
 from shoal.anonymize.search.top_down import TopDownRun
-from shoal.errors import InvalidSetting, StartFails, quantity, value_text
+from shoal.errors import InvalidSetting, StartFails, quantity
 from shoal.randomness import Randomness
 
 __all__ = ["Objective", "Progress", "apply_cut", "find_outcome", "run_search", "search_portfolio"]
@@ -177,13 +177,12 @@ def _loss(metrics: Metrics, objective: Objective) -> float:
 def _check(objective: str, restarts: int | None) -> None:
     if objective not in ("ncp", "dm", "aecs", "entropy"):
         raise InvalidSetting(
-            f"There is no objective {objective!r}.", "Choose ncp, dm, aecs or entropy."
+            f"There is no objective {objective!r}.",
+            "Choose ncp, dm, aecs or entropy.",
+            setting="objective",
         )
     if restarts is not None and restarts < 0:
-        raise InvalidSetting(
-            f"restarts must be a whole number of 0 or more; got {value_text(restarts)}.",
-            "E.g. restarts=8.",
-        )
+        raise InvalidSetting.of("restarts", "must be a whole number of 0 or more", 8, restarts)
 
 
 def apply_cut(problem: Problem, cut: Cut) -> Outcome:

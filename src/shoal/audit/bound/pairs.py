@@ -39,7 +39,9 @@ def epsilon_of(claim: Guarantee | float | None) -> float | None:
     number = isinstance(claim, int | float | np.number) and not isinstance(claim, bool)
     if not number or not float(claim) >= 0:
         raise InvalidSetting(
-            "The claim must be a guarantee or a number of 0 or more.", "E.g. claim=PureDP(1)."
+            "The claim must be a guarantee or a number of 0 or more.",
+            "E.g. claim=PureDP(1).",
+            setting="claim",
         )
     return float(claim)
 

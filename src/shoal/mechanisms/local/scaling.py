@@ -46,7 +46,8 @@ class Scaling:
         """Check both: they are public and of one width."""
         if domain is not None and not isinstance(domain, Box):
             raise InvalidDomain(
-                f"domain must be a Box; got {value_text(domain)}.", "E.g. domain=Box(age=(0, 110))."
+                setting("domain") + f" must be a Box; got {value_text(domain)}.",
+                "E.g. domain=Box(age=(0, 110)).",
             )
         if scale is None:
             if domain is not None and domain.distance_unit != "km":

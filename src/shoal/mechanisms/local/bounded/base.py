@@ -86,7 +86,7 @@ class Bounded(ABC):
         local_budget(self.epsilon)
         if self.domain is not None and not isinstance(self.domain, Box):
             raise InvalidDomain(
-                f"domain must be a Box; got {value_text(self.domain)}.",
+                setting("domain") + f" must be a Box; got {value_text(self.domain)}.",
                 "E.g. domain=Box(age=(0, 110)), or leave it out for [-1, 1].",
             )
 

@@ -84,7 +84,8 @@ class LocalGrid:
         local_budget(self.epsilon)
         if not isinstance(self.domain, Box):
             raise InvalidDomain(
-                f"domain must be a Box of public bounds; got {value_text(self.domain)}.",
+                setting("domain")
+                + f" must be a Box of public bounds; got {value_text(self.domain)}.",
                 "E.g. LocalGrid(Box(age=(0, 110)), epsilon=1.0). Bounds read from the rows would "
                 "not be private.",
             )

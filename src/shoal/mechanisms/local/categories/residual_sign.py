@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
-from shoal.errors import InvalidDomain, InvalidSetting, value_text
+from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 from shoal.mechanisms.local.bounded.base import (
     STEPS,
     Estimate,
@@ -72,7 +72,8 @@ class ResidualSign:
         local_budget(self.epsilon)
         if not isinstance(self.domain, Box):
             raise InvalidDomain(
-                f"domain must be a Box of public bounds; got {value_text(self.domain)}.",
+                setting("domain")
+                + f" must be a Box of public bounds; got {value_text(self.domain)}.",
                 "E.g. Box(age=(0, 110)).",
             )
         if not positive_number(self.reach):

@@ -115,6 +115,7 @@ def snap(domain: Box, nodes: int | Sequence[int]) -> Snap:
             "nodes must be a whole number of 2 or more, or one for each of "
             f"{quantity(domain.d, 'column')}.",
             "E.g. snap(domain, nodes=16).",
+            setting="nodes",
         )
     return Snap(domain, tuple(np.broadcast_to(each, domain.d).tolist()))
 
