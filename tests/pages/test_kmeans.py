@@ -70,7 +70,7 @@ def test_that_no_group_can_be_told_is_said_first_on_terminal_page_and_in_json():
     assert shown["result"]["summary"].startswith(NOBODY_TOLD)
     assert shown["settings"]["title"] == "No clear groups by age and visits"
     assert shown["result"]["values"]["groups_told_"] == [False, False]
-    assert all(row[-1].endswith("(not told)") for row in shown["result"]["tables"][0]["rows"])
+    assert all(row[-1].endswith("(uncertain)") for row in shown["result"]["tables"][0]["rows"])
     text = " ".join(render_text(*few.lines).split())
     assert "No groups can be told" in text
     assert "in 2 groups" not in text

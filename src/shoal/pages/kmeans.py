@@ -39,7 +39,7 @@ WEAK = (
     "There are so few rows in a group that noise decides much at this epsilon: centres may "
     "lie far from their rows. Use fewer groups, fewer columns or a larger epsilon."
 )
-NOT_TOLD = "(not told): noise alone may count as many where nobody is."
+NOT_TOLD = "(uncertain): noise alone may count as many where nobody is."
 OWN_NOISE = (
     "the noise of the last step alone, root mean square. What earlier steps drew can move a centre "
     "several times as far."
@@ -87,7 +87,7 @@ class KMeansGroups:
 
     def size_text(self, group: int) -> str:
         """About how many belong to a group, marked if that may be nobody."""
-        return f"{self.sizes[group]:,}{'' if self.certain[group] else ' (not told)'}"
+        return f"{self.sizes[group]:,}{'' if self.certain[group] else ' (uncertain)'}"
 
     def center_text(self, group: int) -> list[str]:
         """Each number of a centre with its noise, to the digits the noise leaves."""

@@ -37,7 +37,7 @@ CHOSEN = (
     "Cells were chosen by their noisy counts, so row counts tend to be too high, most of "
     "all in small groups; and a group of few cells may be noise."
 )
-NOT_TOLD = "(not told): noise alone may count as many where nobody is."
+NOT_TOLD = "(uncertain): noise alone may count as many where nobody is."
 PAGE_GROUPS = 40  # listed on a page at most
 PAGE_COLUMNS = 8  # whose two ends fit a page
 LINE_GROUPS = 12  # listed in a terminal at most
@@ -94,7 +94,7 @@ class WaveGroups:
 
     def size_text(self, group: int) -> str:
         """``1,230 ± 45``, or the number alone; marked if that may be nobody."""
-        size, mark = f"{self.sizes[group]:,}", "" if self.certain[group] else " (not told)"
+        size, mark = f"{self.sizes[group]:,}", "" if self.certain[group] else " (uncertain)"
         return f"{size}{mark}" if self.noise is None else f"{size} ± {self.noise[group]:,}{mark}"
 
 
@@ -256,7 +256,7 @@ def _limits(groups: WaveGroups) -> list[str]:
     """What the groups do not say, and how far they may be off."""
     shape = " x ".join(str(cells) for cells in groups.model.grid_.shape)
     limits = [
-        f"Nothing finer than a cell is seen, of {shape}; shapes have steps for that reason.",
+        f"Nothing finer than a cell of the {shape} grid can be seen, so shapes have steps.",
         "People where few others are may be in no group though they belong to one.",
         "Other people in the table would have moved the borders too.",
     ]
