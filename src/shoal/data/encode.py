@@ -115,7 +115,7 @@ def encode_owners(batch: pa.RecordBatch, name: str) -> pa.Array:
     if any(test(column.type) for test in _NO_NAMES):
         what = "nested values" if pa.types.is_nested(column.type) else f"{column.type}"
         raise InvalidSetting(
-            f"{name!r} should tell people apart, but holds {what}, which cannot.",
+            f"{name!r} holds {what}, which cannot tell people apart.",
             "Convert it to whole numbers or text first; floats round large numbers.",
         )
     written = normalise_column(column.cast(pa.string()))

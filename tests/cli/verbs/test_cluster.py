@@ -285,7 +285,7 @@ def test_rows_that_lack_a_number_are_refused_or_dropped(folder):
         (("--epsilon", "1", "--domain", "mixed.yaml", "-k", "2", "--columns", "sex"),
          "'sex' holds categories"),
         (("--epsilon", "1", "--domain", "visits.yaml", "-k", "2", "--columns", "pay"),
-         "'pay' of 1 columns"),
+         "'pay' of 1 column"),
         (("--epsilon", "1", "--domain", "visits.yaml", "-k", "2", "--method", "kmean"),
          "Did you mean kmeans?"),
         (("--epsilon", "1", "--domain", "city.yaml", "-k", "2", "--columns", "lat"),
@@ -344,7 +344,7 @@ def test_a_ledger_inside_the_folder_is_refused(folder):
     Path("model").mkdir()
     shown = visits("--ledger", "model/l.ledger", "--overwrite")
     assert shown.exit_code == 2
-    assert "lies in the folder" in shown.output
+    assert "is in the folder" in shown.output
 
 
 def test_a_failure_after_the_draw_says_that_the_budget_is_gone(folder, monkeypatch):
