@@ -162,7 +162,7 @@ def test_a_policy_says_it_all():
     policy = shoal.Policy.of(CONTENT)
     fitted = TopDownSpecialization(policy=policy).fit(people())
     assert fitted.guarantee_ == KAnonymity(5, l=2, t=0.5)
-    with pytest.raises(InvalidSetting, match="one place"):
+    with pytest.raises(InvalidSetting, match="Both a policy and k"):
         TopDownSpecialization(k=6, policy=policy).fit(people())
 
 

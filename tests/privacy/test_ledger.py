@@ -147,7 +147,7 @@ def test_a_limit_binds_real_and_simulated_spends_together(ledger):
 
 def test_a_kind_the_limit_does_not_name_is_refused(ledger):
     ledger.set_limit(PureDP(1))
-    with pytest.raises(BudgetExceeded, match="does not name"):
+    with pytest.raises(BudgetExceeded, match="covers no promise"):
         ledger.open(LocalDP(0.1), by="test")
     ledger.set_limit([PureDP(1), LocalDP(1)])
     ledger.open(LocalDP(0.1), by="test")

@@ -70,7 +70,7 @@ def test_a_cut_is_kept_with_its_policy(tmp_path):
     (tmp_path / "cut.json").write_text("{}")
     with pytest.raises(UnreadableModel, match="checksum"):
         load_cut(tmp_path)
-    with pytest.raises(UnreadableModel, match="no cut"):
+    with pytest.raises(UnreadableModel, match="not hold a cut"):
         load_cut(tmp_path / "nowhere")
 
 

@@ -114,7 +114,7 @@ def test_a_dry_run_reads_all_and_writes_nothing(folder):
 def test_a_dry_run_finds_a_value_without_a_leaf(folder):
     Path("p.yaml").write_text(POLICY.replace(f", {RARE}", ""))
     done = shoal("--policy", "p.yaml", "--dry-run", code=2)
-    assert "'place' (1 rows)" in done.stderr
+    assert "'place' (1 row)" in done.stderr
     assert RARE not in done.output
 
 

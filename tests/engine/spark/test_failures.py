@@ -35,7 +35,7 @@ class SparksOwn(Exception):
         ('java.io.IOException: Cannot run program "/opt/python"', NotInstalled, "cannot run"),
         ("[PYTHON_VERSION_MISMATCH] Python in worker has 3.12", NotInstalled, "version"),
         ("[PATH_ALREADY_EXISTS] Path hdfs:/x already exists", AlreadyExists, "already"),
-        ("[PATH_NOT_FOUND] Path does not exist", UnreadableTable, "no table"),
+        ("[PATH_NOT_FOUND] Path does not exist", UnreadableTable, "no readable table"),
         ("Cannot call methods on a stopped SparkContext", SessionStopped, "stopped"),
         ("could not cast 'Ada, 31, HIV'", ClusterFailed, "SparksOwn"),
     ],
