@@ -142,7 +142,7 @@ def test_sensitive_numbers_are_ordered_by_size():
 
 def test_more_diversity_than_there_are_values_is_refused():
     wanted = policy({"q": LETTER, "s": {"role": "sensitive", "l": {"value": 3}}})
-    with pytest.raises(InvalidSetting, match="has 2 in all"):
+    with pytest.raises(InvalidSetting, match="has only 2 in all"):
         count_combinations(wanted, {"q": ["a", "b"], "s": ["u", "v"]})
 
 

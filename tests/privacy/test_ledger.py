@@ -198,7 +198,7 @@ def test_a_limit_that_is_no_guarantee_is_refused(limit):
 
 
 def test_something_else_as_a_ledger_is_refused():
-    with pytest.raises(InvalidSetting, match="ledger is a str"):
+    with pytest.raises(InvalidSetting, match="ledger must be a"):
         Ledger.of("ledger.sqlite")
 
 
@@ -556,5 +556,5 @@ def test_a_damaged_ledger_is_said_to_be_damaged(tmp_path):
     lambda: Ledger().open(None, by="test"),
 ])  # fmt: skip
 def test_the_first_mistakes_of_a_newcomer_are_named(call):
-    with pytest.raises(InvalidSetting, match="came"):
+    with pytest.raises(InvalidSetting, match="; got "):
         call()

@@ -254,7 +254,7 @@ def test_without_an_entity_a_statement_is_asked_for_and_told(tmp_path):
     first = released(tmp_path, names(0, 40), entity=None)
     assert first.manifest["people"] == {"basis": "first", "register": None, "id": None}
     assert not (tmp_path / "out.people.curator").exists()
-    with pytest.raises(NewPeopleNotStated, match="names no entity"):
+    with pytest.raises(NewPeopleNotStated, match="does not name an entity"):
         released(tmp_path, names(40, 80), "two.csv", "out.manifest.json", None)
     second = released(
         tmp_path, names(40, 80), "two.csv", "out.manifest.json", None, new_people=True

@@ -45,8 +45,8 @@ def check_reports(reports: object, mechanism: Any, remapped: bool = False) -> Re
         mechanism = mechanism.with_cells_for(len(own))
     if settings_of(own.mechanism) != settings_of(mechanism):  # 1 and 1.0 are one epsilon
         raise NotAReport(
-            f"These reports were made by a different mechanism ({type(own.mechanism).__name__}) "
-            f"than the {type(mechanism).__name__} of this model.",
+            f"These reports were made by another {type(own.mechanism).__name__}, not by the "
+            f"{type(mechanism).__name__} of this model.",
             "Give the mechanism that made them: mechanism=reports.mechanism.",
         )
     return own if isinstance(mechanism, LocalGrid) else replace(own, values=_numbers(own))

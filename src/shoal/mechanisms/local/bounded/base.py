@@ -177,8 +177,8 @@ def own_reports(reports: object, mechanism: object) -> Reports:
     raw = as_raw_reports(reports)
     if raw.mechanism != mechanism:
         raise NotAReport(
-            f"These reports were made by a different mechanism ({type(raw.mechanism).__name__}) "
-            f"than this {type(mechanism).__name__}, whose estimate would be wrong.",
+            f"These reports were made by another {type(raw.mechanism).__name__}, not by this "
+            f"{type(mechanism).__name__}, whose estimate would be wrong.",
             "Use the mechanism that made them: reports.mechanism.",
         )
     if raw.values.size == 0:
