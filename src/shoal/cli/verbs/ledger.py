@@ -124,7 +124,7 @@ def _new(path: Path) -> "Ledger":
 
 def _made_lines(path: Path, made: bool) -> list["Part"]:
     """Said aloud: a name spelt wrongly would be a new ledger too."""
-    return [Line("Made", f"{path}, a new ledger")] if made else []
+    return [Line("Made", f"a new ledger, {path}")] if made else []
 
 
 def _existing(path: Path) -> "Ledger":
