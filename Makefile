@@ -47,7 +47,4 @@ bench: $(READY) ## speed, as ratios; writes bench/results/
 docs: $(READY) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-studio: $(READY) ## the browser studio (not built yet; says so)
-	@echo "The studio is not part of this version. 'make demo' writes a page to look at."; exit 1
-
-.PHONY: help demo test slow audit check bench docs studio
+.PHONY: help demo test slow audit check bench docs

@@ -2,8 +2,10 @@ import copy
 import inspect
 import pickle
 import re
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from shoal import errors
@@ -14,7 +16,7 @@ CLASSES = {
     if inspect.isclass(value) and issubclass(value, errors.ShoalError)
 }
 WARNINGS = {"NoGroupsTold"}
-PARTS = {"SettingPart", "Spell", "Text", "from_literal", "setting"}
+PARTS = {"SettingPart", "Spell", "Text", "from_literal", "quantity", "setting", "value_text"}
 SOURCE = Path(errors.__file__).parent
 
 
@@ -102,6 +104,26 @@ def test_an_error_can_say_where_it_arose_or_have_another_hint():
     other = WRONG.changed(hint="Stop.")
     assert (other.message, other.hint, other.facts) == (WRONG.message, "Stop.", FACTS)
     assert WRONG.hint != "Stop."
+
+
+def test_a_given_value_is_quoted_if_it_is_short_and_plain():
+    values = ("abc", 0, 2.5, None, True, np.float64(0.5), Fraction(1, 3), "x" * 41)
+    texts = ("'abc'", "0", "2.5", "None", "True", "0.5", "1/3", "text of 41 characters")
+    assert tuple(map(errors.value_text, values)) == texts
+
+
+def test_what_may_hold_rows_is_named_by_its_kind_alone():
+    for value, text in (([[7.5]], "a list"), (np.array([7.5]), "a ndarray"), ({}, "a dict")):
+        assert errors.value_text(value) == text
+    error = errors.InvalidSetting.of("n_public", "must be a whole number", 500, [7.5])
+    assert error.message == "n_public must be a whole number; got a list."
+
+
+def test_counts_agree_with_their_nouns():
+    assert errors.quantity(0, "row") == "0 rows"
+    assert errors.quantity(1, "row") == "1 row"
+    assert errors.quantity(1, "row was", "rows were") == "1 row was"
+    assert errors.quantity(10_000, "person", "people") == "10,000 people"
 
 
 def test_an_example_that_is_small_is_written_as_people_write_it():

@@ -82,7 +82,7 @@ def test_rows_limited_elsewhere_need_the_promise_that_covers_them():
     """With a limit, one row less of a person may let another row of theirs in."""
     table = pa.table({"x0": X[:, 0], "x1": X[:, 1], "who": np.arange(300) // 3})
     rows = rows_of(table, BOX, entity="who", max_rows_per_person=2)
-    with pytest.raises(InvalidSetting, match="rows a person"):
+    with pytest.raises(InvalidSetting, match=r"rows? per person"):
         UniformGrid(epsilon=1, domain=BOX).fit(rows)
     domain = Schema.of_box(BOX, entity="who", max_rows_per_person=2)
     fitted = UniformGrid(epsilon=1, domain=domain).fit(rows)
@@ -111,7 +111,7 @@ def test_the_schema_fills_the_rows_of_the_promise_and_contradicts_no_other():
         fitted = UniformGrid(privacy=privacy, domain=domain).fit(table)
         assert fitted.guarantee_ == PureDP(1, rows=2)
     for rows, place in ((3, domain), (2, BOX)):
-        with pytest.raises(ConflictingSettings, match="rows a person"):
+        with pytest.raises(ConflictingSettings, match=r"rows? per person"):
             UniformGrid(privacy=PureDP(1, rows=rows), domain=place).fit(table)
 
 

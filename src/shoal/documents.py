@@ -23,7 +23,7 @@ _MOST_REPEATED = 1_000_000  # values that aliases stand for
 _MOST_BITS = 1_000  # of a whole number: it should fit a double
 _MERGE = "tag:yaml.org,2002:merge"
 _HALF = re.compile("[\ud800-\udfff]")  # of a character; it cannot be written to any file
-_MEND = "Mend that line; spaces indent, tabs do not."
+_MEND = "Correct that line; indent with spaces, not tabs."
 # What the YAML library says about a place, up to the first word it takes from the file. Signs and
 # names of tokens are its own words.
 _OWN_WORDS = re.compile(r"""(?:[^'"]|'[^\w\s]{1,2}'|'\\t'|'<[a-z ]+>')*""")
@@ -53,7 +53,7 @@ def parse_json(text: str) -> Any:
     except RecursionError:
         raise ValueError(_too_deep()) from None
     except ValueError:
-        raise ValueError("it is no JSON") from None
+        raise ValueError("it is not JSON") from None
     problem = next(_problems(content), None)
     if problem:
         raise ValueError(problem)
@@ -72,25 +72,23 @@ def read_yaml(path: str | Path) -> Any:
         ) from None
     except UnicodeError:
         raise InvalidDomain(
-            f"{path} is no YAML: it is not text in UTF-8.", _MEND, reason="file"
+            f"{path} is not YAML: it is not text in UTF-8.", _MEND, reason="file"
         ) from None
     try:
         content = yaml.load(text, Loader=_strict_loader())
     except yaml.YAMLError as error:
         raise InvalidDomain(
-            f"{path} is no YAML{_problem_text(error)}.", _MEND, reason="file"
+            f"{path} is not valid YAML{_problem_text(error)}.", _MEND, reason="file"
         ) from None
     except _NO_VALUE:
         raise InvalidDomain(
-            f"{path} is no YAML: a number, a date or a truth value in it is none.",
-            "Put in quotes what is meant as text.",
+            f"{path} is not valid YAML: it has a malformed number, date or truth value.",
+            "Put text in quotes.",
             reason="file",
         ) from None
     problem = next(_problems(content), None)
     if problem:
-        raise InvalidDomain(
-            f"{path} cannot be used: {problem}.", "Write what is meant plainly.", reason="file"
-        )
+        raise InvalidDomain(f"{path} cannot be used: {problem}.", "Use plain YAML.", reason="file")
     return content
 
 
@@ -104,7 +102,7 @@ def _problem_text(error: Any) -> str:
 
 
 def _too_deep() -> str:
-    return f"it nests more than {DEEPEST} levels"
+    return f"it is nested more than {DEEPEST} levels deep"
 
 
 def _problems(content: Any) -> Iterator[str]:
@@ -114,7 +112,7 @@ def _problems(content: Any) -> Iterator[str]:
         value, depth = left.pop()
         if isinstance(value, str):
             if _HALF.search(value):
-                yield "it holds half a character"
+                yield "it holds half of a surrogate pair"
         elif isinstance(value, int):
             if value.bit_length() > _MOST_BITS:
                 yield f"it holds a whole number of more than {_MOST_BITS} bits"
@@ -154,10 +152,10 @@ def _strict_loader() -> Any:
         def _again(self, node: yaml.Node | None) -> int:
             """How many values an alias stands for: those of what it names."""
             if id(node) not in self._sizes:
-                self._refuse("an alias names what it lies in")
+                self._refuse("an alias refers to the value that contains it")
             self._repeated += self._sizes[id(node)]
             if self._repeated > _MOST_REPEATED:
-                self._refuse(f"its aliases stand for more than {_MOST_REPEATED:,} values")
+                self._refuse(f"its aliases expand to more than {_MOST_REPEATED:,} values")
             return self._sizes[id(node)]
 
         def _refuse(self, problem: str) -> None:

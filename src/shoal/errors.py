@@ -63,6 +63,8 @@ a release about nobody.
 from ast import literal_eval
 from collections.abc import Callable
 from copy import copy
+from decimal import Decimal
+from fractions import Fraction
 from typing import NamedTuple, Self
 
 __all__ = [
@@ -121,7 +123,9 @@ __all__ = [
     "UnreadableTable",
     "UnsafeLedgerPlace",
     "from_literal",
+    "quantity",
     "setting",
+    "value_text",
 ]
 
 
@@ -192,6 +196,46 @@ def setting(name: str, value: object = NoValue) -> Text:
         To be joined to other words by ``+``.
     """
     return Text((SettingPart(name, value),))
+
+
+_LONGEST_QUOTE = 40
+
+
+def value_text(value: object) -> str:
+    """A public value as an error quotes it; the kind alone of what may hold rows.
+
+    Examples
+    --------
+    >>> value_text("abc"), value_text(0), value_text([[1.5, 2.0]])
+    ("'abc'", '0', 'a list')
+    """
+    plain = value.item() if hasattr(value, "item") and not getattr(value, "shape", ()) else value
+    if isinstance(plain, str) and len(plain) > _LONGEST_QUOTE:
+        return f"text of {len(plain):,} characters"
+    if plain is None or isinstance(plain, str | bool | int | float | complex):
+        return repr(plain)
+    if isinstance(plain, Fraction | Decimal):
+        return str(plain)
+    kind = type(plain).__name__
+    return f"{'an' if kind[:1].lower() in 'aeio' else 'a'} {kind}"
+
+
+def quantity(number: int, one: str, many: str | None = None) -> str:
+    """A count with its noun.
+
+    Parameters
+    ----------
+    number
+        The count.
+    one, many
+        The noun for one and for several, by default with an *s*.
+
+    Examples
+    --------
+    >>> quantity(1, "row"), quantity(1200, "row"), quantity(2, "person", "people")
+    ('1 row', '1,200 rows', '2 people')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _parts(text: str | Text) -> tuple[str | SettingPart, ...]:
@@ -287,7 +331,7 @@ def from_literal(text: str) -> ShoalError:
 
     Examples
     --------
-    >>> error = from_literal(InvalidSetting.of("n_public", "is no whole number", 500).to_literal())
+    >>> error = from_literal(InvalidSetting.of("n_public", "must be whole", 500).to_literal())
     >>> type(error).__name__, error.hint, error.setting
     ('InvalidSetting', 'E.g. n_public=500.', 'n_public')
     """
@@ -336,24 +380,27 @@ class InvalidSetting(BadInput):
     """A parameter outside its range."""
 
     @classmethod
-    def of(cls, name: str, problem: str, example: object) -> Self:
-        """The error of one setting: what is wrong with it, and a value that would do.
+    def of(cls, name: str, problem: str, example: object, got: object = NoValue) -> Self:
+        """The error of one setting: what it must be, what it is, and a value that would do.
 
         Parameters
         ----------
         name
             Its name in Python.
         problem
-            The rest of the sentence, e.g. ``is no whole number from 1 up``.
+            The rest of the sentence, e.g. ``must be a whole number of 1 or more``.
         example
             A value that would do.
+        got
+            The value given, quoted if it is a number or a short text.
 
         Examples
         --------
-        >>> str(InvalidSetting.of("n_public", "is no whole number from 1 up", 500))
-        'n_public is no whole number from 1 up.\\nE.g. n_public=500.'
+        >>> str(InvalidSetting.of("n_public", "must be a whole number of 1 or more", 500, "abc"))
+        "n_public must be a whole number of 1 or more; got 'abc'.\\nE.g. n_public=500."
         """
-        return cls(setting(name) + f" {problem}.", "E.g. " + setting(name, example) + ".")
+        end = "" if got is NoValue else f"; got {value_text(got)}"
+        return cls(setting(name) + f" {problem}{end}.", "E.g. " + setting(name, example) + ".")
 
 
 class ConflictingSettings(BadInput):

@@ -24,7 +24,9 @@ from shoal.errors import (
     InvalidSetting,
     UnknownBounds,
     UnreadableTable,
+    quantity,
     setting,
+    value_text,
 )
 from shoal.mechanisms import Geometric
 from shoal.privacy import ApproxDP, Guarantee, Ledger, PureDP
@@ -151,7 +153,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             kinds = " or ".join(kind.__name__ for kind in self._promises)
             raise InvalidSetting(
                 setting("privacy")
-                + f" is a {type(promise).__name__}; {type(self).__name__} promises {kinds}.",
+                + f" must be {kinds} for {type(self).__name__}; got {value_text(promise)}.",
                 f"E.g. privacy={self._promises[0].__name__}(1), or epsilon=1.0.",
             )
         return promise_for_people(promise, self.domain)
@@ -178,14 +180,14 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         if (rows.terms.entity, rows.terms.max_rows_per_person) != (entity, limit):
             # Rows made elsewhere. With a limit, one row of a person may make room for another.
             raise InvalidSetting(
-                "Rows came that are limited for other people, or to another number of rows a "
+                "The rows are limited by another entity, or to another number of rows per "
                 "person, than this promise covers.",
                 "Give the same entity and max_rows_per_person in the schema that is the domain.",
             )
         if not rows.rereadable:
             raise UnreadableTable(
-                "A record batch reader flows past once, and a private fit reads its rows several "
-                "times.",
+                "A record batch reader can be read only once, and a private fit reads the rows "
+                "several times.",
                 "Pass reader.read_all(), or the file it reads.",
             )
         return rows
@@ -214,7 +216,9 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         if self.n_public is not None:
             n_rows = whole_number(self.n_public)
             if n_rows is None or n_rows < 1:
-                raise InvalidSetting.of("n_public", "is no whole number from 1 up", 500)
+                raise InvalidSetting.of(
+                    "n_public", "must be a whole number of 1 or more", 500, self.n_public
+                )
             return n_rows
         promise, rows = spending.page.promise, spending.rows
         replaced = getattr(promise, "neighbours", None) == "replace-one"
@@ -294,8 +298,10 @@ def promise_for_people(promise: Any, domain: Box | Schema | None) -> Any:
     rows = getattr(promise, "rows", limit)
     if rows not in (1, limit):
         raise ConflictingSettings(
-            f"privacy covers {rows} rows a person, and the domain keeps {limit}.",
-            "Say it once: " + setting("max_rows_per_person") + " in the schema that is the domain.",
+            f"privacy covers {quantity(rows, 'row')} per person, but the domain keeps {limit}.",
+            "Set it in one place: "
+            + setting("max_rows_per_person")
+            + " in the schema that is the domain.",
         )
     return replace(promise, rows=limit) if hasattr(promise, "rows") else promise
 
@@ -317,14 +323,14 @@ def numeric_box(domain: Box | Schema | None) -> Box:
     """
     if domain is None:
         raise UnknownBounds(
-            "No public bounds came with the rows.",
+            "No public bounds are given.",
             "Give e.g. domain=Box(age=(0, 110)). Bounds read from the rows would not be private.",
         )
     if isinstance(domain, Box):
         return domain
     if not isinstance(domain, Schema):
         raise InvalidDomain(
-            f"A {type(domain).__name__} came where a Box or a Schema belongs.",
+            setting("domain") + f" must be a Box or a Schema; got {value_text(domain)}.",
             "Give the box of the numeric columns, e.g. Box(age=(0, 110)).",
         )
     if domain.categories or any(weight != 1 for weight in domain.weights.values()):

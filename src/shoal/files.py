@@ -100,7 +100,7 @@ def write_error(path: str | Path, cause: str) -> CannotWrite:
     """
     return CannotWrite(
         f"{path} cannot be written: {cause}.",
-        "Check that its folder exists, is yours to write to, and has room.",
+        "Check that its folder exists, that you may write there, and that the disk has room.",
         path=str(path),
         cause=cause,
     )
@@ -128,8 +128,8 @@ def _check_replaceable(final: Path) -> None:
         raise CannotWrite(f"{final} is a file, not a folder.", "Choose another name.")
     if Path.cwd().is_relative_to(final.resolve()):
         raise CannotWrite(
-            f"{final} holds the folder you are in, which would be replaced.",
-            "Name a folder of its own.",
+            f"{final} holds the current folder, which would be replaced.",
+            "Name another folder.",
         )
 
 
@@ -158,7 +158,7 @@ def _remove(aside: Path, final: Path) -> None:
         raise
     except OSError as error:
         raise CannotWrite(
-            f"{final} is written, but what it replaced cannot be removed: {error.strerror}.",
+            f"{final} was written, but the old version cannot be removed: {error.strerror}.",
             f"Remove {aside} yourself.",
         ) from None
 

@@ -78,7 +78,7 @@ class NoiseStream(np.random.Generator):
         key = _derive(self._key, "child", *names)
         if key in self._used:
             raise RepeatedStream(
-                f"A child stream of these {len(names)} names was already taken.",
+                f"A child stream with these {len(names)} names was already taken.",
                 "Give every partition and every release its own name.",
             )
         self._used.add(key)
@@ -205,7 +205,7 @@ def _key_of(seed: Seed) -> bytes:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise InvalidSetting(
             setting("random_state")
-            + f" is a {type(seed).__name__} that is no whole number from 0 up.",
+            + f" must be a whole number of 0 or more; got a {type(seed).__name__}.",
             "Leave it out for real noise, or give e.g. "
             + setting("random_state", 7)
             + " for a simulation.",

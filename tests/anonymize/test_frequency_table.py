@@ -113,7 +113,7 @@ def test_values_without_a_leaf_are_counted_in_all_columns_and_not_quoted():
         count_combinations(
             policy({"q": LETTER, "age": AGE}), {"q": ["secret", "a"], "age": ["x9", "3"]}
         )
-    assert "'q' (1 rows), 'age' (1 rows)" in str(caught.value)
+    assert "'q' (1 row), 'age' (1 row)" in str(caught.value)
     assert "secret" not in str(caught.value)
     assert "x9" not in str(caught.value)
 
@@ -142,7 +142,7 @@ def test_sensitive_numbers_are_ordered_by_size():
 
 def test_more_diversity_than_there_are_values_is_refused():
     wanted = policy({"q": LETTER, "s": {"role": "sensitive", "l": {"value": 3}}})
-    with pytest.raises(InvalidSetting, match="has 2 in all"):
+    with pytest.raises(InvalidSetting, match="has only 2 in all"):
         count_combinations(wanted, {"q": ["a", "b"], "s": ["u", "v"]})
 
 

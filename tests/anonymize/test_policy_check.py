@@ -5,7 +5,7 @@ from shoal.anonymize.policy_check import nearest_spelling, parse_day_domain
 
 def test_the_nearest_spelling_is_offered_or_else_all():
     assert nearest_spelling("roel", ["role", "type"]) == "; did you mean 'role'?"
-    assert nearest_spelling("zzz", ["role", "type"]) == "; there are role, type"
+    assert nearest_spelling("zzz", ["role", "type"]) == "; the choices are role, type"
 
 
 def test_a_domain_of_days_may_be_dates_or_text():

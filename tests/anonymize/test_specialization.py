@@ -162,7 +162,7 @@ def test_a_policy_says_it_all():
     policy = shoal.Policy.of(CONTENT)
     fitted = TopDownSpecialization(policy=policy).fit(people())
     assert fitted.guarantee_ == KAnonymity(5, l=2, t=0.5)
-    with pytest.raises(InvalidSetting, match="one place"):
+    with pytest.raises(InvalidSetting, match="Both a policy and k"):
         TopDownSpecialization(k=6, policy=policy).fit(people())
 
 
@@ -178,7 +178,7 @@ def test_a_policy_may_come_as_its_content_or_by_the_path_of_its_file(tmp_path, m
         assert recount(people(), path).rows == 300
         finished = run_policy(path, people(), overwrite=True)
         assert finished.paths.table.parent == tmp_path
-    with pytest.raises(InvalidPolicy, match="no mapping"):
+    with pytest.raises(InvalidPolicy, match="not a mapping"):
         TopDownSpecialization(policy=5).fit(people())
 
 

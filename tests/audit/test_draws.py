@@ -143,5 +143,5 @@ def test_a_release_without_a_stream_is_called_without():
 
 
 def test_what_draws_nothing_is_refused():
-    with pytest.raises(InvalidSetting, match="draws nothing"):
+    with pytest.raises(InvalidSetting, match="cannot be drawn from"):
         outputs(3, 1)

@@ -50,5 +50,5 @@ def test_the_page_is_kept_apart_and_replaced_only_when_asked(tmp_path):
 def test_the_page_replaces_nothing_that_is_read_or_written(tmp_path):
     ledger = tmp_path / "visits.ledger"
     ledger.touch()
-    with pytest.raises(InvalidSetting, match="would replace"):
+    with pytest.raises(InvalidSetting, match="would overwrite"):
         check_curator_page(ledger, tmp_path / "model", True, ["-", None, ledger])

@@ -73,3 +73,10 @@ def test_an_ending_is_told_in_words_and_as_json(capsys):
     shown = capsys.readouterr()
     assert shown.err == "InvalidSetting: This came.\nDo that.\n"
     assert json.loads(shown.out)["hint"] == "Do that."
+
+
+def test_a_flag_that_became_a_verb_leads_there():
+    done = shoal("cluster", "--local", "rows.csv")
+    assert done.returncode == 2
+    assert "No such option: --local" in done.stderr
+    assert "shoal learn REPORTS" in done.stderr

@@ -40,8 +40,8 @@ def test_a_verb_lists_what_does_not_follow_the_rule():
 
 def test_an_error_within_names_flags_and_keeps_its_class_and_facts():
     with pytest.raises(InvalidSetting) as caught, Flags().shown():
-        raise InvalidSetting.of("n_public", "is no whole number from 1 up", 500)
-    assert str(caught.value) == "--n-public is no whole number from 1 up.\nE.g. --n-public 500."
+        raise InvalidSetting.of("n_public", "must be a whole number", 500, 0.5)
+    assert str(caught.value) == "--n-public must be a whole number; got 0.5.\nE.g. --n-public 500."
     assert caught.value.setting == "--n-public"
     assert caught.value.facts["example"] == 500
 

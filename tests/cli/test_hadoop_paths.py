@@ -75,7 +75,7 @@ def test_reports_are_written_there_whole_and_never_over_their_table(spark, far, 
     assert "exists already" in run(*words, "-o", f"{far}/noisy.parquet", code=2).stderr
     run(*words, "-o", f"{far}/noisy.parquet", "--overwrite")
     itself = run(*words, "-o", f"{far}/rows.parquet", "--overwrite", code=2)
-    assert "table itself" in itself.stderr
+    assert "overwrite the table" in itself.stderr
     assert left(tmp_path / "far") == {"noisy.parquet", "noisy.parquet.json"}
 
 

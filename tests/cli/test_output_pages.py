@@ -58,7 +58,7 @@ def test_a_dangling_link_is_a_file_too(folder):
 
 @pytest.mark.parametrize("name", ["x.pdf", "x", "html"])
 def test_another_ending_is_refused(name):
-    with pytest.raises(InvalidSetting, match="ends in neither") as raised:
+    with pytest.raises(InvalidSetting, match="must end in") as raised:
         check_page(Path(name), False, "verdict.html")
     assert "verdict.html" in raised.value.hint
 

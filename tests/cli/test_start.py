@@ -56,7 +56,7 @@ def test_a_run_that_is_stopped_leaves_nothing(tmp_path, number, code):
 
 @pytest.mark.parametrize(
     ("number", "ending"),
-    [(signal.SIGINT, (130, "Stopped: nothing was begun.\n")), (signal.SIGTERM, (143, ""))],
+    [(signal.SIGINT, (130, "Stopped before anything was started.\n")), (signal.SIGTERM, (143, ""))],
     ids=["ctrl-c", "sigterm"],
 )
 def test_a_run_that_is_stopped_while_it_loads_shows_no_traceback(number, ending):

@@ -117,7 +117,7 @@ def test_a_file_that_was_changed_or_lost_is_refused(kept, name):
 )
 def test_a_document_that_asks_for_anything_else_is_refused(kept, values):
     changed(kept, **values)
-    with pytest.raises(UnreadableModel, match="no model that this version knows"):
+    with pytest.raises(UnreadableModel, match="not describe a model that this version knows"):
         load_model(kept)
 
 
@@ -132,7 +132,7 @@ def test_a_document_that_lacks_a_part_is_refused_by_name(kept, values):
 
 def test_text_that_is_no_document_is_refused(kept):
     (kept / "model.json").write_text("{")
-    with pytest.raises(UnreadableModel, match="no model that this version knows"):
+    with pytest.raises(UnreadableModel, match="not describe a model that this version knows"):
         load_model(kept)
 
 
@@ -151,7 +151,7 @@ def test_an_older_model_is_replaced_only_when_asked(toy, kept):
 @pytest.mark.parametrize("own", ["thesis.docx", "notes"])
 def test_a_folder_with_anything_else_in_it_is_never_replaced(toy, kept, own):
     (kept / own).write_text("mine")
-    with pytest.raises(AlreadyExists, match="1 files that belong to no model"):
+    with pytest.raises(AlreadyExists, match="1 file that no model wrote"):
         save_model(toy, kept, overwrite=True)
     assert (kept / own).read_text() == "mine"
 

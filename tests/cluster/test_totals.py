@@ -69,7 +69,7 @@ def test_whole_numbers_add_up_and_are_never_one_off(seed):
 
 
 def test_the_warning_says_whether_anybody_is_there():
-    with pytest.warns(NoGroupsTold, match="table of nobody"):
+    with pytest.warns(NoGroupsTold, match="an empty table"):
         warn_if_no_groups_told(np.array([False]), rows_told=False)
     with pytest.warns(NoGroupsTold, match="not empty"):
         warn_if_no_groups_told(np.zeros(0, dtype=bool), rows_told=True)

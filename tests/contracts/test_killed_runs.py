@@ -237,7 +237,7 @@ def test_a_run_killed_right_after_each_of_its_releases_goes_on_from_there(runs):
         kept = released(runs.folder / "a.ledger")
     assert code == 0, runs.output
     assert len(kept) >= 4  # rows, two levels of cells, a radius, means
-    assert "nothing new was spent" in " ".join(runs.output.split())
+    assert "nothing more was spent" in " ".join(runs.output.split())
     assert len(Ledger(runs.folder / "a.ledger").entries()) == 1
 
 
@@ -258,7 +258,7 @@ def test_another_setting_is_another_run_and_pays(runs):
     assert runs.run(other) == 0
     assert len(Ledger(runs.folder / "a.ledger").entries()) == 2
     assert runs.run(asked) == 0
-    assert "nothing new was spent" in " ".join(runs.output.split())
+    assert "nothing more was spent" in " ".join(runs.output.split())
     assert len(Ledger(runs.folder / "a.ledger").entries()) == 2
 
 

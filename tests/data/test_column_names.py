@@ -26,7 +26,7 @@ BAD = {
     "a missing value": ["CANARY Roe", "NA"],
     "an e-mail": ["CANARY Roe", "roe@example.org"],
     "a line break": ["name", "age,visits\nCANARY Roe,34"],
-    "a sign that does not print": ["name", "CANARY\x1b[2J"],
+    "an unprintable character": ["name", "CANARY\x1b[2J"],
     "a long text": ["name", "CANARY" * 40],
 }
 
@@ -68,7 +68,7 @@ def test_a_name_that_is_merely_alike_is_not_said(asked, there):
 def test_what_is_asked_for_is_said_and_what_is_there_is_counted():
     error = missing_columns_error(["age", "visits", "sex"], ["age", "CANARY Roe", "34", "flu"])
     assert isinstance(error, UnknownColumn)
-    message = "'visits', 'sex' of 3 columns asked for are not in the table, which has 4."
+    message = "'visits', 'sex' of the 3 columns selected are not in the table, which has 4."
     assert error.message == message
     for word in ("CANARY", "34", "flu"):
         assert word not in str(error)

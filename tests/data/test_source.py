@@ -13,7 +13,7 @@ def test_a_table_without_columns_is_refused():
 
 
 def test_one_name_for_two_columns_is_refused_and_not_quoted_for_it_may_be_a_value():
-    with pytest.raises(DuplicateColumn, match="1 of 3 names") as caught:
+    with pytest.raises(DuplicateColumn, match="1 of 3 column names") as caught:
         check_names(["age", "sex", "age"])
     assert "age" not in str(caught.value)
 
@@ -34,7 +34,7 @@ def test_an_unknown_column_gets_the_nearest_spelling():
 
 
 def test_names_of_which_none_is_known_may_be_values_and_are_not_quoted():
-    with pytest.raises(UnknownColumn, match=r"'visits' of 1 columns .* has 2") as caught:
+    with pytest.raises(UnknownColumn, match=r"'visits' of the 1 column .* has 2") as caught:
         find_columns(["visitors", "CANARY"], ["visits"])
     assert "visitors" not in str(caught.value)
     assert "header" in caught.value.hint

@@ -75,7 +75,7 @@ def test_values_meet_as_people_write_them(kind):
     [pa.array([[1]]), pa.array([{"x": 1}]), pa.array([b"x"]), pa.array([b"x"], pa.binary(1))],
 )
 def test_values_that_cannot_be_written_down_are_refused(column):
-    with pytest.raises(UnknownCategory, match="no categories"):
+    with pytest.raises(UnknownCategory, match="cannot hold categories"):
         Categories(["F"], other="bucket").codes(column)
 
 

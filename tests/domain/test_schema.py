@@ -80,7 +80,7 @@ def test_a_bad_file_is_named_with_all_its_problems(tmp_path):
 def test_an_empty_file_is_no_schema(tmp_path):
     (tmp_path / "empty.yaml").touch()
     with pytest.raises(
-        InvalidDomain, match="no mapping", check=lambda error: error.reason == "file"
+        InvalidDomain, match="not a mapping", check=lambda error: error.reason == "file"
     ):
         Schema.load(tmp_path / "empty.yaml")
 
@@ -120,17 +120,20 @@ def test_a_good_schema_has_no_findings():
 
 
 BAD = {
-    "nothing": (None, "no mapping"),
-    "a list": ([1], "no mapping"),
+    "nothing": (None, "not a mapping"),
+    "a list": ([1], "not a mapping"),
     "no version": ({"columns": {"age": AGE}}, "version is missing"),
-    "another version": (GOOD | {"version": 2}, "version is not 1"),
-    "a version as text": (GOOD | {"version": "1"}, "version is not 1"),
-    "a truth value as version": (GOOD | {"version": True}, "version is not 1"),
+    "another version": (GOOD | {"version": 2}, "version must be 1"),
+    "a version as text": (GOOD | {"version": "1"}, "version must be 1"),
+    "a truth value as version": (GOOD | {"version": True}, "version must be 1"),
     "no columns": ({"version": 1}, "columns is missing"),
     "empty columns": ({"version": 1, "columns": {}}, "columns is empty"),
     "columns as list": ({"version": 1, "columns": ["age"]}, "columns should be a mapping"),
-    "an unknown key": (GOOD | {"entities": "id"}, "entities is no key here; did you mean 'entity'"),
-    "epsilon": (GOOD | {"epsilon": 1}, "it has a key that is no key here; the keys are version"),
+    "an unknown key": (
+        GOOD | {"entities": "id"},
+        "entities is not a known key; did you mean 'entity'",
+    ),
+    "epsilon": (GOOD | {"epsilon": 1}, "it has an unknown key; the keys are version"),
     "an unknown key in a column": (_column(lo=0, high=1), "did you mean 'low'"),
     "no bounds": (_column(), "columns.age has no low and high; give public bounds"),
     "no high": (_column(low=0), "columns.age has no high"),
@@ -147,7 +150,7 @@ BAD = {
     "null values": (_column(values=None), "columns.age.values"),
     "values as text": (_column(values="FM"), "columns.age.values"),
     "values twice": (_column(values=["F", "F"]), "'F' is listed more than once"),
-    "truth values": (_column(values=[True, False]), "quote them"),
+    "truth values": (_column(values=[True, False]), "put them in quotes"),
     "null as value": (_column(values=["F", None]), "columns.age.values"),
     "another rule": (_column(values=["F"], other="keep"), "columns.age.other"),
     "other beside bounds": (_column(low=0, high=1, other="bucket"), "belongs to a column with"),
@@ -191,7 +194,7 @@ def _geo(latitude, longitude, **more):
 
 def test_geo_takes_two_numeric_columns_on_earth():
     assert schema_problems(_geo((40, 41), (-74, -73), sex={"values": ["F"]})) == []
-    assert "no third" in schema_problems(_geo((40, 41), (-74, -73), age=AGE))[0]
+    assert "exactly the two" in schema_problems(_geo((40, 41), (-74, -73), age=AGE))[0]
     assert "latitude" in schema_problems(_geo((40, 91), (-74, -73)))[0]
 
 

@@ -48,9 +48,9 @@ def test_an_array_of_another_width_is_refused_at_once():
 
 
 def test_missing_columns_are_named():
-    with pytest.raises(UnknownColumn, match="'visits' of 2 columns asked for"):
+    with pytest.raises(UnknownColumn, match="'visits' of the 2 columns selected"):
         rows_of({"age": [1]}, BOX)
-    with pytest.raises(UnknownColumn, match="'id' of 3 columns asked for"):
+    with pytest.raises(UnknownColumn, match="'id' of the 3 columns selected"):
         rows_of(np.zeros((1, 2)), BOX, entity="id", max_rows_per_person=1)
 
 
@@ -136,5 +136,5 @@ def test_a_frame_is_handed_on_behind_the_verbs_of_a_table(spark):
 
 
 def test_what_is_no_frame_is_refused_where_a_frame_belongs():
-    with pytest.raises(InvalidSetting, match="A list came where a Spark DataFrame belongs"):
+    with pytest.raises(InvalidSetting, match="needs a Spark DataFrame; got a list"):
         frame_table([[1.0]])

@@ -103,7 +103,7 @@ def test_one_row_says_nothing():
 
 @pytest.mark.parametrize("counts", [[1, 2], [[0.5, 1.0]]])
 def test_what_is_no_table_of_counts_is_refused(counts):
-    with pytest.raises(DimensionMismatch, match="Counts of shape"):
+    with pytest.raises(DimensionMismatch, match="got shape"):
         agreement_of_counts(counts)
 
 

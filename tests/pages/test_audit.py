@@ -36,7 +36,7 @@ def test_the_worst_verdict_is_the_verdict():
     ("finding", "words"),
     [
         (bound(1.31, verdict="violated"), "1.31 was found where 1 is claimed."),
-        (bound(), "0.5 was found where 1 is claimed, which proves nothing."),
+        (bound(), "0.5 was found where 1 is claimed. This is not a proof."),
         (bound(claim=None, verdict="no claim"), "0.5 was found, and nothing is claimed."),
         (bound(verdict="broken", notes=("NaN: 1 and 0 of 9 outputs",)), "NaN: 1 and 0 of 9"),
         (bound(0.0), "0 was found where 1 is claimed"),
@@ -55,7 +55,9 @@ def test_many_findings_are_counted():
     found = {"a": bound(), "b": bound(2, verdict="violated"), "c": bound(verdict="broken")}
     assert audit(found).faults == ["b", "c"]
     assert audit(found).sentence.startswith("2 of 3 audits")
-    assert audit({"a": bound(), "b": bound()}).sentence.startswith("None of 2 audits")
+    assert audit({"a": bound(), "b": bound()}).sentence.startswith(
+        "No audit shows more than is claimed (2 run)"
+    )
 
 
 def test_the_terminal_shows_every_finding_and_what_gave_faults_away():
@@ -63,7 +65,7 @@ def test_the_terminal_shows_every_finding_and_what_gave_faults_away():
     words = render_text(*page(audit(found)).lines)
     for part in ("violated", "first", "second", "second: event: value 9", "alpha 0.01", "seed 7"):
         assert part in words
-    assert "for you alone" not in words
+    assert "for you only" not in words
 
 
 def test_a_sum_or_a_sensitivity_has_neither_draws_nor_a_ceiling():
@@ -77,7 +79,7 @@ def test_a_sum_or_a_sensitivity_has_neither_draws_nor_a_ceiling():
 def test_inputs_that_may_be_somebodys_are_said_to_be():
     hidden = one(bound(constructed=False))
     assert not hidden.constructed
-    assert "for you alone" in render_text(*page(hidden).lines)
+    assert "for you only" in render_text(*page(hidden).lines)
     assert page(hidden).values["for_the_holder_alone"] is True
     assert page(hidden).verdicts.constructed is False
 

@@ -68,9 +68,9 @@ def test_that_no_group_can_be_told_is_said_first_on_terminal_page_and_in_json():
     shown = findings(few.to_result())
     assert shown["errors"][0] == NOBODY_TOLD
     assert shown["result"]["summary"].startswith(NOBODY_TOLD)
-    assert shown["settings"]["title"] == "No groups can be told by age and visits"
+    assert shown["settings"]["title"] == "No clear groups by age and visits"
     assert shown["result"]["values"]["groups_told_"] == [False, False]
-    assert all(row[-1].endswith("(not told)") for row in shown["result"]["tables"][0]["rows"])
+    assert all(row[-1].endswith("(uncertain)") for row in shown["result"]["tables"][0]["rows"])
     text = " ".join(render_text(*few.lines).split())
     assert "No groups can be told" in text
     assert "in 2 groups" not in text
@@ -93,7 +93,7 @@ def test_many_columns_are_cut_where_they_are_listed_and_kept_where_they_are_coun
     shown = made(box)
     (table,) = shown.tables
     assert len(table.columns) == 14
-    assert "other 8 columns are in centers.csv" in table.note
+    assert "8 more columns are in centers.csv" in table.note
     assert len(shown.values["groups"][0]["center"]) == 20
     assert "c19" not in render_text(*shown.lines)
 

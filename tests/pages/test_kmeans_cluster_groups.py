@@ -36,7 +36,7 @@ def test_whole_numbers_of_groups_add_up_to_the_headline():
 
 
 def test_a_group_that_may_be_nobody_is_marked():
-    assert [groups(690).size_text(i) for i in (0, 1)] == ["600", "90 (not told)"]
+    assert [groups(690).size_text(i) for i in (0, 1)] == ["600", "90 (uncertain)"]
 
 
 def test_few_people_a_group_are_called_weak():

@@ -25,7 +25,9 @@ def groups(mechanism, box, n=800, method="auto", total=None):
     made = reports.mechanism
     model = LocalClusterer(2, mechanism=made, method=method, random_state=1).fit(reports)
     control = model.control(random_state=1)
-    return LocalGroups(model, control, box, made.guarantee, total or n, "a person, told by 'who'")
+    return LocalGroups(
+        model, control, box, made.guarantee, total or n, "a person, identified by 'who'"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +58,7 @@ def test_the_verdict_is_said_first_on_the_page_and_in_the_document(placed, certa
     first = {False: NO_GROUPS, None: NOT_TRIED}.get(certain)
     assert (made.limits[0] == first) if first else NO_GROUPS not in made.limits
     title = made.settings["title"]
-    assert title.startswith("No groups can be told" if certain is False else "2 groups")
+    assert title.startswith("No clear groups" if certain is False else "2 groups")
     assert made.values["may_be_noise"] is (None if certain is None else not certain)
 
 

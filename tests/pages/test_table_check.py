@@ -34,5 +34,5 @@ def test_a_script_reads_what_was_asked_and_what_was_reached(measured):
 def test_words_name_what_is_broken_and_that_rows_were_counted(measured):
     words = " ".join(render_text(*measured.lines).split())
     assert "Broken" in words
-    assert "1 rows in the smallest of 2 groups" in words
+    assert "1 row in the smallest of 2 groups" in words
     assert "does not say whose a row is" in words

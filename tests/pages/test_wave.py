@@ -81,7 +81,7 @@ def test_many_groups_are_cut_where_they_are_listed_and_kept_where_they_are_count
     many = made(X=BOX.unscale(np.repeat(middles, 300, axis=0)), waves=WaveOptions(cells="35"))
     (table,) = many.tables
     assert len(table.rows) == PAGE_GROUPS
-    assert "other 9 groups are in cells.parquet" in table.note
+    assert "9 more groups are in cells.parquet" in table.note
     assert many.values["n_clusters"] == 49
     assert "and 37 more" in render_text(*many.lines)
 

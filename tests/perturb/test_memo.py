@@ -101,7 +101,7 @@ def test_another_file_is_no_memo(tmp_path):
         db.execute("CREATE TABLE t (x)")
     db.close()
     for path in (text, other):
-        with pytest.raises(InvalidSetting, match="no memo"):
+        with pytest.raises(InvalidSetting, match="not a memo"):
             Memo(path)
 
 

@@ -77,11 +77,11 @@ def test_cells_are_whole_numbers_in_one_column():
 
 
 def test_cells_are_known_before_rows_come():
-    with pytest.raises(InvalidSetting, match="waits for the number of people"):
+    with pytest.raises(InvalidSetting, match="needs the number of people"):
         shape_of(LocalGrid(BOX, epsilon=1))
 
 
 @pytest.mark.parametrize("thing", [NDLaplace, 1.0, None, "nd-laplace"])
 def test_what_randomises_nothing_is_refused(thing):
-    with pytest.raises(InvalidSetting, match="randomises no records"):
+    with pytest.raises(InvalidSetting, match="must be a local mechanism"):
         shape_of(thing)

@@ -34,7 +34,7 @@ def test_one_that_does_not_raises(remap, error):
 
 
 def test_learning_where_records_lie_needs_bounds():
-    with pytest.raises(InvalidSetting, match="no domain"):
+    with pytest.raises(InvalidSetting, match="needs a domain"):
         check(bayes_remap("em"), NDLaplace(1.0))
     check(bayes_remap(([[0.0, 0.0], [1.0, 1.0]], [1, 3])), NDLaplace(1.0))
 

@@ -356,7 +356,7 @@ def test_what_was_set_after_fit_is_refused_until_it_is_fitted(change):
 def test_a_remap_that_learns_needs_bounds_before_anything_is_spent():
     ledger = Ledger()
     spread = np.random.default_rng(0).normal(0, 1e4, (50, 2))
-    with pytest.raises(InvalidSetting, match="no domain"):
+    with pytest.raises(InvalidSetting, match="needs a domain"):
         Perturb(NDLaplace(1.0), remap=bayes_remap("em"), ledger=ledger).fit_transform(spread)
     assert ledger.totals() == []
 
@@ -467,7 +467,7 @@ def test_a_person_has_one_cell():
 
 
 def test_cells_that_wait_for_the_number_of_people_are_refused_and_take_no_remap():
-    with pytest.raises(InvalidSetting, match="waits for the number of people"):
+    with pytest.raises(InvalidSetting, match="needs the number of people"):
         Perturb(LocalGrid(BOX, epsilon=1)).fit(pd.DataFrame(PEOPLE))
     with pytest.raises(InvalidSetting, match="numbers only"):
         Perturb(LocalGrid(BOX, epsilon=1, cells=9), clamp(BOX)).fit(pd.DataFrame(PEOPLE))

@@ -60,7 +60,7 @@ def test_a_page_that_names_the_whole_says_so_in_the_ledger():
 
 @pytest.mark.parametrize("of", ["", "  ", 4])
 def test_a_whole_that_is_no_text_is_refused(of):
-    with pytest.raises(InvalidSetting, match="of is what the ledger shows"):
+    with pytest.raises(InvalidSetting, match="of must be non-empty text"):
         Ledger().open(PureDP(1), by="test", of=of)
 
 
@@ -84,7 +84,7 @@ def test_a_swapped_budget_split_is_refused():
         for _ in range(d):
             page.release(Spy(page.budget * axis), 0, noise(), of="sums")
 
-    with pytest.raises(PromiseExceeded, match="mechanisms would have"):
+    with pytest.raises(PromiseExceeded, match="mechanisms would use"):
         spend(count=axis_share, axis=count_share)
     page = Ledger().open(PureDP(1), by="k-means")
     spend(count=count_share, axis=axis_share)
@@ -163,7 +163,7 @@ def test_a_limit_on_approximate_promises_holds_for_both_amounts():
         page.release(Spy(page.budget), 0, noise(), of="x")
     with pytest.raises(BudgetExceeded):
         ledger.open(ApproxDP(1, 1e-9), by="test")
-    with pytest.raises(BudgetExceeded, match="does not name the kind"):
+    with pytest.raises(BudgetExceeded, match="covers no promise of the kind"):
         ledger.open(PureDP(1), by="test")
 
 
@@ -330,10 +330,10 @@ def test_something_else_than_a_stream_of_noise_spends_nothing(rng):
 
 @pytest.mark.parametrize("word", ["", " ", None, 5])
 def test_words_for_the_ledger_must_be_words(word):
-    with pytest.raises(InvalidSetting, match="no text"):
+    with pytest.raises(InvalidSetting, match="non-empty text"):
         Ledger().open(PureDP(1), by=word)
     page = Ledger().open(PureDP(1), by="test")
-    with pytest.raises(InvalidSetting, match="no text"):
+    with pytest.raises(InvalidSetting, match="non-empty text"):
         page.release(Spy(page.budget), 0, noise(), of=word)
 
 

@@ -108,8 +108,9 @@ def test_a_local_promise_about_a_holders_table_speaks_of_no_device():
 def test_a_metric_promise_is_said_in_distances():
     words = promise(MetricDP(4, unit="km"), diameter=8, dimensions=2)
     assert words.lead == (
-        "Places 25 m apart: odds change by at most 1.11. 250 m: 2.72. Opposite ends of the area, "
-        "8 km: over 1,000 times, which limits next to nothing."
+        "Between two places 25 m apart, odds change by a factor of at most 1.11; between places "
+        "250 m apart, odds change by a factor of at most 2.72. Between opposite ends of the area, "
+        "8 km apart, odds change by a factor of over 1,000, which limits next to nothing."
     )
     assert words.more[0] == (
         "Half of the reports land within 420 m of the true place, 95 in 100 within 1.19 km."

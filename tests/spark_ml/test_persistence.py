@@ -54,7 +54,7 @@ def test_a_public_prior_comes_back_from_json():
 
 @pytest.mark.parametrize(("name", "value"), [("ledger", Ledger()), ("random_state", object())])
 def test_what_could_not_come_back_is_refused(name, value):
-    with pytest.raises(InvalidSetting, match="cannot be kept"):
+    with pytest.raises(InvalidSetting, match="cannot be saved"):
         to_json(name, value)
 
 
@@ -70,7 +70,7 @@ def test_a_cut_is_kept_with_its_policy(tmp_path):
     (tmp_path / "cut.json").write_text("{}")
     with pytest.raises(UnreadableModel, match="checksum"):
         load_cut(tmp_path)
-    with pytest.raises(UnreadableModel, match="no cut"):
+    with pytest.raises(UnreadableModel, match="not hold a cut"):
         load_cut(tmp_path / "nowhere")
 
 

@@ -30,6 +30,7 @@ from shoal.errors import (
     InvalidSetting,
     TooFewRows,
     UnknownCategory,
+    quantity,
 )
 
 __all__ = [
@@ -153,7 +154,7 @@ def columns_with_rules(policy: Policy) -> tuple[str, ...]:
 def codec_of(policy: Policy, columns: Mapping[str, ColumnCells]) -> Codec:
     """How the columns become codes; all that have values without one are named at once."""
     if not len(columns[policy.names("quasi")[0]].n):
-        raise TooFewRows("The table has no rows.", "Give it at least k of them.", reason="people")
+        raise TooFewRows("The table has no rows.", "Give it at least k rows.", reason="people")
     hierarchies = {}
     for name in policy.names("quasi"):
         part = find_distinct(columns[name].cells, policy.input.null_values)
@@ -176,9 +177,9 @@ def _refuse_too_diverse(values: dict[str, SensitiveValues]) -> None:
     for name, of in values.items():
         if of.l is not None and of.l.value > of.size:
             raise InvalidSetting(
-                f"Column {name!r} is to show {of.l.value:g} values in each class, but has "
+                f"Column {name!r} must show {of.l.value:g} values in each class, but has only "
                 f"{of.size} in all.",
-                "Ask for a smaller l.",
+                "Choose a smaller l.",
             )
 
 
@@ -204,12 +205,12 @@ def _refuse_strange(codec: Codec, columns: Mapping[str, ColumnCells]) -> None:
         code = codec.leaves if name in codec.hierarchies else codec.numbers
         strange = code(name, columns[name].cells) == NO_LEAF
         if strange.any():
-            wrong.append(f"{name!r} ({int(columns[name].n[strange].sum())} rows)")
+            wrong.append(f"{name!r} ({quantity(int(columns[name].n[strange].sum()), 'row')})")
     if wrong:
         raise UnknownCategory(
-            f"There are values without a leaf in {', '.join(wrong)}.",
+            f"Some values have no leaf in the hierarchy of {', '.join(wrong)}.",
             "Add them to the hierarchy or order, check the column's `type`, or list them under "
-            "`null_values`; they are not shown here since they are people's.",
+            "`null_values`; they are not shown here because they are people's.",
             reason="no leaf",
         )
 

@@ -227,7 +227,7 @@ class Policy(_Strict):
         """A policy from its content; relative paths in it start at ``folder``."""
         if not isinstance(content, Mapping):
             raise InvalidPolicy(
-                "The policy is no mapping of keys.", "Start with `version: 1` and `attributes:`."
+                "The policy is not a mapping of keys.", "Start with `version: 1` and `attributes:`."
             )
         try:
             policy = cls.model_validate(content)
@@ -242,7 +242,7 @@ class Policy(_Strict):
         if wrong:
             raise _refused(wrong, content)
         if settings:
-            raise InvalidSetting(f"{'; '.join(settings)}.", "Mend those numbers of the policy.")
+            raise InvalidSetting(f"{'; '.join(settings)}.", "Correct these numbers in the policy.")
         return policy
 
     def names(self, role: str) -> tuple[str, ...]:
@@ -274,13 +274,13 @@ def policy_of(given: AnyPolicy) -> Policy:
 
 
 def _refused(findings: list[str], content: Mapping[str, Any]) -> InvalidPolicy:
+    problems = "a problem" if len(findings) == 1 else f"{len(findings)} problems"
+    text = f"The policy has {problems}: {'; '.join(findings)}"
     return InvalidPolicy(
-        f"The policy has {len(findings)} problems: {'; '.join(findings)}."
-        if len(findings) > 1
-        else f"The policy has a problem: {findings[0]}.",
-        "Mend them; `shoal anonymize init` drafts a policy from a table."
+        text if text.endswith("?") else f"{text}.",
+        "Correct them; `shoal anonymize init` drafts a policy from a table."
         if "attributes" not in content
-        else "Mend what is named, and check again.",
+        else "Correct what is named, and check again.",
     )
 
 

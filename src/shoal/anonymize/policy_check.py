@@ -56,7 +56,7 @@ def describe_problem(problem: Any, content: Mapping[str, Any]) -> str:
         return f"{shown} should be {problem['msg'].removeprefix('Input should be ')}"
     if kind == "union_tag_invalid":
         return (
-            f"{shown} has no kind this knows; give `file`, `tree`, or `kind` as interval, binary, "
+            f"{shown} has an unknown kind; give `file`, `tree`, or `kind` as interval, binary, "
             "prefix or date"
         )
     if "[key]" in problem["loc"]:
@@ -68,9 +68,9 @@ def _unknown_key(steps: Sequence[str], shown: str) -> str:
     """A key that is misspelt is said back; one that is like none may be a row's."""
     keys = _KEYS[_section(steps)]
     if difflib.get_close_matches(steps[-1], keys, n=1):
-        return f"{shown} is no key here{nearest_spelling(steps[-1], keys)}"
+        return f"{shown} is not a known key{nearest_spelling(steps[-1], keys)}"
     above = ".".join(step for step in steps[:-1] if not step.endswith("Spec")) or "it"
-    return f"{above} has a key that is no key here; there are {', '.join(keys)}"
+    return f"{above} has an unknown key; the keys are {', '.join(keys)}"
 
 
 def nearest_spelling(word: str, known: Sequence[str]) -> str:
@@ -79,10 +79,10 @@ def nearest_spelling(word: str, known: Sequence[str]) -> str:
     Examples
     --------
     >>> nearest_spelling("wieght", ["weight", "role"]), nearest_spelling("x", ["weight", "role"])
-    ("; did you mean 'weight'?", '; there are weight, role')
+    ("; did you mean 'weight'?", '; the choices are weight, role')
     """
     near = difflib.get_close_matches(word, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(known)}"
+    return f"; did you mean {near[0]!r}?" if near else f"; the choices are {', '.join(known)}"
 
 
 def _section(steps: Sequence[str]) -> str:
@@ -98,7 +98,7 @@ def check_consistency(policy: "Policy") -> tuple[list[str], list[str]]:
     settings = list(_settings(policy))
     wrong = [f for name, of in policy.attributes.items() for f in _attribute(name, of)]
     if not policy.names("quasi"):
-        wrong.append("no column has the role quasi; without one there is nothing to generalise")
+        wrong.append("no column has the role quasi, so there is nothing to generalise")
     wrong += [*_named(policy), *_clashes(policy)]
     return settings, wrong
 
@@ -114,7 +114,7 @@ def _named(policy: "Policy") -> Iterator[str]:
     if entity in (*policy.names("quasi"), *policy.names("sensitive")):
         yield "privacy.entity is a quasi or sensitive column; it only tells people apart"
     if (policy.search.score == "label-gain") != (target is not None):
-        yield "search.target, a column, and the score label-gain need each other"
+        yield "search.target, a column, and the score label-gain must be given together"
 
 
 def _clashes(policy: "Policy") -> Iterator[str]:
@@ -130,16 +130,16 @@ def _settings(policy: "Policy") -> Iterator[str]:
     if policy.privacy.k < 2:
         yield "privacy.k must be at least 2"
     if not 0 <= policy.privacy.suppression < 1:
-        yield "privacy.suppression must lie in [0, 1)"
+        yield "privacy.suppression must be at least 0 and below 1"
     for name, of in policy.attributes.items():
         if of.weight <= 0:
             yield f"attributes.{name}.weight must be above 0"
         if of.l is not None and (of.l.value < 2 or (of.l.kind != "entropy" and of.l.value % 1)):
-            yield f"attributes.{name}.l.value must be at least 2, and whole unless for entropy"
+            yield f"attributes.{name}.l.value must be at least 2, and whole except for entropy"
         if of.l is not None and of.l.c <= 0:
             yield f"attributes.{name}.l.c must be above 0"
         if of.t is not None and not 0 < of.t.value <= 1:
-            yield f"attributes.{name}.t.value must lie in (0, 1]"
+            yield f"attributes.{name}.t.value must be above 0 and at most 1"
 
 
 def _attribute(name: str, of: "Attribute") -> Iterator[str]:
@@ -151,7 +151,7 @@ def _attribute(name: str, of: "Attribute") -> Iterator[str]:
     if of.role == "quasi":
         yield from _quasi(where, of)
     if of.action == "hmac" and (of.key_env is None) == (of.key_file is None):
-        yield f"{where} needs key_env or key_file, one of them, for its pseudonyms"
+        yield f"{where} needs either key_env or key_file for its pseudonyms"
     if of.action == "drop" and (of.key_env or of.key_file):
         yield f"{where} has a key but no `action: hmac`"
     if of.role == "sensitive" and of.t is not None:
@@ -166,13 +166,15 @@ def _closeness(where: str, of: "Attribute") -> Iterator[str]:
     if kind == "hierarchical" and spec not in ("FileSpec", "TreeSpec"):
         yield f"{where}.t is hierarchical, which needs a hierarchy with `file` or `tree`"
     if kind == "ordered" and of.type == "text" and not of.order:
-        yield f"{where}.t is ordered; list the values in `order`, or say `type: int`, float or date"
+        yield (
+            f"{where}.t is ordered; list the values in `order`, or set `type` to int, float or date"
+        )
 
 
 def _ordered(where: str, order: Sequence[Any]) -> Iterator[str]:
     """Values of an order are texts, numbers or days, each once."""
     if any(isinstance(value, bool | list | dict | None) for value in order):
-        yield f"{where}.order holds truth values or nothing; put yes, no, on and off in quotes"
+        yield f"{where}.order has truth values or empty ones; put yes, no, on and off in quotes"
     elif len({normalise_text(value_to_text(value)) for value in order}) < len(order):
         yield f"{where}.order lists a value twice"
 
@@ -185,7 +187,7 @@ def _quasi(where: str, of: "Attribute") -> Iterator[str]:
     elif kind in ("interval", "binary"):
         yield from _numbers(where, of)
     elif kind == "prefix" and sorted(set(spec.keep), reverse=True) != spec.keep:
-        yield f"{where}.hierarchy.keep must fall, e.g. [5, 3, 2, 1]"
+        yield f"{where}.hierarchy.keep must decrease, e.g. [5, 3, 2, 1]"
     elif kind == "date":
         yield from _dates(where, of)
     if kind in ("file", "prefix") and of.domain is not None:
@@ -195,14 +197,14 @@ def _quasi(where: str, of: "Attribute") -> Iterator[str]:
 def _numbers(where: str, of: "Attribute") -> Iterator[str]:
     spec: Any = of.hierarchy
     if of.type not in ("int", "float"):
-        yield f"{where} has a hierarchy of numbers; say `type: int` or `type: float`"
+        yield f"{where} has a hierarchy of numbers; set `type: int` or `type: float`"
     if of.domain is None:
         yield f"{where} has no domain; bounds learnt from the rows would publish extremes"
     elif not _rising(of.domain, of.type == "int"):
         yield f"{where}.domain must be two numbers, the lower first, and whole for `type: int`"
     if spec.kind == "interval":
         if (spec.width is None) == (spec.breaks is None):
-            yield f"{where}.hierarchy needs width or breaks, one of them"
+            yield f"{where}.hierarchy needs either width or breaks"
         elif spec.breaks is not None and sorted(set(spec.breaks)) != spec.breaks:
             yield f"{where}.hierarchy.breaks must rise"
     widths = [spec.min_width] if spec.kind == "binary" else [spec.width, *(spec.breaks or ())]
@@ -215,7 +217,7 @@ def _dates(where: str, of: "Attribute") -> Iterator[str]:
     if sorted(set(spec.levels), key=_PERIODS.index) != spec.levels:
         yield f"{where}.hierarchy.levels must go from day up to decade, each once"
     if of.type != "date":
-        yield f"{where} has a hierarchy of dates; say `type: date`"
+        yield f"{where} has a hierarchy of dates; set `type: date`"
     if of.domain is not None and parse_day_domain(of.domain) is None:
         yield f"{where}.domain must be two days, e.g. [1920-01-01, 2020-12-31]"
 

@@ -310,7 +310,8 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
             raise InvalidSetting("The estimator is not fitted.", "Call fit first.")
         if self.cut_ is None:
             raise InvalidSetting(
-                "Local recoding has no cut that could be kept.", "Use fit_transform."
+                "Local recoding has no cut that could be applied to other rows.",
+                "Use fit_transform.",
             )
         table = table_of(X)
         frequency, outcome = _study(self.policy_, table, self.cut_)
@@ -351,7 +352,8 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
             policy = policy_of(self.policy)
             if self.k not in (None, policy.privacy.k) or self.hierarchies:
                 raise InvalidSetting(
-                    "A policy came, and beside it k or hierarchies.", "Say each in one place."
+                    "Both a policy and k or hierarchies are given.",
+                    "Give either a policy, or k and hierarchies.",
                 )
             return policy
         if self.k is None or not self.hierarchies:
@@ -376,8 +378,8 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         group = getattr(self, name, None)
         if not isinstance(group, _Settings):
             raise InvalidSetting(
-                f"{name!r} is no group of settings.",
-                "Groups are search=SearchSettings(...) and output=OutputSettings(...).",
+                f"{name!r} is not a group of settings.",
+                "The groups are search=SearchSettings(...) and output=OutputSettings(...).",
             )
         return group
 

@@ -18,7 +18,7 @@ from shoal.data.column_names import (
     missing_header_error,
 )
 from shoal.engine.duckdb import OWNER
-from shoal.errors import EntityMissing, InvalidPolicy, LooksIdentifying
+from shoal.errors import EntityMissing, InvalidPolicy, LooksIdentifying, quantity
 
 __all__ = ["check_columns", "check_countable", "check_names", "check_people", "check_tokens",
            "find_identifying_columns"]  # fmt: skip
@@ -42,8 +42,8 @@ def check_columns(policy: Policy, table: AnyTable, counted: Sequence[str]) -> No
         raise InvalidPolicy(
             f"Of the table's {len(table.names)} columns {len(unlisted)} have no role: "
             f"{column_positions(unlisted, table.names)}.",
-            "Give each one under `attributes`: identifier, quasi, sensitive or other. Names are "
-            "not shown here: without a header line they would be a person's values.",
+            "Give each a role under `attributes`: identifier, quasi, sensitive or other. Names "
+            "are not shown here: without a header line they would be a person's values.",
             reason="unlisted column",
         )
     keys_of(policy)
@@ -88,9 +88,9 @@ def check_people(policy: Policy, table: AnyTable) -> bool:
     for name in keys_of(policy):
         if name != entity and _repeats(table, name):
             raise InvalidPolicy(
-                f"Pseudonyms of {name!r} stand on several rows of a person, but rows are counted "
-                "as people.",
-                f"Say `entity: {name}` under `privacy`, or drop the column.",
+                f"The pseudonyms of {name!r} repeat on several rows of a person, but rows are "
+                "counted as people.",
+                f"Set `entity: {name}` under `privacy`, or drop the column.",
                 reason="entity required",
             )
     if entity is None:
@@ -98,7 +98,7 @@ def check_people(policy: Policy, table: AnyTable) -> bool:
     rows, known, people = _people(table, entity)
     if known < rows:
         raise EntityMissing(
-            f"{rows - known} of {rows} rows have nothing in {entity!r}, so they belong to nobody.",
+            f"{rows - known} of {rows} rows have no value in {entity!r}, so they belong to nobody.",
             "Fill in whose they are, or remove them.",
         )
     return people < rows
@@ -115,7 +115,8 @@ def check_tokens(policy: Policy, problem: Problem) -> None:
     if several:
         raise InvalidPolicy(
             f"Pseudonyms of {entity!r} would tie together rows with different quasi-identifiers "
-            f"({several} combinations too many): each is shared by k people, the set by nobody.",
+            f"({quantity(several, 'combination')} too many): each is shared by k people, the set "
+            "by nobody.",
             f"Drop the column (`action: drop`); `entity: {entity}` still counts people.",
             reason="linked rows",
         )
@@ -152,7 +153,7 @@ def _check_others(policy: Policy, table: AnyTable) -> None:
     if suspects:
         raise LooksIdentifying(
             f"Published as they are, {', '.join(suspects)} may tell people apart.",
-            "Make them quasi or identifier, or say `force: true` if that is no danger.",
+            "Make them quasi or identifier, or set `force: true` if that is no risk.",
         )
 
 

@@ -170,7 +170,7 @@ def _test_law(case: Case, draws: int, alpha: float, random_state: Seed) -> Findi
 
     if case.score is None:
         raise InvalidSetting(
-            "The law was not given.", "Give its distribution function: score=lambda r: ..."
+            "The distribution was not given.", "Give its distribution function: score=lambda r: ..."
         )
     values = np.sort(np.ravel(case.mechanism(draws, Randomness(random_state).noise)))
     below = np.asarray(case.score(values), dtype=float)

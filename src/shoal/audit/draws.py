@@ -79,8 +79,8 @@ def _all_of(outputs: Any, n: int) -> Any:
         return [outputs] * n
     if not hasattr(outputs, "__len__") or len(outputs) != n:
         raise InvalidSetting(
-            f"A batch of {n} outputs was asked for; something else came.",
-            "Return one output a line: f(x, n, rng) -> n of them.",
+            f"A batch of {n} outputs was expected; the function returned something else.",
+            "Return n outputs, one on each row: f(x, n, rng).",
         )
     return outputs
 
@@ -132,7 +132,7 @@ def _call_of(mechanism: Any) -> Call:
     function = _function_of(mechanism)
     if not callable(function):
         raise InvalidSetting(
-            f"A {type(mechanism).__name__} came, which draws nothing.",
+            f"A {type(mechanism).__name__} cannot be drawn from.",
             "Give a mechanism, a function of an input, or Batched(f).",
         )
     return function if takes_stream(function) else lambda x, rng: function(x)

@@ -191,7 +191,9 @@ def finding_of(values: Mapping[str, Any]) -> Finding:
     kinds: dict[str, Any] = {"LowerBound": LowerBound, "Measured": Measured}
     kind = kinds.get(str(rest.pop("kind", "")))
     if kind is None or not rest.keys() <= {f.name for f in fields(kind)}:
-        raise InvalidSetting("This is no finding of an audit.", "Hand back what to_dict() gave.")
+        raise InvalidSetting(
+            "This is not the finding of an audit.", "Pass what to_dict() returned."
+        )
     promise = rest.get("guarantee")
     rest["guarantee"] = None if promise is None else guarantee_of(promise)
     finding: Finding = kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in rest.items()})

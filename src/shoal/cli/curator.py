@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shoal.cli.output import render_text, write_text
-from shoal.errors import AlreadyExists, InvalidSetting
+from shoal.errors import AlreadyExists, InvalidSetting, quantity
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:
@@ -29,19 +29,19 @@ def changed_row_texts(rows: "Rows") -> list[str]:
         return []
     beyond = tally.admitted - rows.size()
     counts = {
-        f"{tally.nonfinite:,} lack a number, or have text for one, and were left out": (
+        f"{tally.nonfinite:,} without a number, or with text instead of one, left out": (
             tally.nonfinite
         ),
-        f"{tally.outside:,} lie outside the bounds and were moved to the edge": tally.outside,
-        f"{beyond:,} are more than a person keeps and were left out": beyond,
+        f"{tally.outside:,} outside the bounds, moved to the edge": tally.outside,
+        f"{beyond:,} beyond the limit per person, left out": beyond,
     }
-    return [f"Of {tally.read:,} rows {text}." for text, count in counts.items() if count]
+    return [f"Of {quantity(tally.read, 'row')}, {text}." for text, count in counts.items() if count]
 
 
 def print_for_curator(lines: list[str], *, quiet: bool) -> None:
     """Say it on standard error, if that is a terminal: what is kept in files may be passed on."""
     if lines and not quiet and sys.stderr.isatty():
-        alone = "This is for you alone: it is in no file that may be published."
+        alone = "This is for you only: it is in no file that may be published."
         write_text(render_text(Line("Yours", " ".join([*lines, alone])), stderr=True), sys.stderr)
 
 
@@ -67,13 +67,13 @@ def check_curator_page(
         o is not None and Path(o).exists() and page.samefile(o) for o in others
     ):
         raise InvalidSetting(
-            "The page for you alone would replace a file that this command reads.",
-            "Name another, e.g. --curator mine.html.",
+            "The curator's page would overwrite a file that this command reads.",
+            "Name another file, e.g. --curator mine.html.",
             setting="--curator",
         )
     if page.resolve().is_relative_to(folder.resolve()):
         raise InvalidSetting(
-            "The page for you alone lies in the folder that may be published.",
+            "The curator's page would be in the folder that may be published.",
             "Keep it elsewhere, e.g. --curator mine.html.",
             setting="--curator",
         )
@@ -99,7 +99,7 @@ def write_curator_page(part: Path, result: "Result", lines: list[str], ledger: P
     from shoal.privacy import Ledger, Protected
     from shoal.report import findings, render
 
-    texts = lines or ["Every row was taken as it came: none was left out or moved to the edge."]
+    texts = lines or ["Every row was used unchanged: none was left out or moved to the edge."]
     full = replace(result, protected={"lines": Protected(texts)})
     known = None if ledger is None else Ledger(ledger)
     page = render(findings(full, "curator", ledger=known))

@@ -20,6 +20,9 @@ __all__ = ["flush_output", "report_error"]
 A_BUG = 70
 NOBODY_READS = 141  # 128 + SIGPIPE, as shells have it
 PACKAGE = Path(__file__).parents[1]
+_MOVED = {
+    ("shoal cluster", "--local"): "To learn groups from reports, use: shoal learn REPORTS -k 5.",
+}
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
@@ -105,7 +108,8 @@ def _wrong_use(error: BaseException) -> Ending:
     context = getattr(error, "ctx", None)
     verb = context.command_path if context else "shoal"
     message = error.format_message()  # type: ignore[attr-defined]
-    return Ending(type(error).__name__, message, f"Try {verb} --help.", 2)
+    moved = _MOVED.get((verb, getattr(error, "option_name", "")))
+    return Ending(type(error).__name__, message, moved or f"Try {verb} --help.", 2)
 
 
 def _bug(error: BaseException) -> Ending:
@@ -117,8 +121,7 @@ def _bug(error: BaseException) -> Ending:
         place = f"{Path(ours[-1].filename).relative_to(PACKAGE)}, line {ours[-1].lineno}"
     return Ending(
         "Bug",
-        f"{type(error).__name__} at {place}. Its message is withheld: it could quote a row.",
-        "Please report it. SHOAL_DEBUG=1 shows the message and the path that led there, to you "
-        "alone.",
+        f"{type(error).__name__} at {place}. Its message is left out because it could quote a row.",
+        "Please report it. SHOAL_DEBUG=1 shows the message and the traceback, for you only.",
         A_BUG,
     )

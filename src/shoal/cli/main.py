@@ -63,8 +63,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done, 1 a finding, 2 bad input or use, 3 over budget, 4 a part is "
-    "missing, 70 a bug, 130 and 143 stopped. Most options are settings too: SHOAL_OUTPUT, "
-    "SHOAL_JSON, ...; SHOAL_DEBUG=1 shows where an error arose.",
+    "missing, 70 a bug, 130 and 143 stopped. Most options can also be set in the "
+    "environment: SHOAL_OUTPUT, SHOAL_JSON, ...; SHOAL_DEBUG=1 shows where an error "
+    "arose.",
 )
 app.command()(demo)
 app.command()(cluster)

@@ -56,7 +56,7 @@ Columns = Annotated[
     str | None,
     typer.Option(
         envvar="SHOAL_COLUMNS",
-        help="Columns to use, e.g. lat,lon; left out, all that the domain describes.",
+        help="Columns to use, e.g. lat,lon; default: all that the domain describes.",
         show_default=False,
     ),
 ]
@@ -76,7 +76,7 @@ Engine = Annotated[
     Literal["local", "spark"],
     typer.Option(
         envvar="SHOAL_ENGINE",
-        help="`spark` leaves rows where they are; tables may be on any path Spark reaches, such "
+        help="`spark` reads the rows on a Spark cluster, from any path that Spark reaches, such "
         "as hdfs:// or s3a://.",
         rich_help_panel=_SPARK_PANEL,
     ),
@@ -86,8 +86,9 @@ Master = Annotated[
     typer.Option(
         metavar="URL",
         envvar="SHOAL_MASTER",
-        help="Of the Spark cluster: spark://host:7077, yarn, k8s://..., local[4], or sc://host for "
-        "Spark Connect. Left out, what spark-submit or Spark's settings say, or this machine.",
+        help="Address of the Spark cluster: spark://host:7077, yarn, k8s://..., local[4], or "
+        "sc://host for Spark Connect. Default: what spark-submit or Spark's configuration "
+        "says, or this machine.",
         rich_help_panel=_SPARK_PANEL,
         show_default=False,
     ),
@@ -109,11 +110,15 @@ Seed = Annotated[
     ),
 ]
 Title = Annotated[
-    str | None, typer.Option(envvar="SHOAL_TITLE", help="Heading of the page.", show_default=False)
+    str | None, typer.Option(envvar="SHOAL_TITLE", help="Title of the page.", show_default=False)
 ]
 Publisher = Annotated[
     str | None,
-    typer.Option(envvar="SHOAL_PUBLISHER", help="Who publishes it.", show_default=False),
+    typer.Option(
+        envvar="SHOAL_PUBLISHER",
+        help="Name of the publisher, shown on the page.",
+        show_default=False,
+    ),
 ]
 Curator = Annotated[
     Path | None,
@@ -121,7 +126,7 @@ Curator = Annotated[
         "--curator",
         metavar="FILE",
         envvar="SHOAL_CURATOR",
-        help="Also write the page for you alone, outside the folder: it adds how many rows were "
+        help="Also write a page for you only, outside the folder: it adds how many rows were "
         "left out or moved to the edge.",
         show_default=False,
     ),
@@ -133,7 +138,7 @@ MethodName = Annotated[
     typer.Option(
         metavar="NAME",
         envvar="SHOAL_METHOD",
-        help=f"How: {'; '.join(f'{name}, {how.description}' for name, how in METHODS.items())}.",
+        help=f"Method: {'; '.join(f'{name}, {how.description}' for name, how in METHODS.items())}.",
     ),
 ]
 Groups = Annotated[
@@ -160,8 +165,8 @@ Delta = Annotated[
     str | None,
     typer.Option(
         envvar="SHOAL_DELTA",
-        help="A chance with which the promise may fail, e.g. 1e-9; left out, none. It helps "
-        "in many columns: from about 14 up for 1e-6, from 30 for 1e-10.",
+        help="Chance that the promise fails, e.g. 1e-9; default: none. It helps with many "
+        "columns: from about 14 at 1e-6, from 30 at 1e-10.",
         show_default=False,
     ),
 ]
@@ -175,8 +180,8 @@ Entity = Annotated[
     str | None,
     typer.Option(
         envvar="SHOAL_ENTITY",
-        help="Column that tells people apart. Left out, the domain's, or every row is a "
-        "person of its own.",
+        help="Column that tells people apart. Default: the domain's, or every row counts as one "
+        "person.",
         show_default=False,
     ),
 ]
@@ -185,7 +190,7 @@ MaxRows = Annotated[
     typer.Option(
         min=1,
         envvar="SHOAL_MAX_ROWS_PER_PERSON",
-        help="How many rows of a person are kept; the promise covers all of them.",
+        help="Most rows kept for each person; the promise covers all of them.",
         show_default=False,
     ),
 ]
@@ -201,21 +206,23 @@ PublicNumber = Annotated[
     typer.Option(
         min=1,
         envvar="SHOAL_N_PUBLIC",
-        help="How many rows there are, if that is known without them: a quota, a census.",
+        help="Number of rows, if it is publicly known: a quota, a census.",
         show_default=False,
     ),
 ]
 Drop = Annotated[
     bool,
     typer.Option(
-        "--drop", envvar="SHOAL_DROP", help="Leave out rows that lack a number; else refuse."
+        "--drop",
+        envvar="SHOAL_DROP",
+        help="Leave out rows that lack a number; otherwise such a table is refused.",
     ),
 ]
 Choose = Annotated[
     Literal["elbow", "silhouette", "gap"] | None,
     typer.Option(
         envvar="SHOAL_CHOOSE",
-        help="How to choose within a range of -k; left out, elbow.",
+        help="How to choose within a range of -k; default: elbow.",
         show_default=False,
     ),
 ]
@@ -233,8 +240,8 @@ Cells = Annotated[
     typer.Option(
         metavar="N",
         envvar="SHOAL_CELLS",
-        help="Cells along each axis, e.g. 64, or 64,32; chosen without the rows. Left out, as "
-        "many as budget and rows are worth.",
+        help="Cells along each axis, e.g. 64, or 64,32; chosen without the rows. Default: from "
+        "the budget and the number of rows.",
         rich_help_panel=_WAVE_PANEL,
         show_default=False,
     ),
@@ -263,7 +270,7 @@ Wavelet = Annotated[
     typer.Option(
         metavar="NAME",
         envvar="SHOAL_WAVELET",
-        help="By which wavelet of PyWavelets; left out, haar.",
+        help="Wavelet of PyWavelets; default: haar.",
         rich_help_panel=_WAVE_PANEL,
         show_default=False,
     ),

@@ -118,7 +118,7 @@ def cannot_write_error(error: OSError) -> CannotWrite:
     """The error of an output that has no room."""
     reason = error.strerror or type(error).__name__
     return CannotWrite(
-        f"The output cannot be written: {reason}.", "Make room, or send it to another place."
+        f"The output cannot be written: {reason}.", "Free space, or write it elsewhere."
     )
 
 
@@ -130,7 +130,7 @@ def discard_buffer(stream: TextIO) -> None:
 
 def ledger_line(ledger: Path | None) -> Line:
     """Where promises about a table are added up."""
-    nowhere = "nowhere; --ledger FILE adds up what is promised about a table"
+    nowhere = "none; --ledger FILE records and adds up what is promised about a table"
     return Line("Ledger", nowhere if ledger is None else str(ledger), is_literal=True)
 
 
@@ -194,7 +194,7 @@ def check_page(output: Path | None, overwrite: bool, example: str) -> None:
         return
     if output.suffix not in (".html", ".json"):
         raise InvalidSetting(
-            f"{output.name} ends in neither .html nor .json.",
+            f"{output.name} must end in .html or .json.",
             f"E.g. -o {example}.",
             setting="--output",
         )

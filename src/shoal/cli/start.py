@@ -21,7 +21,7 @@ def main() -> None:
 
         app()
     except KeyboardInterrupt:
-        print("Stopped: nothing was begun.", file=sys.stderr)
+        print("Stopped before anything was started.", file=sys.stderr)
         sys.exit(STOPPED)
 
 

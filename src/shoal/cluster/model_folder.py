@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from shoal.data import atomic_folder
 from shoal.documents import parse_json
 from shoal.domain import Box, Schema
-from shoal.errors import AlreadyExists, UnreadableModel
+from shoal.errors import AlreadyExists, UnreadableModel, quantity
 from shoal.privacy import guarantee_of
 from shoal.synopsis.folder import read_part, write_part
 
@@ -94,7 +94,7 @@ def load_model(folder: str | Path) -> Any:
         model.guarantee_ = guarantee_of(document["guarantee"])
     except _NO_MODEL as error:
         raise UnreadableModel(
-            f"The model in {folder} lacks a part or has one of another kind "
+            f"The model in {folder} lacks a part, or a part has the wrong type "
             f"({type(error).__name__}).",
             "Load it with the version of shoal that wrote it, or save it again.",
         ) from None
@@ -112,7 +112,8 @@ def check_replaceable(folder: str | Path) -> None:
     others = [each for each in place.iterdir() if each.name not in known]
     if others:
         raise AlreadyExists(
-            f"{place} holds {len(others)} files that belong to no model.", "Choose another folder."
+            f"{place} holds {quantity(len(others), 'file')} that no model wrote.",
+            "Choose another folder.",
         )
 
 
@@ -145,7 +146,7 @@ def _document(folder: Path) -> dict[str, Any]:
         known, document = False, {}
     if not known:
         raise UnreadableModel(
-            f"{folder / MODEL} describes no model that this version knows.",
-            f"It must be of {SCHEMA}, of a class among {', '.join(MODELS)}.",
+            f"{folder / MODEL} does not describe a model that this version knows.",
+            f"Its format must be {SCHEMA}, and its class one of {', '.join(MODELS)}.",
         )
     return dict(document)

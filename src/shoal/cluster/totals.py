@@ -31,14 +31,15 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 NOBODY_TOLD = (
-    "No groups can be told: what was counted is within what noise alone gives for a table of "
-    "nobody. The release is paid for, and stays. Look whether rows were left out or moved to the "
-    "edge of the box; else take a larger epsilon, fewer groups or fewer columns."
+    "No groups can be told from noise: the counts are within what noise alone gives for an "
+    "empty table. The budget is spent, and the release stands. Check whether rows were left "
+    "out or moved to the edge of the box; otherwise use a larger epsilon, fewer groups or "
+    "fewer columns."
 )
 NO_GROUP_TOLD = (
-    "No groups can be told: the table is not empty, but no group by itself stands clear of what "
-    "noise gives for nobody. The release is paid for, and stays. Take fewer groups, fewer columns "
-    "or a larger epsilon."
+    "No groups can be told from noise: the table is not empty, but no single group stands "
+    "clear of what noise alone gives. The budget is spent, and the release stands. Use "
+    "fewer groups, fewer columns or a larger epsilon."
 )
 CHANCE = 1 / 1000  # that noise alone passes: once in so many tables of nobody
 

@@ -217,10 +217,8 @@ def load(name: str) -> pa.Table:
         known = [*_BUNDLED, *FILES]
         near = difflib.get_close_matches(str(name), known, n=1)
         raise DatasetUnavailable(
-            f"No data set is called {name!r}.",
-            f"Did you mean {near[0]!r}?"
-            if near
-            else "shoal.data.dataset_names() lists what there is.",
+            f"There is no data set named {name!r}.",
+            f"Did you mean {near[0]!r}?" if near else "shoal.data.dataset_names() lists them.",
             reason="unknown",
         )
     return _read(_verified(name, FILES[name]))
@@ -267,7 +265,7 @@ def _verified(name: str, file: DataFile) -> Path:
     if digest != file.sha256:
         raise DatasetUnavailable(
             f"{path} is not the file shoal was tested with: its SHA-256 differs.",
-            "Fetch it again, or read your version by its path instead of by name.",
+            "Download it again, or read your version by its path instead of by name.",
             reason="changed",
         )
     return path

@@ -10,7 +10,7 @@ which first checks that they look like names. See docs/decisions/column-names.md
 import re
 from collections.abc import Sequence
 
-from shoal.errors import UnknownColumn, UnreadableTable
+from shoal.errors import UnknownColumn, UnreadableTable, quantity
 
 __all__ = [
     "check_header",
@@ -23,8 +23,8 @@ __all__ = [
 
 _LONGEST_NAME = 200  # characters; questions of a survey are names too
 _ALLOWED_SLIPS = {5: 1, 9: 2}  # from so many letters, so many may differ
-_SEE_FIRST_LINE = "See its first line (head -1); it is not shown here, as it may be a person's."
-_EXACT_SPELLING = "Capitals and blanks count."
+_SEE_FIRST_LINE = "Check its first line (head -1); it is not shown here, as it may be a person's."
+_EXACT_SPELLING = "Capitals and spaces matter."
 _MOST_SUGGESTED = 5  # names that a nearest spelling is looked for
 _NOT_A_NAME = {
     "is empty": r"\s*",
@@ -32,7 +32,7 @@ _NOT_A_NAME = {
     "is a date or a time": r"[0-9]{1,4}[-/.:][0-9]{1,2}([-/.: T][0-9]{1,4})?.*",
     "is a missing or a truth value": r"(?i:n/?a|nan|null|true|false|-+|\?+)",
     "is an address": r"\S+@\S+\.\S+|https?://.*",
-    "holds a line break or a sign that does not print": r"(?s).*[\x00-\x1f\x7f-\x9f\u2028\u2029].*",
+    "holds a line break or an unprintable character": r"(?s).*[\x00-\x1f\x7f-\x9f\u2028\u2029].*",
     f"is longer than {_LONGEST_NAME} characters": rf"(?s).{{{_LONGEST_NAME + 1},}}",
 }
 
@@ -73,9 +73,9 @@ def missing_header_error(what: str, why: str) -> UnreadableTable:
         What was seen, without quoting it.
     """
     return UnreadableTable(
-        f"{what} does not seem to begin with names of columns: {why}.",
-        "Give it a first line that names each column. What stands there is not shown: it may be "
-        "a person's row.",
+        f"{what} does not seem to start with column names: {why}.",
+        "Add a first line that names each column. The present one is not shown: it may be a "
+        "person's row.",
         reason="no header",
     )
 
@@ -101,7 +101,7 @@ def missing_columns_error(
     Did you mean 'visits'? Capitals and blanks count.
     """
     absent = [name for name in wanted if name not in names]
-    whose = of or f"of {len(wanted)} columns asked for"
+    whose = of or f"of the {quantity(len(wanted), 'column')} selected"
     are = "is" if len(absent) == 1 else "are"
     meant = [
         close for name in absent[:_MOST_SUGGESTED] for close in closest_name(name, names, wanted)

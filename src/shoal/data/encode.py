@@ -131,8 +131,8 @@ def encode_owners(batch: pa.RecordBatch, name: str) -> pa.Array:
     if any(test(column.type) for test in _NO_OWNER_TYPES):
         what = "nested values" if pa.types.is_nested(column.type) else f"{column.type}"
         raise InvalidSetting(
-            f"{name!r} says whose a row is, but holds {what}, which cannot tell people apart.",
-            "Convert it to whole numbers or text before it comes here; floats round large ones.",
+            f"{name!r} holds {what}, which cannot tell people apart.",
+            "Convert it to whole numbers or text first; floats round large numbers.",
         )
     # Spelling must not make two people of one: each would get a promise of their own.
     written = normalise_column(column.cast(pa.string()))
@@ -168,8 +168,8 @@ def _not_numeric(wrong: Mapping[str, list[str]], n_columns: int) -> NotNumeric:
     columns = [f"{name!r} ({', '.join(kinds)})" for name, kinds in wrong.items()]
     return NotNumeric(
         f"{', '.join(columns[:5])} of {n_columns} columns are not numbers throughout.",
-        "Write numbers like 1234.5, or describe what is none as categories: "
-        "`sex: {values: [F, M]}` in a schema.",
+        "Write numbers like 1234.5, or describe other values as categories: `sex: {values: [F, "
+        "M]}` in a schema.",
     )
 
 

@@ -48,7 +48,7 @@ def source_of_path(path: str | Path) -> Source:
     if kinds <= set(_TEXT_SUFFIXES):
         return CSVSource(files)
     raise UnreadableTable(
-        f"{path} is not named like a table this reads.",
+        f"{path} does not end like a table that can be read.",
         f"Use one of {', '.join((*_TEXT_SUFFIXES, *_PARQUET_SUFFIXES))}, one kind at a time.",
     )
 
@@ -200,10 +200,12 @@ def _files(path: Path) -> list[Path]:
         files = sorted(Path(name) for name in glob.glob(str(path), recursive=True))
     if not files:
         kind = "holds no Parquet file" if path.is_dir() else "does not exist"
-        raise UnreadableTable(f"{path} {kind}.", "Check the path; globs like data/*.csv work too.")
+        raise UnreadableTable(
+            f"{path} {kind}.", "Check the path; patterns such as data/*.csv work too."
+        )
     if not all(file.is_file() for file in files):
         raise UnreadableTable(
-            f"{path} names a folder, a pipe or a device where a file belongs.",
+            f"{path} is a folder, a pipe or a device, not a file.",
             "Tables are read more than once: save it as a file, or pass CSV as `-` to the command.",
         )
     return files

@@ -7,7 +7,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from shoal.domain import Schema
-from shoal.errors import InvalidSetting, setting
+from shoal.errors import InvalidSetting, setting, value_text
 from shoal.randomness import Randomness
 
 __all__ = ["blobs", "students", "students_schema"]
@@ -109,8 +109,8 @@ def blobs(n: int = 200, centers: int = 4, d: int = 2, sd: float = 0.60, seed: in
     _check_count(n=n, centers=centers, d=d)
     if not 0 < sd < np.inf:
         raise InvalidSetting(
-            setting("sd") + " is not a positive number.",
-            "The thesis takes " + setting("sd", 0.60) + ".",
+            setting("sd") + f" must be a positive number; got {value_text(sd)}.",
+            "The thesis uses " + setting("sd", 0.60) + ".",
         )
     # From shoal's own stream, so that one seed means one table everywhere.
     state = Randomness(seed).seed()
@@ -208,4 +208,4 @@ def _draw_index(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArra
 def _check_count(**counts: int) -> None:
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-            raise InvalidSetting.of(name, "is no whole number from 1 up", 200)
+            raise InvalidSetting.of(name, "must be a whole number of 1 or more", 200, count)

@@ -34,17 +34,19 @@ class ArraySource:
 
     def __init__(self, array: NDArray[Any], names: Sequence[str] | None = None) -> None:
         if isinstance(array, np.ma.MaskedArray):
-            raise NotNumeric("A masked array came.", "Fill or drop the masked values first.")
+            raise NotNumeric(
+                "Masked arrays are not supported.", "Fill or drop the masked values first."
+            )
         if array.dtype.kind not in "fiu":
             raise NotNumeric(
-                f"An array of {array.dtype} came where numbers belong.",
-                "Convert it, or pass a data frame: its columns may differ in kind.",
+                f"Expected an array of numbers; got {array.dtype}.",
+                "Convert it, or pass a data frame, whose columns may have different types.",
             )
         if array.ndim != 2 or (names is not None and len(names) != array.shape[1]):
             wanted = "some" if names is None else len(names)
             raise DimensionMismatch(
-                f"An array of shape {array.shape} came; rows of {wanted} columns were expected.",
-                "Pass one row per line, e.g. X.reshape(-1, 1) for one column.",
+                f"Expected rows of {wanted} columns; got an array of shape {array.shape}.",
+                "Pass a two-dimensional array, e.g. X.reshape(-1, 1) for one column.",
             )
         self._array = np.asarray(array)
         self._dtype = _arrow_dtype(array.dtype)
@@ -144,8 +146,8 @@ class FrameSource:
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
             among = join_names([self.names[j] for j in at])
             raise NotNumeric(
-                f"Some column among {among} mixes kinds of values.",
-                "Give each column one kind, e.g. frame.astype({'age': 'float64'}).",
+                f"Some column among {among} mixes types of values.",
+                "Give each column one type, e.g. frame.astype({'age': 'float64'}).",
             ) from None
         return part.rename_columns([self.names[j] for j in at])
 
@@ -262,7 +264,7 @@ def _reader(relation: Any, size: int) -> pa.RecordBatchReader:
     except duckdb.Error as error:
         raise UnreadableTable(
             f"The relation's query failed ({type(error).__name__}).",
-            "Run it in DuckDB to see why; its message is left out since it may quote rows.",
+            "Run it in DuckDB to see why; its message is left out because it may quote rows.",
         ) from None
 
 

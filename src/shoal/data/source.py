@@ -57,9 +57,9 @@ def check_names(names: Sequence[object]) -> tuple[str, ...]:
     twice = sum(times > 1 for times in Counter(texts).values())
     if twice:
         raise DuplicateColumn(
-            f"{twice} of {len(texts)} names stand for more than one column.",
-            "Rename or drop the repeated ones; if values stand where names belong, the table "
-            "lacks its header line.",
+            f"{twice} of {len(texts)} column names occur more than once.",
+            "Rename or drop the repeated ones; if these are values, the table lacks its header "
+            "line.",
         )
     return texts
 
@@ -87,10 +87,10 @@ def find_columns(names: Sequence[str], columns: Sequence[str]) -> list[int]:
 
 def _check_wanted(columns: Sequence[str]) -> None:
     if not columns:
-        raise DimensionMismatch("No column is asked for.", "Name at least one.")
+        raise DimensionMismatch("No column is selected.", "Name at least one.")
     twice = [name for name, times in Counter(columns).items() if times > 1]
     if twice:
-        raise DuplicateColumn(f"{join_names(twice)} is asked for twice.", "Name each column once.")
+        raise DuplicateColumn(f"{join_names(twice)} is selected twice.", "Name each column once.")
 
 
 @contextmanager
@@ -112,6 +112,6 @@ def hide_row_text(what: str) -> Iterator[None]:
             ) from None
         raise UnreadableTable(
             f"{what} cannot be read ({type(error).__name__}).",
-            "Check that it is whole, in the format its name says, and readable by you. "
-            "The library's own message is left out since it may quote rows.",
+            "Check that it is complete, has the format that its name says, and that you may "
+            "read it. The library's own message is left out because it may quote rows.",
         ) from None

@@ -105,13 +105,16 @@ def _from_series(column: Any) -> pa.Array | pa.ChunkedArray:
 def _refuse(X: Any) -> Source:
     kind = f"{type(X).__module__}.{type(X).__qualname__}"
     if kind.startswith("scipy.sparse"):
-        raise NotNumeric("A sparse matrix came.", "Pass X.toarray(), if it fits in memory.")
+        raise NotNumeric(
+            "Sparse matrices are not supported.", "Pass X.toarray(), if it fits in memory."
+        )
     if hasattr(X, "collect"):
         raise UnreadableTable(
-            f"A lazy frame came ({kind}).", "Call .collect() first, or pass the file's path."
+            f"Lazy frames are not supported ({kind}).",
+            "Call .collect() first, or pass the file's path.",
         )
     raise UnreadableTable(
-        f"A {kind} came, which is no table this reads.",
+        f"A {kind} is not a table that can be read.",
         "Pass an array, a data frame, an Arrow table, a DuckDB relation or a file's path.",
     )
 
@@ -121,7 +124,7 @@ def _array_of(rows: Sequence[Any]) -> Any:
         return np.array(rows)
     except ValueError:
         raise DimensionMismatch(
-            f"{len(rows)} rows of different lengths came.", "Give every row the same columns."
+            f"The {len(rows)} rows have different lengths.", "Give every row the same columns."
         ) from None
 
 
@@ -130,8 +133,8 @@ def _table_of(columns: Mapping[Any, Any]) -> pa.Table:
         return pa.table({str(name): _column(values) for name, values in columns.items()})
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise UnreadableTable(
-            f"{len(columns)} columns came that make no table.",
-            "Give every column one kind of values, and all the same length.",
+            f"The {len(columns)} columns do not make a table.",
+            "Give every column one type of values, and the same length.",
         ) from None
 
 

@@ -41,7 +41,8 @@ def write_table(
     kind = next((s for s in (".csv", ".csv.gz", ".parquet") if final.name.endswith(s)), None)
     if kind is None:
         raise CannotWrite(
-            f"{final.name} names no format this writes.", "End it in .csv, .csv.gz or .parquet."
+            f"{final.name} does not end like a format that can be written.",
+            "Use a name that ends in .csv, .csv.gz or .parquet.",
         )
     schema, batches = _schema_and_batches(table)
     with atomic_file(final, overwrite) as part, _writer(part, kind, schema) as writer:
@@ -61,7 +62,7 @@ def _schema_and_batches(table: Any) -> tuple[pa.Schema, Iterable[pa.RecordBatch]
     first = next(batches, None)
     if first is None:
         raise UnreadableTable(
-            "No batch came, so the columns are unknown.", "Pass a table or a reader instead."
+            "There is no batch, so the columns are unknown.", "Pass a table or a reader instead."
         )
     return first.schema, chain([first], batches)
 
@@ -91,6 +92,6 @@ def _named_misfit(schema: pa.Schema) -> Iterator[None]:
     except (pa.ArrowException, ValueError):  # not OSError: a full disk is told elsewhere
         kinds = ", ".join(f"{field.name!r} ({field.type})" for field in schema)
         raise CannotWrite(
-            f"Some column of {kinds} does not fit this format, or the batches before.",
-            "Give each column one plain kind: numbers, text, dates or truth values.",
+            f"Some column of {kinds} does not fit this format or the earlier batches.",
+            "Give each column one plain type: numbers, text, dates or truth values.",
         ) from None

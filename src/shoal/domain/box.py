@@ -59,7 +59,7 @@ class Box:
         """
         if isinstance(d, bool) or not isinstance(d, int | np.integer) or d < 1:
             raise InvalidDomain(
-                "A box needs at least one column.", "Say how many, e.g. Box.unit(2)."
+                "A box needs at least one column.", "Give the number of columns, e.g. Box.unit(2)."
             )
         return cls.of([f"x{i}" for i in range(d)], np.zeros(d), np.ones(d))
 
@@ -77,7 +77,7 @@ class Box:
             The highest value of each.
         """
         if isinstance(names, str) or not hasattr(names, "__iter__"):
-            raise InvalidDomain("Names came that are no list.", "E.g. Box.of(['x'], [0], [1]).")
+            raise InvalidDomain("Names must be a list.", "E.g. Box.of(['x'], [0], [1]).")
         box = cls.__new__(cls)
         box._fill(tuple(names), low, high)
         return box
@@ -98,8 +98,8 @@ class Box:
         box = cls.of(tuple(bounds), *_split_pairs(bounds))
         if box.d != 2 or not _on_earth(box):
             raise InvalidDomain(
-                "A geographic box is a latitude within [-90, 90] and a longitude of at most 360 "
-                "degrees, in this order.",
+                "A geographic box needs a latitude within [-90, 90] and a longitude of at most "
+                "360 degrees, in this order.",
                 "E.g. Box.geo(latitude=(40.4, 41.0), longitude=(-74.3, -73.7)).",
             )
         # Kilometres of a degree of latitude; of longitude, less by the cosine of the middle
@@ -115,12 +115,13 @@ class Box:
         corner_low, corner_high = _checked_corner(low), _checked_corner(high)
         if not (len(names) == corner_low.size == corner_high.size) or not names:
             raise InvalidDomain(
-                f"{len(names)} names, {corner_low.size} low and {corner_high.size} high values.",
+                f"There are {len(names)} names, {corner_low.size} low and {corner_high.size} "
+                "high values.",
                 "Give each column one name and one pair, e.g. Box(age=(0, 110)).",
             )
         if len(set(names)) < len(names) or not all(isinstance(n, str) and n for n in names):
             raise InvalidDomain(
-                "Column names must be non-empty text, each once.", "Rename the columns."
+                "Column names must be different, non-empty texts.", "Rename the columns."
             )
         _check_order(names, corner_low, corner_high)
         object.__setattr__(self, "names", names)
@@ -230,13 +231,13 @@ class Box:
         absent = [repr(name) for name in names if name not in self.names]
         if absent:
             raise UnknownColumn(
-                f"The box has no {', '.join(absent)}.", f"It has {', '.join(self.names)}."
+                f"The box has no column {', '.join(absent)}.", f"It has {', '.join(self.names)}."
             )
         at = [self.names.index(name) for name in names]
         if self.distance_unit == "km":
             if tuple(names) != self.names:
                 raise InvalidDomain(
-                    "A part of a geographic box was asked for; it would be in degrees.",
+                    "A part of a geographic box would be in degrees.",
                     f"Take both, {self.names[0]!r} and {self.names[1]!r}, in this order.",
                 )
             return self
@@ -284,22 +285,25 @@ def as_matrix(X: ArrayLike, d: int | None = None) -> Matrix:
         If it is no matrix, or of another width.
     """
     if isinstance(X, np.ma.MaskedArray):
-        raise NotNumeric("A masked array came.", "Fill or drop the masked values first.")
+        raise NotNumeric(
+            "Masked arrays are not supported.", "Fill or drop the masked values first."
+        )
     try:
         rows = np.asarray(X)
     except ValueError:
         raise NotNumeric(
-            "Rows of unequal lengths came.", "Give every row as many numbers as there are columns."
+            "The rows have different lengths.",
+            "Give every row as many numbers as there are columns.",
         ) from None
     if rows.dtype.kind not in "fiu":
         raise NotNumeric(
-            f"An array of {rows.dtype} came where numbers belong.",
+            f"Expected an array of numbers; got {rows.dtype}.",
             "Convert it first; categories belong in a Schema.",
         )
     if rows.ndim != 2 or (d is not None and rows.shape[1] != d) or rows.shape[1] == 0:
         raise DimensionMismatch(
-            f"An array of shape {rows.shape} came; rows of {d or 'some'} columns were expected.",
-            "Pass one row per line, e.g. X.reshape(-1, 1) for one column.",
+            f"Expected rows of {d or 'some'} columns; got an array of shape {rows.shape}.",
+            "Pass a two-dimensional array, e.g. X.reshape(-1, 1) for one column.",
         )
     return rows.astype(np.float64, copy=False)
 
@@ -309,7 +313,7 @@ def _split_pairs(bounds: Mapping[str, tuple[float, float]]) -> tuple[list[float]
         return [low for low, _ in bounds.values()], [high for _, high in bounds.values()]
     except (TypeError, ValueError):
         raise InvalidDomain(
-            "Bounds are pairs of a lowest and a highest value.", "E.g. Box(age=(0, 110))."
+            "Bounds must be pairs of a lowest and a highest value.", "E.g. Box(age=(0, 110))."
         ) from None
 
 

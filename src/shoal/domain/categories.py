@@ -15,7 +15,7 @@ from shoal.domain.value_text import (
     normalise_text,
     value_to_text,
 )
-from shoal.errors import InvalidDomain, UnknownCategory, setting
+from shoal.errors import InvalidDomain, UnknownCategory, setting, value_text
 
 __all__ = ["OTHER", "Categories", "Codes"]
 
@@ -58,8 +58,8 @@ class Categories:
         listed = _checked_values(values)
         if other not in ("refuse", "bucket"):
             raise InvalidDomain(
-                setting("other") + " is neither 'refuse' nor 'bucket'.",
-                "Say what becomes of other values.",
+                setting("other") + f" must be 'refuse' or 'bucket'; got {value_text(other)}.",
+                "It decides what happens to other values.",
             )
         if other == "bucket" and OTHER in listed:
             raise InvalidDomain(
@@ -94,7 +94,7 @@ class Categories:
             raise UnknownCategory(
                 f"{np.count_nonzero(unknown)} of {codes.size} values are missing or outside the "
                 f"public list of {len(self.values)}.",
-                "Complete the list, or gather them with " + setting("other", "bucket") + ".",
+                "Complete the list, or collect them with " + setting("other", "bucket") + ".",
             )
         return codes
 
@@ -111,7 +111,7 @@ class Categories:
             places = places.astype(np.int32)
         if places.dtype.kind not in "iu" or np.any((places < 0) | (places >= self.size)):
             raise UnknownCategory(
-                f"Some codes are not whole numbers from 0 to {self.size - 1}.",
+                f"Codes must be whole numbers from 0 to {self.size - 1}; some are not.",
                 "Use codes of these categories.",
             )
         known: NDArray[np.object_] = np.empty(self.size, dtype=object)
@@ -148,14 +148,17 @@ class Categories:
 def _checked_values(values: Iterable[Any]) -> tuple[Any, ...]:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise InvalidDomain(
-            f"Categories are a list, not a {type(values).__name__}.", 'E.g. Categories(["F", "M"]).'
+            f"Categories must be a list; got a {type(values).__name__}.",
+            'E.g. Categories(["F", "M"]).',
         )
     listed = tuple(v.item() if isinstance(v, np.generic) else v for v in values)
     if not listed or not all(is_value(v) for v in listed):
         raise InvalidDomain(
             "Categories need at least one value, and each must be text, a number, a date or a "
             "truth value.",
-            "Missing values are no category: gather them with " + setting("other", "bucket") + ".",
+            "A missing value is not a category: collect such values with "
+            + setting("other", "bucket")
+            + ".",
         )
     twice = [value for value, times in Counter(map(_comparison_text, listed)).items() if times > 1]
     if twice:
@@ -198,7 +201,7 @@ def _no_categories_error(kind: Any) -> UnknownCategory:
 
     what = "nested values" if pa.types.is_nested(kind) else f"{kind}"
     return UnknownCategory(
-        f"A column of {what} came, whose values are no categories.",
+        f"A column of {what} cannot hold categories.",
         "Categories are text, numbers, dates or truth values.",
     )
 
@@ -220,7 +223,7 @@ def _floats(values: tuple[Any, ...]) -> Any:
 
     if any(abs(value) > _LARGEST_EXACT_FLOAT for value in values):
         raise UnknownCategory(
-            "A column of floats came, which cannot tell apart the listed numbers beyond 2**53.",
+            "A column of floats cannot tell apart the listed numbers beyond 2**53.",
             "Pass the column as whole numbers or text.",
         )
     return pa.array(values, pa.float64())

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain.box import Box, Matrix, as_matrix
-from shoal.errors import InvalidDomain, NotFinite, TooLarge, setting
+from shoal.errors import InvalidDomain, NotFinite, TooLarge, quantity, setting, value_text
 
 __all__ = ["MAX_CELLS", "Grid", "Keys", "Partition", "SparseCounts"]
 
@@ -61,21 +61,21 @@ class Grid:
     def __init__(self, box: Box, cells: int | Sequence[int] | NDArray[np.integer]) -> None:
         if not isinstance(box, Box):
             raise InvalidDomain(
-                f"A {type(box).__name__} came where a box belongs.", "E.g. Grid(Box.unit(2), 16)."
+                f"A grid needs a Box; got a {type(box).__name__}.", "E.g. Grid(Box.unit(2), 16)."
             )
         each = isinstance(cells, list | tuple | np.ndarray)
         shape: tuple[Any, ...] = tuple(cells) if each else (cells,) * box.d  # type: ignore[arg-type]
         if len(shape) != box.d or not all(_is_count(m) for m in shape):
             raise InvalidDomain(
-                setting("cells")
-                + f" must be a whole number from 1 up, or one for each of {box.d} columns.",
+                setting("cells") + " must be a whole number of 1 or more, or one for each of "
+                f"{quantity(box.d, 'column')}; got {value_text(cells)}.",
                 "E.g. " + setting("cells", 16) + ".",
             )
         shape = tuple(int(m) for m in shape)
         if math.prod(shape) > MAX_CELLS:
             raise TooLarge(
                 f"{' x '.join(map(str, shape))} cells are more than 2**62.",
-                "Use fewer cells an axis, or fewer columns.",
+                "Use fewer cells along each axis, or fewer columns.",
                 reason="cells",
             )
         object.__setattr__(self, "box", box)
@@ -170,12 +170,12 @@ class SparseCounts:
         size = self.size if _is_count(self.size) else 0
         if keys.shape != counts.shape or not 0 < size <= MAX_CELLS:
             raise InvalidDomain(
-                f"{keys.size} keys, {counts.size} counts and {size} cells came.",
-                "Give one count a key and at most 2**62 cells.",
+                f"There are {keys.size} keys and {counts.size} counts for {size} cells.",
+                "Give one count for each key, and at most 2**62 cells.",
             )
         if keys.size and (keys[0] < 0 or keys[-1] >= self.size or np.any(np.diff(keys) <= 0)):
             raise InvalidDomain(
-                "Keys must rise strictly and lie below the number of cells.",
+                "Keys must be strictly increasing and below the number of cells.",
                 "Sort them and add up repeated ones.",
             )
         object.__setattr__(self, "keys", keys)
@@ -249,8 +249,9 @@ def _as_int64(values: ArrayLike, name: str) -> NDArray[np.int64]:
     array = np.asarray(values)
     if array.ndim != 1 or (array.size and not np.can_cast(array.dtype, np.int64)):
         raise InvalidDomain(
-            f"{name} came as {array.dtype} of shape {array.shape}.",
-            "Give a flat array of whole numbers of 64 bits.",
+            f"{name} must be a flat array of whole numbers; got {array.dtype} of shape "
+            f"{array.shape}.",
+            "Use 64-bit whole numbers.",
         )
     return np.ascontiguousarray(array, dtype=np.int64)
 

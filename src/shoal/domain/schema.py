@@ -14,7 +14,7 @@ from typing import Any
 from shoal.documents import read_yaml
 from shoal.domain.box import Box
 from shoal.domain.categories import Categories
-from shoal.errors import InvalidDomain, UnknownBounds
+from shoal.errors import InvalidDomain, UnknownBounds, quantity
 
 __all__ = [
     "Schema",
@@ -119,11 +119,11 @@ class Schema:
         """Build a schema, or raise one error that lists all problems."""
         problems = schema_problems(content)
         if problems:
-            counted = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
+            counted = quantity(len(problems), "problem")
             raise InvalidDomain(
                 f"{what} has {counted}:\n" + "\n".join(f"- {one}" for one in problems),
-                "Mend them; docs: `version: 1` and `columns: {age: {low: 0, high: 110}, "
-                "sex: {values: [F, M]}}`.",
+                "Correct them; an example: `version: 1` and `columns: {age: {low: 0, high: "
+                "110}, sex: {values: [F, M]}}`.",
                 reason="file",
             )
         return cls._built(content)
@@ -157,7 +157,7 @@ class Schema:
         if not self.bounds:
             raise UnknownBounds(
                 f"None of the {len(self.columns)} columns has bounds.",
-                "Give a numeric one low and high, e.g. `age: {low: 0, high: 110}`.",
+                "Give a numeric column low and high, e.g. `age: {low: 0, high: 110}`.",
             )
         named = {name: self.bounds[name] for name in self.numbers}
         return Box.geo(**named) if self.geo else Box(**named)
@@ -197,7 +197,7 @@ def schema_problems(content: Any) -> list[str]:
         What the file holds.
     """
     if not isinstance(content, Mapping):
-        return ["it is no mapping of keys; start with `version: 1` and `columns:`"]
+        return ["it is not a mapping of keys; start with `version: 1` and `columns:`"]
     # Each sentence once: pydantic and our own checks may find the same.
     return list(dict.fromkeys([*_type_problems(content), *_value_problems(content)]))
 
@@ -240,16 +240,16 @@ def _unknown_key(at: list[str], given: Mapping[str, Any]) -> str:
     # Keys already given are not suggested again.
     near = difflib.get_close_matches(at[-1], [key for key in keys if key not in given], n=1)
     if near:
-        return f"{'.'.join(at)} is no key here; did you mean {near[0]!r}?"
+        return f"{'.'.join(at)} is not a known key; did you mean {near[0]!r}?"
     above = ".".join(at[:-1]) or "it"
-    return f"{above} has a key that is no key here; the keys are {', '.join(keys)}"
+    return f"{above} has an unknown key; the keys are {', '.join(keys)}"
 
 
 def _value_problems(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield problems between values: order of bounds, repeated categories, missing columns."""
     version = content.get("version", 1)
     if type(version) is not int or version != 1:
-        yield "version is not 1, the only one there is"
+        yield "version must be 1"
     columns = content.get("columns")
     columns = columns if isinstance(columns, Mapping) else {}
     for name, column in columns.items():
@@ -257,7 +257,7 @@ def _value_problems(content: Mapping[str, Any]) -> Iterator[str]:
             yield from _column(f"columns.{name}", column)
     yield from _geo_problems(content.get("geo"), columns)
     if content.get("max_rows_per_person") is not None and content.get("entity") is None:
-        yield "max_rows_per_person needs entity, the column that says whose row it is"
+        yield "max_rows_per_person needs entity, the column that tells people apart"
 
 
 def _column(where: str, column: Mapping[str, Any]) -> Iterator[str]:
@@ -287,7 +287,10 @@ def _category_problems(where: str, values: Any) -> Iterator[str]:
     if not isinstance(values, list | tuple):
         return  # said by pydantic
     if any(isinstance(value, bool) for value in values):
-        yield f"{where}.values holds truth values: YAML reads yes, no, on, off so; quote them"
+        yield (
+            f"{where}.values holds truth values: YAML reads yes, no, on and off as such; put "
+            "them in quotes"
+        )
         return
     try:
         Categories(values)
@@ -302,7 +305,7 @@ def _geo_problems(geo: Any, columns: Mapping[str, Any]) -> Iterator[str]:
     numeric = [n for n, c in columns.items() if isinstance(c, Mapping) and "values" not in c]
     if sorted(named) != sorted(map(str, numeric)):
         # Kilometres on two axes and other units on a third make no distance.
-        yield "geo must name the two numeric columns, and there must be no third"
+        yield "geo must name exactly the two numeric columns"
         return
     try:
         Box.geo(**{name: (columns[name]["low"], columns[name]["high"]) for name in named})

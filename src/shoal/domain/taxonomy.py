@@ -100,7 +100,7 @@ class Taxonomy:
         lengths = {len(row) for row in rows}
         if len(lengths) != 1 or lengths == {0}:
             raise _invalid_error(
-                f"{len(rows)} rows of {len(lengths)} different lengths came.",
+                f"The {len(rows)} rows have {len(lengths)} different lengths.",
                 "Give every leaf one row with the same number of levels.",
             )
         labels = [[value_to_text(label) for label in reversed(row)] for row in rows]
@@ -108,7 +108,8 @@ class Taxonomy:
         roots = {row[0] for row in labels}
         if len(roots) > 1:
             raise _invalid_error(
-                f"The rows end in {len(roots)} roots.", "End every row in the same label, e.g. *."
+                f"The rows end in {len(roots)} different roots.",
+                "End every row in the same label, e.g. *.",
             )
         return cls._of(_tree_of_paths(labels))
 
@@ -197,7 +198,9 @@ def _branches_of_item(parent: str, item: Any, above: set[int]) -> list[_Branch]:
     if isinstance(item, Mapping):
         return _branches(parent, item, above)
     if item is None or isinstance(item, list | tuple):
-        raise _invalid_error(f"A leaf of {parent!r} is no value.", "List text, numbers or dates.")
+        raise _invalid_error(
+            f"A leaf of {parent!r} is not a value.", "List text, numbers or dates."
+        )
     return [_Branch(value_to_text(item), [])]
 
 
@@ -251,7 +254,7 @@ def _refuse_repeated(labels: Sequence[str], what: str) -> None:
     twice = [label for label, times in Counter(labels).items() if times > 1]
     if twice:
         raise _invalid_error(
-            f"The {what} {twice[0]!r} is found at {Counter(labels)[twice[0]]} places of the tree.",
+            f"The {what} {twice[0]!r} occurs {Counter(labels)[twice[0]]} times in the tree.",
             "Give every node a name of its own and every leaf one parent.",
         )
 

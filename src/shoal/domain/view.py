@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain.box import Box, Matrix
 from shoal.domain.grid import Keys, Partition
-from shoal.errors import InvalidDomain, TooLarge, setting
+from shoal.errors import InvalidDomain, TooLarge, quantity, setting
 
 __all__ = ["MOST_AXES", "View", "ViewedCells"]
 
@@ -161,20 +161,21 @@ def _round_to_lattice(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def _check(domain: Box, axes: Matrix, center: Matrix, width: float) -> None:
     if domain.d > MOST_AXES:
         raise TooLarge(
-            f"A box of {domain.d} columns came; a view looks at {MOST_AXES} at most.",
+            f"A view takes at most {MOST_AXES} columns; the box has {domain.d}.",
             "Choose the columns that matter, e.g. box.select([...]).",
             reason="columns",
         )
     if axes.ndim != 2 or axes.shape[0] != domain.d or not 1 <= axes.shape[1] <= domain.d:
         raise InvalidDomain(
-            f"Axes of shape {axes.shape} came for a box of {domain.d} columns.",
+            f"The axes have shape {axes.shape}; the box has {quantity(domain.d, 'column')}.",
             f"Give an array of shape ({domain.d}, p), a column for each axis of the view.",
         )
     if not np.allclose(axes.T @ axes, np.eye(axes.shape[1]), atol=1e-4):
         raise InvalidDomain(
-            "The axes are not of length 1 and at right angles.", "E.g. np.linalg.qr(axes).Q."
+            "The axes must have length 1 and be at right angles.", "E.g. np.linalg.qr(axes).Q."
         )
     if not (np.all(np.isfinite(center)) and np.isfinite(width) and width > 0):
         raise InvalidDomain(
-            "The centre or the width is no finite number.", "E.g. " + setting("width", 1.0) + "."
+            "The centre and the width must be finite numbers.",
+            "E.g. " + setting("width", 1.0) + ".",
         )

@@ -9,7 +9,7 @@ from shoal.domain import Box, Schema
 from shoal.engine.local import LocalRows
 from shoal.engine.rows import Rows, Terms
 from shoal.engine.screen import Screen
-from shoal.errors import InvalidDomain, InvalidSetting, setting
+from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 
 if TYPE_CHECKING:
     from shoal.engine.spark.table import SparkTable
@@ -69,7 +69,7 @@ def rows_of(
     """
     if not isinstance(domain, Box | Schema):
         raise InvalidDomain(
-            f"A {type(domain).__name__} came where a Box or a Schema belongs.",
+            setting("domain") + f" must be a Box or a Schema; got {value_text(domain)}.",
             "State public bounds, e.g. Box(age=(0, 110)).",
         )
     # Checked first: bad terms are refused for every kind of table alike.
@@ -162,14 +162,14 @@ def _terms(
     if entity is not None and limit is None:
         raise InvalidSetting(
             setting("entity")
-            + " came without "
+            + " is given without "
             + setting("max_rows_per_person")
             + ", so nothing would be limited.",
-            "Say how many rows a person may keep, e.g. "
+            "Set how many rows a person may keep, e.g. "
             + setting("max_rows_per_person", 5)
             + "; or leave "
             + setting("entity")
-            + " out, and a row is what is protected.",
+            + " out to protect single rows.",
         )
     return Terms(outside, nonfinite, entity, limit)
 
@@ -178,14 +178,14 @@ def _checked_rows(rows: Rows, domain: Box | Schema, terms: Terms) -> Rows:
     """Return rows that were made earlier, refused if their domain or terms differ."""
     if rows.domain != domain:
         raise InvalidSetting(
-            "Rows came that were made for another domain.",
+            "These rows were made for another domain.",
             "Make them for this one, rows_of(X, domain), or use the domain they have.",
         )
     # The default terms stand for "as the rows were made".
     if terms not in (rows.terms, _terms(domain, "clip", "refuse", None, None)):
         raise InvalidSetting(
-            "Rows came that were made on other terms.",
-            "Settle outside, nonfinite, "
+            "These rows were made with other settings.",
+            "Set outside, nonfinite, "
             + setting("entity")
             + " and "
             + setting("max_rows_per_person")

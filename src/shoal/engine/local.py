@@ -172,8 +172,8 @@ class LocalRows:
         """
         if not self.rereadable:
             raise UnreadableTable(
-                "A record batch reader flows past once, and a map reads its rows twice: to admit "
-                "them all, then to map them.",
+                "A record batch reader can be read only once, and mapping reads the rows twice: "
+                "to check them, then to map them.",
                 "Pass reader.read_all(), or the file it reads.",
             )
         return LocalMapped(self._admitted, kernel, tuple(names), self._screen.empty())

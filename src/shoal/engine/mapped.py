@@ -113,8 +113,8 @@ def check_names(names: Sequence[str]) -> None:
     """
     if not names or len(set(names)) < len(names):
         raise DuplicateColumn(
-            f"{len(names)} column names came, not all different, or none at all.",
-            "Name every column the kernel makes, each once.",
+            f"The {len(names)} column names must be different, and at least one.",
+            "Name every column that the kernel makes once.",
         )
 
 

@@ -321,7 +321,7 @@ def integers_of(parts: Any) -> tuple[Integers, ...]:
     )
     if not good:
         raise InvalidSetting(
-            "The kernel returned something else than a tuple of arrays of integers.",
+            "The kernel must return a tuple of integer arrays.",
             "Round onto a lattice first: only integers add up the same on every engine.",
         )
     return tuple(np.asarray(part, dtype=np.int64) for part in parts)
@@ -355,25 +355,29 @@ def thread_count() -> int:
         return os.cpu_count() or 1
     if not given.isdecimal() or int(given) < 1:
         raise InvalidSetting(
-            "SHOAL_THREADS is no whole number from 1 up.", "Unset it, or set e.g. SHOAL_THREADS=2."
+            "SHOAL_THREADS must be a whole number of 1 or more.",
+            "Unset it, or set e.g. SHOAL_THREADS=2.",
         )
     return int(given)
 
 
 def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise InvalidSetting.of(name, f"is none of {', '.join(map(repr, choices))}", choices[0])
+        known = ", ".join(map(repr, choices))
+        raise InvalidSetting.of(name, f"must be one of {known}", choices[0], value)
 
 
 def _check_limit(limit: object, entity: str | None) -> None:
     if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 1:
-        raise InvalidSetting.of("max_rows_per_person", "is no whole number from 1 up", 5)
+        raise InvalidSetting.of(
+            "max_rows_per_person", "must be a whole number of 1 or more", 5, limit
+        )
     if entity is None:
         raise InvalidSetting(
             setting("max_rows_per_person")
-            + " came without "
+            + " is given without "
             + setting("entity")
-            + ": whose rows are they?",
+            + ", so it is not known whose rows they are.",
             "Name the column that tells people apart, e.g. "
             + setting("entity", "student_id")
             + ".",

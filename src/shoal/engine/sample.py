@@ -32,7 +32,7 @@ class Sample:
     def __init__(self, n: int, rng: np.random.Generator) -> None:
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise InvalidSetting(
-                setting("n") + " is no whole number from 0 up.", "E.g. take(1_000, rng)."
+                setting("n") + " must be a whole number of 0 or more.", "E.g. take(1_000, rng)."
             )
         self._n = int(n)
         self._rng = rng

@@ -150,7 +150,7 @@ class Screen:
             )
         if tally.outside and self.terms.outside == "refuse":
             raise OutsideDomain(
-                f"{tally.outside} of {tally.read} rows lie beyond the bounds of "
+                f"{tally.outside} of {tally.read} rows lie outside the bounds of "
                 f"{self._listed(tally.outside_columns)}.",
                 "Widen the bounds, move such rows with "
                 + setting("outside", "clip")
@@ -160,9 +160,10 @@ class Screen:
             )
         if tally.nobody:
             raise EntityMissing(
-                f"{tally.nobody} of {tally.read} rows have nothing, or a mark such as NA, in "
+                f"{tally.nobody} of {tally.read} rows have no value, or one such as NA, in "
                 f"{self.terms.entity!r}, so they belong to nobody.",
-                "Fill in whose they are, or remove them: a person's share cannot be limited else.",
+                "Fill in whose they are, or remove them: otherwise a person's rows cannot be "
+                "limited.",
             )
 
     def check_partition(self, partition: Partition, dense: bool) -> None:
@@ -200,9 +201,9 @@ class Screen:
         """
         known = (*self.numbers, *self.categories)
         if isinstance(columns, str) or not columns:
-            raise InvalidSetting("No list of columns came.", f"E.g. sizes([{known[0]!r}]).")
+            raise InvalidSetting("Expected a list of columns.", f"E.g. sizes([{known[0]!r}]).")
         if len(set(columns)) < len(columns):
-            raise DuplicateColumn("A column is asked for twice.", "Name each column once.")
+            raise DuplicateColumn("A column is selected twice.", "Name each column once.")
         for name in columns:
             if name in known:
                 continue
@@ -211,7 +212,9 @@ class Screen:
                     f"{name!r} is in the table, but nothing about it is public.",
                     "Describe it in the schema: `low` and `high`, or `values`.",
                 )
-            raise UnknownColumn(f"There is no column {name!r}.", f"There are {join_names(known)}.")
+            raise UnknownColumn(
+                f"There is no column {name!r}.", f"The columns are {join_names(known)}."
+            )
 
     def _check_box(self, box: Box) -> None:
         if box.names != self.numbers:
@@ -224,8 +227,8 @@ class Screen:
         if not same.all():
             raise InvalidDomain(
                 "The cells and the rows have different bounds in "
-                f"{join_names(np.array(box.names)[~same])}, so rows beyond the cells would pile up "
-                "on their edge.",
+                f"{join_names(np.array(box.names)[~same])}, so rows outside the grid would all "
+                "be counted at its edge.",
                 "Make the grid over the rows' own box, or the rows for the grid's: "
                 "rows_of(X, box).",
             )

@@ -162,8 +162,8 @@ def agreement_of_counts(counts: ArrayLike) -> dict[str, float]:
     table = np.asarray(counts)
     if table.ndim != 2 or table.dtype.kind not in "iu":
         raise DimensionMismatch(
-            f"Counts of shape {table.shape} came, or no whole numbers.",
-            "Give a table of them: a line a label of the one side, a column a label of the other.",
+            f"Expected a table of whole numbers; got shape {table.shape}, or other values.",
+            "Give one row for each label of one side, and one column for each label of the other.",
         )
     if table.sum() < 2:
         return dict.fromkeys(("ari", "rand_index", "fowlkes_mallows", "nmi"), math.nan)
@@ -293,7 +293,7 @@ def _sizes(labels: Labels) -> NDArray[np.int64]:
 
 def _over(apart: int, A: Labels, B: Labels, normalise: Normalise) -> float:
     if normalise not in ("true", "both"):
-        raise InvalidSetting.of("normalise", "is neither 'true' nor 'both'", "both")
+        raise InvalidSetting.of("normalise", "must be 'true' or 'both'", "both", normalise)
     whole = np.count_nonzero(A >= 0)
     if normalise == "both":
         whole += np.count_nonzero(B >= 0)

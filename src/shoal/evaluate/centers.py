@@ -221,7 +221,7 @@ def plain_centers(rows: ArrayLike, n_clusters: int, *, random_state: int = 0) ->
     """
     X = check_points(rows)
     if not len(X):
-        raise TooFewRows("No rows came to cluster.", "Give at least one.")
+        raise TooFewRows("There are no rows to cluster.", "Give at least one.")
     different = np.unique(X, axis=0)
     if len(different) <= n_clusters:
         return different

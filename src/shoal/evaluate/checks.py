@@ -28,7 +28,7 @@ def check_labels(labels: ArrayLike) -> Labels:
     """
     values = np.asarray(labels)
     if values.dtype.kind not in "iu" and values.size:
-        raise NotNumeric("Labels came that are no whole numbers.", "Number the clusters from 0.")
+        raise NotNumeric("Labels must be whole numbers.", "Number the clusters from 0.")
     return values.ravel().astype(np.int64)
 
 
@@ -36,7 +36,7 @@ def check_two_labellings(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels,
     """Two labellings of the same things."""
     if np.shape(true) != np.shape(predicted):
         raise DimensionMismatch(
-            f"Labels of shapes {np.shape(true)} and {np.shape(predicted)} came.",
+            f"The labels have different shapes: {np.shape(true)} and {np.shape(predicted)}.",
             "Label the same rows or cells twice.",
         )
     return check_labels(true), check_labels(predicted)
@@ -46,7 +46,7 @@ def check_points(points: ArrayLike, d: int | None = None) -> Matrix:
     """Points as a matrix of finite numbers, ``d`` wide if that is known."""
     matrix = as_matrix(points, d)
     if not np.isfinite(matrix).all():
-        raise NotFinite("Some points are nowhere: NaN or infinity.", "Leave those rows out.")
+        raise NotFinite("Some points hold NaN or infinity.", "Leave those rows out.")
     return matrix
 
 
@@ -56,7 +56,7 @@ def check_two_point_sets(true: ArrayLike, estimated: ArrayLike) -> tuple[Matrix,
     B = check_points(estimated, A.shape[1])
     if not len(A) or not len(B):
         raise DimensionMismatch(
-            f"{len(A)} and {len(B)} centres came.", "Give at least one centre on either side."
+            f"There are {len(A)} and {len(B)} centres.", "Give at least one centre on each side."
         )
     return A, B
 
@@ -65,5 +65,5 @@ def check_same_length(points: Matrix, others: NDArray[np.generic], of: str) -> N
     """Refuse lists that do not belong to each other."""
     if len(points) != len(others):
         raise DimensionMismatch(
-            f"{len(points)} rows and {len(others)} {of} came.", "Give one for each row."
+            f"There are {len(points)} rows and {len(others)} {of}.", "Give one for each row."
         )

@@ -47,6 +47,6 @@ def score_picture(
     }
     if not marks:
         raise InvalidSetting(
-            "A table came without a score to draw.", "Pass what shoal.evaluate.score returned."
+            "The table has no score to draw.", "Pass what shoal.evaluate.score returned."
         )
     return score_marks(marks, title=title)

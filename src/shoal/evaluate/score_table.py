@@ -68,7 +68,7 @@ class ScoredRows:
         if not hasattr(of, "predict"):
             return self._checked(Clustering(check_labels(of)))
         if self.rows is None:
-            raise InvalidSetting("A model came without rows to label.", "Give rows=X.")
+            raise InvalidSetting("A model needs rows to label.", "Give rows=X.")
         centers = getattr(of, "cluster_centers_", None)
         scaled = None if centers is None else self.scale(np.asarray(centers))
         return self._checked(Clustering(check_labels(of.predict(self.rows)), scaled))
@@ -81,7 +81,8 @@ class ScoredRows:
             return given if has_centers else Clustering(given.labels, self._means(given.labels))
         if self.scaled is None:
             raise InvalidSetting(
-                "Nothing came to compare with.", "Give rows=X, or against=labels of the plain way."
+                "There is nothing to compare with.",
+                "Give rows=X, or against=labels of the plain way.",
             )
         centers = plain_centers(self.scaled, max(count, 1), random_state=random_state)
         return Clustering(_nearest(self.scaled, centers), centers)
@@ -311,9 +312,9 @@ def _note(
     if value is None:
         return "not defined for these clusters"
     if not controls:
-        return "no control came: the score alone may mislead"
+        return "no control was run: the score alone may mislead"
     if closed is None:
-        return "nothing to gain: without data it is as good"
+        return "nothing to gain: it is as good without data"
     best = max(controls) if score.better == "higher" else min(controls)
     if closed <= 0 or (value > best) != (score.better == "higher"):
         return NO_BETTER

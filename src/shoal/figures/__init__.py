@@ -115,5 +115,7 @@ def figure_of(values: dict[str, object]) -> Figure:
     rest = dict(values)
     kind = _KINDS.get(str(rest.pop("kind", "")))
     if kind is None:
-        raise InvalidSetting("A figure of an unknown kind came.", f"Known: {', '.join(_KINDS)}.")
+        raise InvalidSetting(
+            "The kind of the figure is not known.", f"Known kinds: {', '.join(_KINDS)}."
+        )
     return kind(**rest)  # type: ignore[arg-type]

@@ -28,11 +28,13 @@ def check_counts(counts: ArrayLike) -> NDArray[np.int64]:
     values = _array(counts)
     if values.dtype.kind not in "iuf" or not np.all(values == np.rint(values)):  # NaN is none too
         raise NotNumeric(
-            f"Counts of {values.dtype} came that are not all whole numbers.",
-            "Pass released counts as they came; add up or round what is no count yourself.",
+            f"Counts must be whole numbers; some of type {values.dtype} are not.",
+            "Pass released counts unchanged; add up or round other numbers yourself.",
         )
     if not np.all(np.abs(values.astype(float)) < _LARGEST):
-        raise NotNumeric("Counts beyond 2**62 came.", "Count in thousands, say, and name them so.")
+        raise NotNumeric(
+            "Some counts are beyond 2**62.", "Count in thousands, for example, and name the unit."
+        )
     return values.astype(np.int64)
 
 
@@ -49,7 +51,7 @@ def box_corners(low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
     ends = _floats(low), _floats(high)
     if ends[0].shape != ends[1].shape:
         raise DimensionMismatch(
-            f"{ends[0].size} low and {ends[1].size} high ends came.", "Give each column both."
+            f"There are {ends[0].size} low and {ends[1].size} high ends.", "Give each column both."
         )
     corners = np.array(ends)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -73,11 +75,11 @@ def check_points(centers: ArrayLike) -> NDArray[np.float64]:
     places = _floats(centers)
     if places.ndim != 2 or places.shape[1] != 2:
         raise DimensionMismatch(
-            f"Points of shape {places.shape} came; a map shows two columns.",
-            "Give two numbers a point, e.g. centers=[[50, 10]].",
+            f"A map shows two columns; the points have shape {places.shape}.",
+            "Give two numbers for each point, e.g. centers=[[50, 10]].",
         )
     if not np.all(np.isfinite(places)):
-        raise NotFinite("Some point is nowhere: NaN or infinity.", "Leave it out.")
+        raise NotFinite("Some point holds NaN or infinity.", "Leave it out.")
     return places
 
 
@@ -97,6 +99,6 @@ def _array(values: ArrayLike) -> NDArray[Any]:
 
 def _no_numbers() -> NotNumeric:
     return NotNumeric(
-        "Text, objects or rows of unequal length came where numbers belong.",
-        "Give numbers, as many in each row.",
+        "Expected numbers; got text, objects or rows of different lengths.",
+        "Give the same number of values in each row.",
     )

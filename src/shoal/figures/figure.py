@@ -36,7 +36,7 @@ class Figure(ABC):
     def __post_init__(self) -> None:
         if not self.title.strip() or not self.alt.strip():
             raise InvalidSetting(
-                "A figure came without a title or without a description in words.",
+                "A figure needs a title and a description in words.",
                 "Say what it is and what it shows: not everyone can see the picture.",
             )
 

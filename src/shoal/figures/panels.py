@@ -128,7 +128,7 @@ def check_panels(panels: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     if panels:
         return panels
-    raise InvalidSetting("No panel came to draw.", 'E.g. {"epsilon 1": reports}.')
+    raise InvalidSetting("There is no panel to draw.", 'E.g. {"epsilon 1": reports}.')
 
 
 def panel_numbers(title: str, error: float, **numbers: Any) -> dict[str, Any]:

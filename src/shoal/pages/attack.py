@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from shoal.errors import quantity
 from shoal.pages.page import Line, Table, VerdictPage, labelled_lines
 
 if TYPE_CHECKING:
@@ -11,8 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["linkage_page", "membership_page", "too_few_records"]
 
-FOR_YOU = "Read off the rows: for you who hold them. Do not pass these numbers on."
-SAYS_NOT = "An attack that finds little shows little: a better one may find more."
+FOR_YOU = "Computed from the rows, for you who hold them. Do not pass these numbers on."
+SAYS_NOT = "An attack that finds little proves little: a better one may find more."
 
 
 def membership_page(attack: "MembershipInference", method: str, rows: int) -> VerdictPage:
@@ -44,7 +45,8 @@ def _membership_verdicts(attack: "MembershipInference", method: str) -> "Verdict
         **{f"TPR at FPR {rate:g}": tpr for rate, tpr in attack.tpr_at.items()},
     }
     rows = [[name, "unresolved" if e is None else str(e)] for name, e in means.items()]
-    note = f"Advantage allowed: {attack.ceiling}. {attack.repeats} models were attacked."
+    models = quantity(attack.repeats, "model was", "models were")
+    note = f"Advantage allowed: {attack.ceiling}. {models} attacked."
     table = Table("Rates", ["Rate", "Mean over models"], rows, note=note)
     return Verdicts(
         title=f"Membership attack on {method}",
@@ -112,7 +114,7 @@ def _linkage_verdicts(attack: "Linkage", guessed: list[str], table: Path) -> "Ve
     """The links into both tables, and what is guessed."""
     from shoal.report import Detail, Verdicts
 
-    columns = ["Table", "People", "With a fitting record", "With just one", "Rightly linked"]
+    columns = ["Table", "People", "With a matching record", "With exactly one", "Correctly linked"]
     rows = [
         [
             name,
@@ -123,27 +125,27 @@ def _linkage_verdicts(attack: "Linkage", guessed: list[str], table: Path) -> "Ve
         ]
         for name, links in (("Released", attack.released), ("Before", attack.raw))
     ]
-    note = "Rightly linked: on average, by picking one of the fitting records at random."
+    note = "Correctly linked: on average, by picking one of the matching records at random."
     finding = _linkage_finding(attack)
     figures = [attack.plot()] if attack.released.sizes else []
     return Verdicts(
         title=f"Linkage attack on {table.name}",
         lead=finding,
         heading="Which lines are whose",
-        sub="Everybody of a second file, looked up by what others may know of them.",
+        sub="Everybody in a second file, looked up by what others may know about them.",
         tables=[Table("Links", columns, rows, note=note).to_dict()],
         details=[
             Detail(
-                "Fitting records, and what they tell",
+                "Matching records, and what they tell",
                 finding,
                 figures,
                 [*str(attack).splitlines(), *guessed],
                 open=True,
             )
         ],
-        reading="How many records fit a person.",
+        reading="How many records match a person.",
         says=(
-            "Someone with k fitting records is picked rightly once in k times.",
+            "Someone with k matching records is picked correctly once in k times.",
             "What is guessed is compared with guesses that need no table.",
         ),
         says_not=(SAYS_NOT, "k-anonymity does not hide what all members of a class share."),
@@ -158,7 +160,10 @@ def too_few_records(attack: "Linkage") -> int:
 
 def _linkage_finding(attack: "Linkage") -> str:
     if not attack.released.matched:
-        return "Nobody of the file has a fitting record: is it about the same people?"
+        return "Nobody in the file has a matching record: is it about the same people?"
     if too_few := too_few_records(attack):
-        return f"{too_few:,} people have fewer than {attack.k} fitting records."
-    return f"Whoever has a fitting record has {attack.k} or more."
+        return (
+            f"{quantity(too_few, 'person has', 'people have')} fewer than {attack.k} matching "
+            "records."
+        )
+    return f"Everyone with a matching record has {attack.k} or more."

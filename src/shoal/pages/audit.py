@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shoal.errors import quantity
 from shoal.pages.page import Line, Summary, Table, VerdictPage, labelled_lines
 
 if TYPE_CHECKING:
@@ -15,8 +16,8 @@ __all__ = ["Audit", "case_list", "page"]
 
 COLUMNS = ("Audited", "Verdict", "Claimed", "Found", "Could show", "Draws")
 READING = (
-    "Each picture has the number found, the claim, and the most that so many draws could show; "
-    "below them how often the telling event came up on either input."
+    "Each picture has the number found, the claim, and the most that so many draws could "
+    "show; below them how often the deciding event occurred on each input."
 )
 SAYS = (
     "Violated: more was found than is claimed. The claim is false for this pair of inputs, at the "
@@ -25,10 +26,10 @@ SAYS = (
     "The event was chosen on one half of the draws and tested on the other, or fixed beforehand.",
 )
 SAYS_NOT = (
-    "Consistent is no proof: another pair of inputs, or an event nobody tried, may show more.",
+    "Consistent is not a proof: another pair of inputs, or an event nobody tried, may show more.",
     "Nothing is said about the time taken, about repeated use, or about who else sees the rows.",
 )
-FOR_YOU = "The inputs may be somebody's: for you alone. If they are made up, say --made-up."
+FOR_YOU = "The inputs may be somebody's: for you only. If they are made up, add --made-up."
 _WORST_FIRST = ("violated", "broken", "no claim", "consistent")
 _WITHOUT_DRAWS = ("ledger", "brute force")
 _SHOWN = 3  # findings told in full where there are many
@@ -80,8 +81,11 @@ class Audit:
             return _sentence(next(iter(self.findings.values())))
         n, bad = len(self.findings), len(self.faults)
         if not bad:
-            return f"None of {n} audits shows more than is claimed, which proves nothing."
-        return f"{bad} of {n} audits show more than is claimed, or something broken."
+            return f"No audit shows more than is claimed ({n} run). This is not a proof."
+        return (
+            f"{bad} of {quantity(n, 'audit')} {'shows' if bad == 1 else 'show'} more than is "
+            "claimed, or a fault."
+        )
 
     @property
     def constructed(self) -> bool:
@@ -199,7 +203,7 @@ def _sentence(finding: "Finding") -> str:
         return f"{'; '.join(finding.notes)}."
     if finding.claim is None:
         return f"{value} was found, and nothing is claimed."
-    return f"{value} was found where {claimed} is claimed, which proves nothing."
+    return f"{value} was found where {claimed} is claimed. This is not a proof."
 
 
 def _digits(finding: "Finding") -> tuple[str, str]:

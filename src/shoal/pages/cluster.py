@@ -7,6 +7,7 @@ from pprint import pformat
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
+from shoal.errors import quantity
 from shoal.estimator import entity_and_limit
 from shoal.pages.page import Line, bounds_text, promise_lines
 from shoal.privacy import ApproxDP, Unprotected
@@ -85,7 +86,7 @@ def without_values(result: "Result", *names: str) -> "Result":
 
 def count_text(groups: int) -> str:
     """How many groups, in a sentence."""
-    return "1 group" if groups == 1 else f"{groups or 'No'} groups"
+    return quantity(groups, "group") if groups else "No groups"
 
 
 def has_no_entity(model: Any) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shoal.errors import quantity
 from shoal.pages.page import Fact, Line, Page, Table, promise_lines
 
 if TYPE_CHECKING:
@@ -172,16 +173,18 @@ def _code(release: Release) -> str:
 
 
 def _summary_sentence(release: Release) -> str:
-    many = f"About {release.people:,} made-up" if release.tells_people else "Made-up"
+    about = f"About {quantity(release.people, 'made-up student')}"
+    many = about if release.tells_people else "Made-up students"
+    counted = "was" if release.tells_people and release.people == 1 else "were"
     return (
-        f"{many} students were counted on a grid fixed beforehand. Each count carries noise, so "
+        f"{many} {counted} counted on a grid fixed beforehand. Each count carries noise, so "
         "one student more or less changes little of what you see."
     )
 
 
 def _counted(release: Release) -> str:
     off = release.off_in_total()
-    many = f"About {release.people:,} students, give or take {off:,}."
+    many = f"About {quantity(release.people, 'student')}, give or take {off:,}."
     if not release.tells_people:
         many = f"How many there are cannot be told at this epsilon: noise may reach {off:,}."
     where = NOTHING_CLEAR

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shoal.errors import quantity
 from shoal.evaluate.score_table import NO_BETTER
 from shoal.figures.text import format_number
 from shoal.pages.page import Line, Table, VerdictPage
@@ -26,15 +27,15 @@ SCORE_NAMES = {
     "davies_bouldin": "Davies-Bouldin",
     "normalised_inertia": "Inertia ratio",
     "centroid_index": "Centroid index",
-    "aee": "Centres off by",
-    "relative_aee": "Over way to next",
-    "missing_centers": "Centres missing",
-    "spurious_centers": "Centres too many",
+    "aee": "Centre offset",
+    "relative_aee": "Offset / spacing",
+    "missing_centers": "Missing centres",
+    "spurious_centers": "Extra centres",
 }
 COLUMNS = ("Score", "Found", "Plain", "Without data", "Shuffled", "Closed", "Better")
 FOR_YOU = (
-    "Read off the rows: for you who hold them. The promise does not cover these numbers; do not "
-    "pass them on."
+    "Computed from the rows, for you who hold them. The promise does not cover these numbers; do "
+    "not pass them on."
 )
 OWN_PAGE = "What was released is on the model's own page. This one says how good it is."
 IN_VAIN = "These groups are no better than some that the same method finds without data."
@@ -97,8 +98,8 @@ class Evaluation:
     def on_rows(self) -> str:
         """On how many rows, of how many."""
         if self.rows_scored == self.rows:
-            return f"{self.rows:,} rows"
-        return f"{self.rows_scored:,} of {self.rows:,} rows"
+            return quantity(self.rows, "row")
+        return f"{self.rows_scored:,} of {quantity(self.rows, 'row')}"
 
 
 def page(scored: Evaluation) -> VerdictPage:
@@ -165,13 +166,13 @@ def _findings(scored: Evaluation) -> list[str]:
     """What the scores say in a sentence or two."""
     main, agreement = scored.main, scored.scores[0]
     if main["closed"] is None:
-        return [f"No control was run, or it says nothing: {main['note']}."]
+        return [f"No control was run, or it is not informative: {main['note']}."]
     if scored.is_no_better:
         return [IN_VAIN]
     closed = f"{100 * main['closed']:.0f} % of the gap between no data and plain is closed"
     findings = [f"{closed}, by {_main_name(main)}."]
     if agreement["note"]:
-        findings.append(f"{_score_name(agreement)} {agreement['note']}.")
+        findings.append(f"{_score_name(agreement)}: {agreement['note']}.")
     return findings
 
 
@@ -179,8 +180,8 @@ def _how_to_read(scored: Evaluation) -> str:
     return (
         "Without data: the same method when everybody lies in the middle of the box, mean of "
         f"{scored.controls}. Shuffled: the same labels dealt out at random. Closed: how much of "
-        "the gap between without data and plain is closed. Centres are off in the model's units, "
-        "and over the way to the next centre."
+        "the gap between without data and plain is closed. Centre offset: mean distance to the "
+        "plain centre, in the model's units; offset / spacing: over the distance to the next one."
     )
 
 

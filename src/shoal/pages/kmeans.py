@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.cluster.kmeans.plan import strength
 from shoal.cluster.totals import whole_shares
+from shoal.errors import quantity
 from shoal.figures import cell_map, raster_of_cells, raster_of_points
 from shoal.figures.text import count_decimals, format_number, shorten
 from shoal.pages.cluster import (
@@ -35,10 +36,10 @@ __all__ = ["MAP_PARTS", "KMeansGroups", "code", "column_pairs", "maps", "page"]
 WEAK_STRENGTH = 4  # measured: below this strength no method does well
 EVIDENCE = "proofs beside the code: shoal/cluster/kmeans/estimator.proof.md and those it names"
 WEAK = (
-    "So few rows a group at this epsilon leave much to noise: centres may lie far from their rows. "
-    "Take fewer groups, fewer columns or a larger epsilon."
+    "There are so few rows in a group that noise decides much at this epsilon: centres may "
+    "lie far from their rows. Use fewer groups, fewer columns or a larger epsilon."
 )
-NOT_TOLD = "(not told): noise alone may count as many where nobody is."
+NOT_TOLD = "(uncertain): noise alone may count as many where nobody is."
 OWN_NOISE = (
     "the noise of the last step alone, root mean square. What earlier steps drew can move a centre "
     "several times as far."
@@ -86,7 +87,7 @@ class KMeansGroups:
 
     def size_text(self, group: int) -> str:
         """About how many belong to a group, marked if that may be nobody."""
-        return f"{self.sizes[group]:,}{'' if self.certain[group] else ' (not told)'}"
+        return f"{self.sizes[group]:,}{'' if self.certain[group] else ' (uncertain)'}"
 
     def center_text(self, group: int) -> list[str]:
         """Each number of a centre with its noise, to the digits the noise leaves."""
@@ -119,7 +120,7 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
     groups = KMeansGroups(model)
     result = without_values(model.to_result(), "synopsis_")  # cells are files of their own
     counted, table = _counted(groups), _table(groups)
-    heading = count_text(groups.k) if any(groups.certain) else "No groups can be told"
+    heading = count_text(groups.k) if any(groups.certain) else "No clear groups"
     settings = release_settings(
         groups.box,
         groups.guarantee,
@@ -189,10 +190,9 @@ def _values(groups: KMeansGroups) -> dict[str, Any]:
 
 def _counted(groups: KMeansGroups) -> str:
     """About how many rows were counted in how many groups."""
-    unit = _one(groups) if groups.n_rows == 1 else groups.unit
     about = "About " if groups.rows_within else ""
     within = f", give or take {groups.rows_within:,}" if groups.rows_within else ""
-    rows = f"{groups.n_rows:,} {unit}{within}"
+    rows = f"{quantity(groups.n_rows, _one(groups), groups.unit)}{within}"
     if not any(groups.certain):
         return f"{no_group_text(groups.model)} Counted: {about.lower()}{rows}."
     return f"{about}{rows}{',' if within else ''} in {count_text(groups.k)}."
@@ -225,7 +225,7 @@ def _facts(groups: KMeansGroups) -> list[Fact]:
             off if groups.rows_within else "known without the rows",
         ),
         Fact("Groups", str(groups.k), "centres, numbered on the map"),
-        Fact("Noise in a centre", f"± {worst:.2g} %", noise),
+        Fact("Noise in a centre", f"± {format_number(float(f'{worst:.2g}'))} %", noise),
     ]
 
 
@@ -239,7 +239,11 @@ def _table(groups: KMeansGroups) -> Table:
     if not all(groups.certain):
         note += f" {NOT_TOLD}"
     if len(shown) < len(groups.names):
-        note += f" The other {len(groups.names) - len(shown)} columns are in centers.csv."
+        note += (
+            " "
+            f"{quantity(len(groups.names) - len(shown), 'more column is', 'more columns are')} "
+            "in centers.csv."
+        )
     columns = ["Group", *shown, f"{groups.unit.capitalize()}, about"]
     return Table("Centres of the groups", columns, rows, marked=True, note=note)
 
@@ -257,7 +261,7 @@ def _limits(groups: KMeansGroups) -> list[str]:
     if isinstance(model.n_clusters, Sequence):
         low, high = model.n_clusters[0], model.n_clusters[-1]
         limits.append(
-            f"That there are {groups.k} groups was chosen among {low} to {high} on released "
+            f"The number of groups, {groups.k}, was chosen among {low} to {high} from released "
             f"numbers ({model.choose}), which spends no budget."
         )
     if has_no_entity(model):
@@ -283,7 +287,7 @@ def column_pairs(box: "Box", centers: NDArray[np.float64]) -> list[tuple[int, in
 def _map(groups: KMeansGroups, pair: Sequence[int]) -> "CellMap":
     at = list(pair)
     names = [groups.names[i] for i in at]
-    title = "Groups" if any(groups.certain) else "No groups can be told"
+    title = "Groups" if any(groups.certain) else "No clear groups"
     return cell_map(
         _counts(groups, at),
         names=names,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.totals import whole_shares
+from shoal.errors import quantity
 from shoal.evaluate import ami, normalised_inertia
 from shoal.figures import cell_map, raster_of_points
 from shoal.figures.text import count_decimals, format_number
@@ -36,22 +37,22 @@ EVIDENCE = (
 )
 NOTHING_SPENT = "nothing was spent here: the promise is the reports' own"
 NO_GROUPS = (
-    "No groups can be told: centres learnt from one half of the reports fit the other half no "
-    "better than what the same learner finds where there are no groups. Collect more reports, look "
-    "for fewer groups, or take a larger epsilon."
+    "No groups can be told from noise: centres learnt from one half of the reports fit the "
+    "other half no better than what the same learner finds where there are no groups. "
+    "Collect more reports, look for fewer groups, or use a larger epsilon."
 )
 NOT_TRIED = (
     "Whether noise alone would look like these groups was not tried: the reports are counted on "
     "Spark, and cannot be halved here."
 )
 CLIENTS = (
-    "A client may label its own record with these centres, as often as it likes, and keep the "
-    "label: that tells nobody anything. A label that is sent, or acted on for all to see, is a "
-    "second release and costs its own epsilon."
+    "A client may label its own record with these centres, as often as it likes, and keep "
+    "the label: that reveals nothing to anybody. A label that is sent, or acted on for all "
+    "to see, is a second release and costs its own epsilon."
 )
 PLAIN = (
-    "These are centres of the reports, noise and all: the law of the noise was not used. They are "
-    "drawn apart by it."
+    "These are centres of the noisy reports: the distribution of the noise was not used, so "
+    "it spreads them apart."
 )
 LINE_COLUMNS = 8  # columns that fit a line of a terminal
 PAGE_COLUMNS = 12  # columns that fit a page
@@ -287,12 +288,12 @@ def _settings(groups: LocalGroups, title: str | None, publisher: str | None) -> 
 
 
 def _heading(groups: LocalGroups) -> str:
-    return "No groups can be told" if groups.may_be_noise else count_text(groups.k)
+    return "No clear groups" if groups.may_be_noise else count_text(groups.k)
 
 
 def _headline(groups: LocalGroups) -> str:
     used = f"{groups.used:,} of " if groups.used < groups.total else ""
-    return f"{_heading(groups)}, learnt from {used}{groups.total:,} reports."
+    return f"{_heading(groups)}, learnt from {used}{quantity(groups.total, 'report')}."
 
 
 def _facts(groups: LocalGroups) -> list[Fact]:
@@ -361,8 +362,8 @@ def _limits(groups: LocalGroups, n_clusters: Sequence[int], choose: str) -> list
         )
     if len(n_clusters) > 1:
         limits.append(
-            f"That there are {groups.k} groups was chosen among {n_clusters[0]} to "
-            f"{n_clusters[-1]} on the density learnt from the reports ({choose}), which spends "
+            f"The number of groups, {groups.k}, was chosen among {n_clusters[0]} to "
+            f"{n_clusters[-1]} from the density learnt from the reports ({choose}), which spends "
             "nothing."
         )
     return [*limits, *_people_needed(groups), CLIENTS, _per_report(groups)]
@@ -372,9 +373,9 @@ def _people_needed(groups: LocalGroups) -> list[str]:
     if groups.needed is None:
         return []
     return [
-        f"By a rule of thumb {groups.needed:,} reports find {count_text(groups.k)} in "
-        f"{groups.box.d} columns at this epsilon with an inertia at most twice that of plain "
-        "k-means, if they are round, apart and of similar size."
+        f"By a rule of thumb {quantity(groups.needed, 'report')} find {count_text(groups.k)} in "
+        f"{quantity(groups.box.d, 'column')} at this epsilon with an inertia at most twice that "
+        "of plain k-means, if they are round, apart and of similar size."
     ]
 
 
@@ -392,7 +393,11 @@ def _table(groups: LocalGroups) -> Table:
     columns = ["Group", *groups.names[:PAGE_COLUMNS], f"{groups.unit.capitalize()}, about"]
     note = "Sizes are shares of the density times the number of reports."
     if len(groups.names) > PAGE_COLUMNS:
-        note += f" The other {len(groups.names) - PAGE_COLUMNS} columns are in centers.csv."
+        note += (
+            " "
+            f"{quantity(len(groups.names) - PAGE_COLUMNS, 'more column is', 'more columns are')} "
+            "in centers.csv."
+        )
     return Table("Centres of the groups", columns, rows, marked=True, note=note)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, cast
 
+from shoal.errors import quantity
 from shoal.pages.page import Line, promise_lines
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def sidecar(
         "guarantee": guarantee.to_dict(),
         "as_local": implied,
         "simulation": guarantee.simulation,
-        "protects": "a row" if user is None else f"a person, told by {user!r}",
+        "protects": "a row" if user is None else f"a person, identified by {user!r}",
         "columns": list(domain.names if isinstance(domain, Box) else domain.columns),
         "domain": domain.to_dict(),
         "rows": rows,
@@ -71,7 +72,7 @@ def report_lines(sidecar: Mapping[str, Any], guarantee: "Guarantee") -> list[Lin
     return [
         *promise_lines(guarantee, by_holder=True),
         Line("Exactly", exactly),
-        Line("Reported", f"{sidecar['rows']:,} rows of {', '.join(sidecar['columns'])}."),
+        Line("Reported", f"{quantity(sidecar['rows'], 'row')} of {', '.join(sidecar['columns'])}."),
         Line("Order", _ORDERS[sidecar["order"]]),
     ]
 

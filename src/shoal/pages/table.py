@@ -15,6 +15,7 @@ from shoal.anonymize.risk.reidentification import (
     population_of,
     suppressed_values,
 )
+from shoal.errors import quantity
 from shoal.figures import class_sizes, detail_bars
 from shoal.pages.page import Fact, Line, Page, Summary, Table, labelled_lines
 from shoal.privacy import Protected, Released, Result
@@ -44,6 +45,12 @@ _RELEASES = {
     "stated": "the publisher states that nobody in it was in an earlier one; nothing compared them",
     "compared and stated": "people compared with those of some earlier releases under its cut; of "
     "the others the publisher states that nobody was in them",
+}
+_OBJECTIVES = {
+    "ncp": "the smallest certainty penalty",
+    "dm": "the smallest discernibility",
+    "aecs": "the smallest groups on average",
+    "entropy": "the most bits of detail",
 }
 _SHOWN = 3  # labels of a column on the page
 _HIT = 12  # values on the curator's page
@@ -156,7 +163,10 @@ def _check_lines(achieved: "AchievedPrivacy", broken: list[str], of: str) -> lis
     holds = "Every promise of the policy holds in this table."
     return [
         Line("Broken", f"{'; '.join(broken)}.") if broken else Line("Kept", holds),
-        Line("k", f"{achieved.k:,} {of} in the smallest of {achieved.classes:,} groups."),
+        Line(
+            "k",
+            f"{_amount(achieved.k, of)} in the smallest of {quantity(achieved.classes, 'group')}.",
+        ),
         *(Line("l", f"{name}: {reached:.4g}") for name, reached in achieved.l.items()),
         *(Line("t", f"{name}: {distance:.4g}") for name, distance in achieved.t.items()),
         *(
@@ -212,9 +222,9 @@ def rare_lines(rare: Mapping[str, float], k: int) -> list[str]:
     knows it finds the person. Make it quasi or identifier, or say `force: true`.
     """
     return [
-        f"{name!r} is published as it is, and in {_percent(share)} of rows its value is shared by "
-        f"fewer than k = {k}: who knows it finds the person. Make it quasi or identifier, or say "
-        "`force: true`."
+        f"{name!r} is published as it is, and in {_percent(share)} of rows its value is shared "
+        f"by fewer than k = {k}: who knows it finds the person. Make it quasi or identifier, or "
+        "set `force: true`."
         for name, share in rare.items()
     ]
 
@@ -254,13 +264,15 @@ def _promise_context(finished: "RunResult") -> dict[str, Any]:
 
 def _outcome(finished: "RunResult") -> str:
     achieved, gone = finished.produced.achieved, finished.manifest["suppression"]["rows"]
-    left = f" {gone:,} rows were left out." if gone else " No row was left out."
+    left = (
+        f" {quantity(gone, 'row was', 'rows were')} left out." if gone else " No row was left out."
+    )
     starred = finished.manifest["suppression"]["starred"]
     if starred:
-        left = f" {starred:,} rows show nothing but *."
+        left = f" {quantity(starred, 'row shows', 'rows show')} nothing but *."
     return (
-        f"{achieved.rows:,} rows in {achieved.classes:,} groups; the smallest has {achieved.k:,} "
-        f"{_unit(finished)}.{left}"
+        f"{quantity(achieved.rows, 'row')} in {quantity(achieved.classes, 'group')}; the "
+        f"smallest has {_amount(achieved.k, _unit(finished))}.{left}"
     )
 
 
@@ -282,7 +294,7 @@ def _figures(finished: "RunResult") -> list["Figure"]:
     losses = zip(finished.policy.names("quasi"), finished.outcome.metrics.ncp_by_qid, strict=True)
     detail = {name: max(1 - loss, 0.0) for name, loss in losses}
     return [
-        class_sizes(sizes, k=k, of=of, title=f"Sizes of groups, and how many in 100 {of} there"),
+        class_sizes(sizes, k=k, of=of, title=f"Group sizes, and the share of {of} in each"),
         detail_bars(detail, title="Detail kept in each column", axis="Detail kept"),
     ]
 
@@ -311,6 +323,10 @@ def _costs(finished: "RunResult") -> list[str]:
     ]
 
 
+def _short_text(groups: int) -> str:
+    return f"The population has fewer people than the table in {quantity(groups, 'group')}."
+
+
 def _protected(
     finished: "RunResult", context: TableContext, population: "Population | None"
 ) -> dict[str, Any]:
@@ -318,16 +334,16 @@ def _protected(
     sizes = leaf_class_sizes(problem)
     risk, bits = Risk.of(sizes, problem.k), leaf_entropy(problem)
     share = finished.outcome.metrics.entropy / bits if bits else 1.0
-    title = f"Before: sizes of groups at the leaves, and how many in 100 {of} there"
+    title = f"Before, at the leaves: group sizes, and the share of {of} in each"
     short = population.short if population else 0
     lines = [
         f"Before, at the leaves of the hierarchies: {chance_text(risk.prosecutor)} at most, "
         f"{chance_text(risk.prosecutor_mean)} on average.",
-        f"{_percent(share)} of the {bits:.3g} bits that rows told before are kept.",
-        f"{finished.outcome.compared} releases were compared; the one with the best "
-        f"{finished.policy.search.objective} was kept ({finished.outcome.method}).",
+        f"{_percent(share)} of the {bits:.3g} bits of detail in the original rows are kept.",
+        f"{quantity(finished.outcome.compared, 'candidate release')} compared; the one with "
+        f"{_OBJECTIVES[finished.policy.search.objective]} was kept ({finished.outcome.method}).",
         *finished.outcome.curator_notes,
-        *([f"The population has fewer people than the table in {short} groups."] if short else []),
+        *([_short_text(short)] if short else []),
         *rare_lines(context.rare, problem.k),
     ]
     now = f"now {finished.produced.achieved.classes:,}"
@@ -368,6 +384,10 @@ def _population(finished: "RunResult", context: TableContext) -> "Population | N
 
 def _risk(finished: "RunResult", population: "Population | None" = None) -> Risk:
     return Risk.of(finished.produced.achieved.sizes, finished.policy.privacy.k, population)
+
+
+def _amount(number: int, of: str) -> str:
+    return quantity(number, "person" if of == "people" else "row", of)
 
 
 def _unit(finished: "RunResult") -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.errors import quantity
 from shoal.pages.page import Line, labelled_lines
 
 if TYPE_CHECKING:
@@ -71,24 +72,28 @@ def _state(finished: "RunResult", q: int) -> str:
     detail = 100 * max(1 - finished.outcome.metrics.ncp_by_qid[q], 0.0)
     if nodes == (0,):
         return f"fully generalised to {tree.nodes[0].label!r}."
-    return f"{len(nodes)} labels for {tree.size} leaves, {detail:.0f} % of its detail kept."
+    return (
+        f"{quantity(len(nodes), 'label')} for {quantity(tree.size, 'leaf', 'leaves')}, "
+        f"{detail:.0f} % of its detail kept."
+    )
 
 
 def _blocked(finished: "RunResult", q: int, left: int) -> str:
     """What opening its largest label would cost."""
     at, rows = _largest(finished, q)
     if at is None:
-        return " Nothing is left to open."
+        return " It cannot be split further."
     label = finished.frequency.problem.taxonomies[q].nodes[at].label
     lost = _lost_by_opening(finished, q, at)
     if lost <= left:
         return (
-            f" Opening {label!r} ({rows:,} rows) would cost {lost:,} rows; {left:,} may still go, "
-            "and another step was worth more."
+            f" Splitting {label!r} ({quantity(rows, 'row')}) would suppress "
+            f"{quantity(lost, 'row')}; {left:,} more may be suppressed, and another step was "
+            "worth more."
         )
     return (
-        f" Opening {label!r} ({rows:,} rows) would put {lost:,} rows into groups that break k, l "
-        f"or t; {left:,} more may be left out."
+        f" Splitting {label!r} ({quantity(rows, 'row')}) would put {quantity(lost, 'row')} into "
+        f"groups that do not meet k, l or t; {left:,} more may be left out."
     )
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.cluster.totals import whole_shares
 from shoal.cluster.wave.figure import branches, densest_cells
+from shoal.errors import quantity
 from shoal.figures import cluster_map
 from shoal.figures.text import count_decimals, format_number
 from shoal.pages.cluster import (
@@ -33,10 +34,10 @@ if TYPE_CHECKING:
 __all__ = ["WaveGroups", "code", "maps", "page"]
 
 CHOSEN = (
-    "Cells were chosen by their noisy counts, so numbers of rows lean high, in small groups "
-    "most; and a group of few cells may be noise."
+    "Cells were chosen by their noisy counts, so row counts tend to be too high, most of "
+    "all in small groups; and a group of few cells may be noise."
 )
-NOT_TOLD = "(not told): noise alone may count as many where nobody is."
+NOT_TOLD = "(uncertain): noise alone may count as many where nobody is."
 PAGE_GROUPS = 40  # listed on a page at most
 PAGE_COLUMNS = 8  # whose two ends fit a page
 LINE_GROUPS = 12  # listed in a terminal at most
@@ -93,7 +94,7 @@ class WaveGroups:
 
     def size_text(self, group: int) -> str:
         """``1,230 ± 45``, or the number alone; marked if that may be nobody."""
-        size, mark = f"{self.sizes[group]:,}", "" if self.certain[group] else " (not told)"
+        size, mark = f"{self.sizes[group]:,}", "" if self.certain[group] else " (uncertain)"
         return f"{size}{mark}" if self.noise is None else f"{size} ± {self.noise[group]:,}{mark}"
 
 
@@ -113,7 +114,7 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
     counted = _counted(groups)
     heading = f"{count_text(groups.k)} of any shape"
     if not any(groups.certain):
-        heading = "No groups can be told"
+        heading = "No clear groups"
     settings = release_settings(
         groups.box,
         groups.guarantee,
@@ -202,7 +203,7 @@ def _counted(groups: WaveGroups) -> str:
     rest = f"; about {groups.outside:,} are in none" if groups.outside else ""
     missed = groups.certain.count(False)
     uncertain = f" {missed} of the groups cannot be told from nobody." if missed else ""
-    rows = f"About {sum(groups.sizes):,} {groups.unit}"
+    rows = f"About {quantity(sum(groups.sizes), _one(groups), groups.unit)}"
     return f"{rows} in {count_text(groups.k)}{rest}.{uncertain}"
 
 
@@ -232,7 +233,9 @@ def _table(groups: WaveGroups) -> Table:
     if not all(groups.certain):
         note += f" {NOT_TOLD}"
     if most < groups.k:
-        note += f" The other {groups.k - most} groups are in cells.parquet."
+        note += (
+            f" {quantity(groups.k - most, 'more group is', 'more groups are')} in cells.parquet."
+        )
     columns = ["Group", *shown, "Cells", f"{groups.unit.capitalize()}, about"]
     return Table("Where the groups lie", columns, rows, marked=True, note=note)
 
@@ -253,7 +256,7 @@ def _limits(groups: WaveGroups) -> list[str]:
     """What the groups do not say, and how far they may be off."""
     shape = " x ".join(str(cells) for cells in groups.model.grid_.shape)
     limits = [
-        f"Nothing finer than a cell is seen, of {shape}; shapes have steps for that reason.",
+        f"Nothing finer than a cell of the {shape} grid can be seen, so shapes have steps.",
         "People where few others are may be in no group though they belong to one.",
         "Other people in the table would have moved the borders too.",
     ]

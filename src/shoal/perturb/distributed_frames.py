@@ -46,8 +46,8 @@ def check_for_frame(user: str | None) -> None:
     if user is not None:
         raise ConflictingSettings(
             setting("user")
-            + " came with a Spark frame: who was reported before is remembered by one "
-            "machine.",
+            + " does not work with a Spark frame: one machine remembers who was reported "
+            "before.",
             "Let each person have one row: Streamed(mechanism) on rows_of(frame, domain, "
             f"entity={user!r}, max_rows_per_person=1).",
         )
@@ -96,7 +96,7 @@ def _domain(columns: Names, shape: Shape) -> Box | Schema:
         return shape.drawn.domain
     if not isinstance(shape, Numbers) or shape.box is None:
         raise UnknownBounds(
-            "A Spark frame came, and the mechanism has no domain to name its columns.",
+            "For a Spark frame, the mechanism needs a domain that names its columns.",
             "Give it one, e.g. NDLaplace(1.0, domain=Box(age=(0, 110))).",
         )
     return shape.box
@@ -116,7 +116,7 @@ def _schema(columns: dict[str, Any]) -> Schema:
 def _single_column(columns: Names) -> str:
     if len(columns) != 1:
         raise DimensionMismatch(
-            f"{len(columns)} columns came; this mechanism takes one column of categories.",
-            "Choose the column, frame.select(...), or use Mixed for several.",
+            f"This mechanism takes one column of categories; got {len(columns)}.",
+            "Select the column, frame.select(...), or use Mixed for several.",
         )
     return columns[0]

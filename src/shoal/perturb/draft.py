@@ -148,7 +148,8 @@ def draft_of(output: Path, work: str) -> Iterator[Draft]:
             alone = stack.enter_context(file_lock(final.with_name(f".{final.name}.draft.lock")))
         if not alone:
             raise CannotWrite(
-                f"Another run is writing {output}.", "Wait for it, or choose another name."
+                f"Another run is writing {output}.",
+                "Wait until it is done, or choose another name.",
             )
         yield _stopped_draft(final, work) or Draft(
             final, work, secrets.token_hex(16), secrets.token_hex(16), is_new=True

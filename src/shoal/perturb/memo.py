@@ -187,14 +187,14 @@ def _named_errors(path: Path) -> Iterator[None]:
 
 def _not_a_memo(path: Path) -> InvalidSetting:
     return InvalidSetting(
-        f"'{path.name}' is no memo of shoal's.",
-        "Name another file; a new one is made if there is none.",
+        f"'{path.name}' is not a memo of shoal.",
+        "Name another file; a new one is created if it does not exist.",
     )
 
 
 def _not_writable(path: Path) -> CannotWrite:
     return CannotWrite(
         f"The memo '{path.name}' cannot be written to.",
-        "Check that its folder exists, is yours to write to and has room, and that no other "
-        "process holds it.",
+        "Check that its folder exists, that you may write there, that the disk has room, and "
+        "that no other process uses it.",
     )

@@ -38,7 +38,7 @@ def settings_of(thing: Any) -> dict[str, Any]:
     """
     if not is_dataclass(thing) or isinstance(thing, type):
         raise InvalidSetting(
-            f"A {type(thing).__name__} came whose settings cannot be told.",
+            f"The settings of a {type(thing).__name__} cannot be read.",
             "Make it a frozen dataclass, as all of shoal's mechanisms and remaps are.",
         )
     given = {field.name: getattr(thing, field.name) for field in fields(thing) if field.init}

@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from shoal.domain import Box, Categories
 from shoal.domain.box import Matrix
 from shoal.domain.value_text import value_to_text
-from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, UnknownCategory, setting
+from shoal.errors import (
+    DimensionMismatch,
+    InvalidSetting,
+    NotFinite,
+    UnknownCategory,
+    quantity,
+    setting,
+)
 from shoal.mechanisms import LocalGrid, Mixed, RandomizedResponse, UnaryEncoding
 from shoal.mechanisms.local.bounded.hybrid import Hybrid
 from shoal.perturb.tables import columns_of, numbers_of
@@ -95,9 +102,8 @@ def shape_of(mechanism: Any) -> Shape:
     needed = ("guarantee", "check", "release")
     if isinstance(mechanism, type) or not all(hasattr(mechanism, name) for name in needed):
         raise InvalidSetting(
-            setting("mechanism")
-            + f" is a {type(mechanism).__name__}, which randomises no records.",
-            "Give a local mechanism, e.g. NDLaplace(1.0, domain=Box(age=(0, 110))).",
+            setting("mechanism") + f" must be a local mechanism; got a {type(mechanism).__name__}.",
+            "E.g. NDLaplace(1.0, domain=Box(age=(0, 110))).",
         )
     if isinstance(mechanism, Mixed):
         return Mixture(mechanism)
@@ -180,10 +186,10 @@ class Category:
         if columns is None:
             rows = np.asanyarray(X)
             if rows.ndim != 2 or rows.shape[1] != 1:
-                raise _one_column_error(f"An array of shape {rows.shape}")
+                raise _one_column_error(f"an array of shape {rows.shape}")
             return self._codes(pa.array(rows[:, 0]), "x0")
         if len(columns) != 1:
-            raise _one_column_error(f"{len(columns)} columns")
+            raise _one_column_error(quantity(len(columns), "column"))
         return self._codes(columns_of(X, columns)[columns[0]], columns[0])
 
     def some(self, value: NDArray[np.int64], at: list[int]) -> NDArray[np.int64]:
@@ -299,7 +305,7 @@ class Mixture:
         """Return the columns by name."""
         if columns is None:
             raise InvalidSetting(
-                "An array came; the columns of a mixed record are known by name.",
+                "The columns of a mixed record are found by name; got an array.",
                 "Pass a data frame.",
             )
         parts = self._parts()
@@ -351,6 +357,6 @@ def _refuse_nonfinite(rows: Matrix, columns: Names) -> None:
 
 def _one_column_error(given: str) -> DimensionMismatch:
     return DimensionMismatch(
-        f"{given} came; this mechanism takes one column of categories.",
+        f"This mechanism takes one column of categories; got {given}.",
         "Choose the column, or use Mixed for several.",
     )

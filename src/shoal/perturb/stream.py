@@ -189,7 +189,7 @@ class Drawn:
         mapped, self._mapped = self._mapped, None  # [P4]
         if mapped is None:
             raise RepeatedStream(
-                "These reports were taken already.", "Keep what was written: reusing it is free."
+                "These reports were already taken.", "Keep what was written: reusing it is free."
             )
         return mapped if self._order is None else mapped.shuffled(self._order.child("order"))
 
@@ -241,11 +241,12 @@ def check_remap(remap: Remap | None, mechanism: Any, shape: Shape, width: int) -
         return
     if not isinstance(shape, Numbers):
         raise InvalidSetting(
-            "A remap came with reports of categories or cells.", "Remaps move numbers only."
+            "A remap does not apply to reports of categories or cells.",
+            "Leave it out: remaps move numbers only.",
         )
     if needs_all_reports(remap) and shape.box is None:
         raise InvalidSetting(
-            "The remap learns where records lie, and the mechanism has no domain to look within.",
+            "The remap learns where records lie, so the mechanism needs a domain.",
             "Give the mechanism one, e.g. NDLaplace(1.0, domain=Box(...)); or give the remap a "
             "public prior.",
         )

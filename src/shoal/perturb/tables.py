@@ -89,7 +89,7 @@ def tokens_of(X: Any, user: str) -> list[str]:
     missing += texts.count("")
     if missing:
         raise EntityMissing(
-            f"{missing} of {len(column)} rows have nothing in {user!r}, so they belong to nobody.",
+            f"{missing} of {len(column)} rows have no value in {user!r}, so they belong to nobody.",
             "Fill in whose they are, or remove them.",
         )
     return texts
@@ -147,17 +147,20 @@ def frame_of(columns: dict[str, NDArray[Any]], kind: Any) -> Any:
 def _plain_array(X: Any) -> NDArray[Any]:
     kind = f"{type(X).__module__}.{type(X).__qualname__}"
     if kind.startswith("scipy.sparse"):
-        raise NotNumeric("A sparse matrix came.", "Pass X.toarray(), if it fits in memory.")
+        raise NotNumeric(
+            "Sparse matrices are not supported.", "Pass X.toarray(), if it fits in memory."
+        )
     try:
         array: NDArray[Any] = np.asanyarray(X)
     except ValueError:
         raise NotNumeric(
-            "Rows of unequal lengths came.", "Give every row as many numbers as there are columns."
+            "The rows have different lengths.",
+            "Give every row as many numbers as there are columns.",
         ) from None
     if array.ndim != 2:
         raise DimensionMismatch(
-            f"An array of shape {array.shape} came where rows belong.",
-            "Reshape your data: one row a line, e.g. X.reshape(-1, 1) for one column.",
+            f"Expected a two-dimensional array of rows; got shape {array.shape}.",
+            "Reshape your data, e.g. X.reshape(-1, 1) for one column.",
         )
     if array.dtype.kind == "c":
         raise NotNumeric("Complex data not supported.", "Give real and imaginary parts apart.")

@@ -233,7 +233,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         available = names_of(X)
         if available is None and self.user is not None:
             raise InvalidSetting(
-                f"An array came; it has no column {self.user!r} of tokens.", "Pass a data frame."
+                f"An array has no column {self.user!r} of user tokens.", "Pass a data frame."
             )
         columns = (
             None if available is None else _reported_columns(available, shape.names, self.user)
@@ -277,13 +277,13 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
     def _check_settings(self, simulation: bool) -> None:
         if not isinstance(self.memo, Memo) and self.memo not in ("frozen", "fresh"):
             raise InvalidSetting(
-                setting("memo") + " is neither 'frozen', 'fresh' nor a Memo.",
+                setting("memo") + " must be 'frozen', 'fresh' or a Memo.",
                 "Choose one; 'frozen' costs least.",
             )
         if isinstance(self.mechanism.guarantee, Unprotected) and not simulation:
             raise InvalidSetting(
                 f"The mechanism promises nothing: {self.mechanism.guarantee.reason}.",
-                "Use one that does, or say "
+                "Use one that does, or set "
                 + setting("random_state", 7)
                 + " to make this a simulation.",
             )
@@ -300,7 +300,7 @@ class Perturb(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: i
         changed = [name for name, was in self._fitted.items() if not _is_same(was, now[name])]
         if changed:
             raise InvalidSetting(
-                f"{', '.join(changed)} was set anew after fit.", "Call fit again, then transform."
+                f"{', '.join(changed)} changed after fit.", "Call fit again, then transform."
             )
 
     def _chosen_output(self) -> str:

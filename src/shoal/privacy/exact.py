@@ -3,7 +3,7 @@
 import operator
 from fractions import Fraction
 
-from shoal.errors import InvalidBudget, setting
+from shoal.errors import InvalidBudget, setting, value_text
 
 __all__ = ["Number", "exact", "exact_budget", "exact_text", "whole_number"]
 
@@ -26,8 +26,7 @@ def exact_budget(epsilon: Number) -> Fraction:
     value = exact(epsilon)
     if value is None or value <= 0:
         raise InvalidBudget(
-            setting("epsilon")
-            + f" must be a positive, finite number; a {type(epsilon).__name__} that is none came.",
+            setting("epsilon") + f" must be a positive, finite number; got {value_text(epsilon)}.",
             "Name the budget of this call, e.g. "
             + setting("epsilon", 1.0)
             + "; smaller hides more.",

@@ -24,6 +24,7 @@ from shoal.errors import (
     InvalidBudget,
     InvalidDomain,
     InvalidSetting,
+    quantity,
     setting,
 )
 from shoal.privacy.exact import Number, exact, exact_budget, exact_text, whole_number
@@ -182,12 +183,12 @@ class _RowGuarantee:
     def _check_rows(self) -> None:
         if self.neighbours not in ("add-remove", "replace-one"):
             raise InvalidSetting(
-                setting("neighbours") + " is neither 'add-remove' nor 'replace-one'.",
+                setting("neighbours") + " must be 'add-remove' or 'replace-one'.",
                 "Choose one of the two.",
             )
         rows = whole_number(self.rows)
         if rows is None or rows < 1:
-            raise InvalidSetting.of("rows", "must be a whole number from 1 up", 1)
+            raise InvalidSetting.of("rows", "must be a whole number of 1 or more", 1, self.rows)
         object.__setattr__(self, "rows", rows)
 
 
@@ -286,7 +287,7 @@ class ApproxDP(_RowGuarantee, Budget):
         if delta is None or not 0 <= delta < 1:
             raise InvalidBudget(
                 setting("delta")
-                + " must be a number from 0 up and below 1; at 1 nothing would be promised.",
+                + " must be at least 0 and below 1; at 1 nothing would be promised.",
                 "Choose it far below one in the number of people, e.g. "
                 + setting("delta", 1e-8)
                 + ".",
@@ -325,7 +326,8 @@ def _group_factor(epsilon: Fraction, steps: int) -> Fraction:
     if steps > 1 and epsilon * steps > _LARGEST_GROUP:
         raise InvalidBudget(
             setting("epsilon")
-            + f" is above {_LARGEST_GROUP} for several rows: delta would lose its meaning.",
+            + f" must be at most {_LARGEST_GROUP} for several rows: beyond that delta loses its "
+            "meaning.",
             "Lower epsilon, or the rows a person may have.",
         )
     # Rounded up at every step: a delta that is understated would be a false promise.
@@ -379,12 +381,12 @@ class MetricDP(Budget):
         super().__post_init__()
         if not isinstance(self.metric, str) or self.metric not in _NORMS:
             raise InvalidSetting(
-                setting("metric") + f" is none of {', '.join(_NORMS)}.", "Choose one of them."
+                setting("metric") + f" must be one of {', '.join(_NORMS)}.", "Choose one of them."
             )
         slack = exact(self.slack)
         if slack is None or slack < 0:
             raise InvalidSetting(
-                setting("slack") + " must be a number from 0 up.", "Leave it out for none."
+                setting("slack") + " must be a number of 0 or more.", "Leave it out for none."
             )
         object.__setattr__(self, "slack", slack)
         object.__setattr__(self, "scale", _checked_scale(self.scale))
@@ -427,7 +429,8 @@ class MetricDP(Budget):
         ones = cast("tuple[float, ...]", self.scale)
         if len(ones) != len(sides):
             raise InvalidDomain(
-                f"The promise has a scale for {len(ones)} columns, the domain has {len(sides)}.",
+                f"The promise has a scale for {quantity(len(ones), 'column')}, the domain has "
+                f"{len(sides)}.",
                 "Use the domain the promise was made for.",
             )
         return [side / Fraction(one) for side, one in zip(sides, ones, strict=True)]
@@ -443,8 +446,9 @@ def _checked_scale(scale: object) -> Scale:
     if not ones or not all(math.isfinite(one) and one > 0 for one in ones):
         raise InvalidSetting.of(
             "scale",
-            "is neither None, 'box' nor a positive, finite number for each column",
+            "must be None, 'box' or a positive, finite number for each column",
             (10, 0.5),
+            scale,
         )
     return ones
 
@@ -491,11 +495,11 @@ class KAnonymity(Guarantee):
         k, l = whole_number(self.k), 2 if self.l is None else whole_number(self.l)  # noqa: E741
         if k is None or k < 2 or l is None or l < 2:
             raise InvalidSetting(
-                "k and l must be whole numbers from 2 up.", "E.g. KAnonymity(10, l=3)."
+                "k and l must be whole numbers of 2 or more.", "E.g. KAnonymity(10, l=3)."
             )
         if self.t is not None and not 0 < self.t <= 1:
             raise InvalidSetting(
-                setting("t") + " must lie in (0, 1].", "E.g. KAnonymity(10, t=0.2)."
+                setting("t") + " must be above 0 and at most 1.", "E.g. KAnonymity(10, t=0.2)."
             )
         object.__setattr__(self, "k", k)
 
@@ -514,9 +518,7 @@ class Unprotected(Guarantee):
 
     def __post_init__(self) -> None:
         if not isinstance(self.reason, str) or not self.reason.strip():
-            raise InvalidSetting(
-                "Unprotected came without a reason.", "Say why nothing is promised."
-            )
+            raise InvalidSetting("Unprotected needs a reason.", "Say why nothing is promised.")
 
 
 _KINDS: dict[str, type[Guarantee]] = {
@@ -541,6 +543,6 @@ def guarantee_of(values: Mapping[str, Any]) -> Guarantee:
     kind = _KINDS.get(str(rest.pop("kind", "")))
     if kind is None or not rest.keys() <= {f.name for f in fields(kind)}:
         raise InvalidSetting(
-            "This is no guarantee shoal knows.", f"Known kinds: {', '.join(_KINDS)}."
+            "This is not a guarantee that shoal knows.", f"Known kinds: {', '.join(_KINDS)}."
         )
     return kind(**rest)

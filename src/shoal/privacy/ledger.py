@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch, setting
+from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch, setting, value_text
 from shoal.privacy.exact import exact_text
 from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.journal import Record, Run, work_digest
@@ -63,7 +63,7 @@ class Ledger:
     def __init__(self, path: str | os.PathLike[str] | None = None, limit: Limit = None) -> None:
         if path is not None and not isinstance(path, str | os.PathLike):
             raise InvalidSetting(
-                f"A {type(path).__name__} came as the ledger's file.",
+                f"The ledger's file must be a path; got {value_text(path)}.",
                 "E.g. Ledger('table.ledger', limit=PureDP(3)).",
             )
         self.run: Run | None = None
@@ -84,8 +84,8 @@ class Ledger:
         """
         if ledger is not None and not isinstance(ledger, cls):
             raise InvalidSetting(
-                setting("ledger") + f" is a {type(ledger).__name__}.",
-                "Pass a shoal.Ledger, or leave it out.",
+                setting("ledger") + f" must be a shoal.Ledger; got {value_text(ledger)}.",
+                "Pass a Ledger, or leave it out.",
             )
         return cls() if ledger is None else ledger
 
@@ -130,7 +130,7 @@ class Ledger:
         """
         if not isinstance(promise, Guarantee):
             raise InvalidSetting(
-                f"A {type(promise).__name__} came where a promise belongs.",
+                f"A page needs a promise; got {value_text(promise)}.",
                 "E.g. ledger.open(PureDP(1.0), by='autumn report').",
             )
         by, whole = ledger_text(by, "by"), None if of is None else ledger_text(of, "of")
@@ -307,7 +307,7 @@ def _total_within_limits(made: Guarantee, total: Guarantee | None, limits: Limit
     limit = next((each for each in limits if each.kind == made.kind), None)
     if limits and limit is None:
         raise BudgetExceeded(
-            f"The ledger's limit is {_join(limits)}; it does not name the kind of {made}.",
+            f"The ledger's limit is {_join(limits)}; it covers no promise of the kind {made}.",
             "Make a promise of that kind, or add a limit for this one (`shoal ledger limit`).",
         )
     if limit is not None and not after.within(limit.with_some_slack()):
@@ -328,10 +328,12 @@ def _limits_of(limit: Limit) -> Limits:
     limits = tuple(limit) if isinstance(limit, list | tuple) else (cast("Budget", limit),)
     if not all(isinstance(each, Budget) for each in limits) or not limits:
         raise InvalidSetting(
-            "A limit is a guarantee with an epsilon, or several.", "E.g. limit=PureDP(3)."
+            "A limit must be a guarantee with an epsilon, or several of them.",
+            "E.g. limit=PureDP(3).",
+            setting="limit",
         )
     if len({each.kind for each in limits}) < len(limits):
-        raise InvalidSetting("Two limits are of one kind.", "Give one limit for each kind.")
+        raise InvalidSetting("Two limits are of the same kind.", "Give one limit for each kind.")
     return limits
 
 

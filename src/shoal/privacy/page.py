@@ -226,7 +226,7 @@ class Page:
             raise RunChanged(
                 "What this run released before it was stopped cannot be used: it was stopped in "
                 "the middle of a release, or asks for something else now.",
-                "Run it again: it will be paid for anew.",
+                "Run it again: it will spend its budget again.",
             )
         made = mechanism.guarantee
         self._pay(lambda: made, rng, of, paid=True)  # [P4] held against the promise all the same
@@ -267,7 +267,7 @@ class Page:
                 self._written = made
             elif simulation and not self._written.simulation:
                 raise PageMisused(
-                    "This page was written as real; the generator that came is seeded.",
+                    "This page was recorded with real noise; this generator is seeded.",
                     "Use one Randomness for the whole page.",
                     reason="simulation",
                 )
@@ -380,7 +380,7 @@ def ledger_text(value: object, name: str) -> str:
     """
     if not isinstance(value, str) or not value.strip():
         raise InvalidSetting(
-            f"{name} is what the ledger shows; a {type(value).__name__} that is no text came.",
+            f"{name} must be non-empty text, which the ledger shows.",
             f"E.g. {name}='cell counts'.",
         )
     # Half a character would make the file unreadable for others.
@@ -391,7 +391,7 @@ def _check_call(mechanism: Mechanism[Value, Any], value: Value, rng: np.random.G
     """Refuse arguments that cannot be released, before anything is written."""
     if not isinstance(rng, np.random.Generator):
         raise InvalidSetting(
-            f"A {type(rng).__name__} came where a stream of noise belongs.",
+            f"A release needs a stream of noise; got a {type(rng).__name__}.",
             "Pass the noise of a Randomness: rng = Randomness(), then rng.noise.",
         )
     if hasattr(mechanism, "check"):
@@ -419,7 +419,7 @@ def _check_kind(more: Guarantee, budget: Guarantee) -> None:
     same = more.kind == budget.kind if isinstance(budget, Budget) else more == budget
     if not same and not isinstance(budget, Unprotected):
         raise IncomparableGuarantees(
-            f"A mechanism of {more} came to a page of {budget}.",
+            f"A mechanism of {more} cannot release on a page of {budget}.",
             "Give the mechanism a share of page.budget.",
         )
 
@@ -434,7 +434,7 @@ def _spent_after(spent: Budget | None, more: Guarantee, budget: Guarantee) -> Bu
     after = cast("Budget", more) if spent is None else spent + more
     if not after.within(budget):
         raise PromiseExceeded(
-            f"The page promised {budget}; with this release mechanisms would have {after}.",
+            f"The page promised {budget}; with this release the mechanisms would use {after}.",
             "This is a fault in the method: its shares must sum to page.budget.",
         )
     return after
@@ -442,7 +442,7 @@ def _spent_after(spent: Budget | None, more: Guarantee, budget: Guarantee) -> Bu
 
 def _copied_error() -> PageMisused:
     return PageMisused(
-        "A page came to another process, or was about to be copied: each copy would spend what is "
+        "A page cannot be copied or passed to another process: each copy would spend what is "
         "left of it.",
         "Release where the page was opened, or open a page of its own in each process.",
         reason="copied",

@@ -229,8 +229,8 @@ class FileStore:
     def __init__(self, path: Path, *, must_exist: bool = False) -> None:
         if must_exist and not path.exists():
             raise LedgerNotWritable(
-                f"The ledger '{path.name}' is gone.",
-                "Bring it back: a new one would not know what was spent.",
+                f"The ledger '{path.name}' was removed.",
+                "Restore it: a new one would not know what was spent.",
             )
         with _named_errors(path):
             self._file = SqliteFile(path, _SCHEMA, UnsafeLedgerPlace.unspent)
@@ -425,8 +425,8 @@ def _check_is_ledger(db: sqlite3.Connection, path: Path) -> None:
 
 def _not_a_ledger(path: Path) -> NotALedger:
     return NotALedger(
-        f"'{path.name}' is no ledger of shoal's.",
-        "Name another file; a new one is made if there is none.",
+        f"'{path.name}' is not a ledger of shoal.",
+        "Name another file; a new one is created if it does not exist.",
     )
 
 

@@ -151,7 +151,7 @@ def by_factor(factor: str) -> str:
         The factor as text.
     """
     if factor.startswith("over"):
-        return f"by {factor} times, which limits next to nothing"
+        return f"by a factor of {factor}, which limits next to nothing"
     return f"by a factor of at most {factor}"
 
 

@@ -86,7 +86,9 @@ def findings(
         If nothing is promised and ``source`` is neither "synthetic" nor "public".
     """
     if audience not in ("public", "curator"):
-        raise InvalidSetting("An unknown audience came.", "Choose 'public' or 'curator'.")
+        raise InvalidSetting(
+            "The audience is not known.", "Choose 'public' or 'curator'.", setting="audience"
+        )
     settings = {name: _public_value(name, leaf, Public) for name, leaf in result.settings.items()}
     released = {name: _public_value(name, leaf, Released) for name, leaf in result.released.items()}
     # Before anything is written: a page must not exist first and be withdrawn later.
@@ -147,7 +149,7 @@ def _public_value(name: str, leaf: object, kind: type[Leaf]) -> Any:
     ):
         raise NotPublishable(
             f"'{name}' is, or holds, a value that is not marked as {kind.__name__}.",
-            "Leave it to the curator's page, or release it through a mechanism first.",
+            "Keep it for the curator's page, or release it through a mechanism first.",
             reason="protected value",
         )
     return leaf.value

@@ -346,13 +346,13 @@ def metric_promise(
         Context that other kinds of guarantee need; ignored.
     """
     near, far = 1 / (10 * guarantee.epsilon), 1 / guarantee.epsilon
-    steps = [_distance_text(guarantee, near), _distance_text(guarantee, far, short=True)]
+    lead = f"Between two places {_apart(guarantee, near)}; between places {_apart(guarantee, far)}."
     if diameter is not None:
-        steps.append(_distance_text(guarantee, Fraction(diameter), ends=True))
+        lead += f" Between opposite ends of the area, {_apart(guarantee, Fraction(diameter))}."
     scale = "1 a column" if guarantee.scale is None else str(guarantee.scale)
     per = decimal(guarantee.epsilon) + ("" if guarantee.unit == "1" else f" per {guarantee.unit}")
     return Promise(
-        lead=" ".join(steps),
+        lead=lead,
         more=(
             *_report_spread(guarantee, dimensions),
             "There is no single limit: it grows with distance.",
@@ -376,17 +376,10 @@ def metric_promise(
     )
 
 
-def _distance_text(
-    guarantee: MetricDP, far: Fraction, short: bool = False, ends: bool = False
-) -> str:
-    factor = odds(guarantee.epsilon * far + guarantee.slack)
-    where = _length(float(far), guarantee.unit)
-    limit = "" if short else "odds change by at most "
-    if factor.startswith("over"):
-        limit, factor = "", f"{factor} times, which limits next to nothing"
-    if ends:
-        return f"Opposite ends of the area, {where}: {limit}{factor}."
-    return f"{where}: {limit}{factor}." if short else f"Places {where} apart: {limit}{factor}."
+def _apart(guarantee: MetricDP, distance: Fraction) -> str:
+    """How far odds can change between places so far apart."""
+    factor = by_factor(odds(guarantee.epsilon * distance + guarantee.slack))
+    return f"{_length(float(distance), guarantee.unit)} apart, odds change {factor}"
 
 
 def _report_spread(guarantee: MetricDP, dimensions: int | None) -> tuple[str, ...]:
@@ -449,7 +442,7 @@ def k_anonymity_promise(
         f"to at least k = {guarantee.k} {unit}.",
         holds=(
             f"Nobody stands alone: every group has at least {guarantee.k} members.",
-            "The table was counted again as written, before it got its name.",
+            "The written file was counted again before it was published.",
             *((_COMPARED,) if earlier == "compared" else ()),
         ),
         fails=(
@@ -488,8 +481,9 @@ def _rule(rule: Mapping[str, Any]) -> Iterator[str]:
             "distinct": f"Every such group shows at least {value} different values of {column}.",
             "entropy": f"In every such group {column} is as varied as {value} equally common "
             "values.",
-            "recursive": f"In every such group the commonest value of {column} is rarer than "
-            f"{diverse.get('c', 1):g} times all from the {value}. commonest on.",
+            "recursive": f"In every such group the most common value of {column} is rarer than "
+            f"{diverse.get('c', 1):g} times all values from number {value} in rank "
+            "together.",
         }[diverse["kind"]]
     share = rule.get("share")
     if share is not None:

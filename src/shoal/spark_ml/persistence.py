@@ -94,7 +94,7 @@ def load_cut(folder: Path) -> TopDownSpecialization:
         raise
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise UnreadableModel(
-            f"The folder holds no cut that this version knows ({type(error).__name__}).",
+            f"The folder does not hold a cut that this version knows ({type(error).__name__}).",
             "Load it with the version of shoal that wrote it, or fit again.",
         ) from None
     model.guarantee_ = guarantee_of(model.policy_)
@@ -113,7 +113,7 @@ def _policy_from_json(document: dict[str, Any]) -> Policy:
 def _ledger_to_json(ledger: str | Path | Ledger) -> str:
     if isinstance(ledger, Ledger):  # a private one has a file too, which goes with the process
         raise InvalidSetting(
-            "The ledger came as an object, which cannot be kept.",
+            "A ledger given as an object cannot be saved.",
             "Give the path of its file, e.g. " + setting("ledger", "visits.ledger") + ".",
         )
     return str(ledger)
@@ -156,8 +156,8 @@ def _round_trips(name: str, value: Any, document: Any) -> bool:
 
 def _not_savable(name: str, value: Any) -> InvalidSetting:
     return InvalidSetting(
-        setting(name) + f" is a {type(value).__name__}, which cannot be kept.",
-        "Set plain values; leave it out, and give it again after loading.",
+        setting(name) + f" is a {type(value).__name__}, which cannot be saved.",
+        "Use plain values, or leave it out and set it again after loading.",
     )
 
 

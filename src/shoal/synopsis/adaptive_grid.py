@@ -60,8 +60,8 @@ class SplitGrid:
         each = np.ascontiguousarray(parts, dtype=np.int64)
         if each.shape != (grid.size,) or each.min() < 1:
             raise InvalidDomain(
-                f"{each.size} numbers of parts came for {grid.size} cells.",
-                "Give each cell a whole number from 1 up.",
+                f"There are {each.size} numbers of parts for {grid.size} cells.",
+                "Give each cell a whole number of 1 or more.",
             )
         object.__setattr__(self, "grid", grid)
         object.__setattr__(self, "parts", each)

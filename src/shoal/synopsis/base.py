@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.domain import Box, Schema, View
 from shoal.domain.grid import Keys
-from shoal.errors import InvalidSetting, UnknownColumn, setting
+from shoal.errors import InvalidSetting, UnknownColumn, quantity, setting
 from shoal.estimator import (
     ROW_COUNT_SHARE,
     PrivateEstimator,
@@ -321,7 +321,10 @@ def check_max_cells(max_cells: object) -> None:
     most = whole_number(max_cells)
     if most is None or not 1 <= most <= _MOST_DENSE_CELLS:
         raise InvalidSetting.of(
-            "max_cells", f"is no whole number from 1 to {_MOST_DENSE_CELLS}", 2_000_000
+            "max_cells",
+            f"must be a whole number from 1 to {_MOST_DENSE_CELLS:,}",
+            2_000_000,
+            max_cells,
         )
 
 
@@ -340,7 +343,8 @@ def picture_of(cells: Cells, box: Box, columns: Sequence[str] | None, n_rows: in
         The released or public number of rows, for the title.
     """
     at = _drawn_columns(box, columns)
-    names, title = [box.names[i] for i in at], f"{len(cells)} cells for about {n_rows} rows"
+    names = [box.names[i] for i in at]
+    title = f"{quantity(len(cells), 'cell')} for about {quantity(n_rows, 'row')}"
     low, high, within = cells.low[:, at], cells.high[:, at], np.array([box.low[at], box.high[at]])
     if box.d == 1:
         return bars(low, high, cells.weight, name=names[0], within=within, title=title)
@@ -357,7 +361,7 @@ def _drawn_columns(box: Box, columns: Sequence[str] | None) -> list[int]:
     wanted, some = list(columns), min(box.d, 2)
     if len(wanted) != some or len(set(wanted) & set(box.names)) != some:
         raise UnknownColumn(
-            "The columns to draw are not some of the synopsis's, each once.",
+            "The columns to draw must be different columns of the synopsis.",
             f"Name {some} of {', '.join(box.names)}, e.g. "
             + setting("columns", list(box.names[:some]))
             + ".",

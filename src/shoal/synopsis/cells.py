@@ -103,7 +103,7 @@ class Cells:
             return cls(key, low, high, counts, _column(table, "weight", np.float64))
         except (KeyError, pa.ArrowException, TypeError, ValueError):
             raise UnreadableTable(
-                "A table of cells came without some of key, low_*, high_*, noisy_count, weight.",
+                "The table of cells lacks some of key, low_*, high_*, noisy_count, weight.",
                 "Load the folder that was saved, unchanged.",
             ) from None
 

@@ -86,7 +86,7 @@ def synopsis_of(parts: Mapping[str, Any]) -> Any:
         return kind._restore(document, parts[CELLS])
     except _BAD_DOCUMENT_ERRORS as error:
         raise UnreadableModel(
-            f"The synopsis lacks a part or has one of another kind ({type(error).__name__}).",
+            f"The synopsis lacks a part, or a part has the wrong type ({type(error).__name__}).",
             "Load it with the version of shoal that wrote it, or save it again.",
         ) from None
 
@@ -139,7 +139,7 @@ def read_part(folder: Path, file: Mapping[str, str]) -> Any:
     if not path.is_file() or _digest(path) != file.get("sha256"):
         raise UnreadableModel(
             f"{path} is missing, or not the file that was saved: its checksum differs.",
-            "Save it again, or copy its folder anew; it may have been edited.",
+            "Save it again, or copy its folder again; it may have been edited.",
         )
     try:
         if path.suffix == ".json":
@@ -165,15 +165,15 @@ def _document(folder: Path) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError):
         raise UnreadableModel(f"{folder} holds no synopsis.", _OTHER_FOLDER) from None
     if named != [CELLS]:
-        raise UnreadableModel(f"The synopsis in {folder} names other files.", _OTHER_FOLDER)
+        raise UnreadableModel(f"The synopsis in {folder} refers to other files.", _OTHER_FOLDER)
     return dict(document)
 
 
 def _kind_of(document: Any) -> str:
     if document["schema"] != SCHEMA or document["class"] not in KINDS:
         raise UnreadableModel(
-            "This synopsis is of no kind that this version knows.",
-            f"It must be of {SCHEMA}, of a class among {', '.join(KINDS)}.",
+            "This version does not know this kind of synopsis.",
+            f"Its format must be {SCHEMA}, and its class one of {', '.join(KINDS)}.",
         )
     return str(document["class"])
 
@@ -181,5 +181,5 @@ def _kind_of(document: Any) -> str:
 def _check_replaceable(place: Path) -> None:
     if place.is_dir() and any(each.name not in (CELLS, DOCUMENT) for each in place.iterdir()):
         raise AlreadyExists(
-            f"{place} holds files that belong to no synopsis.", "Choose another folder."
+            f"{place} holds files that no synopsis wrote.", "Choose another folder."
         )

@@ -50,7 +50,7 @@ class GridSynopsis(Synopsis):
         if grid.size > self._most_given_cells:
             raise TooLarge(
                 f"{grid.size} cells are more than " + setting("max_cells", self.max_cells) + ".",
-                "Use fewer cells an axis, or "
+                "Use fewer cells along each axis, or "
                 + setting("sparse", True)
                 + ", which never makes the empty ones.",
                 reason="cells",

@@ -73,7 +73,7 @@ def _rule(negative: object) -> Callable[[Weights, int], Weights]:
     rule = _RULES.get(negative) if isinstance(negative, str) else None
     if rule is None:
         known = ", ".join(map(repr, (*_RULES, "threshold")))
-        raise InvalidSetting.of("negative", f"is none of {known}", "norm-cut")
+        raise InvalidSetting.of("negative", f"must be one of {known}", "norm-cut", negative)
     return rule
 
 

@@ -45,7 +45,7 @@ def test_units_that_none_accepts_are_suppressed_within_the_budget():
 
 def test_units_that_none_accepts_are_refused_over_the_budget():
     below = Cut(((LOW, MID, HIGH),))
-    with pytest.raises(StartFails, match=r"1 rows fit into no class.*; 0 rows may"):
+    with pytest.raises(StartFails, match=r"1 row fits into no class.*; 0 rows may"):
         place_leftovers(units([0, 0, 2, 4, 4], start=below), np.array([0, -1, 1]))
 
 

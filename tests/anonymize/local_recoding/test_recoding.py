@@ -277,7 +277,7 @@ def test_progress_is_told_what_is_done_and_how_far():
 
 
 def test_an_unknown_way_is_refused():
-    with pytest.raises(InvalidSetting, match="how is 'best'"):
+    with pytest.raises(InvalidSetting, match="got 'best'"):
         recode(ages(50, 2), np.random.default_rng(1), "best")
 
 
@@ -291,7 +291,7 @@ def test_rows_that_fit_nowhere_are_refused_when_they_may_not_be_suppressed():
     tree = Taxonomy.nested("*", {"a": ["1", "2"], "b": ["3", "4"]})
     codes, below = [[0], [1], [2]], Cut(((1, 4),))
     problem = problem_of({"q": tree}, codes, k=2, start=below)
-    with pytest.raises(StartFails, match="1 rows fit into no class"):
+    with pytest.raises(StartFails, match="1 row fits into no class"):
         recode(problem, np.random.default_rng(1))
     outcome = recode(replace(problem, suppression=0.4), np.random.default_rng(1))
     assert outcome.suppressed.tolist() == [False, False, True]
@@ -304,7 +304,7 @@ def test_an_improvement_that_breaks_a_class_reaches_no_table(monkeypatch):
         return Grouping(grouping.units, classes)
 
     monkeypatch.setattr(recoding, "improve_grouping", broken)
-    with pytest.raises(NotKAnonymous, match="classes would break k, l or t"):
+    with pytest.raises(NotKAnonymous, match="classes would not meet k, l or t"):
         recode(ages(300, 5), np.random.default_rng(1))
 
 

@@ -254,7 +254,7 @@ def test_without_an_entity_a_statement_is_asked_for_and_told(tmp_path):
     first = released(tmp_path, names(0, 40), entity=None)
     assert first.manifest["people"] == {"basis": "first", "register": None, "id": None}
     assert not (tmp_path / "out.people.curator").exists()
-    with pytest.raises(NewPeopleNotStated, match="names no entity"):
+    with pytest.raises(NewPeopleNotStated, match="does not name an entity"):
         released(tmp_path, names(40, 80), "two.csv", "out.manifest.json", None)
     second = released(
         tmp_path, names(40, 80), "two.csv", "out.manifest.json", None, new_people=True
@@ -268,11 +268,13 @@ def test_a_release_from_before_people_were_kept_asks_for_the_statement(tmp_path)
     del manifest["people"]
     (tmp_path / "old.manifest.json").write_text(json.dumps(manifest))
     (tmp_path / "out.people.curator").unlink()
-    with pytest.raises(NewPeopleNotStated, match="were not kept"):
+    with pytest.raises(NewPeopleNotStated, match="were not recorded"):
         released(tmp_path, names(40, 80), "two.csv", "old.manifest.json")
     second = released(tmp_path, names(40, 80), "two.csv", "old.manifest.json", new_people=True)
     assert second.manifest["people"]["basis"] == "stated"
-    with pytest.raises(NewPeopleNotStated, match="were not kept"):  # those of the first never are
+    with pytest.raises(
+        NewPeopleNotStated, match="were not recorded"
+    ):  # those of the first never are
         released(tmp_path, names(80, 120), "three.csv", "two.manifest.json")
     with pytest.raises(ReleasedBefore):
         released(tmp_path, names(40, 80), "three.csv", "two.manifest.json", new_people=True)
@@ -281,7 +283,7 @@ def test_a_release_from_before_people_were_kept_asks_for_the_statement(tmp_path)
 
 
 def test_a_statement_about_no_earlier_release_is_refused(tmp_path):
-    with pytest.raises(InvalidSetting, match="without the manifest"):
+    with pytest.raises(InvalidSetting, match="needs the manifest"):
         released(tmp_path, names(0, 40), new_people=True)
 
 
@@ -289,7 +291,7 @@ def test_local_recoding_has_no_cut_to_apply_and_keeps_nobody(tmp_path):
     asked = policy(tmp_path, search={"recoding": "local"})
     done = run_policy(asked, visits(names(0, 40)))
     assert done.paths.people is None
-    with pytest.raises(InvalidPolicy, match="no kept cut"):
+    with pytest.raises(InvalidPolicy, match="holds no cut"):
         released(tmp_path, names(40, 80), "two.csv", "out.manifest.json")
 
 
@@ -387,7 +389,7 @@ def test_overwriting_a_release_forgets_nobody_of_later_ones(tmp_path):
 def test_a_register_is_never_written_over_by_a_table(tmp_path):
     released(tmp_path, names(0, 40))
     target = {"report": "r.html", "mapping": "out.people.curator"}
-    with pytest.raises(InvalidPolicy, match="read by this very run"):
+    with pytest.raises(InvalidPolicy, match="read by this run"):
         released(
             tmp_path, names(40, 80), "two.csv", "out.manifest.json",
             overwrite=True, output=target,

@@ -26,9 +26,9 @@ def test_the_rows_are_never_replaced_by_their_release(tmp_path):
     (tmp_path / "in.csv").write_text(ROWS)
     os.symlink(tmp_path / "in.csv", tmp_path / "also.csv")
     for path in ("in.csv", "also.csv"):
-        with pytest.raises(InvalidPolicy, match="read by this very run"):
+        with pytest.raises(InvalidPolicy, match="read by this run"):
             run_policy(policy(tmp_path, path=path, overwrite=True))
-    with pytest.raises(InvalidPolicy, match="read by this very run"):
+    with pytest.raises(InvalidPolicy, match="read by this run"):
         run_policy(policy(tmp_path, "other.csv", path="in.csv"), str(tmp_path / "in.csv"))
     assert (tmp_path / "in.csv").read_text() == ROWS
 

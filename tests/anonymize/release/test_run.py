@@ -302,7 +302,7 @@ def test_a_kept_cut_is_used_again_and_checked(tmp_path):
     )
     assert again.manifest["cut"] == first.manifest["cut"]
     assert again.produced.achieved.k >= 5
-    with pytest.raises(StartFails, match="kept cut"):
+    with pytest.raises(StartFails, match="earlier cut"):
         run_policy(
             policy(tmp_path, "few.parquet", privacy={"suppression": 0}),
             people(40, seed=3),

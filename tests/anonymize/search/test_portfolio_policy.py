@@ -40,7 +40,7 @@ def test_a_kept_cut_suppresses_within_the_budget():
     outcome = apply_cut(problem, leaves)
     assert outcome.metrics.suppressed == 1
     assert outcome.method == "kept cut"
-    with pytest.raises(StartFails, match="1 rows"):
+    with pytest.raises(StartFails, match="1 row"):
         apply_cut(count_combinations(policy(0.0), ROWS).problem, leaves)
 
 

@@ -324,13 +324,15 @@ def test_the_start_may_not_be_more_general_than_max_level():
     outcome = specialise(table)
     assert outcome.metrics.suppressed == 2
     assert outcome.cut.nodes[0] == (2, 3, 4)
-    with pytest.raises(StartFails, match="2 rows lie in classes that break k, l or t; 1 rows may"):
+    with pytest.raises(
+        StartFails, match="2 rows are in classes that do not meet k, l or t; 1 row may"
+    ):
         specialise(replace(table, suppression=0.1))
 
 
 def test_too_few_people_are_refused_and_counted_in_people():
     with pytest.raises(
-        TooFewRows, match="has 2 of the k = 3", check=lambda error: error.reason == "people"
+        TooFewRows, match=r"has 2.*needs k = 3", check=lambda error: error.reason == "people"
     ):
         specialise(ages(2, 2, 0, 0, k=3, entities=np.array([1, 1, 2, 2])))
 
@@ -339,7 +341,7 @@ def test_too_few_people_are_refused_and_counted_in_people():
 def test_an_empty_table_is_refused_like_any_other_with_too_few_people(entities):
     table = problem_of({"age": AGES}, np.empty((0, 1)), k=2, entities=entities)
     with pytest.raises(
-        TooFewRows, match="has 0 of the k = 2", check=lambda error: error.reason == "people"
+        TooFewRows, match=r"has 0.*needs k = 2", check=lambda error: error.reason == "people"
     ):
         specialise(table)
 
@@ -493,7 +495,7 @@ def test_a_release_of_nothing_is_none():
 
 def test_the_refusals_name_counts_and_a_way_out():
     with pytest.raises(
-        TooFewRows, match="12 of the k = 13", check=lambda error: error.reason == "people"
+        TooFewRows, match=r"has 12.*needs k = 13", check=lambda error: error.reason == "people"
     ):
         refuse_too_few(SharedCounts(replace(table(), k=13)))
     refuse_start(table(), suppressed=2, some_stay=True)

@@ -166,7 +166,7 @@ def test_what_needs_all_lines_at_once_is_refused_and_says_what_would_do(spark, p
 
 def test_a_frequency_table_beyond_the_limit_is_not_brought_here(spark):
     with pytest.raises(
-        TooLarge, match="10 may come", check=lambda error: error.reason == "combinations"
+        TooLarge, match="10 may be collected", check=lambda error: error.reason == "combinations"
     ):
         count_combinations(small(), SparkTable(spark.createDataFrame(letters()), 10))
 

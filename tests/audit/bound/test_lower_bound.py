@@ -264,7 +264,7 @@ def test_progress_is_told_from_start_to_end():
         (lambda: lower_bound(laplace, (0, 1), draws=999), TooFewRows, None),
         (lambda: lower_bound(laplace, (0, 1), draws=1e4), TooFewRows, None),
         (lambda: lower_bound(laplace, (0, 1), alpha=0), InvalidSetting, "alpha"),
-        (lambda: lower_bound(laplace, (0, 1), delta=1), InvalidSetting, "alpha"),
+        (lambda: lower_bound(laplace, (0, 1), delta=1), InvalidSetting, "delta"),
         (lambda: lower_bound(laplace, (0, 1), MetricDP(1, unit="km")), InvalidSetting, None),
         (
             lambda: lower_bound(laplace, (0, 1), draws=1_000, random_state=-1),

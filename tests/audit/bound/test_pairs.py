@@ -121,7 +121,7 @@ def test_tables_are_as_far_apart_as_the_people_who_differ(metric, far):
     moved[2] = 3, 4
     assert epsilon_of_pair(claim, None, (table, moved)) == 2 * (far + 0.5)
     with pytest.raises(
-        InvalidSetting, match="one shape", check=lambda error: error.setting == "pair"
+        InvalidSetting, match="the same shape", check=lambda error: error.setting == "pair"
     ):
         epsilon_of_pair(claim, None, (table, table[:2]))
 

@@ -91,14 +91,14 @@ def test_what_is_no_output_is_refused(first, error):
 
 @pytest.mark.parametrize("each", [object(), None, {1, 2}, [1, None], 2**80, b"a", 1j])
 def test_outputs_nobody_can_read_are_refused_if_there_are_no_others(each):
-    with pytest.raises(InvalidSetting, match="An output came as a"):
+    with pytest.raises(InvalidSetting, match="An output has an unsupported type"):
         samples_of([each] * 4, [each] * 4)
 
 
 @pytest.mark.parametrize("each", [object(), None, {1, 2}, [1, None], 2**80])
 def test_one_nobody_can_read_among_others_is_an_output(each):
     first, second = samples_of([1, 2, each, 3], [1, 2, 3, 4])
-    assert kinds(first)[2].startswith("An output came as a ")
+    assert kinds(first)[2].startswith("An output has an unsupported type ")
     assert kinds(first)[:2] == kinds(second)[:2] == ["", ""]
 
 

@@ -43,14 +43,14 @@ def test_a_given_score_takes_the_place_of_trees():
 
 
 def test_words_that_never_come_back_are_refused():
-    with pytest.raises(InvalidSetting, match="different word"):
+    with pytest.raises(InvalidSetting, match="different text"):
         tried([f"a{i}" for i in range(2_000)], [f"b{i}" for i in range(2_000)])
 
 
 def test_a_score_of_another_length_is_refused():
     A, B = samples_of(*RNG.normal(size=(2, 3_000)))
     exact = candidate_statistics(A, B, lambda z: z, seed=0)[0]
-    with pytest.raises(InvalidSetting, match="one number an output"):
+    with pytest.raises(InvalidSetting, match="one number for each output"):
         exact.of(A)
 
 

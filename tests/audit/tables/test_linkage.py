@@ -70,7 +70,7 @@ def test_it_becomes_json_a_picture_a_page_and_words():
     assert "No class is smaller than k = 5" in found.plot().alt
     shares = found.plot("raw").data["shares"]
     assert sum(shares) == pytest.approx(1, abs=1e-4)
-    assert "0 just one" in str(found)
+    assert "0 exactly one" in str(found)
     assert float(found) == found.released.expected / 100
     assert all(isinstance(leaf, Protected) for leaf in found.to_result().protected.values())
 

@@ -64,7 +64,7 @@ def test_a_claim_that_is_local_stays_local():
 
 @pytest.mark.parametrize("word", ["mechanisms", "kmeans", "threshold draw", "memo per value"])
 def test_what_is_made_for_one_epsilon_is_not_left_out_in_silence(word):
-    with pytest.raises(InvalidSetting, match="made for one epsilon"):
+    with pytest.raises(InvalidSetting, match="have a fixed epsilon"):
         named_cases(word, 2.0)
 
 

@@ -55,7 +55,7 @@ def test_a_range_is_handed_on_to_be_chosen_from():
 
 
 def test_k_means_needs_a_number_of_groups():
-    with pytest.raises(InvalidSetting, match="how many groups"):
+    with pytest.raises(InvalidSetting, match="The number of groups is missing"):
         METHODS["kmeans"].build(Options("kmeans", "1", BOX))
 
 
@@ -95,5 +95,5 @@ def test_settings_of_one_kind_are_refused_with_the_other():
             Options("kmeans", "1", BOX, range(2, 3), waves=WaveOptions(level=1))
         )
     for own in ({"n_clusters": range(2, 3)}, {"delta": "1e-9"}):
-        with pytest.raises(InvalidSetting, match="finds how many groups"):
+        with pytest.raises(InvalidSetting, match="finds the number of groups"):
             METHODS["wave"].build(Options("wave", "1", BOX, **own))

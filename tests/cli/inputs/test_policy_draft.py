@@ -229,7 +229,7 @@ def test_init_refuses_a_table_without_a_header_and_shows_nothing_of_it(
     done = CliRunner().invoke(app, ["anonymize", "init", "t.csv", "-o", "p.yaml", *more])
     assert done.exit_code == 2
     assert "UnreadableTable" in done.output
-    assert "names of columns" in " ".join(done.output.split())
+    assert "column names" in " ".join(done.output.split())
     for word in ("CANARY", "34", "flu", "Bob"):
         assert word not in done.output
     assert not Path("p.yaml").exists()

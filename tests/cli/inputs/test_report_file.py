@@ -50,7 +50,7 @@ def test_what_is_there_and_the_table_itself_are_not_replaced(tmp_path):
     with pytest.raises(AlreadyExists), place_for(str(table), "other.csv", False):
         pass
     with (
-        pytest.raises(InvalidSetting, match="table itself"),
+        pytest.raises(InvalidSetting, match="overwrite the table"),
         place_for(str(table), str(table), True),
     ):
         pass

@@ -16,4 +16,4 @@ def test_a_failure_says_what_it_cost_and_keeps_its_facts(spent):
 def test_other_failures_say_so_on_standard_error(capsys):
     with pytest.raises(KeyboardInterrupt), note_spending(lambda: True, resumable=True):
         raise KeyboardInterrupt
-    assert "without a new payment" in capsys.readouterr().err
+    assert "continues without spending more" in capsys.readouterr().err

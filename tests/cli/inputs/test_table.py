@@ -38,13 +38,13 @@ def test_a_path_is_itself():
 
 def test_a_budget_has_no_default():
     assert budget_of("0.5", "release") == "0.5"
-    with pytest.raises(InvalidBudget, match="No epsilon") as caught:
+    with pytest.raises(InvalidBudget, match="--epsilon is missing") as caught:
         budget_of(None, "release")
     assert "one release" in caught.value.hint
 
 
 def test_bounds_are_asked_for_not_read_from_the_rows():
-    with pytest.raises(UnknownBounds, match="No public bounds") as caught:
+    with pytest.raises(UnknownBounds, match="the public bounds, is missing") as caught:
         schema_of(None)
     assert "--domain" in caught.value.hint
 
@@ -52,7 +52,7 @@ def test_bounds_are_asked_for_not_read_from_the_rows():
 def test_columns_are_those_asked_for_once_each_or_all():
     assert chosen_columns(None, ("a", "b"), None) == ("a", "b")
     assert chosen_columns(" b, a,,b ", ("a", "b"), None) == ("b", "a")
-    with pytest.raises(UnknownBounds, match=r"'c' of 2 columns are not in d\.yaml"):
+    with pytest.raises(UnknownBounds, match=r"'c' of 2 columns is not in d\.yaml"):
         chosen_columns("a,c", ("a", "b"), Path("d.yaml"))
     assert split_commas("x , y") == ("x", "y")
 

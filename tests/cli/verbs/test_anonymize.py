@@ -114,13 +114,15 @@ def test_a_dry_run_reads_all_and_writes_nothing(folder):
 def test_a_dry_run_finds_a_value_without_a_leaf(folder):
     Path("p.yaml").write_text(POLICY.replace(f", {RARE}", ""))
     done = shoal("--policy", "p.yaml", "--dry-run", code=2)
-    assert "'place' (1 rows)" in done.stderr
+    assert "'place' (1 row)" in done.stderr
     assert RARE not in done.output
 
 
 def test_a_second_run_is_refused_unless_told_to_replace():
     first = told("--policy", "p.yaml")
-    assert "exist already" in shoal("--policy", "p.yaml", code=2).stderr
+    refused = " ".join(shoal("--policy", "p.yaml", code=2).stderr.split())
+    assert "exist already" in refused
+    assert "Choose other names, or replace them with --overwrite." in refused
     second = told("--policy", "p.yaml", "--overwrite")
     assert first["manifest"]["policy_sha256"] == second["manifest"]["policy_sha256"]
 
@@ -136,7 +138,7 @@ def test_explain_says_what_it_is_not_and_why_columns_sit_where_they_do():
     said = " ".join(shoal("--policy", "p.yaml", "--explain").output.split())
     for words in ("not differential privacy", "Two releases", "Minimality", "Same values"):
         assert words in said
-    assert re.search(r"place: quasi; .*(Opening|Nothing is left to open)", said)
+    assert re.search(r"place: quasi; .*(Splitting|It cannot be split further)", said)
     assert "name: identifier, names a person, so it is dropped." in said
 
 
@@ -148,7 +150,9 @@ def test_explained_costs_are_those_of_opening_the_label():
     Path("p.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
     finished = run_policy(read_policy("p.yaml"))
     said = column_texts(finished)["place"]
-    rows = re.search(r"would put ([\d,]+) rows into groups that break k, l or t; 0 more", said)
+    rows = re.search(
+        r"would put ([\d,]+) rows? into groups that do not meet k, l or t; 0 more", said
+    )
     assert rows is not None
     assert int(rows[1]) >= 1  # the one row that stands alone, at least
 
@@ -227,9 +231,9 @@ def test_with_an_entity_people_are_compared_whatever_is_stated(folder):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "No policy came."),
-        (("apply", "--policy", "p.yaml"), "No manifest came."),
-        (("check", "visits.csv"), "No policy came."),
+        ((), "The policy is missing."),
+        (("apply", "--policy", "p.yaml"), "The manifest is missing."),
+        (("check", "visits.csv"), "The policy is missing."),
         (("--policy", "none.yaml"), "none.yaml"),
     ],
 )

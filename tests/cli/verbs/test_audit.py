@@ -137,7 +137,7 @@ def test_inputs_that_may_be_somebodys_are_not_kept(folder):
     assert "CURATOR ONLY" in page
     assert "8191" not in page
     assert "8191" not in shown.output
-    assert "for you alone" in " ".join(shown.output.split())
+    assert "for you only" in " ".join(shown.output.split())
     assert stat.S_IMODE(Path("verdict.html").stat().st_mode) == 0o600
 
 
@@ -155,29 +155,29 @@ def test_inputs_that_are_made_up_are_named_and_the_page_may_be_passed_on():
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "Exactly one"),
-        (("geometric", "--python", "a:b", "--pair", "[0, 1]"), "Exactly one"),
-        (("--python", f"{MODULE}:coin"), "without --pair"),
-        (("--python", f"{MODULE}:coin", "--pair", "[0"), "no JSON list"),
-        (("--python", f"{MODULE}:coin", "--pair", "[0, 1, 2]"), "no JSON list"),
-        (("--python", f"{MODULE}:coin", "--pair", '{"a": 1, "b": 2}'), "no JSON list"),
-        (("--python", f"{MODULE}:coin", "--pair", '"ab"'), "no JSON list"),
+        ((), "Give exactly one"),
+        (("geometric", "--python", "a:b", "--pair", "[0, 1]"), "Give exactly one"),
+        (("--python", f"{MODULE}:coin"), "needs --pair"),
+        (("--python", f"{MODULE}:coin", "--pair", "[0"), "must be a JSON list"),
+        (("--python", f"{MODULE}:coin", "--pair", "[0, 1, 2]"), "must be a JSON list"),
+        (("--python", f"{MODULE}:coin", "--pair", '{"a": 1, "b": 2}'), "must be a JSON list"),
+        (("--python", f"{MODULE}:coin", "--pair", '"ab"'), "must be a JSON list"),
         (("--python", f"{MODULE}:coin", "--pair", "[1, 1]"), "the same"),
         (("--python", f"{MODULE}:none", "--pair", "[0, 1]"), "AttributeError"),
-        (("--python", f"{MODULE}:number", "--pair", "[0, 1]"), "neither a function"),
-        (("--python", f"{MODULE}:Mechanism", "--pair", "[0, 1]"), "neither a function"),
+        (("--python", f"{MODULE}:number", "--pair", "[0, 1]"), "must be a function"),
+        (("--python", f"{MODULE}:Mechanism", "--pair", "[0, 1]"), "must be a function"),
         (("--python", "no_such_module:f", "--pair", "[0, 1]"), "ModuleNotFoundError"),
-        (("geometric", "--pair", "[0, 1]"), "go with --python"),
-        (("geometric", "--delta", "0.1"), "go with --python"),
-        (("geometric", "--made-up"), "go with --python"),
-        (("geometric", "--epsilon", "one"), "no number"),
-        (("geometric", "--epsilon", "-1"), "no number"),
-        (("geometric", "--epsilon", "inf"), "no number"),
-        (("geometric", "--epsilon", "nan"), "no number"),
+        (("geometric", "--pair", "[0, 1]"), "need --python"),
+        (("geometric", "--delta", "0.1"), "need --python"),
+        (("geometric", "--made-up"), "need --python"),
+        (("geometric", "--epsilon", "one"), "must be a number"),
+        (("geometric", "--epsilon", "-1"), "must be a number"),
+        (("geometric", "--epsilon", "inf"), "must be a number"),
+        (("geometric", "--epsilon", "nan"), "must be a number"),
         (("geometric", "--alpha", "0.7"), "alpha"),
         (("geometric", "--draws", "10"), "draws"),
         (("no-such-thing",), "nothing named"),
-        (("geometric", "-o", "verdict.pdf"), "ends in neither"),
+        (("geometric", "-o", "verdict.pdf"), "must end in"),
     ],
 )
 def test_wrong_use_is_named_and_nothing_is_run(words, said):

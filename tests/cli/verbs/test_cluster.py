@@ -135,7 +135,7 @@ def test_the_summary_says_what_is_promised_and_found_and_shows_no_row(folder):
     assert "ε = 1, pure differential privacy, for one row." in words
     assert "in 2 groups." in words
     assert "model/report.html" in words
-    assert "--ledger FILE adds up" in words
+    assert "--ledger FILE records and adds up" in words
     assert "secret" not in words
 
 
@@ -275,21 +275,21 @@ def test_rows_that_lack_a_number_are_refused_or_dropped(folder):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "No epsilon came"),
-        (("--epsilon", "1"), "No public bounds came"),
-        (("--epsilon", "1", "--domain", "visits.yaml"), "-k did not come"),
+        ((), "--epsilon is missing"),
+        (("--epsilon", "1"), "the public bounds, is missing"),
+        (("--epsilon", "1", "--domain", "visits.yaml"), "The number of groups is missing"),
         (("--epsilon", "1", "--domain", "visits.yaml", "-k", "few"), "-k 2-12 to choose"),
-        (("--epsilon", "1", "--domain", "visits.yaml", "-k", "6-2"), "must run upwards"),
+        (("--epsilon", "1", "--domain", "visits.yaml", "-k", "6-2"), "must be an increasing range"),
         (("--epsilon", "0", "--domain", "visits.yaml", "-k", "2"), "InvalidBudget"),
         (("--epsilon", "1", "--domain", "none.yaml", "-k", "2"), "none.yaml"),
         (("--epsilon", "1", "--domain", "mixed.yaml", "-k", "2", "--columns", "sex"),
          "'sex' holds categories"),
         (("--epsilon", "1", "--domain", "visits.yaml", "-k", "2", "--columns", "pay"),
-         "'pay' of 1 columns"),
+         "'pay' of 1 column"),
         (("--epsilon", "1", "--domain", "visits.yaml", "-k", "2", "--method", "kmean"),
          "Did you mean kmeans?"),
         (("--epsilon", "1", "--domain", "city.yaml", "-k", "2", "--columns", "lat"),
-         "a part of a map"),
+         "only one of latitude and longitude"),
         (("--epsilon", "1", "--domain", "visits.yaml", "-k", "2", "--entity", "name"),
          "--max-rows-per-person 5"),
         (("--epsilon", "1", "--domain", "visits.yaml", "-k", "2", "--method", "lloyd",
@@ -336,7 +336,7 @@ def test_an_older_model_is_replaced_only_when_asked_and_nothing_else_ever(folder
     Path("model/thesis.txt").write_text("mine")
     shown = visits("--overwrite")
     assert shown.exit_code == 2
-    assert "belong to no model" in shown.output
+    assert "that no model wrote" in shown.output
     assert Path("model/thesis.txt").read_text() == "mine"
 
 
@@ -344,7 +344,7 @@ def test_a_ledger_inside_the_folder_is_refused(folder):
     Path("model").mkdir()
     shown = visits("--ledger", "model/l.ledger", "--overwrite")
     assert shown.exit_code == 2
-    assert "lies in the folder" in shown.output
+    assert "is in the folder" in shown.output
 
 
 def test_a_failure_after_the_draw_says_that_the_budget_is_gone(folder, monkeypatch):

@@ -106,13 +106,16 @@ def test_nothing_that_leaves_holds_a_row_the_number_of_rows_or_the_files_name(fo
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("-k", 3), "finds how many groups"),
-        (("--delta", "1e-9"), "finds how many groups"),
-        (("--choose", "gap"), "finds how many groups"),
+        (("-k", 3), "finds the number of groups"),
+        (("--delta", "1e-9"), "finds the number of groups"),
+        (("--choose", "gap"), "finds the number of groups"),
         (("--cells", "few"), "--cells 64"),
         (("--cells", "4", "--level", 5), "--cells 32, --level 1"),
         (("--wavelet", "wavy"), "--wavelet haar"),
-        (("--variant", "privthr", "--selector", "mass"), "--selector mass came with --variant"),
+        (
+            ("--variant", "privthr", "--selector", "mass"),
+            "--selector mass does not go with --variant",
+        ),
     ],
 )
 def test_what_cannot_be_is_said_with_a_next_step_and_leaves_nothing(folder, words, said):

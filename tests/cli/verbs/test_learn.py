@@ -198,7 +198,7 @@ def test_clamped_reports_are_refused_where_the_law_is_needed(reported):
     assert_refused(learn(reported / "clamped.parquet"), "NotAReport", "--remap", "--method plain")
     shown = learn(reported / "clamped.parquet", "--method", "plain")
     assert shown.exit_code == 0, shown.output
-    assert "noise and all" in Path("model/report.html").read_text()
+    assert "centres of the noisy reports" in Path("model/report.html").read_text()
 
 
 @pytest.mark.parametrize(

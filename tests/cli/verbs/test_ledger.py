@@ -48,7 +48,7 @@ def test_show_is_json_too(path):
 
 def test_an_empty_ledger_says_so(path):
     Ledger(path)
-    assert "Nothing was promised yet." in run("show", path).stdout
+    assert "Nothing has been promised yet." in run("show", path).stdout
 
 
 def test_the_path_may_come_from_the_environment(path, monkeypatch):
@@ -243,6 +243,6 @@ def test_a_run_that_was_stopped_is_listed_with_what_to_do(tmp_path):
     with pytest.raises(ZeroDivisionError):
         stopped()
     shown = run("show", path)
-    assert "goes on without a new payment" in " ".join(shown.output.split())
+    assert "continues without spending more" in " ".join(shown.output.split())
     document = json.loads(run("show", path, "--json").output)
     assert [each["by"] for each in document["unfinished"]] == ["shoal cluster"]

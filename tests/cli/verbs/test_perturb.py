@@ -211,7 +211,7 @@ def test_without_a_ledger_or_an_entry_nothing_is_said_to_be_kept(folder, monkeyp
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--mechanism", "planar"], "InvalidSetting: --mechanism names no mechanism"),
+        (["--mechanism", "planar"], "InvalidSetting: There is no mechanism 'planar'"),
         (["--mechanism", "planar"], "Did you mean planar-laplace?"),
         (["--domain", "degrees.yaml"], "`geo: {latitude: ..., longitude: ...}`"),
         (
@@ -332,10 +332,10 @@ def test_a_run_that_failed_goes_on_with_the_reports_it_had_drawn(folder, monkeyp
         failing.setattr("shoal.cli.verbs.perturb.sidecar", lambda *_: 1 / 0)
         shown = trips(*asked)
     assert shown.exit_code == 70
-    assert "goes on without a new payment" in shown.output
+    assert "continues without spending more" in shown.output
     shown = trips(*asked)
     assert shown.exit_code == 0
-    assert "nothing new was spent" in " ".join(shown.output.split())
+    assert "nothing more was spent" in " ".join(shown.output.split())
     assert len(Ledger("l.ledger").entries()) == 1
     assert not Path(".noisy.csv.draft").exists()
 

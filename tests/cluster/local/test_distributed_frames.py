@@ -73,7 +73,7 @@ def test_what_is_no_frame_of_these_reports_is_refused(frame_of):
     with pytest.raises(NotAReport, match="list came"):
         FrameReports([[1.0, 2.0]], LAPLACE)
     wide = frame_of(cell=[1, 2], weight=[1, 1])
-    with pytest.raises(DimensionMismatch, match="2 columns came"):
+    with pytest.raises(DimensionMismatch, match="has 2 columns"):
         FrameReports(wide, GRID).gather()
     with pytest.raises(UnknownColumn, match="'x'"):
         FrameReports(wide, LAPLACE).gather()

@@ -71,7 +71,7 @@ def test_one_epsilon_written_two_ways_is_one_mechanism(reports):
 def test_clamped_reports_are_refused_where_the_law_is_needed_only(reports):
     clamped = clamp(BOX)(reports)
     for method in ("auto", "em", "mixture", "moments", "posterior-means", "blend"):
-        with pytest.raises(NotAReport, match="law"):
+        with pytest.raises(NotAReport, match="distribution of their noise"):
             LocalClusterer(2, mechanism=NOISE, method=method).fit(clamped)
     assert fitted(clamped, method="plain").cluster_centers_.shape == (2, 2)
 
@@ -298,7 +298,7 @@ def test_the_control_of_a_model_without_a_box_stands_where_the_density_does():
 
 
 def test_an_unfitted_control_needs_a_number():
-    with pytest.raises(InvalidSetting, match="How many"):
+    with pytest.raises(InvalidSetting, match="number of users"):
         LocalClusterer(2, mechanism=NOISE).control()
 
 

@@ -80,7 +80,7 @@ def test_without_a_box_all_columns_are_the_record(spark):
     frame = spark.createDataFrame(pa.table({"a": CENTERS[:, 0], "b": CENTERS[:, 1]}))
     found = {(row.a, row.b): row.label for row in model.predict(frame).collect()}
     assert [found[tuple(center)] for center in CENTERS] == model.predict(CENTERS).tolist()
-    with pytest.raises(DimensionMismatch, match="1 columns came; the model has 2"):
+    with pytest.raises(DimensionMismatch, match="has 1 column; the model has 2"):
         model.predict(frame.select("a"))
     with pytest.raises(NotFinite):
         model.predict(spark.createDataFrame([(1.0, math.nan)], "a double, b double"))

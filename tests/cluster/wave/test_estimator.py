@@ -8,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import shoal
 from shoal.cluster import WaveCluster
-from shoal.cluster.wave import Percentile
+from shoal.cluster.wave import Percentile, Persistence
 from shoal.domain import Box, Schema
 from shoal.engine import rows_of
 from shoal.errors import (
@@ -16,6 +16,7 @@ from shoal.errors import (
     ConflictingSettings,
     DimensionMismatch,
     InvalidBudget,
+    InvalidSetting,
     NotFinite,
     PromiseExceeded,
 )
@@ -280,6 +281,18 @@ def test_what_it_found_can_be_told_in_three_kinds_of_leaves():
 def test_it_can_be_cloned_and_set():
     model = private(cells=16)
     assert clone(model).get_params() == model.get_params()
+
+
+def test_options_are_set_by_name_on_an_object_only():
+    assert private(selector=Persistence()).set_params(selector__z=2).selector.z == 2
+    for selector in (None, "persistence"):
+        with pytest.raises(
+            InvalidSetting, match=r"selector__z cannot be set: .*not an object"
+        ) as e:
+            private(selector=selector).set_params(selector__z=2)
+        assert "selector=Persistence(z=2)" in e.value.hint
+    model = private(selector="persistence").set_params(selector=Persistence(), selector__z=2)
+    assert model.selector.z == 2
 
 
 def test_one_and_three_columns_are_clustered_on_a_full_grid():

@@ -1,6 +1,7 @@
 """The folder's settings are one flat list, as they were when the estimator had them itself."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -74,6 +75,14 @@ def test_options_left_at_their_defaults_come_back_as_short_forms(options):
 def test_a_setting_that_once_stood_without_its_selector_is_understood():
     settings = flat() | {"p": 0.4}
     assert grouped_settings(settings)["selector"] == Percentile(0.4)
+
+
+@pytest.mark.parametrize(
+    ("value", "written"), [(np.float64(0.3), 0.3), (np.int64(1), 1), (Fraction(1, 3), "1/3")]
+)
+def test_numbers_of_other_kinds_are_written_as_json_has_them(value, written):
+    assert json.loads(json.dumps(flat(selector=Percentile(value))))["p"] == written
+    assert json.loads(json.dumps(options_to_json(Percentile(value))))["p"] == written
 
 
 @pytest.mark.parametrize("options", ["mass", Percentile(0.3), PrivTHR(0.5, noise="geometric")])

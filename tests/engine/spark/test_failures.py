@@ -35,7 +35,7 @@ class SparksOwn(Exception):
         ('java.io.IOException: Cannot run program "/opt/python"', NotInstalled, "cannot run"),
         ("[PYTHON_VERSION_MISMATCH] Python in worker has 3.12", NotInstalled, "version"),
         ("[PATH_ALREADY_EXISTS] Path hdfs:/x already exists", AlreadyExists, "already"),
-        ("[PATH_NOT_FOUND] Path does not exist", UnreadableTable, "no table"),
+        ("[PATH_NOT_FOUND] Path does not exist", UnreadableTable, "no readable table"),
         ("Cannot call methods on a stopped SparkContext", SessionStopped, "stopped"),
         ("could not cast 'Ada, 31, HIV'", ClusterFailed, "SparksOwn"),
     ],
@@ -104,14 +104,14 @@ def test_what_pyspark_logs_of_a_failed_query_is_kept_back_too(spark):
 def test_a_worker_without_the_python_that_was_named_is_told_of(spark, monkeypatch):
     monkeypatch.setattr(spark.sparkContext, "pythonExec", "/nowhere/python")
     with pytest.raises(
-        NotInstalled, match="cannot run Python", check=lambda error: error.reason == "worker"
+        NotInstalled, match="cannot run the Python", check=lambda error: error.reason == "worker"
     ):
         rows_of(spark.range(3).toDF("age"), Box(age=(0, 110))).size()
 
 
 def test_frames_that_have_no_end_and_names_that_spark_confuses_are_named(spark):
     stream = spark.readStream.format("rate").load().withColumnRenamed("value", "age")
-    with pytest.raises(InvalidSetting, match="streaming"):
+    with pytest.raises(InvalidSetting, match="Streaming"):
         rows_of(stream, Box(age=(0, 110))).size()
     twice = spark.range(3).selectExpr("id AS age", "id AS AGE")
     with pytest.raises(DuplicateColumn, match="capitals"):

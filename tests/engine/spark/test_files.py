@@ -33,7 +33,7 @@ def test_files_are_written_renamed_and_removed(spark, tmp_path, kind):
 
 
 def test_a_place_a_connect_client_cannot_reach_is_named():
-    with pytest.raises(CannotWrite, match="A nowhere path came"):
+    with pytest.raises(CannotWrite, match="a nowhere path"):
         _ArrowFiles().exists("nowhere://a/b")
 
 

@@ -41,7 +41,7 @@ def test_spark_writes_it_where_it_is_told_and_replaces_nothing_unasked(frame, tm
     doubled(frame).write(path, overwrite=True)
     csv = doubled(frame).write(tmp_path / "twice.csv.gz")
     assert list(csv.glob("*.csv.gz"))
-    with pytest.raises(CannotWrite, match="no format"):
+    with pytest.raises(CannotWrite, match="does not end like a format"):
         doubled(frame).write(tmp_path / "twice.xls")
 
 

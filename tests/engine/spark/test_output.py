@@ -42,7 +42,7 @@ def test_what_is_not_finished_leaves_nothing_behind(frame, tmp_path):
 
 
 def test_neither_the_table_itself_nor_a_pattern_is_written_to(frame, tmp_path):
-    with pytest.raises(InvalidSetting, match="replace the table itself"):
+    with pytest.raises(InvalidSetting, match="overwrite the table"):
         put(frame, tmp_path / "rows.parquet", overwrite=True)
     with pytest.raises(CannotWrite, match="pattern"):
         put(frame, tmp_path / "noisy[1].parquet")

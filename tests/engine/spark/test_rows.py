@@ -184,7 +184,7 @@ def test_a_sample_is_of_rows_each_once_and_a_seed_repeats_it(spark):
 
 def test_what_perturb_cannot_do_on_spark_is_refused_by_name(frame):
     noise = shoal.NDLaplace(1.0, domain=BOX)
-    with pytest.raises(ConflictingSettings, match="remembered by one machine"):
+    with pytest.raises(ConflictingSettings, match="one machine remembers"):
         shoal.Perturb(noise, user="id", random_state=7).fit(frame)
     perturb = shoal.Perturb(noise, random_state=7).fit(frame)
     with pytest.raises(NotFinite, match="1 of 4"):

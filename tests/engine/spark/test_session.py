@@ -76,9 +76,9 @@ def test_tables_are_read_on_any_path_that_spark_reaches(spark, tmp_path):
     expected = rows_of(POINTS, BOX).count(Grid(BOX, 5))
     for frame in (csv, read_table(spark, f"file://{tmp_path}/rows.parquet")):
         np.testing.assert_array_equal(rows_of(frame, BOX).count(Grid(BOX, 5)), expected)
-    with pytest.raises(UnreadableTable, match="no table"):
+    with pytest.raises(UnreadableTable, match="no readable table"):
         read_table(spark, f"file://{tmp_path}/none.parquet")
-    with pytest.raises(UnreadableTable, match="no format"):
+    with pytest.raises(UnreadableTable, match="does not end like a format"):
         read_table(spark, f"file://{tmp_path}/rows.xls")
 
 
@@ -112,11 +112,11 @@ def test_no_java_at_all_is_told(tmp_path, monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(
-        NotInstalled, match="there is none", check=lambda error: error.reason == "java"
+        NotInstalled, match="found neither", check=lambda error: error.reason == "java"
     ):
         check_java()
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "gone"))
     with pytest.raises(
-        NotInstalled, match="there is none", check=lambda error: error.reason == "java"
+        NotInstalled, match="found neither", check=lambda error: error.reason == "java"
     ):
         check_java()

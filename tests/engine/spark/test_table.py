@@ -65,7 +65,7 @@ def test_combinations_come_here_only_if_they_are_few(spark):
     assert sorted(SparkTable(frame).owners("id.x").to_pylist()) == ["7", "ada", "bob"]
     with pytest.raises(
         TooLarge,
-        match="3 people, and 2 may come",
+        match="3 people, and 2 may be collected",
         check=lambda error: error.reason == "people",
     ):
         SparkTable(frame, collect_limit=2).owners("id.x")

@@ -55,7 +55,7 @@ def test_a_hostile_name_is_escaped_and_cut():
     "lines", [{}, {"a": []}, {str(i): LINES["ours"] for i in range(7)}], ids=["0", "empty", "7"]
 )
 def test_lines_that_cannot_be_told_apart_are_refused(lines):
-    with pytest.raises(InvalidSetting, match="from 1 to 6"):
+    with pytest.raises(InvalidSetting, match="1 to 6 lines"):
         budget_curve(lines, **WORDS)
 
 

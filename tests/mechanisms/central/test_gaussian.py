@@ -94,5 +94,5 @@ def test_another_kind_of_promise_and_values_that_are_no_vectors_are_refused():
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1, 0), (101, 1e-6), (1, "1e-101")])
 def test_a_promise_out_of_reach_is_refused(epsilon, delta):
-    with pytest.raises(InvalidBudget, match="above 100"):
+    with pytest.raises(InvalidBudget, match="at most 100"):
         Gaussian(ApproxDP(epsilon, delta), 1)

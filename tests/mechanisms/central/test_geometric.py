@@ -129,7 +129,7 @@ SPARSE = SparseCounts(np.array([2, 5, 17, 39]), np.array([1, 4, 10, 2]), 40)
 def test_sparse_counts_need_a_threshold_and_plain_ones_must_not_have_one():
     with pytest.raises(InvalidSetting, match="which they are"):
         Geometric(PureDP(1)).release(SPARSE, Randomness(1).noise)
-    with pytest.raises(InvalidSetting, match="plain counts"):
+    with pytest.raises(InvalidSetting, match="sparse counts only"):
         Geometric(PureDP(1), at_least=2).release(np.zeros(3, int), Randomness(1).noise)
 
 

@@ -122,5 +122,5 @@ def test_a_single_record_is_taken():
 
 
 def test_a_list_of_numbers_is_neither_bounds_nor_categories():
-    with pytest.raises(InvalidDomain, match="bounds, or categories"):
+    with pytest.raises(InvalidDomain, match="means bounds or categories"):
         Mixed(3, {"age": [0, 110], "sex": ["F", "M"]}).guarantee  # noqa: B018

@@ -22,7 +22,7 @@ from shoal.anonymize.hierarchies.hierarchy import Hierarchy, TextLeaves, grow_ta
 from shoal.data.column_names import join_names
 from shoal.documents import read_yaml
 from shoal.domain.value_text import value_to_text
-from shoal.errors import BadInput, HierarchyInvalid, InvalidDomain
+from shoal.errors import BadInput, HierarchyInvalid, InvalidDomain, quantity
 from shoal.files import atomic_file
 
 __all__ = [
@@ -39,7 +39,7 @@ __all__ = [
 
 Format = Literal["arx", "nested", "child-parent"]
 
-MEND = "Mend the hierarchy; every leaf needs one way up to one root."
+MEND = "Correct the hierarchy: every leaf needs exactly one path up to a single root."
 
 _NUMBER = r"([+-]?\d+(?:\.\d+)?)"
 _RANGES = (
@@ -101,8 +101,8 @@ def hierarchy_from_tree(
     odd = {step for path in downward for step in path if isinstance(step, bool | None)}
     if odd:
         raise HierarchyInvalid(
-            f"{what} holds truth values or nothing where labels belong.",
-            "YAML reads yes, no, on and off as truth values: put them in quotes.",
+            f"{what} has labels that are truth values or empty.",
+            "YAML reads yes, no, on and off as truth values: put such labels in quotes.",
         )
     return hierarchy_from_paths(
         _padded([[value_to_text(s) for s in reversed(p)] for p in downward]), what, opaque
@@ -122,7 +122,7 @@ def _from_paths(rows: Sequence[Sequence[str]], what: str, opaque: bool, quoted: 
     taxonomy, levels, _ = grow_taxonomy(columns)
     written = sum(len(set(column)) for column in columns)
     chains = written - len(taxonomy.nodes)
-    notes = (f"contracted, as a single label was below each: {chains}",) if chains else ()
+    notes = (f"{quantity(chains, 'label')} merged with the only label below",) if chains else ()
     return Hierarchy(taxonomy, levels, TextLeaves(taxonomy.leaves), notes=notes)
 
 
@@ -138,7 +138,7 @@ def _lines(path: str | Path, delimiter: str) -> list[list[str]]:
         raise HierarchyInvalid(f"{path} cannot be read: {error.strerror}.", "Check it.") from None
     except (UnicodeError, csv.Error):
         raise HierarchyInvalid(
-            f"{path} is no CSV file in UTF-8.", "Save it as UTF-8 with one leaf a line."
+            f"{path} is not a CSV file in UTF-8.", "Save it as UTF-8 with one leaf on each line."
         ) from None
 
 
@@ -261,10 +261,12 @@ def find_label_problems(
     lengths = Counter(len(row) for row in rows)
     if len(lengths) != 1 or 0 in lengths:
         fault = "no rows" if not rows else f"rows of {len(lengths)} different lengths"
-        return [HierarchyInvalid(f"it has {fault}; each leaf needs as many levels", MEND)]
+        return [
+            HierarchyInvalid(f"it has {fault}; every leaf needs the same number of levels", MEND)
+        ]
     roots = len({row[-1] for row in rows})
     if roots > 1:
-        return [HierarchyInvalid(f"it has {roots} roots instead of one", MEND)]
+        return [HierarchyInvalid(f"it has {quantity(roots, 'root')} instead of one", MEND)]
     findings = [*_leaves(rows, quoted), *_ambiguous(rows, quoted)]
     return findings if opaque else [*findings, *_uncovered(rows, quoted)]
 
@@ -327,7 +329,7 @@ def _uncovered(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput
         which = describe_labels([*wrong], [*wrong.values()], quoted)
         yield HierarchyInvalid(
             f"numbers outside their label: {which}",
-            "Mend the hierarchy, or say `labels: opaque` if its labels are mere names.",
+            "Correct the hierarchy, or set `labels: opaque` if its labels are only names.",
             reason="label does not cover",
         )
 

@@ -162,7 +162,8 @@ def _ends(domain: tuple[float, float], whole: bool) -> tuple[float, float]:
 def _check_count(leaves: float) -> None:
     if leaves > _MOST_LEAVES:
         raise InvalidPolicy(
-            f"A hierarchy of some {leaves:.0f} leaves is asked for; {_MOST_LEAVES} are the most.",
+            f"The hierarchy would have about {leaves:,.0f} leaves; at most {_MOST_LEAVES:,} are "
+            "allowed.",
             "Make its narrowest intervals wider.",
         )
 
@@ -405,7 +406,7 @@ def build_prefixes(values: Any, keep: Sequence[int]) -> Hierarchy:
     cells = pc.utf8_trim_whitespace(as_text(values))
     if pc.any(pc.ends_with(cells, "*")).as_py():
         raise HierarchyInvalid(
-            "Some values end in * already, as labels of a prefix hierarchy do.",
+            "Some values already end in *, as the labels of a prefix hierarchy do.",
             "Was the column cut short before? Use a hierarchy file, or remove those values.",
             reason="ambiguous label",
         )

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from shoal.anonymize.classes import number_classes
 from shoal.anonymize.local_recoding.grouping import Grouping
 from shoal.anonymize.local_recoding.units import Units
-from shoal.errors import StartFails
+from shoal.errors import StartFails, quantity
 
 __all__ = ["most_general_classes", "place_leftovers"]
 
@@ -54,9 +54,10 @@ def _is_enough(grouping: Grouping) -> bool:
 
 def _fits_nowhere(units: Units, left: Ints) -> StartFails:
     return StartFails(
-        f"{units.rows[left].sum()} rows fit into no class below the most general labels allowed; "
-        f"{max(units.problem.budget, 0)} rows may be suppressed.",
-        "Allow more general labels (max_level), more suppression, or ask for less of l or t.",
+        f"{quantity(int(units.rows[left].sum()), 'row fits', 'rows fit')} into no class, even at "
+        f"the most general labels allowed; {quantity(max(units.problem.budget, 0), 'row')} may "
+        "be suppressed.",
+        "Allow more general labels (max_level), more suppression, or a weaker l or t.",
     )
 
 

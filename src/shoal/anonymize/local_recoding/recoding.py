@@ -26,7 +26,7 @@ from shoal.anonymize.local_recoding.peel import split_classes
 from shoal.anonymize.local_recoding.roll_up import roll_up
 from shoal.anonymize.local_recoding.units import Units
 from shoal.anonymize.problem import Outcome, Problem
-from shoal.errors import InvalidSetting, NotKAnonymous, TooFewRows
+from shoal.errors import InvalidSetting, NotKAnonymous, TooFewRows, quantity
 
 __all__ = ["How", "Progress", "recode"]
 
@@ -155,7 +155,9 @@ def _outcome(grouping: Grouping, method: str, compared: int) -> Outcome:
 def _refuse(how: str) -> None:
     if how not in ("auto", "cheapest-cell", "roll-up", "peel"):
         raise InvalidSetting(
-            f"how is {how!r}.", "Choose 'auto', 'cheapest-cell', 'roll-up' or 'peel'."
+            f"how must be a known way of local recoding; got {how!r}.",
+            "Choose 'auto', 'cheapest-cell', 'roll-up' or 'peel'.",
+            setting="how",
         )
 
 
@@ -164,8 +166,8 @@ def _refuse_too_few(units: Units) -> None:
     people = int(units.people_of(np.arange(units.size), np.zeros(units.size, np.int64), 1)[0])
     if people < k:
         raise TooFewRows(
-            f"{people} came, and k = {k} are needed for a single class.",
-            "Choose a smaller k, or gather more rows.",
+            f"The table has {quantity(people, 'person', 'people')}; a single class needs k = {k}.",
+            "Choose a smaller k, or collect more rows.",
             reason="people",
         )
 
@@ -181,7 +183,7 @@ def _refuse_broken(problem: Problem, outcome: Outcome) -> None:
     broken = int((~hold | (people < problem.k)).sum())
     if broken:
         raise NotKAnonymous(
-            f"{broken} of {classes.size} classes would break k, l or t.",
+            f"{broken} of {classes.size} classes would not meet k, l or t.",
             "Nothing was published. Please report this, with the policy but without the table.",
         )
 

@@ -24,7 +24,7 @@ from shoal.anonymize.risk.recount import AchievedPrivacy
 from shoal.anonymize.search.greedy import resolve_score
 from shoal.anonymize.tree import Tree
 from shoal.documents import parse_json
-from shoal.errors import InvalidPolicy
+from shoal.errors import InvalidPolicy, quantity
 
 __all__ = [
     "FORMAT",
@@ -125,7 +125,7 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
     except ValueError:
         content = None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
-        raise InvalidPolicy(f"{path} is no manifest of a release.", f"Its format is {FORMAT}.")
+        raise InvalidPolicy(f"{path} is not the manifest of a release.", f"Its format is {FORMAT}.")
     return content
 
 
@@ -143,8 +143,8 @@ def cut_of(labels: Any, codec: Codec) -> Cut:
 def missing_cut_error() -> InvalidPolicy:
     """The error that says that a manifest has no cut to apply."""
     return InvalidPolicy(
-        "There is no kept cut for these quasi-identifiers.",
-        "Keep the manifest of a release with global recoding under the same policy.",
+        "The manifest holds no cut for these quasi-identifiers.",
+        "Use the manifest of a release with global recoding under the same policy.",
     )
 
 
@@ -162,7 +162,7 @@ def _places(name: str, labels: list[str], tree: Hierarchy) -> tuple[int, ...]:
     unknown = [label for label in labels if label not in place]
     if unknown and not tree.learnt:
         raise InvalidPolicy(
-            f"{len(unknown)} labels of the kept cut are not in the hierarchy of {name!r}.",
+            f"The hierarchy of {name!r} lacks {quantity(len(unknown), 'label')} of an earlier cut.",
             "Use the hierarchies of the first release.",
         )
     places = {place[label] for label in labels if label in place}

@@ -33,6 +33,7 @@ from shoal.errors import (
     NewPeopleNotStated,
     PeopleFileUnusable,
     ReleasedBefore,
+    quantity,
     setting,
 )
 from shoal.files import atomic_file, take_lock
@@ -119,8 +120,8 @@ class Register:
         if known:
             error = ReleasedBefore(
                 "People of an earlier release are in this table.",
-                "Apply the cut to newcomers' rows alone: releases that share people can be "
-                "subtracted.",
+                "Apply the cut to the rows of new people only: releases that share people can "
+                "be subtracted.",
             )
             error.people = known
             raise error
@@ -205,8 +206,8 @@ def people_of_run(
     if manifest is None:
         if new_people:
             raise InvalidSetting(
-                setting("new_people", True) + " came without the manifest of an earlier release.",
-                "Leave it out, or say which release's cut is kept.",
+                setting("new_people", True) + " needs the manifest of an earlier release.",
+                "Leave it out, or name the release whose cut is kept.",
             )
         with _place_of_new(policy, overwrite) as place:
             yield _begun(policy, "first", place)
@@ -228,16 +229,16 @@ def people_of_run(
 def missing_statement_error(by_entity: bool) -> NewPeopleNotStated:
     """The error that asks for a statement where people cannot be compared."""
     why = (
-        "there is an earlier release whose people were not kept"
+        "the people of an earlier release were not recorded"
         if by_entity
-        else "the policy names no entity"
+        else "the policy does not name an entity"
     )
     return NewPeopleNotStated(
-        f"Whether people of this table were in an earlier release cannot be told: {why}.",
-        "If you know that nobody was, state it: "
+        f"It is not known whether people of this table were in an earlier release: {why}.",
+        "If you know that nobody was, state it with "
         + setting("new_people", True)
-        + ". The promise then rests on it, and manifest and pages say "
-        "so: two releases that share people can be subtracted.",
+        + ". The promise then depends on this statement, and the manifest and pages say so: two "
+        "releases that share people can be subtracted.",
     )
 
 
@@ -281,7 +282,7 @@ def _place_of_new(policy: Policy, overwrite: bool) -> Iterator[Path | None]:
         old = read_register(place)
         if old.releases > 1:
             raise AlreadyExists(
-                f"{place} holds the people of {old.releases} releases, and they would be "
+                f"{place} holds the people of {quantity(old.releases, 'release')}, who would be "
                 "forgotten with it.",
                 "Choose another name for `people` under `output`.",
             )
@@ -296,15 +297,15 @@ def _opened_register(policy: Policy, earlier: _Earlier) -> Iterator[tuple[Path, 
         raise InvalidPolicy(
             f"The earlier release tells people apart by {earlier.entity!r}; this policy "
             f"{difference}.",
-            f"Say `entity: {earlier.entity}` under `privacy`, so that they can be compared.",
+            f"Set `entity: {earlier.entity}` under `privacy`, so that they can be compared.",
         )
     path = _register_path(policy, earlier)
     with _locked(path):
         register = read_register(path)
         if (register.id, register.entity) != (earlier.id, entity):
             raise PeopleFileUnusable(
-                f"{path} holds people of other releases than that of the manifest.",
-                "Name its own as `people` under `output`.",
+                f"{path} holds people of other releases than the manifest's.",
+                "Name the file of that release as `people` under `output`.",
             )
         yield path, register
 
@@ -322,8 +323,8 @@ def _register_path(policy: Policy, earlier: _Earlier) -> Path:
             return Path(os.path.realpath(place))
     raise PeopleFileUnusable(
         f"There is no {places[0]}, which holds the people of earlier releases.",
-        "Put it beside the manifest, or say where it is as `people` under `output`. If it is lost, "
-        "nothing more can be released under this cut.",
+        "Put it beside the manifest, or give its path as `people` under `output`. If it is "
+        "lost, nothing more can be released under this cut.",
     )
 
 
@@ -340,8 +341,8 @@ def _locked(path: Path) -> Iterator[None]:
         with _opened(path) as file:
             if not take_lock(file.fileno()):
                 raise PeopleFileUnusable(
-                    f"Another run is about to add its people to {path}.",
-                    "Wait until it is done, and start this one again.",
+                    f"Another run is adding its people to {path}.",
+                    "Wait until it is done, then run this one again.",
                 )
             if os.path.exists(path) and os.path.samestat(os.fstat(file.fileno()), path.stat()):
                 yield
@@ -353,7 +354,8 @@ def _opened(path: Path) -> Any:
         return path.open("rb")
     except OSError as error:
         raise PeopleFileUnusable(
-            f"{path} cannot be read: {error.strerror}.", "Check that it is there and yours."
+            f"{path} cannot be read: {error.strerror}.",
+            "Check that it exists and that you may read it.",
         ) from None
 
 
@@ -382,7 +384,7 @@ def read_register(path: Path) -> Register:
     with _opened(path) as file:
         if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
             raise PeopleFileUnusable(
-                f"{path} can be read by others than its owner.", "Restrict it: chmod 600."
+                f"{path} can be read by other users than its owner.", "Restrict it with chmod 600."
             )
         try:
             register, check = _parsed(pq.read_table(file))
@@ -391,8 +393,8 @@ def read_register(path: Path) -> Register:
             is_whole = False
     if not is_whole:
         raise PeopleFileUnusable(
-            f"{path} is damaged, or no file of people of this version of shoal.",
-            "Restore it from a copy: without it, no table can be held against earlier releases.",
+            f"{path} is damaged, or was not written by this version of shoal.",
+            "Restore it from a copy: without it no table can be compared with earlier releases.",
         )
     return register
 

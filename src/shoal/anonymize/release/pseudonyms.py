@@ -60,7 +60,7 @@ def _key(policy: Policy, name: str, of: Attribute) -> bytes:
         raise KeyMissing(
             f"Column {name!r} needs a key of at least {_LEAST_BYTES} bytes; {where} has "
             f"{len(key)}.",
-            'Make one for this release, e.g. python -c "import secrets; '
+            'Make a new one for this release, e.g. python -c "import secrets; '
             'print(secrets.token_hex(32))".',
         )
     return key
@@ -74,8 +74,8 @@ def _from_file(path: Path, name: str) -> bytes:
     try:
         if os.name == "posix" and path.stat().st_mode & 0o077:
             raise KeyMissing(
-                f"The key file of column {name!r} can be read by others than its owner.",
-                "Restrict it: chmod 600.",
+                f"The key file of column {name!r} can be read by other users than its owner.",
+                "Restrict it with chmod 600.",
             )
         return _decoded(path.read_bytes().strip())
     except OSError as error:

@@ -15,7 +15,7 @@ from shoal.anonymize.policy import FileSpec, Policy
 from shoal.anonymize.problem import Outcome
 from shoal.anonymize.release.writer import Release, format_of
 from shoal.anonymize.risk.recount import AchievedPrivacy
-from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy
+from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
 
 __all__ = [
     "Pages",
@@ -53,7 +53,9 @@ def paths_of(policy: Policy) -> Paths:
     """The files a policy's run writes."""
     output = policy.output
     if output.path is None:
-        raise InvalidPolicy("output.path is missing.", "Say where the released table goes.")
+        raise InvalidPolicy(
+            "output.path is missing.", "Set it to the file the released table is written to."
+        )
     table = policy.path(output.path)
     stem = table.name.removesuffix(format_of(table))
 
@@ -78,13 +80,15 @@ def people_path(policy: Policy) -> Path:
     if output.people is not None:
         if "://" in output.people:
             raise InvalidPolicy(
-                "output.people is not on this machine, where it can be locked and kept for its "
-                "owner alone.",
+                "output.people must be on this machine, where the file can be locked and "
+                "restricted to its owner.",
                 "Name a local path.",
             )
         return policy.path(output.people)
     if output.path is None:
-        raise InvalidPolicy("output.path is missing.", "Say where the released table goes.")
+        raise InvalidPolicy(
+            "output.path is missing.", "Set it to the file the released table is written to."
+        )
     written = output.path.removeprefix("file://")
     table = policy.path(written.rsplit("/", 1)[-1] if "://" in written else written)
     return table.parent / f"{table.name.removesuffix(format_of(table))}.people.curator"
@@ -125,8 +129,8 @@ def check_paths(
     real = [Path(os.path.realpath(name)) for name in names]
     read = {*_read(policy, source), *([people] if people is not None and is_kept else [])}
     for clashing, wrong in (
-        ([name for name, times in Counter(real).items() if times > 1], "is to hold two files"),
-        ([name for name in real if name in read], "is read by this very run"),
+        ([name for name, times in Counter(real).items() if times > 1], "would hold two files"),
+        ([name for name in real if name in read], "is read by this run"),
         (
             [name for name in real[:1] if read & set(name.parents)],
             "lies in the folder that is read",
@@ -153,12 +157,14 @@ def _refuse_unwritable(names: list[Path], overwrite: bool) -> None:
     taken = [str(name) for name in names if os.path.lexists(name)]
     if taken and not overwrite:
         raise AlreadyExists(
-            f"{', '.join(taken)} exist already.", "Choose other names, or say `overwrite: true`."
+            f"{', '.join(taken)} {'exists' if len(taken) == 1 else 'exist'} already.",
+            "Choose other names, or replace them with " + setting("overwrite", True) + ".",
         )
     missing = [str(name.parent) for name in names if not name.parent.is_dir()]
     if missing:
         raise CannotWrite(
-            f"There is no folder {missing[0]}.", "Make it, or choose another under `output`."
+            f"There is no folder {missing[0]}.",
+            "Create it, or choose another folder under `output`.",
         )
 
 

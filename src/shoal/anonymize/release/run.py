@@ -175,7 +175,9 @@ def write_and_recount(
 
 def _input(policy: Policy) -> Path:
     if policy.input.path is None:
-        raise InvalidPolicy("input.path is missing.", "Say where the table is, or pass it.")
+        raise InvalidPolicy(
+            "input.path is missing.", "Set it to the table's path, or pass the table."
+        )
     return policy.path(policy.input.path)
 
 

@@ -220,8 +220,8 @@ def format_of(path: Path) -> str:
         if path.name.endswith(ending):
             return ending
     raise CannotWrite(
-        f"{path.name} names no format a release is written in.",
-        "End it in .parquet, .csv or .csv.gz.",
+        f"{path.name} does not end like a format that releases are written in.",
+        "Use a name that ends in .parquet, .csv or .csv.gz.",
     )
 
 

@@ -21,7 +21,7 @@ from shoal.anonymize.policy import AnyPolicy, Policy, policy_of
 from shoal.anonymize.table import AnyTable, Table, TableWithOwners, sizes_sql, table_of
 from shoal.data.column_names import missing_columns_error
 from shoal.engine.duckdb import COUNTED, OWNER, plain_names, query_stream
-from shoal.errors import NotKAnonymous
+from shoal.errors import NotKAnonymous, quantity
 
 __all__ = [
     "AchievedPrivacy",
@@ -193,13 +193,14 @@ def refuse_broken(policy: Policy, achieved: AchievedPrivacy, *, rows: int, class
     """
     wrong = achieved.broken(policy)
     if achieved.rows != rows:
-        wrong.append(f"it has {achieved.rows} rows, not {rows}")
+        wrong.append(f"it has {quantity(achieved.rows, 'row')}, not {rows:,}")
     if achieved.classes > classes:
-        wrong.append(f"it has {achieved.classes} classes, not {classes}")
+        wrong.append(f"it has {quantity(achieved.classes, 'class', 'classes')}, not {classes:,}")
     if wrong:
         raise NotKAnonymous(
             f"The table as written does not keep the promise: {'; '.join(wrong)}.",
-            "It was removed. Did the input change meanwhile? If not, please report this.",
+            "The file was removed. Did the input change during the run? If not, please report "
+            "this.",
         )
 
 

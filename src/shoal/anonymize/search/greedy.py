@@ -95,7 +95,9 @@ def resolve_score(score: str, suppression: float) -> ScoreName:
         if name == score:
             return name
     raise InvalidSetting(
-        f"There is no score {score!r}.", f"Choose auto or one of {', '.join(SCORES)}."
+        f"There is no score {score!r}.",
+        f"Choose auto or one of {', '.join(SCORES)}.",
+        setting="score",
     )
 
 
@@ -114,7 +116,9 @@ def score_candidates(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -
     [1.71, 2.67]
     """
     if unit not in get_args(LossUnit):
-        raise InvalidSetting(f"There is no loss unit {unit!r}.", "Choose rows, k or bits.")
+        raise InvalidSetting(
+            f"There is no loss unit {unit!r}.", "Choose rows, k or bits.", setting="unit"
+        )
     if score == "ncp-rows":
         return of.gain / (1 + of.lost)
     if score == "ncp-bits":  # no class divides: nothing is spent, so it comes first
@@ -245,7 +249,7 @@ def ncp_gains(problem: Problem, q: int, rows: Floats, score: ScoreName) -> Float
 def _classes_of_target(problem: Problem) -> Ints:
     if problem.target is None:
         raise InvalidSetting(
-            "The score label-gain came without a class column.",
+            "The score label-gain needs a class column.",
             "Name one, or choose another score.",
         )
     return np.unique(problem.target, return_inverse=True)[1]

@@ -25,7 +25,7 @@ from shoal.anonymize.search.greedy import (
     resolve_score,
 )
 from shoal.anonymize.search.top_down import TopDownRun
-from shoal.errors import InvalidSetting, StartFails
+from shoal.errors import InvalidSetting, StartFails, quantity
 from shoal.randomness import Randomness
 
 __all__ = ["Objective", "Progress", "apply_cut", "find_outcome", "run_search", "search_portfolio"]
@@ -155,8 +155,8 @@ def _affordable(problem: Problem) -> int:
 def _fewer(runs: Sequence[object], plan: Sequence[object]) -> Iterator[str]:
     if len(runs) < len(plan):
         yield (
-            f"The table is large: {len(runs)} of {len(plan)} searches were made. Say how many "
-            "`restarts` to make to have more."
+            f"The table is large, so only {len(runs)} of {len(plan)} searches were run. Set "
+            "`restarts` under `search` to run more."
         )
 
 
@@ -177,10 +177,12 @@ def _loss(metrics: Metrics, objective: Objective) -> float:
 def _check(objective: str, restarts: int | None) -> None:
     if objective not in ("ncp", "dm", "aecs", "entropy"):
         raise InvalidSetting(
-            f"There is no objective {objective!r}.", "Choose ncp, dm, aecs or entropy."
+            f"There is no objective {objective!r}.",
+            "Choose ncp, dm, aecs or entropy.",
+            setting="objective",
         )
     if restarts is not None and restarts < 0:
-        raise InvalidSetting(f"{restarts} restarts came.", "Give a whole number from 0 up.")
+        raise InvalidSetting.of("restarts", "must be a whole number of 0 or more", 8, restarts)
 
 
 def apply_cut(problem: Problem, cut: Cut) -> Outcome:
@@ -211,8 +213,8 @@ def apply_cut(problem: Problem, cut: Cut) -> Outcome:
 def _refuse_over_budget(problem: Problem, classes: Classes, lost: int) -> None:
     if lost > problem.budget or not classes.size:
         raise StartFails(
-            f"Under the kept cut {lost} rows lie in classes that break k, l or t; "
-            f"{max(problem.budget, 0)} may be suppressed.",
-            "Gather more rows, or allow more suppression; another cut could be intersected with "
-            "the first release.",
+            f"Under the earlier cut {quantity(lost, 'row is', 'rows are')} in classes that do "
+            f"not meet k, l or t; {max(problem.budget, 0)} may be suppressed.",
+            "Collect more rows, or allow more suppression; a different cut could be intersected "
+            "with the first release.",
         )

@@ -32,7 +32,7 @@ from shoal.anonymize.search.greedy import (
     cut_after,
     resolve_score,
 )
-from shoal.errors import StartFails, TooFewRows
+from shoal.errors import StartFails, TooFewRows, quantity
 
 __all__ = [
     "MAY_MISS",
@@ -45,8 +45,9 @@ __all__ = [
 ]
 
 MAY_MISS = (
-    "A split that breaks t, entropy or recursive l now is never tried again, though further splits "
-    "might mend it: what is published keeps the rules, a finer table may exist."
+    "A split that breaks t, entropy or recursive l now is never tried again, though further "
+    "splits might satisfy it again: the published table keeps the rules, but a finer one "
+    "may exist."
 )
 
 Ints = NDArray[np.int64]
@@ -229,8 +230,9 @@ def refuse_too_few(shared: SharedCounts) -> None:
     people = int(shared.counting.people(lines, np.zeros_like(lines), 1)[0])
     if people < shared.problem.k:
         raise TooFewRows(
-            f"The table has {people} of the k = {shared.problem.k} that a class needs.",
-            "Choose a smaller k, or gather more rows.",
+            f"The table has {quantity(people, 'person', 'people')}; a class needs k = "
+            f"{shared.problem.k}.",
+            "Choose a smaller k, or collect more rows.",
             reason="people",
         )
 
@@ -238,15 +240,18 @@ def refuse_too_few(shared: SharedCounts) -> None:
 def refuse_start(problem: Problem, suppressed: int, some_stay: bool) -> None:
     """Raise if the starting classes that break a rule are too many."""
     if suppressed > problem.budget or not some_stay:
-        raise invalid_start_error(f"{suppressed} rows lie in classes that break k, l or t", problem)
+        raise invalid_start_error(
+            f"{quantity(suppressed, 'row is', 'rows are')} in classes that do not meet k, l or t",
+            problem,
+        )
 
 
 def invalid_start_error(what: str, problem: Problem) -> StartFails:
     """The error that says what is wrong at the start, and how much would be allowed."""
     return StartFails(
-        f"At the most general labels allowed, {what}; {max(problem.budget, 0)} rows may be "
-        "suppressed.",
-        "Allow more general labels (max_level), more suppression, or ask for less of l or t.",
+        f"At the most general labels allowed, {what}; {quantity(max(problem.budget, 0), 'row')} "
+        "may be suppressed.",
+        "Allow more general labels (max_level), more suppression, or a weaker l or t.",
     )
 
 

@@ -29,7 +29,7 @@ from shoal.engine.spark.files import (
     uri_of,
 )
 from shoal.engine.spark.table import SparkTable
-from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy
+from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
 
 __all__ = ["SparkRun", "release_on_spark"]
 
@@ -151,8 +151,8 @@ class SparkRun:
         bare = recount(written, self._policy, by_row=True)
         if (bare.rows, bare.classes) != (achieved.rows, achieved.classes):
             raise CannotWrite(
-                "The table changed while the column that says whose a row is was taken out.",
-                "It was removed. Please report this.",
+                "The table changed while the column that tells people apart was removed.",
+                "The output was removed. Please report this.",
             )
 
     def _write(self, frame: Any, path: str, kind: str) -> None:
@@ -205,7 +205,9 @@ class SparkRun:
     def _uris(self) -> dict[str, str]:
         output = self._policy.output
         if output.path is None:
-            raise InvalidPolicy("output.path is missing.", "Say where the released table goes.")
+            raise InvalidPolicy(
+                "output.path is missing.", "Set it to the file the released table is written to."
+            )
         table = _uri(self._policy, output.path)
         check_no_pattern(table)
         stem = table.removesuffix(format_of(Path(table)))
@@ -237,18 +239,20 @@ class SparkRun:
         people = self._people
         register = [] if people.path is None else [uri_of(str(people.path))]
         if len({*wanted, *register}) < len(wanted) + len(register):
-            raise InvalidPolicy("One path is to hold two files.", "Choose others under `output`.")
+            raise InvalidPolicy(
+                "One path would hold two files.", "Choose other names under `output`."
+            )
         table = self._uris["table"]
         if any(is_at_or_below(file, table) for file in self._table.frame.inputFiles()):
             raise InvalidPolicy(
-                f"{table} is read by this very run.", "Choose another name under `output`."
+                f"{table} is read by this run.", "Choose another name under `output`."
             )
         new = [*wanted, *([] if people.is_kept else register)]
         taken = [uri for uri in new if self._files.exists(uri)]
         if taken and not overwrite:
             raise AlreadyExists(
-                f"{', '.join(taken)} exist already.",
-                "Choose other names, or say `overwrite: true`.",
+                f"{', '.join(taken)} {'exists' if len(taken) == 1 else 'exist'} already.",
+                "Choose other names, or replace them with " + setting("overwrite", True) + ".",
             )
 
     def _refuse_nested(self) -> None:

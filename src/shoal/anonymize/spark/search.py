@@ -28,8 +28,9 @@ __all__ = ["MERGED", "Study", "find_outcome_on_spark"]
 
 Study = tuple[FrequencyTable, Outcome]
 MERGED = (
-    "The table has more combinations than come to the driver: one search was made, over values "
-    "merged below the published labels, and what is told of the table before is told of those."
+    "The table has more combinations than the driver may hold: a single search was run, "
+    "over values merged below the published labels, and what is said of the original table "
+    "is said of those."
 )
 
 

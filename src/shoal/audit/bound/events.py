@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from shoal.audit.bound.sample import Sample
 from shoal.audit.bound.statistics import Score, Statistic, candidate_statistics, has_few_values
-from shoal.errors import InvalidSetting, TooFewRows, setting
+from shoal.errors import InvalidSetting, TooFewRows, value_text
 from shoal.privacy.exact import whole_number
 
 __all__ = [
@@ -207,12 +207,10 @@ def ceiling_of(m: int, alpha: float) -> float:
 
 def check_levels(alpha: float, delta: float) -> None:
     """Refuse an alpha outside (0, 0.5) or a delta outside [0, 1)."""
-    numbers = isinstance(alpha, int | float) and isinstance(delta, int | float)
-    if not numbers or not 0 < alpha < 0.5 or not 0 <= delta < 1:
-        raise InvalidSetting(
-            setting("alpha") + " must lie in (0, 0.5) and " + setting("delta") + " in [0, 1).",
-            "E.g. " + setting("alpha", 0.01) + ", " + setting("delta", 0) + ".",
-        )
+    if not isinstance(alpha, int | float) or not 0 < alpha < 0.5:
+        raise InvalidSetting.of("alpha", "must be between 0 and 0.5", 0.01, alpha)
+    if not isinstance(delta, int | float) or not 0 <= delta < 1:
+        raise InvalidSetting.of("delta", "must be at least 0 and below 1", 1e-6, delta)
 
 
 def check_draws(draws: int) -> None:
@@ -220,7 +218,7 @@ def check_draws(draws: int) -> None:
     whole = whole_number(draws)
     if whole is None or whole < _FEWEST:
         raise TooFewRows(
-            f"{draws} outputs a side came or were asked for; an audit needs {_FEWEST}.",
-            "Draw more: 200,000 a side show bounds up to 9.7.",
+            f"An audit needs {_FEWEST:,} outputs or more for each input; got {value_text(draws)}.",
+            "Draw more: 200,000 for each input can show bounds up to 9.7.",
             reason="draws",
         )

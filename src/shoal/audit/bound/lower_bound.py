@@ -37,7 +37,7 @@ from shoal.randomness import Randomness, Seed
 __all__ = ["LowerBound", "lower_bound", "lower_bound_of"]
 
 Event = Callable[[Any], Any]
-_SERIAL = "outputs tell of the ones after them: nothing is certified"
+_SERIAL = "outputs depend on earlier ones: nothing is certified"
 
 
 def lower_bound(
@@ -165,7 +165,8 @@ def lower_bound_of(
     first, second = samples_of(A, B)
     if len(first) != len(second):
         raise DimensionMismatch(
-            f"{len(first)} and {len(second)} outputs came.", "Draw equally many from each input."
+            f"The two inputs have {len(first):,} and {len(second):,} outputs.",
+            "Draw the same number from each.",
         )
     check_draws(len(first))
     return _audited(
@@ -247,7 +248,7 @@ def _mask(event: Event, sample: Sample) -> NDArray[np.bool_]:
     if mask.dtype != np.bool_ or mask.shape != (len(sample),):
         raise InvalidSetting(
             f"The event returned {mask.dtype} of shape {mask.shape} for {len(sample)} outputs.",
-            "Return one true or false an output, e.g. event=lambda z: z[:, 0] > 0.",
+            "Return true or false for each output, e.g. event=lambda z: z[:, 0] > 0.",
         )
     return mask
 

@@ -33,12 +33,16 @@ def epsilon_of(claim: Guarantee | float | None) -> float | None:
         return float(claim.epsilon)
     if isinstance(claim, Guarantee):
         raise InvalidSetting(
-            f"{claim} is no bound for a pair of outputs by itself.",
+            f"{claim} does not bound a pair of outputs by itself.",
             "Give the number: for MetricDP epsilon times the distance of the inputs, plus slack.",
         )
     number = isinstance(claim, int | float | np.number) and not isinstance(claim, bool)
     if not number or not float(claim) >= 0:
-        raise InvalidSetting("The claim is no number from 0 up.", "E.g. claim=PureDP(1).")
+        raise InvalidSetting(
+            "The claim must be a guarantee or a number of 0 or more.",
+            "E.g. claim=PureDP(1).",
+            setting="claim",
+        )
     return float(claim)
 
 
@@ -69,7 +73,8 @@ def check_row_pair(claim: Guarantee | float | None, pair: tuple[Any, Any]) -> tu
     sizes = [each.shape[0] for each in pair]
     if claim.neighbours == "replace-one" and sizes[0] != sizes[1]:
         raise InvalidSetting(
-            f"Tables of {sizes[0]} and {sizes[1]} rows came; {claim} compares tables of one size.",
+            f"{claim} compares tables of the same size; these have {sizes[0]:,} and {sizes[1]:,} "
+            "rows.",
             "Replace a row instead of adding one, or claim what holds for rows added or removed.",
             setting="pair",
         )
@@ -84,7 +89,7 @@ def check_pair(pair: Any, mechanism: Any) -> tuple[Any, Any]:
         first, second = pair
     except (TypeError, ValueError):
         raise InvalidSetting(
-            f"The pair came as a {type(pair).__name__}, not as two inputs.",
+            f"pair must be two inputs; got one {type(pair).__name__}.",
             "E.g. " + setting("pair", (5, 6)) + ".",
             setting="pair",
         ) from None
@@ -147,8 +152,8 @@ def pair_distances(claim: MetricDP, mechanism: Any, first: Any, second: Any) -> 
     a, b = (np.atleast_2d(np.asarray(value, dtype=np.float64)) for value in (first, second))
     if a.shape != b.shape:
         raise InvalidSetting(
-            f"Inputs of shapes {a.shape} and {b.shape} came.",
-            f"{claim} compares two values of one record: give inputs of one shape.",
+            f"The inputs must have the same shape; got {a.shape} and {b.shape}.",
+            f"{claim} compares two values of one record.",
             setting="pair",
         )
     moved = _scaled_move(claim, mechanism, a, b)

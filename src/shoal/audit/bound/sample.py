@@ -112,8 +112,8 @@ def _as_array(outputs: Any) -> Values | None:
     if isinstance(outputs, list):  # whole numbers beyond 64 bits, objects: looked at one by one
         return None
     raise InvalidSetting(
-        f"Outputs of {array.dtype} came.",
-        "Give an array of numbers or of text, one output a line.",
+        f"Outputs of type {array.dtype} cannot be compared.",
+        "Give an array of numbers or text, one row for each output.",
     )
 
 
@@ -131,8 +131,9 @@ def _alike(outputs: Any) -> bool:
 def _of_arrays(first: Values, second: Values) -> tuple[Sample, Sample]:
     if first.shape[1] != second.shape[1]:
         raise DimensionMismatch(
-            f"Outputs of {first.shape[1]} and of {second.shape[1]} numbers came.",
-            "Give outputs of one width; lists of single outputs may differ, which is then seen.",
+            f"The outputs have {first.shape[1]} numbers for one input and {second.shape[1]} for "
+            "the other.",
+            "Give arrays of the same width, or lists of single outputs, which may differ.",
         )
     return _numbered((first, ["" for _ in first]), (second, ["" for _ in second]))
 
@@ -146,8 +147,8 @@ def _listed(outputs: Any) -> Sequence[Any]:
     if lines is not None:
         return list(lines)
     raise InvalidSetting(
-        f"Outputs came as a {type(outputs).__name__}.",
-        "Give an array, one output a line, or a list of outputs.",
+        f"Outputs must be an array or a list; got a {type(outputs).__name__}.",
+        "Give an array with one row for each output, or a list of outputs.",
     )
 
 
@@ -173,7 +174,7 @@ def _flat(value: Any) -> Values:
     if flat.dtype.kind in "biufU":
         return flat
     raise InvalidSetting(
-        f"An output came as a {type(value).__name__}.",
+        f"An output has an unsupported type: {type(value).__name__}.",
         "Return numbers below 2**63 or text: an array, or several in a tuple. Sets of unequal size "
         "can be text, e.g. ','.join(map(str, sorted(keys))).",
     )

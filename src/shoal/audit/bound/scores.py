@@ -66,8 +66,8 @@ def exact_score(mechanism: Any, pair: tuple[Any, Any]) -> Score:
 def log_likelihood(mechanism: Any, values: Any, x: Any) -> Vector:
     """Of each output (lines) were ``x`` the input, up to a term of the output alone."""
     raise InvalidSetting(
-        f"The law of {type(mechanism).__name__} is not written down here.",
-        "Leave score out: boosted trees learn one.",
+        f"The noise distribution of {type(mechanism).__name__} is not known here.",
+        "Leave score out: boosted trees then learn one.",
     )
 
 

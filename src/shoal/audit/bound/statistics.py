@@ -62,8 +62,8 @@ def candidate_statistics(
         statistics.append(_values(first, second))
     if first.is_text and not different:
         raise InvalidSetting(
-            "Nearly every output is a different word, so none can be compared.",
-            "Return numbers, or words that come back.",
+            "Nearly every output is a different text, so none can be compared.",
+            "Return numbers, or texts that repeat.",
         )
     if first.is_text or 0 < different <= _BINS:
         return statistics
@@ -85,7 +85,7 @@ def _exact(score: Score) -> Statistic:
         if scores.shape != (len(sample),):
             raise InvalidSetting(
                 f"The score has shape {scores.shape} for {len(sample)} outputs.",
-                "Return one number an output: how much it speaks for the first input.",
+                "Return one number for each output: how strongly it points to the first input.",
             )
         return np.where(sample.kinds > 0, np.nan, scores)
 

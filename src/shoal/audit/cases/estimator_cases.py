@@ -283,8 +283,8 @@ def _pieces(thing: Any) -> Iterator[Any]:
         yield thing
     else:
         raise InvalidSetting(
-            f"A {type(thing).__name__} was released or fitted, and nothing says how to read it.",
-            "Teach the audit to: whatever ends in an underscore is published.",
+            f"The audit cannot read a {type(thing).__name__}.",
+            "Add a reader for it: every attribute that ends in an underscore is published.",
         )
 
 

@@ -113,7 +113,9 @@ def ceiling_of(
         What the adversary sees beyond the promise, if anything: then there is no ceiling.
     """
     if game not in ("own coin", "swap"):
-        raise InvalidSetting(f"There is no game {game!r}.", "Choose 'own coin' or 'swap'.")
+        raise InvalidSetting(
+            f"There is no game {game!r}.", "Choose 'own coin' or 'swap'.", setting="game"
+        )
     if uncovered:
         return _none(uncovered)
     match guarantee:

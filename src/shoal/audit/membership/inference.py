@@ -12,7 +12,13 @@ from shoal.audit.membership.ceiling import ceiling_of
 from shoal.audit.membership.result import MembershipInference, Setting, combine_games
 from shoal.audit.membership.shadow import ATTACKS, Answers, RowSplit, ShadowAttack
 from shoal.audit.membership.victim import Labels, Victim, as_rows
-from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, setting
+from shoal.errors import (
+    ConflictingSettings,
+    DimensionMismatch,
+    InvalidSetting,
+    quantity,
+    setting,
+)
 from shoal.privacy import Guarantee
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness, Seed
@@ -130,8 +136,7 @@ def _check(query: str, shadow: str, attack: str, victim: Victim) -> None:
             raise InvalidSetting(setting(name, value) + " came.", f"Choose {' or '.join(choices)}.")
     if query == "perturbed" and victim.mechanism is None:
         raise ConflictingSettings(
-            setting("query", "perturbed")
-            + " came without a mechanism: there are no reports to ask for.",
+            setting("query", "perturbed") + " needs a mechanism: without one there are no reports.",
             "Give " + setting("mechanism") + ", or ask for true records.",
         )
 
@@ -139,9 +144,9 @@ def _check(query: str, shadow: str, attack: str, victim: Victim) -> None:
 def check_levels(alpha: float, repeats: int) -> None:
     """Refuse a level or a number of games that is none."""
     if not isinstance(alpha, int | float) or not 0 < alpha < 0.5:
-        raise InvalidSetting.of("alpha", "must lie in (0, 0.5)", 0.01)
+        raise InvalidSetting.of("alpha", "must be between 0 and 0.5", 0.01, alpha)
     if whole_number(repeats) is None or repeats < 1:
-        raise InvalidSetting.of("repeats", "is no whole number from 1 up", 10)
+        raise InvalidSetting.of("repeats", "must be a whole number of 1 or more", 10, repeats)
 
 
 def as_labels(labels: ArrayLike | None, n: int) -> Labels | None:
@@ -150,9 +155,14 @@ def as_labels(labels: ArrayLike | None, n: int) -> Labels | None:
         return None
     given = np.asarray(labels)
     if given.shape != (n,):
-        raise DimensionMismatch(f"{given.size} labels came for {n} rows.", "Give one a row.")
+        raise DimensionMismatch(
+            f"There are {quantity(given.size, 'label')} for {quantity(n, 'row')}.",
+            "Give one label for each row.",
+        )
     if given.dtype.kind not in "iub" or given.min(initial=0) < 0:
-        raise InvalidSetting("Labels are no whole numbers from 0 up.", "Number the classes: 0, 1.")
+        raise InvalidSetting(
+            "Labels must be whole numbers of 0 or more.", "Number the classes: 0, 1."
+        )
     return given.astype(np.int64)
 
 

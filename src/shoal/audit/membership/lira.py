@@ -24,7 +24,14 @@ from shoal.audit.membership.victim import (
     check_one_number_each,
     evidence_of,
 )
-from shoal.errors import ConflictingSettings, DimensionMismatch, InvalidSetting, TooFewRows, setting
+from shoal.errors import (
+    ConflictingSettings,
+    DimensionMismatch,
+    InvalidSetting,
+    TooFewRows,
+    quantity,
+    setting,
+)
 from shoal.privacy import Guarantee
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness, Seed
@@ -193,7 +200,9 @@ def lira(
     _check(variant, n_shadow, labels, partners)
     aim = np.arange(len(table)) if target is None else check_positions(target, len(table), "target")
     if aim.size < 2 * FEWEST:
-        raise TooFewRows(f"{aim.size} rows are under attack.", f"Attack {2 * FEWEST} or more.")
+        raise TooFewRows(
+            f"Only {quantity(aim.size, 'row')} would be attacked.", f"Attack {2 * FEWEST} or more."
+        )
     others = None if partners is None else _beside(as_rows(partners), table)
     play = _Play(victim, table, as_labels(labels, len(table)), others, aim, answers)
     all_answers, coins, model = play.models(n_shadow + repeats, random_state, progress)
@@ -260,7 +269,7 @@ def _beside(partners: Matrix, rows: Matrix) -> Matrix:
     if partners.shape == rows.shape:
         return partners
     raise DimensionMismatch(
-        f"Partners of shape {partners.shape} came for rows of shape {rows.shape}.",
+        f"The partners have shape {partners.shape}, the rows {rows.shape}.",
         "Give each row one partner, with the same columns.",
     )
 
@@ -271,8 +280,8 @@ def _check(variant: str, n_shadow: int, labels: Any, partners: Any) -> None:
             setting("variant", variant) + " came.", "Choose 'online' or 'offline'."
         )
     if whole_number(n_shadow) is None or n_shadow < _FEWEST_MODELS:
-        raise InvalidSetting.of("n_shadow", f"is no whole number from {_FEWEST_MODELS} up", 64)
-    if labels is not None and partners is not None:
-        raise ConflictingSettings(
-            "Labels came, and partners beside them.", "Swap records without labels, or toss coins."
+        raise InvalidSetting.of(
+            "n_shadow", f"must be a whole number of {_FEWEST_MODELS} or more", 64, n_shadow
         )
+    if labels is not None and partners is not None:
+        raise ConflictingSettings("Both labels and partners are given.", "Give one of the two.")

@@ -21,7 +21,7 @@ from shoal.audit.membership.ceiling import Ceiling, Game, ceiling_of
 from shoal.audit.membership.roc import GameScores, Roc, roc_of_one_game
 from shoal.audit.membership.shadow import learn_forest
 from shoal.audit.membership.victim import Matrix, Victim, as_rows, summary_of
-from shoal.errors import DimensionMismatch, InvalidSetting, setting
+from shoal.errors import DimensionMismatch, InvalidSetting, quantity, setting
 from shoal.figures import Figure, roc_curve
 from shoal.privacy import Guarantee, Protected, Public, Result, Unprotected
 from shoal.privacy.exact import whole_number
@@ -91,8 +91,8 @@ class NeighbourAttack:
             {"likelihood ratio": self.roc.points()},
             title="One row, with it and without it",
             finding=f"Advantage {self.advantage:.3f}, epsilon at least {float(self):.3f}",
-            band=f"{self.models // 2} models a side were tested; bands hold with probability "
-            f"{1 - self.bound.alpha:g} at each rate.",
+            band=f"{quantity(self.models // 2, 'model')} per side tested; bands hold with "
+            f"probability {1 - self.bound.alpha:g} at each rate.",
             ceiling=self.ceiling.corners(),
             ceiling_name=self.ceiling.name,
         )
@@ -190,19 +190,21 @@ def _pair(table: Matrix, person: int, replacement: ArrayLike | None) -> tuple[Ma
     place = whole_number(person)
     if place is None or not 0 <= place < len(table):
         raise InvalidSetting(
-            setting("person") + " is no place of a row.", f"From 0 to {len(table) - 1}."
+            setting("person") + " must be the index of a row.",
+            f"Give a whole number from 0 to {len(table) - 1}.",
         )
     if replacement is None:
         return table, np.delete(table, place, axis=0)
     other = as_rows(np.atleast_2d(np.asarray(replacement, dtype=np.float64)))
     if other.shape != (1, table.shape[1]):
         raise DimensionMismatch(
-            f"A replacement of shape {other.shape} came for {table.shape[1]} columns.",
+            f"The replacement has shape {other.shape}; a record has "
+            f"{quantity(table.shape[1], 'column')}.",
             "Give one record.",
         )
     if np.array_equal(other[0], table[place]):
         raise InvalidSetting(
-            "The replacement is the row itself.", "Give another record.", setting="replacement"
+            "The replacement is the same as the row.", "Give another record.", setting="replacement"
         )
     changed = table.copy()
     changed[place] = other[0]

@@ -13,6 +13,7 @@ from shoal.audit.membership.roc import (
     mean_roc,
     t_quantile,
 )
+from shoal.errors import quantity
 from shoal.figures import Figure, roc_curve
 from shoal.privacy import Guarantee, Protected, Public, Result, Unprotected
 
@@ -106,7 +107,9 @@ class MembershipInference:
 
     def plot(self) -> Figure:
         """The curve with its band, chance, and the ceiling if there is one."""
-        band = f"{self.repeats} games of {self.members} members and {self.others} others"
+        band = (
+            f"{quantity(self.repeats, 'game')} of {self.members} members and {self.others} others"
+        )
         level = "" if self.roc.low is None else f"; bands hold with probability {1 - self._alpha:g}"
         return roc_curve(
             {self.setting.attack: self.roc.points()},
@@ -124,7 +127,10 @@ class MembershipInference:
     def __str__(self) -> str:
         s = self.setting
         head = f"{self.verdict}: advantage {self.advantage} by {s.attack}"
-        played = f"{self.repeats} games ({s.game}), {self.members} members and {self.others} others"
+        played = (
+            f"{quantity(self.repeats, 'game')} ({s.game}), {self.members} members and "
+            f"{self.others} others"
+        )
         rates = ", ".join(
             f"{'unresolved' if e is None else e} at FPR {rate:g}" for rate, e in self.tpr_at.items()
         )

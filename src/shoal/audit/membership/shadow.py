@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 
 from shoal.audit.membership.roc import GameScores
 from shoal.audit.membership.victim import Labels, Matrix, Victim, answers_of, check_answers
-from shoal.errors import ConflictingSettings, InvalidSetting, NotInstalled, TooFewRows, setting
+from shoal.errors import (
+    ConflictingSettings,
+    InvalidSetting,
+    NotInstalled,
+    TooFewRows,
+    quantity,
+    setting,
+)
 from shoal.privacy.exact import whole_number
 from shoal.randomness import Randomness
 
@@ -154,7 +161,7 @@ def _toolbox() -> tuple[Any, Any]:
             raise NotInstalled(
                 setting("attack", "art")
                 + " needs the Adversarial Robustness Toolbox, which is not installed.",
-                "Install it: pip install 'shoal[attack]'. Or take "
+                "Install it: pip install 'shoal[attack]'. Or use "
                 + setting("attack", "forest")
                 + ".",
                 reason="toolbox",
@@ -172,10 +179,10 @@ class RowSplit:
     def of(cls, n: int, target: Any, known: Any, shadows: int) -> "RowSplit":
         """Checked, so that every draw goes through."""
         if whole_number(shadows) is None or shadows < 1:
-            raise InvalidSetting.of("shadows", "is no whole number from 1 up", 3)
+            raise InvalidSetting.of("shadows", "must be a whole number of 1 or more", 3, shadows)
         share = np.ndim(target) == 0
         if share and not (isinstance(target, int | float | np.number) and 0 < target < 1):
-            raise InvalidSetting.of("target", "is no share between 0 and 1", 0.25)
+            raise InvalidSetting.of("target", "must be a share between 0 and 1", 0.25, target)
         aim = int(n * float(target)) if share else check_positions(target, n, "target")
         held = None if known is None else check_positions(known, n, "known")
         if held is not None and not isinstance(aim, int):
@@ -184,9 +191,9 @@ class RowSplit:
         left = n - of_target if held is None else held.size - (of_target if share else 0)
         if of_target // 2 < FEWEST or left < 4 * shadows:
             raise TooFewRows(
-                f"{of_target} rows are under attack and {max(left, 0)} are left for {shadows} "
-                f"shadow models.",
-                f"Attack {2 * FEWEST} rows or more, and leave four or more a shadow model.",
+                f"{of_target} rows are attacked and {max(left, 0)} are left for "
+                f"{quantity(shadows, 'shadow model')}.",
+                f"Attack {2 * FEWEST} rows or more, and leave four or more for each shadow model.",
             )
         return cls(aim, held, n, shadows)
 
@@ -211,7 +218,7 @@ def check_positions(values: Any, n: int, name: str) -> Places:
     good = places.ndim == 1 and places.dtype.kind in "iu" and places.size
     if not good or places.min() < 0 or places.max() >= n or np.unique(places).size < places.size:
         raise InvalidSetting(
-            setting(name) + " is no list of different places of rows.",
+            setting(name) + " must be a list of different row indices.",
             f"Give numbers from 0 to {n - 1}.",
         )
     return places.astype(np.intp)
@@ -221,7 +228,7 @@ def _refuse_overlap(target: Places, known: Places) -> None:
     both = np.intersect1d(target, known).size
     if both:
         raise ConflictingSettings(
-            f"{both} of the {target.size} rows under attack are among those the adversary has.",
-            "Give it other rows: whoever has the answer needs no attack.",
+            f"{both} of the {target.size} attacked rows are among those the adversary has.",
+            "Give it other rows: whoever knows the answer needs no attack.",
             reason="overlap",
         )

@@ -13,7 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.audit.bound.pairs import pair_distances
 from shoal.cluster.totals import ignore_no_groups_warning
-from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, NotNumeric, setting
+from shoal.errors import (
+    DimensionMismatch,
+    InvalidSetting,
+    NotFinite,
+    NotNumeric,
+    setting,
+    value_text,
+)
 from shoal.privacy import Guarantee, MetricDP
 from shoal.randomness import Randomness
 
@@ -69,7 +76,7 @@ class Victim:
         """With the estimator's own mechanism, if it has one and none is given."""
         if not callable(fit) and not hasattr(fit, "fit"):
             raise InvalidSetting(
-                f"A {type(fit).__name__} came, which is neither an estimator nor a function.",
+                f"fit must be an estimator or a function; got {value_text(fit)}.",
                 "Give e.g. PrivateKMeans(...), or a function of rows and rng that returns a model.",
             )
         own = getattr(fit, "mechanism", None) if hasattr(fit, "fit") else None
@@ -126,7 +133,8 @@ def as_rows(rows: ArrayLike) -> Matrix:
         raise NotNumeric("The rows are not numbers.", "Choose the columns that are.") from None
     if table.ndim != 2:
         raise InvalidSetting(
-            f"An array of {table.ndim} dimensions came.", "Give a table: one line a person."
+            f"The rows must be a table with two dimensions; got {table.ndim}.",
+            "Give one row for each person.",
         )
     if not np.isfinite(table).all():
         raise NotFinite("Some rows hold NaN or infinity.", "Drop them, or fill them in.")
@@ -167,10 +175,10 @@ def evidence_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -
     if callable(model):
         return check_one_number_each(model(rows), len(rows))
     raise InvalidSetting(
-        f"What a {type(model).__name__} says about a record is not known.",
+        f"It is not known what a {type(model).__name__} tells about a record.",
         "Give "
         + setting("answers")
-        + ", a function of the model and rows that returns a number a row.",
+        + ", a function of the model and rows that returns a number for each row.",
     )
 
 
@@ -179,10 +187,12 @@ def check_answers(given: Any, n: int) -> Matrix:
     try:
         answers = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise NotNumeric("The answers are not numbers.", "Return numbers, a line a row.") from None
+        raise NotNumeric(
+            "The answers are not numbers.", "Return numbers, one line for each row."
+        ) from None
     if answers.ndim not in (1, 2) or len(answers) != n or not answers.size:
         raise DimensionMismatch(
-            f"Answers of shape {answers.shape} came for {n} rows.", "Return one line a row."
+            f"The answers have shape {answers.shape} for {n} rows.", "Return one line for each row."
         )
     if not np.isfinite(answers).all():
         raise NotFinite("Some answers are NaN or infinite.", "Return finite numbers.")
@@ -195,7 +205,8 @@ def check_one_number_each(given: Any, n: int) -> Vector:
     if answers.shape[1] == 1:
         return answers[:, 0]
     raise DimensionMismatch(
-        f"{answers.shape[1]} numbers a row came.", "Return one number a row, higher for a member."
+        f"The answers have {answers.shape[1]} numbers for each row.",
+        "Return one number for each row, higher for a member.",
     )
 
 

@@ -127,8 +127,9 @@ def attribute_inference(
     counts = _counts(classes, _numbered(released, column, values), len(values))
     if not counts.sum():
         raise TooFewRows(
-            f"The released table has no row with a value of {column!r} that the table before has.",
-            "Give the table that was released, and the one it was made of.",
+            f"The released table has no row with a value of {column!r} that the original table "
+            "has.",
+            "Give the released table and the table it was made from.",
         )
     guess, share = _guessed(matcher, classes, counts, codes)
     right, sure = guess == truth, share >= _SURE
@@ -156,7 +157,7 @@ def _known(matcher: Matcher, raw: Any, column: str) -> tuple[Codes, Counts, dict
     if not whole.any():
         raise TooFewRows(
             "Nobody has all quasi-identifiers and a sensitive value.",
-            "Give the table as it was before its release.",
+            "Give the original table, before its release.",
         )
     return codes[whole], truth[whole], values
 

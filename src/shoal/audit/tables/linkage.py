@@ -58,8 +58,8 @@ class Links:
     def __str__(self) -> str:
         share = f"{self.expected / self.people:.1%}" if self.people else "none"
         return (
-            f"{self.matched:,} of {self.people:,} people have a fitting record, {self.unique:,} "
-            f"just one; {self.expected:,.1f} links ({share}) would be right"
+            f"{self.matched:,} of {self.people:,} people have a matching record, {self.unique:,} "
+            f"exactly one; {self.expected:,.1f} links ({share}) would be right"
         )
 
 
@@ -104,7 +104,7 @@ class Linkage:
         links: Links = getattr(self, table)
         # A class counts for all its records; here it counts for those in the file who fall in it.
         weighed = [(size, round(1e6 * people / size)) for size, people in links.sizes]
-        title = f"How many records fit a person of the file, {table} table"
+        title = f"How many records match a person of the file, {table} table"
         return class_sizes(weighed, k=self.k, title=title)
 
     def __str__(self) -> str:

@@ -122,7 +122,7 @@ def _known(place: dict[Any, int], texts: tuple[str | None, ...], name: str) -> i
     if texts in place or set(texts) <= {None, "*"}:
         return place.get(texts, 0)  # a starred line shows nothing, whatever the root is called
     raise UnknownCategory(
-        f"Column {name!r} of the released table has labels its hierarchy does not know.",
+        f"Column {name!r} of the released table has labels that are not in its hierarchy.",
         "Give the policy that this table was released under.",
     )
 
@@ -149,6 +149,6 @@ def _texts(name: str, column: Any) -> list[str | None]:
     except pa.ArrowException:
         raise UnknownCategory(
             f"Column {name!r} holds values that cannot be written as text.",
-            "Convert it to text, numbers or dates before it comes here.",
+            "Convert it to text, numbers or dates first.",
         ) from None
     return texts

@@ -95,7 +95,9 @@ def reconstruction(released: Any, raw: Any, *, policy: Policy) -> Reconstruction
     codes = matcher.codes(raw)
     codes = codes[(codes >= 0).all(axis=1)]
     if not len(codes):
-        raise TooFewRows("Nobody has all quasi-identifiers.", "Give the table before its release.")
+        raise TooFewRows(
+            "Nobody has all quasi-identifiers.", "Give the original table, before its release."
+        )
     labels = _labels_of(matcher, matcher.classes(released), codes)
     guesses = {
         name: _guessed(tree, codes[:, q], labels[:, q])

@@ -137,7 +137,8 @@ class _FlawedRemap(_Flawed):
     def __post_init__(self) -> None:
         if self.nodes < 2:
             raise InvalidSetting(
-                "A grid needs 2 nodes an axis or more.", "E.g. " + setting("nodes", 12) + "."
+                "A grid needs 2 or more nodes along each axis.",
+                "E.g. " + setting("nodes", 12) + ".",
             )
 
     def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:

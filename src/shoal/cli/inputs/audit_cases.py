@@ -11,7 +11,7 @@ from typing import Any
 from shoal.audit import Case, Finding, estimators, exact_score, mechanisms
 from shoal.audit.case import Cases
 from shoal.documents import parse_json
-from shoal.errors import InvalidSetting, ShoalError
+from shoal.errors import InvalidSetting, ShoalError, quantity
 from shoal.privacy import LocalDP, PureDP
 from shoal.privacy.exact import exact_budget
 
@@ -58,7 +58,7 @@ def named_cases(word: str, epsilon: float | None = None) -> CaseMap:
     if not cases:
         raise InvalidSetting(
             f"There is nothing named {word!r} to audit.",
-            f"`shoal audit --list` names all there is; {', '.join(KINDS)} audit all of a kind.",
+            f"`shoal audit --list` lists all cases; {', '.join(KINDS)} audit all of a kind.",
         )
     return cases if epsilon is None else _at_epsilon(cases, epsilon)
 
@@ -96,7 +96,8 @@ def _at_epsilon(cases: CaseMap, epsilon: float) -> CaseMap:
     others = [name for name, case in made.items() if case is None]
     if others:
         raise InvalidSetting(
-            f"{len(others)} of {len(cases)} cases are made for one epsilon, e.g. {others[0]!r}.",
+            f"{len(others)} of {quantity(len(cases), 'case')} have a fixed epsilon, e.g. "
+            f"{others[0]!r}.",
             "Leave --epsilon out, or audit a function of your own with --python.",
         )
     return {name: case for name, case in made.items() if case is not None}
@@ -152,7 +153,7 @@ def function_case(
     """
     if pair is None:
         raise InvalidSetting(
-            "--python came without --pair.",
+            "--python needs --pair.",
             "Give two inputs that the claim compares, as JSON, e.g. --pair '[[0, 0], [1, 0]]'.",
             setting="--pair",
         )
@@ -167,7 +168,7 @@ def _pair(text: str) -> tuple[Any, Any]:
         pair = None
     if not isinstance(pair, list) or len(pair) != 2:
         raise InvalidSetting(
-            "--pair is no JSON list of two inputs.",
+            "--pair must be a JSON list of two inputs.",
             "E.g. --pair '[0, 1]' or '[[0, 0], [1, 0]]'.",
             setting="--pair",
         )
@@ -192,8 +193,8 @@ def _import_object(python: str) -> Any:
         ) from None
     if isinstance(target, type) or not (callable(target) or hasattr(target, "release")):
         raise InvalidSetting(
-            f"--python {python} is neither a function nor an object with release(value, rng).",
-            "Name a function; of a class, an instance made in that module.",
+            f"--python {python} must be a function or an object with release(value, rng).",
+            "Name a function, or an instance of a class made in that module.",
             setting="--python",
         )
     return target

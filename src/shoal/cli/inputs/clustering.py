@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from shoal.cli.flags import Flags, Hints
-from shoal.errors import InvalidSetting, NotFinite
+from shoal.errors import InvalidSetting, NotFinite, value_text
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
@@ -141,7 +141,9 @@ def method_named(word: str) -> Method:
     near = get_close_matches(word.lower().replace("_", "-"), METHODS, n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
     raise InvalidSetting(
-        "--method names no method.", f"{meant}There are {', '.join(METHODS)}.", setting="--method"
+        f"There is no method {value_text(word)}.",
+        f"{meant}Choose one of {', '.join(METHODS)}.",
+        setting="--method",
     )
 
 
@@ -157,14 +159,14 @@ def parse_groups(text: str | None) -> range | None:
     match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", text)
     if match is None:
         raise InvalidSetting(
-            "-k is neither a whole number nor a range.",
+            "-k must be a whole number or a range.",
             "E.g. -k 8, or -k 2-12 to choose.",
             setting="-k",
         )
     wanted = range(int(match[1]), int(match[2] or match[1]) + 1)
     if not wanted or wanted[0] < 1 or wanted[-1] > MOST_CLUSTERS:
         raise InvalidSetting(
-            f"-k must run upwards, from 1 up, to {MOST_CLUSTERS:,} at most.",
+            f"-k must be an increasing range from 1 to at most {MOST_CLUSTERS:,}.",
             "E.g. -k 2-12.",
             setting="-k",
         )
@@ -177,7 +179,7 @@ def parse_cells(text: str) -> int | tuple[int, ...] | str:
         return "auto"
     if not re.fullmatch(r"\s*\d{1,9}(\s*,\s*\d{1,9})*\s*", text):
         raise InvalidSetting(
-            "--cells is neither whole numbers nor auto.",
+            "--cells must be whole numbers or auto.",
             "E.g. --cells 64, or --cells 64,32.",
             setting="--cells",
         )
@@ -196,7 +198,7 @@ def build_kmeans(method: str, options: Options) -> Any:
         )
     if options.n_clusters is None:
         raise InvalidSetting(
-            "-k did not come: how many groups?",
+            "The number of groups is missing.",
             "E.g. -k 8, or -k 2-12 to choose among them.",
             setting="-k",
         )
@@ -215,8 +217,8 @@ def build_wave(options: Options) -> Any:
 
     if any(each is not None for each in (options.n_clusters, options.choose, options.delta)):
         raise InvalidSetting(
-            "-k, --choose or --delta came; --method wave finds how many groups there are, and its "
-            "promise never fails.",
+            "--method wave takes no -k, --choose or --delta: it finds the number of groups "
+            "itself, and its promise has no delta.",
             "Leave them out.",
         )
     return WaveCluster(**options.waves.settings, **options.common)

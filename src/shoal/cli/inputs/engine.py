@@ -26,7 +26,7 @@ class Engines:
     def __post_init__(self) -> None:
         if self.master is not None and not self.is_distributed:
             raise ConflictingSettings(
-                "--master names a Spark cluster, and the rows are to be read here.",
+                "--master names a Spark cluster, but the rows are read on this machine.",
                 "Add --engine spark, or leave it out.",
                 setting="--master",
             )
@@ -61,8 +61,8 @@ class Engines:
 def _refuse_stream(path: str) -> None:
     if path == "-":
         raise ConflictingSettings(
-            "Standard input came with --engine spark, whose workers cannot read it.",
-            "Name a path they reach, or leave --engine out.",
+            "--engine spark cannot read standard input.",
+            "Name a path that its workers reach, or leave --engine out.",
         )
 
 

@@ -15,7 +15,14 @@ from shoal.domain import Schema
 from shoal.engine.entry import by_engine, unbounded_box
 from shoal.engine.sample import Sample
 from shoal.engine.table import FrameTable
-from shoal.errors import DimensionMismatch, InvalidSetting, NotFinite, TooFewRows, UnknownBounds
+from shoal.errors import (
+    DimensionMismatch,
+    InvalidSetting,
+    NotFinite,
+    TooFewRows,
+    UnknownBounds,
+    quantity,
+)
 
 __all__ = ["EvaluationRows", "column_names", "draw_evaluation_rows"]
 
@@ -42,13 +49,14 @@ def column_names(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
     box, d = _box(model), int(model.n_features_in_)
     if columns is None and box is None:
         raise UnknownBounds(
-            "The model does not name its columns.", f"Name {d} of the table's with --columns."
+            "The model does not name its columns.",
+            f"Name {quantity(d, 'column')} of the table with --columns.",
         )
     names = tuple(box.names if columns is None else columns)
     if len(names) != d:
         raise DimensionMismatch(
-            f"--columns names {len(names)} columns; the model has {d}.",
-            "Name one for each of the model's, in its order.",
+            f"--columns names {quantity(len(names), 'column')}; the model has {d}.",
+            "Name the columns of the model, in its order.",
             setting="--columns",
         )
     return names
@@ -77,7 +85,10 @@ def draw_evaluation_rows(
         distributed=lambda table: _draw_distributed(table, *wanted),
     )
     if len(drawn) < 2:
-        raise TooFewRows(f"The table has {len(drawn)} rows.", "Score on two at least.")
+        raise TooFewRows(
+            f"The table has {quantity(len(drawn), 'row')}; scores need at least two.",
+            "Use a table with more rows.",
+        )
     return EvaluationRows(model, np.ascontiguousarray(drawn), codes if labels else None, total)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shoal.cli.inputs.table import chosen_columns, schema_of, split_commas
-from shoal.errors import InvalidDomain, InvalidSetting
+from shoal.errors import InvalidDomain, InvalidSetting, value_text
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
@@ -100,8 +100,8 @@ def mechanism_name(word: str) -> Name:
     near = get_close_matches(word.lower().replace("_", "-"), list(Name), n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
     raise InvalidSetting(
-        "--mechanism names no mechanism.",
-        f"{meant}There are {', '.join(Name)}.",
+        f"There is no mechanism {value_text(word)}.",
+        f"{meant}Choose one of {', '.join(Name)}.",
         setting="--mechanism",
     )
 
@@ -122,16 +122,18 @@ def remap_of(text: str | None, domain: "Box | Schema") -> Any:
         return None
     if not isinstance(domain, Box):
         raise InvalidSetting(
-            "A remap came with categories.", "Remaps move numbers; leave it out.", setting="--remap"
+            "--remap does not apply to categories.",
+            "Leave it out: remaps move numbers only.",
+            setting="--remap",
         )
     word, _, nodes = text.partition(":")
     if word == "clamp" and not nodes:
         return clamp(domain)
-    if word == "snap" and nodes.isdecimal():
+    if word == "snap" and nodes.isdecimal() and int(nodes) >= 2:
         return snap(domain, int(nodes))
     raise InvalidSetting(
-        "The remap is neither `clamp` nor `snap:N`.",
-        "E.g. --remap clamp, or --remap snap:16 for 16 nodes an axis.",
+        "--remap must be `clamp` or `snap:N`, with N of 2 or more.",
+        "E.g. --remap clamp, or --remap snap:16 for 16 nodes along each axis.",
         setting="--remap",
     )
 
@@ -153,14 +155,15 @@ def _domain(schema: "Schema", columns: Sequence[str], settings: Settings) -> "Bo
             return box
         if schema.geo:
             raise InvalidDomain(
-                "--columns names a part of a map, of which epsilon would count degrees.",
-                f"Report both, --columns {','.join(box.names)}, or leave it out.",
+                "--columns names only one of latitude and longitude, so epsilon would be per "
+                "degree.",
+                f"Use both, --columns {','.join(box.names)}, or leave it out.",
                 setting="--columns",
             )
         return box.select(columns)
     if settings.name in _CATEGORICAL and (len(columns), len(categories)) != (1, 1):
         raise InvalidSetting(
-            f"{len(columns)} columns came; {settings.name} reports one, of categories.",
+            f"{settings.name} reports one column of categories; got {len(columns)}.",
             "Choose it with --columns, or use --mechanism mixed.",
         )
     described = schema.to_dict()["columns"]
@@ -190,7 +193,7 @@ def _arguments(settings: Settings, kind: Any, domain: "Box | Schema") -> dict[st
     for name, value in options.items():
         if value is not None and name not in known:
             raise InvalidSetting(
-                f"{settings.name} has no {name}.", f"Leave --{name} out.", setting=f"--{name}"
+                f"{settings.name} does not take --{name}.", "Leave it out.", setting=f"--{name}"
             )
     return given | {name: value for name, value in options.items() if value is not None}
 
@@ -207,7 +210,7 @@ def _cells(text: str) -> Any:
     each = split_commas(text)
     if not all(word.isdecimal() for word in each):
         raise InvalidSetting(
-            "--cells holds something that is no whole number.",
+            "--cells must be whole numbers.",
             "E.g. --cells 12, or 12,8.",
             setting="--cells",
         )
@@ -219,5 +222,5 @@ def _number(word: str, option: str) -> float:
         return float(word)
     except ValueError:
         raise InvalidSetting(
-            f"{option} holds something that is no number.", f"E.g. {option} 0.5.", setting=option
+            f"{option} must be numbers.", f"E.g. {option} 0.5.", setting=option
         ) from None

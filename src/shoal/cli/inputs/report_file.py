@@ -30,8 +30,8 @@ def check_format(output: str) -> None:
     """Refuse a name that tells no format."""
     if not output.endswith(FORMATS):
         raise CannotWrite(
-            f"{output.rsplit('/', 1)[-1]} names no format this writes.",
-            f"End it in {' or '.join(FORMATS)}.",
+            f"{output.rsplit('/', 1)[-1]} does not end like a format that can be written.",
+            f"Use a name that ends in {' or '.join(FORMATS)}.",
         )
 
 
@@ -77,8 +77,8 @@ def _local_place(
 
 def _replaces_table_error() -> InvalidSetting:
     return InvalidSetting(
-        "The reports would replace the table itself.",
-        "Write them to another place.",
+        "The reports would overwrite the table.",
+        "Write them to another path.",
         setting="--output",
     )
 

@@ -29,7 +29,7 @@ __all__ = [
 SCHEMA = "shoal.reports/1"
 MOST_NUMBERS = 40_000_000  # in memory at a time: 320 MB
 _PERTURB = (
-    "Rows are reported with `shoal perturb rows.csv --mechanism local-grid --epsilon 1 --domain "
+    "Make reports with `shoal perturb rows.csv --mechanism local-grid --epsilon 1 --domain "
     "domain.yaml -o reports.parquet`; keep the two files it writes together."
 )
 
@@ -91,7 +91,7 @@ def _read_sidecar(table: str) -> dict[str, Any]:
 
     if table == "-":
         raise NotAReport(
-            "Values from standard input came; nothing says what made them.",
+            "Reports cannot be read from standard input: nothing says what made them.",
             f"Name the file of reports. {_PERTURB}",
         )
     source_of(table)  # refused here, if there is no table at all
@@ -116,8 +116,8 @@ def parse_sidecar(text: str | None, table: str) -> dict[str, Any]:
     if text is None:
         name = Path(table).name
         raise NotAReport(
-            f"No {name}.json lies beside {name}, so these may be true rows: nothing "
-            "says what made them.",
+            f"There is no {name}.json beside {name}, so these may be true rows: nothing says "
+            "what made them.",
             _PERTURB,
         )
     try:
@@ -143,8 +143,8 @@ def other_table_error(table: str) -> NotAReport:
     """The error for a table that the file beside it is not about."""
     name = Path(table).name
     return NotAReport(
-        f"{name} is not the file that {name}.json is about: its checksum differs.",
-        "Take the two files as `shoal perturb` wrote them. Reports gathered another way are "
+        f"{name} is not the file that {name}.json describes: its checksum differs.",
+        "Use the two files as `shoal perturb` wrote them. Reports collected another way can be "
         "wrapped in Python: shoal.Reports(values, mechanism).",
     )
 
@@ -152,7 +152,7 @@ def other_table_error(table: str) -> NotAReport:
 def _unknown_sidecar(table: str) -> NotAReport:
     return NotAReport(
         f"{Path(table).name}.json does not say what made these values.",
-        f"It must be of {SCHEMA}, as this version writes it. {_PERTURB}",
+        f"Its format must be {SCHEMA}, as this version writes it. {_PERTURB}",
     )
 
 
@@ -220,7 +220,7 @@ def _values(
         progress(total)
     values = sample.rows(len(names))
     if not np.isfinite(values).all():
-        raise NotFinite("Some reports are no numbers.", "Take them as they were written.")
+        raise NotFinite("Some reports are not numbers.", "Use the file as it was written.")
     if isinstance(mechanism, LocalGrid):
         return values[:, 0].astype(np.int64), total
     return np.ascontiguousarray(values), total

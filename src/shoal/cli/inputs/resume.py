@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 __all__ = ["has_resumed", "is_resumable", "note_spending", "resumed_lines", "work_description"]
 
 RESUMED = (
-    "An earlier run of this command was stopped after it had paid. What it had released was used; "
-    "nothing new was spent."
+    "An earlier run of this command was stopped after it had spent its budget. What it had "
+    "released was used; nothing more was spent."
 )
 _SPENT = "The ledger keeps this promise as spent."
-_AGAIN = " Run the same command again: it goes on without a new payment."
+_AGAIN = " Run the same command again: it continues without spending more."
 
 
 # Whose versions decide what is drawn: how files are cut in blocks, which of a person's rows is

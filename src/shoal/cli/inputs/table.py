@@ -8,7 +8,7 @@ from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 from shoal.cli.output import Progress
-from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBounds
+from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBounds, quantity
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
@@ -53,8 +53,8 @@ def budget_of(epsilon: str | None, of: str) -> str:
     """The budget as it was given; there is no default."""
     if epsilon is None:
         raise InvalidBudget(
-            "No epsilon came.",
-            f"Name the budget of one {of}, e.g. --epsilon 1; it is yours to choose and defend.",
+            "--epsilon is missing.",
+            f"Give the budget of one {of}, e.g. --epsilon 1; the choice is yours to defend.",
             setting="--epsilon",
         )
     return epsilon
@@ -66,8 +66,8 @@ def schema_of(domain: Path | None) -> "Schema":
 
     if domain is None:
         raise UnknownBounds(
-            "No public bounds came.",
-            "Write what each column may be to a file and give it with --domain, e.g. "
+            "--domain, the public bounds, is missing.",
+            "Write the bounds of each column to a file and pass it with --domain, e.g. "
             "`version: 1` and `columns: {age: {low: 0, high: 110}}`. Bounds read from the rows "
             "would not be private.",
             setting="--domain",
@@ -86,8 +86,9 @@ def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
         raise _categories_error(categories, schema)
     if schema.geo and {*names} != {*schema.geo}:
         raise InvalidDomain(
-            "--columns names a part of a map, which would be clustered in degrees.",
-            f"Take both, --columns {','.join(schema.geo)}, or leave it out.",
+            "--columns names only one of latitude and longitude, which would be clustered in "
+            "degrees.",
+            f"Use both, --columns {','.join(schema.geo)}, or leave it out.",
             setting="--columns",
         )
     return schema.box if schema.geo else schema.box.select(names)
@@ -97,7 +98,7 @@ def _categories_error(categories: list[str], schema: "Schema") -> InvalidSetting
     hold = "holds" if len(categories) == 1 else "hold"
     message = (
         f"{', '.join(map(repr, categories))} {hold} categories; groups are found among numbers, "
-        "and no column is left out unasked."
+        "and no column is left out unless you say so."
     )
     if not schema.bounds:
         return InvalidSetting(
@@ -105,8 +106,8 @@ def _categories_error(categories: list[str], schema: "Schema") -> InvalidSetting
         )
     return InvalidSetting(
         message,
-        f"Choose the numeric ones on purpose, --columns {','.join(schema.numbers)}; or give a "
-        "domain file without categories.",
+        f"Choose the numeric columns with --columns {','.join(schema.numbers)}; or give a domain "
+        "file without categories.",
     )
 
 
@@ -118,7 +119,8 @@ def chosen_columns(
     unknown = [repr(name) for name in names if name not in known]
     if unknown:
         raise UnknownBounds(
-            f"{', '.join(unknown)} of {len(names)} columns are not in {domain}.",
+            f"{', '.join(unknown)} of {quantity(len(names), 'column')} "
+            f"{'is' if len(unknown) == 1 else 'are'} not in {domain}.",
             f"It describes {', '.join(known)}; add public bounds or values for others.",
             setting="--columns",
         )

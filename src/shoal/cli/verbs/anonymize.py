@@ -11,7 +11,7 @@ from shoal.cli.inputs.engine import Engines
 from shoal.cli.inputs.table import is_uri
 from shoal.cli.options import Engine, Json, Master, Publisher, Quiet, Table, Title
 from shoal.cli.output import Output, Progress
-from shoal.errors import InvalidPolicy
+from shoal.errors import InvalidPolicy, quantity
 from shoal.pages.page import Line, labelled_lines
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ __all__ = ["anonymize_app"]
 anonymize_app = typer.Typer(
     invoke_without_command=True,
     rich_markup_mode="markdown",
-    help="Hand over a table in which k people share every combination.",
+    help="Release a table in which every combination is shared by k people.",
 )
 
 PolicyFile = Annotated[
@@ -41,14 +41,14 @@ Explain = Annotated[
     typer.Option(
         "--explain",
         envvar="SHOAL_EXPLAIN",
-        help="Say what k-anonymity is not, and why each column sits where it does.",
+        help="Explain what k-anonymity does not cover, and why each column is as general as it is.",
     ),
 ]
 Population = Annotated[
     Path | None,
     typer.Option(
         envvar="SHOAL_POPULATION",
-        help="A table of the population, one row a person, for the journalist's chance.",
+        help="A table of the population, one row per person, for the journalist's risk.",
         show_default=False,
     ),
 ]
@@ -63,7 +63,7 @@ def anonymize(
         typer.Option(
             "--dry-run",
             envvar="SHOAL_DRY_RUN",
-            help="Read policy, hierarchies and table, say what is wrong, and write nothing.",
+            help="Check policy, hierarchies and table, and write nothing.",
         ),
     ] = False,
     explain: Explain = False,
@@ -79,9 +79,9 @@ def anonymize(
     """Release a table under a policy: generalised, counted again, with manifest and report.
 
     Writes what the policy's `output` names: the table, `mapping.csv`, `manifest.json`, a public
-    `report.html` with its numbers as JSON, and `report.curator.html` for you alone; with `entity`,
-    also `people.curator`, by which `apply` knows whom it must not release again. Nothing has its
-    name before the written table has been counted again.
+    `report.html` with its numbers as JSON, and `report.curator.html` for you only; with `entity`,
+    also `people.curator`, by which `apply` knows whom it must not release again. Nothing is
+    published before the written table has been counted again.
 
     **Examples**
 
@@ -133,10 +133,10 @@ def apply(
 
     Nobody in the table may have been in an earlier release: two tables that share people can be
     subtracted, and two cuts intersected. With `entity`, people are compared with those of all
-    releases under the cut, by the fingerprints beside the first (`*.people.curator`, yours
-    alone), and any who are in one are refused. Without, state `--new-people`.
+    releases under the cut, by the fingerprints beside the first (`*.people.curator`, for
+    you only), and any who are in one are refused. Without, state `--new-people`.
 
-    Classes that break k, l or t are suppressed; more than the policy allows is refused.
+    Classes that do not meet k, l or t are suppressed; more than the policy allows is refused.
 
     **Examples**
 
@@ -145,7 +145,9 @@ def apply(
     """
     if cut is None:
         raise InvalidPolicy(
-            "No manifest came.", "Name the first release's with --cut.", setting="--cut"
+            "The manifest is missing.",
+            "Name the first release's manifest with --cut.",
+            setting="--cut",
         )
     rules, engines, say = _read(policy), Engines(engine, master), Output(json, quiet)
     about, earlier = (title, publisher, population), (cut, new_people)
@@ -191,7 +193,13 @@ def init(
     ] = Path("policy.yaml"),
     k: Annotated[
         int | None,
-        typer.Option("-k", min=2, envvar="SHOAL_K", help="The promise.", show_default=False),
+        typer.Option(
+            "-k",
+            min=2,
+            envvar="SHOAL_K",
+            help="The number of people that share every combination.",
+            show_default=False,
+        ),
     ] = None,
     overwrite: Overwrite = False,
     engine: Engine = "local",
@@ -202,8 +210,8 @@ def init(
     """Draft a policy by looking at a table's columns; every guess is marked for review.
 
     The draft quotes no rare value, no sentence and no extreme, guesses no column harmless, and
-    leaves k open. Columns that may name people are dropped and pointed out. It is made from the
-    rows all the same: keep it with them until you have gone through it.
+    leaves k open. Columns that may name people are dropped and listed. It is still made from the
+    rows: keep it with them until you have reviewed it.
 
     **Examples**
 
@@ -233,10 +241,10 @@ def init(
     say.result(
         {"policy": str(output), "roles": drafted.roles, "look_twice": drafted.doubts},
         *labelled_lines("Guessed", roles),
-        *labelled_lines("Look twice", doubts),
-        Line("Names", "Those of columns were taken from the table's first line: check them."),
+        *labelled_lines("Check", doubts),
+        Line("Names", "Column names were taken from the table's first line: check them."),
         Line("Policy", str(output), is_literal=True),
-        Line("Next", "Go through every line marked REVIEW, set k, then run it with --dry-run."),
+        Line("Next", "Review every line marked REVIEW, set k, then run it with --dry-run."),
     )
 
 
@@ -302,7 +310,7 @@ def _rows(policy: "Policy", engines: Engines, progress: Progress) -> Iterator[An
     """The policy's table; a path without a scheme starts at the policy's folder."""
     source = policy.input.path
     if source is None:
-        raise InvalidPolicy("input.path is missing.", "Say where the table is.")
+        raise InvalidPolicy("input.path is missing.", "Set it to the table's path.")
     path = source if is_uri(source) else str(policy.path(source))
     with engines.table(path, progress) as rows:
         yield rows
@@ -326,8 +334,8 @@ def _validate(policy: "Policy", engines: Engines, say: Output, explain: bool) ->
         )
     counts = {"rows": problem.N, "combinations": len(problem.n), "may_be_left_out": problem.budget}
     counted = (
-        f"{problem.N:,} rows in {len(problem.n):,} different combinations; {problem.budget:,} may "
-        "be left out."
+        f"{quantity(problem.N, 'row')} in {quantity(len(problem.n), 'different combination')}; "
+        f"{problem.budget:,} may be left out."
     )
     document = {"valid": True, **counts, "roles": role_texts(policy), "table": str(paths.table)}
     warnings = _warnings(document, rare, policy, explain)
@@ -345,7 +353,7 @@ def _read(path: Path | None) -> "Policy":
 
     if path is None:
         raise InvalidPolicy(
-            "No policy came.",
+            "The policy is missing.",
             "Name it with --policy; `shoal anonymize init TABLE` drafts one.",
             setting="--policy",
         )
@@ -373,7 +381,7 @@ def _path_text(path: Path, table: str) -> str:
 def _refuse_no_path(table: str) -> None:
     if table == "-":
         raise InvalidPolicy(
-            "A policy says where its table is, and standard input is nowhere.", "Name a file."
+            "A policy needs the path of its table; standard input has none.", "Name a file."
         )
 
 

@@ -23,8 +23,8 @@ __all__ = ["attack_app"]
 
 attack_app = typer.Typer(
     no_args_is_help=True,
-    help="Attack a release of your own: who is in it, and which line is whose. What is found is "
-    "read off your rows: it is for you, not for the public.",
+    help="Attack your own release: who is in it, and which row belongs to whom. The result is "
+    "computed from your rows: it is for you, not for the public.",
 )
 
 FLAGS = Flags(
@@ -42,7 +42,7 @@ Page = Annotated[
         "--output",
         "-o",
         envvar="SHOAL_OUTPUT",
-        help="Page (.html) or document (.json) to write, readable by you alone.",
+        help="Page (.html) or document (.json) to write, readable by you only.",
         show_default=False,
     ),
 ]
@@ -90,7 +90,9 @@ def membership(
     rows: Annotated[
         int,
         typer.Option(
-            min=160, envvar="SHOAL_ROWS", help="Attack so many rows, drawn if there are more."
+            min=160,
+            envvar="SHOAL_ROWS",
+            help="Number of rows to attack, drawn at random if there are more.",
         ),
     ] = 1_000,
     shadows: Annotated[
@@ -98,15 +100,19 @@ def membership(
         typer.Option(
             min=1,
             envvar="SHOAL_SHADOWS",
-            help="Models to rehearse on; left out, 64 for lira and 3 a game else.",
+            help="Number of shadow models; default: 64 for lira, otherwise 3 per game.",
             show_default=False,
         ),
     ] = None,
     repeats: Annotated[
-        int, typer.Option(min=1, envvar="SHOAL_REPEATS", help="Models under attack.")
+        int, typer.Option(min=1, envvar="SHOAL_REPEATS", help="Number of models attacked.")
     ] = 10,
-    alpha: Annotated[float, typer.Option(envvar="SHOAL_ALPHA", help="Level of verdict.")] = 0.01,
-    seed: Annotated[int, typer.Option(min=0, envvar="SHOAL_SEED", help="Of all draws.")] = 0,
+    alpha: Annotated[
+        float, typer.Option(envvar="SHOAL_ALPHA", help="Significance level of the verdict.")
+    ] = 0.01,
+    seed: Annotated[
+        int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of all random draws.")
+    ] = 0,
     output: Page = None,
     overwrite: Overwrite = False,
     engine: Engine = "local",
@@ -114,11 +120,12 @@ def membership(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Was this person's record among those a model was made of?
+    """Was this person's record among those that a model was fitted on?
 
-    Fits many models with and without each record, fresh noise each time, and says how well members
-    are told from others: the advantage (right answers minus false alarms), beside the most that the
-    promise allows. Nothing is released and no budget is spent. Exit code 1: the ceiling is passed.
+    Fits many models with and without each record, fresh noise each time, and measures how well
+    members are told from others: the advantage (right answers minus false alarms), beside the most
+    that the promise allows. Nothing is released and no budget is spent. Exit code 1: the ceiling is
+    passed.
 
     **Examples**
 
@@ -149,8 +156,8 @@ def membership(
 
 @attack_app.command()
 def linkage(
-    released: Annotated[Path, typer.Argument(help="The table that was handed over.")],
-    raw: Annotated[Path, typer.Option(envvar="SHOAL_RAW", help="The table before.")],
+    released: Annotated[Path, typer.Argument(help="The released table.")],
+    raw: Annotated[Path, typer.Option(envvar="SHOAL_RAW", help="The original table.")],
     policy: Annotated[
         Path, typer.Option(envvar="SHOAL_POLICY", help="The policy it was released under.")
     ],
@@ -158,8 +165,9 @@ def linkage(
         Path | None,
         typer.Option(
             envvar="SHOAL_SECOND",
-            help="The adversary's file: a line a person, with quasi-identifiers in columns of the "
-            "same names. Left out, the table before: an adversary who knows everyone.",
+            help="The adversary's file: one row per person, with the quasi-identifiers in "
+            "columns of the same names. Default: the original table, for an adversary who "
+            "knows everyone.",
             show_default=False,
         ),
     ] = None,
@@ -168,21 +176,22 @@ def linkage(
         typer.Option(
             metavar="NAME",
             envvar="SHOAL_COLUMN",
-            help="Also guess this column of everyone, beside what is guessed without the table.",
+            help="Also guess this column for everyone, compared with guesses made without the "
+            "table.",
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, envvar="SHOAL_SEED", help="Of the guesses.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, envvar="SHOAL_SEED", help="Seed of the guesses.")] = 0,
     output: Page = None,
     overwrite: Overwrite = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Which lines of a k-anonymous table are whose, and what do they tell?
+    """Which rows of a k-anonymous table belong to whom, and what do they tell?
 
-    Looks up everybody of a second file in the released table and in the one before. With --column
+    Looks up everybody in a second file, in the released table and in the original. With --column
     it also guesses that column: a class whose members share a value tells it about each of them,
-    however many they are. Exit code 1: somebody has fewer fitting records than k.
+    however many they are. Exit code 1: somebody has fewer matching records than k.
 
     **Examples**
 

@@ -23,8 +23,8 @@ def audit(
         str | None,
         typer.Argument(
             metavar="NAME",
-            help="A mechanism, an estimator or a broken twin of ours, e.g. nd-laplace, kmeans; or "
-            "`mechanisms`, `estimators` or `twins` for all of them.",
+            help="A mechanism, an estimator or a broken twin of shoal, e.g. nd-laplace, kmeans; "
+            "or `mechanisms`, `estimators` or `twins` for all of them.",
             show_default=False,
         ),
     ] = None,
@@ -32,21 +32,21 @@ def audit(
         str | None,
         typer.Option(
             envvar="SHOAL_EPSILON",
-            help="The claim. A mechanism of ours is made with it; left out, the case's own. For "
-            "--python left out, the loss is measured and held against nothing.",
+            help="The claimed epsilon, with which a case is set up; default: the case's own. "
+            "With --python and no epsilon, the loss is measured and compared with nothing.",
             show_default=False,
         ),
     ] = None,
     delta: Annotated[
         float,
-        typer.Option(envvar="SHOAL_DELTA", help="For --python and a claim of (epsilon, delta)."),
+        typer.Option(envvar="SHOAL_DELTA", help="Delta of the claim, for --python."),
     ] = 0.0,
     python: Annotated[
         str | None,
         typer.Option(
             metavar="MODULE:FUNCTION",
             envvar="SHOAL_PYTHON",
-            help="Anybody's mechanism: a function of an input, or of an input and a NumPy "
+            help="Your own mechanism: a function of an input, or of an input and a NumPy "
             "generator, or an object with release(value, rng).",
             show_default=False,
         ),
@@ -65,7 +65,7 @@ def audit(
         typer.Option(
             "--made-up",
             envvar="SHOAL_MADE_UP",
-            help="The pair is nobody's: what is found may name it, and may be passed on.",
+            help="The pair belongs to nobody: the result may name it, and may be passed on.",
         ),
     ] = False,
     draws: Annotated[
@@ -73,7 +73,7 @@ def audit(
         typer.Option(
             min=1000,
             envvar="SHOAL_DRAWS",
-            help="Outputs a side; left out, the case's own number, 20,000 for --python.",
+            help="Outputs per input; default: the case's own number, 20,000 for --python.",
             show_default=False,
         ),
     ] = None,
@@ -81,8 +81,7 @@ def audit(
         float,
         typer.Option(
             envvar="SHOAL_ALPHA",
-            help="Chance with which something correct is called violated, over all that is "
-            "audited together.",
+            help="Chance of calling something correct violated, over all audits together.",
         ),
     ] = 0.01,
     seed: Annotated[
@@ -90,7 +89,7 @@ def audit(
         typer.Option(
             min=0,
             envvar="SHOAL_SEED",
-            help="Of the draws; left out, a fresh one, which is printed.",
+            help="Seed of the draws; default: a new one, which is printed.",
             show_default=False,
         ),
     ] = None,
@@ -107,7 +106,7 @@ def audit(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
     ] = False,
-    names: Annotated[bool, typer.Option("--list", help="Say what there is to audit.")] = False,
+    names: Annotated[bool, typer.Option("--list", help="List what can be audited.")] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -161,16 +160,16 @@ def _cases(
 
     if (method is None) == (python is None):
         raise ConflictingSettings(
-            "Exactly one is needed: a name, or --python.",
+            "Give exactly one: a name, or --python.",
             "E.g. shoal audit nd-laplace, or shoal audit --python mine:noisy --pair '[0, 1]'. "
-            "`shoal audit --list` says what there is.",
+            "`shoal audit --list` lists the names.",
         )
     if python is not None:
         return {python: function_case(python, pair, epsilon, delta, made_up)}
     if pair is not None or delta or made_up:
         raise ConflictingSettings(
-            "--pair, --delta and --made-up go with --python.",
-            "Leave them out: our own cases have their pairs and claims, all made up.",
+            "--pair, --delta and --made-up need --python.",
+            "Leave them out: built-in cases have their own made-up pairs and claims.",
         )
     return named_cases(str(method), epsilon)
 
@@ -197,5 +196,5 @@ def _claim(epsilon: str | None) -> float | None:
         if 0 <= float(epsilon) < float("inf"):
             return float(epsilon)
     raise InvalidSetting(
-        "--epsilon is no number from 0 up.", "E.g. --epsilon 1.", setting="--epsilon"
+        "--epsilon must be a number of 0 or more.", "E.g. --epsilon 1.", setting="--epsilon"
     )

@@ -97,12 +97,12 @@ def cluster(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Find the groups in a table, with noise, so that they may leave the building.
+    """Find the groups in a table with differential privacy, and write what may be published.
 
     Writes a folder: the noisy cells, with `centers.csv` or the group of each cell; `model.json` for
     `shoal.load_model`; and `report.html`, a page that says what was found and what each person was
-    promised. Everything in it may be published. Files larger than memory stream through. How many
-    rows were left out or moved to the edge of the bounds is for you alone: it is said on your
+    promised. Everything in it may be published. Files larger than memory are read in pieces. How
+    many rows were left out or moved to the edge of the bounds is for you only: it appears in your
     terminal and on the page that --curator writes.
 
     **Examples**
@@ -262,7 +262,7 @@ def _row_limit(schema: "Schema", entity: str | None, limit: int | None) -> int |
 def _check_apart(ledger: Path | None, folder: Path) -> None:
     if ledger is not None and ledger.resolve().is_relative_to(folder.resolve()):
         raise InvalidSetting(
-            "The ledger lies in the folder that is to be written.",
+            "The ledger is in the folder that will be replaced.",
             "Keep it elsewhere, e.g. --ledger visits.ledger.",
             setting="--ledger",
         )

@@ -39,7 +39,7 @@ def demo(
     ledger: Annotated[
         Path | None,
         typer.Option(  # no environment variable: that one names the ledger of a real table
-            help="Ledger of demos to write the promise to; left out, a new one in the folder.",
+            help="Ledger of demos to write the promise to; default: a new one in the folder.",
             show_default=False,
         ),
     ] = None,
@@ -47,7 +47,7 @@ def demo(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make 10,000 students up, count them privately on a grid, and write a page about it.
+    """Make up 10,000 students, count them privately on a grid, and write a page about it.
 
     The page says in plain words what each student was promised, and shows where most of them are.
     Nobody's rows are needed: try budgets freely.
@@ -79,16 +79,17 @@ def demo(
 
 def _check_ours(folder: Path, ledger: Path | None) -> None:
     """Overwriting replaces the whole folder: make sure that loses nothing but a demo."""
-    from shoal.errors import AlreadyExists, InvalidSetting
+    from shoal.errors import AlreadyExists, InvalidSetting, quantity
 
     others = [f for f in folder.iterdir() if f.name not in FILES] if folder.is_dir() else []
     if others:
         raise AlreadyExists(
-            f"{folder} holds {len(others)} files that no demo wrote.", "Choose another folder."
+            f"{folder} holds {quantity(len(others), 'file')} that no demo wrote.",
+            "Choose another folder.",
         )
     if ledger is not None and ledger.resolve().is_relative_to(folder.resolve()):
         raise InvalidSetting(
-            "The ledger lies in the folder that would be replaced.",
+            "The ledger is in the folder that will be replaced.",
             "Keep it elsewhere, e.g. --ledger college.ledger, or leave it out.",
             setting="--ledger",
         )
@@ -117,7 +118,7 @@ def _release(
     box = students_schema().box.select(COLUMNS)
     page = ledger.open(promise, by=NAME, of=f"counts on {grid_name(CELLS, box)}")
 
-    progress.step(f"Making {STUDENTS:,} students up")
+    progress.step(f"Making up {STUDENTS:,} students")
     table = students(STUDENTS, seed=rng.seed()).select(COLUMNS)
     grid = Grid(box, CELLS)
 
@@ -138,7 +139,7 @@ def _of_demos(ledger: "Ledger") -> "Ledger":
     if set(ledger.entries()["by"].to_pylist()) <= {NAME}:
         return ledger
     raise InvalidSetting(
-        "The ledger holds promises about rows that no demo made up.",
+        "The ledger holds promises about other rows than a demo's.",
         "Leave --ledger out: every demo has new students, and so a ledger of its own.",
         setting="--ledger",
     )

@@ -38,8 +38,8 @@ def evaluate(
         typer.Option(
             metavar="COLUMN",
             envvar="SHOAL_LABELS",
-            help="Column of the table that holds the right groups. Left out, they are those of "
-            "plain k-means on the rows, as many as the model has.",
+            help="Column of the table that holds the true groups. Default: the groups of plain "
+            "k-means on the rows, as many as the model has.",
             show_default=False,
         ),
     ] = None,
@@ -47,7 +47,9 @@ def evaluate(
     rows: Annotated[
         int,
         typer.Option(
-            min=2, envvar="SHOAL_ROWS", help="Score on so many rows, drawn if there are more."
+            min=2,
+            envvar="SHOAL_ROWS",
+            help="Number of rows to score on, drawn at random if there are more.",
         ),
     ] = 100_000,
     controls: Annotated[
@@ -55,7 +57,7 @@ def evaluate(
         typer.Option(
             min=0,
             envvar="SHOAL_CONTROLS",
-            help="Run the method so often without data, and score that too; 0 leaves it out.",
+            help="Number of runs of the method without data, scored as controls; 0 for none.",
         ),
     ] = 5,
     output: Annotated[
@@ -64,7 +66,7 @@ def evaluate(
             "--output",
             "-o",
             envvar="SHOAL_OUTPUT",
-            help="Page (.html) or document (.json) to write, readable by you alone.",
+            help="Page (.html) or document (.json) to write, readable by you only.",
             show_default=False,
         ),
     ] = None,
@@ -72,7 +74,10 @@ def evaluate(
         bool, typer.Option("--overwrite", envvar="SHOAL_OVERWRITE", help="Replace an older file.")
     ] = False,
     seed: Annotated[
-        int, typer.Option(min=0, envvar="SHOAL_SEED", help="Of the draws; the model is as it is.")
+        int,
+        typer.Option(
+            min=0, envvar="SHOAL_SEED", help="Seed of the draws; the model does not change."
+        ),
     ] = 0,
     engine: Engine = "local",
     master: Master = None,
@@ -81,10 +86,11 @@ def evaluate(
 ) -> None:
     """Score a model on the rows it is about, beside what the method finds without data.
 
-    The scores read the rows: they are for you who hold them, and publishing one would cost a
-    budget. `without data` is what the same method reaches when everybody lies in the middle of the
-    box; `shuffled` what the labels reach when dealt out at random; `closed` how much of the gap
-    between the first and plain k-means is closed. Exit code 1: some run without data did as well.
+    The scores are computed from the rows: they are for you who hold them, and publishing one would
+    need a budget. `without data` is what the same method reaches when everybody lies in the middle
+    of the box; `shuffled` what the labels reach when dealt out at random; `closed` how much of the
+    gap between the first and plain k-means is closed. Exit code 1: some run without data did as
+    well.
 
     **Examples**
 
@@ -100,7 +106,9 @@ def evaluate(
 
     if against is None:
         raise InvalidSetting(
-            "No table came.", "Name the rows with --against, e.g. visits.csv.", setting="--against"
+            "The table is missing.",
+            "Name the rows with --against, e.g. visits.csv.",
+            setting="--against",
         )
     check_page(output, overwrite, "scores.html")
     say, engines = Output(json, quiet), Engines(engine, master)

@@ -23,7 +23,7 @@ from shoal.cli.options import (
     Title,
 )
 from shoal.cli.output import Output, Progress
-from shoal.errors import InvalidSetting, NotAReport, TooFewRows
+from shoal.errors import InvalidSetting, NotAReport, TooFewRows, value_text
 from shoal.pages.page import Line
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def learn(
         typer.Option(
             metavar="NAME",
             envvar="SHOAL_METHOD",
-            help=f"How to learn: {', '.join(METHODS)}.",
+            help=f"Method: {', '.join(METHODS)}.",
         ),
     ] = "auto",
     choose: Choose = None,
@@ -69,7 +69,7 @@ def learn(
         int | None,
         typer.Option(
             envvar="SHOAL_SEED",
-            help="Of the learner, to repeat a run; the reports stay as they are.",
+            help="Seed of the learner, to repeat a run; the reports do not change.",
             show_default=False,
         ),
     ] = None,
@@ -150,7 +150,7 @@ def _learn(
     model.guarantee_ = loaded.guarantee  # marked, if the reports are a simulation
     progress.step("Finding groups without data")
     control = model.control(control_size(model, loaded), random_state=rng.seed())
-    progress.step("Holding groups against noise")
+    progress.step("Comparing groups with noise")
     evidence = model.evidence(loaded.reports, random_state=rng.seed())
     return LocalGroups(
         model, control, loaded.box, loaded.guarantee, loaded.total, loaded.protects, evidence
@@ -202,7 +202,7 @@ def _n_clusters(groups: str | None) -> range:
     n_clusters = parse_groups(groups)
     if n_clusters is None:
         raise InvalidSetting(
-            "-k did not come: how many groups?",
+            "The number of groups is missing.",
             "E.g. -k 5, or -k 2-8 to choose among them.",
             setting="-k",
         )
@@ -212,8 +212,8 @@ def _n_clusters(groups: str | None) -> range:
 def _check_method(name: str) -> None:
     if name not in METHODS:
         raise InvalidSetting(
-            "--method names no method for reports.",
-            f"There are {', '.join(METHODS)}.",
+            f"There is no method {value_text(name)} for reports.",
+            f"Choose one of {', '.join(METHODS)}.",
             setting="--method",
         )
 
@@ -221,7 +221,7 @@ def _check_method(name: str) -> None:
 def _check_law(loaded: "LoadedReports", method: str) -> None:
     if loaded.reports.remap is not None and method != "plain":
         raise NotAReport(
-            "These reports were clamped or snapped, which changed the law of their noise.",
-            "Take those that `shoal perturb` writes without --remap; or cluster these as they are, "
-            "noise and all: --method plain.",
+            "These reports were clamped or snapped, which changed the distribution of their noise.",
+            "Use reports that `shoal perturb` wrote without --remap; or cluster these as they "
+            "are, with their noise: --method plain.",
         )

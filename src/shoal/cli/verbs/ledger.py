@@ -28,7 +28,7 @@ NARROW = 64  # columns; below, a table would break words apart
 ledger_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="Show what was promised about a table, or how much may be.",
+    help="Show what was promised about a table, or set its limit.",
 )
 
 
@@ -73,19 +73,20 @@ def limit(
     path: PathArgument,
     epsilon: Annotated[
         str | None,
-        typer.Option(help="The new limit; left out, the limit is shown.", show_default=False),
+        typer.Option(help="The new limit; without it the limit is shown.", show_default=False),
     ] = None,
     kind: Annotated[
-        Kind, typer.Option(help="The kind of promise the limit is for; others keep theirs.")
+        Kind,
+        typer.Option(help="Kind of promise that the limit is for; other kinds keep their limits."),
     ] = Kind.pure,
     delta: Annotated[
         str | None,
         typer.Option(
-            help="For promises but for a chance of delta (with pure, replace-one).",
+            help="Delta, for promises that may fail with that chance (pure, replace-one).",
             show_default=False,
         ),
     ] = None,
-    rows: Annotated[int, typer.Option(help="Rows a person has at most (pure, replace-one).")] = 1,
+    rows: Annotated[int, typer.Option(help="Most rows per person (pure, replace-one).")] = 1,
     unit: Annotated[str, typer.Option(help="Unit of distance (metric), e.g. km.")] = "1",
     json: Json = False,
     quiet: Quiet = False,
@@ -93,8 +94,8 @@ def limit(
     """Show, set or change the most that may be promised about a table.
 
     A ledger refuses any release that would pass its limit, and any kind of promise that the limit
-    does not name. What was spent stays spent. With `--epsilon`, a ledger that is not there is made,
-    so that a limit binds the first release too.
+    does not name. What was spent stays spent. With `--epsilon`, a missing ledger is created,
+    so that the limit binds the first release too.
 
     **Examples**
 
@@ -123,7 +124,7 @@ def _new(path: Path) -> "Ledger":
 
 def _made_lines(path: Path, made: bool) -> list["Part"]:
     """Said aloud: a name spelt wrongly would be a new ledger too."""
-    return [Line("Made", f"a new ledger, {path}: there was none")] if made else []
+    return [Line("Made", f"a new ledger, {path}")] if made else []
 
 
 def _existing(path: Path) -> "Ledger":
@@ -133,8 +134,8 @@ def _existing(path: Path) -> "Ledger":
     if not path.is_file():
         raise NotALedger(
             f"There is no ledger at {path}.",
-            "Name the file a release was written to, e.g. shoal-demo/ledger.sqlite; a new one is "
-            "made by: shoal ledger limit LEDGER --epsilon 3.",
+            "Name the ledger of a release, e.g. shoal-demo/ledger.sqlite; create a new one "
+            "with: shoal ledger limit LEDGER --epsilon 3.",
         )
     return Ledger(path)
 
@@ -146,8 +147,8 @@ def _promise(kind: Kind, epsilon: str, delta: str | None, rows: int, unit: str) 
     amount: Any = epsilon
     if delta is not None and kind not in (Kind.pure, Kind.replace_one):
         raise InvalidSetting(
-            f"--delta came with --kind {kind}.",
-            "It goes with pure and replace-one only.",
+            f"--delta does not go with --kind {kind}.",
+            "Use it with --kind pure or replace-one.",
             setting="--delta",
         )
     if kind is Kind.local:
@@ -171,7 +172,7 @@ def _as_reader(path: Path) -> Iterator[None]:
         raise LedgerNotWritable(
             f"'{path.name}' cannot be opened here, not even to read it.",
             "Check that you may read it and its folder. If its disk is read-only, copy it, with "
-            "the files beside it whose names begin the same, and look at the copy.",
+            "the files beside it whose names begin the same, and open the copy.",
         ) from None
     except LedgerError as error:
         raise error.changed(hint=str(error.facts.get("reader_hint", error.hint))) from None
@@ -223,7 +224,7 @@ def _entry_parts(entries: list[dict[str, Any]]) -> list["Part"]:
     from rich.text import Text
 
     if not entries:
-        return ["Nothing was promised yet.", ""]
+        return ["Nothing has been promised yet.", ""]
     rows = [
         [
             line["at"][:16].replace("T", " "),
@@ -247,7 +248,7 @@ def _entry_parts(entries: list[dict[str, Any]]) -> list["Part"]:
 def _account_lines(account: dict[str, list[dict[str, Any]]]) -> list["Part"]:
     lines = [("In all", each["text"]) for each in account["totals"]]
     lines += [
-        ("Simulated", f"{each['text']}: by a seed, which protects nobody; counts towards a limit")
+        ("Simulated", f"{each['text']}: from a seed, which protects nobody; counts towards a limit")
         for each in account["simulated"]
     ]
     lines += [("Limit", each["text"]) for each in account["limits"]]
@@ -256,7 +257,7 @@ def _account_lines(account: dict[str, list[dict[str, Any]]]) -> list["Part"]:
         lines.append(("Left", f"epsilon {each['text']}{chance} of {each['of']}"))
     for each in account["unfinished"]:
         when = each["at"][:16].replace("T", " ")
-        again = "the same command goes on without a new payment, unless its draft was removed"
+        again = "the same command continues without spending more, unless its draft was removed"
         lines.append(("Stopped", f"{each['by']}, begun {when}: {again}"))
     if not account["limits"]:
         lines.append(("Limit", "none; set one with: shoal ledger limit LEDGER --epsilon 3"))

@@ -73,7 +73,7 @@ def perturb(
         typer.Option(
             metavar="NAME",
             envvar="SHOAL_MECHANISM",
-            help=f"What randomises a row: {', '.join(Name)}.",
+            help=f"Mechanism: {', '.join(Name)}.",
         ),
     ] = Name.nd_laplace.value,
     epsilon: Annotated[
@@ -100,8 +100,8 @@ def perturb(
         str | None,
         typer.Option(
             envvar="SHOAL_USER",
-            help="Column that tells people apart: each is reported once, by one of their rows. "
-            "Left out, the domain's `entity`, or every row is a person of its own.",
+            help="Column that tells people apart: each person is reported once, by one of their "
+            "rows. Default: the domain's `entity`, or every row counts as one person.",
             show_default=False,
         ),
     ] = None,
@@ -110,19 +110,22 @@ def perturb(
         typer.Option(
             "--keep-order",
             envvar="SHOAL_KEEP_ORDER",
-            help="Report i is row i. Left out, reports are shuffled: a row's place tells of it.",
+            help="Keep the order: report i is row i. By default reports are shuffled, because a "
+            "row's place can reveal it.",
         ),
     ] = False,
     clip: Annotated[
         bool,
-        typer.Option("--clip", envvar="SHOAL_CLIP", help="Move rows outside the bounds to them."),
+        typer.Option(
+            "--clip", envvar="SHOAL_CLIP", help="Move rows outside the bounds to the nearest bound."
+        ),
     ] = False,
     remap: Annotated[
         str | None,
         typer.Option(
             envvar="SHOAL_REMAP",
-            help="Free afterwards: `clamp` moves reports into the bounds, `snap:N` to the nearest "
-            "of N nodes an axis.",
+            help="Applied to the reports at no cost: `clamp` moves them into the bounds, "
+            "`snap:N` to the nearest of N nodes along each axis.",
             show_default=False,
         ),
     ] = None,
@@ -136,13 +139,14 @@ def perturb(
         ),
     ] = None,
     lattice: Annotated[
-        str, typer.Option(envvar="SHOAL_LATTICE", help="Step that reports are rounded to.")
+        str, typer.Option(envvar="SHOAL_LATTICE", help="Step to which reports are rounded.")
     ] = "auto",
     cells: Annotated[
         str,
         typer.Option(
             envvar="SHOAL_CELLS",
-            help="Of local-grid, along each axis: 12, or 12,8. Left out, from the number of rows.",
+            help="Cells of local-grid along each axis: 12, or 12,8. Default: from the number of "
+            "rows.",
         ),
     ] = "auto",
     engine: Engine = "local",
@@ -152,12 +156,13 @@ def perturb(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Randomise the rows of a table one by one, so that the reports may leave the building.
+    """Randomise the rows of a table one by one, and write reports that may be shared.
 
     Only the perturbed columns are written. Beside the reports lies a JSON file that says what
-    made them and what each person was promised. Files larger than memory stream through.
+    made them and what each person was promised. Files larger than memory are read in pieces.
 
-    Report a table once and keep the reports: a second run draws second ones, which add up.
+    Report a table once and keep the reports: a second run draws new reports, and their budgets
+    add up.
 
     **Examples**
 

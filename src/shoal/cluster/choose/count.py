@@ -74,7 +74,7 @@ def k(
     counts = cluster_numbers(among)
     if by not in _RULES:
         known = ", ".join(map(repr, _RULES))
-        raise InvalidSetting.of("by", f"is none of {known}", "elbow")
+        raise InvalidSetting.of("by", f"must be one of {known}", "elbow", by)
     cloud, promise = cloud_of(points, weights, guarantee)
     value, curve = _RULES[by](cloud, counts, np.random.default_rng(random_state))
     settings = {"n_clusters": value}

@@ -115,7 +115,7 @@ def radius(
     Schubert et al., DBSCAN revisited, revisited, ACM TODS 2017.
     """
     if by not in (None, "knee", "bulk"):
-        raise InvalidSetting.of("by", "is neither 'knee' nor 'bulk'", "knee")
+        raise InvalidSetting.of("by", "must be 'knee' or 'bulk'", "knee", by)
     X, heavy, promise = weighted_points(points, weights, guarantee)
     by = by or _rule(heavy)
     far, own = reach_distances(X, heavy, [2 * X.shape[1]], random_state)

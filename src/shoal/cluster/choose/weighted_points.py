@@ -172,9 +172,9 @@ def weighted_points(
 def _with_weight(points: Matrix, weights: Weights) -> tuple[Matrix, Weights]:
     if weights.shape != (len(points),) or not (weights >= 0).all() or not (weights > 0).any():
         raise DimensionMismatch(
-            f"{weights.size} weights came for {len(points)} points.",
-            "Give at least one point, and each a weight from 0 up, not all 0.",
+            f"There are {weights.size} weights for {len(points)} points.",
+            "Give at least one point, and a weight of 0 or more for each, not all 0.",
         )
     if not (np.isfinite(points).all() and np.isfinite(weights).all()):
-        raise NotFinite("Some points are nowhere: NaN or infinity.", "Leave them out.")
+        raise NotFinite("Some points hold NaN or infinity.", "Leave them out.")
     return points[weights > 0], weights[weights > 0]

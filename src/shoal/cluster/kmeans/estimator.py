@@ -179,8 +179,9 @@ class PrivateKMeans(CentroidClusterer):
         if sample_weight is not None:
             raise InvalidSetting(
                 setting("sample_weight")
-                + " came: a row that counts more than once needs more noise than this.",
-                "Leave it out; for people with several rows let a schema say whose each row is.",
+                + " is not supported: a row that counts more than once would need more noise.",
+                "Leave it out; for people with several rows, name the column that tells people "
+                "apart in a schema.",
             )
         super().fit(X)
         if self.synopsis_ is not None:  # they were released on one page, and tell of one total

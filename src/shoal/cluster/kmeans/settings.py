@@ -17,6 +17,7 @@ from shoal.errors import (
     Text,
     TooLarge,
     setting,
+    value_text,
 )
 from shoal.estimator import numeric_box
 from shoal.privacy import ApproxDP
@@ -68,7 +69,8 @@ def cluster_numbers(n_clusters: int | Sequence[int]) -> tuple[int, ...]:
     counts = [whole_number(one) for one in listed]
     if not counts or any(count is None or count < 1 for count in counts):
         raise InvalidSetting(
-            setting("n_clusters") + " is neither a whole number from 1 up nor several of them.",
+            setting("n_clusters") + " must be a whole number of 1 or more, or several of them; "
+            f"got {value_text(n_clusters)}.",
             "E.g. "
             + setting("n_clusters", 8)
             + ", or "
@@ -87,14 +89,14 @@ def check_settings(model: Any, domain: object) -> None:
     own_steps = model.method in WITH_OWN_STEPS
     if own_steps and len(counts) > 1:
         raise InvalidSetting(
-            setting("method", model.method) + " came with several numbers of clusters.",
+            setting("method", model.method) + " takes a single number of clusters.",
             "Give one, or "
             + setting("method", "auto")
             + ", which chooses among them on its cells.",
         )
     if isinstance(model.privacy, ApproxDP) and (own_steps or not model.refine):
         raise InvalidSetting(
-            "The promise has a "
+            "The privacy promise has a "
             + setting("delta")
             + ", and nothing would use it: it buys Gaussian noise for refining steps.",
             "Leave it out, or use " + _with_steps(own_steps) + ".",
@@ -107,19 +109,21 @@ def check_method(method: object, domain: Any) -> None:
         usual: Any = type(method)()
         if any(getattr(method, name) != getattr(usual, name) for name in _NOT_OF_A_METHOD):
             raise ConflictingSettings(
-                "The synopsis that is the method has a promise, bounds, a ledger or a seed of its "
-                "own.",
+                "The synopsis given as method has its own promise, bounds, ledger or seed.",
                 "Give these to PrivateKMeans, e.g. method=AdaptiveGrid(consistency=False).",
             )
         synopsis_of_method(method)._check_settings(numeric_box(domain))
     elif isinstance(method, Synopsis):
         raise InvalidSetting(
-            setting("method") + f" is a {type(method).__name__}, which could not be saved.",
+            setting("method") + f" is a {type(method).__name__}, which cannot be saved.",
             "Give an AdaptiveGrid, a UniformGrid or a PrivTree.",
         )
     elif method not in METHODS:
         raise InvalidSetting.of(
-            "method", f"is neither a synopsis nor one of {', '.join(map(repr, METHODS))}", "auto"
+            "method",
+            f"must be a synopsis or one of {', '.join(map(repr, METHODS))}",
+            "auto",
+            method,
         )
 
 
@@ -173,8 +177,8 @@ def check_clusterer(spark_kmeans: object) -> None:
     """Refuse a k-means that is not there, before anything is paid for."""
     if spark_kmeans not in ("sklearn", "mllib"):
         raise InvalidSetting(
-            setting("spark_kmeans") + " is neither 'sklearn' nor 'mllib'.",
-            "Leave it out: scikit-learn's finds better centres, on this machine.",
+            setting("spark_kmeans") + " must be 'sklearn' or 'mllib'.",
+            "Leave it out: scikit-learn, on this machine, finds better centres.",
         )
     if spark_kmeans == "mllib":
         check_session()
@@ -186,7 +190,7 @@ def check_delta(budget: object) -> None:
         budget.epsilon <= 100 and budget.delta >= _LEAST_DELTA
     ):
         raise InvalidBudget(
-            "With a delta, epsilon goes up to 100 and delta down to 1e-95, for one row.",
+            "With a delta, epsilon must be at most 100 and delta at least 1e-95, for one row.",
             "Choose another "
             + setting("delta")
             + " or "
@@ -199,7 +203,7 @@ def _check_domain(domain: Any) -> None:
     box = numeric_box(domain)
     if box.d > MOST_AXES:
         raise TooLarge(
-            f"A box of {box.d} columns came; private k-means takes {MOST_AXES} at most.",
+            f"Private k-means takes at most {MOST_AXES} columns; the box has {box.d}.",
             "Choose the columns that matter, e.g. box.select([...]).",
             reason="columns",
         )

@@ -21,7 +21,7 @@ from shoal.engine.entry import by_engine, unbounded_box
 from shoal.engine.rows import Mapper, Tally, Terms
 from shoal.engine.screen import Screen, ScreenedBatch
 from shoal.engine.table import FrameTable
-from shoal.errors import DimensionMismatch, NotAReport
+from shoal.errors import DimensionMismatch, NotAReport, quantity
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import Reports
@@ -104,7 +104,7 @@ class FrameReports:
 
 def _refuse_embedded(X: object) -> FrameTable:
     raise NotAReport(
-        f"A {type(X).__name__} came where a Spark frame of reports belongs.",
+        f"Expected a Spark frame of reports; got a {type(X).__name__}.",
         "Wrap arrays in Reports(values, mechanism).",
     )
 
@@ -169,9 +169,9 @@ def _only_column(table: FrameTable) -> str:
     names = table.names
     if len(names) != 1 or not table.is_whole(names[0]):
         raise DimensionMismatch(
-            f"{len(names)} columns came, or no whole numbers, where reports of a LocalGrid are "
-            "one column of them.",
-            "Choose it and say its kind: frame.selectExpr('CAST(cell AS BIGINT) AS cell').",
+            "Reports of a LocalGrid are one column of whole numbers; this frame has "
+            f"{quantity(len(names), 'column')}, or other values.",
+            "Select the column and its type: frame.selectExpr('CAST(cell AS BIGINT) AS cell').",
         )
     return names[0]
 
@@ -241,8 +241,8 @@ def _rows_in_box(table: FrameTable, box: Box) -> Rows:
 def _rows_anywhere(table: FrameTable, d: int) -> Rows:
     if len(table.names) != d:
         raise DimensionMismatch(
-            f"{len(table.names)} columns came; the model has {d}.",
-            "Choose them in the model's order: frame.select(...).",
+            f"The frame has {quantity(len(table.names), 'column')}; the model has {d}.",
+            "Select them in the model's order: frame.select(...).",
         )
     return table.rows(unbounded_box(table.names), Terms(outside="refuse"))
 

@@ -338,7 +338,9 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     def _clusters(self) -> int:
         k = whole_number(self.n_clusters)
         if k is None or k < 1:
-            raise InvalidSetting.of("n_clusters", "is no whole number from 1 up", 5)
+            raise InvalidSetting.of(
+                "n_clusters", "must be a whole number of 1 or more", 5, self.n_clusters
+            )
         return k
 
     def _report_labels(self, own: Reports, result: LearningResult) -> NDArray[np.int64] | None:
@@ -360,7 +362,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         users = getattr(self, "n_used_", None) if n is None else whole_number(n)
         if users is None or users < 1:
             raise InvalidSetting(
-                "How many users report nothing is not known.", "Give n, e.g. control(20_000)."
+                "The number of users is not known.", "Give n, e.g. control(20_000)."
             )
         return int(users)
 

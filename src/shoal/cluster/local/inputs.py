@@ -11,7 +11,7 @@ import numpy as np
 from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
 from shoal.engine.entry import by_engine
-from shoal.errors import ConflictingSettings, NotAReport, NotFinite, TooFewRows
+from shoal.errors import ConflictingSettings, NotAReport, NotFinite, TooFewRows, quantity
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.records import extremes, records_of
 from shoal.mechanisms.local.reports import Reports, as_raw_reports, as_reports
@@ -45,8 +45,8 @@ def check_reports(reports: object, mechanism: Any, remapped: bool = False) -> Re
         mechanism = mechanism.with_cells_for(len(own))
     if settings_of(own.mechanism) != settings_of(mechanism):  # 1 and 1.0 are one epsilon
         raise NotAReport(
-            f"These reports were made by another {type(own.mechanism).__name__} than the "
-            f"{type(mechanism).__name__} this learns from.",
+            f"These reports were made by another {type(own.mechanism).__name__}, not by the "
+            f"{type(mechanism).__name__} of this model.",
             "Give the mechanism that made them: mechanism=reports.mechanism.",
         )
     return own if isinstance(mechanism, LocalGrid) else replace(own, values=_numbers(own))
@@ -56,8 +56,8 @@ def refuse_too_few(reports: Reports, n_clusters: int) -> None:
     """``TooFewRows`` if there are fewer reports than clusters."""
     if len(reports) < n_clusters:
         raise TooFewRows(
-            f"{len(reports)} reports came for {n_clusters} clusters.",
-            "Collect more; LocalClusterer.needs(...) says how many an accuracy takes.",
+            f"{quantity(len(reports), 'report')} cannot make {quantity(n_clusters, 'cluster')}.",
+            "Collect more; LocalClusterer.needs(...) estimates how many are needed.",
         )
 
 
@@ -68,9 +68,9 @@ def refuse_frame(X: object) -> None:
 
 def _refuse_answers(table: object) -> None:
     raise ConflictingSettings(
-        "A Spark frame came; answers are drawn by the machine that has the record.",
+        "Answers are drawn on the machine that has the record; got a Spark frame.",
         "Report its labels instead: Perturb(model.label_mechanism(epsilon)).fit_transform("
-        'model.predict(frame).select("label")), which is paid for there.',
+        'model.predict(frame).select("label")), which spends budget there.',
     )
 
 
@@ -98,7 +98,7 @@ def _numbers(reports: Reports) -> Matrix:
         bad = np.count_nonzero(~np.isfinite(values).all(axis=1))
         raise NotFinite(
             f"{bad} of {len(values)} reports hold NaN or infinite numbers.",
-            "No mechanism sends those: read the reports again, or drop them.",
+            "No mechanism produces those: read the reports again, or drop them.",
         )
     return values
 

@@ -96,7 +96,9 @@ class LocalRounds:
     def __post_init__(self) -> None:
         for name in ("n_clusters", "n_expected"):
             if (whole_number(getattr(self, name)) or 0) < 1:
-                raise InvalidSetting.of(name, "is no whole number from 1 up", 5)
+                raise InvalidSetting.of(
+                    name, "must be a whole number of 1 or more", 5, getattr(self, name)
+                )
         _ = self.first
 
     @property
@@ -148,9 +150,9 @@ class LocalRounds:
         own, mechanism = as_raw_reports(reports), self.mechanism
         if mechanism is None or own.mechanism != mechanism:
             raise NotAReport(
-                f"Reports of another {type(own.mechanism).__name__} came than round {self.round} "
-                "asks for.",
-                "Give those made by the mechanism of this state.",
+                f"These reports were made by a different {type(own.mechanism).__name__} than "
+                f"round {self.round} needs.",
+                "Give reports made by the mechanism of this state.",
             )
         rng = Randomness(random_state)
         if isinstance(mechanism, LocalGrid):

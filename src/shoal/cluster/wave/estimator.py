@@ -18,7 +18,7 @@ from shoal.cluster.wave.thresholds import label_above, label_listed
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Box, Grid, Schema, SparseCounts
 from shoal.engine import Rows
-from shoal.errors import ConflictingSettings, InvalidSetting
+from shoal.errors import ConflictingSettings, InvalidSetting, setting, value_text
 from shoal.estimator import WAVE_ROW_COUNT_SHARE, Spending, box_of
 from shoal.mechanisms import Geometric
 from shoal.privacy import Ledger, PureDP, Unprotected
@@ -29,6 +29,8 @@ from shoal.synopsis.uniform_grid import grid_name
 __all__ = ["WaveCluster"]
 
 _AS_IF_PLAIN = 4.0  # the epsilon for which automatic cells are chosen where there is no noise
+
+_EXAMPLES = {"method": "PrivTHR(alpha=0.5)", "selector": "Persistence(z=2)"}
 
 
 class WaveCluster(FittedWave):
@@ -208,6 +210,20 @@ class WaveCluster(FittedWave):
         transform = Transform(released.grid.shape)
         return model._publish(transform, released.grid, noisy, clustering, keys)
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of a method or selector by names such as ``selector__z``.
+
+        Raises
+        ------
+        InvalidSetting
+            If the method or selector is named by a short text, which has no parameters to set.
+        """
+        for name in params:
+            group, _, option = name.partition("__")
+            if option and group in _EXAMPLES:
+                _check_has_options(name, params.get(group, getattr(self, group)))
+        return super().set_params(**params)  # type: ignore[no-any-return]
+
     def spend(self, spending: Spending) -> Self:
         """Do the work of ``fit`` with what somebody else opened: his rows, page and budget."""
         settings = Settings.of(self, spending.box)
@@ -302,7 +318,7 @@ class ReleasedGrid:
         """Check that a synopsis is a fitted grid; others have cells of many sizes."""
         if not isinstance(synopsis, UniformGrid):
             raise InvalidSetting(
-                f"A {type(synopsis).__name__} came; clusters need equal cells.",
+                f"Clusters need cells of equal size; got {value_text(synopsis)}.",
                 "Give a fitted UniformGrid.",
             )
         check_is_fitted(synopsis)
@@ -345,6 +361,15 @@ def _check_reads_counts_only(settings: Settings) -> None:
     has_rule = isinstance(settings.selector, Percentile) and settings.selector.rule == "posterior"
     if has_rule or not isinstance(settings.method, Block) or settings.level:
         raise ConflictingSettings(
-            "A synopsis has its counts, and its noise, already.",
+            "A synopsis already has its counts and their noise.",
             "Leave out method, level and rule.",
+        )
+
+
+def _check_has_options(name: str, options: object) -> None:
+    if options is None or isinstance(options, str):
+        group = name.partition("__")[0]
+        raise InvalidSetting(
+            setting(name) + f" cannot be set: {group} is {value_text(options)}, not an object.",
+            f"Give it as an object first, e.g. {group}={_EXAMPLES[group]}.",
         )

@@ -35,7 +35,7 @@ def draw_clusters(model: Any, points: Matrix | None) -> Figure:
     box = model.grid_.box
     if box.d != 2:
         raise DimensionMismatch(
-            f"The clusters are of {box.d} columns; a map shows two.",
+            f"A map shows two columns; the clusters have {box.d}.",
             "Fit two columns for a picture: domain=box.select([...]).",
         )
     if model.cell_keys_ is not None:

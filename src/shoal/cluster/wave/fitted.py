@@ -157,7 +157,7 @@ class FittedWave(PrivateEstimator):
         check_is_fitted(self)
         if self.cell_keys_ is not None or not self._transform.is_blocks:
             raise ConflictingSettings(
-                "Only the block sums of a full grid can be added up.",
+                "Only the block sums of a full grid can be combined.",
                 "Fit with " + setting("wavelet", "haar") + ", up to three columns and 2**24 cells.",
             )
         model: Self = clone(self).set_params(level=self.level + levels, cells=self.grid_.shape)

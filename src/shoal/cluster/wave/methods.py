@@ -82,7 +82,7 @@ class Method(Options):
     def release_sparse(self, spending: Spending, counts: SparseCounts) -> SparseCounts:
         """Release occupied cells of a grid of far more cells than rows; few methods can."""
         raise ConflictingSettings(
-            f"{type(self).__name__} needs all cells of a grid, and there are too many to make.",
+            f"{type(self).__name__} needs all cells of a grid, and there are too many.",
             "Use " + setting("method", "block") + ", fewer cells or fewer columns.",
         )
 

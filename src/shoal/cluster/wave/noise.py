@@ -171,7 +171,7 @@ class NoNoise:
     def __post_init__(self) -> None:
         if not isinstance(self.guarantee, Unprotected):
             raise PromiseExceeded(
-                f"Exact counts came to a page of {self.guarantee}.",
+                f"Exact counts cannot be released on a page of {self.guarantee}.",
                 "Give the method noise, or open a page of Unprotected.",
             )
 

@@ -1,6 +1,7 @@
 """A fitted ``WaveCluster`` as plain values and tables, and back."""
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid
 from shoal.estimator import promise_from_settings, promise_to_settings
 from shoal.privacy import guarantee_of
+from shoal.privacy.exact import exact_text
 from shoal.synopsis.folder import read_box
 
 __all__ = [
@@ -61,7 +63,7 @@ def flat_settings(model: Any) -> dict[str, Any]:
     if not isinstance(model.cells, str):
         flat["cells"] = [int(m) for m in np.atleast_1d(model.cells)]
     flat |= {name: value for name, value in promise_to_settings(model).items() if name != "delta"}
-    return dict(sorted(flat.items()))
+    return {name: _plain_value(flat[name]) for name in sorted(flat)}
 
 
 def grouped_settings(flat: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,7 +94,8 @@ def options_to_json(value: Any) -> Any:
     """
     if not isinstance(value, Options):
         return value  # a short form, or of another estimator
-    return {"name": option_name(value), **value.get_params()}
+    settings = {name: _plain_value(each) for name, each in value.get_params().items()}
+    return {"name": option_name(value), **settings}
 
 
 def options_from_json(written: str | Mapping[str, Any]) -> str | Options:
@@ -101,6 +104,13 @@ def options_from_json(written: str | Mapping[str, Any]) -> str | Options:
         return written
     settings = {name: value for name, value in written.items() if name != "name"}
     return (METHODS | SELECTORS)[written["name"]](**settings)
+
+
+def _plain_value(value: Any) -> Any:
+    """The value as JSON has it: NumPy's numbers as Python's, an exact fraction as text."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return exact_text(value) if isinstance(value, Fraction) else value
 
 
 def _flatten(group: str, value: str | Options | None, names: _Names) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class Selector(Options):
             The number of rows, public or released.
         """
         raise ConflictingSettings(
-            f"{type(self).__name__} needs all cells of a grid, and there are too many to make.",
+            f"{type(self).__name__} needs all cells of a grid, and there are too many.",
             "Use " + setting("selector", "density") + ", fewer cells or fewer columns.",
         )
 

@@ -163,8 +163,8 @@ def _resolve_method(model: Any) -> Method:
     if model.is_private:
         return method
     if not isinstance(method, Block):
-        message = setting("method", option_name(method)) + " came with a promise of nothing"
-        _conflict(message, "Give it a budget: " + setting("epsilon", 1.0))
+        message = setting("method", option_name(method)) + " needs a privacy budget"
+        _conflict(message, "Give one: " + setting("epsilon", 1.0))
     return Plain()
 
 
@@ -181,7 +181,8 @@ def _resolve(name: str, value: Any, kinds: Mapping[str, type[Group]]) -> Group:
             return value
     shown = ", ".join(map(repr, kinds))
     classes = ", ".join(kind.__name__ for kind in kinds.values())
-    raise InvalidSetting.of(name, f"is none of {shown}, nor one of {classes}", next(iter(kinds)))
+    allowed = f"must be one of {shown}, or an instance of {classes}"
+    raise InvalidSetting.of(name, allowed, next(iter(kinds)), value)
 
 
 def _default_selector(method: Method, is_sparse: bool) -> Selector:
@@ -220,7 +221,7 @@ def _check_selector(selector: Selector) -> Selector:
 def _check_together(model: Any, method: Method, selector: Selector, is_sparse: bool) -> None:
     if isinstance(method, ThresholdMethod) and not isinstance(selector, Percentile):
         given = setting("selector", option_name(selector))
-        message = given + " came with " + setting("method", option_name(method))
+        message = given + " does not go with " + setting("method", option_name(method))
         _conflict(message, "Use " + setting("selector", "percentile"))
     if isinstance(selector, Percentile):
         _check_posterior(model, method, selector, is_sparse)
@@ -232,13 +233,13 @@ def _check_posterior(model: Any, method: Method, selector: Percentile, is_sparse
     _check_choice("context", selector.context, (False, True))
     if selector.context and selector.rule != "posterior":
         _conflict(
-            setting("context") + " came without the posterior",
+            setting("context") + " needs the posterior",
             "Add " + setting("rule", "posterior"),
         )
     fits = isinstance(method, Block) and not is_sparse and _is_haar(model)
     if selector.rule == "posterior" and not fits:
         _conflict(
-            "The posterior is of whole counts under noise on a full grid",
+            "The posterior needs whole noisy counts on a full grid",
             "Use it with epsilon, "
             + setting("method", "block")
             + " and "
@@ -275,7 +276,7 @@ def _check_cells(model: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
     filter_length(model.wavelet)
     if level > 60:
         raise InvalidSetting(
-            setting("level") + " is more than 60.",
+            setting("level") + " must be at most 60.",
             "Each level halves the grid: e.g. " + setting("level", 1) + ".",
         )
     if isinstance(model.cells, str) and model.cells == "auto":
@@ -284,7 +285,7 @@ def _check_cells(model: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
     shape = Grid(box, model.cells).shape
     if min(shape) < max(2, 2**level):
         raise InvalidSetting(
-            f"{min(shape)} cells along an axis came; 2 or more, and 2**level, are needed.",
+            f"Each axis needs 2 or more cells, and at least 2**level; one has {min(shape)}.",
             "Use more cells or a lower level: e.g. "
             + setting("cells", 32)
             + ", "
@@ -299,8 +300,8 @@ def _check_automatic(box: Box, level: int) -> None:
     fewest = Grid(box, max(_fewest(box), 2**level))
     if box.d <= 3 and fewest.size > MOST_DENSE:
         raise InvalidSetting(
-            setting("level") + " halves an automatic grid more often than it has cells.",
-            "Use a lower level, or say how many cells: e.g. "
+            setting("level") + " is too high for an automatic grid.",
+            "Use a lower level, or set the number of cells: e.g. "
             + setting("cells", 64)
             + ", "
             + setting("level", 1)
@@ -315,27 +316,27 @@ def _conflict(message: str | Text, hint: str | Text) -> None:
 def _check_choice(name: str, value: Any, allowed: tuple[object, ...]) -> None:
     if value not in allowed:
         shown = ", ".join(map(repr, allowed))
-        raise InvalidSetting.of(name, f"is none of {shown}", allowed[0])
+        raise InvalidSetting.of(name, f"must be one of {shown}", allowed[0], value)
 
 
 def _positive(name: str, value: Any, example: float) -> float:
     number = exact(value)
     if number is None or number <= 0:
-        raise InvalidSetting.of(name, "is no number above 0", example)
+        raise InvalidSetting.of(name, "must be a number above 0", example, value)
     return float(number)
 
 
 def _share(name: str, value: Any) -> Fraction:
     share = exact(value)
     if share is None or not 0 < share < 1:
-        raise InvalidSetting.of(name, "is no number between 0 and 1", 0.5)
+        raise InvalidSetting.of(name, "must be a number between 0 and 1", 0.5, value)
     return share
 
 
 def _whole(name: str, value: Any, least: int) -> int:
     whole = whole_number(value)
     if whole is None or whole < least:
-        raise InvalidSetting.of(name, f"is no whole number from {least} up", least)
+        raise InvalidSetting.of(name, f"must be a whole number of {least} or more", least, value)
     return whole
 
 
@@ -344,7 +345,7 @@ def _width(value: Any) -> float | Literal["auto"]:
         return "auto"
     sigma = exact(value)
     if sigma is None or not 0 <= sigma <= 32:
-        raise InvalidSetting.of("smooth", "is neither 'auto' nor from 0 to 32 cells", 1.0)
+        raise InvalidSetting.of("smooth", "must be 'auto' or from 0 to 32 cells", 1.0, value)
     return float(sigma)
 
 

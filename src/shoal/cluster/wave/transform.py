@@ -214,7 +214,7 @@ def filter_length(wavelet: str) -> int:
     pywt = _wavelets()
     if wavelet not in pywt.wavelist(kind="discrete"):
         raise InvalidSetting(
-            setting("wavelet") + " is no discrete wavelet of PyWavelets.",
+            setting("wavelet") + " must be a discrete wavelet of PyWavelets.",
             "E.g. " + setting("wavelet", "haar") + "; others are db2, sym4 and bior2.2.",
         )
     return int(pywt.Wavelet(wavelet).dec_len)

@@ -18,7 +18,7 @@ def session_module() -> ModuleType:
         from shoal.engine.spark import session
     except ImportError:
         raise NotInstalled(
-            "Spark was asked for, and pyspark is not installed here.",
+            "This needs pyspark, which is not installed.",
             "Install it with: pip install 'shoal[spark]'.",
             reason="pyspark",
         ) from None

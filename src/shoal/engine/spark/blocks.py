@@ -111,7 +111,8 @@ class AppendColumns:
         more = self.make(self.screen(batch.select(list(self.screen.columns))), number)
         if more.num_rows != batch.num_rows:
             raise InvalidSetting(
-                "A row was left out, so lines no longer match.", "Fill missing numbers first."
+                "A row was left out, so the rows no longer match the frame's.",
+                "Fill missing numbers first.",
             )
         return pa.record_batch([*batch.columns, *more.columns], schema=_both(batch, more))
 

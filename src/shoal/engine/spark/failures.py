@@ -25,24 +25,24 @@ _NO_MODULE = re.compile(r"No module named '([\w.]+)'")
 _LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
 _STOPPED = (
     "The frame's Spark session was stopped.",
-    "Start a session, and make the frame anew.",
+    "Start a session, and create the frame again.",
 )
 _UNREADABLE = (
-    "Spark finds no table it can read there.",
+    "Spark finds no readable table there.",
     "Check the path, and that its files are in the format its name says.",
 )
-_EXISTS = "There is something at this path already.", "Choose another, or pass overwrite=True."
+_EXISTS = "Something already exists at this path.", "Choose another, or pass overwrite=True."
 _AMBIGUOUS = (
-    "Two columns differ in capitals alone, which to Spark are one.",
+    "Two columns differ only in capitals, which Spark takes for one.",
     "Rename one of them, or set spark.sql.caseSensitive to true.",
 )
 _ENDLESS = (
-    "A streaming frame came, whose rows have no end.",
+    "Streaming frames are not supported: their rows have no end.",
     "Have Spark write them, and pass the table that was written.",
 )
 _INCOMPLETE = (
-    "A worker of the cluster, or this machine, cannot run Python as it is needed: there is none at "
-    "the path that was named, or a package of Spark's is missing, or versions differ.",
+    "A worker of the cluster, or this machine, cannot run the Python that is needed: there "
+    "is none at the configured path, a package of Spark is missing, or versions differ.",
     "Install 'shoal[spark]' here, and the same version of Python with shoal and pyarrow wherever "
     "workers run; point PYSPARK_PYTHON, or spark.pyspark.python, at it.",
 )
@@ -153,7 +153,7 @@ def _shoal_error(error: Exception, what: str) -> Exception:
         if sign in message:
             return kind(*texts, reason="worker") if kind is NotInstalled else kind(*texts)
     return ClusterFailed(
-        f"Spark gave up {what} ({type(error).__name__}). Its message is withheld: it could quote "
-        "a row.",
-        "The cluster's own logs, which only its holder should read, say why.",
+        f"Spark gave up {what} ({type(error).__name__}). Its message is left out because it "
+        "could quote a row.",
+        "The cluster's own logs, which only the data's holder should read, give the reason.",
     )

@@ -265,7 +265,10 @@ class _HadoopFiles:
             system, path = self._at(new)
             system.mkdirs(path.getParent())
             if not system.rename(self._at(old)[1], path):
-                raise CannotWrite("A file could not get its name.", "Check who may write there.")
+                raise CannotWrite(
+                    "A file could not be renamed to its final name.",
+                    "Check that you may write there.",
+                )
 
     def delete(self, uri: str) -> None:
         with translate_errors("removing files"):
@@ -304,7 +307,7 @@ class _ArrowFiles:
         system, path = _arrow_filesystem(uri)
         if private and not isinstance(system, fs.LocalFileSystem):
             raise CannotWrite(
-                "A page for its holder alone came, to a place where that cannot be promised.",
+                "A page for the holder of the rows only can be kept private on a local path only.",
                 "Name a local path for the report.",
             )
         with system.open_output_stream(path) as stream:
@@ -360,8 +363,8 @@ def _arrow_filesystem(uri: str) -> tuple[Any, str]:
     except (ArrowException, OSError):
         scheme = uri.split(":", 1)[0]
         raise CannotWrite(
-            f"A {scheme} path came, which this client of Spark Connect cannot reach itself.",
-            "Name one that Arrow reaches from here (file; s3, gs or hdfs with their libraries), or "
-            "run where the cluster's own session is.",
+            f"This Spark Connect client cannot reach a {scheme} path itself.",
+            "Use a path that Arrow reaches from here (file; s3, gs or hdfs with their "
+            "libraries), or run inside the cluster's own session.",
         ) from None
     return system, path

@@ -92,7 +92,7 @@ class SparkMapped:
         frame, screen_batch = self.admitted()
         if not isinstance(screen_batch, Screen):
             raise ConflictingSettings(
-                "Only some rows of each person were kept, so lines no longer match the frame's.",
+                "Only some rows of each person were kept, so the rows no longer match the frame's.",
                 "Leave "
                 + setting("entity")
                 + " and "
@@ -102,7 +102,7 @@ class SparkMapped:
         twice = [name for name in self.names if name in frame.columns]
         if twice:
             raise DuplicateColumn(
-                f"The frame has a column {twice[0]!r} already.", "Rename it, or leave it out."
+                f"The frame already has a column {twice[0]!r}.", "Rename it, or leave it out."
             )
         schema = self._schema(self.kernel, self.names)
         task = AppendColumns(screen_batch, KernelColumns(self.kernel, schema))
@@ -139,8 +139,8 @@ class SparkMapped:
         kind = next((s for s in (".csv.gz", ".csv", ".parquet") if str(path).endswith(s)), None)
         if kind is None:
             raise CannotWrite(
-                f"{Path(path).name} names no format this writes.",
-                "End it in .csv, .csv.gz or .parquet.",
+                f"{Path(path).name} does not end like a format that can be written.",
+                "Use a name that ends in .csv, .csv.gz or .parquet.",
             )
         lines = self.frame() if self.order is not None else self._lines(self.kernel, self.names)
         writer = lines.write.mode("overwrite" if overwrite else "error")

@@ -86,7 +86,7 @@ def folder_output(frame: Any, path: str, sidecar: str, overwrite: bool) -> Itera
     # Spark reads lazily: writing over the input would destroy rows not read yet.
     if any(is_at_or_below(file, uri) for file in frame.inputFiles()):
         raise InvalidSetting(
-            "The reports would replace the table itself.", "Write them to another place."
+            "The reports would overwrite the table.", "Write them to another path."
         )
     files = files_of(session)
     taken = [place for place in (uri, f"{uri}{sidecar}") if files.exists(place)]

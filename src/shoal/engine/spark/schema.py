@@ -79,7 +79,7 @@ def nearest_spark_schema(schema: pa.Schema) -> pa.Schema:
     odd = sorted({str(kind) for kind in kinds if kind not in _SPARK_NAMES})
     if odd:
         raise InvalidSetting(
-            f"A kernel makes columns of {', '.join(odd)}, which Spark does not have.",
+            f"A kernel makes columns of {', '.join(odd)}, which Spark does not support.",
             "Make whole numbers, floats, text or truth values.",
         )
     return pa.schema(list(zip(schema.names, kinds, strict=True)))

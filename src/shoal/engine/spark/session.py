@@ -78,7 +78,7 @@ def active_session() -> SparkSession:
     session = SparkSession.getActiveSession()
     if session is None:
         raise SessionStopped(
-            "Spark was asked for, and no session runs here.",
+            "There is no running Spark session.",
             "Start one: SparkSession.builder.getOrCreate().",
         )
     return session
@@ -104,7 +104,8 @@ def read_table(session: SparkSession, path: str) -> Any:
         if name.endswith(".parquet") or "." not in name.rsplit("/", 1)[-1]:
             return session.read.parquet(path)
     raise UnreadableTable(
-        "The path names no format Spark reads here.", "End it in .csv, .csv.gz, .tsv or .parquet."
+        "The path does not end like a format that Spark reads here.",
+        "Use a path that ends in .csv, .csv.gz, .tsv or .parquet.",
     )
 
 
@@ -163,15 +164,15 @@ def check_java() -> None:
     program = _java_program()
     if program is None:
         raise NotInstalled(
-            "Spark needs Java, and there is none: neither JAVA_HOME nor the path leads to it.",
+            "Spark needs Java, which was found neither in JAVA_HOME nor on the PATH.",
             f"Install Java {_OLDEST_JAVA} or later, e.g. openjdk-{_OLDEST_JAVA}-jre-headless.",
             reason="java",
         )
     version = _java_version(program)
     if version is not None and version < _OLDEST_JAVA:
         raise NotInstalled(
-            f"Java {version} came; Spark needs {_OLDEST_JAVA} or later.",
-            f"Install Java {_OLDEST_JAVA}, or let JAVA_HOME lead to it.",
+            f"Spark needs Java {_OLDEST_JAVA} or later; found Java {version}.",
+            f"Install Java {_OLDEST_JAVA}, or set JAVA_HOME to it.",
             reason="java",
         )
 

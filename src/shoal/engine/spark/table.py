@@ -97,7 +97,7 @@ class SparkTable:
     def __init__(self, frame: Any, collect_limit: int = COLLECT_LIMIT) -> None:
         if not is_spark_frame(frame):
             raise InvalidSetting(
-                f"A {type(frame).__name__} came where a Spark DataFrame belongs.",
+                f"SparkTable needs a Spark DataFrame; got a {type(frame).__name__}.",
                 "Pass other tables as they are.",
             )
         check_session_runs(frame)
@@ -257,9 +257,10 @@ class SparkTable:
         with self.grouped([], entity) as people:
             if people.lines > self.collect_limit:
                 raise TooLarge(
-                    f"The table has {people.lines:,} people, and {self.collect_limit:,} may come "
-                    "to the driver, where they are held against those of other releases.",
-                    "Give the driver the memory and pass SparkTable(frame, collect_limit=...).",
+                    f"The table has {people.lines:,} people, and {self.collect_limit:,} may be "
+                    "collected on the driver, where they are compared with those of other "
+                    "releases.",
+                    "Give the driver more memory and pass SparkTable(frame, collect_limit=...).",
                     reason="people",
                 )
             return people.table()[OWNER]
@@ -395,10 +396,10 @@ def too_many_error(lines: int, limit: int, why: str) -> TooLarge:
         Why they are needed here, as a sentence.
     """
     return TooLarge(
-        f"The table has {lines:,} distinct combinations, and {limit:,} may come to the driver. "
-        f"{why}.",
-        "Give the driver the memory and pass SparkTable(frame, collect_limit=...), or make fewer "
-        "columns quasi or sensitive.",
+        f"The table has {lines:,} distinct combinations, and {limit:,} may be collected on the "
+        f"driver. {why}.",
+        "Give the driver more memory and pass SparkTable(frame, collect_limit=...), or make "
+        "fewer columns quasi or sensitive.",
         reason="combinations",
     )
 

@@ -61,8 +61,8 @@ def budget_curve(
     """
     if not lines or len(lines) > MOST or not all(lines.values()):
         raise InvalidSetting(
-            f"{len(lines)} lines came, or one without points; from 1 to {MOST} can be told apart.",
-            "Choose those that matter.",
+            f"Give 1 to {MOST} lines, each with points; got {len(lines)}.",
+            "Choose the most important ones.",
         )
     drawn = [
         {"name": name, "points": [[float(v) for v in point] for point in line]}

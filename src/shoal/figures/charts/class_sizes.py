@@ -41,7 +41,9 @@ def class_sizes(sizes: ArrayLike, *, k: int, title: str, of: str = "people") -> 
     """
     people, classes = np.asarray(sizes, dtype=np.int64).reshape(-1, 2).T
     if not people.size or people.min() < 1:
-        raise InvalidSetting("No classes came to draw.", "Give (size, classes) of at least one.")
+        raise InvalidSetting(
+            "There are no classes to draw.", "Give (size, classes) of at least one."
+        )
     edges = _edges(int(people.min()), int(people.max()), k)
     bins = np.searchsorted(edges, people, side="right") - 1
     shares = np.bincount(bins, people * classes, minlength=len(edges) - 1) / int(people @ classes)

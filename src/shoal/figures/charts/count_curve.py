@@ -51,7 +51,9 @@ def count_curve(
     4.'
     """
     if chosen not in curve:
-        raise InvalidSetting("The chosen number is not on the curve.", "Draw what it was read off.")
+        raise InvalidSetting(
+            "The chosen number is not on the curve.", "Draw the curve that it was chosen from."
+        )
     points = [[_whole_if_possible(place), float(height)] for place, height in sorted(curve.items())]
     caption = label or f"{chosen} chosen"
     data = {"value": value, "points": points, "chosen": _whole_if_possible(chosen)}

@@ -33,7 +33,7 @@ def detail_bars(detail: Mapping[str, float], *, title: str, axis: str) -> "Detai
     'Detail kept from 0 to 100 % across, a bar for each of 2. Most: sex, 100 %. Least: age, 80 %.'
     """
     if not detail or not all(0 <= share <= 1 for share in detail.values()):
-        raise InvalidSetting("No shares between 0 and 1 came.", 'E.g. {"age": 0.8}.')
+        raise InvalidSetting("Expected shares between 0 and 1.", 'E.g. {"age": 0.8}.')
     shares = {str(name): round(float(share), 6) for name, share in detail.items()}
     most, least = max(shares, key=shares.__getitem__), min(shares, key=shares.__getitem__)
     alt = (

@@ -83,7 +83,7 @@ def noise_map(
         places = np.asarray(values, dtype=float)
         if places.ndim != 2 or places.shape[1] != 2:
             raise DimensionMismatch(
-                f"Reports of shape {places.shape} came; a map shows two columns.",
+                f"A map shows two columns; the reports have shape {places.shape}.",
                 "Choose two, or draw one of them with noise_histogram.",
             )
         cells, *_ = np.histogramdd(places, bins=(_COLUMNS, _ROWS), range=sides)
@@ -312,7 +312,7 @@ def noise_bars(
         each = np.asarray(values, dtype=float).ravel()
         if each.size != len(names):
             raise DimensionMismatch(
-                f"{each.size} chances and {len(names)} names came.", "Give each name a chance."
+                f"There are {each.size} chances and {len(names)} names.", "Give each name a chance."
             )
         panels.append({"title": heading, "note": "", "chances": each.round(6).tolist()})
     chances_text = [f"{_in_100(panel['chances'])} in 100 at {panel['title']}" for panel in panels]

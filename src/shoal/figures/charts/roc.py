@@ -58,8 +58,8 @@ def roc_curve(
     """
     if not 1 <= len(lines) <= MOST or not all(lines.values()):
         raise InvalidSetting(
-            f"{len(lines)} curves came, or one without points; 1 to {MOST} can be told apart.",
-            "Choose those that matter.",
+            f"Give 1 to {MOST} curves, each with points; got {len(lines)}.",
+            "Choose the most important ones.",
         )
     drawn = [
         {"name": name, "points": [[None if v is None else float(v) for v in p] for p in points]}

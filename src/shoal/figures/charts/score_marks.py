@@ -34,7 +34,7 @@ def score_marks(scores: Mapping[str, Marks], *, title: str) -> "ScoreMarks":
     'Scores across, up to 1. AMI: found 0.9, without data 0.4.'
     """
     if not scores or any(marks.get("value") is None for marks in scores.values()):
-        raise InvalidSetting("No score came to draw.", 'E.g. {"AMI": {"value": 0.9}}.')
+        raise InvalidSetting("There is no score to draw.", 'E.g. {"AMI": {"value": 0.9}}.')
     defined = {name: _defined(marks) for name, marks in scores.items()}
     sentences = [f"{name}: {_describe(marks)}" for name, marks in defined.items()]
     alt = f"Scores across, up to 1. {'. '.join(sentences)}."

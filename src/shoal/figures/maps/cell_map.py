@@ -164,7 +164,7 @@ def _map_content(
     counts, corners = check_counts(given), box_corners(low, high)
     if counts.ndim != 2 or corners.shape != (2, 2) or len(names) != 2 or not counts.size:
         raise DimensionMismatch(
-            f"Counts of {counts.ndim} and a box of {len(names)} columns came; a map shows two.",
+            f"A map shows two columns; the counts have {counts.ndim} and the box {len(names)}.",
             "Choose two columns, e.g. counts.reshape(grid.shape) of a grid over two.",
         )
     merged, factor = _merge_cells(counts)

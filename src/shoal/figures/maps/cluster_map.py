@@ -184,7 +184,7 @@ def cluster_map(
     cells, corners = check_counts(labels), box_corners(low, high)
     if cells.ndim != 2 or corners.shape != (2, 2) or len(names) != 2:
         raise DimensionMismatch(
-            f"Labels of {cells.ndim} columns came; a map shows two.", "Choose two columns."
+            f"A map shows two columns; the labels have {cells.ndim}.", "Choose two columns."
         )
     drawn = _thin_cells(cells)
     data = {

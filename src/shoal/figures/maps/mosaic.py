@@ -263,7 +263,7 @@ def _shares(low: Matrix, high: Matrix, ends: Matrix, parts: int) -> Matrix:
 def _check_two(*arrays: Matrix) -> None:
     if any(array.ndim != 2 or array.shape[1] != 2 for array in arrays):
         raise DimensionMismatch(
-            f"Arrays of shapes {', '.join(str(a.shape) for a in arrays)} came; a map shows two "
-            "columns.",
+            "A map shows two columns; the arrays have shapes "
+            f"{', '.join(str(a.shape) for a in arrays)}.",
             "Choose two columns, e.g. low[:, :2].",
         )

@@ -43,7 +43,7 @@ class Choices:
         shares = (1,) * whole.size if weights is None else _in_proportion(weights)
         if whole.size == 0 or len(shares) != whole.size:
             raise DimensionMismatch(
-                f"{whole.size} scores and {len(shares)} weights came.",
+                f"There are {whole.size} scores and {len(shares)} weights.",
                 "Give at least one candidate, and one weight for each.",
             )
         object.__setattr__(self, "scores", whole)
@@ -70,7 +70,7 @@ class Intervals:
         rising = ends.size > 1 and bool(np.all(np.diff(ends) >= 0)) and ends[0] < ends[-1]
         if ends.size != whole.size + 1 or not rising:
             raise DimensionMismatch(
-                f"{ends.size} edges and {whole.size} scores came.",
+                f"There are {ends.size} edges and {whole.size} scores.",
                 "Give rising edges, one more than scores, with a lattice point between.",
             )
         object.__setattr__(self, "edges", ends)
@@ -115,13 +115,18 @@ class Exponential:
     def __post_init__(self) -> None:
         if not isinstance(self.guarantee, PureDP):
             raise InvalidSetting(
-                "Exponential keeps a PureDP promise; another kind came.",
+                "Exponential needs a PureDP promise.",
                 "Give e.g. Exponential(page.budget) on a page of PureDP.",
             )
         whole = whole_number(self.sensitivity)
         exact = self.sensitivity if isinstance(self.sensitivity, Fraction) else whole
         if exact is None or exact <= 0:
-            raise InvalidSetting.of("sensitivity", "must be a positive whole number or Fraction", 1)
+            raise InvalidSetting.of(
+                "sensitivity",
+                "must be a positive whole number or Fraction",
+                1,
+                self.sensitivity,
+            )
         object.__setattr__(self, "sensitivity", Fraction(exact))
 
     def check(self, value: object) -> None:
@@ -134,7 +139,7 @@ class Exponential:
         """
         if not isinstance(value, Choices | Intervals):
             raise NotNumeric(
-                f"A {type(value).__name__} came; scores were expected.",
+                f"Expected scores; got a {type(value).__name__}.",
                 "Wrap them: Choices(scores, weights) or Intervals(edges, scores).",
             )
 
@@ -231,8 +236,8 @@ def _whole_numbers(values: ArrayLike, name: str) -> NDArray[np.int64]:
     if array.ndim == 1 and (not array.size or np.can_cast(array.dtype, np.int64)):
         return array.astype(np.int64)
     raise NotNumeric(
-        f"{name} came as {array.dtype} of shape {array.shape}.",
-        "Give a flat list of whole numbers of 64 bits; double a score that moves in halves.",
+        f"{name} must be a flat list of whole numbers; got {array.dtype} of shape {array.shape}.",
+        "Use 64-bit whole numbers; double a score that changes in halves.",
     )
 
 

@@ -73,12 +73,13 @@ class Gaussian:
     def __post_init__(self) -> None:
         if not isinstance(self.guarantee, ApproxDP):
             raise InvalidSetting(
-                "Gaussian keeps an ApproxDP promise; another kind came.",
+                "Gaussian needs an ApproxDP promise.",
                 "Give e.g. Gaussian(page.budget, sensitivity=...) on a page of ApproxDP.",
             )
         if self.guarantee.epsilon > _LARGEST_EPSILON or self.guarantee.delta < _SMALLEST_DELTA:
             raise InvalidBudget(
-                setting("epsilon") + f" is above {_LARGEST_EPSILON}, or delta below 1e-100.",
+                setting("epsilon") + f" must be at most {_LARGEST_EPSILON}, and delta at least "
+                "1e-100.",
                 "Choose a larger delta or a smaller epsilon; without a delta use KNorm.",
             )
         object.__setattr__(self, "sensitivity", exact_sensitivity(self.sensitivity))

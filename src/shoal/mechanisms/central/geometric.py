@@ -72,7 +72,7 @@ class Geometric:
     def __post_init__(self) -> None:
         if not isinstance(self.guarantee, PureDP):
             raise InvalidSetting(
-                "Geometric keeps a PureDP promise; another kind came.",
+                "Geometric needs a PureDP promise.",
                 "Give e.g. Geometric(page.budget) on a page of PureDP.",
             )
         for name in ("sensitivity", "at_least"):
@@ -110,7 +110,8 @@ class Geometric:
             self._check_sparse(value.size)
         elif self.at_least is not None:
             raise InvalidSetting(
-                setting("at_least") + " came with plain counts.", "Give it with SparseCounts only."
+                setting("at_least") + " applies to sparse counts only.",
+                "Leave it out, or pass SparseCounts.",
             )
         else:
             check_whole_numbers(value)
@@ -207,7 +208,7 @@ class Geometric:
     def _threshold(self) -> int:
         if self.at_least is None:
             raise InvalidSetting(
-                "Sparse counts came without "
+                "Sparse counts need "
                 + setting("at_least")
                 + ": noise on the occupied cells alone would show which they are.",
                 "Give Geometric(..., at_least=tau), tau chosen without these counts.",
@@ -226,7 +227,7 @@ class Geometric:
 def _whole_from_one(name: str, value: object) -> int:
     whole = whole_number(value)
     if whole is None or whole < 1:
-        raise InvalidSetting.of(name, "must be a whole number from 1 up", 1)
+        raise InvalidSetting.of(name, "must be a whole number of 1 or more", 1, value)
     return whole
 
 

@@ -62,7 +62,7 @@ class KNorm:
     def __post_init__(self) -> None:
         if not isinstance(self.guarantee, PureDP):
             raise InvalidSetting(
-                "KNorm keeps a PureDP promise; another kind came.",
+                "KNorm needs a PureDP promise.",
                 "Give e.g. KNorm(page.budget, sensitivity=...) on a page of PureDP.",
             )
         object.__setattr__(self, "sensitivity", exact_sensitivity(self.sensitivity))

@@ -93,7 +93,8 @@ class TreeCounts:
         depth, nodes = whole_number(self.max_depth), whole_number(self.most_nodes)
         if depth is None or not 0 <= depth <= _DEEPEST or nodes is None or nodes < 1:
             raise InvalidSetting(
-                f"max_depth must be a whole number up to {_DEEPEST}, most_nodes one from 1 up.",
+                f"max_depth must be a whole number up to {_DEEPEST}, and most_nodes one of 1 or "
+                "more.",
                 "E.g. TreeCounts(counts_of, max_depth=20).",
             )
 
@@ -147,12 +148,12 @@ class TreeSplits:
     def __post_init__(self) -> None:
         if not isinstance(self.guarantee, PureDP):
             raise InvalidSetting(
-                "TreeSplits keeps a PureDP promise; another kind came.",
+                "TreeSplits needs a PureDP promise.",
                 "Give e.g. TreeSplits(page.budget * Fraction(3, 5)) on a page of PureDP.",
             )
         fanout = whole_number(self.fanout)
         if fanout is None or fanout < 2:
-            raise InvalidSetting.of("fanout", "must be a whole number from 2 up", 2)
+            raise InvalidSetting.of("fanout", "must be a whole number of 2 or more", 2, self.fanout)
         object.__setattr__(self, "fanout", fanout)
         check_rate(self._step)
 
@@ -180,8 +181,8 @@ class TreeSplits:
         """
         if not isinstance(value, TreeCounts):
             raise NotNumeric(
-                f"A {type(value).__name__} came; a tree is grown by counting.",
-                "Give TreeCounts(counts_of, max_depth).",
+                f"Expected TreeCounts; got a {type(value).__name__}.",
+                "Pass TreeCounts(counts_of, max_depth).",
             )
 
     def release(self, value: TreeCounts, rng: np.random.Generator) -> Splits:
@@ -260,6 +261,6 @@ def _checked_counts(counts: object, width: int) -> Integers:
     if numbers.dtype.kind not in "iu" or numbers.shape != (width,):
         raise NotNumeric(
             f"counts_of gave {numbers.dtype} of shape {numbers.shape} for {width} nodes.",
-            "It must count the rows of every node asked for, also of empty ones.",
+            "It must return the count of every node, also of empty ones.",
         )
     return np.clip(numbers.astype(np.int64), 0, _MOST_ROWS)

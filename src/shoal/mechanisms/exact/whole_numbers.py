@@ -40,8 +40,8 @@ def check_whole_numbers(value: object) -> None:
     if counts is None or isinstance(counts, np.ma.MaskedArray) or counts.dtype.kind not in "iu":
         kind = "ragged" if counts is None else f"{type(counts).__name__} of {counts.dtype}"
         raise NotNumeric(
-            f"A {kind} came; this noise is for whole numbers.",
-            "Count, or round to a public lattice first.",
+            f"This noise is for whole numbers; got a {kind}.",
+            "Count the rows, or round to a public lattice first.",
         )
 
 
@@ -70,7 +70,7 @@ def check_vectors(value: object) -> None:
     check_whole_numbers(value)
     if np.asarray(value).shape[-1:] in ((), (0,)):
         raise NotNumeric(
-            "A single number, or vectors of length 0, came; this noise is for vectors.",
+            "This noise is for vectors; got a single number or vectors of length 0.",
             "Give an array with the coordinates along its last axis.",
         )
 
@@ -87,7 +87,9 @@ def exact_sensitivity(value: object) -> Fraction:
     if number is None or number <= 0:
         raise InvalidSetting(
             setting("sensitivity") + " must be a positive number.",
-            "Give the most one row can move the value, e.g. " + setting("sensitivity", 1) + ".",
+            "Give the most that one row can change the value, e.g. "
+            + setting("sensitivity", 1)
+            + ".",
         )
     return number
 
@@ -103,7 +105,7 @@ def check_rate(rate: Fraction) -> None:
     if not 2**-40 <= rate <= LARGEST_RATE:
         raise InvalidBudget(
             setting("epsilon")
-            + f" for each unit of sensitivity is not between 2**-40 and {LARGEST_RATE}: the noise "
-            "would not fit 64-bit integers, or there would be none.",
+            + f" divided by the sensitivity must be between 2**-40 and {LARGEST_RATE}: otherwise "
+            "the noise does not fit 64-bit integers, or there is none.",
             "Choose another, e.g. " + setting("epsilon", 1.0) + ", or another unit.",
         )

@@ -69,7 +69,7 @@ class Mixed:
     def __post_init__(self) -> None:
         if not isinstance(self.columns, Mapping) or not self.columns:
             raise InvalidDomain(
-                setting("columns") + " names no column.",
+                setting("columns") + " must name at least one column.",
                 'E.g. {"age": (0, 110), "sex": Categories(["F", "M"])}.',
             )
         local_budget(self.epsilon)
@@ -107,8 +107,8 @@ class Mixed:
         shapes = {np.shape(value[name]) for name in self.columns}
         if len(shapes) > 1 or len(shapes.pop()) > 1:
             raise DimensionMismatch(
-                "The columns have different lengths, or more than one number a record.",
-                "Give one value a record in each column.",
+                "The columns have different lengths, or more than one number for a record.",
+                "Give one value for each record in each column.",
             )
         for name, mechanism in self.mechanisms.items():
             mechanism.check(_column(value[name], mechanism))
@@ -135,9 +135,9 @@ class Mixed:
             return Hybrid(epsilon, Box(**{name: public}), self.clip)
         if isinstance(public, list) and all(isinstance(each, int | float) for each in public):
             raise InvalidDomain(
-                f"A list of numbers came for {name!r}: bounds, or categories?",
-                "Write bounds as a pair, (0, 110), and numbers that are names as "
-                "Categories([...]).",
+                f"It is not clear whether the list of numbers for {name!r} means bounds or "
+                "categories.",
+                "Write bounds as a pair, (0, 110), and categories as Categories([...]).",
             )
         return frequency_oracle(epsilon, public)
 

@@ -66,7 +66,7 @@ def domain_required(domain: Box | None, by: str) -> Box:
     if isinstance(domain, Box):
         return domain
     raise UnknownBounds(
-        f"{by} needs public bounds; none came.",
+        f"{by} needs public bounds.",
         "Give a box, e.g. domain=Box(age=(0, 110)). Bounds read from the rows would not be "
         "private.",
     )
@@ -78,7 +78,8 @@ def _as_lines(value: ArrayLike) -> NDArray[np.generic]:
         array: NDArray[np.generic] = np.asanyarray(value)
     except ValueError:
         raise NotNumeric(
-            "Rows of unequal lengths came.", "Give every row as many numbers as there are columns."
+            "The rows have different lengths.",
+            "Give every row as many numbers as there are columns.",
         ) from None
     return array.reshape(1, -1) if array.ndim == 1 else array
 

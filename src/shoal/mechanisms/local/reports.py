@@ -94,9 +94,9 @@ def as_reports(value: object) -> Reports:
     if isinstance(value, Reports):
         return value
     raise NotAReport(
-        f"A {type(value).__name__} came where reports belong; true rows must never come here.",
-        "Hand over what mechanism.release(rows, rng) returned, or wrap values that were "
-        "randomised elsewhere: Reports(values, mechanism).",
+        f"Expected reports; got a {type(value).__name__}. True rows must never be passed here.",
+        "Pass what mechanism.release(rows, rng) returned, or wrap values that were randomised "
+        "elsewhere: Reports(values, mechanism).",
     )
 
 
@@ -112,7 +112,7 @@ def as_raw_reports(value: object) -> Reports:
     if reports.remap is None:
         return reports
     raise NotAReport(
-        f"These reports went through {type(reports.remap).__name__}, which changed the law of "
-        "their noise.",
-        "Keep the reports as they were released, and hand those over.",
+        f"These reports went through {type(reports.remap).__name__}, which changed the "
+        "distribution of their noise.",
+        "Keep the reports as they were released, and pass those.",
     )

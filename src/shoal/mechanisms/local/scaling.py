@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
-from shoal.errors import InvalidDomain, setting
+from shoal.errors import InvalidDomain, setting, value_text
 from shoal.mechanisms.local.records import domain_required
 
 __all__ = ["Scale", "Scaling", "refuse_degrees"]
@@ -54,7 +54,8 @@ class Scaling:
         """
         if domain is not None and not isinstance(domain, Box):
             raise InvalidDomain(
-                f"domain came as a {type(domain).__name__}.", "E.g. domain=Box(age=(0, 110))."
+                setting("domain") + f" must be a Box; got {value_text(domain)}.",
+                "E.g. domain=Box(age=(0, 110)).",
             )
         if scale is None:
             if domain is not None and domain.distance_unit != "km":
@@ -140,8 +141,7 @@ def _checked_units(scale: Scale, domain: Box | None) -> tuple[float, ...]:
         return tuple(units.astype(np.float64).tolist())
     columns = "each column" if domain is None else f"each of {domain.d} columns"
     raise InvalidDomain(
-        setting("scale")
-        + f" is neither None, 'box' nor one positive, finite number for {columns}.",
+        setting("scale") + f" must be None, 'box' or one positive, finite number for {columns}.",
         "Say how much of a column counts as one unit of distance, e.g. "
         + setting("scale", (10, 0.5))
         + "; choose it without the rows.",
@@ -159,7 +159,8 @@ def refuse_degrees(names: Iterable[str]) -> None:
     parts = {word for name in names for word in re.split(r"[^a-z]+", name.lower())}
     if parts & _LATITUDES and parts & _LONGITUDES:
         raise InvalidDomain(
-            "There is a latitude and a longitude in degrees, so epsilon would be per degree.",
+            "The columns are a latitude and a longitude in degrees, so epsilon would be per "
+            "degree.",
             "Use Box.geo(latitude=..., longitude=...) and epsilon per kilometre; give "
             "other columns a mechanism of their own, or "
             + setting("scale")

@@ -2,7 +2,7 @@
 
 import math
 
-from shoal.errors import InvalidSetting, setting
+from shoal.errors import InvalidSetting, setting, value_text
 from shoal.mechanisms.local.bounded.base import local_budget
 from shoal.privacy.exact import Number, whole_number
 
@@ -46,18 +46,18 @@ def users_needed(ratio: float, *, n_clusters: int, d: int, epsilon: Number) -> i
     """
     if not isinstance(ratio, int | float) or not 1.01 <= ratio <= 2:
         raise InvalidSetting(
-            setting("ratio") + " is no number from 1.01 to 2.",
+            setting("ratio") + f" must be a number from 1.01 to 2; got {value_text(ratio)}.",
             "E.g. " + setting("ratio", 1.1) + ": inertia a tenth above plain.",
         )
     k = whole_number(n_clusters)
     if k is None or k < 1 or d not in _EXCESS:
         raise InvalidSetting(
-            setting("n_clusters") + " is no whole number from 1 up, or d none from 1 to 4.",
+            setting("n_clusters") + " must be a whole number of 1 or more, and d one from 1 to 4.",
             "E.g. "
             + setting("n_clusters", 5)
             + ", "
             + setting("d", 2)
-            + "; for more columns try it out on made-up rows.",
+            + "; for more columns, try it on made-up rows.",
         )
     # 1 / sinh(epsilon/2)^2 is v, the noise of a report.
     half = math.sinh(local_budget(epsilon) / 2)

@@ -82,7 +82,7 @@ def test_one_remap_may_follow_another_where_no_law_is_needed():
 
 def test_bayes_needs_the_law_so_remapped_reports_are_refused():
     for remap in (clamp(BOX), snap(BOX, 4)):
-        with pytest.raises(NotAReport, match="law"):
+        with pytest.raises(NotAReport, match="distribution of their noise"):
             bayes_remap()(remap(of([[5, 5]])))
     with pytest.raises(NotAReport, match="Geometric"):
         bayes_remap()(of([[5, 5]], Geometric(PureDP(1))))

@@ -83,7 +83,7 @@ def test_noise_without_a_lattice_is_refused():
 def test_a_box_is_needed_and_only_one():
     with pytest.raises(UnknownBounds):
         Restrict(NDLaplace(2.0))
-    with pytest.raises(InvalidDomain, match="domain of its own"):
+    with pytest.raises(InvalidDomain, match="another domain than this one"):
         Restrict(NDLaplace(2.0, domain=Box.unit(2)), SQUARE)
 
 

@@ -37,7 +37,7 @@ def method_by_name(name: str) -> Learn:
     if isinstance(name, str) and name in METHODS:
         return METHODS[name]
     raise InvalidSetting.of(
-        "method", f"is none of {', '.join(map(repr, ('auto', *METHODS)))}", "auto"
+        "method", f"must be one of {', '.join(map(repr, ('auto', *METHODS)))}", "auto", name
     )
 
 

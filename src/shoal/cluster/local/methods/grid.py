@@ -16,7 +16,7 @@ from shoal.cluster.local.distributed_frames import sum_over_reports
 from shoal.cluster.local.methods.gaussian_groups import Cells, GaussianGroups, fit_from_many_starts
 from shoal.cluster.local.methods.result import LearningResult, Progress, Row
 from shoal.domain.box import Matrix
-from shoal.errors import NotAReport, setting
+from shoal.errors import NotAReport, setting, value_text
 from shoal.mechanisms.local.categories.local_grid import LocalGrid
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
 from shoal.randomness import Randomness
@@ -74,7 +74,7 @@ def grid_of(reports: object) -> LocalGrid:
     if isinstance(mechanism, LocalGrid):
         return mechanism
     raise NotAReport(
-        f"Reports of a {type(mechanism).__name__} came where cells of a LocalGrid belong.",
+        f"This method needs reports of a LocalGrid; got reports of {value_text(mechanism)}.",
         "Choose another method, or " + setting("method", "auto") + ".",
     )
 

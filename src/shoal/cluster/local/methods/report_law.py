@@ -62,7 +62,8 @@ def law_of(reports: Reports) -> Law:
         return _sliding(mechanism)
     raise NotAReport(
         f"The density of {type(mechanism).__name__} in {_columns(reports)} is not known here.",
-        "Use NDLaplace or LocalGrid, or " + setting("method", "plain") + ", which asks for no law.",
+        "Use NDLaplace or LocalGrid, or " + setting("method", "plain") + ", which needs no "
+        "density.",
     )
 
 

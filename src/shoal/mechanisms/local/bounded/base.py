@@ -17,7 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.errors import InvalidBudget, InvalidDomain, NotAReport, TooFewRows, setting
+from shoal.errors import (
+    InvalidBudget,
+    InvalidDomain,
+    NotAReport,
+    TooFewRows,
+    setting,
+    value_text,
+)
 from shoal.mechanisms.local.records import records_of
 from shoal.mechanisms.local.reports import Reports, as_raw_reports
 from shoal.privacy import LocalDP
@@ -79,8 +86,8 @@ class Bounded(ABC):
         local_budget(self.epsilon)
         if self.domain is not None and not isinstance(self.domain, Box):
             raise InvalidDomain(
-                f"domain came as a {type(self.domain).__name__}.",
-                "Give a box, e.g. domain=Box(age=(0, 110)), or leave it out for [-1, 1].",
+                setting("domain") + f" must be a Box; got {value_text(self.domain)}.",
+                "E.g. domain=Box(age=(0, 110)), or leave it out for [-1, 1].",
             )
 
     @property
@@ -180,14 +187,16 @@ def local_budget(epsilon: Number) -> Fraction:
     if exact < _SMALLEST_BUDGET:
         raise InvalidBudget(
             setting("epsilon")
-            + " is under 2**-30: such a report says nothing, whatever the number of people.",
-            "Raise epsilon, and say what it means to those who report.",
+            + " must be at least 2**-30: below that a report carries no information, however "
+            "many people report.",
+            "Raise epsilon, and explain what it means to those who report.",
         )
     if exact > _LARGEST_BUDGET:
         raise InvalidBudget(
             setting("epsilon")
-            + f" is above {_LARGEST_BUDGET}: such a report is all but the row itself.",
-            f"Give at most {_LARGEST_BUDGET}, and say what it means to those who report.",
+            + f" must be at most {_LARGEST_BUDGET}: above that a report is almost the row "
+            "itself.",
+            "Lower epsilon, and explain what it means to those who report.",
         )
     return exact
 
@@ -218,11 +227,11 @@ def own_reports(reports: object, mechanism: object) -> Reports:
     if raw.mechanism != mechanism:
         raise NotAReport(
             f"These reports were made by another {type(raw.mechanism).__name__}, not by this "
-            f"{type(mechanism).__name__}: its estimate would be off.",
-            "Ask the one that made them: reports.mechanism.",
+            f"{type(mechanism).__name__}, whose estimate would be wrong.",
+            "Use the mechanism that made them: reports.mechanism.",
         )
     if raw.values.size == 0:
-        raise TooFewRows("No reports came.", "Collect at least one, better thousands.")
+        raise TooFewRows("There are no reports.", "Collect at least one, preferably thousands.")
     return raw
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.errors import InvalidDomain, OutsideDomain, setting
+from shoal.errors import InvalidDomain, OutsideDomain, setting, value_text
 from shoal.mechanisms.local.bounded.base import STEPS, Bounded, Steps, positive_number, scaled_of
 from shoal.privacy.exact import Number
 
@@ -69,7 +69,8 @@ class PrivUnit(Bounded):
         super().__post_init__()
         if self.radius is not None and not positive_number(self.radius):
             raise InvalidDomain(
-                setting("radius") + " is no positive, finite number.",
+                setting("radius") + " must be a positive, finite number; got "
+                f"{value_text(self.radius)}.",
                 "Give the radius of a public ball.",
             )
 

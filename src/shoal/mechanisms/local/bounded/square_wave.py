@@ -87,7 +87,7 @@ class SquareWave(Bounded):
         super().__post_init__()
         if self.domain is not None and self.domain.d != 1:
             raise DimensionMismatch(
-                f"A box of {self.domain.d} columns came; SquareWave is for one.",
+                f"SquareWave takes one column; the box has {self.domain.d}.",
                 "Give each column a SquareWave of its own, at a share of epsilon.",
                 reason="too many columns",
             )

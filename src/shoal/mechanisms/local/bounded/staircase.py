@@ -65,12 +65,13 @@ class Staircase(Bounded):
         given = self.width is not None
         if given and (self.domain is not None or not positive_number(self.width)):
             raise InvalidDomain(
-                setting("width") + " is no positive, finite number, or came together with domain.",
+                setting("width") + " must be a positive, finite number, and is given instead of "
+                "a domain.",
                 "Give one of them: " + setting("width", 2) + ", or domain=Box(age=(0, 110)).",
             )
         if self.domain is not None and self.domain.d != 1:
             raise DimensionMismatch(
-                f"A box of {self.domain.d} columns came; Staircase is for one.",
+                f"Staircase takes one column; the box has {self.domain.d}.",
                 "Give each column a Staircase of its own, at a share of epsilon.",
                 reason="too many columns",
             )

@@ -131,7 +131,8 @@ class Categorical(ABC):
         """Return the checked codes of values."""
         if np.ndim(value) > 1:
             raise DimensionMismatch(
-                f"Values of shape {np.shape(value)} came.", "Give one column of categories."
+                f"Expected one column of categories; got values of shape {np.shape(value)}.",
+                "Pass a single column.",
             )
         column = [value] if np.ndim(value) == 0 else value
         if isinstance(self.categories, Categories):
@@ -204,7 +205,7 @@ def _category_list(categories: object) -> Categories | int:
     size = listed.size if isinstance(listed, Categories) else listed
     if size < 2:
         raise InvalidDomain(
-            f"{size} categories came; a report among fewer than 2 says nothing.",
+            f"At least 2 categories are needed; got {size}.",
             "List every value the column may take.",
         )
     return listed
@@ -216,7 +217,7 @@ def _checked_codes(column: object, size: int) -> Codes:
     unknown = (codes < 0) | (codes >= size) if whole else np.ones(codes.shape, dtype=bool)
     if unknown.any() or (codes.size and not whole):
         raise UnknownCategory(
-            f"{np.count_nonzero(unknown)} of {codes.size} values are no whole numbers from 0 to "
+            f"{np.count_nonzero(unknown)} of {codes.size} values are not whole numbers from 0 to "
             f"{size - 1}.",
             "Give codes, or name the values: Categories([...]).",
         )

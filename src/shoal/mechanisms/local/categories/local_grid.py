@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box, Grid
-from shoal.errors import InvalidDomain, InvalidSetting, setting
+from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 from shoal.mechanisms.local.bounded.base import Estimate, local_budget, own_reports
 from shoal.mechanisms.local.categories.local_hash import LocalHash
 from shoal.mechanisms.local.categories.randomized_response import RandomizedResponse
@@ -85,7 +85,8 @@ class LocalGrid:
         local_budget(self.epsilon)
         if not isinstance(self.domain, Box):
             raise InvalidDomain(
-                f"A {type(self.domain).__name__} came where public bounds belong.",
+                setting("domain")
+                + f" must be a Box of public bounds; got {value_text(self.domain)}.",
                 "E.g. LocalGrid(Box(age=(0, 110)), epsilon=1.0). Bounds read from the rows would "
                 "not be private.",
             )
@@ -100,7 +101,7 @@ class LocalGrid:
     def _choose_cells(self) -> None:
         """Fix the number of cells if the number of people is known."""
         if self.cells != "auto":
-            raise InvalidSetting.of("cells", "is neither a number of cells nor 'auto'", 12)
+            raise InvalidSetting.of("cells", "must be a number of cells or 'auto'", 12, self.cells)
         if self.n_expected is not None:
             self._fix(self._auto_grid(self.n_expected))
 
@@ -128,8 +129,9 @@ class LocalGrid:
         """The public grid; refused while the number of its cells is not known."""
         if isinstance(self.cells, str):
             raise InvalidSetting(
-                setting("cells", "auto") + " waits for the number of people.",
-                "Give " + setting("n_expected") + ", or ask the reports: reports.mechanism.",
+                setting("cells", "auto") + " needs the number of people.",
+                "Give " + setting("n_expected") + ", or use the mechanism of the reports: "
+                "reports.mechanism.",
             )
         return Grid(self.domain, self.cells)
 
@@ -242,9 +244,9 @@ class LocalGrid:
         rows = records_of(value, self.domain, clip=True)
         if isinstance(self.cells, str) and len(rows) == 1:
             raise InvalidSetting(
-                "One row came, and "
+                "With a single row, "
                 + setting("cells", "auto")
-                + " does not know how many people will report.",
+                + " cannot know how many people will report.",
                 "Give " + setting("n_expected") + ", the same on every client.",
             )
         # The rows of one call stand for all people where nobody said how many there will be.
@@ -297,4 +299,4 @@ def cell_oracle(epsilon: Number, size: int) -> Oracle:
 def _check_count(name: str, value: object) -> None:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if value is not None and not (whole and value >= 1):  # type: ignore[operator]
-        raise InvalidSetting.of(name, "is no whole number from 1 up", 20_000)
+        raise InvalidSetting.of(name, "must be a whole number of 1 or more", 20_000, value)

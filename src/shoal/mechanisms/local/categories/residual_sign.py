@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix, as_matrix
-from shoal.errors import InvalidDomain, InvalidSetting
+from shoal.errors import InvalidDomain, InvalidSetting, setting, value_text
 from shoal.mechanisms.local.bounded.base import (
     STEPS,
     Estimate,
@@ -72,15 +72,17 @@ class ResidualSign:
         local_budget(self.epsilon)
         if not isinstance(self.domain, Box):
             raise InvalidDomain(
-                f"A {type(self.domain).__name__} came where public bounds belong.",
+                setting("domain")
+                + f" must be a Box of public bounds; got {value_text(self.domain)}.",
                 "E.g. Box(age=(0, 110)).",
             )
         if not positive_number(self.reach):
-            raise InvalidSetting.of("reach", "is no positive number", 0.3)
+            raise InvalidSetting.of("reach", "must be a positive number", 0.3, self.reach)
         lines = as_matrix(self.centers, self.domain.d)
         if not len(lines) or not np.all(np.isfinite(lines)):
             raise InvalidSetting(
-                "There is no centre, or one that is not finite.", "Publish at least one."
+                "The centres must be finite, and at least one.",
+                "Give at least one published centre.",
             )
         object.__setattr__(self, "centers", tuple(map(tuple, lines.tolist())))
 

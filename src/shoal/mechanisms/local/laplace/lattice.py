@@ -49,8 +49,8 @@ def checked_step(lattice: str | float, epsilon: Fraction) -> float:
         return step
     raise InvalidSetting(
         setting("lattice")
-        + " is no step with 2**-30 <= epsilon * step <= 1: finer ones show the grain "
-        "of the noise, coarser ones weaken the promise.",
+        + " must be a step with 2**-30 <= epsilon * step <= 1: a finer one shows the grain of "
+        "the noise, a coarser one weakens the promise.",
         "Leave it at 'auto', or give a step in scaled units, e.g. "
         + setting("lattice", 0.001)
         + ".",

@@ -90,7 +90,7 @@ class NDLaplace:
         epsilon = exact_budget(self.epsilon)
         if not Fraction(1, 10**100) <= epsilon <= 10**100:
             raise InvalidBudget(
-                setting("epsilon") + " is beyond 1e-100 .. 1e100.",
+                setting("epsilon") + " must be between 1e-100 and 1e100.",
                 "Choose another unit of distance: " + setting("scale") + ".",
             )
         if self.clip:
@@ -123,7 +123,7 @@ class NDLaplace:
             exact_radius = exact_budget(radius)
         except InvalidBudget:
             raise InvalidDomain(
-                setting("radius") + " is no positive, finite number.",
+                setting("radius") + " must be a positive, finite number.",
                 "Give it in scaled units, e.g. " + setting("radius", 0.2) + ".",
             ) from None
         return cls(exact_budget(level) / exact_radius, **settings)
@@ -197,7 +197,8 @@ class NDLaplace:
         if self.step is None and not getattr(rng, "simulation", True):
             raise InvalidSetting(
                 setting("lattice", None)
-                + " came with real noise: the low bits of raw floats give records away.",
+                + " needs a simulation: with real noise, the low bits of raw floats reveal "
+                "records.",
                 "Leave lattice at 'auto', or seed the run as a simulation.",
             )
         values = _copied_into(self.records(value), out)
@@ -220,7 +221,8 @@ class NDLaplace:
         rows = records_of(value, self.domain, d=self.d, clip=self.clip)
         if self.d is None and rows.shape[1] > _MOST_COLUMNS:
             raise DimensionMismatch(
-                f"{rows.shape[1]} columns came; without a domain {_MOST_COLUMNS} is the most.",
+                f"Without a domain at most {_MOST_COLUMNS} columns are possible; "
+                f"got {rows.shape[1]}.",
                 "Give a domain, or scale with a number for each column.",
             )
         if self.domain is None and self.step is not None:
@@ -236,7 +238,7 @@ class NDLaplace:
         raise OutsideDomain(
             f"{np.count_nonzero(far)} of {len(rows)} rows lie more than 2**45 steps of the "
             "lattice from zero.",
-            "Give a domain, or measure in a coarser unit: " + setting("scale") + ".",
+            "Give a domain, or use a coarser unit: " + setting("scale") + ".",
         )
 
     def _perturb(self, values: Matrix, rng: np.random.Generator) -> None:
@@ -272,7 +274,7 @@ class NDLaplace:
         if reach > WIDEST_BOX:
             raise InvalidSetting(
                 "The box is more than 2**50 steps of the lattice across.",
-                "Measure in a coarser unit, e.g. "
+                "Use a coarser unit, e.g. "
                 + setting("scale", "box")
                 + ", and choose epsilon for that.",
             )
@@ -306,7 +308,7 @@ class NDLaplace:
     def _known_d(self) -> int:
         if self.d is None:
             raise DimensionMismatch(
-                "How many columns there are is not known yet.",
+                "The number of columns is not known yet.",
                 "Give a domain, or scale with a number for each column.",
             )
         return self.d
@@ -414,7 +416,8 @@ def _copied_into(rows: Matrix, out: Matrix | None) -> Matrix:
     good = isinstance(out, np.ndarray) and out.dtype == np.float64 and out.flags.c_contiguous
     if not good or out.shape != rows.shape or not out.flags.writeable:
         raise InvalidSetting(
-            setting("out") + " is no writeable, C-ordered float64 array of the records' shape.",
+            setting("out") + " must be a writeable, C-ordered float64 array with the shape of "
+            "the records.",
             "Leave it out, or give np.empty(shape).",
         )
     if out is not rows:

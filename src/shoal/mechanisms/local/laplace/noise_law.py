@@ -59,7 +59,7 @@ def radius_quantile(d: int, p: float) -> float:
         A probability between 0 and 1.
     """
     if not 0 < p < 1:
-        raise InvalidSetting.of("p", "must lie strictly between 0 and 1", 0.95)
+        raise InvalidSetting.of("p", "must be between 0 and 1", 0.95, p)
     low, high = 0.0, float(d)
     while _gamma_cdf(d, high) < p:
         low, high = high, 2 * high

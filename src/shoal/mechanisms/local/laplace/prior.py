@@ -47,7 +47,8 @@ class Prior:
         points, shares = records_of(atoms), records_of(weights)[0]
         if shares.size != len(points):
             raise DimensionMismatch(
-                f"{len(points)} atoms and {shares.size} weights came.", "Give each atom a weight."
+                f"There are {len(points)} atoms and {shares.size} weights.",
+                "Give each atom a weight.",
             )
         if shares.min() < 0 or not 0 < shares.sum() < math.inf:
             raise InvalidSetting(
@@ -72,8 +73,8 @@ def laplace_of(reports: object) -> NDLaplace:
     if isinstance(mechanism, NDLaplace):
         return mechanism
     raise NotAReport(
-        f"These reports were made by {type(mechanism).__name__}; the law of NDLaplace is needed.",
-        "Hand over reports of NDLaplace, PlanarLaplace or SphericalLaplace.",
+        f"These reports were made by {type(mechanism).__name__}; NDLaplace is needed.",
+        "Pass reports of NDLaplace, PlanarLaplace or SphericalLaplace.",
     )
 
 
@@ -96,7 +97,7 @@ def em_prior(reports: object, iterations: int = 200, tolerance: float = 1e-7) ->
     mechanism = laplace_of(reports)
     values = as_raw_reports(reports).values
     if not len(values):
-        raise InvalidSetting("No reports came to learn a prior from.", "Give it some.")
+        raise InvalidSetting("There are no reports to learn a prior from.", "Pass at least one.")
     atoms = (
         _lattice_atoms(mechanism, values)
         if values.shape[1] <= 3

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from shoal.domain import Box
 from shoal.domain.box import Matrix
-from shoal.errors import InvalidDomain, InvalidSetting, setting
+from shoal.errors import InvalidDomain, InvalidSetting, quantity, setting
 from shoal.mechanisms.local.laplace.nd_laplace import NDLaplace
 from shoal.mechanisms.local.laplace.noise_law import distances
 from shoal.mechanisms.local.laplace.prior import Prior, em_prior, laplace_of
@@ -128,7 +128,7 @@ def clamp(domain: Box) -> Clamp:
         The public box.
     """
     if not isinstance(domain, Box):
-        raise InvalidDomain("clamp was given no box.", "Give a public one: clamp(Box.unit(2)).")
+        raise InvalidDomain("clamp needs a box.", "Pass a public one, e.g. clamp(Box.unit(2)).")
     return Clamp(domain)
 
 
@@ -151,14 +151,15 @@ def snap(domain: Box, nodes: int | Sequence[int]) -> Snap:
         How many along each axis, one number or one an axis; 2 or more.
     """
     if not isinstance(domain, Box):
-        raise InvalidDomain("snap was given no box.", "E.g. snap(Box.unit(2), nodes=16).")
+        raise InvalidDomain("snap needs a box.", "E.g. snap(Box.unit(2), nodes=16).")
     each = np.atleast_1d(np.asarray(nodes))
     whole = each.dtype.kind in "iu" and each.shape in ((1,), (domain.d,))
     if not whole or each.min() < 2:
         raise InvalidSetting(
-            "The nodes that reports go to are no whole number from 2 up, nor one for each of "
-            f"{domain.d} columns.",
+            "nodes must be a whole number of 2 or more, or one for each of "
+            f"{quantity(domain.d, 'column')}.",
             "E.g. snap(domain, nodes=16).",
+            setting="nodes",
         )
     return Snap(domain, tuple(np.broadcast_to(each, domain.d).tolist()))
 
@@ -191,13 +192,13 @@ def bayes_remap(
     """
     if loss not in ("squared", "euclidean"):
         raise InvalidSetting(
-            setting("loss") + " is neither 'squared' nor 'euclidean'.", "Choose one of them."
+            setting("loss") + " must be 'squared' or 'euclidean'.", "Choose one of them."
         )
     if isinstance(prior, Prior) or (isinstance(prior, str) and prior == "em"):
         return BayesRemap(prior, loss)
     if not isinstance(prior, tuple | list) or len(prior) != 2:
         raise InvalidSetting(
-            setting("prior") + " is neither 'em' nor a pair of points and weights.",
+            setting("prior") + " must be 'em' or a pair of points and weights.",
             "E.g. bayes_remap(prior=(atoms, weights)), both public.",
         )
     return BayesRemap(Prior(*prior), loss)

@@ -65,7 +65,8 @@ class Restrict:
     def __post_init__(self) -> None:
         if not isinstance(self.mechanism, NDLaplace):
             raise InvalidSetting(
-                f"Restrict is for NDLaplace and its kin; a {type(self.mechanism).__name__} came.",
+                "Restrict is for NDLaplace and its subclasses; got a "
+                f"{type(self.mechanism).__name__}.",
                 "E.g. Restrict(NDLaplace(1.0), box).",
             )
         box = _shared_domain(self.mechanism, self.domain)
@@ -74,7 +75,7 @@ class Restrict:
         drawn = replace(self.mechanism, epsilon=epsilon, domain=box)
         if not isinstance(drawn.guarantee, MetricDP):
             raise InvalidSetting(
-                "A mechanism without a lattice came; it promises nothing.",
+                "A mechanism without a lattice promises nothing.",
                 "Leave " + setting("lattice", "auto") + ".",
             )
         object.__setattr__(self, "domain", box)
@@ -130,7 +131,7 @@ def _redraw_until_inside(
 def _shared_domain(mechanism: NDLaplace, domain: Box | None) -> Box:
     if domain is not None and mechanism.domain not in (None, domain):
         raise InvalidDomain(
-            "The mechanism has a domain of its own, and it is not this one.",
+            "The mechanism has another domain than this one.",
             "Leave one of the two out: records and reports share one domain here.",
         )
     return domain_required(domain or mechanism.domain, "Restrict")
