@@ -1,4 +1,4 @@
-"""Mechanisms on bounded values and on categories, at other chances than their promise needs."""
+"""Twins on bounded values and on categories, with other probabilities than their promise needs."""
 
 import math
 from typing import Any
@@ -43,7 +43,13 @@ def _every_column(d: int, at_least: float) -> Twin:
 
 
 def flip_half_the_signs(d: int) -> Matrix:
-    """A corner with half the signs of (-1, ..., -1) turned round."""
+    """Return a corner with half the signs of (-1, ..., -1) flipped.
+
+    Parameters
+    ----------
+    d
+        The number of columns.
+    """
     return np.where(np.arange(d) < d // 2, 1.0, -1.0)
 
 
@@ -61,7 +67,7 @@ def _tied(d: int, at_least: float) -> Twin:
 
 
 def _is_between_stairs(z: Matrix) -> np.ndarray:
-    """Between where one row's stair ends and where the other's does."""
+    """The event between the ends of the two rows' stairs."""
     edge = 2 / (1 + math.exp(0.5))
     return np.asarray((z[:, 0] > -0.05 - edge) & (z[:, 0] < 0.05 - edge))
 

@@ -1,4 +1,4 @@
-"""Steps of k-means: clusters that are skipped, noise that is shared, rows that are published."""
+"""Twins of steps of k-means: skipped clusters, shared noise, published rows."""
 
 from typing import Any
 
@@ -16,10 +16,17 @@ LONGEST = 73_271  # of a row's vector (offset of length 1, and 1/2), in lattice 
 
 
 def run_lloyd_steps(*, skip_empty: bool, steps: int = 7) -> BrokenMechanism:
-    """Two centres on a line after some noisy Lloyd steps, the larger one.
+    """Return draws of the larger of two centres on a line after noisy Lloyd steps.
 
     The table is 200 rows at -0.9, and the number ``x`` of rows at 0.9. Starts lie on either side of
     zero, a quarter of the box from its walls, as sphere packing places them.
+
+    Parameters
+    ----------
+    skip_empty
+        Whether empty clusters are skipped, which is the fault.
+    steps
+        How many steps.
     """
     rows, scale = np.array([-0.9, 0.9]), 2 * steps
 
@@ -40,7 +47,13 @@ def run_lloyd_steps(*, skip_empty: bool, steps: int = 7) -> BrokenMechanism:
 
 
 def is_far_right(z: Matrix) -> np.ndarray:
-    """A centre beyond all starts."""
+    """The event that a centre is beyond all starts.
+
+    Parameters
+    ----------
+    z
+        The centres.
+    """
     return np.asarray(z[:, 0] > 0.75)
 
 
@@ -68,7 +81,13 @@ def _draw_with_shared_seed(cluster: Any, n: int, rng: Stream) -> Any:
 
 
 def draw_noisy_sums(*, about_the_middle: bool) -> BrokenMechanism:
-    """The noisy sum of x rows at 101.5, on a box from 100 to 102."""
+    """Return draws of the noisy sum of x rows at 101.5, on a box from 100 to 102.
+
+    Parameters
+    ----------
+    about_the_middle
+        Whether rows are measured from the middle of the box, which is right.
+    """
 
     @declare_broken("far from zero one row moves a sum by more than the width of the box")
     def draw(x: int, n: int, rng: Stream) -> Any:

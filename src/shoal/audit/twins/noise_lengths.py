@@ -1,4 +1,4 @@
-"""Noise of the right direction and the wrong length."""
+"""Twins with noise of the right direction and the wrong length."""
 
 import math
 from typing import Any

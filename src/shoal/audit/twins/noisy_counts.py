@@ -1,4 +1,4 @@
-"""Counts: noise too small, one-sided or absent, cells left out, and sizes that are not paid for."""
+"""Twins of counts: noise too small, one-sided or absent, omitted cells, and unpaid sizes."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Noise on raw floats: which numbers can come out depends on what went in."""
+"""Twins with noise on raw floats, where possible outputs depend on the input."""
 
 import math
 from typing import Any
@@ -56,7 +56,13 @@ def _is_reachable(x: float, values: Matrix) -> np.ndarray:
 
 
 def is_reachable_from_first_only(z: Matrix) -> np.ndarray:
-    """Values that the first input can give and the second cannot."""
+    """The event of values that the first input can give and the second cannot.
+
+    Parameters
+    ----------
+    z
+        The values.
+    """
     return np.asarray(_is_reachable(FIRST, z[:, 0]) & ~_is_reachable(SECOND, z[:, 0]))
 
 

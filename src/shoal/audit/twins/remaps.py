@@ -1,4 +1,4 @@
-"""Right noise, then a look at the rows: boxes, grids and redraws that are not post-processing."""
+"""Twins with right noise and a remap that looks at the rows, which is no post-processing."""
 
 from collections.abc import Callable
 from typing import Any

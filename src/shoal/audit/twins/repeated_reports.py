@@ -1,4 +1,4 @@
-"""One person, several reports: what is sent again, sent along, or not counted."""
+"""Twins of one person's several reports: repeated, sent along, or not counted."""
 
 import math
 from typing import Any

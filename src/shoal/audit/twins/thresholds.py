@@ -1,4 +1,4 @@
-"""Thresholds and choices: the exponential mechanism, and wavelets, with their proofs' gaps."""
+"""Twins of thresholds and choices: the exponential mechanism and wavelets with gaps in proofs."""
 
 import math
 from fractions import Fraction
@@ -85,7 +85,13 @@ def _maximum(epsilon: str, at_least: float) -> Twin:
 
 
 def draw_empty_coefficients(sensitivity: int) -> BrokenMechanism:
-    """How many coefficients of a long filter are not positive, noised for this sensitivity."""
+    """Return draws of the number of non-positive coefficients of a long filter.
+
+    Parameters
+    ----------
+    sensitivity
+        The sensitivity that the noise is for.
+    """
 
     @declare_broken(
         "one row moves many coefficients of a long filter across zero, and one is charged"
@@ -98,7 +104,7 @@ def draw_empty_coefficients(sensitivity: int) -> BrokenMechanism:
 
 
 def counts_with_one_row() -> tuple[Any, Any]:
-    """Cell counts of nobody, and of one row."""
+    """Return cell counts of an empty table, and of one row."""
     nobody = np.zeros((16, 16), dtype=np.int64)
     one = nobody.copy()
     one[8, 8] = 1
@@ -106,7 +112,17 @@ def counts_with_one_row() -> tuple[Any, Any]:
 
 
 def mirrored_sensitivity(draws: int, rng: Stream, *, cells: int = 5) -> float:
-    """The most that one row, in any cell of an odd axis, adds to mirrored Haar coefficients."""
+    """Return the most that one row, in any cell of an odd axis, adds to mirrored coefficients.
+
+    Parameters
+    ----------
+    draws
+        Not used.
+    rng
+        Not used.
+    cells
+        The cells of the axis.
+    """
     import pywt
 
     impulses = np.eye(cells)
