@@ -262,7 +262,7 @@ def format_of(path: Path) -> str:
 
     Raises
     ------
-    InvalidPolicy
+    CannotWrite
         If there is none.
     """
     for ending in _FORMATS:
