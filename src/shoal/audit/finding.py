@@ -24,11 +24,6 @@ __all__ = ["Finding", "LowerBound", "Measured", "finding_of", "seed_of", "verdic
 def verdict_of(value: float, claim: float | None, faults: tuple[str, ...] = ()) -> str:
     """Return the verdict: a violation proves a fault, the others prove nothing.
 
-    >>> verdict_of(1.3, 1.0), verdict_of(0.9, 1.0), verdict_of(0.9, None)
-    ('violated', 'consistent', 'no claim')
-    >>> verdict_of(0.0, 1.0, ("constant",))
-    'broken'
-
     Parameters
     ----------
     value
@@ -37,6 +32,13 @@ def verdict_of(value: float, claim: float | None, faults: tuple[str, ...] = ()) 
         The claim; None without one.
     faults
         What no working mechanism does.
+
+    Examples
+    --------
+    >>> verdict_of(1.3, 1.0), verdict_of(0.9, 1.0), verdict_of(0.9, None)
+    ('violated', 'consistent', 'no claim')
+    >>> verdict_of(0.0, 1.0, ("constant",))
+    'broken'
     """
     if claim is not None and value > claim:
         return "violated"

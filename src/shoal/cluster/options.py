@@ -18,4 +18,5 @@ class Options(BaseEstimator):  # type: ignore[misc]
         return bool(self.get_params(deep=False) == other.get_params(deep=False))
 
     def __hash__(self) -> int:
-        return hash(type(self))  # parameters may change, so they cannot be hashed
+        # Parameters may change, so they must not enter the hash.
+        return hash(type(self))

@@ -148,6 +148,7 @@ def combine_counts(
     total, noise = _best_total(n_rows, rows_noise, counted)
     in_all = n_rows if rows_noise is None else max(1, round(total))
     within = 0 if rows_noise is None else math.ceil(noise.reach(0.025))
+    # The total is combined first; the groups then share what it gained or lost.
     each, laws = _adjust_to_total(counted, rows_noise, total)
     log_chances = math.log(CHANCE / max(len(laws), 1)) - (
         np.zeros(len(laws)) if counted.log_choices is None else counted.log_choices

@@ -119,7 +119,8 @@ class Hierarchy:
     def with_null(self) -> "Hierarchy":
         """Return the same hierarchy with one more leaf below the root, for missing values."""
         nodes, size = self.taxonomy.nodes, self.taxonomy.size
-        if len(nodes) == 1:  # a lone leaf gets a root to share with the null
+        # A hierarchy of one leaf has no root of its own that the null could share.
+        if len(nodes) == 1:
             root, *rest = Node("*", 0, size + 1, -1, 0), Node(nodes[0].label, 0, 1, 0, 1)
             levels = np.ones((max(len(self.levels), 2), 1), dtype=np.int32)
             levels[-1] = 0
@@ -186,7 +187,8 @@ def grow_taxonomy(
     (('1', '2', '3'), ['*', '1-2', '1', '2', '3'], [0, 2, 1])
     """
     groups = [_number_by_first_use(column) for column in columns]
-    order = np.lexsort(groups)  # the last key, the root, sorts first; equal keys keep their place
+    # The root is the primary key, so that leaves of one node are neighbours; ties keep their order.
+    order = np.lexsort(groups)
     runs = [
         _node_starts([group[order] for group in groups[level:]]) for level in range(len(groups))
     ]

@@ -259,7 +259,8 @@ def _sides(held: _Cells, a: int, b: int) -> tuple[Ints, Ints]:
     """Count how many people hold something below, and above, each point between two."""
     here = slice(*np.searchsorted(held.at, [a, b]))
     cell, first, last = held.at[here] - a, held.n[here], held.n[here]
-    if held.owner is not None:  # a person counts once on each side, at their first cell
+    # A person may hold several cells but counts once on each side, at the first one there.
+    if held.owner is not None:
         owner = held.owner[here]
         first, last = np.zeros((2, len(cell)), dtype=np.int64)
         first[np.unique(owner, return_index=True)[1]] = 1

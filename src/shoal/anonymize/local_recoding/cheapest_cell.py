@@ -81,7 +81,8 @@ def maps_by_rarity(units: Units, q: int) -> list[Places]:
     tree, pay, share = units.problem.trees[q], units.penalties[q], units.shares[q]
     nodes = np.flatnonzero((tree.high - tree.low > 1) & np.isfinite(pay))
     weight = tree.sums(share)[nodes] * pay[nodes]
-    order = nodes[np.lexsort((-nodes, weight.round(12)))]  # of equals the child comes first
+    # A child must be absorbed before its parent, also where both weigh the same.
+    order = nodes[np.lexsort((-nodes, weight.round(12)))]
     chosen = _rungs(np.array([share @ pay[m] for m in _merge_in_order(tree, order)]))
     return [m.copy() for i, m in enumerate(_merge_in_order(tree, order)) if i in chosen]
 

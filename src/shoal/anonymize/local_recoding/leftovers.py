@@ -43,6 +43,7 @@ def place_leftovers(units: Units, classes: Ints) -> Grouping:
 
 
 def _place_all(units: Units, classes: Ints) -> Grouping:
+    # Units are placed as if all were published; the repair then measures t against those that are.
     units.publish_only(np.arange(units.size))
     return _repair_classes(_take_in_classes(_join_classes(Grouping(units, classes))))
 

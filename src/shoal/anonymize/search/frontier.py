@@ -164,7 +164,8 @@ def divide_classes(owner: Ints, rank: NDArray[np.int32], fanout: Ints) -> ClassP
     begin = end - fanout
     cell = begin[owner] + rank
     present = np.arange(end[-1])
-    if len(present) > 8 * len(cell) + 1024:  # far more children than lines
+    # With far more children than lines, sorting the lines is cheaper than marking all children.
+    if len(present) > 8 * len(cell) + 1024:
         present, cell = np.unique(cell, return_inverse=True)
     parent = np.searchsorted(end, present, side="right")
     first = np.searchsorted(present, begin)
@@ -219,7 +220,8 @@ class Frontier:
         problem, nodes = shared.problem, shared.nodes
         self._shared, self._bits, self._sizes = shared, bits, sizes
         self.order = np.arange(len(problem.n))
-        self.open = nodes.inner.copy()  # an invalid node never becomes valid again
+        # A node that was found invalid is never tried again.
+        self.open = nodes.inner.copy()
         self.classes = 0
         self.lost, self.stay, self.bits, self.held = np.zeros((4, nodes.size), dtype=np.int64)
         self._smallest, self._least = np.full((2, nodes.size), NONE)

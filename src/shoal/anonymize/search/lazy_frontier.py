@@ -95,7 +95,8 @@ class _LazySearch:
             if merged is not None:
                 near = replace(self._problem, codes=merged.codes, n=merged.n, start=cut)  # [P1]
                 return near, self._above(floor)
-            self._depths.pop(0)  # a later frontier has hardly fewer lines below it
+            # A later frontier has hardly fewer lines below it, so this depth is not tried again.
+            self._depths.pop(0)
         return None
 
     def _remote(self, cut: Cut, dead: Mask) -> tuple[Problem, Outcome]:

@@ -202,7 +202,8 @@ def apply_cut(problem: Problem, cut: Cut) -> Outcome:
         If more rows would have to be suppressed than the budget allows.
     """
     labels = problem.labels(cut)
-    uncovered = (labels < 0).any(axis=1)  # a learnt hierarchy may have values the cut lacks
+    # A learnt hierarchy may have values that the earlier cut does not cover.
+    uncovered = (labels < 0).any(axis=1)
     suppressed: NDArray[np.bool_] = np.asarray(uncovered)
     labels[suppressed] = 0
     classes = number_classes(labels, suppressed)

@@ -271,15 +271,17 @@ def certified_epsilon(
 def ceiling_of(m: int, alpha: float) -> float:
     """Return the largest bound that m outputs of each side can show.
 
-    >>> round(ceiling_of(100_000, 0.01), 2)
-    9.72
-
     Parameters
     ----------
     m
         The outputs of each side.
     alpha
         The level.
+
+    Examples
+    --------
+    >>> round(ceiling_of(100_000, 0.01), 2)
+    9.72
     """
     return math.log(m / math.log(4 / alpha))
 

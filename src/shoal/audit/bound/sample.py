@@ -134,7 +134,8 @@ def _as_array(outputs: Any) -> Values | None:
     array = np.asarray(outputs)
     if array.ndim and array.dtype.kind in "biufU":
         return array.reshape(len(array), math.prod(array.shape[1:]))
-    if isinstance(outputs, list):  # whole numbers beyond 64 bits, objects: looked at one by one
+    # Lists may hold whole numbers beyond 64 bits, or objects, which NumPy would convert.
+    if isinstance(outputs, list):
         return None
     raise InvalidSetting(
         f"Outputs of {array.dtype} came.",

@@ -92,7 +92,8 @@ def log_likelihood(mechanism: Any, values: Any, x: Any) -> Vector:
 def _(mechanism: NDLaplace, values: Matrix, x: Any) -> Vector:
     reports = mechanism.space.scaled(values)
     record = mechanism.space.scaled(np.reshape(np.asarray(x, dtype=np.float64), (1, -1)))
-    if mechanism.step is not None:  # reports are around the record's place on the lattice
+    # The noise is added to the record's place on the lattice, not to the record.
+    if mechanism.step is not None:
         record = np.rint(record / mechanism.step) * mechanism.step
     return -mechanism.rate * np.asarray(np.linalg.norm(reports - record, axis=1))
 

@@ -54,7 +54,8 @@ class Ceiling:
         """The largest TPR - FPR; None if there is no ceiling."""
         if self.epsilon is None:
             return None
-        rare = math.exp(-self.epsilon)  # e^epsilon itself may be too large a number
+        # By e^-epsilon, since e^epsilon itself may overflow.
+        rare = math.exp(-self.epsilon)
         return min(1.0, math.tanh(self.epsilon / 2) + 2 * self.delta * rare / (1 + rare))
 
     def tpr(self, fpr: ArrayLike) -> NDArray[np.float64] | None:

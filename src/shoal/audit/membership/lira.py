@@ -135,7 +135,8 @@ class ShadowAnswers:
         coins
             (models, records): who was in.
         """
-        middle = answers.mean(axis=0)  # taken off first: squares of large numbers would cancel
+        # Subtracted first, since the variance of large numbers would lose its digits.
+        middle = answers.mean(axis=0)
         off = answers - middle
         return cls(off, coins, AnswerSums.of(off, coins), AnswerSums.of(off, ~coins), middle)
 

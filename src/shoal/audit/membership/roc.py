@@ -141,16 +141,18 @@ class Roc:
 def threshold_counts(inside: Scores, outside: Scores) -> tuple[Counts, Counts]:
     """Count others and members above each threshold, from none to all.
 
-    >>> false, true = threshold_counts(np.full(4, 0.5), np.full(2, 0.5))  # a constant score
-    >>> false.tolist(), true.tolist()
-    ([0, 2], [0, 4])
-
     Parameters
     ----------
     inside
         The scores of members.
     outside
         The scores of others.
+
+    Examples
+    --------
+    >>> false, true = threshold_counts(np.full(4, 0.5), np.full(2, 0.5))  # a constant score
+    >>> false.tolist(), true.tolist()
+    ([0, 2], [0, 4])
     """
     thresholds = np.unique(np.concatenate([inside, outside]))
     above = [s.size - np.searchsorted(np.sort(s), thresholds) for s in (outside, inside)]

@@ -199,7 +199,8 @@ def _forest(seed: int) -> Any:
 
 def _toolbox() -> tuple[Any, Any]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it tells of every framework it does not find
+        # The toolbox warns about every framework that is not installed.
+        warnings.simplefilter("ignore")
         try:
             from art.attacks.inference.membership_inference import MembershipInferenceBlackBox
             from art.estimators.classification import BlackBoxClassifier

@@ -335,7 +335,8 @@ def _counts_of_map(model: Any, rows: Matrix) -> Vector:
     counts = np.asarray(model.noisy_counts_, dtype=np.float64).ravel()
     if model.cell_keys_ is None:
         return counts[keys]
-    cell_keys = np.append(model.cell_keys_, -1)  # a key nobody has, for the search to end on
+    # A key that no row has, so that a search beyond the last cell finds an entry.
+    cell_keys = np.append(model.cell_keys_, -1)
     places = np.minimum(np.searchsorted(model.cell_keys_, keys), counts.size)
     return np.where(cell_keys[places] == keys, np.append(counts, 0.0)[places], 0.0)
 

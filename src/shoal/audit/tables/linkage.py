@@ -48,14 +48,16 @@ class Links:
     def of(cls, candidates: Counts) -> "Links":
         """Compute links from the number of fitting records of each person.
 
-        >>> links = Links.of(np.array([0, 1, 4, 4]))
-        >>> links.matched, links.unique, links.expected
-        (3, 1, 1.5)
-
         Parameters
         ----------
         candidates
             The number of fitting records.
+
+        Examples
+        --------
+        >>> links = Links.of(np.array([0, 1, 4, 4]))
+        >>> links.matched, links.unique, links.expected
+        (3, 1, 1.5)
         """
         fitting = candidates[candidates > 0]
         sizes = zip(*(part.tolist() for part in np.unique(fitting, return_counts=True)),

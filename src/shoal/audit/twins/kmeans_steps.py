@@ -59,7 +59,7 @@ def is_far_right(z: Matrix) -> np.ndarray:
 
 @declare_broken("an empty cluster is released as it is")
 def _draw_skipping_empty_cluster(vector: Any, n: int, rng: Stream) -> Any:
-    """The noisy sum and count of a cluster, or zeros if it is empty."""
+    """Draw the noisy sum and count of a cluster, or zeros if it is empty."""
     copies = np.tile(vector, (n, 1))
     return copies if not np.any(vector) else KNorm(CLAIM, LONGEST).release(copies, rng)
 
@@ -68,13 +68,13 @@ def _draw_skipping_empty_cluster(vector: Any, n: int, rng: Stream) -> Any:
     "offsets are not cut to the radius, so a row's vector is longer than its noise is for"
 )
 def _draw_without_clipping(vector: Any, n: int, rng: Stream) -> Any:
-    """The noisy sum and count of a cluster, whatever the rows' distance."""
+    """Draw the noisy sum and count of a cluster, whatever the rows' distance."""
     return KNorm(CLAIM, LONGEST).release(np.tile(vector, (n, 1)), rng)
 
 
 @declare_broken("one seed for both: the noise of the sum tells that of the count")
 def _draw_with_shared_seed(cluster: Any, n: int, rng: Stream) -> Any:
-    """Noisy count and sum, each with noise for half of epsilon, from one stream's start."""
+    """Draw noisy count and sum, each with noise for half of epsilon, from one stream's start."""
     drawn = Geometric(pure_claim("0.5")).release(np.zeros(n, dtype=int), rng)
     count, total = cluster
     return np.column_stack([count + drawn, total + UNIT * drawn])
@@ -99,7 +99,7 @@ def draw_noisy_sums(*, about_the_middle: bool) -> BrokenMechanism:
 
 @declare_broken("an exemplar is somebody's row")
 def _draw_exemplar(rows: Any, n: int, rng: Stream) -> Any:
-    """One of the rows, drawn by how near it is to the others: the exponential mechanism."""
+    """Draw one of the rows by its nearness to the others: the exponential mechanism."""
     values = np.asarray(rows)
     distances = np.minimum(np.abs(values[:, None] - values), 1).sum(axis=1)
     mass = np.exp(-distances / 2)
@@ -108,7 +108,7 @@ def _draw_exemplar(rows: Any, n: int, rng: Stream) -> Any:
 
 @declare_broken("the loss of the true rows is kept on the model")
 def _draw_with_exact_loss(rows: Any, n: int, rng: Stream) -> Any:
-    """A noisy centre, and the sum of the squared distances of the true rows to it."""
+    """Draw a noisy centre, and the sum of the squared distances of the true rows to it."""
     values = np.asarray(rows)
     centers = Geometric(CLAIM, sensitivity=10).release(np.full(n, int(values.mean())), rng)
     return np.column_stack([centers, ((values - centers[:, None]) ** 2).sum(axis=1)])

@@ -26,7 +26,7 @@ _GRID = FlawedGridRemap(1)
 
 
 def _draw_first_reports(form: Any) -> BrokenMechanism:
-    """The report of a user among the sixty others, again and again."""
+    """Draw the report of a user among the sixty others, again and again."""
 
     def draw(x: Matrix, n: int, rng: Stream) -> Any:
         return form.sent_by(np.tile(x, (n, 1)), np.vstack([x, OTHERS]), rng)

@@ -225,7 +225,8 @@ def reach_distances(
     sampled = np.arange(len(points))
     if len(points) > MOST_POINTS:
         sampled = np.random.default_rng(random_state).choice(len(points), MOST_POINTS, False)
-    wanted = np.minimum(counts, len(points) * (1 - 1e-12))  # the sum of shares, but for rounding
+    # All shares add up to the number of points; rounding must not ask for more.
+    wanted = np.minimum(counts, len(points) * (1 - 1e-12))
     reaches = _reach_by_neighbours(NearestNeighbors().fit(points), points[sampled], shares, wanted)
     return reaches, weights[sampled]
 

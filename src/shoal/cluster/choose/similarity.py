@@ -85,6 +85,7 @@ def _damping(X: Matrix, weights: Weights, value: float, rng: np.random.Generator
     """Return the least damping at which affinity propagation converges; else the largest."""
     few = min(_TRIED_ON, len(X))
     some = X[rng.choice(len(X), few, replace=False, p=weights / weights.sum())]
+    # The same seeds for every damping, so that only the damping differs.
     seeds = rng.integers(2**31, size=_RUNS).tolist()
     for damping in _DAMPINGS:
         if all(_converges(some, value, damping, seed) for seed in seeds):

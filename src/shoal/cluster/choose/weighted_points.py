@@ -137,9 +137,8 @@ def cloud_of(
         return _cloud_of_cells(points), points.guarantee_
     cloud, own_weights, promise = weighted_points(points, weights, guarantee)
     cloud = cloud / getattr(points, "units_", 1.0)
-    own_weights = own_weights / min(
-        own_weights.mean(), 1.0
-    )  # shares are scaled up to a mean weight of 1
+    # Shares are scaled up to a mean weight of 1, so that they count like rows.
+    own_weights = own_weights / min(own_weights.mean(), 1.0)
     return Cloud(cloud, own_weights, 0.0, cloud.min(axis=0), cloud.max(axis=0)), promise
 
 

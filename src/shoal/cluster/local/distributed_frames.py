@@ -91,7 +91,8 @@ class FrameReports:
 
     def _gather_cells(self, grid: LocalGrid) -> "GatheredReports":
         column = _only_column(self._table())
-        if isinstance(grid.cells, str):  # it waits for the number of reports
+        # The size of an automatic grid depends on the number of reports.
+        if isinstance(grid.cells, str):
             grid = grid.with_cells_for(max(1, self._rows(unbounded_box([column])).size()))
         rows = self._rows(Box(**{column: (0, grid.oracle.codes - 1)}))
         no_values = np.empty(0, dtype=np.int64)

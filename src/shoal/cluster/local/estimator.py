@@ -350,7 +350,8 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         refuse_frame(X)
         mechanism = self.label_mechanism(epsilon)
-        self.answered_guarantee(epsilon)  # refused where the two promises cannot be added
+        # It raises where the two promises cannot be added, before anything is paid.
+        self.answered_guarantee(epsilon)
         page = Ledger.of(ledger).open(
             mechanism.guarantee,
             by="LocalClusterer.answer",

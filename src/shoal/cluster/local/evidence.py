@@ -125,7 +125,8 @@ class _Half:
         model, units = self.model, self.model.units_
         atoms, weights = model.density_.atoms / units, model.density_.weights
         nearest = np.full(len(atoms), np.inf)
-        for center in other.model.cluster_centers_ / units:  # densities may have a million atoms
+        # One centre at a time, since a density may have a million atoms.
+        for center in other.model.cluster_centers_ / units:
             np.minimum(nearest, ((atoms - center) ** 2).sum(axis=1), out=nearest)
         box = model.domain
         sides = np.ptp(atoms, axis=0) if box is None else (box.high - box.low) / units
@@ -135,7 +136,8 @@ class _Half:
 
 def _fit_half(model: Any, reports: Reports, rng: Randomness) -> _Half:
     unfitted = clone(model).set_params(random_state=rng.seed(), progress=None)
-    with warnings.catch_warnings():  # k-means warns if there are fewer places than clusters
+    # k-means warns if there are fewer distinct points than clusters, as with all at one point.
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return _Half(unfitted.fit(reports))
 

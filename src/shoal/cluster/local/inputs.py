@@ -56,7 +56,8 @@ def check_reports(reports: object, mechanism: Any, remapped: bool = False) -> Re
     own = as_reports(reports) if remapped else as_raw_reports(reports)
     if isinstance(mechanism, LocalGrid) and len(own):
         mechanism = mechanism.with_cells_for(len(own))
-    if settings_of(own.mechanism) != settings_of(mechanism):  # 1 and 1.0 are one epsilon
+    # Settings are compared as JSON values, in which 1 and 1.0 are one epsilon.
+    if settings_of(own.mechanism) != settings_of(mechanism):
         raise NotAReport(
             f"These reports were made by another {type(own.mechanism).__name__} than the "
             f"{type(mechanism).__name__} this learns from.",

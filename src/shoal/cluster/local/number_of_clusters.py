@@ -67,7 +67,8 @@ def _best_by_bic(cells: Cells, counts: Sequence[int], rng: Randomness) -> int:
 
     Schwarz, Estimating the dimension of a model, Ann. Statist. 1978.
     """
-    each = (len(cells.edges) + 2) * np.log(cells.counts.size)  # a place, a width and a size
+    # The penalty of one group, which has a place, a width and a size.
+    each = (len(cells.edges) + 2) * np.log(cells.counts.size)
     return min(counts, key=lambda k: _least_cost(cells, k, rng) + k * each)
 
 

@@ -230,7 +230,8 @@ class WaveCluster(FittedWave):
         """
         settings = Settings.of(self, spending.box)
         if not settings.is_private:
-            NoNoise(spending.budget)  # refuses a page that promises, before a row is read
+            # It raises on a page with a promise, before a row is read.
+            NoNoise(spending.budget)
         method, selector = settings.method, settings.selector
         connectivity, min_cells = settings.connectivity, settings.min_cells
         # 1. Count the rows, where the number of cells or a level depends on it.
@@ -291,7 +292,8 @@ class WaveCluster(FittedWave):
             return replace(spending, n_rows=n_rows), None
         if not settings.is_private:
             return replace(spending, n_rows=max(1, spending.rows.size())), None
-        Geometric(spending.budget)  # a budget beyond what noise can keep is refused first
+        # It raises for a budget that geometric noise cannot keep, before a part of it is spent.
+        Geometric(spending.budget)
         share = spending.share(WAVE_ROW_COUNT_SHARE)
         rest = replace(spending.share(1 - WAVE_ROW_COUNT_SHARE), n_rows=share.count_rows())
         return rest, NoiseSum.geometric(share.epsilon)

@@ -207,7 +207,8 @@ class FittedWave(PrivateEstimator):
         check_is_fitted(self)
         settings = {"domain": Public(self.grid_.box), "cells": Public(self.grid_.shape)}
         flat = saving.flat_settings(self)
-        flat["rule_context"] = flat.pop("context")  # pages mean something else by this name
+        # A page uses "context" for something else.
+        flat["rule_context"] = flat.pop("context")
         settings |= {name: Public(value) for name, value in flat.items()}
         released = {name: Released(getattr(self, name)) for name in PUBLISHED}
         return Result("wave cluster", self.guarantee_, settings, released)
@@ -330,7 +331,8 @@ class FittedWave(PrivateEstimator):
         boxes = np.empty((self.n_clusters_, 2, self.grid_.box.d))
         boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
         labels = self.cell_labels_.ravel()[inside]
-        for axis in range(self.grid_.box.d):  # a column at a time: far faster than rows of them
+        # One column at a time: ``minimum.at`` is far slower on rows of a matrix.
+        for axis in range(self.grid_.box.d):
             np.minimum.at(boxes[:, 0, axis], labels, low[:, axis])
             np.maximum.at(boxes[:, 1, axis], labels, high[:, axis])
         return boxes
@@ -419,7 +421,8 @@ def _with_total(n_rows: int | None, rows_noise: NoiseSum | None, counted: GroupC
         assert counted.total_noise is not None
         totals = combine_counts(max(1, round(counted.total)), None, counted)
         return replace(totals, within=math.ceil(counted.total_noise.reach(0.025)))
-    if counted.total is None:  # what is in no cluster is what is left over
+    # Cells below the level were never made, so rows in no cluster are what is left of all rows.
+    if counted.total is None:
         clusters = np.maximum(counted.sizes[:-1], 0)
         if rows_noise is None and clusters.sum() > n_rows:  # how many there are is public
             clusters *= n_rows / clusters.sum()

@@ -138,7 +138,8 @@ class NoiseLaw:
         """Probabilities of multiples of the stride, by inverting the characteristic function."""
         half = self._reach // self._stride
         angles = np.pi * np.arange(half + 1) / (half * self._stride)
-        loss = -math.expm1(-self.step)  # 1 - a, without cancelling
+        # 1 - a, computed so that a small step does not cancel.
+        loss = -math.expm1(-self.step)
         one = loss**2 / (loss**2 + 4 * (1 - loss) * np.sin(angles / 2) ** 2)
         masses = np.fft.irfft(one**self.fold)[: half + 1] / self._stride
         return np.maximum(masses, 1e-300)

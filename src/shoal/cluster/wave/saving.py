@@ -143,7 +143,8 @@ def _group(
     if not given:
         return
     kind: str | None = params.get(group)
-    if kind is None:  # the default was the one selector that has this setting
+    # Earlier versions named no selector where a setting implied it.
+    if kind is None:
         kind = next(name for name, fields in names.items() if given.keys() <= fields.keys())
     params[group] = kinds[kind](**{names[kind][name]: value for name, value in given.items()})
 

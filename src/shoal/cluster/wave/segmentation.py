@@ -156,7 +156,8 @@ def drop_small(labels: Integers, min_cells: int) -> Integers:
     sizes = np.bincount(labels[labels >= 0])
     is_large = sizes >= max(min_cells, 1)
     numbers = np.where(is_large, np.cumsum(is_large) - 1, -1)
-    return np.append(numbers, -1)[labels]  # label -1 reads the last entry
+    # The appended entry is what label -1 reads.
+    return np.append(numbers, -1)[labels]
 
 
 @dataclass(frozen=True)
@@ -329,7 +330,8 @@ def _climb(heights: Floats, above: NDArray[np.bool_]) -> tuple[Integers, Integer
     best = ndimage.maximum_filter(ranks, size=3, mode="constant")
     uphill = np.append(0, best.ravel()[upwards])
     while not np.array_equal(further := uphill[uphill], uphill):
-        uphill = further  # doubling: each round covers twice the climb
+        # Pointer doubling: each round covers twice the climb.
+        uphill = further
     summits = np.flatnonzero(uphill == np.arange(uphill.size))[1:]
     peaks = np.sort(cell_of[summits])
     numbers = np.full(uphill.size, -1, dtype=np.int64)

@@ -146,7 +146,8 @@ class Settings:
         if not isinstance(self.cells, str):
             return Grid(box, self.cells)
         finer, most = 1.5, 256  # docs/decisions/wave-selector.md
-        if isinstance(self.selector, Auto):  # several scales are tried: cells cost time
+        # Several scales are tried: cells may be finer, but each costs time, so fewer are allowed.
+        if isinstance(self.selector, Auto):
             finer, most = AUTO_CELLS, 128 if box.d <= 2 else 64
         rule = finer * (n_rows * min(epsilon, 4) / 10) ** (1 / box.d)
         fewest = max(_fewest(box), 2**self.level)

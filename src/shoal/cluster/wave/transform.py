@@ -88,7 +88,7 @@ class Transform:
         counts = np.minimum(counts, largest)  # [P4] sums stay within 64 bits
         for axis, matrix in enumerate(self.matrices):
             first = np.moveaxis(counts, axis, 0)
-            along = csr_array(matrix) @ first.reshape(len(first), -1)  # nearly all of it is zeros
+            along = csr_array(matrix) @ first.reshape(len(first), -1)  # nearly all entries are zero
             counts = np.moveaxis(along.reshape(-1, *first.shape[1:]), 0, axis)
         return counts
 

@@ -75,7 +75,8 @@ class Mixture:
         """Return quasi-random points of every component, and their weights."""
         d = self.means.shape[1]
         even = qmc.Sobol(d, scramble=False).random(_POINTS)
-        normal = norm.ppf(even + 1 / (2 * _POINTS))  # in the middle of their cells, never 0 or 1
+        # Shifted to the middles of their cells, since 0 would become minus infinity.
+        normal = norm.ppf(even + 1 / (2 * _POINTS))
         spread = np.concatenate([normal @ _square_root(each).T for each in self.covariances])
         points = spread + np.repeat(self.means, _POINTS, axis=0)
         return points, np.repeat(self.shares / _POINTS, _POINTS)
