@@ -116,7 +116,7 @@ def test_many_groups_are_counted_in_parts_with_the_same_answer(monkeypatch):
     references = rules.references(lines)
     at_once = rules.hold(lines, groups, 90, references)
     assert 0 < at_once.sum() < 90
-    monkeypatch.setattr(diversity, "_AT_ONCE", 50)
+    monkeypatch.setattr(diversity, "_CHUNK_CELLS", 50)
     assert np.array_equal(rules.hold(lines, groups, 90, references), at_once)
 
 

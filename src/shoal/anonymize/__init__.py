@@ -1,4 +1,4 @@
-"""k-anonymity by specialising taxonomies from the top.
+"""k-anonymity: generalise the quasi-identifiers of a table until k people share each combination.
 
 A table is read once and counted; a search decides under which labels its rows are published; the
 release is written, counted again by the definitions, and only then given its name. Words that the
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         TopDownSpecialization,
     )
 
-_HOMES = {
+_MODULE_OF = {
     "AchievedPrivacy": "risk.recount",
     "RunResult": "release.run",
     "FrequencyTable": "frequency_table",
@@ -80,7 +80,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when it is asked for: whoever runs a policy needs no scikit-learn."""
-    if name in _HOMES:
-        return getattr(import_module(f"shoal.anonymize.{_HOMES[name]}"), name)
+    """Import a name when it is first used, since running a policy needs no scikit-learn."""
+    if name in _MODULE_OF:
+        return getattr(import_module(f"shoal.anonymize.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module 'shoal.anonymize' has no attribute '{name}'")

@@ -1,6 +1,6 @@
-"""Lines with equal labels: their classes, how large they are, and what a release loses.
+"""Classes of lines with equal labels: number them, count them, and measure what is lost.
 
-Find rows of numbers among known ones, exactly, millions at a time.
+``RowLookup`` finds rows of numbers among known ones, exactly and for millions of rows at a time.
 """
 
 import math
@@ -24,12 +24,20 @@ __all__ = [
 
 _RADIX = 2**62
 
-_TABLE = 2**22  # so many places are cheaper to list than to search
+_TABLE = 2**22  # up to this many keys a table of places is faster than a search
 Ints = NDArray[np.int64]
 
 
 class Classes(NamedTuple):
-    """``ids``: int64 (F,), the class of each line, -1 if suppressed; ``size``: how many classes."""
+    """The class of each line, and the number of classes.
+
+    Parameters
+    ----------
+    ids
+        int64 (F,): the class of each line, -1 if suppressed.
+    size
+        The number of classes.
+    """
 
     ids: NDArray[np.int64]
     size: int
@@ -38,7 +46,14 @@ class Classes(NamedTuple):
 def number_classes(
     labels: NDArray[np.int32], suppressed: NDArray[np.bool_] | None = None
 ) -> Classes:
-    """Number the classes of lines with equal labels, in the order of their labels; exact.
+    """Number the classes of lines with equal labels, in the order of their labels.
+
+    Parameters
+    ----------
+    labels
+        int32 (F, d): the label of each line on each QID.
+    suppressed
+        bool (F,): lines in no class; None for none.
 
     Examples
     --------
@@ -49,34 +64,71 @@ def number_classes(
     ids = np.full(len(labels), -1, dtype=np.int64)
     live_labels = labels[live]
     packed, radix = np.zeros(len(live_labels), dtype=np.int64), 1
-    for column in live_labels.T:  # packed into one number, no hash: a collision would feign a class
+    # Packed into one number and not hashed: a collision would merge two classes.
+    for column in live_labels.T:
         size = int(column.max(initial=0)) + 1
         if radix * size > _RADIX:
-            packed, radix = _compressed(packed)
+            packed, radix = _replace_by_ranks(packed)
         packed, radix = packed * size + column, radix * size
-    ids[live], size = _compressed(packed)
+    ids[live], size = _replace_by_ranks(packed)
     return Classes(ids, size)
 
 
-def _compressed(packed: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
+def _replace_by_ranks(packed: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
     distinct, inverse = np.unique(packed, return_inverse=True)
     return inverse, len(distinct)
 
 
 def count_rows(problem: Problem, classes: Classes) -> NDArray[np.int64]:
-    """int64 (size,): the rows of each class."""
+    """Count the rows of each class.
+
+    Parameters
+    ----------
+    problem
+        The lines.
+    classes
+        Their classes.
+
+    Returns
+    -------
+    int64 (size,).
+    """
     return _sums(classes, problem.n)
 
 
 def count_people(problem: Problem, classes: Classes) -> NDArray[np.int64]:
-    """int64 (size,): what is held against k in each class: distinct people, or rows."""
+    """Count what k is compared with in each class: distinct people, or rows without an entity.
+
+    Parameters
+    ----------
+    problem
+        The lines.
+    classes
+        Their classes.
+
+    Returns
+    -------
+    int64 (size,).
+    """
     if problem.entities is None:
         return count_rows(problem, classes)
     return count_distinct_people(classes, problem.entities)
 
 
 def count_distinct_people(classes: Classes, entities: NDArray[np.int64]) -> NDArray[np.int64]:
-    """int64 (size,): how many different people the lines of each class belong to."""
+    """Count the distinct people whose lines are in each class.
+
+    Parameters
+    ----------
+    classes
+        The classes of the lines.
+    entities
+        int64 (F,): the person of each line.
+
+    Returns
+    -------
+    int64 (size,).
+    """
     live = classes.ids >= 0
     ids, people = classes.ids[live], entities[live]
     order = np.lexsort((people, ids))
@@ -95,7 +147,17 @@ def _sums(classes: Classes, counts: NDArray[np.int64]) -> NDArray[np.int64]:
 def measure_release(
     problem: Problem, labels: NDArray[np.int32], suppressed: NDArray[np.bool_]
 ) -> Metrics:
-    """What a release keeps, counted anew from the labels of its lines."""
+    """Compute how much a release keeps, from the labels of its lines alone.
+
+    Parameters
+    ----------
+    problem
+        The lines and their costs.
+    labels
+        int32 (F, d): the label of each line on each QID.
+    suppressed
+        bool (F,): lines that are not published.
+    """
     classes = number_classes(labels, suppressed)
     sizes, n = count_rows(problem, classes), problem.N
     gone = n - int(sizes.sum())
@@ -124,11 +186,11 @@ def _loss_by_qid(
 
 
 class RowLookup:
-    """The place of a row among known rows, -1 if it is none of them.
+    """A lookup from rows of whole numbers to their places among known rows.
 
     Rows are packed into one number each, column after column; where that would overflow, the
-    numbers so far are replaced by their rank among those known. Nothing is hashed: two rows that
-    differ never meet.
+    numbers so far are replaced by their rank among those known. Nothing is hashed, so two different
+    rows are never confused.
 
     Parameters
     ----------
@@ -153,10 +215,16 @@ class RowLookup:
             packed, radix = packed * self._sizes[at] + column, radix * self._sizes[at]
         self._order = np.argsort(packed)
         self._packed = packed[self._order]
-        self._table = self._listed(radix) if radix <= _TABLE else None
+        self._table = self._table_of_places(radix) if radix <= _TABLE else None
 
     def find(self, columns: Sequence[NDArray[np.integer]]) -> Ints:
-        """The place of each row, its columns given one by one; negative numbers are unknown."""
+        """Return the place of each row among the known ones, -1 for unknown rows.
+
+        Parameters
+        ----------
+        columns
+            The columns of the rows; negative numbers are unknown.
+        """
         packed = np.zeros(len(columns[0]), dtype=np.int64)
         unknown = np.zeros(len(packed), dtype=bool)
         for at, (column, size) in enumerate(zip(columns, self._sizes, strict=True)):
@@ -169,7 +237,7 @@ class RowLookup:
             packed += column
         return self._places(packed, unknown)
 
-    def _listed(self, radix: int) -> Ints:
+    def _table_of_places(self, radix: int) -> Ints:
         table = np.full(radix, -1, dtype=np.int64)
         table[self._packed] = self._order
         return table
@@ -187,6 +255,6 @@ class RowLookup:
 
 
 def _ranks_of(known: Ints, numbers: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-    """The rank of each number among known ones, and which are none of them."""
+    """Return the rank of each number among known ones, and which are not among them."""
     at = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
     return at, known[at] != numbers

@@ -1,8 +1,7 @@
-"""How the columns of a table become codes: quasi-identifiers, and sensitive values under a rule.
+"""Encode the columns of a table as leaf codes and value numbers, and decode published cells.
 
-The cells of a column as distinct values and numbers, and what stands for nothing.
-
-What stands in a published cell: the label, the bounds or the midpoint of a node.
+Columns are first reduced to their distinct values, so that each value is encoded once. A published
+cell holds the label, the bounds or the midpoint of a node.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,27 +36,50 @@ __all__ = [
 ]
 
 Codes = NDArray[np.int32]
-NOTHING = -2  # a null, where it is no leaf; a strange value is NO_LEAF
+NOTHING = -2  # a null that is no leaf; a value that no hierarchy has is NO_LEAF
 
 Shown = dict[str, Any]  # an Arrow array by place, for each published column
 
 
 class DistinctValues(NamedTuple):
-    """A column taken apart: row i holds ``values[at[i]]``, or nothing where ``at[i]`` is -1."""
+    """A column as its distinct values and the place of each row's value among them.
+
+    Parameters
+    ----------
+    values
+        The distinct values, an Arrow array.
+    at
+        For each row the place of its value; -1 for a null.
+    """
 
     values: Any
     at: NDArray[np.int32]
 
     def lookup(self, of_values: NDArray[np.int32], null: int) -> NDArray[np.int32]:
-        """A number for each row, given one for each value and one for nulls."""
+        """Return a number for each row, given one for each distinct value.
+
+        Parameters
+        ----------
+        of_values
+            The number of each distinct value.
+        null
+            The number for nulls.
+        """
         numbers: NDArray[np.int32] = np.append(of_values, np.int32(null))[self.at]
         return numbers
 
 
 def find_distinct(column: Any, null_values: Sequence[str]) -> DistinctValues:
-    """A column's distinct values; floats that are no number and ``null_values`` are nulls.
+    """Reduce a column to its distinct values; NaN and ``null_values`` count as nulls.
 
-    What is done with each value is then done once, however many rows share it.
+    Work on each value is then done once, however many rows share it.
+
+    Parameters
+    ----------
+    column
+        An Arrow array.
+    null_values
+        Spellings of nulls.
 
     Examples
     --------
@@ -65,7 +87,7 @@ def find_distinct(column: Any, null_values: Sequence[str]) -> DistinctValues:
     >>> found.values.to_pylist(), found.at.tolist()
     (['x', 'NA'], [0, -1, -1, 0])
     """
-    encoded = _encoded(column)
+    encoded = _dictionary_of(column)
     values, at = encoded.dictionary, pc.fill_null(encoded.indices, -1)
     places = at.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
     missing = find_nulls(values, null_values)
@@ -75,7 +97,15 @@ def find_distinct(column: Any, null_values: Sequence[str]) -> DistinctValues:
 
 
 def find_nulls(values: Any, null_values: Sequence[str]) -> NDArray[np.bool_]:
-    """Which values are nulls, no numbers, or one of these spellings."""
+    """Return which values are nulls, NaN, or one of the spellings of nulls.
+
+    Parameters
+    ----------
+    values
+        An Arrow array.
+    null_values
+        Spellings of nulls.
+    """
     missing = pc.is_null(values, nan_is_null=pa.types.is_floating(values.type))
     if _is_text(values.type):
         trimmed = pc.utf8_trim_whitespace(as_text(values))
@@ -86,7 +116,7 @@ def find_nulls(values: Any, null_values: Sequence[str]) -> NDArray[np.bool_]:
     return mask
 
 
-def _encoded(column: Any) -> pa.DictionaryArray:
+def _dictionary_of(column: Any) -> pa.DictionaryArray:
     if pa.types.is_nested(column.type):
         raise InvalidPolicy(
             "A column to be counted by its values holds lists or structures.",
@@ -111,7 +141,21 @@ def _is_text(kind: pa.DataType) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class SensitiveValues:
-    """The values of a sensitive column that has rules, in the order of their numbers."""
+    """How the values of a sensitive column with rules are numbered.
+
+    Parameters
+    ----------
+    size
+        How many numbers there are.
+    number_of
+        Returns the number of each value of an Arrow array.
+    l
+        The l rule, or None.
+    t
+        The t rule, or None.
+    taxonomy
+        For a hierarchical t rule, the taxonomy of the values.
+    """
 
     size: int
     number_of: Callable[[Any], Codes]
@@ -122,16 +166,16 @@ class SensitiveValues:
 
 @dataclass(frozen=True, eq=False)
 class Codec:
-    """Leaf codes of quasi-identifiers and numbers of sensitive values, for any rows.
+    """The encoding of quasi-identifiers as leaf codes, and of sensitive values as numbers.
 
     Parameters
     ----------
     policy
-        Where the spellings of nulls are.
+        The policy, which has the spellings of nulls.
     hierarchies
-        Of each quasi-identifier, in the policy's order.
+        The hierarchy of each quasi-identifier, in the policy's order.
     values
-        Of each sensitive column with rules, in the policy's order.
+        The numbering of each sensitive column with rules, in the policy's order.
     """
 
     policy: Policy
@@ -139,23 +183,48 @@ class Codec:
     values: dict[str, SensitiveValues]
 
     def leaves(self, name: str, column: Any) -> Codes:
-        """The leaf code of each cell of a quasi-identifier; negative where there is none."""
+        """Return the leaf code of each cell of a quasi-identifier; negative where there is none.
+
+        Parameters
+        ----------
+        name
+            The quasi-identifier.
+        column
+            Its cells, an Arrow array.
+        """
         hierarchy = self.hierarchies[name]
         null = NOTHING if hierarchy.null is None else hierarchy.null
         taken = find_distinct(column, self.policy.input.null_values)
         return taken.lookup(hierarchy.leaf_of(taken.values), null)
 
     def numbers(self, name: str, column: Any) -> Codes:
-        """The number of each cell of a sensitive column; ``NOTHING`` for a null."""
+        """Return the number of each cell of a sensitive column; ``NOTHING`` for a null.
+
+        Parameters
+        ----------
+        name
+            The sensitive column.
+        column
+            Its cells, an Arrow array.
+        """
         taken = find_distinct(column, self.policy.input.null_values)
         return taken.lookup(self.values[name].number_of(taken.values), NOTHING)
 
 
 def number_values(policy: Policy, name: str, taken: DistinctValues) -> SensitiveValues:
-    """How the values of a sensitive column are numbered.
+    """Decide how the values of a sensitive column are numbered.
 
-    In the declared order, by their size if they are numbers or dates, by the hierarchy's leaves,
-    or else by the alphabet: so that no order of the rows shows.
+    They are numbered in the declared order, by size if they are numbers or dates, by the
+    hierarchy's leaves, or else alphabetically; never by the order of rows, which would reveal it.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    name
+        The sensitive column.
+    taken
+        Its distinct values.
     """
     of = policy.attributes[name]
     rule_l = None if of.l is None else Diversity(of.l.kind, of.l.value, of.l.c)
@@ -164,22 +233,22 @@ def number_values(policy: Policy, name: str, taken: DistinctValues) -> Sensitive
         hierarchy = build_hierarchy(policy, name)
         tree = hierarchy.taxonomy
         return SensitiveValues(tree.size, hierarchy.leaf_of, rule_l, rule_t, tree)
-    listed = _listed(policy, name, taken)
+    listed = _ordered_values(policy, name, taken)
     return SensitiveValues(len(listed), TextLeaves(listed), rule_l, rule_t)
 
 
-def _listed(policy: Policy, name: str, taken: DistinctValues) -> list[str]:
+def _ordered_values(policy: Policy, name: str, taken: DistinctValues) -> list[str]:
     of = policy.attributes[name]
     if of.order is not None:
         return [normalise_text(value_to_text(value)) for value in of.order]
     occurring = np.zeros(len(taken.values), dtype=bool)
     occurring[taken.at[taken.at >= 0]] = True
     texts = pc.unique(normalise_column(as_text(taken.values.filter(pa.array(occurring)))))
-    return [texts[i].as_py() for i in _by_size(of.type, texts)]
+    return [texts[i].as_py() for i in _ranks_by_size(of.type, texts)]
 
 
-def _by_size(kind: str, texts: Any) -> Sequence[int]:
-    """Where each value of a column comes in its order."""
+def _ranks_by_size(kind: str, texts: Any) -> Sequence[int]:
+    """Return the rank of each value in the order of its type."""
     written = texts.to_pylist()
     if kind == "date":
         days = parse_days(texts)
@@ -191,7 +260,15 @@ def _by_size(kind: str, texts: Any) -> Sequence[int]:
 
 
 def published_names(policy: Policy, name: str) -> tuple[str, ...]:
-    """The columns a quasi-identifier is published in."""
+    """Return the names of the columns in which a quasi-identifier is published.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    name
+        The quasi-identifier.
+    """
     numeric = getattr(policy.attributes[name].hierarchy, "kind", "") in ("interval", "binary")
     if numeric and policy.output.intervals == "bounds":
         return f"{name}_low", f"{name}_high"
@@ -199,9 +276,22 @@ def published_names(policy: Policy, name: str) -> tuple[str, ...]:
 
 
 def published_cells(policy: Policy, name: str, hierarchy: Hierarchy) -> Shown:
-    """What each node of a column's hierarchy is published as, by place.
+    """Return the published cells of each node of a column's hierarchy, by place.
 
-    Bounds of whole numbers are the least and the greatest of them; others are half open.
+    Bounds of whole numbers are inclusive; others are half open.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    name
+        The quasi-identifier.
+    hierarchy
+        Its hierarchy.
+
+    Returns
+    -------
+    For each published column an Arrow array with a cell for each node.
 
     Examples
     --------

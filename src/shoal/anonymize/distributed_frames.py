@@ -1,4 +1,4 @@
-"""What is done to anonymise a frame of a cluster; loaded for such a table alone."""
+"""Anonymise a Spark frame: functions that load Spark code only when it is needed."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +16,16 @@ __all__ = ["find_outcome_on_frame", "release_frame", "run_on_frame"]
 def find_outcome_on_frame(
     policy: "Policy", table: Any, cut: Any, progress: "Progress | None"
 ) -> "tuple[FrequencyTable, Outcome]":
-    """Count a frame's combinations, and find the release or apply a cut.
+    """Count the combinations of a frame, and search for a release or apply a cut.
 
     Parameters
     ----------
     policy
-        What is asked.
+        The policy.
     table
         The frame, as ``by_engine`` hands it on.
     cut
-        A kept cut, as labels, instead of a search.
+        The labels of an earlier cut to apply; None searches for one.
     progress
         Called now and then with what is being done and the share of it that is done.
     """
@@ -37,18 +37,18 @@ def find_outcome_on_frame(
 def release_frame(
     policy: "Policy", table: Any, frequency: "FrequencyTable", outcome: "Outcome"
 ) -> Any:
-    """A frame of the released rows, counted again before it is returned.
+    """Return a frame of the released rows, recounted before it is returned.
 
     Parameters
     ----------
     policy
-        What is asked.
+        The policy.
     table
         The frame, as ``by_engine`` hands it on.
     frequency
         Its frequency table.
     outcome
-        The release that was found for it.
+        The outcome of the search.
     """
     from shoal.anonymize.spark.run import release_on_spark
 
@@ -64,16 +64,16 @@ def run_on_frame(
     overwrite: bool,
     progress: "Progress | None",
 ) -> "RunResult":
-    """A whole run of a policy: the frame is counted, written and counted again by its cluster.
+    """Run a whole policy on a frame, which the cluster counts, writes and recounts.
 
     Parameters
     ----------
     policy
-        What is asked, and where things are.
+        The policy, with the places of its files.
     table
         The frame, as ``by_engine`` hands it on.
     cut
-        A kept cut, as labels, instead of a search.
+        The labels of an earlier cut to apply; None searches for one.
     people
         What is known of the people of earlier releases.
     pages

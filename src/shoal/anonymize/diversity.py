@@ -1,4 +1,4 @@
-"""Rules on the sensitive values of a class: l-diversity and t-closeness, for many classes at once.
+"""Check l-diversity and t-closeness of the sensitive values of many classes at once.
 
 Counts come as one row a class, one column a value, the last column for nulls. Rows, people and
 sensitive values are counted in many groups of lines at once.
@@ -35,19 +35,24 @@ Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-_HAIR = 1e-9  # ln 3 of three equal shares, or a distance of 0.3, comes out a hair off
-_AT_ONCE = 2**22
+_ROUNDING = 1e-9  # ln 3 of three equal shares, or a distance of 0.3, is off by rounding
+_CHUNK_CELLS = 2**22  # counts held at a time
 
 
 class LineCounter:
-    """How the lines of a problem are counted: by rows, or by the people behind them.
+    """Count the rows, people and sensitive values of groups of lines.
 
-    People add up over lines if each has one combination of QIDs: then one of their lines counts
-    1 and the others 0, for whatever holds one of them holds all. Else they are counted by
+    If each person has one combination of QIDs, a group holds all of their lines or none, so one
+    line counts 1 and the others 0, and counts of people are sums. Otherwise people are counted by
     sorting, since one person in two lines of a class is one person.
 
     Every method takes ``lines`` (numbers of lines), ``groups`` (the group of each, from 0) and
     ``size`` (how many groups).
+
+    Parameters
+    ----------
+    problem
+        The lines.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -55,7 +60,7 @@ class LineCounter:
 
     @cached_property
     def by_person(self) -> bool:
-        """Whether k is held against people rather than rows."""
+        """Whether k is compared with people rather than rows."""
         return self.problem.entities is not None
 
     @cached_property
@@ -65,12 +70,12 @@ class LineCounter:
 
     @cached_property
     def adds_up(self) -> bool:
-        """Whether counts of groups are sums of counts of lines: each person has one combination."""
+        """Whether counts of people are sums over lines: each person has one combination of QIDs."""
         if not self.by_person:
             return True
         combination = number_classes(self.problem.codes).ids
         people = int(self._person.max(initial=-1)) + 1
-        return int(_first(combination, self._person).sum()) == people
+        return int(_first_of_each(combination, self._person).sum()) == people
 
     @cached_property
     def _rows(self) -> NDArray[np.float64] | None:
@@ -79,20 +84,48 @@ class LineCounter:
 
     @cached_property
     def _people(self) -> NDArray[np.float64]:
-        return _first(self._person).astype(np.float64)
+        return _first_of_each(self._person).astype(np.float64)
 
     @cached_property
     def _pairs(self) -> dict[str, NDArray[np.float64]]:
-        """For each sensitive column the first line of each person and value counts 1."""
+        """For each sensitive column, 1 for the first line of each person and value, else 0."""
         columns = self.problem.sensitive
-        return {c.name: _first(self._person, c.codes).astype(np.float64) for c in columns}
+        return {c.name: _first_of_each(self._person, c.codes).astype(np.float64) for c in columns}
 
     def rows(self, lines: Lines, groups: Ints, size: int) -> Ints:
-        """int64 (size,): rows in each group."""
+        """Count the rows in each group.
+
+        Parameters
+        ----------
+        lines
+            Numbers of lines.
+        groups
+            The group of each, from 0.
+        size
+            The number of groups.
+
+        Returns
+        -------
+        int64 (size,).
+        """
         return _sums(self._rows, lines, groups, size)
 
     def people(self, lines: Lines, groups: Ints, size: int) -> Ints:
-        """int64 (size,): what is held against k in each group."""
+        """Count what k is compared with in each group: people, or rows without an entity.
+
+        Parameters
+        ----------
+        lines
+            Numbers of lines.
+        groups
+            The group of each, from 0.
+        size
+            The number of groups.
+
+        Returns
+        -------
+        int64 (size,).
+        """
         if not self.by_person:
             return self.rows(lines, groups, size)
         if self.adds_up:
@@ -100,9 +133,24 @@ class LineCounter:
         return self._distinct(lines, groups, size)
 
     def values(self, column: SensitiveColumn, lines: Lines, groups: Ints, size: int) -> Ints:
-        """int64 (size, column.size + 1): each value in each group, the last column for nulls.
+        """Count each sensitive value in each group, nulls in the last column.
 
         People are counted once for each value they have in the group.
+
+        Parameters
+        ----------
+        column
+            The sensitive column.
+        lines
+            Numbers of lines.
+        groups
+            The group of each, from 0.
+        size
+            The number of groups.
+
+        Returns
+        -------
+        int64 (size, column.size + 1).
         """
         width = column.size + 1
         code = column.codes[lines]
@@ -130,8 +178,8 @@ def _sums(weights: NDArray[np.float64] | None, lines: Lines, groups: Ints, size:
     return np.bincount(groups, weights[lines], minlength=size).astype(np.int64)
 
 
-def _first(*keys: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Marks one line of each distinct combination."""
+def _first_of_each(*keys: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Mark one line of each distinct combination of keys."""
     order = np.lexsort(keys)
     new = np.zeros(len(order), dtype=bool)
     new[:1] = True
@@ -143,12 +191,12 @@ def _first(*keys: NDArray[np.integer]) -> NDArray[np.bool_]:
 
 
 class ClassRules:
-    """The l and t rules of a problem, held against groups of its lines.
+    """Check the l and t rules of a problem on groups of its lines.
 
     Parameters
     ----------
     counting
-        Of the problem.
+        The counter of the problem's lines.
     """
 
     def __init__(self, counting: LineCounter) -> None:
@@ -162,14 +210,36 @@ class ClassRules:
         )
 
     def references(self, lines: NDArray[np.integer]) -> list[Counts]:
-        """For each column with rules the counts of its values over these lines."""
+        """Return, for each column with rules, the counts of its values over these lines.
+
+        Parameters
+        ----------
+        lines
+            Numbers of lines.
+        """
         one = np.zeros(len(lines), dtype=np.int64)
         return [self._counting.values(c, lines, one, 1)[0] for c in self._columns]
 
     def hold(
         self, lines: NDArray[np.integer], groups: Counts, size: int, references: list[Counts]
     ) -> Mask:
-        """bool (size,): in which groups every rule holds; an empty group breaks an l rule."""
+        """Return in which groups every rule holds; an empty group breaks an l rule.
+
+        Parameters
+        ----------
+        lines
+            Numbers of lines.
+        groups
+            The group of each, from 0.
+        size
+            The number of groups.
+        references
+            The counts that t is measured against, as from ``references``.
+
+        Returns
+        -------
+        bool (size,).
+        """
         hold = np.ones(size, dtype=bool)
         for column, reference in zip(self._columns, references, strict=True):
             for part, low, high in _parts(groups, size, column.size + 1):
@@ -181,8 +251,8 @@ class ClassRules:
 def _parts(
     groups: Counts, size: int, width: int
 ) -> Iterator[tuple[NDArray[np.int64] | slice, int, int]]:
-    """Ranges of groups small enough to be counted at once, with the positions that belong there."""
-    step = max(_AT_ONCE // width, 1)
+    """Yield ranges of groups small enough to be counted at once, with the places of their lines."""
+    step = max(_CHUNK_CELLS // width, 1)
     if size <= step:
         yield slice(None), 0, size
         return
@@ -199,12 +269,19 @@ def _holds(column: SensitiveColumn, counts: Counts, reference: Counts) -> Mask:
         hold &= is_diverse(column.l, counts)
     if column.t is not None:
         far = measure_closeness(column.t, counts, reference, column.taxonomy)
-        hold &= far <= column.t.value + _HAIR
+        hold &= far <= column.t.value + _ROUNDING
     return hold
 
 
 def is_diverse(rule: Diversity, counts: Counts) -> Mask:
-    """Whether each class satisfies an l rule; nulls are no value.
+    """Return whether each class satisfies an l rule; nulls are no value.
+
+    Parameters
+    ----------
+    rule
+        The l rule.
+    counts
+        One row for each class, one column for each value, nulls last.
 
     Examples
     --------
@@ -220,13 +297,20 @@ def is_diverse(rule: Diversity, counts: Counts) -> Mask:
         falling = -np.sort(-counts[:, :-1], axis=1)
         rest = falling[:, int(rule.value) - 1 :].sum(axis=1)
         return np.asarray(falling[:, 0] < rule.c * rest)
-    return np.asarray(measure_diversity(rule, counts) >= rule.value - _HAIR)
+    return np.asarray(measure_diversity(rule, counts) >= rule.value - _ROUNDING)
 
 
 def measure_diversity(rule: Diversity, counts: Counts) -> Floats:
-    """The l each class reaches: how many values, or e to the power of their entropy.
+    """Return the l that each class reaches: the number of values, or e to their entropy.
 
     For ``recursive``, the largest l for which the rule with this c holds, 0 if none does.
+
+    Parameters
+    ----------
+    rule
+        The l rule.
+    counts
+        One row for each class, one column for each value, nulls last.
 
     Examples
     --------
@@ -252,7 +336,20 @@ def measure_diversity(rule: Diversity, counts: Counts) -> Floats:
 def measure_closeness(
     rule: Closeness, counts: Counts, reference: Counts, taxonomy: Taxonomy | None = None
 ) -> Floats:
-    """Earth mover's distance of each class's values to the table's; nulls are one category.
+    """Return the earth mover's distance of each class's values to the table's.
+
+    Nulls are one category.
+
+    Parameters
+    ----------
+    rule
+        The t rule.
+    counts
+        One row for each class, one column for each value, nulls last.
+    reference
+        The counts of the whole table, nulls last.
+    taxonomy
+        For a hierarchical rule, the taxonomy of the values.
 
     Examples
     --------
@@ -263,29 +360,32 @@ def measure_closeness(
     [0.5, 0.0]
     """
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    moved = shares - reference / max(int(reference.sum()), 1)
+    excess = shares - reference / max(int(reference.sum()), 1)
     if rule.kind == "ordered":
-        occurring = moved[:, reference > 0]
+        occurring = excess[:, reference > 0]
         steps = np.abs(np.cumsum(occurring, axis=1)[:, :-1])
         return np.asarray(steps.sum(axis=1) / max(occurring.shape[1] - 1, 1))
     if rule.kind == "hierarchical" and taxonomy is not None and taxonomy.size > 1:
-        return _over_the_tree(Tree(taxonomy), moved)
-    return np.asarray(np.abs(moved).sum(axis=1) / 2)
+        return _tree_distance(Tree(taxonomy), excess)
+    return np.asarray(np.abs(excess).sum(axis=1) / 2)
 
 
-def _over_the_tree(tree: Tree, moved: Floats) -> Floats:
-    """What children of a node cannot settle among themselves goes through their parent.
+def _tree_distance(tree: Tree, excess: Floats) -> Floats:
+    """Return the earth mover's distance over a tree, by moving mass as low in it as possible.
 
-    Distances by the height of the lowest common node are an ultrametric, in which moving mass as
-    low in the tree as possible is best: at each node the smaller of surplus and want is settled.
+    Distances by the height of the lowest common node are an ultrametric, for which that is optimal:
+    at each node the smaller of surplus and lack of its children is moved, and the rest goes to its
+    parent.
     """
-    total = np.concatenate([np.zeros((len(moved), 1)), np.cumsum(moved[:, :-1], axis=1)], axis=1)
+    total = np.concatenate([np.zeros((len(excess), 1)), np.cumsum(excess[:, :-1], axis=1)], axis=1)
     mass = total[:, tree.high[1:]] - total[:, tree.low[1:]]
     surplus, want = np.maximum(mass, 0), np.maximum(-mass, 0)
     order = np.argsort(tree.parent[1:], kind="stable")
     inner, first = np.unique(tree.parent[1:][order], return_index=True)
     surplus = np.add.reduceat(surplus[:, order], first, axis=1)
     want = np.add.reduceat(want[:, order], first, axis=1)
-    surplus[:, 0] += np.maximum(moved[:, -1], 0)  # nulls hang under the root, the first inner node
-    want[:, 0] += np.maximum(-moved[:, -1], 0)
+    surplus[:, 0] += np.maximum(
+        excess[:, -1], 0
+    )  # nulls are children of the root, the first inner node
+    want[:, 0] += np.maximum(-excess[:, -1], 0)
     return np.asarray(np.minimum(surplus, want) @ (tree.height[inner] / tree.height[0]))

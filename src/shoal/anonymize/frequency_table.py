@@ -1,4 +1,4 @@
-"""From a policy and a table to the frequency table a search works on: one GROUP BY."""
+"""Count the distinct combinations of a table: the frequency table that a search works on."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -50,27 +50,47 @@ _TARGET = "<target>"
 
 
 class FrequencyTable(NamedTuple):
-    """What a search needs, and what turns rows into codes again when the table is written."""
+    """The problem that a search solves, and the codec that encodes rows when they are written.
+
+    Parameters
+    ----------
+    problem
+        The lines and the rules.
+    codec
+        How columns are encoded.
+    owners
+        An Arrow array of the person behind each number in ``problem.entities``, or None.
+    """
 
     problem: Problem
     codec: Codec
-    owners: Any  # an Arrow array: the person each number in problem.entities stands for, or None
+    owners: Any
 
     def __repr__(self) -> str:
-        """Whoever prints it by chance should not see whom it is about."""
+        """Show sizes only, so that printing it reveals nobody."""
         return f"<Frequency of {len(self.problem.n)} lines, {self.problem.N} rows>"
 
 
 class ColumnCells(NamedTuple):
-    """Cells of a column, an Arrow array, the rows that each stands for, and whose they are."""
+    """Cells of a column, with the rows and the person that each stands for.
+
+    Parameters
+    ----------
+    cells
+        An Arrow array.
+    n
+        How many rows each cell stands for.
+    owner
+        The person of each cell as a number; None if each row is a person.
+    """
 
     cells: Any
     n: Ints
-    owner: Ints | None = None  # None: each row is a person's
+    owner: Ints | None = None
 
 
 class _Lines(NamedTuple):
-    """Distinct lines: numbers (F, columns), rows of each, and rows left out for a null."""
+    """Distinct lines: codes (F, columns), rows of each, and rows left out for a null."""
 
     codes: NDArray[np.int32]
     n: Ints
@@ -78,7 +98,7 @@ class _Lines(NamedTuple):
 
 
 def count_combinations(policy: Policy, X: Any) -> FrequencyTable:
-    """The frequency table of a table under a policy, and the codec that made it.
+    """Count the distinct combinations of a table under a policy.
 
     Memory grows with the number of distinct combinations, not with the rows.
 
@@ -88,6 +108,10 @@ def count_combinations(policy: Policy, X: Any) -> FrequencyTable:
         Every column of the table needs a role in it.
     X
         Whatever ``source_of`` takes: a path, a data frame, an Arrow table, ...
+
+    Returns
+    -------
+    The frequency table, with the codec that made it.
 
     Examples
     --------
@@ -105,13 +129,27 @@ def count_combinations(policy: Policy, X: Any) -> FrequencyTable:
 
 
 def check_table(policy: Policy, table: AnyTable) -> bool:
-    """Refuse a table that is not what the policy says; whether people have to be told apart."""
+    """Check that a table fits its policy, and return whether some people have several rows.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    table
+        The table.
+    """
     check_columns(policy, table, list(columns_to_count(policy).values()))
     return check_people(policy, table)
 
 
 def columns_to_count(policy: Policy) -> dict[str, str]:
-    """The table's columns a search needs, by the names they have in it."""
+    """Return the columns that a search needs, by the names they have in the table.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    """
     named = {name: name for name in (*policy.names("quasi"), *columns_with_rules(policy))}
     if policy.search.target is not None:
         named[_TARGET] = policy.search.target
@@ -119,11 +157,21 @@ def columns_to_count(policy: Policy) -> dict[str, str]:
 
 
 def frequency_of(policy: Policy, counted: pa.Table, by_person: bool) -> FrequencyTable:
-    """The frequency table from the distinct combinations of cells as they stand."""
+    """Build the frequency table from the distinct combinations of raw cells.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    counted
+        The combinations: columns c0, c1, ..., perhaps ``owner``, and ``n``.
+    by_person
+        Whether some people have several rows.
+    """
     named = columns_to_count(policy)
     counted = counted.rename_columns([*named, *counted.column_names[len(named) :]])
     n = counted["n"].to_numpy().astype(np.int64)
-    people = _numbered(counted[OWNER]) if by_person else None
+    people = _number_people(counted[OWNER]) if by_person else None
     owner = None if people is None else people.at.astype(np.int64)
     columns = {name: ColumnCells(counted[name], n, owner) for name in named}
     codec = codec_of(policy, columns)
@@ -140,19 +188,43 @@ def frequency_of(policy: Policy, counted: pa.Table, by_person: bool) -> Frequenc
 
 
 def problem_of_remote_lines(policy: Policy, codec: Codec, lost: int) -> Problem:
-    """A problem whose lines are elsewhere; ``lost`` rows of them were left out for a null."""
+    """Build a problem without lines, for lines that stay on a cluster.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    codec
+        How columns are encoded.
+    lost
+        How many rows were left out for a null.
+    """
     none = _Lines(np.empty((0, len(codec.hierarchies)), np.int32), np.empty(0, np.int64), lost)
     return _problem(policy, codec, none, False)
 
 
 def columns_with_rules(policy: Policy) -> tuple[str, ...]:
-    """The sensitive columns that have an l or a t."""
+    """Return the sensitive columns that have an l or a t rule.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    """
     columns = policy.attributes
     return tuple(n for n in policy.names("sensitive") if columns[n].l or columns[n].t)
 
 
 def codec_of(policy: Policy, columns: Mapping[str, ColumnCells]) -> Codec:
-    """How the columns become codes; all that have values without one are named at once."""
+    """Build the codec of all columns; values without a code are reported for all at once.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    columns
+        The cells of each column.
+    """
     if not len(columns[policy.names("quasi")[0]].n):
         raise TooFewRows("The table has no rows.", "Give it at least k rows.", reason="people")
     hierarchies = {}
@@ -215,8 +287,8 @@ def _refuse_strange(codec: Codec, columns: Mapping[str, ColumnCells]) -> None:
         )
 
 
-def _numbered(owners: Any) -> DistinctValues:
-    """People numbered by the alphabet, so that no order of the rows shows."""
+def _number_people(owners: Any) -> DistinctValues:
+    """Number people alphabetically, so that the order of rows does not show."""
     taken = find_distinct(owners, ())
     order = pc.array_sort_indices(taken.values)
     rank = np.empty(len(order), dtype=np.int32)
@@ -225,7 +297,7 @@ def _numbered(owners: Any) -> DistinctValues:
 
 
 def _lines(numbers: Sequence[NDArray[np.int32]], n: Ints, quasi: int) -> _Lines:
-    """Lines with equal numbers made one, in the order of their numbers."""
+    """Merge lines with equal numbers, in the order of their numbers."""
     matrix = np.stack(numbers, axis=1)
     complete = (matrix[:, :quasi] >= 0).all(axis=1)
     lost = int(n[~complete].sum())
@@ -256,7 +328,7 @@ def _problem(policy: Policy, codec: Codec, lines: _Lines, by_person: bool) -> Pr
         suppression=policy.privacy.suppression,
         weights=tuple(policy.attributes[name].weight for name in codec.hierarchies),
         lost=lines.lost,
-        start=_start(policy, codec),
+        start=_starting_cut(policy, codec),
         sensitive=sensitive,
         entities=lines.codes[:, -1].astype(np.int64) if by_person else None,
         target=None if target is None else lines.codes[:, d + len(sensitive)],
@@ -273,7 +345,7 @@ def _costs(policy: Policy, codec: Codec) -> tuple[NDArray[np.float64], ...]:
     return tuple(every)
 
 
-def _start(policy: Policy, codec: Codec) -> Cut | None:
+def _starting_cut(policy: Policy, codec: Codec) -> Cut | None:
     limits = {name: policy.attributes[name].max_level for name in codec.hierarchies}
     if all(level is None for level in limits.values()):
         return None

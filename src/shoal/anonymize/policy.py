@@ -1,6 +1,6 @@
 """The policy: which column is what, what is promised, how to search, where to write.
 
-What a release under a policy promises.
+``guarantee_of`` returns what a release under a policy promises.
 """
 
 import os
@@ -47,11 +47,23 @@ Positive = Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)]
 
 
 class _Strict(BaseModel):
+    """Base of the parts of a policy, which refuses unknown keys."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class FileSpec(_Strict):
-    """A hierarchy in a file."""
+    """A hierarchy in a file.
+
+    Parameters
+    ----------
+    file
+        The path, from the policy's folder.
+    format
+        The format of the file, as for ``read_hierarchy``.
+    labels
+        Whether labels are ``intervals``, whose numbers are checked, or ``opaque`` names.
+    """
 
     file: Name
     format: Literal["arx", "nested", "child-parent"] = "arx"
@@ -59,14 +71,34 @@ class FileSpec(_Strict):
 
 
 class TreeSpec(_Strict):
-    """A hierarchy written into the policy: ``{tree: {root: {parent: [leaf, ...]}}}``."""
+    """A hierarchy written into the policy: ``{tree: {root: {parent: [leaf, ...]}}}``.
+
+    Parameters
+    ----------
+    tree
+        The nested labels.
+    labels
+        Whether labels are ``intervals``, whose numbers are checked, or ``opaque`` names.
+    """
 
     tree: dict[Any, Any]
     labels: Literal["intervals", "opaque"] = "intervals"
 
 
 class IntervalSpec(_Strict):
-    """Intervals of one width or between breaks, merged ``fanout`` at a time."""
+    """A hierarchy of intervals of one width or between breaks, merged ``fanout`` at a time.
+
+    Parameters
+    ----------
+    kind
+        ``interval``.
+    width
+        The width of the intervals.
+    breaks
+        The inner bounds of the intervals, instead of a width.
+    fanout
+        How many neighbours make one interval of the next level.
+    """
 
     kind: Literal["interval"]
     width: Positive | None = None
@@ -75,7 +107,17 @@ class IntervalSpec(_Strict):
 
 
 class BinarySpec(_Strict):
-    """The domain halved, at midpoints or at medians learnt from the rows."""
+    """A hierarchy that halves the domain, at midpoints or at medians learnt from the rows.
+
+    Parameters
+    ----------
+    kind
+        ``binary``.
+    split
+        Where to halve.
+    min_width
+        The least width of an interval.
+    """
 
     kind: Literal["binary"]
     split: Literal["midpoint", "median"] = "midpoint"
@@ -83,14 +125,30 @@ class BinarySpec(_Strict):
 
 
 class PrefixSpec(_Strict):
-    """The first characters of a code, fewer at each level."""
+    """A hierarchy of the first characters of a code, fewer at each level.
+
+    Parameters
+    ----------
+    kind
+        ``prefix``.
+    keep
+        How many characters each level keeps, falling.
+    """
 
     kind: Literal["prefix"]
     keep: Annotated[list[Annotated[StrictInt, Field(ge=1)]], Field(min_length=1)]
 
 
 class DateSpec(_Strict):
-    """Periods of ever longer length."""
+    """A hierarchy of ever longer periods of days.
+
+    Parameters
+    ----------
+    kind
+        ``date``.
+    levels
+        The periods, the shortest first.
+    """
 
     kind: Literal["date"]
     levels: Annotated[
@@ -119,7 +177,17 @@ HierarchySpec = Annotated[
 
 
 class LRule(_Strict):
-    """l-diversity of a sensitive column."""
+    """An l-diversity rule of a sensitive column.
+
+    Parameters
+    ----------
+    kind
+        How diversity is measured: see ``shoal.anonymize.problem.Diversity``.
+    value
+        The l of the rule.
+    c
+        The c of a recursive rule.
+    """
 
     kind: Literal["distinct", "entropy", "recursive"] = "distinct"
     value: Number
@@ -127,14 +195,52 @@ class LRule(_Strict):
 
 
 class TRule(_Strict):
-    """t-closeness of a sensitive column."""
+    """A t-closeness rule of a sensitive column.
+
+    Parameters
+    ----------
+    kind
+        How distances are measured: see ``shoal.anonymize.problem.Closeness``.
+    value
+        The t of the rule.
+    """
 
     kind: Literal["equal", "ordered", "hierarchical"] = "equal"
     value: Number
 
 
 class Attribute(_Strict):
-    """What one column is, and what may become of it."""
+    """The role of one column, and how it may be published.
+
+    Parameters
+    ----------
+    role
+        Whether it names people, may identify them, is sensitive, or is published as it is.
+    type
+        The type of its values.
+    domain
+        The declared lowest and highest value.
+    hierarchy
+        What its values may be generalised to.
+    weight
+        Of a quasi-identifier in the mean loss.
+    max_level
+        The most general level that may be published.
+    action
+        Whether an identifier is dropped or replaced by an HMAC pseudonym.
+    key_env
+        The environment variable with the key of the pseudonyms.
+    key_file
+        The private file with the key of the pseudonyms.
+    l
+        The l rule of a sensitive column.
+    t
+        The t rule of a sensitive column.
+    order
+        The declared order of a sensitive column's values.
+    force
+        Whether the column is published although it looks identifying.
+    """
 
     role: Literal["identifier", "quasi", "sensitive", "other"]
     type: Literal["text", "int", "float", "date"] = "text"
@@ -152,14 +258,34 @@ class Attribute(_Strict):
 
 
 class Input(_Strict):
-    """The table to read, and what stands for nothing in it."""
+    """The table to read, and the spellings of nulls in it.
+
+    Parameters
+    ----------
+    path
+        The table's path, from the policy's folder.
+    null_values
+        Texts that stand for a missing value.
+    """
 
     path: Name | None = None
     null_values: list[StrictStr] = Field(default_factory=lambda: [""])
 
 
 class Privacy(_Strict):
-    """What is promised."""
+    """The promise of a release.
+
+    Parameters
+    ----------
+    k
+        How many people share each combination.
+    suppression
+        The share of rows that may be left out.
+    entity
+        The column that says whose a row is.
+    nulls
+        How missing quasi-identifiers are treated.
+    """
 
     k: StrictInt
     suppression: Number = 0.02
@@ -168,7 +294,27 @@ class Privacy(_Strict):
 
 
 class Search(_Strict):
-    """How the release is looked for."""
+    """How the release is searched for; see ``SearchSettings``.
+
+    Parameters
+    ----------
+    score
+        What makes a split the best.
+    objective
+        What makes one of several releases the best.
+    recoding
+        Whether all rows share one cut (``global``) or each class has its own labels.
+    local
+        How local recoding groups rows.
+    loss_unit
+        In what lost anonymity is counted.
+    target
+        The class column of the score ``label-gain``.
+    restarts
+        How many searches with tilted scores; None makes 32, fewer on a large table.
+    seed
+        Of the tilted scores.
+    """
 
     score: Literal["auto", "leteo", "ncp", "sq", "ncp-rows", "ncp-bits", "label-gain"] = "auto"
     objective: Literal["ncp", "dm", "aecs", "entropy"] = "ncp"
@@ -176,12 +322,32 @@ class Search(_Strict):
     local: Literal["auto", "cheapest-cell", "roll-up", "peel"] = "auto"
     loss_unit: Literal["rows", "k", "bits"] = "rows"
     target: Name | None = None
-    restarts: Annotated[StrictInt, Field(ge=0)] | None = None  # 32, fewer on a large table
+    restarts: Annotated[StrictInt, Field(ge=0)] | None = None
     seed: Annotated[StrictInt, Field(ge=0)] = 1
 
 
 class Output(_Strict):
-    """Where the release goes, and in what form."""
+    """Where the release is written, and in what form.
+
+    Parameters
+    ----------
+    path
+        The released table.
+    suppressed
+        Whether suppressed rows are dropped or published under ``*`` alone.
+    intervals
+        Whether intervals are published as label, bounds or midpoint.
+    mapping
+        The file that lists each value's label.
+    manifest
+        The file with the public facts.
+    report
+        The public page.
+    people
+        The register of people's fingerprints, for the holder only.
+    overwrite
+        Whether existing files may be replaced.
+    """
 
     path: Name | None = None
     suppressed: Literal["drop", "star"] = "drop"
@@ -189,15 +355,30 @@ class Output(_Strict):
     mapping: Name | None = None
     manifest: Name | None = None
     report: Name | None = None
-    people: Name | None = None  # fingerprints of people, for the holder alone
+    people: Name | None = None
     overwrite: StrictBool = False
 
 
 class Policy(_Strict):
-    """A whole run: roles and hierarchies of all columns, the promise, the search, the files.
+    """All settings of a run: roles and hierarchies of columns, promise, search and files.
 
-    Make one with ``Policy.of(mapping)`` or ``read_policy(path)``; both say all that is wrong at
-    once, in the keys of the file.
+    Make one with ``Policy.of(mapping)`` or ``read_policy(path)``; both report all problems at once,
+    by the keys of the file.
+
+    Parameters
+    ----------
+    version
+        The version of the format, 1.
+    input
+        The table to read.
+    attributes
+        The role of each column, by name.
+    privacy
+        The promise.
+    search
+        How to search.
+    output
+        Where to write.
 
     Examples
     --------
@@ -224,7 +405,20 @@ class Policy(_Strict):
 
     @classmethod
     def of(cls, content: Any, folder: str | Path = ".") -> "Policy":
-        """A policy from its content; relative paths in it start at ``folder``."""
+        """Build a policy from its content.
+
+        Parameters
+        ----------
+        content
+            A mapping as in a policy file.
+        folder
+            Where relative paths start.
+
+        Raises
+        ------
+        InvalidPolicy
+            With all problems found.
+        """
         if not isinstance(content, Mapping):
             raise InvalidPolicy(
                 "The policy is not a mapping of keys.", "Start with `version: 1` and `attributes:`."
@@ -236,26 +430,49 @@ class Policy(_Strict):
             findings = list(
                 dict.fromkeys(describe_problem(problem, content) for problem in problems)
             )
-            raise _refused(findings, content) from None
+            raise _policy_error(findings, content) from None
         policy._folder = Path(folder)
         settings, wrong = check_consistency(policy)
         if wrong:
-            raise _refused(wrong, content)
+            raise _policy_error(wrong, content)
         if settings:
             raise InvalidSetting(f"{'; '.join(settings)}.", "Correct these numbers in the policy.")
         return policy
 
     def names(self, role: str) -> tuple[str, ...]:
-        """The columns of a role, in the policy's order."""
+        """Return the columns of a role, in the policy's order.
+
+        Parameters
+        ----------
+        role
+            The role.
+        """
         return tuple(name for name, of in self.attributes.items() if of.role == role)
 
     def path(self, written: str) -> Path:
-        """A path of the policy: a relative one starts at the policy's folder."""
+        """Return a path of the policy; a relative one starts at the policy's folder.
+
+        Parameters
+        ----------
+        written
+            The path as written in the policy.
+        """
         return self._folder / os.path.expanduser(written)
 
 
 def read_policy(path: str | Path) -> Policy:
-    """A policy from a YAML file."""
+    """Read a policy from a YAML file.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    InvalidPolicy
+        With all problems found.
+    """
     try:
         content = read_yaml(path)
     except InvalidDomain as error:
@@ -267,13 +484,19 @@ AnyPolicy = Policy | Mapping[str, Any] | str | Path
 
 
 def policy_of(given: AnyPolicy) -> Policy:
-    """A policy, the one in this file, or the one with this content."""
+    """Return a policy from a policy, its file, or its content.
+
+    Parameters
+    ----------
+    given
+        A ``Policy``, a path, or a mapping.
+    """
     if isinstance(given, Policy):
         return given
     return read_policy(given) if isinstance(given, str | Path) else Policy.of(given)
 
 
-def _refused(findings: list[str], content: Mapping[str, Any]) -> InvalidPolicy:
+def _policy_error(findings: list[str], content: Mapping[str, Any]) -> InvalidPolicy:
     problems = "a problem" if len(findings) == 1 else f"{len(findings)} problems"
     text = f"The policy has {problems}: {'; '.join(findings)}"
     return InvalidPolicy(
@@ -285,7 +508,12 @@ def _refused(findings: list[str], content: Mapping[str, Any]) -> InvalidPolicy:
 
 
 def guarantee_of(policy: Policy) -> KAnonymity:
-    """What a release under a policy promises: of several rules the weakest.
+    """Return what a release under a policy promises; of several l or t rules, the weakest.
+
+    Parameters
+    ----------
+    policy
+        The policy.
 
     Examples
     --------

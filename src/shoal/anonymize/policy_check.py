@@ -1,4 +1,4 @@
-"""What is wrong with a policy, in the writer's own keys."""
+"""Find what is wrong with a policy, and describe it by the keys of its file."""
 
 import difflib
 import math
@@ -44,7 +44,15 @@ _PERIODS = ("day", "month", "quarter", "year", "decade")
 
 
 def describe_problem(problem: Any, content: Mapping[str, Any]) -> str:
-    """A finding of pydantic's in one sentence, with the nearest spelling of an unknown key."""
+    """Describe a problem found by pydantic in one sentence, with the nearest known key.
+
+    Parameters
+    ----------
+    problem
+        An entry of pydantic's error list.
+    content
+        The content of the policy.
+    """
     steps = [str(step) for step in problem["loc"] if step != "[key]"]
     shown = ".".join(step for step in steps if step not in _KEYS or not step.endswith("Spec"))
     kind = problem["type"]
@@ -65,7 +73,7 @@ def describe_problem(problem: Any, content: Mapping[str, Any]) -> str:
 
 
 def _unknown_key(steps: Sequence[str], shown: str) -> str:
-    """A key that is misspelt is said back; one that is like none may be a row's."""
+    """Describe an unknown key; it is quoted only if near a known one, else it may be a row's."""
     keys = _KEYS[_section(steps)]
     if difflib.get_close_matches(steps[-1], keys, n=1):
         return f"{shown} is not a known key{nearest_spelling(steps[-1], keys)}"
@@ -74,7 +82,14 @@ def _unknown_key(steps: Sequence[str], shown: str) -> str:
 
 
 def nearest_spelling(word: str, known: Sequence[str]) -> str:
-    """The words' nearest spelling, or all of them if none is near.
+    """Return the known word nearest to this one, or all known words if none is near.
+
+    Parameters
+    ----------
+    word
+        The word as written.
+    known
+        The known words.
 
     Examples
     --------
@@ -86,7 +101,7 @@ def nearest_spelling(word: str, known: Sequence[str]) -> str:
 
 
 def _section(steps: Sequence[str]) -> str:
-    """Which keys belong at a place: those of the last step above it that names a section."""
+    """Return which keys are allowed at a place: those of the nearest section above it."""
     above = steps[:-1]
     if above and above[0] == "attributes":
         above = [above[0], *above[2:]]  # a column may be named like a section
@@ -94,17 +109,27 @@ def _section(steps: Sequence[str]) -> str:
 
 
 def check_consistency(policy: "Policy") -> tuple[list[str], list[str]]:
-    """What no single key shows: numbers out of range, and parts that do not fit together."""
+    """Find problems that no single key shows, such as parts that do not fit together.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+
+    Returns
+    -------
+    Problems of single settings, and problems between columns.
+    """
     settings = list(_settings(policy))
     wrong = [f for name, of in policy.attributes.items() for f in _attribute(name, of)]
     if not policy.names("quasi"):
         wrong.append("no column has the role quasi, so there is nothing to generalise")
-    wrong += [*_named(policy), *_clashes(policy)]
+    wrong += [*_column_references(policy), *_name_clashes(policy)]
     return settings, wrong
 
 
-def _named(policy: "Policy") -> Iterator[str]:
-    """What names a column must name one that is fit for it."""
+def _column_references(policy: "Policy") -> Iterator[str]:
+    """Yield problems of keys that name a column which is missing or of the wrong role."""
     entity, target = policy.privacy.entity, policy.search.target
     for key, name in (("privacy.entity", entity), ("search.target", target)):
         if name is not None and name not in policy.attributes:
@@ -117,7 +142,7 @@ def _named(policy: "Policy") -> Iterator[str]:
         yield "search.target, a column, and the score label-gain must be given together"
 
 
-def _clashes(policy: "Policy") -> Iterator[str]:
+def _name_clashes(policy: "Policy") -> Iterator[str]:
     if policy.output.intervals != "bounds":
         return
     for name in policy.names("quasi"):
@@ -157,7 +182,7 @@ def _attribute(name: str, of: "Attribute") -> Iterator[str]:
     if of.role == "sensitive" and of.t is not None:
         yield from _closeness(where, of)
     if of.order is not None:
-        yield from _ordered(where, of.order)
+        yield from _order_problems(where, of.order)
 
 
 def _closeness(where: str, of: "Attribute") -> Iterator[str]:
@@ -171,8 +196,8 @@ def _closeness(where: str, of: "Attribute") -> Iterator[str]:
         )
 
 
-def _ordered(where: str, order: Sequence[Any]) -> Iterator[str]:
-    """Values of an order are texts, numbers or days, each once."""
+def _order_problems(where: str, order: Sequence[Any]) -> Iterator[str]:
+    """Yield problems of a declared order, whose values are distinct texts, numbers or days."""
     if any(isinstance(value, bool | list | dict | None) for value in order):
         yield f"{where}.order has truth values or empty ones; put yes, no, on and off in quotes"
     elif len({normalise_text(value_to_text(value)) for value in order}) < len(order):
@@ -200,7 +225,7 @@ def _numbers(where: str, of: "Attribute") -> Iterator[str]:
         yield f"{where} has a hierarchy of numbers; set `type: int` or `type: float`"
     if of.domain is None:
         yield f"{where} has no domain; bounds learnt from the rows would publish extremes"
-    elif not _rising(of.domain, of.type == "int"):
+    elif not _is_rising(of.domain, of.type == "int"):
         yield f"{where}.domain must be two numbers, the lower first, and whole for `type: int`"
     if spec.kind == "interval":
         if (spec.width is None) == (spec.breaks is None):
@@ -222,7 +247,7 @@ def _dates(where: str, of: "Attribute") -> Iterator[str]:
         yield f"{where}.domain must be two days, e.g. [1920-01-01, 2020-12-31]"
 
 
-def _rising(domain: tuple[Any, Any], whole: bool) -> bool:
+def _is_rising(domain: tuple[Any, Any], whole: bool) -> bool:
     numbers = [d for d in domain if isinstance(d, int | float) and not isinstance(d, bool)]
     if len(numbers) < 2 or not -math.inf < numbers[0] < numbers[1] < math.inf:
         return False
@@ -230,7 +255,13 @@ def _rising(domain: tuple[Any, Any], whole: bool) -> bool:
 
 
 def parse_day_domain(domain: tuple[Any, Any]) -> tuple[date, date] | None:
-    """A domain as two days, if it is that; YAML reads 2001-03-05 as a day by itself."""
+    """Return a domain as two days, or None if it is none; YAML parses 2001-03-05 as a day.
+
+    Parameters
+    ----------
+    domain
+        The domain as written.
+    """
     try:
         first, last = (d if isinstance(d, date) else date.fromisoformat(str(d)) for d in domain)
         return (first, last) if first <= last else None

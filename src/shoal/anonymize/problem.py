@@ -1,9 +1,8 @@
-"""What a search for a k-anonymous table is given, and what it gives back.
+"""The input and output of a search: the problem, the rules, the cut and the outcome.
 
-A search never sees rows of people's tables, only the frequency table; its words are those of
-``shoal.anonymize``. What is held against k is people if ``entities`` is given, else rows. What is
-held against the suppression budget, and every measure of loss, is always rows. Nothing here
-prints its lines.
+A search sees only the frequency table, never rows. k is compared with people if ``entities`` is
+given, else with rows. The suppression budget and every measure of loss count rows. No ``repr`` here
+shows lines.
 """
 
 import math
@@ -37,9 +36,18 @@ KEPT_CUT = "kept cut"  # the method of an outcome that was not searched for
 class Diversity:
     """A rule that each class must show varied sensitive values (Machanavajjhala et al. 2007).
 
-    ``distinct``: at least ``value`` of them. ``entropy``: their entropy is at least ln ``value``.
-    ``recursive``: the commonest is rarer than ``c`` times all from the ``value``-th commonest on.
-    A null is no value here.
+    Nulls are no values here.
+
+    Parameters
+    ----------
+    kind
+        ``distinct``: at least ``value`` different values. ``entropy``: their entropy is at least ln
+        ``value``. ``recursive``: the commonest is rarer than ``c`` times all from the ``value``-th
+        commonest on.
+    value
+        The l of the rule.
+    c
+        The c of a recursive rule.
     """
 
     kind: Literal["distinct", "entropy", "recursive"]
@@ -49,13 +57,19 @@ class Diversity:
 
 @dataclass(frozen=True)
 class Closeness:
-    """A rule that each class be within ``value`` of the published table (Li et al. 2007).
+    """A rule that each class be distributed like the published table (Li et al. 2007).
 
-    The distance is the earth mover's, in [0, 1], between two values: ``equal`` 1 if they differ;
-    ``ordered`` their steps apart in the declared order among the values that occur, over the most
-    possible; ``hierarchical`` the height of the lowest node above both over the root's height.
-    Nulls are one category: with ``ordered`` it follows the last value, with ``hierarchical`` it
-    hangs under the root.
+    The distance is the earth mover's, in [0, 1]. Nulls are one category: with ``ordered`` it
+    follows the last value, with ``hierarchical`` it is a child of the root.
+
+    Parameters
+    ----------
+    kind
+        The distance of two values. ``equal``: 1 if they differ. ``ordered``: their steps apart in
+        the declared order among the values that occur, over the most possible. ``hierarchical``:
+        the height of the lowest node above both over the root's height.
+    value
+        The greatest distance of a class, the t of the rule.
     """
 
     kind: Literal["equal", "ordered", "hierarchical"]
@@ -64,7 +78,7 @@ class Closeness:
 
 @dataclass(frozen=True, eq=False)
 class SensitiveColumn:
-    """A column that is published as it is, and what its values in a class must satisfy.
+    """A column that is published as it is, and the rules on its values in a class.
 
     Parameters
     ----------
@@ -94,9 +108,14 @@ class SensitiveColumn:
 
 @dataclass(frozen=True)
 class Cut:
-    """For each QID, in the problem's order, the places of its published nodes, ascending.
+    """The published nodes of each QID; all rows share them under global recoding.
 
     The nodes of a QID are disjoint and together cover every leaf of the taxonomy.
+
+    Parameters
+    ----------
+    nodes
+        For each QID, in the problem's order, the places of its published nodes, ascending.
 
     Examples
     --------
@@ -108,13 +127,19 @@ class Cut:
 
     @classmethod
     def top(cls, d: int) -> "Cut":
-        """Every QID fully generalised."""
+        """Return the cut at the roots, with every QID fully generalised.
+
+        Parameters
+        ----------
+        d
+            The number of QIDs.
+        """
         return cls(((0,),) * d)
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A frequency table, its taxonomies and what is asked of the release.
+    """A frequency table, its taxonomies, and the rules of the release.
 
     Parameters
     ----------
@@ -172,12 +197,12 @@ class Problem:
 
     @property
     def d(self) -> int:
-        """How many QIDs."""
+        """The number of QIDs."""
         return len(self.taxonomies)
 
     @cached_property
     def N(self) -> int:  # noqa: N802 - the letter of the literature
-        """All rows, those lost before the search included."""
+        """The number of all rows, those lost before the search included."""
         return int(self.n.sum()) + self.lost
 
     @cached_property
@@ -186,7 +211,7 @@ class Problem:
 
         A negative number says that those lost before the search are too many already.
         """
-        # 0.02 * 50 is a hair above or below 1 in floats; the share is meant as it was written.
+        # 0.02 * 50 is not exactly 1 in floats, but the share is meant as it was written.
         return math.floor(round(self.suppression * self.N, 6)) - self.lost
 
     @cached_property
@@ -200,7 +225,17 @@ class Problem:
         return self.start or Cut.top(self.d)
 
     def labels(self, cut: Cut) -> NDArray[np.int32]:
-        """int32 (F, d): the place of the node under which each line is published by a cut."""
+        """Return the node under which each line is published by a cut.
+
+        Parameters
+        ----------
+        cut
+            The cut.
+
+        Returns
+        -------
+        int32 (F, d): places of nodes.
+        """
         labels = np.empty(self.codes.shape, dtype=np.int32)
         for q, (tree, nodes) in enumerate(zip(self.trees, cut.nodes, strict=True)):
             labels[:, q] = tree.partition(nodes)[self.codes[:, q]]
@@ -244,7 +279,7 @@ class Metrics:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What a search found.
+    """The result of a search: the labels of lines, which are suppressed, and what is kept.
 
     Parameters
     ----------
@@ -254,18 +289,18 @@ class Outcome:
     suppressed
         bool (F,): lines that are not published.
     metrics
-        Of this release.
+        How much this release keeps.
     cut
         With global recoding the cut all lines share; None with local recoding.
     method
-        The score or the way of recoding that found it, in words of the policy.
+        The score or kind of recoding that found it, as named in the policy.
     compared
         How many valid releases it was chosen from.
     notes
-        Things the public page must say, in plain words, e.g. that a rule may have stopped it
-        early: whether they are said depends on the policy alone.
+        Remarks for the public page, e.g. that a rule may have stopped the search early. Whether
+        they appear depends on the policy only.
     curator_notes
-        What is said because of the table, suppressed rows included: the curator's.
+        Remarks that depend on the table, suppressed rows included, and are for the curator only.
     """
 
     labels: NDArray[np.int32] = field(repr=False)
@@ -281,7 +316,7 @@ class Outcome:
 def problem_of(
     taxonomies: Mapping[str, Taxonomy], codes: ArrayLike, *, k: int, **settings: Any
 ) -> Problem:
-    """Group equal rows into lines; nodes cost by the leaves that occur below them.
+    """Build a problem from rows: equal rows become one line.
 
     Parameters
     ----------

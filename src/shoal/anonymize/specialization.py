@@ -1,4 +1,4 @@
-"""k-anonymous tables as an estimator: fit finds the cut, transform publishes under it.
+"""An estimator of k-anonymous tables: fit searches for the cut, transform publishes under it.
 
 ``fit_transform`` takes these steps; their numbers stand beside the lines below.
 
@@ -45,7 +45,7 @@ Columns = Mapping[str, Any] | Iterable[str]
 
 
 class _Settings:
-    """Settings that belong together, given to an estimator as one parameter.
+    """Base of settings that belong together, given to an estimator as one parameter.
 
     They are frozen, so that one object may be the default of all estimators.
     """
@@ -236,7 +236,7 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
     _register: Register | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the register of people: its key is the curator's, and a copy would forget."""
+        """Return the state without the register of people, whose key is for the curator only."""
         state: dict[str, Any] = dict(super().__getstate__())
         for name in ("_register", "_has_released"):
             state.pop(name, None)
@@ -259,7 +259,7 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         return self
 
     def fit(self, X: Any, y: None = None) -> Self:
-        """Find the cut under which the table may be published.
+        """Search for the cut under which the table may be published.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         return self
 
     def fit_transform(self, X: Any, y: None = None, **params: Any) -> Any:
-        """Find a release of the table and return it.
+        """Search for a release of the table and return it.
 
         Parameters
         ----------
@@ -293,7 +293,7 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         return self._publish(X, table, frequency, outcome, new_people=False)
 
     def transform(self, X: Any, new_people: bool = False) -> Any:
-        """Publish rows under the cut found by ``fit``, and count again.
+        """Publish rows under the cut of ``fit``, and recount them.
 
         Classes that break the promise are suppressed; more than the budget of them raises.
 
@@ -336,7 +336,7 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         return _in_kind_of(X, released)
 
     def _register_with(self, table: AnyTable, new_people: bool) -> Register | None:
-        """The people of all releases and of this one; None if people are not told apart."""
+        """Return the register with the people of this release; None without an entity."""
         entity, register = self.policy_.privacy.entity, self._register
         is_known = register is not None and register.complete
         if self._has_released and not is_known and not new_people:
@@ -347,7 +347,7 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         return register.with_people(find_people(table, entity))
 
     def to_policy(self) -> Policy:
-        """The policy these parameters stand for, checked; ``policy`` itself if it was given."""
+        """Return the checked policy that these parameters stand for, or ``policy`` if given."""
         if self.policy is not None:
             policy = policy_of(self.policy)
             if self.k not in (None, policy.privacy.k) or self.hierarchies:
@@ -374,7 +374,7 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
         )
 
     def _group(self, name: str) -> _Settings:
-        """A parameter that holds settings; another kind of value raises."""
+        """Return a parameter that holds settings; another kind of value raises."""
         group = getattr(self, name, None)
         if not isinstance(group, _Settings):
             raise InvalidSetting(
@@ -399,7 +399,7 @@ class TopDownSpecialization(TransformerMixin, BaseEstimator):  # type: ignore[mi
 
 
 def _entry(of: Any) -> dict[str, Any]:
-    """A quasi-identifier's entry in a policy, from the short ways to give its hierarchy."""
+    """Return a quasi-identifier's entry in a policy, from the short ways to give its hierarchy."""
     if isinstance(of, Taxonomy):
         return {"hierarchy": {"tree": _nested(of), "labels": "opaque"}}
     if isinstance(of, str | Path):
@@ -439,7 +439,7 @@ def _public_cut(
 
 
 def _release(policy: Policy, table: AnyTable, frequency: FrequencyTable, outcome: Outcome) -> Any:
-    """Through a private file, so that what is returned is what was counted again."""
+    """Write the release to a private file, so that what is returned is what was recounted."""
     return by_engine(
         table,
         embedded=lambda table: _release_here(policy, table, frequency, outcome),
@@ -456,7 +456,7 @@ def _release_here(policy: Policy, table: Table, frequency: FrequencyTable, outco
 
 
 def _in_kind_of(X: Any, released: Any) -> Any:
-    """The release as the kind of data frame that X is; as an Arrow table for anything else."""
+    """Return the release as the kind of data frame that X is, or as an Arrow table."""
     import narwhals as nw
 
     if not isinstance(released, pa.Table) or isinstance(X, pa.Table):

@@ -1,9 +1,8 @@
-"""The table to release, read in passes: queried by DuckDB, or batch by batch.
+"""The table to release: queried by DuckDB, or read in batches.
 
-Text columns of a Parquet file packed into a few whole numbers a row, to be grouped faster.
-
-A file stores few distinct texts once and numbers them; grouping those numbers, several columns
-to a word, takes half the time of grouping the texts. Nothing is hashed: unpacking is exact.
+Text columns of a Parquet file are packed into a few integers for each row, to be grouped faster:
+the file numbers its distinct texts, and grouping those numbers, several columns to a word, takes
+half the time of grouping texts. Nothing is hashed, so unpacking is exact.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -40,18 +39,26 @@ __all__ = [
     "text_batches",
 ]
 
-_MOST_TEXTS = 4096
-_WORD = 62
+_MOST_TEXTS = 4096  # distinct texts of a column that is packed
+_WORD = 62  # bits of an integer that columns are packed into
 
 _NO_STREAM = pa.schema([("none", pa.int8())])
 
 
 class TooManyTexts(Exception):
-    """A column has more distinct texts than there is room for: group them as they are."""
+    """Raised if a column has too many distinct texts to be packed."""
 
 
 def text_batches(file: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """The rows of a Parquet file, its text as numbered values."""
+    """Yield the rows of a Parquet file, with text as dictionaries.
+
+    Parameters
+    ----------
+    file
+        The Parquet file.
+    columns
+        The columns to read.
+    """
     kinds = pq.read_schema(file)
     texts = [name for name in columns if pa.types.is_string(kinds.field(name).type)]
     # Buffered, without pre-buffering: a row group may be as large as the file.
@@ -62,7 +69,7 @@ def text_batches(file: Path, columns: Sequence[str]) -> Iterator[pa.RecordBatch]
 
 
 class PackedTexts:
-    """The rows of a file as words ``k0, k1, ...``; ``unpack`` leads back to columns.
+    """The rows of a file as integers ``k0, k1, ...`` that hold several columns each.
 
     Parameters
     ----------
@@ -92,22 +99,28 @@ class PackedTexts:
         self._rows = chain([first], self._rows)
         # Room for twice the texts seen first, for a few more and for nulls.
         self._bits = [(2 * len(c.dictionary) + 8).bit_length() for c in first.columns]
-        self._packs = _dealt(self._bits)
+        self._packs = _columns_of_words(self._bits)
         self.names = [f"k{i}" for i in range(len(self._packs))]
 
     @property
     def schema(self) -> pa.Schema:
-        """Of the batches."""
+        """The schema of the batches."""
         return pa.schema([(name, pa.int64()) for name in self.names])
 
     def batches(self) -> Iterator[pa.RecordBatch]:
-        """The only pass over the file."""
+        """Yield the packed rows, in the only pass over the file."""
         for batch in self._rows:
             packed = [pa.array(self._word(batch, members)) for members in self._packs]
             yield pa.record_batch(packed, schema=self.schema)
 
     def unpack(self, counted: pa.Table) -> list[Any]:
-        """The columns behind some words, as numbered texts."""
+        """Return the columns behind packed integers, as dictionaries.
+
+        Parameters
+        ----------
+        counted
+            A table with columns ``k0, k1, ...``.
+        """
         columns: dict[int, Any] = {}
         for name, members in zip(self.names, self._packs, strict=True):
             word = counted[name].to_numpy().copy()
@@ -127,7 +140,7 @@ class PackedTexts:
         return word
 
     def _numbers(self, at: int, column: Any) -> NDArray[np.int64]:
-        """Each cell's text by its number, from 1; 0 for nulls."""
+        """Return the number of each cell's text, from 1; 0 for nulls."""
         if not pa.types.is_dictionary(column.type) or len(column.dictionary) > _MOST_TEXTS:
             raise TooManyTexts
         known = self._known[at]
@@ -144,8 +157,8 @@ class PackedTexts:
         return of_rows
 
 
-def _dealt(bits: Sequence[int]) -> list[list[int]]:
-    """Which columns share a word, in their order."""
+def _columns_of_words(bits: Sequence[int]) -> list[list[int]]:
+    """Return which columns share a word, in their order."""
     packs: list[list[int]] = [[]]
     room = _WORD
     for at, needed in enumerate(bits):
@@ -158,9 +171,16 @@ def _dealt(bits: Sequence[int]) -> list[list[int]]:
 
 
 class TableWithOwners:
-    """A table and, row by row in the same order, whose each row is: a file of its own.
+    """A table with a second file that says, in the same order, whose each row is.
 
     The column of names is called ``owner``.
+
+    Parameters
+    ----------
+    X
+        The table.
+    owners_path
+        A Parquet file with one column of owners, ``owner``.
     """
 
     def __init__(self, X: Any, owners_path: Path) -> None:
@@ -168,7 +188,15 @@ class TableWithOwners:
         self.names = (*self._source.names, OWNER)
 
     def batches(self, columns: Sequence[str], size: int = BATCH_ROWS) -> Iterator[pa.RecordBatch]:
-        """A new pass over these columns, with the owners beside them."""
+        """Yield these columns with the owners beside them, in a new pass.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        size
+            The rows of a batch.
+        """
         own = [name for name in columns if name != OWNER]
         with pq.ParquetFile(self._owners) as parquet:
             names = _slices(parquet.iter_batches(size))
@@ -179,7 +207,7 @@ class TableWithOwners:
 
 
 def _slices(batches: Iterator[pa.RecordBatch]) -> Callable[[int], pa.Array]:
-    """Take so many cells at a time from a stream of one column."""
+    """Return a function that takes so many cells at a time from a stream of one column."""
     left = pa.array([], pa.string())
 
     def take(rows: int) -> pa.Array:
@@ -193,11 +221,15 @@ def _slices(batches: Iterator[pa.RecordBatch]) -> Callable[[int], pa.Array]:
 
 
 class Table:
-    """A source behind two verbs: ``query`` for counts, ``batches`` for rows.
+    """A source of rows with two verbs: ``query`` for counts, ``batches`` for rows.
 
-    A single Parquet file is read by DuckDB itself, with all its threads; anything else, a name
-    that DuckDB would take for a pattern, and whatever needs to know whose a row is, streams past
-    it in batches.
+    DuckDB reads a single Parquet file by itself, with all its threads. Anything else is streamed to
+    it in batches, also a name that DuckDB would take for a pattern, and rows with owners.
+
+    Parameters
+    ----------
+    X
+        Whatever ``source_of`` takes: a path, a data frame, an Arrow table, ...
 
     Examples
     --------
@@ -212,7 +244,15 @@ class Table:
         self.names = self._source.names
 
     def counts(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
-        """The distinct combinations of cells c0, c1, ... (and ``owner``) with their rows, ``n``."""
+        """Count the distinct combinations of cells c0, c1, ... (and ``owner``), in column ``n``.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        owner
+            The column that says whose a row is, or None.
+        """
         packed = self._packed(columns, owner)
         if packed is not None:
             with suppress(TooManyTexts):
@@ -223,9 +263,16 @@ class Table:
         return self.query(f"SELECT *, {COUNTED} GROUP BY ALL", columns, owner)
 
     def sizes(self, columns: Sequence[str], owner: str | None = None) -> pa.Table:
-        """How many combinations have so many people: ``people``, ``classes`` and their ``rows``.
+        """Count how many combinations have how many people: ``people``, ``classes`` and ``rows``.
 
         Without ``owner`` each row is a person of its own.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        owner
+            The column that says whose a row is, or None.
         """
         packed = self._packed(columns, owner)
         if packed is not None:
@@ -234,18 +281,33 @@ class Table:
         return self.query(sizes_sql(plain_names(columns, None), owner), columns, owner)
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
-        """What ``sql`` makes of ``rows``, whose columns are c0, c1, ... in this order.
+        """Return the result of a query on ``rows``, whose columns are c0, c1, ... in this order.
 
-        ``owner`` names the column that says whose a row is: it comes as ``owner``, as text.
+        Owners are text, in a column ``owner``.
+
+        Parameters
+        ----------
+        sql
+            The query.
+        columns
+            The columns that become c0, c1, ...
+        owner
+            The column that says whose a row is, or None.
         """
         file = self._file
         if file is not None and owner is None and not has_magic(str(file)):
-            return query_stream(_within(file, columns, sql), _NO_STREAM, ())
+            return query_stream(_read_in_duckdb(file, columns, sql), _NO_STREAM, ())
         wanted = [*columns, *([owner] if owner and owner not in columns else [])]
         return query_columns(sql, self._source.batches(wanted), columns, owner)
 
     def nested(self, columns: Sequence[str]) -> list[str]:
-        """Which of these columns hold lists or structures; a stream that flows past tells none."""
+        """Return which of these columns hold lists or structures; a stream reports none.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        """
         if isinstance(self._source, ReaderSource):
             return []
         first = next(self._source.batches(columns, 1), None)
@@ -253,14 +315,34 @@ class Table:
         return [field.name for field in fields if pa.types.is_nested(field.type)]
 
     def owners(self, entity: str) -> Any:
-        """The different people of the table, as text."""
+        """Return the distinct people of the table, as text.
+
+        Parameters
+        ----------
+        entity
+            The column that tells people apart.
+        """
         return self.counts([], entity)[OWNER]
 
     def collected(self, columns: Sequence[str], owner: str | None = None) -> None:
-        """None: a query of the rows themselves costs no more than one of their counts."""
+        """Return None, since a query of the rows costs no more here than one of their counts.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        owner
+            The column that says whose a row is, or None.
+        """
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The rows, a batch at a time; text of a Parquet file comes as numbered values."""
+        """Yield the rows in batches; text of a Parquet file comes as dictionaries.
+
+        Parameters
+        ----------
+        columns
+            The columns.
+        """
         file = self._file
         if file is None:
             yield from self._source.batches(columns)
@@ -292,7 +374,13 @@ AnyTable = Table | FrameTable
 
 
 def table_of(X: Any) -> AnyTable:
-    """A table to count, where its rows are; one that is a table already stays as it is."""
+    """Return a table that can be counted where its rows are.
+
+    Parameters
+    ----------
+    X
+        Anything with rows; a table is returned as it is.
+    """
     return by_engine(X, embedded=_table_here, distributed=_same_table)
 
 
@@ -305,7 +393,15 @@ def _same_table(table: FrameTable) -> AnyTable:
 
 
 def sizes_sql(named: Sequence[str], owner: str | None) -> str:
-    """The query for how many combinations have so many people."""
+    """Return the query for how many combinations have how many people.
+
+    Parameters
+    ----------
+    named
+        The columns of the combinations, as SQL.
+    owner
+        The column that says whose a row is, or None.
+    """
     cells = ", ".join(named)
     counted = f"SELECT n, n AS people FROM (SELECT {cells}, {COUNTED} GROUP BY ALL)"
     if owner is not None:
@@ -317,13 +413,13 @@ def sizes_sql(named: Sequence[str], owner: str | None) -> str:
     )
 
 
-def _quoted(name: str) -> str:
-    """A column's name as SQL writes it."""
+def _quote_name(name: str) -> str:
+    """Return a column's name as SQL writes it."""
     return '"' + name.replace('"', '""') + '"'
 
 
-def _within(file: Path, columns: Sequence[str], sql: str) -> str:
-    chosen = ", ".join(f"{_quoted(name)} AS c{i}" for i, name in enumerate(columns))
+def _read_in_duckdb(file: Path, columns: Sequence[str], sql: str) -> str:
+    chosen = ", ".join(f"{_quote_name(name)} AS c{i}" for i, name in enumerate(columns))
     where = str(file).replace("'", "''")
     # A folder named year=2020 is no column, least of all in place of the file's own.
     read = f"read_parquet('{where}', hive_partitioning = false)"

@@ -1,4 +1,4 @@
-"""Is the table what the policy says? Columns, people, and columns that look identifying."""
+"""Check that a table fits its policy: columns, people, and columns that look identifying."""
 
 import re
 from collections.abc import Sequence
@@ -23,16 +23,24 @@ from shoal.errors import EntityMissing, InvalidPolicy, LooksIdentifying, quantit
 __all__ = ["check_columns", "check_countable", "check_names", "check_people", "check_tokens",
            "find_identifying_columns"]  # fmt: skip
 
-_FREE_TEXT_WORDS = 4  # so many in most cells make free text
-_RARE = 0.1  # share of rows that a column published as it is may find
+_FREE_TEXT_WORDS = 4  # as many words in most cells make free text
+_RARE = 0.1  # largest share of rows that a column published as it is may identify
 _MOMENT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}"
 
 
 def check_columns(policy: Policy, table: AnyTable, counted: Sequence[str]) -> None:
-    """Every column has a role and exists, keys are there, and nothing published looks identifying.
+    """Check that every column has a role and exists, and that nothing published looks identifying.
 
-    The keys come first: without them no row is read. Columns that are ``counted`` hold plain
-    values.
+    Keys of pseudonyms are checked first, before any row is read.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    table
+        The table.
+    counted
+        Columns that are counted, and must hold plain values.
     """
     roles = list(policy.attributes)
     if not {*roles} <= {*table.names}:
@@ -52,10 +60,17 @@ def check_columns(policy: Policy, table: AnyTable, counted: Sequence[str]) -> No
 
 
 def check_names(table: AnyTable, what: str) -> None:
-    """Refuse to list names that may be a person's values, before any is shown.
+    """Refuse column names that may be a person's values, before any is shown.
 
-    They must look like names; and none may stand in its own column among other values, as `F` does
-    in a table without a header line. A column that holds it or nothing is one of a survey's boxes.
+    They must look like names, and none may occur in its own column among other values, as `F` does
+    in a table without a header. A column that holds only its name or nothing is a checkbox.
+
+    Parameters
+    ----------
+    table
+        The table.
+    what
+        What to call the table in errors.
     """
     check_header(table.names, what)
     parts = [part for i, name in enumerate(table.names) for part in _recurrence(i, name)]
@@ -72,7 +87,15 @@ def check_names(table: AnyTable, what: str) -> None:
 
 
 def check_countable(table: AnyTable, columns: Sequence[str]) -> None:
-    """Refuse to count rows by lists or structures, which no hierarchy or order tells apart."""
+    """Refuse to count rows by lists or structures, which have no hierarchy and no order.
+
+    Parameters
+    ----------
+    table
+        The table.
+    columns
+        The columns to count.
+    """
     nested = table.nested(list(dict.fromkeys(columns)))
     if nested:
         raise InvalidPolicy(
@@ -83,7 +106,15 @@ def check_countable(table: AnyTable, columns: Sequence[str]) -> None:
 
 
 def check_people(policy: Policy, table: AnyTable) -> bool:
-    """Whether people have to be told apart: some have several rows. Nobody's rows are refused."""
+    """Return whether some people have several rows; rows without a person are refused.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    table
+        The table.
+    """
     entity = policy.privacy.entity
     for name in keys_of(policy):
         if name != entity and _repeats(table, name):
@@ -105,7 +136,15 @@ def check_people(policy: Policy, table: AnyTable) -> bool:
 
 
 def check_tokens(policy: Policy, problem: Problem) -> None:
-    """A pseudonym must not tie together rows that differ in what is published of them."""
+    """Refuse pseudonyms that link rows which differ in what is published of them.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    problem
+        The problem.
+    """
     entity = policy.privacy.entity
     if entity not in keys_of(policy) or problem.entities is None:
         return
@@ -137,7 +176,9 @@ def _check_others(policy: Policy, table: AnyTable) -> None:
     names = [name for name in policy.names("other") if not policy.attributes[name].force]
     if not names:
         return
-    parts = [part for i in range(len(names)) for part in _suspicions(i, policy.input.null_values)]
+    parts = [
+        part for i in range(len(names)) for part in _suspicion_sql(i, policy.input.null_values)
+    ]
     counts = [
         c[0].as_py() for c in table.query(f"SELECT {', '.join(parts)} FROM rows", names).columns
     ]
@@ -158,11 +199,18 @@ def _check_others(policy: Policy, table: AnyTable) -> None:
 
 
 def find_identifying_columns(policy: Policy, table: AnyTable) -> dict[str, float]:
-    """Columns published as they are that find people: by name, the share of rows they find.
+    """Return published columns that identify people, with the share of rows they identify.
 
-    Counted are rows whose value is shared by fewer than k people: whoever knows it has fewer than k
-    rows to look through, whatever the quasi-identifiers say. Up to one row in ten passes. The
-    answer is read off the rows: it is for their holder alone.
+    A row counts if fewer than k people share its value: whoever knows that value has fewer than k
+    rows to look through, whatever the quasi-identifiers are. Up to one row in ten is accepted. The
+    answer depends on the rows, so it is for their holder only.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    table
+        The table.
 
     Examples
     --------
@@ -175,11 +223,11 @@ def find_identifying_columns(policy: Policy, table: AnyTable) -> dict[str, float
     {'case': 1.0}
     """
     names = [name for name in policy.names("other") if not policy.attributes[name].force]
-    shares = {name: _rare(policy, table, name) for name in names}
+    shares = {name: _share_of_rare_rows(policy, table, name) for name in names}
     return {name: share for name, share in shares.items() if share > _RARE}
 
 
-def _rare(policy: Policy, table: AnyTable, name: str) -> float:
+def _share_of_rare_rows(policy: Policy, table: AnyTable, name: str) -> float:
     entity = policy.privacy.entity
     people = "count(*)" if entity is None else f"count(DISTINCT {OWNER})"
     cell = _cell(0, policy.input.null_values)
@@ -190,7 +238,7 @@ def _rare(policy: Policy, table: AnyTable, name: str) -> float:
     return float(rare) / float(known) if known else 0.0
 
 
-def _suspicions(i: int, null_values: Sequence[str]) -> list[str]:
+def _suspicion_sql(i: int, null_values: Sequence[str]) -> list[str]:
     cell = _cell(i, null_values)
     blanks = f"length({cell}) - length(replace({cell}, ' ', ''))"
     return [
@@ -209,7 +257,7 @@ def _cell(i: int, null_values: Sequence[str]) -> str:
 
 
 def _recurrence(i: int, name: str) -> list[str]:
-    """How many cells say what the column is called; whether all others are empty, and some are."""
+    """Return SQL that counts cells equal to the column's name, and tests all others."""
     text, called = f"trim(CAST(c{i} AS STRING))", _literal(name.strip())
     same, other = f"{text} = {called}", f"{text} <> {called} AND {text} <> ''"
     filled = f"count(*) FILTER (WHERE {text} <> '')"
@@ -220,7 +268,7 @@ def _recurrence(i: int, name: str) -> list[str]:
 
 
 def _literal(text: str) -> str:
-    r"""Text as SQL, without the quotes and backslashes that DuckDB and Spark read differently.
+    r"""Return text as SQL, without quotes and backslashes, which DuckDB and Spark read differently.
 
     Examples
     --------

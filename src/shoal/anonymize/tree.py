@@ -1,6 +1,7 @@
-"""A taxonomy as arrays, so that millions of codes find their nodes at once.
+"""A taxonomy as arrays, and the certainty penalty of each of its nodes.
 
-The normalised certainty penalty of every node of a taxonomy: what publishing it loses.
+Arrays let millions of codes find their nodes at once. The normalised certainty penalty of a node is
+what publishing it loses.
 """
 
 from dataclasses import dataclass
@@ -24,11 +25,16 @@ Places = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """The nodes of a taxonomy by their place in ``Taxonomy.nodes``; place 0 is the root.
+    """The nodes of a taxonomy as arrays, by their place in ``Taxonomy.nodes``; place 0 is the root.
 
     ``low``, ``high``, ``parent``, ``depth`` are those of ``Node``, each of shape (nodes,);
     a node is a leaf if ``high - low`` is 1. Places are in preorder: a parent comes before its
     children, and siblings follow one another in the order of their codes.
+
+    Parameters
+    ----------
+    taxonomy
+        The taxonomy.
 
     Examples
     --------
@@ -59,17 +65,17 @@ class Tree:
 
     @cached_property
     def depth(self) -> Places:
-        """Steps from the root to each node."""
+        """The steps from the root to each node."""
         return np.array([node.depth for node in self.taxonomy.nodes], dtype=np.int32)
 
     @property
     def size(self) -> int:
-        """How many nodes there are."""
+        """The number of nodes."""
         return len(self.taxonomy.nodes)
 
     @cached_property
     def fanout(self) -> NDArray[np.int64]:
-        """How many children each node has; 0 for a leaf."""
+        """The number of children of each node; 0 for a leaf."""
         return np.bincount(self.parent[1:], minlength=self.size)
 
     @cached_property
@@ -83,7 +89,7 @@ class Tree:
 
     @cached_property
     def height(self) -> Places:
-        """Steps from each node down to its deepest leaf; 0 for a leaf."""
+        """The steps from each node down to its deepest leaf; 0 for a leaf."""
         height = np.zeros(self.size, dtype=np.int32)
         for place in range(self.size - 1, 0, -1):
             parent = self.parent[place]
@@ -105,19 +111,39 @@ class Tree:
         return np.stack(levels[::-1])
 
     def below(self, places: NDArray[np.integer], codes: NDArray[np.integer]) -> Places:
-        """The child of each node on the way to a leaf below it; a leaf is its own child."""
+        """Return the child of each node on the way to a leaf below it; a leaf is its own child.
+
+        Parameters
+        ----------
+        places
+            Places of nodes.
+        codes
+            The code of a leaf below each.
+        """
         depth = np.minimum(self.depth[places] + 1, len(self.ancestors) - 1)
         children: Places = self.ancestors[depth, codes]
         return children
 
     def sums(self, of_leaves: ArrayLike) -> NDArray[np.float64]:
-        """For each node the sum over its leaves of a number given by leaf code."""
+        """Return, for each node, the sum of a number over its leaves.
+
+        Parameters
+        ----------
+        of_leaves
+            The number of each leaf, by code.
+        """
         total = np.concatenate([[0], np.cumsum(np.asarray(of_leaves, dtype=np.float64))])
         sums: NDArray[np.float64] = total[self.high] - total[self.low]
         return sums
 
     def partition(self, places: ArrayLike) -> Places:
-        """For each leaf code the node of a cut that covers it, -1 where none does."""
+        """Return, for each leaf code, the node of a cut that covers it; -1 where none does.
+
+        Parameters
+        ----------
+        places
+            The nodes of the cut.
+        """
         cover = np.full(self.taxonomy.size, -1, dtype=np.int32)
         for place in np.asarray(places, dtype=np.int64):
             cover[self.low[place] : self.high[place]] = place
@@ -125,10 +151,12 @@ class Tree:
 
 
 def leaf_count_costs(taxonomy: Taxonomy, values: ArrayLike) -> NDArray[np.float64]:
-    r"""Costs :math:`(v(y) - 1) / (v(\text{root}) - 1)` of a column whose values can be counted.
+    r"""Return costs :math:`(v(y) - 1) / (v(\text{root}) - 1)` of a column of countable values.
 
     Parameters
     ----------
+    taxonomy
+        The taxonomy.
     values
         For each leaf, by code, how many values it stands for: 1, or 0 for a leaf of nulls; for
         integers the number of values of the declared domain it covers.
@@ -145,10 +173,12 @@ def leaf_count_costs(taxonomy: Taxonomy, values: ArrayLike) -> NDArray[np.float6
 
 
 def width_costs(taxonomy: Taxonomy, widths: ArrayLike) -> NDArray[np.float64]:
-    """Costs of a continuous column: a node's share of the declared range.
+    """Return costs of a continuous column: each node's share of the declared range.
 
     Parameters
     ----------
+    taxonomy
+        The taxonomy.
     widths
         For each leaf, by code, the length of its interval; 0 for a leaf of nulls.
 
@@ -162,13 +192,15 @@ def width_costs(taxonomy: Taxonomy, widths: ArrayLike) -> NDArray[np.float64]:
 
 
 def level_costs(taxonomy: Taxonomy, levels: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Costs by how far up a label stands: its level over the root's (Sweeney 2002, Prec).
+    """Return costs by the level of a label over the root's (Sweeney 2002, Prec).
 
-    For hierarchies whose leaves were learnt: how many leaves lie below a label is then a fact about
-    people, suppressed ones among them; at which level the label is written is not.
+    They are for learnt hierarchies, where the number of leaves below a label depends on people,
+    suppressed ones included, and its level does not.
 
     Parameters
     ----------
+    taxonomy
+        The taxonomy.
     levels
         int32 (levels, leaves): the place of the node above each leaf at each level as written. A
         node that stands at several, as chains are contracted, is named by the highest of them, but

@@ -1,7 +1,36 @@
-"""The adversary: certified lower bounds on epsilon, broken twins, attacks on what was released.
+"""The adversary: certified lower bounds on epsilon, broken twins, and attacks on releases.
 
 What an audit needs beyond NumPy is imported where it is used. Mechanisms that are broken on
 purpose lie in ``shoal.audit.twins``, which nothing here loads.
+
+Glossary
+--------
+claim
+    The epsilon that a mechanism is said to keep, as a guarantee or a number.
+pair
+    Two neighbouring inputs that a claim compares.
+event
+    A set of outputs; how often it occurs on either input bounds epsilon from below.
+statistic
+    A number computed from an output, of which events are made by thresholds.
+certified
+    True with probability 1 - alpha, by exact limits on counts.
+ceiling
+    The most that an attack or a number of draws can show.
+twin
+    A mechanism broken on purpose, which the audit must catch.
+case
+    A mechanism or twin with its pair and claim, fixed before anything is drawn.
+finding
+    The result of an audit, with its verdict.
+member
+    A row that a model was fitted on.
+victim
+    What a membership attack attacks: the way from rows to a fitted model.
+shadow model
+    A model that the adversary fits on rows of its own, to learn what members look like.
+answer
+    What a model says about one record.
 """
 
 from importlib import import_module
@@ -54,7 +83,7 @@ __all__ = [
     "reconstruction",
 ]
 
-_LATER = {  # attacks on tables: whoever audits noise needs no Arrow
+_MODULE_OF = {  # attacks on tables need Arrow, which audits of noise do not
     "AttributeInference": "tables.attributes",
     "Linkage": "tables.linkage",
     "Links": "tables.linkage",
@@ -66,6 +95,7 @@ _LATER = {  # attacks on tables: whoever audits noise needs no Arrow
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(f"shoal.audit.{_LATER[name]}"), name)
+    """Import the attacks on tables when they are first used."""
+    if name in _MODULE_OF:
+        return getattr(import_module(f"shoal.audit.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module 'shoal.audit' has no attribute '{name}'")

@@ -1,6 +1,6 @@
-"""A case for the audit: a mechanism, two inputs, and what was said about them.
+"""Cases of the audit: a mechanism, two inputs and the claim about them.
 
-Instruments that need no bound on epsilon: the ledger's sum, brute force, the test of a law.
+Some instruments need no bound on epsilon: the ledger's sum, brute force, and the test of a law.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -17,10 +17,10 @@ from shoal.privacy import Guarantee
 from shoal.randomness import Randomness, Seed
 
 __all__ = [
+    "INSTRUMENTS",
     "Case",
     "Cases",
     "Twin",
-    "measures",
 ]
 
 
@@ -38,12 +38,16 @@ class Case:
     claim
         A guarantee or a number; ``None`` where nothing is promised.
     at_least
-        What the instrument should find at the case's own number of draws; ``None`` for no such
-        figure. A twin must exceed its claim, too.
+        The least value that the instrument should find at the case's own number of draws; ``None``
+        for no such figure. A twin must exceed its claim, too.
     draws
-        Outputs a side.
-    score, event, delta
-        As of ``lower_bound``. For the law, ``score`` is the distribution function claimed.
+        Outputs of each side.
+    score
+        As of ``lower_bound``. For the instrument ``"law"``, the claimed distribution function.
+    event
+        As of ``lower_bound``.
+    delta
+        As of ``lower_bound``.
     instrument
         ``"lower bound"``; ``"ledger"``: the mechanism returns the sum handed to the gate, the claim
         is the promise; ``"brute force"``: it returns the largest sensitivity found, the claim is
@@ -79,17 +83,29 @@ class Case:
         random_state: Seed = 0,
         progress: Callable[[str, float], None] | None = None,
     ) -> "Finding":
-        """Audit it; seeded, so that whatever is found is found again."""
+        """Audit the case; seeded, so that the finding can be repeated.
+
+        Parameters
+        ----------
+        draws
+            Outputs of each side; None takes the case's own number.
+        alpha
+            The probability of calling something correct violated.
+        random_state
+            The seed.
+        progress
+            Called with what is being done and how far it is, from 0 to 1.
+        """
         draws = self.draws if draws is None else draws
         if self.instrument == "lower bound":
             return self._bounded(draws, alpha, random_state, progress)
 
-        if self.instrument not in measures:
+        if self.instrument not in INSTRUMENTS:
             raise InvalidSetting(
                 f"There is no instrument {self.instrument!r}.",
-                f"Choose 'lower bound', {', '.join(map(repr, measures))}.",
+                f"Choose 'lower bound', {', '.join(map(repr, INSTRUMENTS))}.",
             )
-        return measures[self.instrument](self, draws, alpha, random_state)
+        return INSTRUMENTS[self.instrument](self, draws, alpha, random_state)
 
     def _bounded(
         self,
@@ -116,19 +132,19 @@ class Case:
 
 
 class Twin(Case):
-    """A broken form: its claim is what its authors stated, ``at_least`` what must be found.
+    """A broken mechanism: its claim is what its authors stated, ``at_least`` what must be found.
 
-    An audit that finds less has rotted, so the figure is part of the case.
+    An audit that finds less is broken itself, so the figure is part of the case.
     """
 
 
 class Cases(Mapping[str, Case]):
-    """Cases by name, made when first looked at.
+    """Cases by name, built when first used.
 
     Parameters
     ----------
     make
-        Makes them all.
+        Builds them all.
     """
 
     def __init__(self, make: Callable[[], Mapping[str, Case]]) -> None:
@@ -148,9 +164,10 @@ class Cases(Mapping[str, Case]):
 
 
 def _compare_ledger_sum(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
-    """What was handed to the gate, against the promise: more breaks it, less wastes it.
+    """Compare what was handed to the gate with the promise; more breaks it, less wastes it.
 
-    Less is a fault too: a split the wrong way round may spend too little here and too much there.
+    Less is a fault too: a budget split the wrong way round may spend too little here and too much
+    there.
     """
     handed, promise = float(case.mechanism(draws, Randomness(random_state).noise)), _claim(case)
     faults = (f"{handed:.4g} of {promise:.4g} were handed out",) if handed < promise else ()
@@ -158,14 +175,14 @@ def _compare_ledger_sum(case: Case, draws: int, alpha: float, random_state: Seed
 
 
 def _compare_sensitivity(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
-    """The largest sensitivity found, against the one stated."""
+    """Compare the largest sensitivity found with the one stated."""
     largest = float(case.mechanism(draws, Randomness(random_state).noise))
     stated = _claim(case) * (1 + 1e-9)  # float64 sums
     return Measured.judge(largest, stated, (), **_facts(case, draws, alpha, random_state))
 
 
 def _test_law(case: Case, draws: int, alpha: float, random_state: Seed) -> Finding:
-    """The distance of the draws from the claimed law, against Kolmogorov's at level alpha."""
+    """Compare the distance of the draws from the claimed law with Kolmogorov's at level alpha."""
     from scipy.stats import kstwo
 
     if case.score is None:
@@ -192,7 +209,7 @@ def _facts(case: Case, draws: int, alpha: float, random_state: Seed) -> dict[str
     return {**facts, "seed": seed_of(random_state), "pair": case.about, "constructed": True}
 
 
-measures: dict[str, Callable[[Case, int, float, Seed], Finding]] = {
+INSTRUMENTS: dict[str, Callable[[Case, int, float, Seed], Finding]] = {
     "ledger": _compare_ledger_sum,
     "brute force": _compare_sensitivity,
     "law": _test_law,

@@ -1,4 +1,4 @@
-"""Outputs of a mechanism on one input, many times over: in one call where its form allows it."""
+"""Draw many outputs of a mechanism on one input, in one call where possible."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ __all__ = ["Batched", "Failure", "Progress", "draw_outputs", "halve_progress", "
 Call = Callable[[Any, Any], Any]
 Draw = Callable[[Any, int, np.random.Generator], Any]
 Progress = Callable[[str, float], None]
-_PARTS = 20  # of a side, after each of which progress is told
+_PARTS = 20  # of a side, after each of which progress is reported
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,13 @@ class Batched:
 
 @dataclass(frozen=True)
 class Failure:
-    """An output that is none: the name of the exception raised in its place."""
+    """An output that failed: the name of the exception raised in its place.
+
+    Parameters
+    ----------
+    name
+        The name of the exception's class.
+    """
 
     name: str
 
@@ -51,30 +57,61 @@ class Failure:
 def draw_outputs(
     mechanism: Any, x: Any, n: int, rng: np.random.Generator, progress: Progress | None = None
 ) -> Any:
-    """``n`` independent outputs on the input ``x``: one array of them, or a list.
+    """Draw ``n`` independent outputs on the input ``x``.
 
-    A mechanism of ours that randomises records, or arrays of whole numbers, gets n copies of x in
-    one release; whatever else has ``release``, or is a function of x or of (x, rng), is called
-    once for each output, since it may keep a memo, a cache or a ledger.
+    One of our mechanisms on records, or on arrays of whole numbers, gets n copies of x in one
+    release. Anything else with ``release``, or a function of x or of (x, rng), is called once for
+    each output, since it may keep a memo, a cache or a ledger.
+
+    Parameters
+    ----------
+    mechanism
+        As for ``lower_bound``.
+    x
+        The input.
+    n
+        How many outputs.
+    rng
+        The source of randomness.
+    progress
+        Called with what is being done and how far it is.
+
+    Returns
+    -------
+    One array, or a list.
     """
     if isinstance(mechanism, Batched):
-        return _all_of(_tried(mechanism.draw, _own(x), n, rng), n)
+        return _check_count(_call_or_failure(mechanism.draw, _copy_of(x), n, rng), n)
     if _takes_copies(mechanism, x):
         return mechanism.release(repeat_record(x, n), rng)
     return _one_by_one(_call_of(mechanism), x, n, rng, progress)
 
 
 def has_own_randomness(mechanism: Any) -> bool:
-    """Whether its randomness is its own, so that no seed of ours repeats it."""
+    """Return whether a mechanism has its own randomness, which no seed of ours repeats.
+
+    Parameters
+    ----------
+    mechanism
+        As for ``lower_bound``.
+    """
     return not isinstance(mechanism, Batched) and not takes_stream(_function_of(mechanism))
 
 
 def halve_progress(progress: Progress | None, start: float) -> Progress | None:
-    """Progress of one of two halves of a task, told as that of the whole."""
+    """Return a callback that reports the progress of one half as that of the whole.
+
+    Parameters
+    ----------
+    progress
+        The callback of the whole; None for none.
+    start
+        Where the half begins, 0 or 0.5.
+    """
     return None if progress is None else lambda what, share: progress(what, start + share / 2)
 
 
-def _all_of(outputs: Any, n: int) -> Any:
+def _check_count(outputs: Any, n: int) -> Any:
     if isinstance(outputs, Failure):
         return [outputs] * n
     if not hasattr(outputs, "__len__") or len(outputs) != n:
@@ -93,7 +130,15 @@ def _takes_copies(mechanism: Any, x: Any) -> bool:
 
 
 def repeat_record(x: Any, n: int) -> Any:
-    """A table of n people who all hold this record."""
+    """Return a table of n people who all hold this record.
+
+    Parameters
+    ----------
+    x
+        The record.
+    n
+        How many people.
+    """
     if isinstance(x, Mapping):
         return {name: repeat_record(value, n) for name, value in x.items()}
     row = np.asarray(x)
@@ -107,20 +152,20 @@ def _one_by_one(
     for done in range(n):
         if progress is not None and done % max(1, n // _PARTS) == 0:
             progress("drawing", done / n)
-        outputs.append(_own(_tried(call, _own(x), rng)))
+        outputs.append(_copy_of(_call_or_failure(call, _copy_of(x), rng)))
     return outputs
 
 
-def _own(value: Any) -> Any:
-    """A copy: who works in place changes neither the next input nor an output handed over."""
+def _copy_of(value: Any) -> Any:
+    """Return a copy, so that changes in place reach no other input and no earlier output."""
     if isinstance(value, list | tuple | dict):
         return deepcopy(value)
     in_place = isinstance(value, np.ndarray) or type(value).__module__.split(".")[0] == "pandas"
     return value.copy() if in_place else value
 
 
-def _tried(call: Callable[..., Any], *arguments: Any) -> Any:
-    """What came, or how it failed: an exception is an output like any other."""
+def _call_or_failure(call: Callable[..., Any], *arguments: Any) -> Any:
+    """Return the output, or how the call failed: an exception is an output too."""
     try:
         return call(*arguments)
     except Exception as raised:
@@ -128,7 +173,7 @@ def _tried(call: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _call_of(mechanism: Any) -> Call:
-    """``f(x, rng)`` as it is; ``f(x)``, which draws from a stream of its own, without."""
+    """Return a function ``f(x, rng)``; one of ``x`` only is called without the stream."""
     function = _function_of(mechanism)
     if not callable(function):
         raise InvalidSetting(
@@ -143,7 +188,13 @@ def _function_of(mechanism: Any) -> Any:
 
 
 def takes_stream(function: Callable[..., Any]) -> bool:
-    """Whether a function wants the stream of noise as its second argument."""
+    """Return whether a function takes the stream of noise as its second argument.
+
+    Parameters
+    ----------
+    function
+        Any function.
+    """
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):

@@ -1,7 +1,7 @@
-"""What an audit found, with all that is needed to judge it and to find it again.
+"""The result of an audit, with all that is needed to judge and to repeat it.
 
-Findings are for whoever holds the rows; a public report leaves them out. Only one on inputs made up
-for the purpose (``constructed``) says nothing about anyone and may be passed on.
+Findings are for the holder of the rows; a public report leaves them out. Only a finding on made-up
+inputs (``constructed``) says nothing about anyone and may be passed on.
 """
 
 import math
@@ -22,8 +22,19 @@ __all__ = ["Finding", "LowerBound", "Measured", "finding_of", "seed_of", "verdic
 
 
 def verdict_of(value: float, claim: float | None, faults: tuple[str, ...] = ()) -> str:
-    """The verdict: a violation is a proof, a fault is no promise kept, the rest proves nothing.
+    """Return the verdict: a violation proves a fault, the others prove nothing.
 
+    Parameters
+    ----------
+    value
+        The number found.
+    claim
+        The claim; None without one.
+    faults
+        What no working mechanism does.
+
+    Examples
+    --------
     >>> verdict_of(1.3, 1.0), verdict_of(0.9, 1.0), verdict_of(0.9, None)
     ('violated', 'consistent', 'no claim')
     >>> verdict_of(0.0, 1.0, ("constant",))
@@ -37,13 +48,19 @@ def verdict_of(value: float, claim: float | None, faults: tuple[str, ...] = ()) 
 
 
 def seed_of(random_state: Seed) -> int | None:
-    """The seed to note down, if one was given."""
+    """Return the seed to record, or None if none was given.
+
+    Parameters
+    ----------
+    random_state
+        What was given.
+    """
     return int(random_state) if isinstance(random_state, int | np.integer) else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding(ABC):
-    """The face of everything an audit finds; ``float()`` of it is the number found.
+    """Base of everything an audit finds; ``float()`` of it is the number found.
 
     Attributes
     ----------
@@ -52,18 +69,24 @@ class Finding(ABC):
         audited raises, returns NaN, changes shape or is not random; or draws depend on each other,
         so that no number is certified. ``"consistent"``: nothing of this was seen, which proves
         nothing. ``"no claim"``: measured, with nothing to hold it against.
-    claim, guarantee
-        What the number is held against, and the promise it was read from.
+    claim
+        The number it is compared with.
     instrument
-        What measured it.
+        The instrument that measured it.
     alpha
         The probability with which something correct may be called violated.
-    draws, seed
-        How many outputs a side, and the seed; ``None`` if there was none to note.
-    pair, constructed
-        The two inputs in words, and whether they were made up; those of others are not kept.
+    draws
+        Outputs of each side.
+    pair
+        The two inputs in words; those of others are not kept.
+    constructed
+        Whether the inputs were made up.
+    seed
+        The seed; ``None`` if none was given.
+    guarantee
+        The promise that the claim was read from.
     notes
-        What else was seen.
+        Further remarks.
     """
 
     verdict: str
@@ -86,14 +109,14 @@ class Finding(ABC):
         return self.value
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON; ``finding_of`` reads them back."""
+        """Return plain values for JSON; ``finding_of`` reads them back."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         values["guarantee"] = None if self.guarantee is None else self.guarantee.to_dict()
         plain = {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
         return {"kind": type(self).__name__, **plain}
 
     def plot(self) -> Figure:
-        """The claim, what was certified and what could have been, on one axis."""
+        """Draw the claim, the certified bound and the ceiling on one axis."""
         from shoal.figures import verdict_figure
 
         return verdict_figure(**self._drawn())
@@ -125,16 +148,19 @@ class LowerBound(Finding):
     Attributes
     ----------
     epsilon
-        At most the true epsilon with probability 1 - alpha; 0 if nothing was seen.
+        The bound, which is at most the true epsilon with probability 1 - alpha; 0 if nothing was
+        seen.
     event
         The event it was seen on, in words.
+    ceiling
+        The largest bound so many draws can show. A bound near it reads "as large as can be seen".
     counts
         How many outputs of the likelier side, of the other side, were in the event, and of how
         many each.
-    ceiling
-        The largest bound so many draws can show. A bound near it reads "as large as can be seen".
     delta
-        Taken off, for a claim of (epsilon, delta).
+        The delta of a claim of (epsilon, delta).
+    instrument
+        ``"lower bound"``.
     """
 
     epsilon: float
@@ -162,12 +188,12 @@ class LowerBound(Finding):
 
 @dataclass(frozen=True, kw_only=True)
 class Measured(Finding):
-    """What an instrument other than a lower bound found: a sum, a sensitivity, a distance.
+    """The finding of another instrument: a sum, a sensitivity or a distance.
 
     Attributes
     ----------
     statistic
-        Violated above ``claim``.
+        The number found; above ``claim`` it is violated.
     """
 
     statistic: float
@@ -179,14 +205,30 @@ class Measured(Finding):
 
     @classmethod
     def judge(cls, statistic: float, claim: float, faults: tuple[str, ...], **rest: Any) -> Self:
-        """With the verdict that follows; what is no number is no evidence for anything."""
+        """Return the finding with its verdict; NaN is no evidence for anything.
+
+        Parameters
+        ----------
+        statistic
+            The number found.
+        claim
+            The number it is compared with.
+        faults
+            What no working instrument does.
+        """
         faults = (*faults, "NaN") if math.isnan(statistic) else faults
         verdict = verdict_of(statistic, claim, faults)
         return cls(statistic=statistic, claim=claim, verdict=verdict, notes=faults, **rest)
 
 
 def finding_of(values: Mapping[str, Any]) -> Finding:
-    """Back from ``to_dict``."""
+    """Rebuild a finding from ``to_dict``.
+
+    Parameters
+    ----------
+    values
+        The plain values.
+    """
     rest = dict(values)
     kinds: dict[str, Any] = {"LowerBound": LowerBound, "Measured": Measured}
     kind = kinds.get(str(rest.pop("kind", "")))

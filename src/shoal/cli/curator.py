@@ -1,8 +1,8 @@
-"""What the holder of the rows is told besides: how many were left out, or moved to the edge.
+"""What only the holder of the rows is told: how many rows were left out, or moved to the edge.
 
-These numbers are read off the rows and nothing was paid for them. They go to a terminal somebody
-sits at and to a page only its owner can read: never to standard output, ``--json``, logs or the
-folder that may be published.
+These numbers depend on the rows, and no budget was spent on them. They are printed on an
+interactive terminal and written to a page that only its owner can read, never to standard output,
+``--json``, logs or the folder that may be published.
 """
 
 import sys
@@ -23,7 +23,13 @@ __all__ = ["changed_row_texts", "check_curator_page", "print_for_curator", "writ
 
 
 def changed_row_texts(rows: "Rows") -> list[str]:
-    """What became of rows that were not taken as they came, in sentences; none if all were."""
+    """Return sentences about rows that were left out or moved; none if there are none.
+
+    Parameters
+    ----------
+    rows
+        The rows that were read.
+    """
     tally = rows.tally
     if tally is None:
         return []
@@ -39,7 +45,15 @@ def changed_row_texts(rows: "Rows") -> list[str]:
 
 
 def print_for_curator(lines: list[str], *, quiet: bool) -> None:
-    """Say it on standard error, if that is a terminal: what is kept in files may be passed on."""
+    """Print lines on standard error if it is a terminal, since files may be passed on.
+
+    Parameters
+    ----------
+    lines
+        The lines.
+    quiet
+        Whether to print nothing.
+    """
     if lines and not quiet and sys.stderr.isatty():
         alone = "This is for you only: it is in no file that may be published."
         write_text(render_text(Line("Yours", " ".join([*lines, alone])), stderr=True), sys.stderr)
@@ -48,14 +62,14 @@ def print_for_curator(lines: list[str], *, quiet: bool) -> None:
 def check_curator_page(
     page: Path | None, folder: Path, overwrite: bool, others: Sequence[str | Path | None] = ()
 ) -> None:
-    """Refuse a place that cannot be, before anything is paid for.
+    """Refuse a path that cannot be written, before any budget is spent.
 
     Parameters
     ----------
     page
-        Where it is to go, if at all.
+        The page to write; None for none.
     folder
-        What may be published.
+        The folder that may be published.
     overwrite
         Whether an older page may be replaced.
     others
@@ -82,12 +96,12 @@ def check_curator_page(
 
 
 def write_curator_page(part: Path, result: "Result", lines: list[str], ledger: Path | None) -> None:
-    """Write the page of a result with what the holder alone may know.
+    """Write the page of a result with what only the holder may know.
 
     Parameters
     ----------
     part
-        The file, which nobody else can read then.
+        The file, which is made readable by its owner only.
     result
         What was released.
     lines

@@ -1,4 +1,4 @@
-"""How a run ends: whatever was raised, in words, as a document for scripts, and as an exit code."""
+"""End a run: turn whatever was raised into a message, a JSON document and an exit code."""
 
 import errno
 import json
@@ -18,7 +18,7 @@ from shoal.figures.text import replace_controls
 __all__ = ["flush_output", "report_error"]
 
 A_BUG = 70
-NOBODY_READS = 141  # 128 + SIGPIPE, as shells have it
+NOBODY_READS = 141  # 128 + SIGPIPE, by the convention of shells
 PACKAGE = Path(__file__).parents[1]
 _MOVED = {
     ("shoal cluster", "--local"): "To learn groups from reports, use: shoal learn REPORTS -k 5.",
@@ -27,7 +27,23 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
 class Ending(NamedTuple):
-    """What went wrong, what to do next, and the exit code."""
+    """An error as it is shown: the message, the hint and the exit code.
+
+    Parameters
+    ----------
+    name
+        The class of the error.
+    message
+        What went wrong.
+    hint
+        What to do next.
+    code
+        The exit code.
+    setting
+        The flag that is wrong, if it is known.
+    reason
+        The case within the class, if there are several.
+    """
 
     name: str
     message: str
@@ -38,7 +54,19 @@ class Ending(NamedTuple):
 
 
 def report_error(error: BaseException, as_json: bool) -> int:
-    """Say what went wrong: words to standard error, and a document if asked. Never raises."""
+    """Print what went wrong to standard error, and a document if asked; never raises.
+
+    Parameters
+    ----------
+    error
+        What was raised.
+    as_json
+        Whether a JSON document is printed too.
+
+    Returns
+    -------
+    The exit code.
+    """
     ending = _ending(error)
     if not ending.message:
         return ending.code
@@ -53,7 +81,7 @@ def report_error(error: BaseException, as_json: bool) -> int:
 
 
 def _document(ending: Ending) -> dict[str, object]:
-    """What scripts read: ``setting`` is the flag that is wrong, ``reason`` the case of a class."""
+    """Return what scripts read: ``setting`` is the wrong flag, ``reason`` the case of a class."""
     document: dict[str, object] = {
         "error": ending.name,
         "message": ending.message,
@@ -65,7 +93,13 @@ def _document(ending: Ending) -> dict[str, object]:
 
 
 def flush_output(code: int) -> int:
-    """The exit code once all output is out, which a full disk may still prevent."""
+    """Return the exit code once all output is written, which a full disk may still prevent.
+
+    Parameters
+    ----------
+    code
+        The exit code so far.
+    """
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -102,7 +136,7 @@ def _refusal(error: ShoalError) -> Ending:
 
 
 def _wrong_use(error: BaseException) -> Ending:
-    """An unknown option, a missing argument: as typer found them."""
+    """Return the ending of an unknown option or a missing argument, as typer found it."""
     if type(error).__name__ == "NoArgsIsHelpError":  # the help was shown, which says enough
         return Ending("", "", "", 2)
     context = getattr(error, "ctx", None)
@@ -113,7 +147,7 @@ def _wrong_use(error: BaseException) -> Ending:
 
 
 def _bug(error: BaseException) -> Ending:
-    """Where it arose; not its message, which may quote a row."""
+    """Return the ending of a bug: where it arose, not its message, which may quote a row."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(PACKAGE)]
     place = "shoal"

@@ -1,7 +1,7 @@
-"""The library's settings as the command line writes them: ``n_public=500`` is ``--n-public 500``.
+"""Write the library's settings as flags: ``n_public=500`` is ``--n-public 500``.
 
-Errors name settings as parts of their sentences; each verb says here which of its flags do not
-follow the rule, and which hints would send someone at a terminal to Python.
+Errors have settings as parts of their sentences. Each verb states which of its flags do not follow
+the rule, and which hints are for Python programs only.
 """
 
 import shlex
@@ -30,7 +30,7 @@ _PAIRS: dict[tuple[str, object], str] = {
 
 @dataclass(frozen=True)
 class Flags:
-    """How one verb writes settings.
+    """How one verb writes settings as flags.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Flags:
     hints: Hints = field(default_factory=dict)
 
     def __call__(self, setting: SettingPart) -> str:
-        """The setting as a flag, with its value if it has one."""
+        """Return the setting as a flag, with its value if it has one."""
         pairs = _PAIRS | dict(self.pairs)
         with_value = (setting.name, setting.value)
         if isinstance(setting.value, str) and with_value in pairs:
@@ -62,7 +62,13 @@ class Flags:
         return flag if _is_switch(setting.value) else f"{flag} {_written(setting.value)}"
 
     def error(self, error: ShoalError) -> ShoalError:
-        """The error as this verb says it; one that was said so already stays as it is."""
+        """Return the error in terms of flags; one that is already so stays as it is.
+
+        Parameters
+        ----------
+        error
+            An error of the library.
+        """
         if "flags" in error.facts:
             return error
         spelled = error.changed(hint=self._hint(error)).spelled(self)
@@ -71,7 +77,7 @@ class Flags:
 
     @contextmanager
     def shown(self) -> Iterator[None]:
-        """Errors of the library within, said for a terminal."""
+        """Convert errors of the library within this context to terms of flags."""
         try:
             yield
         except ShoalError as error:

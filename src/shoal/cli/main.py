@@ -34,14 +34,20 @@ from shoal.cli.verbs.version import version
 
 __all__ = ["app"]
 
-_YES = ("1", "true", "t", "yes", "y", "on")  # what typer takes for it
+_YES = ("1", "true", "t", "yes", "y", "on")  # what typer reads as true
 
 
 class Shoal(TyperGroup):
-    """The group of verbs; whatever they raise ends in words and an exit code."""
+    """The group of verbs; whatever they raise becomes a message and an exit code."""
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
-        """Run the verb that the words name, and exit."""
+        """Run the verb that the arguments name, and exit.
+
+        Parameters
+        ----------
+        args
+            The arguments; None takes those of the process.
+        """
         arguments = sys.argv[1:] if args is None else list(args)
         as_json = "--json" in arguments or os.environ.get("SHOAL_JSON", "").lower() in _YES
         settings = {**extra, "standalone_mode": False}

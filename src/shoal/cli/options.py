@@ -1,4 +1,4 @@
-"""Options of the ``shoal`` command: those that verbs share, then those of clustering."""
+"""The options that verbs of the ``shoal`` command share."""
 
 from pathlib import Path
 from typing import Annotated, Literal

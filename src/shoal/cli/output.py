@@ -1,4 +1,4 @@
-"""Output of every verb: text for people, one JSON document for scripts, progress for terminals.
+"""Print the output of every verb: text for people, JSON for scripts, progress for terminals.
 
 Results go to standard output; errors and progress go to standard error, and progress only to a
 terminal. Text from files is cleaned of control characters, which could rewrite a screen. The lines
@@ -46,14 +46,26 @@ LABEL_WIDTH = 10
 
 
 def console(stderr: bool = False) -> "Console":
-    """A console that prints text as it is: no markup, no guessed colours."""
+    """Return a console that prints text as it is, without markup or automatic colours.
+
+    Parameters
+    ----------
+    stderr
+        Whether it prints to standard error.
+    """
     from rich.console import Console
 
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
 
 
 def render_text(*parts: "Part", stderr: bool = False) -> str:
-    """What a console prints of these parts, with its colours; text runs on, tables fit."""
+    """Return what a console prints of these parts, with its colours; tables are fitted.
+
+    Parameters
+    ----------
+    stderr
+        Whether for standard error.
+    """
     from rich.text import Text
 
     out = console(stderr)
@@ -64,14 +76,20 @@ def render_text(*parts: "Part", stderr: bool = False) -> str:
 
 
 def renderable(part: "Part") -> "RenderableType":
-    """A line or a table of a page as rich shows it; anything else as it is."""
+    """Convert a line or a table of a page to what rich shows; anything else stays as it is.
+
+    Parameters
+    ----------
+    part
+        The part.
+    """
     if isinstance(part, Line):
-        return _line_text(part)
-    return _terminal_table(part) if isinstance(part, Table) else part
+        return _render_line(part)
+    return _render_table(part) if isinstance(part, Table) else part
 
 
-def _line_text(line: Line) -> "Text":
-    """A label and its sentence, folded beside it unless it is there to be copied."""
+def _render_line(line: Line) -> "Text":
+    """Return a label and its sentence, folded beside it unless it is there to be copied."""
     from rich.text import Text
 
     width = sys.maxsize if line.is_literal else min(console().width, 100) - LABEL_WIDTH
@@ -80,8 +98,8 @@ def _line_text(line: Line) -> "Text":
     return text.append(Text(f"\n{' ' * LABEL_WIDTH}".join(folded), style="not bold"))
 
 
-def _terminal_table(table: Table) -> "RenderableType":
-    """A table for terminals; marked rows stand under the sentences and go by their number."""
+def _render_table(table: Table) -> "RenderableType":
+    """Return a table for terminals; marked rows are indented and named by their number."""
     from rich.table import Table as RichTable
 
     indent = [" " * (LABEL_WIDTH - 2)] if table.marked else []
@@ -96,7 +114,14 @@ def _terminal_table(table: Table) -> "RenderableType":
 
 
 def write_text(text: str, stream: TextIO | None = None) -> None:
-    """Write to standard output, or another stream, to the last letter.
+    """Write all of a text to standard output or another stream.
+
+    Parameters
+    ----------
+    text
+        The text.
+    stream
+        The stream; None for standard output.
 
     Raises
     ------
@@ -115,7 +140,13 @@ def write_text(text: str, stream: TextIO | None = None) -> None:
 
 
 def cannot_write_error(error: OSError) -> CannotWrite:
-    """The error of an output that has no room."""
+    """Return the error of an output that has no room.
+
+    Parameters
+    ----------
+    error
+        The error of the operating system.
+    """
     reason = error.strerror or type(error).__name__
     return CannotWrite(
         f"The output cannot be written: {reason}.", "Free space, or write it elsewhere."
@@ -123,28 +154,53 @@ def cannot_write_error(error: OSError) -> CannotWrite:
 
 
 def discard_buffer(stream: TextIO) -> None:
-    """Drop what a stream still holds: at exit Python would try, and fail, to write it again."""
+    """Discard what a stream still holds, since Python would try to write it again at exit.
+
+    Parameters
+    ----------
+    stream
+        The stream.
+    """
     with suppress(OSError, ValueError):  # not every stream is a file
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def ledger_line(ledger: Path | None) -> Line:
-    """Where promises about a table are added up."""
+    """Return the line that says where promises about a table are added up.
+
+    Parameters
+    ----------
+    ledger
+        The ledger file, or None.
+    """
     nowhere = "none; --ledger FILE records and adds up what is promised about a table"
     return Line("Ledger", nowhere if ledger is None else str(ledger), is_literal=True)
 
 
 @dataclass(frozen=True)
 class Output:
-    """What one run prints, and where."""
+    """The output of one run.
+
+    Parameters
+    ----------
+    json
+        Whether to print a JSON document instead of text.
+    quiet
+        Whether to print nothing but errors.
+    """
 
     json: bool = False
     quiet: bool = False
 
     def result(self, values: Mapping[str, Any], *parts: "Part") -> None:
-        """The outcome: the values with ``--json``, else the lines and tables, or nothing if quiet.
+        """Print the outcome: the values with ``--json``, else the lines and tables.
 
         Plain text is printed as it is, so that a path stays in one piece.
+
+        Parameters
+        ----------
+        values
+            The values.
         """
         if self.json:
             write_text(json.dumps(values, indent=1, ensure_ascii=False) + "\n")
@@ -153,7 +209,13 @@ class Output:
 
     @contextmanager
     def progress(self, steps: int) -> Iterator["Progress"]:
-        """A bar over ``steps`` named steps; it vanishes at the end, and off a terminal."""
+        """Show a bar over named steps, on a terminal only; it vanishes at the end.
+
+        Parameters
+        ----------
+        steps
+            The number of steps.
+        """
         if self.json or self.quiet or not sys.stderr.isatty():
             yield Progress()
             return
@@ -167,19 +229,41 @@ class Output:
 
 @dataclass(frozen=True)
 class Progress:
-    """Names the step under way, where anybody is watching."""
+    """Shows the step under way, if there is a terminal.
+
+    Parameters
+    ----------
+    bar
+        The bar of rich, or None.
+    task
+        The task of the bar.
+    """
 
     bar: Any = None
     task: Any = None
 
     def step(self, name: str) -> None:
-        """Begin the next step."""
+        """Begin the next step.
+
+        Parameters
+        ----------
+        name
+            What is being done.
+        """
         if self.bar is not None:
             begun = bool(self.bar.tasks[0].description)
             self.bar.update(self.task, description=name, completed=self._done + begun)
 
     def part(self, name: str, share: float) -> None:
-        """How far the step under way is, from 0 to 1, and what it is at."""
+        """Show how far the step under way is.
+
+        Parameters
+        ----------
+        name
+            What is being done.
+        share
+            How far it is, from 0 to 1.
+        """
         if self.bar is not None:
             self.bar.update(self.task, completed=self._done + min(share, 0.99))
 
@@ -189,7 +273,17 @@ class Progress:
 
 
 def check_page(output: Path | None, overwrite: bool, example: str) -> None:
-    """Refuse a name that cannot be written to, before anything is computed for it."""
+    """Refuse a file that cannot be written, before anything is computed for it.
+
+    Parameters
+    ----------
+    output
+        The file, or None.
+    overwrite
+        Whether an older file may be replaced.
+    example
+        A file name for the hint.
+    """
     if output is None:
         return
     if output.suffix not in (".html", ".json"):
@@ -205,14 +299,14 @@ def check_page(output: Path | None, overwrite: bool, example: str) -> None:
 def show_verdicts(
     page: "VerdictPage", say: Output, output: Path | None, *, overwrite: bool, private: bool
 ) -> None:
-    """Write the page or its values, whole or not at all, if a file is named; and print them.
+    """Print verdicts, and write the page or its values if a file is named.
 
     Parameters
     ----------
     page
-        What was found.
+        The page with its verdicts.
     say
-        Where it is printed.
+        The output of the run.
     output
         The file, if one is wanted; its ending says whether it holds the page or the values.
     overwrite
@@ -231,7 +325,7 @@ def show_verdicts(
 def write_page(
     page: "VerdictPage", output: Path, values: Mapping[str, Any], *, overwrite: bool, private: bool
 ) -> None:
-    """Write the page or its values, whole or not at all.
+    """Write the page or its values, completely or not at all.
 
     Parameters
     ----------

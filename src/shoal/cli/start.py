@@ -1,6 +1,7 @@
-"""Where the ``shoal`` command begins: ready to be stopped before anything else is loaded.
+"""The entry point of the ``shoal`` command, which handles signals before anything is loaded.
 
-The verbs take a moment to load; stopped meanwhile, the command says so in a line, as it does later.
+The verbs take a moment to load; if stopped meanwhile, the command prints one line, as it does
+later.
 """
 
 import signal
@@ -9,7 +10,7 @@ from types import FrameType
 
 __all__ = ["STOPPED", "TERMINATED", "main"]
 
-STOPPED = 130  # 128 + SIGINT, as shells have it
+STOPPED = 130  # 128 + SIGINT, by the convention of shells
 TERMINATED = 143  # 128 + SIGTERM
 
 
@@ -26,5 +27,5 @@ def main() -> None:
 
 
 def _exit_on_sigterm(_signal: int, _frame: FrameType | None) -> None:
-    """Leave as by an exception, so that what is half-written is taken away on the way out."""
+    """Exit by an exception, so that incomplete files are removed on the way out."""
     sys.exit(TERMINATED)

@@ -1,4 +1,32 @@
-"""Estimators, private and plain, and the choice of their settings."""
+"""Clustering estimators, private and plain, and functions that choose their settings.
+
+Glossary
+--------
+private, plain
+    A private estimator adds noise and promises a guarantee; a plain one promises nothing.
+centre
+    The point that stands for a cluster; a row or record belongs to its nearest centre.
+cell
+    A box of a public grid; counts of cells with noise are what most private methods read.
+row
+    A row of the holder's table. Whatever reads rows costs a budget.
+record
+    One person's values, which only their owner sees.
+report
+    A record after local noise; all that a server has of it.
+inertia
+    The sum of squared distances of rows to their nearest centres.
+density
+    Weighted points that estimate where rows or records lie.
+synopsis
+    A private summary that can be clustered without reading rows again.
+groups told
+    Clusters that hold more rows than noise alone would count: docs/decisions/groups-told.md.
+reach
+    What noise alone passes with a given small probability.
+control
+    The same method on data without information; a score counts only as far as it is above.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -12,7 +40,7 @@ if TYPE_CHECKING:
     from shoal.cluster.model_folder import load_model
     from shoal.cluster.wave import WaveCluster
 
-_HOME_OF = {
+_MODULE_OF = {
     "FrameReports": "local.distributed_frames",
     "LocalClusterer": "local",
     "PrivateKMeans": "kmeans.estimator",
@@ -33,9 +61,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import a name when it is first asked for: what runs on a cluster's workers needs few."""
+    """Import a name when it is first used, since workers of a cluster need only few of them."""
     if name == "choose":
         return import_module("shoal.cluster.choose")
-    if name in _HOME_OF:
-        return getattr(import_module(f"shoal.cluster.{_HOME_OF[name]}"), name)
+    if name in _MODULE_OF:
+        return getattr(import_module(f"shoal.cluster.{_MODULE_OF[name]}"), name)
     raise AttributeError(f"module 'shoal.cluster' has no attribute '{name}'")

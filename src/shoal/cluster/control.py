@@ -1,4 +1,4 @@
-"""What a method finds without data: the line every score is to be read beside."""
+"""Fit a method to data without information, for scores to be compared with."""
 
 from typing import Any
 
@@ -13,19 +13,23 @@ __all__ = ["without_data"]
 
 
 def without_data(model: Any, *, random_state: int = 0) -> Any:
-    """The same method with the same settings, as if all its people lay in the middle of the box.
+    """Fit the same method as if all people lay in the middle of the box.
 
-    Labels by almost any centres agree with the true ones where clusters lie in a row, so a score
-    says something about a method only as far as it is above this model's. It reads no row and is
-    charged to nobody.
+    Where clusters lie in a row, labels by almost any centres agree with the true ones, so a score
+    says something about a method only as far as it is above this model's. No row is read and no
+    budget is spent.
 
     Parameters
     ----------
     model
-        Fitted: ``PrivateKMeans``, ``WaveCluster`` or ``LocalClusterer``. As many people are
-        taken as it released.
+        A fitted ``PrivateKMeans``, ``WaveCluster`` or ``LocalClusterer``. The number of people is
+        the one it released.
     random_state
-        Of its noise.
+        The seed of its noise.
+
+    Returns
+    -------
+    A fitted model of the same class.
 
     Examples
     --------
@@ -45,13 +49,13 @@ def without_data(model: Any, *, random_state: int = 0) -> Any:
     entity, _ = entity_and_limit(model.domain)
     if entity is not None:
         people = people.append_column(entity, pa.array(np.arange(n)))
-    with ignore_no_groups_warning():  # that nothing can be told is what it is for
-        return _again(model, random_state).fit(people)
+    with ignore_no_groups_warning():  # there are none, on purpose
+        return _unfitted_copy(model, random_state).fit(people)
 
 
-def _again(model: Any, random_state: int) -> Any:
-    """The model before its fit, with the number of clusters that was chosen and no ledger."""
-    again = clone(model).set_params(ledger=None, random_state=random_state)
-    if "n_clusters" in again.get_params():
-        again.set_params(n_clusters=model.n_clusters_)
-    return again
+def _unfitted_copy(model: Any, random_state: int) -> Any:
+    """Return the model before its fit, with the chosen number of clusters and no ledger."""
+    copy = clone(model).set_params(ledger=None, random_state=random_state)
+    if "n_clusters" in copy.get_params():
+        copy.set_params(n_clusters=model.n_clusters_)
+    return copy

@@ -1,4 +1,4 @@
-"""Fitted models kept in folders: plain JSON, CSV and Parquet, never pickle.
+"""Save fitted models to folders of plain JSON, CSV and Parquet, never pickle, and load them.
 
 ``model.json`` (``shoal.model/1``) names the class, its settings, the public domain, the promise and
 every other file with its checksum. To be kept this way, a fitted estimator provides
@@ -28,12 +28,19 @@ SCHEMA = "shoal.model/1"
 MODEL = "model.json"
 MODELS = dict.fromkeys(("LocalClusterer", "PrivateKMeans", "WaveCluster"), "shoal.cluster")
 PAGES = {f"report{mark}.{kind}" for mark in ("", "-simulation") for kind in ("html", "json")}
-_NO_MODEL = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
-_PARTS = ("shoal", "numpy", "scikit-learn", "randomgen", "pyarrow")
+# What reading a damaged document may raise.
+_DAMAGED = (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError)
+_VERSIONED = (  # packages whose versions are recorded
+    "shoal",
+    "numpy",
+    "scikit-learn",
+    "randomgen",
+    "pyarrow",
+)
 
 
 class Savable(Protocol):
-    """What a model must have to be kept in a folder."""
+    """The interface of a model that can be saved to a folder."""
 
     guarantee_: Any
     domain: Any
@@ -43,14 +50,25 @@ class Savable(Protocol):
 
 
 def save_model(model: Savable, folder: str | Path, overwrite: bool = False) -> Path:
-    """Write a fitted model to a new folder, whole or not at all.
+    """Write a fitted model to a new folder, completely or not at all.
 
     Parameters
     ----------
     model
         A fitted estimator of ``MODELS``.
-    folder, overwrite
-        Where to; whether a model that is there may be replaced. Nothing else ever is.
+    folder
+        The folder to write.
+    overwrite
+        Whether a model that is already there may be replaced; other folders never are.
+
+    Returns
+    -------
+    The folder.
+
+    Raises
+    ------
+    AlreadyExists
+        If the folder holds anything but a model and its page.
     """
     check_replaceable(folder)
     with atomic_folder(folder, overwrite) as part:
@@ -59,23 +77,45 @@ def save_model(model: Savable, folder: str | Path, overwrite: bool = False) -> P
 
 
 def write_model(model: Savable, folder: Path) -> list[dict[str, str]]:
-    """Write a model into a folder that is there; the name and checksum of each file."""
+    """Write a model into an existing folder.
+
+    Parameters
+    ----------
+    model
+        A fitted estimator of ``MODELS``.
+    folder
+        The folder, which exists.
+
+    Returns
+    -------
+    The name and checksum of each file.
+    """
     files = [write_part(part, folder / name) for name, part in model._tables().items()]
     document = {
         "schema": SCHEMA,
         "class": type(model).__name__,
         **model._document(),
-        "domain": _written_domain(model.domain),
+        "domain": _domain_document(model.domain),
         "guarantee": model.guarantee_.to_dict(),
         "simulation": model.guarantee_.simulation,
-        "versions": {name: version(name) for name in _PARTS},
+        "versions": {name: version(name) for name in _VERSIONED},
         "files": files,
     }
     return [write_part(document, folder / MODEL), *files]
 
 
 def load_model(folder: str | Path) -> Any:
-    """A model from the folder it was saved to, unchanged.
+    """Load a model from the folder it was saved to.
+
+    Parameters
+    ----------
+    folder
+        The folder that ``save`` wrote.
+
+    Raises
+    ------
+    UnreadableModel
+        If it holds no model, or a damaged one.
 
     Examples
     --------
@@ -92,7 +132,7 @@ def load_model(folder: str | Path) -> Any:
     try:
         model = kind._restore(document, tables)
         model.guarantee_ = guarantee_of(document["guarantee"])
-    except _NO_MODEL as error:
+    except _DAMAGED as error:
         raise UnreadableModel(
             f"The model in {folder} lacks a part, or a part has the wrong type "
             f"({type(error).__name__}).",
@@ -102,7 +142,18 @@ def load_model(folder: str | Path) -> Any:
 
 
 def check_replaceable(folder: str | Path) -> None:
-    """Refuse to replace a folder that holds anything but a model and its page."""
+    """Refuse to replace a folder that holds anything but a model and its page.
+
+    Parameters
+    ----------
+    folder
+        The folder; it need not exist.
+
+    Raises
+    ------
+    AlreadyExists
+        If other files are in it.
+    """
     place = Path(folder)
     if not place.is_dir():
         return
@@ -117,20 +168,20 @@ def check_replaceable(folder: str | Path) -> None:
         )
 
 
-def _written_domain(domain: Box | Schema | None) -> dict[str, Any] | None:
-    """Bounds alone: whose the rows are stands among the settings."""
+def _domain_document(domain: Box | Schema | None) -> dict[str, Any] | None:
+    """Return the bounds of a domain as JSON values; the entity is among the settings."""
     box = domain.box if isinstance(domain, Schema) else domain
     return None if box is None else box.to_dict()
 
 
-def _is_named(file: Any) -> bool:
-    """Whether a file beside the document is told by a plain name and a checksum."""
+def _is_file_entry(file: Any) -> bool:
+    """Whether an entry of the document has a plain file name and a checksum."""
     name, digest = file["name"], file["sha256"]
     return isinstance(name, str) and isinstance(digest, str) and Path(name).name == name != ""
 
 
 def _document(folder: Path) -> dict[str, Any]:
-    """The model's document, checked to be one."""
+    """Read the model's document and check that it is one."""
     try:
         text = (folder / MODEL).read_text(encoding="utf-8")
     except (OSError, UnicodeError):
@@ -141,7 +192,7 @@ def _document(folder: Path) -> dict[str, Any]:
     try:
         document = parse_json(text)
         known = document["schema"] == SCHEMA and document["class"] in MODELS
-        known = known and all(_is_named(file) for file in document["files"])
+        known = known and all(_is_file_entry(file) for file in document["files"])
     except (ValueError, KeyError, TypeError):
         known, document = False, {}
     if not known:

@@ -1,4 +1,4 @@
-"""How far a sum of noises reaches: what a table of nobody would be counted as, now and then."""
+"""The distribution of a sum of noises: how far noise alone reaches with a small probability."""
 
 import math
 from dataclasses import dataclass
@@ -8,16 +8,16 @@ from typing import Self
 
 __all__ = ["NoiseSum"]
 
-_ALL_BUT_NORMAL = 1e6  # so many Laplace noises add up to a normal one, to six digits
-_HALVINGS = 60
-_LEAST_LOG = -25.0  # of a chance that the saddle-point approximation is asked for
-_NEAR_ZERO = 1e-6
+_ALL_BUT_NORMAL = 1e6  # as many Laplace noises add up to a normal one, to six digits
+_HALVINGS = 60  # of the bisection: to the last bit of a float
+_LEAST_LOG = -25.0  # log probability below which Chernoff's bound is used instead
+_NEAR_ZERO = 1e-6  # below it the saddle-point formula divides 0 by 0
 _NORMAL = NormalDist()
 
 
 @dataclass(frozen=True)
 class NoiseSum:
-    r"""The law of a sum of independent symmetric noises.
+    r"""The distribution of a sum of independent symmetric noises.
 
     Each part has the characteristic function :math:`(1 + s^2 \theta^2)^{-p}`: one Laplace noise of
     scale s for p = 1, n of them for p = n, one coordinate of ``KNorm`` noise on vectors of m
@@ -27,7 +27,7 @@ class NoiseSum:
     Parameters
     ----------
     parts
-        Pairs (scale, shape): s and p of each.
+        Pairs (scale, shape) of the noises: s and p of each.
 
     Examples
     --------
@@ -40,52 +40,105 @@ class NoiseSum:
 
     @classmethod
     def geometric(cls, step: float, times: float = 1.0) -> Self:
-        """So many noises of ``Geometric``, each of this step."""
+        """Return the law of the sum of several geometric noises.
+
+        Parameters
+        ----------
+        step
+            Epsilon over sensitivity of each noise.
+        times
+            How many noises.
+        """
         return cls(((1 / step, times),))
 
     @classmethod
     def of_variance(cls, variance: float, times: float = 1.0) -> Self:
-        """So many noises of ``Geometric``, each of this variance; none for 0."""
+        """Return the law of the sum of several geometric noises of a given variance.
+
+        Parameters
+        ----------
+        variance
+            Of each noise; 0 for no noise.
+        times
+            How many noises.
+        """
         if not variance:
             return cls(())
         return cls.geometric(2 * math.asinh(1 / math.sqrt(2 * variance)), times)
 
     @classmethod
     def normal(cls, deviation: float) -> Self:
-        """Noise of ``Gaussian``."""
+        """Return the law of a normal noise.
+
+        Parameters
+        ----------
+        deviation
+            Its standard deviation.
+        """
         return cls(((deviation / math.sqrt(2 * _ALL_BUT_NORMAL), _ALL_BUT_NORMAL),))
 
     @classmethod
     def k_norm(cls, scale: float, m: int) -> Self:
-        """One coordinate of ``KNorm`` noise of this scale on vectors of ``m``."""
+        """Return the law of one coordinate of ``KNorm`` noise.
+
+        Parameters
+        ----------
+        scale
+            The scale of the noise.
+        m
+            The length of the vectors.
+        """
         return cls(((scale, (m + 1) / 2),))
 
     @property
     def variance(self) -> float:
-        """Of the sum."""
+        """The variance of the sum."""
         return sum(2 * shape * scale**2 for scale, shape in self.parts)
 
     def times(self, factor: float) -> "NoiseSum":
-        """The sum times a number."""
+        """Return the law of the sum multiplied by a number.
+
+        Parameters
+        ----------
+        factor
+            The number.
+        """
         return NoiseSum(tuple((abs(factor) * scale, shape) for scale, shape in self.parts))
 
     def plus(self, other: "NoiseSum") -> "NoiseSum":
-        """The sum of this and an independent other."""
+        """Return the law of the sum of this and another, independent noise.
+
+        Parameters
+        ----------
+        other
+            The other noise.
+        """
         return NoiseSum(self.parts + other.parts)
 
     def reach(self, chance: float) -> float:
-        """What the noise passes with this chance, below a half: upwards, not to both sides.
+        """Return the value that the noise exceeds with this probability (one-sided).
 
         By the saddle-point approximation of Lugannani and Rice, Adv. Appl. Probab. 1980.
+
+        Parameters
+        ----------
+        chance
+            The probability, below one half.
         """
         return _reach(self, math.log(chance))
 
     def far_reach(self, log_chance: float) -> float:
-        """The same for a chance that may be too small for a float; then Chernoff's bound."""
+        """Return the same for a probability that may be too small for a float.
+
+        Parameters
+        ----------
+        log_chance
+            The logarithm of the probability. Below about 1e-11 Chernoff's bound is used.
+        """
         return _reach(self, log_chance)
 
     def _log_tail(self, t: float, log_chance: float) -> float:
-        """The logarithm of the chance to pass the place that belongs to ``t``."""
+        """Return the log probability of exceeding the value of the saddle point ``t``."""
         both = [(s, p, (s * t) ** 2) for s, p in self.parts if p]
         if any(square >= 1 for _, _, square in both):
             return -math.inf
@@ -100,7 +153,7 @@ class NoiseSum:
         return math.log(max(_NORMAL.cdf(-w) + _NORMAL.pdf(w) * (1 / u - 1 / w), 1e-300))
 
     def _slope(self, t: float) -> float:
-        """The derivative of the cumulant-generating function: where the tail begins."""
+        """Return the derivative of the cumulant-generating function: the value of ``t``."""
         return sum(2 * p * s**2 * t / (1 - (s * t) ** 2) for s, p in self.parts if p)
 
 
@@ -112,6 +165,6 @@ def _reach(noise: NoiseSum, log_chance: float) -> float:
     low, high = 0.0, 1 / widest
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        passed = noise._log_tail(middle, log_chance) > log_chance
-        low, high = (middle, high) if passed else (low, middle)
+        is_below = noise._log_tail(middle, log_chance) > log_chance
+        low, high = (middle, high) if is_below else (low, middle)
     return noise._slope(low)

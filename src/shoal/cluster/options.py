@@ -1,4 +1,4 @@
-"""Settings of an estimator that belong together, such as ``selector=Persistence(z=2)``."""
+"""The base of grouped settings of an estimator, such as ``selector=Persistence(z=2)``."""
 
 from sklearn.base import BaseEstimator
 
@@ -6,7 +6,7 @@ __all__ = ["Options"]
 
 
 class Options(BaseEstimator):  # type: ignore[misc]
-    """Base of grouped settings, which scikit-learn reads and sets as it does an estimator's.
+    """Base of grouped settings, which scikit-learn reads and sets like those of an estimator.
 
     ``clone`` copies them, and a search sets one of them by the name ``selector__z``. A subclass
     keeps what it is given; the estimator checks it in ``fit``.
@@ -18,4 +18,5 @@ class Options(BaseEstimator):  # type: ignore[misc]
         return bool(self.get_params(deep=False) == other.get_params(deep=False))
 
     def __hash__(self) -> int:
-        return hash(type(self))  # values may be set anew
+        # Parameters may change, so they must not enter the hash.
+        return hash(type(self))

@@ -1,6 +1,6 @@
-"""Scores of centres and labels where rows are too many to bring here: sums, and counts of pairs.
+"""Scores of centres and labels for tables too large for memory, from sums and counts of pairs.
 
-They read rows, so they are for the holder; publishing one costs a budget.
+They read rows, so they are for the holder only; to publish one would need noise and a budget.
 """
 
 import math
@@ -18,18 +18,22 @@ from shoal.evaluate.agreement import agreement_of_counts
 
 __all__ = ["inertia", "label_agreement", "normalised_inertia"]
 
-_STEPS = 2**30  # in the square of the box's diagonal: a few billion rows fit in 63 bits
+# Squared distances are summed in whole steps, this many in the square of the box's diagonal: a few
+# billion rows then fit in 63 bits, and the sum does not depend on the order of rows.
+_STEPS = 2**30
 
 
 def inertia(X: Any, centers: ArrayLike, domain: Box) -> float:
-    """The squared distances of rows to their nearest centres, summed, in raw units.
+    """Return the sum of squared distances of rows to their nearest centres, in raw units.
 
     Parameters
     ----------
-    X, domain
-        Rows of any kind, a Spark frame too, and their bounds: rows beyond are moved to them.
+    X
+        Rows of any kind, also a Spark frame.
     centers
-        One line each.
+        One row for each centre.
+    domain
+        The bounds of the rows; rows outside are moved to them.
 
     Examples
     --------
@@ -44,16 +48,20 @@ def inertia(X: Any, centers: ArrayLike, domain: Box) -> float:
 
 
 def normalised_inertia(X: Any, centers: ArrayLike, plain: ArrayLike, domain: Box) -> float:
-    """The inertia of some centres over that of plain ones: 1 is as good, 2 twice as far.
+    """Return the inertia of some centres over that of plain ones; 1 is as good.
 
-    NaN if the plain centres are on all rows, unless these are too: then 1.
+    If the plain centres have no inertia, it is 1 if these have none either, else NaN.
 
     Parameters
     ----------
-    X, centers, domain
-        As of ``inertia``.
+    X
+        Rows of any kind, also a Spark frame.
+    centers
+        One row for each centre.
     plain
-        Centres found without noise.
+        Centres fitted without noise, to compare with.
+    domain
+        The bounds of the rows; rows outside are moved to them.
 
     Examples
     --------
@@ -61,29 +69,33 @@ def normalised_inertia(X: Any, centers: ArrayLike, plain: ArrayLike, domain: Box
     >>> round(normalised_inertia(rows, [[2.0], [8.0]], [[1.0], [9.0]], Box(x=(0, 10))), 6)
     2.0
     """
-    own, least = (inertia(X, each, domain) for each in (centers, plain))
-    if least > 0:
-        return own / least
-    return 1.0 if own == 0 else math.nan
+    value, plain_value = (inertia(X, each, domain) for each in (centers, plain))
+    if plain_value > 0:
+        return value / plain_value
+    return 1.0 if value == 0 else math.nan
 
 
 def label_agreement(frame: Any, first: str, second: str) -> dict[str, float]:
-    """How far two columns of labels agree: see ``shoal.evaluate.agreement_of_counts``.
+    """Return how far two columns of labels agree; see ``shoal.evaluate.agreement_of_counts``.
 
     Parameters
     ----------
     frame
         A Spark frame, such as ``model.predict(frame)``, which has a column ``label``.
-    first, second
-        Its columns of labels, of any kind; nulls are a group of their own.
+    first
+        The name of a column of labels of any type; nulls are a group of their own.
+    second
+        The name of the other column of labels.
     """
     pairs = frame_table(frame).counts([first, second])
-    lines, columns = (_numbered(pairs[name].to_pylist()) for name in ("c0", "c1"))
-    counts = np.zeros((lines.max(initial=-1) + 1, columns.max(initial=-1) + 1), dtype=np.int64)
-    np.add.at(counts, (lines, columns), pairs["n"].to_numpy())
+    row_codes, column_codes = (_number_labels(pairs[name].to_pylist()) for name in ("c0", "c1"))
+    counts = np.zeros(
+        (row_codes.max(initial=-1) + 1, column_codes.max(initial=-1) + 1), dtype=np.int64
+    )
+    np.add.at(counts, (row_codes, column_codes), pairs["n"].to_numpy())
     return agreement_of_counts(counts)
 
 
-def _numbered(labels: list[Any]) -> NDArray[np.int64]:
+def _number_labels(labels: list[Any]) -> NDArray[np.int64]:
     places = {label: place for place, label in enumerate(dict.fromkeys(labels))}
     return np.array([places[label] for label in labels], dtype=np.int64)

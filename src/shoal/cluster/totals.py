@@ -1,7 +1,7 @@
-"""One total and sizes that add up to it, and which groups can be told from nobody.
+"""Combine noisy counts into one total, with sizes that add up to it, and test which are noise.
 
 Only released numbers and the public laws of their noise are read, so all of it is post-processing.
-Why this level, and how often it errs: docs/decisions/groups-told.md.
+The level of the test and its error rates are in docs/decisions/groups-told.md.
 """
 
 import math
@@ -41,19 +41,24 @@ NO_GROUP_TOLD = (
     "clear of what noise alone gives. The budget is spent, and the release stands. Use "
     "fewer groups, fewer columns or a larger epsilon."
 )
-CHANCE = 1 / 1000  # that noise alone passes: once in so many tables of nobody
+# The probability that an empty table passes the test: docs/decisions/groups-told.md.
+CHANCE = 1 / 1000
 
 
 @dataclass(frozen=True, eq=False)
 class GroupCounts:
-    """Noisy counts of groups that are right on average, and the laws of their noise.
+    """Unbiased noisy counts of groups, and the laws of their noise.
 
     Parameters
     ----------
-    sizes, noise
-        Of each group; the noise of groups counted together may depend on one another.
-    total, total_noise
-        Rows in all groups, None where that was not counted.
+    sizes
+        The noisy count of each group.
+    noise
+        The law of the noise in each; groups counted together may share noise.
+    total
+        The noisy count of all groups together; None if it was not counted.
+    total_noise
+        The law of its noise; None if it was not counted.
     log_choices
         The logarithm of how many groups each was chosen from by its own noise, if any.
     are_sizes
@@ -70,7 +75,15 @@ class GroupCounts:
 
     @classmethod
     def alike(cls, sizes: Floats, noise: NoiseSum) -> "GroupCounts":
-        """Sizes that each carry independent noise of one law."""
+        """Return counts that each carry independent noise of one law.
+
+        Parameters
+        ----------
+        sizes
+            The noisy count of each group.
+        noise
+            The law of the noise in each.
+        """
         k = len(sizes)
         together = NoiseSum(tuple((scale, k * shape) for scale, shape in noise.parts))
         return cls(sizes, (noise,) * k, float(sizes.sum()), together, are_sizes=True)
@@ -78,17 +91,21 @@ class GroupCounts:
 
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """What is published of the numbers of rows.
+    """The published numbers of rows: in all and in each group, and which are more than noise.
 
     Parameters
     ----------
-    n_rows, within
-        How many in all; what noise moves it by at most in 95 of 100 releases, 0 if it is public.
+    n_rows
+        The number of rows.
+    within
+        The distance within which it lies of the true number in 95 of 100 releases; 0 if public.
     sizes
-        Of each group, from 0 up; they add up to ``n_rows``.
-    reach, groups_told
-        What the count of each group would pass by noise alone, if nobody were in any of them, in
-        one of 1,000 releases for all groups together; whether it does pass that.
+        The size of each group, at least 0; they add up to ``n_rows``.
+    reach
+        What the count of each group would exceed by noise alone, if all groups were empty, in one
+        of 1,000 releases for all groups together.
+    groups_told
+        Whether the count of each group exceeds its reach.
     rows_told
         Whether the count of all rows passes what it would by noise alone in one of 1,000.
     """
@@ -104,7 +121,7 @@ class Totals:
 def combine_counts(
     n_rows: int, rows_noise: NoiseSum | None, counted: GroupCounts, weights: Floats | None = None
 ) -> Totals:
-    r"""Make one set of two counts of the same rows.
+    r"""Combine the count of all rows and the counts of groups into one consistent set.
 
     The number of rows, :math:`\hat N`, and the sum S of the groups' counts are independent and
     right on average: :math:`N' = (\hat N / v_N + S / v_S) / (1 / v_N + 1 / v_S)`. What that adds
@@ -112,12 +129,14 @@ def combine_counts(
 
     Parameters
     ----------
-    n_rows, rows_noise
-        Released, and the law of its noise; None if the number is public or settled before.
+    n_rows
+        The released or public number of rows.
+    rows_noise
+        The law of its noise; None if it is public or was combined before.
     counted
-        Counts of the groups.
+        The counts of the groups.
     weights
-        What each group weighs, where its count is not to be published: kept in proportion.
+        The weight of each group, to which sizes are proportional where counts are not published.
 
     Examples
     --------
@@ -127,22 +146,31 @@ def combine_counts(
     >>> both.n_rows, both.sizes.round(1).tolist(), both.groups_told.tolist()
     (993, [706.4, 286.6], [True, True])
     """
-    total, noise = _combined(n_rows, rows_noise, counted)
+    total, noise = _best_total(n_rows, rows_noise, counted)
     in_all = n_rows if rows_noise is None else max(1, round(total))
     within = 0 if rows_noise is None else math.ceil(noise.reach(0.025))
-    each, laws = _spread(counted, rows_noise, total)
+    # The total is combined first; the groups then share what it gained or lost.
+    each, laws = _adjust_to_total(counted, rows_noise, total)
     log_chances = math.log(CHANCE / max(len(laws), 1)) - (
         np.zeros(len(laws)) if counted.log_choices is None else counted.log_choices
     )
     both = zip(laws, log_chances.tolist(), strict=True)
     reach = np.array([law.far_reach(log_chance) for law, log_chance in both])
     rows_told = bool(total > noise.reach(CHANCE))
-    sizes = _summing_to(in_all, each if counted.are_sizes or weights is None else weights)
+    sizes = _scale_to_total(in_all, each if counted.are_sizes or weights is None else weights)
     return Totals(in_all, within, sizes, reach, each > reach, rows_told)
 
 
 def warn_if_no_groups_told(groups_told: NDArray[np.bool_], rows_told: bool) -> None:
-    """Say to whoever called ``fit`` that no group passes what noise alone would."""
+    """Warn the caller of ``fit`` if no group holds more than noise alone would count.
+
+    Parameters
+    ----------
+    groups_told
+        Whether each group does.
+    rows_told
+        Whether the whole table does.
+    """
     if not groups_told.any():
         message = NO_GROUP_TOLD if rows_told else NOBODY_TOLD
         warnings.warn(message, NoGroupsTold, stacklevel=3)
@@ -150,19 +178,21 @@ def warn_if_no_groups_told(groups_told: NDArray[np.bool_], rows_told: bool) -> N
 
 @contextmanager
 def ignore_no_groups_warning() -> Iterator[None]:
-    """Without the warning that no group can be told, where that is said otherwise or is no news."""
+    """Suppress the warning that no group holds more than noise, where it is reported otherwise."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoGroupsTold)
         yield
 
 
 def whole_shares(parts: ArrayLike, total: int) -> list[int]:
-    """Whole numbers near these parts that add up to the total: by largest remainder.
+    """Round parts to whole numbers that add up to the total, by largest remainder.
 
     Parameters
     ----------
-    parts, total
-        From 0 up; what they add up to, but for their fractions.
+    parts
+        Numbers of at least 0, which add up to about the total.
+    total
+        The sum of the result.
 
     Examples
     --------
@@ -177,10 +207,10 @@ def whole_shares(parts: ArrayLike, total: int) -> list[int]:
     return [int(each) for each in whole]
 
 
-def _combined(
+def _best_total(
     n_rows: int, rows_noise: NoiseSum | None, counted: GroupCounts
 ) -> tuple[float, NoiseSum]:
-    """The best count of all rows that noise is in; of a public number, the groups' own."""
+    """Return the best noisy count of all rows; of a public number, the sum of the groups."""
     if counted.total is None or counted.total_noise is None:
         largest = float(counted.sizes.max(initial=0))
         return (largest, _widest(counted.noise)) if rows_noise is None else (n_rows, rows_noise)
@@ -192,37 +222,37 @@ def _combined(
     return of_rows * n_rows + of_groups * counted.total, noise
 
 
-def _spread(
+def _adjust_to_total(
     counted: GroupCounts, rows_noise: NoiseSum | None, total: float
 ) -> tuple[Floats, Sequence[NoiseSum]]:
-    """Each group's count with its part of what the total gained, and the law of its noise."""
+    """Spread the change of the total over the groups; return their counts and the laws of noise."""
     if counted.total is None or counted.total_noise is None or rows_noise is None:
         return counted.sizes, counted.noise
     variances = np.array([noise.variance for noise in counted.noise])
     both = rows_noise.variance + counted.total_noise.variance
     shares = variances / max(float(variances.sum()), np.finfo(float).tiny)
-    moved = shares * counted.total_noise.variance / both  # by a row that all rows' count gains
+    moved = shares * counted.total_noise.variance / both  # per row of the count of all rows
     laws = [
         noise.times(1 - part)
-        .plus(_less(counted.total_noise, noise).times(part))
+        .plus(_without_one(counted.total_noise, noise).times(part))
         .plus(rows_noise.times(part))
         for noise, part in zip(counted.noise, moved, strict=True)
     ]
     return counted.sizes + shares * (total - counted.total), laws
 
 
-def _less(total: NoiseSum, one: NoiseSum) -> NoiseSum:
-    """The noise of all groups but one, all of them of the same scale."""
-    taken = sum(shape for _, shape in one.parts)
-    return NoiseSum(tuple((scale, max(shape - taken, 0.0)) for scale, shape in total.parts))
+def _without_one(total: NoiseSum, one: NoiseSum) -> NoiseSum:
+    """Return the noise of all groups but one, all of them of the same scale."""
+    removed = sum(shape for _, shape in one.parts)
+    return NoiseSum(tuple((scale, max(shape - removed, 0.0)) for scale, shape in total.parts))
 
 
 def _widest(noise: Sequence[NoiseSum]) -> NoiseSum:
     return max(noise, key=lambda law: law.variance, default=NoiseSum(()))
 
 
-def _summing_to(total: int, sizes: Floats) -> Floats:
-    """Sizes from 0 up that add up to the total."""
+def _scale_to_total(total: int, sizes: Floats) -> Floats:
+    """Return non-negative sizes that add up to the total."""
     if not sizes.size:
         return sizes
     if (sizes < 0).any():

@@ -1,6 +1,14 @@
-"""Scores on plain arrays: how far a private answer is from the one without noise.
+"""Scores on plain arrays: how far a private clustering is from the one without noise.
 
-They read the true answer, so they are for the holder of the rows; publishing one costs a budget.
+They read the true answer, so they are for the holder of the rows only; to publish one would need
+noise and a budget.
+
+Words: a *labelling* gives each row a cluster, -1 for none; *agreement* compares two labellings
+whatever the clusters are called; *separation* measures how far apart clusters are, by rows alone;
+*inertia* is the sum of squared distances to the nearest centre; *plain* is the answer without
+noise; a *control* is the same method without data, *shuffled* are the labels dealt out at random;
+*closed* is the share of the gap from control to plain; a *missing* centre is a true one without a
+partner, a *spurious* one is estimated without a partner.
 """
 
 from shoal.evaluate.agreement import (

@@ -1,12 +1,11 @@
-"""How far two labellings of the same rows agree, whatever the clusters are called.
+"""Compare two labellings of the same rows or cells, whatever the clusters are called.
 
--1, no cluster, counts as one more group: a method that calls everything noise has put all rows in
-one group, and scores as such. Fewer than two rows say nothing: NaN. Where one side has one group
-only, the scores that are corrected for chance are 0, or 1 if the other side has one group too.
+The label -1, no cluster, counts as one more group: a method that calls everything noise has put all
+rows in one group. Scores of fewer than two rows are NaN. Where one side has one group only, scores
+corrected for chance are 0, or 1 if the other side has one group too.
 
-How far two labellings agree, told by how many rows have each pair of labels.
-
-How much two labellings of the same cells differ: by cells, and by clusters.
+``agreement_of_counts`` reads counts of label pairs instead of labels; the dissimilarities compare
+labellings of cells.
 """
 
 import math
@@ -42,12 +41,14 @@ Normalise = Literal["true", "both"]
 
 
 def ami(true: ArrayLike, predicted: ArrayLike) -> float:
-    """Adjusted mutual information: 1 if the groups are the same, about 0 if labels are chance.
+    """Compute the adjusted mutual information: 1 for equal groups, about 0 for random labels.
 
     Parameters
     ----------
-    true, predicted
-        A label for each row.
+    true
+        The true label of each row.
+    predicted
+        The predicted label of each row.
 
     Examples
     --------
@@ -62,12 +63,14 @@ def ami(true: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def ari(true: ArrayLike, predicted: ArrayLike) -> float:
-    """Adjusted Rand index: pairs of rows that both sides put together or apart, less chance.
+    """Compute the adjusted Rand index: agreement on pairs of rows, corrected for chance.
 
     Parameters
     ----------
-    true, predicted
-        A label for each row.
+    true
+        The true label of each row.
+    predicted
+        The predicted label of each row.
 
     Examples
     --------
@@ -82,12 +85,14 @@ def ari(true: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def nmi(true: ArrayLike, predicted: ArrayLike) -> float:
-    """Mutual information over the mean of both entropies: not corrected, so chance is above 0.
+    """Compute the mutual information over the mean entropy; not corrected for chance.
 
     Parameters
     ----------
-    true, predicted
-        A label for each row.
+    true
+        The true label of each row.
+    predicted
+        The predicted label of each row.
 
     Examples
     --------
@@ -98,12 +103,14 @@ def nmi(true: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def rand_index(true: ArrayLike, predicted: ArrayLike) -> float:
-    """The share of pairs of rows that both sides put together, or both apart.
+    """Compute the share of pairs of rows that both sides put together, or both apart.
 
     Parameters
     ----------
-    true, predicted
-        A label for each row.
+    true
+        The true label of each row.
+    predicted
+        The predicted label of each row.
 
     Examples
     --------
@@ -118,12 +125,14 @@ def rand_index(true: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def fowlkes_mallows(true: ArrayLike, predicted: ArrayLike) -> float:
-    """The geometric mean of precision and recall over pairs of rows put together.
+    """Compute the geometric mean of precision and recall over pairs of rows put together.
 
     Parameters
     ----------
-    true, predicted
-        A label for each row.
+    true
+        The true label of each row.
+    predicted
+        The predicted label of each row.
 
     Examples
     --------
@@ -143,15 +152,15 @@ def _agreement(score: Callable[..., float], true: ArrayLike, predicted: ArrayLik
 
 
 def agreement_of_counts(counts: ArrayLike) -> dict[str, float]:
-    """``ari``, ``rand_index``, ``fowlkes_mallows`` and ``nmi``, of rows of any number.
+    """Compute ``ari``, ``rand_index``, ``fowlkes_mallows`` and ``nmi`` from counts of label pairs.
 
-    The scores of that name on labels, to rounding. ``ami`` is not among them: it takes a sum over
-    all counts that there might have been, which grows with the rows.
+    They equal the scores on labels, up to rounding. ``ami`` is not among them, since its cost grows
+    with the rows.
 
     Parameters
     ----------
     counts
-        A line for each label of the one side, a column for each of the other: whole numbers.
+        Whole numbers: a row for each label of one side, a column for each of the other.
 
     Examples
     --------
@@ -167,11 +176,11 @@ def agreement_of_counts(counts: ArrayLike) -> dict[str, float]:
         )
     if table.sum() < 2:
         return dict.fromkeys(("ari", "rand_index", "fowlkes_mallows", "nmi"), math.nan)
-    return _of_pairs(table) | {"nmi": _nmi(table / table.sum())}
+    return _pair_scores(table) | {"nmi": _nmi(table / table.sum())}
 
 
-def _of_pairs(table: NDArray[np.integer]) -> dict[str, float]:
-    """Of pairs of rows: together on both sides, on one only, on neither. Exact, however many."""
+def _pair_scores(table: NDArray[np.integer]) -> dict[str, float]:
+    """Compute the scores on pairs of rows, with exact counts however many rows there are."""
     n = int(table.sum())
     both, first, second = (
         sum(int(count) ** 2 for count in part.ravel()) - n
@@ -195,7 +204,7 @@ def _adjusted(both: int, only_first: int, only_second: int, neither: int) -> flo
 
 
 def _nmi(shares: NDArray[np.float64]) -> float:
-    """Mutual information over the mean of both entropies."""
+    """Return the mutual information over the mean of both entropies."""
     first, second = (_entropy(shares.sum(axis=axis)) for axis in (1, 0))
     if first == second == 0:
         return 1.0
@@ -211,15 +220,17 @@ def _entropy(shares: NDArray[np.float64]) -> float:
 def cell_dissimilarity(
     true: ArrayLike, predicted: ArrayLike, normalise: Normalise = "true"
 ) -> float:
-    """Cells in a cluster on one side only, over the cells of true clusters.
+    """Count the cells in a cluster on one side only, over the cells of true clusters.
 
-    Neither symmetric nor bounded by 1, unless divided by the cells of both sides. It reads the
-    true labels: for the holder of the rows.
+    It is neither symmetric nor bounded by 1, unless divided by the cells of both sides. It reads
+    the true labels, so it is for the holder of the rows only.
 
     Parameters
     ----------
-    true, predicted
-        A label for each cell; -1 is none.
+    true
+        The true label of each cell; -1 is none.
+    predicted
+        The predicted label of each cell; -1 is none.
     normalise
         Divide by the cells of "true" clusters, or of "both" sides' clusters.
 
@@ -230,13 +241,13 @@ def cell_dissimilarity(
     """
     A, B = _labels(true, predicted)
     apart = int(np.count_nonzero((A >= 0) != (B >= 0)))
-    return _over(apart, A, B, normalise)
+    return _normalised(apart, A, B, normalise)
 
 
 def cluster_dissimilarity(
     true: ArrayLike, predicted: ArrayLike, normalise: Normalise = "true"
 ) -> float:
-    """Cells by which matched clusters differ, over the cells of true clusters.
+    """Count the cells by which matched clusters differ, over the cells of true clusters.
 
     Clusters are matched one to one at the least total cost; a pair costs the larger of what each
     has and the other has not, and a cluster of *either* side without a partner costs its size, so
@@ -244,8 +255,12 @@ def cluster_dissimilarity(
 
     Parameters
     ----------
-    true, predicted, normalise
-        As in ``cell_dissimilarity``.
+    true
+        The true label of each cell; -1 is none.
+    predicted
+        The predicted label of each cell; -1 is none.
+    normalise
+        Divide by the cells of "true" clusters, or of "both" sides' clusters.
 
     Examples
     --------
@@ -261,14 +276,14 @@ def cluster_dissimilarity(
     A, B = _labels(true, predicted)
     cost = _costs(A, B)
     apart = cost[linear_sum_assignment(cost)].sum()
-    return _over(int(apart), A, B, normalise)
+    return _normalised(int(apart), A, B, normalise)
 
 
 def _costs(A: Labels, B: Labels) -> NDArray[np.int64]:
-    """A square matrix: the cost of each pair, and of leaving a cluster without a partner.
+    """Return a square matrix of the cost of each pair, and of leaving a cluster unmatched.
 
-    Squaring by sizes is exact: a pair never costs more than both of it alone, so the smaller side
-    is matched whole.
+    Padding with sizes is exact: a pair never costs more than both clusters alone, so all clusters
+    of the smaller side are matched.
     """
     shared = _overlaps(A, B)
     of_A, of_B = _sizes(A), _sizes(B)
@@ -291,7 +306,7 @@ def _sizes(labels: Labels) -> NDArray[np.int64]:
     return np.bincount(labels[labels >= 0])
 
 
-def _over(apart: int, A: Labels, B: Labels, normalise: Normalise) -> float:
+def _normalised(apart: int, A: Labels, B: Labels, normalise: Normalise) -> float:
     if normalise not in ("true", "both"):
         raise InvalidSetting.of("normalise", "must be 'true' or 'both'", "both", normalise)
     whole = np.count_nonzero(A >= 0)
@@ -303,11 +318,11 @@ def _over(apart: int, A: Labels, B: Labels, normalise: Normalise) -> float:
 
 
 def _labels(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels, Labels]:
-    """Both flat, clusters numbered from 0 without gaps, -1 for none."""
+    """Return both labellings flat, with clusters numbered from 0 without gaps, -1 for none."""
     A, B = check_two_labellings(true, predicted)
-    return _numbered(A), _numbered(B)
+    return _renumber(A), _renumber(B)
 
 
-def _numbered(labels: Labels) -> Labels:
+def _renumber(labels: Labels) -> Labels:
     distinct, places = np.unique(np.maximum(labels, -1), return_inverse=True)
     return places.astype(np.int64) - int(distinct.size > 0 and distinct[0] == -1)

@@ -1,6 +1,6 @@
-"""How far centres are from the right ones: which are missing, and by how much the rest are off.
+"""Compare estimated centres with true ones: which are missing, and how far the rest are off.
 
-How far rows lie from the nearest of some centres, in all.
+Inertia measures how far rows are from their nearest centres.
 """
 
 import math
@@ -26,21 +26,23 @@ __all__ = [
     "plain_centers",
 ]
 
-_BLOCK = 65_536
-_RUNS = 10
+_BLOCK = 65_536  # rows whose distances are computed at a time
+_RUNS = 10  # of plain k-means
 
 
 def centroid_index(true: ArrayLike, estimated: ArrayLike) -> int:
-    """How many clusters are wrongly placed: 0 if each side's centres have one partner each.
+    """Count wrongly placed clusters: 0 if the centres of both sides have one partner each.
 
-    Each centre points at the nearest of the other side; those nobody points at are orphans. The
-    index is the larger number of orphans of both directions, so that missing and spurious centres
-    both count.
+    Each centre is mapped to the nearest one of the other side; those that none is mapped to are
+    orphans. The index is the larger number of orphans of both directions, so that missing and
+    spurious centres both count.
 
     Parameters
     ----------
-    true, estimated
-        Centres, one line each.
+    true
+        The true centres, one a row.
+    estimated
+        The estimated centres, one a row.
 
     Examples
     --------
@@ -58,24 +60,28 @@ def centroid_index(true: ArrayLike, estimated: ArrayLike) -> int:
 
 
 def _orphans(distances: Matrix) -> int:
-    """Columns that are the nearest of no line."""
+    """Count the columns that are nearest to no row."""
     return int(distances.shape[1] - len(np.unique(distances.argmin(axis=1))))
 
 
 @dataclass(frozen=True, eq=False)
 class CenterErrors:
-    """True and found centres, matched one to one at the least total distance.
+    """True and estimated centres, matched one to one at the least total distance.
 
     Attributes
     ----------
-    absolute, relative
-        Of each pair: the distance, and the distance over that from the true centre to the nearest
-        other true one. From 0.5 on, a found centre may lie nearer to another cluster. Distances
-        from the origin, which people choose at will, do not enter. NaN with one true centre only.
+    absolute
+        The distance of each pair.
+    relative
+        The distance of each pair over that from the true centre to the nearest other true one. From
+        0.5 on, an estimated centre may be nearer to another cluster. The origin, which is
+        arbitrary, does not enter. NaN with only one true centre.
     pairs
-        Which true centre goes with which found one.
-    missing, spurious
-        True centres without a partner, and found ones: where the numbers differ.
+        Which true centre is matched with which estimated one.
+    missing
+        True centres without a partner.
+    spurious
+        Estimated centres without a partner.
     """
 
     absolute: NDArray[np.float64]
@@ -86,22 +92,24 @@ class CenterErrors:
 
     @property
     def aee(self) -> float:
-        """The average Euclidean error of the pairs; what has no partner is not in it."""
+        """The average Euclidean error of the pairs; unmatched centres are not included."""
         return float(self.absolute.mean())
 
     @property
     def relative_aee(self) -> float:
-        """The same of the relative errors."""
+        """The average of the relative errors."""
         return float(self.relative.mean())
 
 
 def center_errors(true: ArrayLike, estimated: ArrayLike) -> CenterErrors:
-    """By how much centres are off, after the best matching.
+    """Compute by how much centres are off, after the best matching.
 
     Parameters
     ----------
-    true, estimated
-        Centres, one line each; as many on both sides or not.
+    true
+        The true centres, one a row.
+    estimated
+        The estimated centres, one a row; their number may differ.
 
     Examples
     --------
@@ -123,7 +131,7 @@ def center_errors(true: ArrayLike, estimated: ArrayLike) -> CenterErrors:
 
 
 def _separations(centers: Matrix) -> NDArray[np.float64]:
-    """From each centre to the nearest other one; NaN if it is nowhere else."""
+    """Return the distance of each centre to the nearest other one; NaN if there is none."""
     if len(centers) < 2:
         return np.full(len(centers), math.nan)
     apart = cdist(centers, centers)
@@ -137,12 +145,14 @@ def _rest(count: int, taken: NDArray[np.int64]) -> tuple[int, ...]:
 
 
 def mean_displacement(rows: ArrayLike, reports: ArrayLike) -> float:
-    """How far reports lie from the rows they stand for, on average. No rows: NaN.
+    """Compute how far reports are from the rows they stand for, on average; NaN without rows.
 
     Parameters
     ----------
-    rows, reports
-        Points and what became of each, line by line.
+    rows
+        Points, one a row.
+    reports
+        The report of each point, in the same order.
 
     Examples
     --------
@@ -156,12 +166,14 @@ def mean_displacement(rows: ArrayLike, reports: ArrayLike) -> float:
 
 
 def inertia(rows: ArrayLike, centers: ArrayLike) -> float:
-    """The squared distances of rows to their nearest centres, summed.
+    """Compute the sum of squared distances of rows to their nearest centres.
 
     Parameters
     ----------
-    rows, centers
-        Points, one line each.
+    rows
+        Points, one a row.
+    centers
+        Centres, one a row.
 
     Examples
     --------
@@ -178,18 +190,20 @@ def inertia(rows: ArrayLike, centers: ArrayLike) -> float:
 def normalised_inertia(
     rows: ArrayLike, centers: ArrayLike, plain: ArrayLike | None = None, *, random_state: int = 0
 ) -> float:
-    """The inertia of some centres over that of plain ones: 1 is as good, 2 twice as far.
+    """Compute the inertia of some centres over that of plain ones; 1 is as good.
 
-    NaN if the plain centres are on all rows, unless these are too: then 1.
+    If the plain centres have no inertia, it is 1 if these have none either, else NaN.
 
     Parameters
     ----------
-    rows, centers
-        Points, one line each.
+    rows
+        Points, one a row.
+    centers
+        Centres, one a row.
     plain
-        Centres found without noise; left out, those of scikit-learn's k-means, as many.
+        Centres found without noise; None takes as many of scikit-learn's k-means.
     random_state
-        Of that k-means.
+        The seed of that k-means.
 
     Examples
     --------
@@ -205,14 +219,18 @@ def normalised_inertia(
 
 
 def plain_centers(rows: ArrayLike, n_clusters: int, *, random_state: int = 0) -> Matrix:
-    """The best centres of ten runs of scikit-learn's k-means: what noise is measured against.
+    """Return the best centres of ten runs of scikit-learn's k-means, to compare noise with.
 
     Fewer different rows than clusters make fewer centres.
 
     Parameters
     ----------
-    rows, n_clusters, random_state
-        Points; how many centres; of the runs.
+    rows
+        Points, one a row.
+    n_clusters
+        The number of centres.
+    random_state
+        The seed of the runs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What every score asks of its arrays: labels that are whole numbers, points that are somewhere."""
+"""Check the arrays of scores: labels are whole numbers, points are finite."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,17 @@ Labels = NDArray[np.int64]
 
 
 def check_labels(labels: ArrayLike) -> Labels:
-    """Labels in one line, as whole numbers.
+    """Return labels as a flat array of whole numbers.
+
+    Parameters
+    ----------
+    labels
+        The labels as given.
+
+    Raises
+    ------
+    NotNumeric
+        If one is no whole number.
 
     Examples
     --------
@@ -33,7 +43,15 @@ def check_labels(labels: ArrayLike) -> Labels:
 
 
 def check_two_labellings(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels, Labels]:
-    """Two labellings of the same things."""
+    """Return two labellings, checked to have the same length.
+
+    Parameters
+    ----------
+    true
+        One labelling.
+    predicted
+        The other.
+    """
     if np.shape(true) != np.shape(predicted):
         raise DimensionMismatch(
             f"The labels have different shapes: {np.shape(true)} and {np.shape(predicted)}.",
@@ -43,7 +61,15 @@ def check_two_labellings(true: ArrayLike, predicted: ArrayLike) -> tuple[Labels,
 
 
 def check_points(points: ArrayLike, d: int | None = None) -> Matrix:
-    """Points as a matrix of finite numbers, ``d`` wide if that is known."""
+    """Return points as a matrix of finite numbers.
+
+    Parameters
+    ----------
+    points
+        The points as given.
+    d
+        The number of columns, if it is known.
+    """
     matrix = as_matrix(points, d)
     if not np.isfinite(matrix).all():
         raise NotFinite("Some points hold NaN or infinity.", "Leave those rows out.")
@@ -51,7 +77,15 @@ def check_points(points: ArrayLike, d: int | None = None) -> Matrix:
 
 
 def check_two_point_sets(true: ArrayLike, estimated: ArrayLike) -> tuple[Matrix, Matrix]:
-    """Two sets of points of one width, each with a point in it."""
+    """Return two non-empty sets of points, checked to have the same number of columns.
+
+    Parameters
+    ----------
+    true
+        One set.
+    estimated
+        The other.
+    """
     A = check_points(true)
     B = check_points(estimated, A.shape[1])
     if not len(A) or not len(B):
@@ -62,7 +96,17 @@ def check_two_point_sets(true: ArrayLike, estimated: ArrayLike) -> tuple[Matrix,
 
 
 def check_same_length(points: Matrix, others: NDArray[np.generic], of: str) -> None:
-    """Refuse lists that do not belong to each other."""
+    """Refuse arrays of different lengths.
+
+    Parameters
+    ----------
+    points
+        Points.
+    others
+        What belongs to each of them.
+    of
+        What the others are, for the error.
+    """
     if len(points) != len(others):
         raise DimensionMismatch(
             f"There are {len(points)} rows and {len(others)} {of}.", "Give one for each row."

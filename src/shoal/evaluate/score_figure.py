@@ -1,4 +1,4 @@
-"""The table of scores as a picture."""
+"""Draw the table of scores."""
 
 import pyarrow as pa
 
@@ -20,16 +20,16 @@ _TITLES = {
 def score_picture(
     table: pa.Table, title: str = "Scores, and what is reached without data"
 ) -> ScoreMarks:
-    """Draw the scores that end at 1, each with its control and its shuffled line.
+    """Draw the scores that end at 1, each with its control and its shuffled value.
 
-    For the holder of the rows, as the table is.
+    It is for the holder of the rows only, like the table.
 
     Parameters
     ----------
     table
-        Of ``score``.
+        The table that ``score`` returned.
     title
-        What it is.
+        The title of the figure.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""One table of scores, each beside what is reached without data and by chance.
+"""Compute a table of scores, each beside what is reached without data and by chance.
 
-The sides of a comparison: each labels the same rows, and may have centres.
+Each side of a comparison labels the same rows, and may have centres.
 """
 
 import math
@@ -30,25 +30,49 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """The label of each row and, if it has any, centres in the ground's units."""
+    """The label of each row and, if there are any, centres in the units of distance.
+
+    Parameters
+    ----------
+    labels
+        The label of each row.
+    centers
+        One a row, or None.
+    """
 
     labels: Labels
     centers: Matrix | None = None
 
     @property
     def count(self) -> int:
-        """How many clusters it has."""
+        """The number of clusters."""
         inside = self.labels[self.labels >= 0]
         return len(np.unique(inside)) if self.centers is None else len(self.centers)
 
     def shuffled(self, random_state: int) -> "Clustering":
-        """As many rows in each cluster, but any rows."""
+        """Return the same labels in random order.
+
+        Parameters
+        ----------
+        random_state
+            The seed.
+        """
         return Clustering(np.random.default_rng(random_state).permutation(self.labels))
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredRows:
-    """The rows, if they came, as they are and in the units in which clusters were sought."""
+    """The rows, if given, as they are and in the units in which clusters were found.
+
+    Parameters
+    ----------
+    rows
+        In raw units, or None.
+    scaled
+        In the model's units, or None.
+    scale
+        Converts points to the model's units.
+    """
 
     rows: Matrix | None
     scaled: Matrix | None
@@ -56,7 +80,15 @@ class ScoredRows:
 
     @classmethod
     def of(cls, rows: Any, model: Any) -> "ScoredRows":
-        """In the model's units: its own, half sides of its box, or the rows' if it has neither."""
+        """Scale the rows to the model's units: its own, half sides of its box, or raw ones.
+
+        Parameters
+        ----------
+        rows
+            The rows, or None.
+        model
+            The model, or labels.
+        """
         scale = _scale_of(model)
         if rows is None:
             return cls(None, None, scale)
@@ -64,7 +96,13 @@ class ScoredRows:
         return cls(plain, scale(plain), scale)
 
     def clustering(self, of: Any) -> Clustering:
-        """Labels as they came, or those a fitted model gives the rows."""
+        """Return labels as given, or those that a fitted model gives the rows.
+
+        Parameters
+        ----------
+        of
+            Labels or a fitted model.
+        """
         if not hasattr(of, "predict"):
             return self._checked(Clustering(check_labels(of)))
         if self.rows is None:
@@ -74,7 +112,17 @@ class ScoredRows:
         return self._checked(Clustering(check_labels(of.predict(self.rows)), scaled))
 
     def reference(self, against: Any, count: int, random_state: int) -> Clustering:
-        """What is compared with: labels, a model, or k-means on the rows with as many clusters."""
+        """Return what to compare with: labels, a model, or k-means on the rows.
+
+        Parameters
+        ----------
+        against
+            Labels, a model, or None for k-means.
+        count
+            The number of clusters of that k-means.
+        random_state
+            Its seed.
+        """
         if against is not None:
             given = self.clustering(against)
             has_centers = given.centers is not None
@@ -88,7 +136,7 @@ class ScoredRows:
         return Clustering(_nearest(self.scaled, centers), centers)
 
     def _means(self, labels: Labels) -> Matrix | None:
-        """The middle of each cluster."""
+        """Return the mean of each cluster."""
         names = np.unique(labels[labels >= 0])
         if self.scaled is None or not len(names):
             return None
@@ -116,8 +164,8 @@ def _nearest(rows: Matrix, centers: Matrix) -> Labels:
 
 Measure = Callable[[Clustering], float]
 NO_BETTER = "no better than without data"
-_COMPARED = 5_000  # rows, all with all, for each side
-HIGH = 0.7  # of scores that end at 1: a control above it leaves little to show
+_COMPARED = 5_000  # rows whose silhouettes are computed, from all pairs
+HIGH = 0.7  # a control above it, of scores that end at 1, leaves little to show
 SCHEMA = pa.schema(
     [
         ("score", pa.string()),
@@ -140,13 +188,12 @@ def score(
     control: Any = None,
     random_state: int = 0,
 ) -> pa.Table:
-    """Score clusters against those found without noise, with what is reached without data.
+    """Score clusters against those found without noise, beside what is reached without data.
 
-    A score alone misleads: two clusters on a diagonal are cut right by almost any two centres. So
-    each line says besides what a ``control`` reaches that saw no data, what labels dealt out at
-    random reach, and how much of the gap between the control and the plain answer is closed.
-
-    It reads rows, or labels of rows: the table is for their holder.
+    A score alone misleads: two clusters on a diagonal are separated by almost any two centres. So
+    each row also has what a ``control`` without data reaches, what shuffled labels reach, and how
+    much of the gap between the control and the plain answer is closed. It reads rows, or labels of
+    rows, so the table is for their holder only.
 
     Parameters
     ----------
@@ -163,7 +210,7 @@ def score(
         one alone may be lucky. Their scores are averaged, and an answer that does not beat the
         best of them is noted.
     random_state
-        Of k-means, of the random labels and of the 5,000 rows that silhouettes compare.
+        The seed of k-means, of the shuffled labels and of the 5,000 rows that silhouettes compare.
 
     Returns
     -------
@@ -182,7 +229,7 @@ def score(
     scored_rows = ScoredRows.of(rows, result)
     own = scored_rows.clustering(result)
     plain = scored_rows.reference(against, own.count, random_state)
-    without = tuple(scored_rows.clustering(one) for one in _several(control))
+    without = tuple(scored_rows.clustering(one) for one in _as_controls(control))
     comparison = _Comparison(own, plain, without, own.shuffled(random_state))
     lines = [
         comparison.line(measure) for measure in _measures(scored_rows, comparison, random_state)
@@ -192,7 +239,7 @@ def score(
 
 @dataclass(frozen=True)
 class _Score:
-    """A name, which way is better, how to measure a side."""
+    """A score: its name, which direction is better, and how to measure a clustering."""
 
     name: str
     better: Literal["higher", "lower"]
@@ -203,7 +250,7 @@ class _Score:
 
 @dataclass(frozen=True, eq=False)
 class _Comparison:
-    """What is scored, what it is held against, and the two that know nothing."""
+    """The clustering to score, the plain one, and the ones that know nothing."""
 
     result: Clustering
     plain: Clustering
@@ -211,9 +258,9 @@ class _Comparison:
     shuffled: Clustering
 
     def line(self, score: _Score) -> dict[str, Any]:
-        """One line of the table."""
+        """Return one row of the table."""
         value, plain = _number(score.of(self.result)), _number(score.of(self.plain))
-        controls = self._of_controls(score)
+        controls = self._control_values(score)
         control = fmean(controls) if controls else None
         shuffled = _number(score.of(self.shuffled)) if score.of_labels else None
         closed = _closed(value, plain, control)
@@ -228,13 +275,13 @@ class _Comparison:
             "note": _note(score, value, controls, closed),
         }
 
-    def _of_controls(self, score: _Score) -> list[float]:
+    def _control_values(self, score: _Score) -> list[float]:
         usable = [one for one in self.controls if score.of_labels or one.centers is not None]
         return [value for one in usable if (value := _number(score.of(one))) is not None]
 
 
-def _several(control: Any) -> list[Any]:
-    """No control, one, or a list of them; labels are a list of numbers, and one control."""
+def _as_controls(control: Any) -> list[Any]:
+    """Return the controls as a list: none, one, or several; a list of numbers is one labelling."""
     if control is None:
         return []
     is_list = isinstance(control, list | tuple) and bool(control)
@@ -247,7 +294,7 @@ def _measures(
 ) -> Iterator[_Score]:
     plain, X = comparison.plain, scored_rows.scaled
     for name, agreement in _AGREEMENTS.items():
-        yield _Score(name, "higher", _agreeing(agreement, plain), ends_at_1=True)
+        yield _Score(name, "higher", _agreement_with(agreement, plain), ends_at_1=True)
     if X is None:
         return
     drawn = {"most": _COMPARED, "random_state": random_state}
@@ -259,10 +306,10 @@ def _measures(
     )
     yield _Score("davies_bouldin", "lower", lambda clustering: davies_bouldin(X, clustering.labels))
     if comparison.result.centers is not None and plain.centers is not None:
-        yield from _of_centers(X, plain.centers, comparison.result.count != plain.count)
+        yield from _center_scores(X, plain.centers, comparison.result.count != plain.count)
 
 
-def _of_centers(X: Any, plain: Any, of_other_numbers: bool) -> Iterator[_Score]:
+def _center_scores(X: Any, plain: Any, of_other_numbers: bool) -> Iterator[_Score]:
     measures: dict[str, Callable[[Any], float]] = {
         "normalised_inertia": lambda centers: normalised_inertia(X, centers, plain),
         "centroid_index": lambda centers: centroid_index(plain, centers),
@@ -275,14 +322,14 @@ def _of_centers(X: Any, plain: Any, of_other_numbers: bool) -> Iterator[_Score]:
             "spurious_centers": lambda centers: len(center_errors(plain, centers).spurious),
         }
     for name, measure in measures.items():
-        yield _Score(name, "lower", _of_its_centers(measure), of_labels=False)
+        yield _Score(name, "lower", _measure_of_centers(measure), of_labels=False)
 
 
-def _agreeing(agreement: Callable[..., float], plain: Clustering) -> Measure:
+def _agreement_with(agreement: Callable[..., float], plain: Clustering) -> Measure:
     return lambda clustering: agreement(plain.labels, clustering.labels)
 
 
-def _of_its_centers(measure: Callable[[Any], float]) -> Measure:
+def _measure_of_centers(measure: Callable[[Any], float]) -> Measure:
     return lambda clustering: measure(clustering.centers)
 
 
@@ -300,7 +347,7 @@ def _number(value: float) -> float | None:
 
 
 def _closed(value: float | None, plain: float | None, control: float | None) -> float | None:
-    """How much of the gap between the control and the plain answer is closed."""
+    """Return how much of the gap between the control and the plain answer is closed."""
     if value is None or plain is None or control is None or math.isclose(plain, control):
         return None
     return (value - control) / (plain - control)

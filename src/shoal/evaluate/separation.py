@@ -1,7 +1,7 @@
-"""How well clusters stand apart, by the rows alone.
+"""Measure how well clusters are separated, by the rows alone.
 
 Rows labelled -1 belong to no cluster and are left out. With fewer than two clusters, or no more
-rows than clusters, there is nothing to stand apart: NaN.
+rows than clusters, scores are NaN.
 """
 
 import math
@@ -17,16 +17,18 @@ from shoal.evaluate.checks import Labels, check_labels, check_points, check_same
 
 __all__ = ["calinski_harabasz", "davies_bouldin", "silhouette"]
 
-_MOST_ROWS = 20_000  # all pairs are compared: more would take minutes
+_MOST_ROWS = 20_000  # all pairs are compared, so more would take minutes
 
 
 def calinski_harabasz(rows: ArrayLike, labels: ArrayLike) -> float:
-    """Spread between clusters over spread inside, each by its degrees of freedom; more is better.
+    """Compute the spread between clusters over that inside, by degrees of freedom; more is better.
 
     Parameters
     ----------
-    rows, labels
-        Points, and the cluster of each, -1 for none.
+    rows
+        Points, one a row.
+    labels
+        The cluster of each, -1 for none.
 
     Examples
     --------
@@ -37,16 +39,18 @@ def calinski_harabasz(rows: ArrayLike, labels: ArrayLike) -> float:
     ----------
     Caliński, Harabasz, A dendrite method for cluster analysis, Communications in Statistics 1974.
     """
-    return _apart(calinski_harabasz_score, *_clustered(rows, labels))
+    return _score_or_nan(calinski_harabasz_score, *_rows_in_clusters(rows, labels))
 
 
 def davies_bouldin(rows: ArrayLike, labels: ArrayLike) -> float:
-    """How like each cluster is to the one most like it, on average; less is better.
+    """Compute how similar each cluster is to the most similar other, on average; less is better.
 
     Parameters
     ----------
-    rows, labels
-        Points, and the cluster of each, -1 for none.
+    rows
+        Points, one a row.
+    labels
+        The cluster of each, -1 for none.
 
     Examples
     --------
@@ -57,20 +61,24 @@ def davies_bouldin(rows: ArrayLike, labels: ArrayLike) -> float:
     ----------
     Davies, Bouldin, A cluster separation measure, IEEE PAMI 1979.
     """
-    return _apart(davies_bouldin_score, *_clustered(rows, labels))
+    return _score_or_nan(davies_bouldin_score, *_rows_in_clusters(rows, labels))
 
 
 def silhouette(
     rows: ArrayLike, labels: ArrayLike, *, most: int = _MOST_ROWS, random_state: int = 0
 ) -> float:
-    """How much nearer rows are to their own cluster than to the next, on average; from -1 to 1.
+    """Compute how much nearer rows are to their own cluster than to the next, from -1 to 1.
 
     Parameters
     ----------
-    rows, labels
-        Points, and the cluster of each, -1 for none.
-    most, random_state
-        How many rows are compared, all with all, and which if there are more.
+    rows
+        Points, one a row.
+    labels
+        The cluster of each, -1 for none.
+    most
+        How many rows are compared at most, by all pairs.
+    random_state
+        The seed of the sample if there are more.
 
     Examples
     --------
@@ -81,22 +89,22 @@ def silhouette(
     ----------
     Rousseeuw, Silhouettes, J. Comput. Appl. Math. 1987.
     """
-    X, own = _clustered(rows, labels)
+    X, own = _rows_in_clusters(rows, labels)
     if len(X) > most:
         drawn = np.random.default_rng(random_state).choice(len(X), most, replace=False)
         X, own = X[drawn], own[drawn]
-    return _apart(silhouette_score, X, own)
+    return _score_or_nan(silhouette_score, X, own)
 
 
-def _clustered(rows: ArrayLike, labels: ArrayLike) -> tuple[Matrix, Labels]:
-    """The rows that are in a cluster."""
+def _rows_in_clusters(rows: ArrayLike, labels: ArrayLike) -> tuple[Matrix, Labels]:
+    """Return the rows that are in a cluster."""
     X, own = check_points(rows), check_labels(labels)
     check_same_length(X, own, "labels")
     inside = own >= 0
     return X[inside], own[inside]
 
 
-def _apart(score: Callable[..., Any], X: Matrix, labels: Labels) -> float:
+def _score_or_nan(score: Callable[..., Any], X: Matrix, labels: Labels) -> float:
     if not 1 < len(np.unique(labels)) < len(X):
         return math.nan
     return float(score(X, labels))

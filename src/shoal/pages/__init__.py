@@ -1,8 +1,14 @@
-"""What each kind of result says, as data, for HTML page, terminal and JSON alike.
+"""Build what each kind of result says, as data, for HTML page, terminal and JSON alike.
 
 ``page`` holds the data classes: ``Page``, ``VerdictPage``, ``Line``, ``Table``, ``Fact``. The other
 files build one from a result: ``kmeans``, ``wave`` and ``local`` for clusterings (``cluster`` is
 what they share), ``reports`` for what is written beside reports, ``table`` and
 ``table_explanation`` for k-anonymous tables, ``audit``, ``attack`` and ``evaluation`` for verdicts,
 ``demo``.
+
+Words: a *page* is all that is said of a release; *lines* are what a terminal shows, *values* what
+``--json`` prints; a *fact* is one of the few large numbers of a page; *limits* say what the numbers
+do not; a *group* is a cluster as readers see it, numbered from 1; a *verdict* is the outcome of an
+audit, attack or evaluation; the *holder* or *curator* has the rows, the *publisher* releases the
+result.
 """

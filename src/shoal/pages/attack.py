@@ -1,4 +1,4 @@
-"""Pages of attacks on a release of one's own, for the holder of the rows."""
+"""Build pages of attacks on a release of one's own, for the holder of the rows."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,16 +17,16 @@ SAYS_NOT = "An attack that finds little proves little: a better one may find mor
 
 
 def membership_page(attack: "MembershipInference", method: str, rows: int) -> VerdictPage:
-    """A membership attack on a method of clustering.
+    """Build the page of a membership attack on a clustering method.
 
     Parameters
     ----------
     attack
-        What it found.
+        The result of the attack.
     method
-        What was attacked.
+        The method under attack.
     rows
-        Of how many rows.
+        The number of rows.
     """
     lines = [*labelled_lines("Verdict", str(attack).splitlines()), Line("For you", FOR_YOU)]
     values = {"attacked": method, "rows": rows, **attack.to_dict(), "for_the_holder_alone": True}
@@ -34,7 +34,7 @@ def membership_page(attack: "MembershipInference", method: str, rows: int) -> Ve
 
 
 def _membership_verdicts(attack: "MembershipInference", method: str) -> "Verdicts":
-    """The rates, the curve, the ceiling."""
+    """Return the rates, the curve and the ceiling."""
     from shoal.report import Detail, Verdicts
 
     means = {
@@ -80,16 +80,16 @@ def _membership_verdicts(attack: "MembershipInference", method: str) -> "Verdict
 def linkage_page(
     attack: "Linkage", guesses: "AttributeInference | None", table: Path
 ) -> VerdictPage:
-    """People of a second file looked up in a released table.
+    """Build the page of a linkage attack: people of a second file looked up in a released table.
 
     Parameters
     ----------
     attack
         The links into both tables.
     guesses
-        What was guessed of a column, if one was named.
+        The guesses of a column, if one was named.
     table
-        That was released.
+        The released table.
     """
     guessed = [] if guesses is None else str(guesses).splitlines()
     lines = [
@@ -111,7 +111,7 @@ def linkage_page(
 
 
 def _linkage_verdicts(attack: "Linkage", guessed: list[str], table: Path) -> "Verdicts":
-    """The links into both tables, and what is guessed."""
+    """Return the links into both tables, and what is guessed."""
     from shoal.report import Detail, Verdicts
 
     columns = ["Table", "People", "With a matching record", "With exactly one", "Correctly linked"]
@@ -154,7 +154,13 @@ def _linkage_verdicts(attack: "Linkage", guessed: list[str], table: Path) -> "Ve
 
 
 def too_few_records(attack: "Linkage") -> int:
-    """How many people have fewer fitting records than was promised."""
+    """Count the people who have fewer fitting records than was promised.
+
+    Parameters
+    ----------
+    attack
+        The result of the attack.
+    """
     return sum(people for size, people in attack.released.sizes if size < attack.k)
 
 

@@ -1,4 +1,4 @@
-"""The page of an audit: verdicts on claims, as far as outputs show."""
+"""Build the page of an audit: verdicts on claims, as far as outputs show."""
 
 import shlex
 from collections.abc import Mapping
@@ -48,7 +48,7 @@ class Audit:
     options
         The options given, ``None`` for one left out.
     seed
-        Of all draws.
+        The seed of all draws.
     python
         A function of somebody's own, as it was named.
     pair
@@ -64,7 +64,7 @@ class Audit:
 
     @property
     def faults(self) -> list[str]:
-        """What is violated or broken."""
+        """The names of what is violated or broken."""
         bad = ("violated", "broken")
         return [name for name, finding in self.findings.items() if finding.verdict in bad]
 
@@ -94,7 +94,7 @@ class Audit:
 
     @property
     def command(self) -> str:
-        """What does the same again; a pair that may be somebody's is left for them to fill in."""
+        """The command that repeats the audit; a pair that may be somebody's is left out."""
         what = [self.name]
         if self.python is not None:
             pair = (
@@ -108,12 +108,12 @@ class Audit:
 
 
 def page(audit: Audit) -> VerdictPage:
-    """What an audit says; ``audit.finding_of`` reads each finding of its values back.
+    """Build the page of an audit.
 
     Parameters
     ----------
     audit
-        What was found.
+        The audit and its findings.
     """
     level, table = f"alpha {audit.options['alpha']:g}", _table(audit)
     lines: list[Line | Table] = [
@@ -136,7 +136,7 @@ def page(audit: Audit) -> VerdictPage:
 
 
 def case_list(known: Mapping[str, Mapping[str, "Case"]]) -> Summary:
-    """What there is to audit, by kind.
+    """List what there is to audit, by kind.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def case_list(known: Mapping[str, Mapping[str, "Case"]]) -> Summary:
 
 
 def _verdicts(audit: Audit, table: Table) -> "Verdicts":
-    """The page a reviewer keeps."""
+    """Return the content of the HTML page."""
     from shoal.report import Verdicts
 
     return Verdicts(
@@ -207,7 +207,7 @@ def _sentence(finding: "Finding") -> str:
 
 
 def _digits(finding: "Finding") -> tuple[str, str]:
-    """The number found and the claim, with as many digits as it takes to tell them apart."""
+    """Return the number found and the claim, with enough digits to distinguish them."""
     value, claim = finding.value, finding.claim
     if claim is None:
         return f"{value:.3g}", ""
@@ -216,7 +216,7 @@ def _digits(finding: "Finding") -> tuple[str, str]:
 
 
 def _evidence(audit: Audit) -> list[str]:
-    """What gives the first few faults away; of a single finding all of it."""
+    """Return what shows the first few faults; of a single finding all of it."""
     if len(audit.findings) == 1:
         return str(next(iter(audit.findings.values()))).splitlines()[1:]
     return [

@@ -34,18 +34,18 @@ __all__ = [
 def release_settings(
     box: "Box", guarantee: "Guarantee", publisher: str | None, **own: str
 ) -> dict[str, str]:
-    """Settings a page has a place for: those that private clusterings share, and a method's own.
+    """Return the settings that private clusterings share, and a method's own, for a page.
 
     Parameters
     ----------
     box
         Public bounds.
     guarantee
-        What was promised.
+        The promise.
     publisher
-        Who publishes it, if that is to be said.
+        Who publishes it; None leaves it out.
     **own
-        The method's: title, method, code and so on.
+        The method's own settings: title, method, code and so on.
     """
     source = "from a seed" if guarantee.simulation else "cryptographic source"
     shared = {
@@ -57,12 +57,12 @@ def release_settings(
 
 
 def exact_promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
-    """The promise in a sentence, and by its name.
+    """Return the promise in a sentence, and by its name.
 
     Parameters
     ----------
     guarantee
-        What was promised.
+        The promise.
     **context
         As of ``report.promise``.
     """
@@ -74,41 +74,77 @@ def exact_promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
 
 
 def promise_values(guarantee: "Guarantee") -> dict[str, Any]:
-    """What ``--json`` prints of every release: what was promised."""
+    """Return what ``--json`` prints of every release: the promise.
+
+    Parameters
+    ----------
+    guarantee
+        The promise.
+    """
     return {"guarantee": guarantee.to_dict(), "simulation": guarantee.simulation}
 
 
 def without_values(result: "Result", *names: str) -> "Result":
-    """A result without some released values, which are files of their own."""
+    """Return a result without some released values, which are files of their own.
+
+    Parameters
+    ----------
+    result
+        The result.
+    """
     released = {name: leaf for name, leaf in result.released.items() if name not in names}
     return replace(result, released=released)
 
 
 def count_text(groups: int) -> str:
-    """How many groups, in a sentence."""
+    """Return the number of groups in words.
+
+    Parameters
+    ----------
+    groups
+        The number.
+    """
     return quantity(groups, "group") if groups else "No groups"
 
 
 def has_no_entity(model: Any) -> bool:
-    """Whether no column says whose a row is."""
+    """Return whether no column says whose a row is.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    """
     return entity_and_limit(model.domain)[0] is None
 
 
 def unit_of(model: Any) -> str:
-    """What is counted: people where each is known and has one row, else rows."""
+    """Return what is counted: people where each is known and has one row, else rows.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    """
     entity, limit = entity_and_limit(model.domain)
     return "people" if entity is not None and limit == 1 else "rows"
 
 
 def no_group_text(model: Any) -> str:
-    """The verdict on a release of which no group can be told from nobody."""
+    """Return the sentence for a release in which no group is more than noise.
+
+    Parameters
+    ----------
+    model
+        A fitted model.
+    """
     from shoal.cluster.totals import NO_GROUP_TOLD, NOBODY_TOLD
 
     return NO_GROUP_TOLD if model.rows_told_ else NOBODY_TOLD
 
 
 def estimator_code(model: Any, first: str, **own: Any) -> str:
-    """Python that fits the same estimator to a table of one's own.
+    """Return Python code that fits the same estimator to a table of one's own.
 
     Parameters
     ----------
@@ -136,14 +172,14 @@ def estimator_code(model: Any, first: str, **own: Any) -> str:
 
 
 def _imports(values: Iterable[Any]) -> str:
-    """Lines that import the classes of settings that are objects."""
+    """Return lines that import the classes of settings that are objects."""
     kinds = sorted({(type(value).__module__, type(value).__name__) for value in values
                     if hasattr(value, "get_params")})  # fmt: skip
     return "".join(f"from {module.rpartition('.')[0]} import {name}\n" for module, name in kinds)
 
 
 def _promise_code(model: Any) -> str:
-    """The parameter that says what is promised."""
+    """Return the parameter that states the promise."""
     promise = model._promise()
     if isinstance(promise, Unprotected):
         return f"privacy=shoal.Unprotected({promise.reason!r})"
@@ -158,7 +194,7 @@ def _promise_code(model: Any) -> str:
 
 
 def _schema_code(model: Any) -> str:
-    """The line that says whose the rows are, where that is known."""
+    """Return the line that says whose the rows are, where that is known."""
     entity, limit = entity_and_limit(model.domain)
     if entity is None:
         return ""
@@ -183,7 +219,7 @@ def learner_code(
     seed: int | None,
     is_distributed: bool,
 ) -> str:
-    """Python that learns the same from the same reports.
+    """Return Python code that learns the same from the same reports.
 
     The lines run as they stand, in the folder of the reports if that is on this machine.
 
@@ -217,14 +253,14 @@ def learner_code(
 
 
 def _mechanism_settings(mechanism: Any) -> str:
-    """What made the reports, to the last digit."""
+    """Return the settings of the mechanism, with all digits."""
     from shoal.perturb.settings import settings_of
 
     return indent(pformat(settings_of(mechanism), width=76, sort_dicts=False), "    ")
 
 
 def _read_here(table: str, mechanism: Any, names: Sequence[str]) -> tuple[str, str]:
-    """Imports and lines that read a file; its folder is nobody else's."""
+    """Return imports and lines that read a file of this machine."""
     name = Path(table).name
     columns = _columns(mechanism, names)
     values = f"np.column_stack([table[name] for name in {columns}])"
@@ -240,7 +276,7 @@ def _read_here(table: str, mechanism: Any, names: Sequence[str]) -> tuple[str, s
 
 
 def _read_on_spark(table: str, mechanism: Any, names: Sequence[str]) -> tuple[str, str]:
-    """Imports and lines that read what Spark has; text of a CSV file is read as numbers there."""
+    """Return imports and lines that read a table with Spark; text of CSV becomes numbers."""
     from shoal.engine.spark.schema import quote_name
 
     where, imports = repr(table), ""

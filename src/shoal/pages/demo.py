@@ -1,4 +1,4 @@
-"""The page of the demo: noisy counts of made-up students, and how far their noise reaches."""
+"""Build the page of the demo: noisy counts of made-up students, and how large their noise is."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Release", "page"]
 
 AREAS = 4
-_SIDE = 3  # of an area, in cells
+_SIDE = 3  # cells of an area's side
 
 AXES = ("Sessions a week", "Minutes a session")
 NOTHING_CLEAR = "No area stands clear of the noise at this epsilon."
@@ -46,7 +46,23 @@ noisy_counts = page.release(
 
 @dataclass(frozen=True)
 class Release:
-    """What left the gate, what it was promised, and what follows from both for free."""
+    """What left the gate, its promise, and what follows from both.
+
+    Parameters
+    ----------
+    grid
+        The cells.
+    noise
+        The mechanism.
+    noisy_counts
+        The released count of each cell.
+    guarantee
+        The promise.
+    ledger
+        Where the promise is recorded.
+    seed
+        The seed; None for real noise.
+    """
 
     grid: "Grid"
     noise: "Geometric"
@@ -57,17 +73,17 @@ class Release:
 
     @property
     def people(self) -> int:
-        """About how many there are; noise may take the sum below nobody."""
+        """The estimated number of people, at least 0."""
         return max(int(self.noisy_counts.sum()), 0)
 
     @property
     def tells_people(self) -> bool:
-        """Whether there is more in the sum than noise."""
+        """Whether the sum is more than noise."""
         return self.people > self.off_in_total()
 
     @property
     def areas(self) -> list["Area"]:
-        """The densest blocks of cells, those alone that surely hold somebody."""
+        """The densest blocks of cells, only those that surely hold somebody."""
         from shoal.figures import dense_areas
 
         box, beyond = self.grid.box, self.off_in_any_area()
@@ -97,18 +113,18 @@ class Release:
 
 
 def _growth(t: float, step: float) -> float:
-    """log E[e^(tX)] = log of (1 - a)^2 / ((1 - a e^t) (1 - a e^-t)) for the noise X of a cell."""
+    """Return log E[e^(tX)] for the noise X of a cell: (1 - a)^2 / ((1 - a e^t) (1 - a e^-t))."""
     sides = (math.log(-math.expm1(side - step)) for side in (t, -t))
     return 2 * math.log(-math.expm1(-step)) - sum(sides)
 
 
 def page(release: Release) -> Page:
-    """What the demo released.
+    """Build the page of the demo.
 
     Parameters
     ----------
     release
-        It.
+        What the demo released.
     """
     from shoal.privacy import Released, Result
 
@@ -144,7 +160,7 @@ def _settings(release: Release) -> dict[str, Any]:
 
 
 def _values(release: Release) -> dict[str, Any]:
-    """What ``--json`` prints; every ``within_95_in_100`` of areas holds for all of them at once."""
+    """Return what ``--json`` prints; ``within_95_in_100`` of areas holds for all at once."""
     columns = ("sessions_per_week", "minutes_per_session")
     within = release.off_in_any_area()
     areas = [

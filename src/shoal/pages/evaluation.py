@@ -1,4 +1,4 @@
-"""The page of a model's scores, for the holder of the rows."""
+"""Build the page of a model's scores, for the holder of the rows."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,16 +43,16 @@ IN_VAIN = "These groups are no better than some that the same method finds witho
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Scores of a model, on which rows, beside how many controls.
+    """The scores of a model, the rows they are on, and the number of controls.
 
     Parameters
     ----------
     folder
-        Of the model.
+        The folder of the model.
     model
-        It.
+        The fitted model.
     table
-        The scores, one a line.
+        The table of scores.
     rows
         How many rows there are.
     rows_scored
@@ -73,37 +73,37 @@ class Evaluation:
 
     @property
     def scores(self) -> list[dict[str, Any]]:
-        """The scores, one a line."""
+        """The scores as a list of rows."""
         return list(self.table.to_pylist())
 
     @property
     def main(self) -> dict[str, Any]:
-        """What a model is judged by: inertia if it has centres, else agreement of labels."""
+        """The score a model is judged by: inertia if it has centres, else agreement of labels."""
         by_name = {line["score"]: line for line in self.scores}
         return by_name.get("normalised_inertia", by_name["ami"])
 
     @property
     def is_no_better(self) -> bool:
-        """Whether some run of the method finds as much without data."""
+        """Whether some run of the method without data scores as well."""
         return bool(self.main["note"] == NO_BETTER)
 
     @property
     def compared_with(self) -> str:
-        """What the groups were held against."""
+        """What the groups were compared with, in words."""
         if self.labels is not None:
             return f"the groups in column '{self.labels}'"
         return "plain k-means on the rows"
 
     @property
     def on_rows(self) -> str:
-        """On how many rows, of how many."""
+        """How many rows of how many were scored, in words."""
         if self.rows_scored == self.rows:
             return quantity(self.rows, "row")
         return f"{self.rows_scored:,} of {quantity(self.rows, 'row')}"
 
 
 def page(scored: Evaluation) -> VerdictPage:
-    """The scores, what they say, and whose they are; no promise covers any of it.
+    """Build the page of scores; no promise covers any of them.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def _table(scored: Evaluation) -> Table:
 
 
 def _findings(scored: Evaluation) -> list[str]:
-    """What the scores say in a sentence or two."""
+    """Return what the scores say, in a sentence or two."""
     main, agreement = scored.main, scored.scores[0]
     if main["closed"] is None:
         return [f"No control was run, or it is not informative: {main['note']}."]

@@ -1,4 +1,4 @@
-"""The page of a private k-means model, all from released numbers."""
+"""Build the page of a private k-means model, from released numbers only."""
 
 import math
 from collections.abc import Sequence
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["MAP_PARTS", "KMeansGroups", "code", "column_pairs", "maps", "page"]
 
-WEAK_STRENGTH = 4  # measured: below this strength no method does well
+# Below this strength no method does well: docs/decisions/private-kmeans.md.
+WEAK_STRENGTH = 4
 EVIDENCE = "proofs beside the code: shoal/cluster/kmeans/estimator.proof.md and those it names"
 WEAK = (
     "There are so few rows in a group that noise decides much at this epsilon: centres may "
@@ -52,10 +53,9 @@ _NAMED = 4  # groups named in a map's description
 
 
 class KMeansGroups:
-    """Centres, how far noise may have moved each, and about how many belong to it.
+    """Centres, how far noise may have moved each, and about how many rows belong to it.
 
-    Everything here is read off a fitted model's released numbers. Group i is label i - 1 of
-    ``predict``.
+    Only released numbers of a fitted model are read. Group i is label i - 1 of ``predict``.
 
     Parameters
     ----------
@@ -81,23 +81,35 @@ class KMeansGroups:
 
     @property
     def is_weak(self) -> bool:
-        """Whether noise decides more than the rows do."""
+        """Whether noise has more influence than the rows."""
         epsilon = float(self.model._promise().per_row().epsilon)
         return strength(self.n_rows, epsilon, self.box.d, self.k) < WEAK_STRENGTH
 
     def size_text(self, group: int) -> str:
-        """About how many belong to a group, marked if that may be nobody."""
+        """Return about how many belong to a group, marked if it may be empty.
+
+        Parameters
+        ----------
+        group
+            The number of the group, from 0.
+        """
         return f"{self.sizes[group]:,}{'' if self.certain[group] else ' (uncertain)'}"
 
     def center_text(self, group: int) -> list[str]:
-        """Each number of a centre with its noise, to the digits the noise leaves."""
+        """Return each number of a centre with its noise, to the digits that noise leaves.
+
+        Parameters
+        ----------
+        group
+            The number of the group, from 0.
+        """
         sides = self.box.high - self.box.low
         each = zip(self.centers[group], self.reach[group], sides, strict=True)
         return [_with_noise(float(value), float(noise), float(side)) for value, noise, side in each]
 
 
 def _with_noise(value: float, noise: float, side: float) -> str:
-    """``12.30 ± 0.42``: two digits of the noise, and the value to the same place."""
+    """Format ``12.30 ± 0.42``: two digits of the noise, and the value to the same place."""
     if not side * 1e-6 < noise < math.inf:  # a centre on a single cell, which no noise moves
         return format_number(value, count_decimals(side) + 4)
     decimals = 1 - math.floor(math.log10(noise))
@@ -106,12 +118,12 @@ def _with_noise(value: float, noise: float, side: float) -> str:
 
 
 def page(model: Any, *, title: str | None = None, publisher: str | None = None) -> Page:
-    """What a fitted ``PrivateKMeans`` says.
+    """Build the page of a fitted ``PrivateKMeans``.
 
     Parameters
     ----------
     model
-        It, fitted.
+        A fitted ``PrivateKMeans``.
     title
         Of the page; None names groups and columns.
     publisher
@@ -146,13 +158,21 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
 
 
 def code(model: Any, n_clusters: int) -> str:
-    """Python that does the same with a table of one's own."""
+    """Return Python code that does the same with a table of one's own.
+
+    Parameters
+    ----------
+    model
+        A fitted ``PrivateKMeans``.
+    n_clusters
+        The number of clusters.
+    """
     method = None if model.method == "auto" else model.method
     return estimator_code(model, f"{n_clusters}, ", method=method)
 
 
 def _lines(groups: KMeansGroups, counted: str, table: Table) -> list[Line | Table]:
-    """What a terminal shows: promised, and found."""
+    """Return what a terminal shows: the promise, and the groups."""
     fits = any(groups.certain) and len(groups.names) <= LINE_COLUMNS
     return [
         *exact_promise_lines(groups.guarantee),
@@ -163,7 +183,7 @@ def _lines(groups: KMeansGroups, counted: str, table: Table) -> list[Line | Tabl
 
 
 def _values(groups: KMeansGroups) -> dict[str, Any]:
-    """What ``--json`` prints."""
+    """Return what ``--json`` prints."""
     each = zip(
         groups.centers,
         groups.reach,
@@ -189,7 +209,7 @@ def _values(groups: KMeansGroups) -> dict[str, Any]:
 
 
 def _counted(groups: KMeansGroups) -> str:
-    """About how many rows were counted in how many groups."""
+    """Return the sentence about how many rows were counted in how many groups."""
     about = "About " if groups.rows_within else ""
     within = f", give or take {groups.rows_within:,}" if groups.rows_within else ""
     rows = f"{quantity(groups.n_rows, _one(groups), groups.unit)}{within}"
@@ -199,7 +219,7 @@ def _counted(groups: KMeansGroups) -> str:
 
 
 def _cautions(groups: KMeansGroups) -> list[str]:
-    """What to know before anything else is read, where anything can be told."""
+    """Return warnings to read before anything else."""
     missed = groups.certain.count(False)
     if missed == groups.k:
         return []
@@ -249,7 +269,7 @@ def _table(groups: KMeansGroups) -> Table:
 
 
 def _limits(groups: KMeansGroups) -> list[str]:
-    """What the centres do not say, and how far they may be off."""
+    """Return what the centres do not say, and how far they may be off."""
     model = groups.model
     worst = max(range(groups.k), key=lambda i: groups.relative[i])
     where = zip(groups.names[:4], groups.center_text(worst), strict=False)
@@ -271,12 +291,26 @@ def _limits(groups: KMeansGroups) -> list[str]:
 
 
 def maps(groups: KMeansGroups) -> list["CellMap"]:
-    """A map of each pair of columns, those first along which the centres differ most."""
+    """Draw a map of each pair of columns, those with the most distant centres first.
+
+    Parameters
+    ----------
+    groups
+        The groups.
+    """
     return [_map(groups, pair) for pair in column_pairs(groups.box, groups.centers)]
 
 
 def column_pairs(box: "Box", centers: NDArray[np.float64]) -> list[tuple[int, int]]:
-    """Pairs of columns worth a map, those first along which the centres differ most."""
+    """Return pairs of columns worth a map, those with the most distant centres first.
+
+    Parameters
+    ----------
+    box
+        The public bounds.
+    centers
+        The centres.
+    """
     if box.distance_unit == "km":
         return [(1, 0)]  # longitude across
     spread = (centers / (box.high - box.low)).std(axis=0)
@@ -303,7 +337,7 @@ def _map(groups: KMeansGroups, pair: Sequence[int]) -> "CellMap":
 
 
 def _counts(groups: KMeansGroups, at: list[int]) -> NDArray[np.int64]:
-    """The released cells on a grid of two columns; an empty grid if none were released."""
+    """Return the released cells on a grid of two columns; zeros if none were released."""
     box, synopsis = groups.box, getattr(groups.model, "synopsis_", None)
     within = np.stack([box.low[at], box.high[at]])
     parts = min(MAP_PARTS, max(8, math.isqrt(groups.n_rows // 8)))

@@ -1,4 +1,4 @@
-"""The page of groups learnt from reports, beside what the same learner finds without data."""
+"""Build the page of groups learnt from reports, beside what is learnt without data."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -56,14 +56,14 @@ PLAIN = (
 )
 LINE_COLUMNS = 8  # columns that fit a line of a terminal
 PAGE_COLUMNS = 12  # columns that fit a page
-_POINTS = 20_000  # drawn of the density, to compare by
+_POINTS = 20_000  # drawn from the density, to compare centres on
 _LARGEST_RATIO = 2.0
 _PAIRS = 2  # of columns, each drawn twice
 
 
 @dataclass(frozen=True, eq=False)
 class LocalGroups:
-    """Centres and about how many belong to each; and what the same learner finds without data.
+    """Centres and about how many belong to each, and what the same learner finds without data.
 
     All of it is computed from reports, so it is as public as they are. Group i is label i - 1 of
     ``predict``.
@@ -73,17 +73,17 @@ class LocalGroups:
     model
         A fitted ``LocalClusterer``.
     control
-        The same where everybody reports the middle of the box.
+        The same learner, fitted to reports of the middle of the box.
     box
         Public bounds of the records.
     guarantee
-        The reports' promise.
+        The promise of the reports.
     total
-        How many reports there are.
+        The number of reports.
     protects
         What one report is about: "a row", or a person.
     evidence
-        Whether the reports tell of groups; None if that was not tried.
+        Whether the reports show groups; None if that was not tested.
     """
 
     model: Any
@@ -96,23 +96,23 @@ class LocalGroups:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Columns of the records."""
+        """The columns of the records."""
         return self.box.names
 
     @property
     def centers(self) -> NDArray[np.float64]:
-        """A row for each group."""
+        """The centres, one row for each group."""
         centers: NDArray[np.float64] = self.model.cluster_centers_
         return centers
 
     @property
     def k(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return len(self.centers)
 
     @cached_property
     def sizes(self) -> list[int]:
-        """About how many reports belong to each group: its share of the density; all add up."""
+        """About how many reports belong to each group, by its share of the density."""
         density = self.model.density_
         labels = self.model.predict(density.atoms)
         shares = np.bincount(labels, weights=density.weights, minlength=self.k)
@@ -125,19 +125,19 @@ class LocalGroups:
 
     @cached_property
     def ratio(self) -> float:
-        """The inertia that the control's centres leave on the density, over that of those found."""
+        """The inertia of the control's centres on the density over that of the centres found."""
         units = self.model.units_
         centers = self.control.cluster_centers_ / units
         return float(normalised_inertia(self._points / units, centers, self.centers / units))
 
     @property
     def used(self) -> int:
-        """How many reports it was learnt from."""
+        """The number of reports that were learnt from."""
         return int(self.model.n_used_)
 
     @property
     def control_reports(self) -> int:
-        """How many reported the middle of the box in the control."""
+        """The number of reports of the control."""
         return int(self.control.n_reports_)
 
     @property
@@ -147,12 +147,12 @@ class LocalGroups:
 
     @property
     def may_be_noise(self) -> bool | None:
-        """Whether noise alone would look like these groups; None if that was not tried."""
+        """Whether noise alone would look like these groups; None if that was not tested."""
         return None if self.evidence is None else not self.evidence.told
 
     @property
     def needed(self) -> int | None:
-        """How many people the rule of thumb asks for, where there is one, to be twice plain's."""
+        """The number of people that the rule of thumb asks for; None where there is no rule."""
         from shoal.cluster import LocalClusterer
 
         mechanism = self.model.mechanism
@@ -164,7 +164,7 @@ class LocalGroups:
 
     @cached_property
     def _points(self) -> NDArray[np.float64]:
-        """Points of the density, drawn by weight; always the same ones."""
+        """Points drawn from the density by weight, always the same ones."""
         density = self.model.density_
         chances = density.weights / density.weights.sum()
         at = np.random.default_rng(0).choice(len(density.atoms), _POINTS, p=chances)
@@ -182,20 +182,20 @@ def page(
     title: str | None = None,
     publisher: str | None = None,
 ) -> Page:
-    """What was learnt from reports.
+    """Build the page of what was learnt from reports.
 
     Parameters
     ----------
     groups
-        It.
+        The groups.
     table
-        Where the reports are.
+        The path of the reports.
     n_clusters
-        How many groups were looked for; several to choose among.
+        The number of groups, or several to choose among.
     choose
-        By which rule.
+        The rule of the choice.
     seed
-        Of the learner.
+        The seed of the learner.
     is_distributed
         Whether Spark read the reports.
     title
@@ -228,7 +228,7 @@ def page(
 
 
 def _lines(groups: LocalGroups, headline: str, centers: Table) -> list[Line | Table]:
-    """What a terminal shows: promised, found, and what is found without data."""
+    """Return what a terminal shows: the promise, the groups, and those without data."""
     return [
         *exact_promise_lines(groups.guarantee, by_holder=True),
         Line("Spent", f"{NOTHING_SPENT[0].upper()}{NOTHING_SPENT[1:]}."),
@@ -241,7 +241,7 @@ def _lines(groups: LocalGroups, headline: str, centers: Table) -> list[Line | Ta
 
 
 def _values(groups: LocalGroups) -> dict[str, Any]:
-    """What ``--json`` prints."""
+    """Return what ``--json`` prints."""
     named, nothing = (
         [dict(zip(groups.names, center, strict=True)) for center in centers.tolist()]
         for centers in (groups.centers, groups.control.cluster_centers_)
@@ -268,7 +268,7 @@ def _values(groups: LocalGroups) -> dict[str, Any]:
 
 
 def _settings(groups: LocalGroups, title: str | None, publisher: str | None) -> dict[str, Any]:
-    """Settings a page has a place for, and those it lists."""
+    """Return the settings that a page shows."""
     source = "from a seed" if groups.guarantee.simulation else "from a cryptographic source"
     named = {"publisher": publisher} if publisher else {}
     return named | {
@@ -307,14 +307,14 @@ def _facts(groups: LocalGroups) -> list[Fact]:
 
 
 def _verdict(groups: LocalGroups) -> list[str]:
-    """What must be known before anything else, if there is such a thing."""
+    """Return what must be known before anything else."""
     if groups.may_be_noise is None:
         return [NOT_TRIED]
     return [NO_GROUPS] if groups.may_be_noise else []
 
 
 def _trial(groups: LocalGroups) -> list[str]:
-    """What the verdict rests on."""
+    """Return what the verdict is based on."""
     if groups.evidence is None or not groups.evidence.margins:
         return []
     each = groups.evidence.margins.items()
@@ -327,7 +327,7 @@ def _trial(groups: LocalGroups) -> list[str]:
 
 
 def _without_data(groups: LocalGroups) -> str:
-    """The control in a sentence."""
+    """Return a sentence about the control."""
     return (
         "Had everybody reported the middle of the box, the same learner would have found centres "
         f"that leave {groups.ratio:.3g} times the inertia on this density, and whose labels agree "
@@ -336,7 +336,7 @@ def _without_data(groups: LocalGroups) -> str:
 
 
 def _fewer(groups: LocalGroups) -> str:
-    """What is said if not everybody could be played through."""
+    """Return a sentence for a control of fewer reports than there are."""
     if groups.control_reports >= groups.used:
         return ""
     return (
@@ -346,7 +346,7 @@ def _fewer(groups: LocalGroups) -> str:
 
 
 def _limits(groups: LocalGroups, n_clusters: Sequence[int], choose: str) -> list[str]:
-    """What the groups do not say, and how far they may be off."""
+    """Return what the groups do not say, and how far they may be off."""
     limits = [*_verdict(groups), *_trial(groups), _without_data(groups)]
     if groups.agreement > 0.7:
         limits.append(
@@ -415,14 +415,20 @@ def _table_without_data(groups: LocalGroups) -> Table:
 
 
 def _center_text(groups: LocalGroups, center: Any) -> list[str]:
-    """The numbers of a centre, to a thousandth of each column's range."""
+    """Return the numbers of a centre, to a thousandth of each column's range."""
     sides = groups.box.high - groups.box.low
     each = zip(center[:PAGE_COLUMNS], sides, strict=False)
     return [format_number(float(value), count_decimals(float(side)) + 2) for value, side in each]
 
 
 def maps(groups: LocalGroups) -> list["CellMap"]:
-    """For each pair of columns what was found, then what the same learner finds without data."""
+    """Draw, for each pair of columns, what was found and what is found without data.
+
+    Parameters
+    ----------
+    groups
+        The groups.
+    """
     drawn = []
     for pair in column_pairs(groups.box, groups.centers)[:_PAIRS]:
         across, upwards = (groups.names[i] for i in pair)
@@ -448,7 +454,7 @@ def _map(groups: LocalGroups, model: Any, at: list[int], title: str) -> "CellMap
 
 
 def _counts(groups: LocalGroups, model: Any, at: list[int]) -> NDArray[np.int64]:
-    """The density on a grid of two columns."""
+    """Return the density on a grid of two columns."""
     box, density = groups.box, model.density_
     within = np.stack([box.low[at], box.high[at]])
     people = density.weights * groups.total
@@ -457,7 +463,7 @@ def _counts(groups: LocalGroups, model: Any, at: list[int]) -> NDArray[np.int64]
 
 
 def _parts(model: Any, at: list[int]) -> int:
-    """A grid on which each cell, or each so many nodes of a lattice, has a place: no stripes."""
+    """Return a number of grid parts that fits cells or lattice nodes, so that no stripes show."""
     if isinstance(model.mechanism, LocalGrid):
         sides = [model.mechanism.grid.shape[i] for i in at]
     else:

@@ -1,8 +1,8 @@
-"""What a result says, as data: the same for its HTML page, a terminal and JSON.
+"""The data of a page, which its HTML file, a terminal and JSON share.
 
 One builder for each kind of result (``kmeans.page``, ``wave.page``, ``table.page``, ...) reads a
-result once and returns a ``Page``. ``report`` makes the HTML file of it; the command line prints
-its ``lines``, or its ``values`` with ``--json``, and adds where the files are.
+result once and returns a ``Page``. ``report`` writes the HTML file; the command line prints its
+``lines``, or its ``values`` with ``--json``, and adds where the files are.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,17 @@ __all__ = [
 
 
 class Fact(NamedTuple):
-    """A large number on a page, what it is called, and a word of explanation."""
+    """A large number on a page, with its name and a short explanation.
+
+    Parameters
+    ----------
+    name
+        What the number is.
+    value
+        The number as text.
+    detail
+        A short explanation.
+    """
 
     name: str
     value: str
@@ -83,7 +93,7 @@ class Table:
     left: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``report`` and its JSON have it."""
+        """Return the table as ``report`` and its JSON have it."""
         shown = {"title": self.title, "columns": list(self.columns), "rows": list(self.rows)}
         return shown | {"marked": self.marked, "note": self.note}
 
@@ -135,10 +145,10 @@ class Page(Summary):
     limits: Sequence[str]
 
     def to_result(self) -> "Result":
-        """The result with the page's own words and figures, for ``report.findings``.
+        """Return the result with the page's own text and figures, for ``report.findings``.
 
-        Leaves of the result stay as they were marked: only what a builder wrote itself, from
-        released numbers, is marked here.
+        Values of the result keep their marks; only what a builder wrote itself, from released
+        numbers, is marked here.
         """
         from shoal.privacy import Public, Released
 
@@ -174,17 +184,25 @@ class VerdictPage(Summary):
 
 
 def labelled_lines(label: str, texts: Sequence[str]) -> list[Line]:
-    """Lines of which the first alone carries the label."""
+    """Return lines of which only the first has the label.
+
+    Parameters
+    ----------
+    label
+        The label.
+    texts
+        One sentence for each line.
+    """
     return [Line("" if i else label, text) for i, text in enumerate(texts)]
 
 
 def promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
-    """The promise in a sentence; a simulation says that it keeps none.
+    """Return the promise in a sentence; a simulation says that it keeps none.
 
     Parameters
     ----------
     guarantee
-        What was promised.
+        The promise.
     **context
         As of ``report.promise``.
     """
@@ -197,7 +215,14 @@ def promise_lines(guarantee: "Guarantee", **context: Any) -> list[Line]:
 
 
 def name_list(names: Sequence[str], most: int = 3) -> str:
-    """Names in a sentence; how many more there are, if many.
+    """Join names in a sentence, and say how many more there are.
+
+    Parameters
+    ----------
+    names
+        The names.
+    most
+        How many are listed.
 
     Examples
     --------
@@ -210,7 +235,13 @@ def name_list(names: Sequence[str], most: int = 3) -> str:
 
 
 def bounds_text(box: "Box") -> str:
-    """The public bounds of the first columns."""
+    """Return the public bounds of the first columns as text.
+
+    Parameters
+    ----------
+    box
+        The public bounds.
+    """
     from shoal.figures.text import format_number
 
     sides = zip(box.names, box.low, box.high, strict=True)

@@ -1,4 +1,4 @@
-"""What is written beside reports, and what a terminal shows of it."""
+"""Build what is written beside reports, and what a terminal shows of it."""
 
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -17,7 +17,7 @@ _ORDERS = {
     "shuffled": "random; nothing shows where a row stood in the table.",
     "kept": "the table's own: report i is row i, and a row's place is not hidden.",
 }
-_PARTS = ("shoal", "numpy", "randomgen", "pyarrow")
+_VERSIONED = ("shoal", "numpy", "randomgen", "pyarrow")  # packages whose versions are recorded
 
 
 def sidecar(
@@ -30,7 +30,27 @@ def sidecar(
     rows: int,
     file: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Everything public about the reports in a file: what made them, and what was promised."""
+    """Return everything public about the reports in a file: their mechanism and promise.
+
+    Parameters
+    ----------
+    mechanism
+        The mechanism that made them.
+    remap
+        What was applied to them afterwards, or None.
+    domain
+        The public bounds.
+    guarantee
+        The promise.
+    user
+        The column that says whose a row is, or None.
+    keep_order
+        Whether reports are in the table's order.
+    rows
+        The number of reports.
+    file
+        The name and checksum of the file.
+    """
     from shoal.domain import Box
     from shoal.perturb import settings_of
     from shoal.privacy import MetricDP
@@ -51,19 +71,19 @@ def sidecar(
         "rows": rows,
         "order": "kept" if keep_order else "shuffled",
         "file": dict(file),
-        "versions": {part: version(part) for part in _PARTS},
+        "versions": {part: version(part) for part in _VERSIONED},
     }
 
 
 def report_lines(sidecar: Mapping[str, Any], guarantee: "Guarantee") -> list[Line]:
-    """What a terminal shows: promised, to whom, of which rows, in which order.
+    """Return what a terminal shows: the promise, to whom, of which rows, in which order.
 
     Parameters
     ----------
     sidecar
         As written beside the reports.
     guarantee
-        Their promise.
+        The promise of the reports.
     """
     from shoal.report.promise import promise
 

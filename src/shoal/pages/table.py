@@ -1,4 +1,4 @@
-"""The page of a released table, and what a check of one says."""
+"""Build the page of a released table, and the summary of a check."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -53,7 +53,7 @@ _OBJECTIVES = {
     "entropy": "the most bits of detail",
 }
 _SHOWN = 3  # labels of a column on the page
-_HIT = 12  # values on the curator's page
+_MOST_SUPPRESSED = 12  # suppressed values on the curator's page
 
 
 class TableContext(NamedTuple):
@@ -78,7 +78,7 @@ class TableContext(NamedTuple):
 
 
 def page(finished: "RunResult", context: TableContext | None = None) -> Page:
-    """What a finished release of a table says.
+    """Build the page of a finished release of a table.
 
     Parameters
     ----------
@@ -117,7 +117,15 @@ def page(finished: "RunResult", context: TableContext | None = None) -> Page:
 
 
 def page_files(finished: "RunResult", page: Page) -> dict[Path, str]:
-    """The public page, its numbers, and the page for the holder of the rows, by path."""
+    """Return the public page, its numbers, and the page for the holder, by path.
+
+    Parameters
+    ----------
+    finished
+        The run.
+    page
+        Its page.
+    """
     result, paths = page.to_result(), finished.paths
     files = [{"name": paths.table.name, "sha256": finished.manifest["table_sha256"]}]
     public = texts(findings(result, files=files), paths.report)
@@ -125,12 +133,12 @@ def page_files(finished: "RunResult", page: Page) -> dict[Path, str]:
 
 
 def check_summary(policy: "Policy", achieved: "AchievedPrivacy", broken: list[str]) -> Summary:
-    """What ``shoal anonymize check`` says: the promises a table keeps, as counted in it.
+    """Return what ``shoal anonymize check`` says: the promises that a table keeps.
 
     Parameters
     ----------
     policy
-        What was promised.
+        The policy with its promises.
     achieved
         What was counted.
     broken
@@ -177,7 +185,7 @@ def _check_lines(achieved: "AchievedPrivacy", broken: list[str], of: str) -> lis
 
 
 def _lines(finished: "RunResult") -> list[Line]:
-    """What a terminal shows: promised, reached, what it costs."""
+    """Return what a terminal shows: promised, reached, and what it costs."""
     promised = promise(guarantee_of(finished.policy), **_promise_context(finished))
     return [
         *labelled_lines("Promised", [promised.lead, *promised.more]),
@@ -188,7 +196,19 @@ def _lines(finished: "RunResult") -> list[Line]:
 
 
 def risk_lines(risk: Risk, k: int, of: str, population: "Population | None") -> list[str]:
-    """The three who look for someone, a sentence each."""
+    """Return a sentence for each of the three attackers.
+
+    Parameters
+    ----------
+    risk
+        The risk.
+    k
+        The k of the promise.
+    of
+        What is counted: people or rows.
+    population
+        The population, if one is known.
+    """
     known = "Without a population table this is the prosecutor's chance."
     if population is not None:
         known = "Counted in a table of the population."
@@ -202,7 +222,12 @@ def risk_lines(risk: Risk, k: int, of: str, population: "Population | None") -> 
 
 
 def chance_text(value: float) -> str:
-    """A chance as "1 in 12", rounded to the careful side.
+    """Format a probability as "1 in 12", rounded up.
+
+    Parameters
+    ----------
+    value
+        The probability.
 
     Examples
     --------
@@ -213,7 +238,14 @@ def chance_text(value: float) -> str:
 
 
 def rare_lines(rare: Mapping[str, float], k: int) -> list[str]:
-    """A warning for each column that is published as it is and finds people; for the holder.
+    """Return a warning for each published column that identifies people, for the holder.
+
+    Parameters
+    ----------
+    rare
+        The share of rows that each column identifies.
+    k
+        The k of the promise.
 
     Examples
     --------
@@ -368,7 +400,7 @@ def _suppression_table(finished: "RunResult") -> Table:
     every.sort(key=lambda line: (-line[3] / line[2], -line[3]))
     rows = [
         [name, value, f"{n:,}", f"{gone:,}", _percent(gone / n)]
-        for name, value, n, gone in every[:_HIT]
+        for name, value, n, gone in every[:_MOST_SUPPRESSED]
     ]
     note = f"The {len(rows)} hit hardest of {len(every)} values with rows left out."
     title = "Whom suppression hit" if rows else "Suppression hit nobody"

@@ -1,4 +1,4 @@
-"""Why each column sits where it does, and what k-anonymity is not: for the holder of the rows."""
+"""Explain why each column is published as it is, and what k-anonymity is not."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -33,7 +33,15 @@ _WHY = {
 
 
 def explanation_lines(policy: "Policy", finished: "RunResult | None") -> list[Line]:
-    """Everything ``--explain`` prints."""
+    """Return everything that ``--explain`` prints.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    finished
+        The run; None before one.
+    """
     columns = role_texts(policy) | (column_texts(finished) if finished else {})
     return [
         *labelled_lines("Is not", IS_NOT),
@@ -43,7 +51,13 @@ def explanation_lines(policy: "Policy", finished: "RunResult | None") -> list[Li
 
 
 def role_texts(policy: "Policy") -> dict[str, str]:
-    """For each column its role, in a sentence."""
+    """Return the role of each column, in a sentence.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    """
     texts = {}
     for name, of in policy.attributes.items():
         why = _WHY.get(of.role, "may be known to others, so it is generalised")
@@ -54,7 +68,13 @@ def role_texts(policy: "Policy") -> dict[str, str]:
 
 
 def column_texts(finished: "RunResult") -> dict[str, str]:
-    """For each quasi-identifier what is published, and what kept it from being more precise."""
+    """Return, for each quasi-identifier, what is published and why it is not more precise.
+
+    Parameters
+    ----------
+    finished
+        The run.
+    """
     outcome = finished.outcome
     hierarchies = finished.frequency.codec.hierarchies
     if outcome.cut is None:
@@ -79,7 +99,7 @@ def _state(finished: "RunResult", q: int) -> str:
 
 
 def _blocked(finished: "RunResult", q: int, left: int) -> str:
-    """What opening its largest label would cost."""
+    """Return what splitting the largest label would cost."""
     at, rows = _largest(finished, q)
     if at is None:
         return " It cannot be split further."
@@ -98,7 +118,7 @@ def _blocked(finished: "RunResult", q: int, left: int) -> str:
 
 
 def _largest(finished: "RunResult", q: int) -> tuple[int | None, int]:
-    """The published label with most rows that has something below it."""
+    """Return the published label with most rows that has something below it."""
     problem, release = finished.frequency.problem, finished.produced.release
     live = ~release.suppressed & ~release.starred
     rows = np.bincount(release.labels[live, q], problem.n[live]).astype(np.int64)
@@ -109,7 +129,7 @@ def _largest(finished: "RunResult", q: int) -> tuple[int | None, int]:
 
 
 def _lost_by_opening(finished: "RunResult", q: int, at: int) -> int:
-    """Rows in groups that would break a rule if this label were replaced by those below it."""
+    """Count rows in groups that would break a rule if this label were split."""
     from shoal.anonymize.classes import number_classes
     from shoal.anonymize.search.greedy import find_violations
 

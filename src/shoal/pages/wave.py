@@ -1,4 +1,4 @@
-"""The page of a WaveCluster model, all from released numbers."""
+"""Build the page of a WaveCluster model, from released numbers only."""
 
 import math
 from dataclasses import replace
@@ -47,9 +47,10 @@ MAP_SIDE = 1024  # parts of a map's side at most
 
 
 class WaveGroups:
-    """How many rows each group holds, where it lies, and what noise leaves unsure.
+    """How many rows each group holds, where it lies, and what noise leaves uncertain.
 
-    Everything here is read off a fitted ``WaveCluster``. Group i is label i - 1 of ``predict``.
+    Only released numbers of a fitted ``WaveCluster`` are read. Group i is label i - 1 of
+    ``predict``.
 
     Parameters
     ----------
@@ -72,10 +73,10 @@ class WaveGroups:
 
     @property
     def noise(self) -> list[int] | None:
-        """The standard deviation of what noise added to each size, if it is known.
+        """The standard deviation of the noise in each size, if it is known.
 
-        That of cells chosen beforehand; these were chosen by their noisy counts, so the numbers
-        lean high as well, most in small groups.
+        It is that of cells chosen beforehand. These cells were chosen by their noisy counts, so
+        sizes are also biased upwards, most in small groups.
         """
         variance = self.model._noisy.variance
         if not (variance and self.model._transform.is_blocks):
@@ -83,7 +84,13 @@ class WaveGroups:
         return [math.ceil(math.sqrt(cells * variance)) for cells in self.cells]
 
     def sides(self, group: int) -> list[str]:
-        """Where the smallest box around a group begins and ends, along each column."""
+        """Return where the smallest box around a group begins and ends, along each column.
+
+        Parameters
+        ----------
+        group
+            The number of the group, from 0.
+        """
         low, high = self.model.boxes_[group]
         steps = (self.box.high - self.box.low) / self.model.grid_.shape
         each = zip(low.tolist(), high.tolist(), steps.tolist(), strict=True)
@@ -93,18 +100,24 @@ class WaveGroups:
         ]
 
     def size_text(self, group: int) -> str:
-        """``1,230 ± 45``, or the number alone; marked if that may be nobody."""
+        """Format ``1,230 ± 45``, or the number alone; marked if the group may be empty.
+
+        Parameters
+        ----------
+        group
+            The number of the group, from 0.
+        """
         size, mark = f"{self.sizes[group]:,}", "" if self.certain[group] else " (uncertain)"
         return f"{size}{mark}" if self.noise is None else f"{size} ± {self.noise[group]:,}{mark}"
 
 
 def page(model: Any, *, title: str | None = None, publisher: str | None = None) -> Page:
-    """What a fitted ``WaveCluster`` says.
+    """Build the page of a fitted ``WaveCluster``.
 
     Parameters
     ----------
     model
-        It, fitted.
+        A fitted ``WaveCluster``.
     title
         Of the page; None names groups and columns.
     publisher
@@ -143,7 +156,13 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
 
 
 def code(model: Any) -> str:
-    """Python that does the same with a table of one's own."""
+    """Return Python code that does the same with a table of one's own.
+
+    Parameters
+    ----------
+    model
+        A fitted ``WaveCluster``.
+    """
     own = {
         "method": None if model.method == "block" else model.method,
         "cells": None if isinstance(model.cells, str) else model.cells,
@@ -155,7 +174,7 @@ def code(model: Any) -> str:
 
 
 def _lines(groups: WaveGroups, counted: str) -> list[Line | Table]:
-    """What a terminal shows: promised, and found."""
+    """Return what a terminal shows: the promise, and the groups."""
     fits = any(groups.certain) and len(groups.names) <= LINE_COLUMNS
     return [
         *exact_promise_lines(groups.guarantee),
@@ -165,7 +184,7 @@ def _lines(groups: WaveGroups, counted: str) -> list[Line | Table]:
 
 
 def _values(groups: WaveGroups) -> dict[str, Any]:
-    """What ``--json`` prints."""
+    """Return what ``--json`` prints."""
     model = groups.model
     return promise_values(groups.guarantee) | {
         "n_clusters": groups.k,
@@ -197,7 +216,7 @@ def _one(groups: WaveGroups) -> str:
 
 
 def _counted(groups: WaveGroups) -> str:
-    """About how many rows are in groups, and in none."""
+    """Return the sentence about how many rows are in groups, and in none."""
     if not any(groups.certain):
         return no_group_text(groups.model)
     rest = f"; about {groups.outside:,} are in none" if groups.outside else ""
@@ -241,7 +260,7 @@ def _table(groups: WaveGroups) -> Table:
 
 
 def _short_table(groups: WaveGroups) -> Table:
-    """The same for terminals, which are narrow."""
+    """Return a narrower table for terminals."""
     rows = [
         [f"Group {i + 1}", *groups.sides(i), groups.size_text(i)]
         for i in range(min(groups.k, LINE_GROUPS))
@@ -253,7 +272,7 @@ def _short_table(groups: WaveGroups) -> Table:
 
 
 def _limits(groups: WaveGroups) -> list[str]:
-    """What the groups do not say, and how far they may be off."""
+    """Return what the groups do not say, and how far they may be off."""
     shape = " x ".join(str(cells) for cells in groups.model.grid_.shape)
     limits = [
         f"Nothing finer than a cell of the {shape} grid can be seen, so shapes have steps.",
@@ -266,7 +285,13 @@ def _limits(groups: WaveGroups) -> list[str]:
 
 
 def maps(groups: WaveGroups) -> list["ClusterMap"]:
-    """A map of each pair of columns, those first along which the groups lie apart most."""
+    """Draw a map of each pair of columns, those with the most distant groups first.
+
+    Parameters
+    ----------
+    groups
+        The groups.
+    """
     return [_map(groups, pair, first=not i) for i, pair in enumerate(_pairs(groups))]
 
 
@@ -286,7 +311,7 @@ def _map(groups: WaveGroups, pair: tuple[int, int], first: bool) -> "ClusterMap"
     some = "" if groups.box.d == 2 else "; each place shows its largest group"
     tree = first and model.tree_ is not None
     return cluster_map(
-        _shadow(model, at),
+        _projection(model, at),
         names=names,
         low=groups.box.low[at],
         high=groups.box.high[at],
@@ -298,8 +323,8 @@ def _map(groups: WaveGroups, pair: tuple[int, int], first: bool) -> "ClusterMap"
     )
 
 
-def _shadow(model: Any, at: list[int]) -> NDArray[np.int64]:
-    """On a grid of two columns, the group with most people over each place; -1 for none."""
+def _projection(model: Any, at: list[int]) -> NDArray[np.int64]:
+    """Return, on a grid of two columns, the group with most rows over each place; -1 for none."""
     lookup = model._lookup
     inside = np.flatnonzero(model.cell_labels_ >= 0)
     keys = inside if model.cell_keys_ is None else model.cell_keys_[inside]
@@ -311,22 +336,22 @@ def _shadow(model: Any, at: list[int]) -> NDArray[np.int64]:
         places[i] if side == parts else (places[i] / side * parts).astype(np.int64)
         for i, side, parts in zip(at, sides, shape, strict=True)
     ]
-    shadow = _largest(model, inside, np.ravel_multi_index(drawn, shape), shape[0] * shape[1])
+    projected = _largest(model, inside, np.ravel_multi_index(drawn, shape), shape[0] * shape[1])
     if shape != sides:
-        return shadow.reshape(shape)
+        return projected.reshape(shape)
     edges = [lookup.transform.places(i) for i in at]
-    return shadow.reshape(shape)[np.ix_(*edges)]  # cell by cell, whatever the transform made
+    return projected.reshape(shape)[np.ix_(*edges)]  # cell by cell, whatever the transform made
 
 
 def _largest(
     model: Any, inside: NDArray[np.int64], flat: NDArray[np.int64], size: int
 ) -> NDArray[np.int64]:
-    """For each of so many places, the group with most people over it."""
+    """Return, for each place, the group with most rows over it."""
     pair = flat * max(model.n_clusters_, 1) + model.cell_labels_.ravel()[inside]
     pairs, which = np.unique(pair, return_inverse=True)
     people = np.bincount(which, weights=model.noisy_counts_.ravel()[inside])
     place, label = np.divmod(pairs, max(model.n_clusters_, 1))
-    shadow = np.full(size, -1, dtype=np.int64)
+    projected = np.full(size, -1, dtype=np.int64)
     order = np.argsort(people, kind="stable")
-    shadow[place[order]] = label[order]  # the last written has most people
-    return shadow
+    projected[place[order]] = label[order]  # the last written has most people
+    return projected

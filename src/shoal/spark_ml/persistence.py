@@ -1,4 +1,4 @@
-"""Stages of pipelines as plain values and files: what is kept of their settings and fits."""
+"""Convert settings and fits of pipeline stages to plain values and files, and back."""
 
 import json
 from collections.abc import Callable
@@ -37,14 +37,27 @@ _PARTS: dict[str, Callable[[Any], Any]] = {
 
 
 class _Codec(NamedTuple):
-    """How a setting becomes JSON, and back."""
+    """How a setting is converted to JSON and back."""
 
     write: Callable[[Any], Any]
     read: Callable[[Any], Any]
 
 
 def to_json(name: str, value: Any) -> Any:
-    """A setting as JSON has it; what could not come back is refused."""
+    """Convert a setting to JSON values; one that could not be restored is refused.
+
+    Parameters
+    ----------
+    name
+        The name of the setting.
+    value
+        Its value.
+
+    Raises
+    ------
+    InvalidSetting
+        If it could not be restored.
+    """
     if value is None:
         return None
     codec = _CODECS.get(name)
@@ -62,18 +75,40 @@ def to_json(name: str, value: Any) -> Any:
 
 
 def from_json(name: str, document: Any) -> Any:
-    """A setting from its JSON."""
+    """Restore a setting from its JSON values.
+
+    Parameters
+    ----------
+    name
+        The name of the setting.
+    document
+        The JSON values.
+    """
     codec = _CODECS.get(name)
     return document if document is None or codec is None else codec.read(document)
 
 
 def ledger_of(value: str | Path | Ledger | None) -> Ledger | None:
-    """A ledger, or the one in this file."""
+    """Return a ledger, or the one in this file.
+
+    Parameters
+    ----------
+    value
+        A ledger, a path, or None.
+    """
     return value if value is None or isinstance(value, Ledger) else Ledger(value)
 
 
 def save_cut(model: TopDownSpecialization, folder: Path) -> None:
-    """Write what a fitted specialization publishes by: its policy, and the cut if it has one."""
+    """Write the policy of a fitted specialization, and its cut if it has one.
+
+    Parameters
+    ----------
+    model
+        The fitted specialization.
+    folder
+        The folder to write to.
+    """
     metrics, policy = asdict(model.metrics_), _policy_to_json(model.policy_)
     parts = {"schema": _SCHEMA, "policy": policy, "cut": model.cut_, "metrics": metrics}
     file = write_part(parts, folder / _CUT)
@@ -81,7 +116,18 @@ def save_cut(model: TopDownSpecialization, folder: Path) -> None:
 
 
 def load_cut(folder: Path) -> TopDownSpecialization:
-    """The specialization that was saved here."""
+    """Load a specialization that ``save_cut`` wrote.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+
+    Raises
+    ------
+    UnreadableModel
+        If it holds none.
+    """
     try:
         (file,) = parse_json((folder / "files.json").read_text(encoding="utf-8"))["files"]
         parts = read_part(folder, {"name": _CUT, "sha256": file["sha256"]})
@@ -139,7 +185,7 @@ def _method_from_json(document: Any) -> Any:
 
 
 def _domain_from_json(document: dict[str, Any]) -> Box | Schema:
-    """A schema is told from a box by its version."""
+    """Restore a box or a schema; a schema has a version."""
     return Schema.of(document) if "version" in document else read_box(document)
 
 

@@ -1,4 +1,4 @@
-"""shoal in pipelines of pyspark.ml: estimators with Params, and models that are kept in folders.
+"""Pipeline stages: estimators with Params, and models that are saved to folders.
 
     from shoal import spark_ml
 
@@ -53,7 +53,7 @@ _FOLDER = "shoal"
 
 
 def _params_of(kind: Any, *names: str) -> Callable[[Any], Any]:
-    """A Param for each setting of an embedded estimator, or for those named."""
+    """Return a decorator that declares a Param for each setting of an embedded estimator."""
 
     def declare(stage: Any) -> Any:
         stage.settings = {
@@ -68,41 +68,53 @@ def _params_of(kind: Any, *names: str) -> Callable[[Any], Any]:
 
 
 class _Savable(Params, MLWritable, MLReadable):  # type: ignore[misc]
-    """Saved and loaded on any path that Spark reaches: Params as JSON, what was fitted as files."""
+    """Base of stages that are saved to any path Spark reaches: Params as JSON, fits as files."""
 
     def write(self) -> "_Writer":
-        """What saves it: ``stage.write().overwrite().save(path)``."""
+        """Return the writer: ``stage.write().overwrite().save(path)``."""
         return _Writer(self)
 
     def save(self, path: str) -> None:
-        """Save it where nothing is yet."""
+        """Save the stage to a path that does not exist yet.
+
+        Parameters
+        ----------
+        path
+            Any path that Spark reaches.
+        """
         self.write().save(path)
 
     @classmethod
     def read(cls) -> "_Reader":
-        """What loads it."""
+        """Return the reader."""
         return _Reader(cls)
 
     @classmethod
     def load(cls, path: str) -> Self:
-        """What was saved there."""
+        """Load a stage that was saved.
+
+        Parameters
+        ----------
+        path
+            Any path that Spark reaches.
+        """
         stage: Self = cls.read().load(path)
         return stage
 
     @classmethod
     def _upgrade_params(cls, params: dict[str, Any]) -> dict[str, Any]:
-        """Params as this version names them, of those that an earlier one saved."""
+        """Rename Params that an earlier version saved as this version names them."""
         return params
 
     def _write_fit(self, folder: Path) -> None:
-        """Write what was fitted; settings alone have nothing."""
+        """Write what was fitted; a stage of settings only writes nothing."""
 
     def _read_fit(self, folder: Path) -> None:
-        """Take it back."""
+        """Read what was fitted."""
 
 
 class _Stage(_Savable):
-    """Settings as Params."""
+    """Base of stages whose settings are Params."""
 
     settings: ClassVar[dict[str, Parameter]]
 
@@ -116,7 +128,13 @@ class _Stage(_Savable):
         self.setParams(**settings)
 
     def setParams(self, **settings: Any) -> Self:  # noqa: N802 - as everywhere in pyspark.ml
-        """Set several."""
+        """Set several Params.
+
+        Parameters
+        ----------
+        **settings
+            Settings by name.
+        """
         unknown = [name for name in settings if not self.hasParam(name)]
         if unknown:
             raise InvalidSetting(
@@ -125,25 +143,25 @@ class _Stage(_Savable):
             )
         return self._set(**settings)  # type: ignore[no-any-return]
 
-    def _given(self) -> dict[str, Any]:
-        """The settings for the embedded estimator."""
+    def _embedded_settings(self) -> dict[str, Any]:
+        """Return the settings for the embedded estimator."""
         given = {name: self.getOrDefault(name) for name in self.settings}
         return given | ({"ledger": ledger_of(given["ledger"])} if "ledger" in given else {})
 
 
 class _Clusterer(_Stage, HasPredictionCol, Estimator):  # type: ignore[misc]
-    """An estimator whose model labels rows."""
+    """Base of estimators whose model labels rows."""
 
     _embedded: ClassVar[Any]
     _fitted: ClassVar[Any]
 
     def _fit(self, dataset: Any) -> Any:
-        model = self._fitted(self._embedded(**self._given()).fit(dataset))
+        model = self._fitted(self._embedded(**self._embedded_settings()).fit(dataset))
         return self._copyValues(model._resetUid(self.uid))
 
 
 class _Labelling(_Savable, HasPredictionCol, Model):  # type: ignore[misc]
-    """Labels rows, in a column that says that it is for their holder alone.
+    """Base of models that label rows, in a column marked as for their holder only.
 
     ``fitted`` is the embedded model, of which everything may be published.
     """
@@ -166,12 +184,12 @@ class _Labelling(_Savable, HasPredictionCol, Model):  # type: ignore[misc]
 
 
 class PrivateKMeansModel(_Labelling):
-    """Centres that may be published, in ``fitted.cluster_centers_``; labels for the holder."""
+    """A fitted ``PrivateKMeans``: centres may be published, labels of rows are for the holder."""
 
 
 @_params_of(cluster.PrivateKMeans)
 class PrivateKMeans(_Clusterer):
-    """`shoal.cluster.PrivateKMeans` as a stage; its settings are the Params.
+    """`shoal.cluster.PrivateKMeans` as a pipeline stage; its settings are the Params.
 
     Guarantee
     ---------
@@ -189,12 +207,12 @@ class PrivateKMeans(_Clusterer):
 
 
 class WaveClusterModel(_Labelling):
-    """Labelled cells that may be published, in ``fitted``; labels of rows for the holder."""
+    """A fitted ``WaveCluster``: cells may be published, labels of rows are for the holder."""
 
 
 @_params_of(cluster.WaveCluster)
 class WaveCluster(_Clusterer):
-    """`shoal.cluster.WaveCluster` as a stage; its settings are the Params.
+    """`shoal.cluster.WaveCluster` as a pipeline stage; its settings are the Params.
 
     Guarantee
     ---------
@@ -215,11 +233,15 @@ class WaveCluster(_Clusterer):
 
 
 class TopDownSpecializationModel(_Savable, Model):  # type: ignore[misc]
-    """Publishes rows under the cut that was found, and counts what comes out again.
+    """A fitted specialization: publishes rows under its cut, and recounts what comes out.
 
-    ``fitted`` is the embedded estimator. Set ``new_people = True`` to state that nobody of the next
-    table was in an earlier release, which a second one, or a model that was loaded, needs where
-    people cannot be compared.
+    Set ``new_people = True`` to state that nobody of the next table was in an earlier release,
+    which a second one, or a model that was loaded, needs where people cannot be compared.
+
+    Parameters
+    ----------
+    fitted
+        The embedded estimator.
     """
 
     new_people = False
@@ -240,7 +262,7 @@ class TopDownSpecializationModel(_Savable, Model):  # type: ignore[misc]
 
 @_params_of(anonymize.TopDownSpecialization, "policy")
 class TopDownSpecialization(_Stage, Estimator):  # type: ignore[misc]
-    """`shoal.anonymize.TopDownSpecialization` as a stage.
+    """`shoal.anonymize.TopDownSpecialization` as a pipeline stage.
 
     Guarantee
     ---------
@@ -267,10 +289,10 @@ class TopDownSpecialization(_Stage, Estimator):  # type: ignore[misc]
 
 @_params_of(perturb.Perturb, "mechanism", "remap", "ledger", "random_state")
 class Perturb(_Stage, Transformer):  # type: ignore[misc]
-    """`shoal.Perturb` as a stage: reports of the mechanism's columns, and no other column.
+    """`shoal.Perturb` as a pipeline stage: reports of the mechanism's columns, and no others.
 
-    Every ``transform`` draws anew and is paid for: a pipeline that is fitted and then transforms
-    has reported everybody twice. Report once, write the reports, and go on from there.
+    Every ``transform`` draws new reports and is paid for, so a pipeline that is fitted and then
+    transforms reports everybody twice. Report once, write the reports, and continue from there.
 
     Guarantee
     ---------
@@ -283,7 +305,7 @@ class Perturb(_Stage, Transformer):  # type: ignore[misc]
     """
 
     def _transform(self, dataset: Any) -> Any:
-        reporting = perturb.Perturb(**self._given()).fit(dataset)
+        reporting = perturb.Perturb(**self._embedded_settings()).fit(dataset)
         reports, guarantee = reporting.transform(dataset), reporting.guarantee_.to_dict()
         for name in reports.columns:
             reports = reports.withMetadata(name, {"shoal": {"guarantee": guarantee}})
@@ -291,14 +313,20 @@ class Perturb(_Stage, Transformer):  # type: ignore[misc]
 
 
 class _Writer(MLWriter):  # type: ignore[misc]
-    """Whole or not at all: written beside its place, then given its name."""
+    """Writes a stage completely or not at all: to a temporary folder, which is then renamed."""
 
     def __init__(self, stage: _Savable) -> None:
         super().__init__()
         self._stage = stage
 
     def save(self, path: str) -> None:
-        """Save it; what is there is replaced after ``overwrite()`` alone."""
+        """Save the stage; an existing one is replaced only after ``overwrite()``.
+
+        Parameters
+        ----------
+        path
+            Any path that Spark reaches.
+        """
         session, stage = self.sparkSession, self._stage
         files, part = files_of(session), hidden_name_beside(path)
         if files.exists(path) and not self.shouldOverwrite:
@@ -319,25 +347,31 @@ class _Writer(MLWriter):  # type: ignore[misc]
 
 
 class _Reader(MLReader):  # type: ignore[misc]
-    """Makes a stage of one class, and of no other that a folder might name."""
+    """Reads a stage of one class, and of no other that a folder might name."""
 
     def __init__(self, kind: type[_Savable]) -> None:
         super().__init__()
         self._kind = kind
 
     def load(self, path: str) -> Any:
-        """What was saved there."""
+        """Load a stage that was saved.
+
+        Parameters
+        ----------
+        path
+            Any path that Spark reaches.
+        """
         files, folder = files_of(self.sparkSession), path.rstrip("/")
         if not files.exists(f"{folder}/metadata"):
             raise UnreadableModel(f"{path} holds no stage.", "Name the folder that `save` wrote.")
         with translate_errors("loading a stage"), scratch() as near:
-            stage = self._with_settings(path)
+            stage = self._load_settings(path)
             if files.exists(f"{folder}/{_FOLDER}"):
                 files.download(f"{folder}/{_FOLDER}", near / _FOLDER)
             stage._read_fit(near / _FOLDER)
         return stage
 
-    def _with_settings(self, path: str) -> _Savable:
+    def _load_settings(self, path: str) -> _Savable:
         metadata = DefaultParamsReader.loadMetadata(path, self.sparkSession)
         name = f"{self._kind.__module__}.{self._kind.__name__}"
         if metadata["class"] != name:

@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 
 from shoal.anonymize import Policy, recount
-from shoal.anonymize.risk.recount import CombinationCounts, _achieved, cache_columns
+from shoal.anonymize.risk.recount import CombinationCounts, _measure, cache_columns
 from shoal.anonymize.table import Table
 
 LETTER = {"role": "quasi", "hierarchy": {"tree": {"*": ["a", "b"]}}}
@@ -38,7 +38,7 @@ def test_counted_combinations_answer_as_the_rows_do():
         policy, table = asked(entity), rows()
         expected = recount(table, policy)
         counts = Table(table).counts(["q", "s"], entity)
-        found = _achieved(policy, CombinationCounts(counts, ["q", "s"]), ["q"], entity)
+        found = _measure(policy, CombinationCounts(counts, ["q", "s"]), ["q"], entity)
         assert found.sizes.tolist() == expected.sizes.tolist()
         assert (found.k, found.rows, found.classes) == (expected.k, expected.rows, expected.classes)
         assert (found.l, found.t, found.share) == (expected.l, expected.t, expected.share)

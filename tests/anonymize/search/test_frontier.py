@@ -42,7 +42,7 @@ def test_sums_after_some_splits_are_those_of_a_fresh_count(suppression):
         return [now, after.tolist(), *(part[still].tolist() for part in parts)]
 
     kept = totals()
-    frontier._take_smallest_anew()
+    frontier._recompute_smallest()
     frontier.recount([])
     assert totals() == kept
 

@@ -119,7 +119,7 @@ def read_one(path):
 def test_a_written_release_keeps_no_trace_of_the_order_rows_came_in(
     spark, tmp_path, monkeypatch, adaptive
 ):
-    monkeypatch.setattr(spark_release, "_PART", 60)
+    monkeypatch.setattr(spark_release, "_PARTITION_ROWS", 60)
     monkeypatch.setattr(run, "_FILE_ROWS", 20)
     before = spark.conf.get("spark.sql.adaptive.enabled")
     spark.conf.set("spark.sql.adaptive.enabled", adaptive)
@@ -385,7 +385,7 @@ def test_rows_of_all_kinds_find_their_class_without_python(spark, monkeypatch, p
     asked = policy(attributes={**attributes, "s": {"role": "sensitive"}}, **parts)
     frame = spark.createDataFrame(mixed())
     assert dict(frame.dtypes) == {**{n: k.lower() for n, (_, k) in KINDS.items()}, "s": "double"}
-    monkeypatch.setattr(spark_release, "_marked", None)
+    monkeypatch.setattr(spark_release, "_mark_rows", None)
     far = TopDownSpecialization(policy=asked).fit_transform(frame)
     near = TopDownSpecialization(policy=asked).fit_transform(mixed())
     assert in_words(far.toArrow()) == in_words(near)
@@ -403,7 +403,7 @@ def test_combinations_too_many_to_send_are_found_by_python(spark, monkeypatch):
     frame = spark.createDataFrame(people())
     found = []
     for most in (0, 10**6):
-        monkeypatch.setattr(spark_release, "_SENT", most)
+        monkeypatch.setattr(spark_release, "_MOST_BROADCAST", most)
         found.append(rows_in(TopDownSpecialization(policy=asked).fit_transform(frame).toArrow()))
     assert found[0] == found[1]
 
@@ -496,7 +496,7 @@ def test_a_zero_below_zero_is_zero(spark, monkeypatch):
     near = rows_in(TopDownSpecialization(policy=asked).fit_transform(table))
     assert {row[0] for row in near} == {"0", "1"}
     for most in (0, 10**6):
-        monkeypatch.setattr(spark_release, "_SENT", most)
+        monkeypatch.setattr(spark_release, "_MOST_BROADCAST", most)
         far = TopDownSpecialization(policy=asked).fit_transform(spark.createDataFrame(table))
         assert rows_in(far.toArrow()) == near
 

@@ -15,7 +15,7 @@ ROWS = np.random.default_rng(0).random((60, 2))
 def test_each_model_has_noise_of_its_own_and_a_seed_repeats_it():
     victim = Victim.of(PrivateKMeans(2, epsilon=1, domain=Box.unit(2), random_state=5))
     first, again, other = (
-        victim.trained(ROWS, None, Randomness(seed)).cluster_centers_ for seed in (1, 1, 2)
+        victim.fit_rows(ROWS, None, Randomness(seed)).cluster_centers_ for seed in (1, 1, 2)
     )
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
@@ -24,21 +24,21 @@ def test_each_model_has_noise_of_its_own_and_a_seed_repeats_it():
 def test_models_of_an_attack_write_in_no_ledger():
     ledger = Ledger(limit=PureDP(1))
     estimator = PrivateKMeans(2, epsilon=1, domain=Box.unit(2), ledger=ledger)
-    Victim.of(estimator).trained(ROWS, None, Randomness(1))
+    Victim.of(estimator).fit_rows(ROWS, None, Randomness(1))
     assert ledger.entries().num_rows == 0
 
 
 def test_a_local_clusterer_brings_its_mechanism_and_gets_reports():
     noise = NDLaplace(20, domain=Box.unit(2))
     victim = Victim.of(LocalClusterer(2, mechanism=noise, method="plain"))
-    model = victim.trained(ROWS, None, Randomness(1))
+    model = victim.fit_rows(ROWS, None, Randomness(1))
     assert model.n_reports_ == 60
     assert isinstance(victim.promise(model), MetricDP)
 
 
 def test_a_mechanism_stands_between_rows_and_any_other_estimator():
     victim = Victim.of(KMeans(1, n_init=1), NDLaplace(1))
-    assert not np.allclose(victim.trained(ROWS, None, Randomness(1)).cluster_centers_,
+    assert not np.allclose(victim.fit_rows(ROWS, None, Randomness(1)).cluster_centers_,
                            ROWS.mean(axis=0), atol=1e-9)  # fmt: skip
 
 
@@ -48,7 +48,7 @@ def test_a_function_gets_rows_labels_and_randomness():
     def fit(rows, labels, rng):
         seen.update(rows=rows, labels=labels, rng=rng)
 
-    Victim.of(fit).trained(ROWS, np.arange(60), Randomness(1))
+    Victim.of(fit).fit_rows(ROWS, np.arange(60), Randomness(1))
     assert np.array_equal(seen["rows"], ROWS)
     assert seen["labels"][-1] == 59
     assert seen["rng"].noise.simulation

@@ -1,4 +1,10 @@
-"""Hierarchies of a column's values: read from files, or built by rule."""
+"""Hierarchies of the values of a column: read from files, or built by rule.
+
+Words: a *leaf* is a value of the column and has a *code*; a *level* generalises all leaves by one
+step; a *path* lists the labels from a leaf up to the root; a hierarchy is *declared* if the policy
+states it and *learnt* if it comes from the table's own values; *opaque* labels are names, even if
+they look like numbers.
+"""
 
 from shoal.anonymize.hierarchies.files import (
     hierarchy_from_paths,

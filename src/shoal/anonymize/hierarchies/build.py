@@ -1,4 +1,4 @@
-"""From a column's entry in the policy to its hierarchy."""
+"""Build the hierarchy of a column from its entry in the policy."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -32,7 +32,13 @@ __all__ = ["HeldCells", "build_hierarchy", "needs_rows"]
 
 
 def needs_rows(of: Attribute) -> bool:
-    """Whether a column's hierarchy can only be built from its values."""
+    """Return whether a column's hierarchy can only be built from its values.
+
+    Parameters
+    ----------
+    of
+        The column's entry in the policy.
+    """
     spec = of.hierarchy
     if isinstance(spec, DateSpec):
         return of.domain is None
@@ -40,7 +46,17 @@ def needs_rows(of: Attribute) -> bool:
 
 
 class HeldCells(NamedTuple):
-    """The cells of a column as lines: which value each has, of how many rows, whose they are."""
+    """The cells of a column with the rows and people that hold them.
+
+    Parameters
+    ----------
+    at
+        The place of each cell's value among the distinct values.
+    n
+        How many rows each cell stands for.
+    owner
+        The person of each cell as a number; None if each row is a person.
+    """
 
     at: NDArray[np.int64]
     n: NDArray[np.int64]
@@ -50,10 +66,20 @@ class HeldCells(NamedTuple):
 def build_hierarchy(
     policy: Policy, name: str, values: Any = None, held: HeldCells | None = None
 ) -> Hierarchy:
-    """The hierarchy of a column.
+    """Build the hierarchy of a column.
 
-    ``values``, its distinct values, and ``held``, who holds them, are looked at only if
-    ``needs_rows``.
+    Values are read only if ``needs_rows``.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    name
+        The column.
+    values
+        Its distinct values, an Arrow array.
+    held
+        Which rows and people hold them.
 
     Examples
     --------

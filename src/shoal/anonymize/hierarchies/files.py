@@ -1,12 +1,8 @@
-"""Hierarchies from files: ARX's CSV, nested YAML or JSON, and lines of child and parent.
+"""Read and check hierarchies: ARX's CSV, nested YAML or JSON, and pairs of child and parent.
 
-Hierarchies as ARX reads them.
-
-Everything wrong with a hierarchy, found in one go.
-
-Labels of a hierarchy are public and are quoted where they stand in a tree that somebody wrote down.
-A CSV file may be people's rows, named by mistake: there the leaves are counted instead. What has
-several roots is no hierarchy at all, and nothing of it is said.
+All problems of a hierarchy are reported at once. Labels in a tree of the policy are public and may
+be quoted. A CSV file may by mistake hold people's rows, so errors give the numbers of its leaves
+instead. A file with several roots is no hierarchy, and nothing of it is quoted.
 """
 
 import csv
@@ -55,7 +51,7 @@ _RANGES = (
 
 
 def read_hierarchy(path: str | Path, format: Format = "arx", opaque: bool = False) -> Hierarchy:
-    """A hierarchy from a file, checked.
+    """Read a hierarchy from a file, and check it.
 
     Parameters
     ----------
@@ -67,6 +63,13 @@ def read_hierarchy(path: str | Path, format: Format = "arx", opaque: bool = Fals
         leaves: [...]}``. ``child-parent``: CSV lines ``child,parent`` under that header.
     opaque
         Whether labels are mere names, so that ``5`` may lie under ``0-4``.
+
+    Raises
+    ------
+    BadInput
+        With all problems found in the file.
+    HierarchyInvalid
+        With all problems found in the file.
 
     Examples
     --------
@@ -80,13 +83,22 @@ def read_hierarchy(path: str | Path, format: Format = "arx", opaque: bool = Fals
         return hierarchy_from_tree(_yaml(path), str(path), opaque)
     if format == "arx":
         return _from_paths(_lines(path, ";"), str(path), opaque, quoted=False)
-    return _from_paths(_climbed(_pairs(path), str(path)), str(path), opaque, quoted=False)
+    return _from_paths(_paths_up(_pairs(path), str(path)), str(path), opaque, quoted=False)
 
 
 def hierarchy_from_tree(
     content: Any, what: str = "The hierarchy", opaque: bool = False
 ) -> Hierarchy:
-    """A hierarchy from ``{root: {parent: [leaf, ...]}}``; branches may be of unequal depth.
+    """Build a hierarchy from ``{root: {parent: [leaf, ...]}}``; branches may differ in depth.
+
+    Parameters
+    ----------
+    content
+        The nested description.
+    what
+        What to call it in errors.
+    opaque
+        Whether labels are mere names, so that ``5`` may lie under ``0-4``.
 
     Examples
     --------
@@ -95,7 +107,7 @@ def hierarchy_from_tree(
     (('primary', 'secondary', 'evening'), ['evening', 'evening', 'any'])
     """
     try:
-        downward = list(_descended(content, ()))
+        downward = list(_paths_down(content, ()))
     except RecursionError:
         raise HierarchyInvalid(f"{what} lies below itself.", "Break the cycle.") from None
     odd = {step for path in downward for step in path if isinstance(step, bool | None)}
@@ -105,14 +117,24 @@ def hierarchy_from_tree(
             "YAML reads yes, no, on and off as truth values: put such labels in quotes.",
         )
     return hierarchy_from_paths(
-        _padded([[value_to_text(s) for s in reversed(p)] for p in downward]), what, opaque
+        _pad_paths([[value_to_text(s) for s in reversed(p)] for p in downward]), what, opaque
     )
 
 
 def hierarchy_from_paths(
     rows: Sequence[Sequence[str]], what: str = "The hierarchy", opaque: bool = False
 ) -> Hierarchy:
-    """A hierarchy from rows of labels, the leaf first and the root last."""
+    """Build a hierarchy from rows of labels, the leaf first and the root last.
+
+    Parameters
+    ----------
+    rows
+        One row for each leaf.
+    what
+        What to call it in errors.
+    opaque
+        Whether labels are mere names, so that ``5`` may lie under ``0-4``.
+    """
     return _from_paths(rows, what, opaque, quoted=True)
 
 
@@ -149,22 +171,22 @@ def _yaml(path: str | Path) -> Any:
         raise HierarchyInvalid(error.message, error.hint) from None
 
 
-def _descended(content: Any, above: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
-    """The way down to each leaf of a nested description."""
+def _paths_down(content: Any, above: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """Yield the path from the root to each leaf of a nested description."""
     if isinstance(content, Mapping):
         if set(content) == {"parent", "leaves"}:
             content = {content["parent"]: content["leaves"]}
         for label, below in content.items():
-            yield from _descended(below, (*above, label)) if below else [(*above, label)]
+            yield from _paths_down(below, (*above, label)) if below else [(*above, label)]
     elif isinstance(content, list | tuple):
         for item in content:
-            yield from _descended(item, above)
+            yield from _paths_down(item, above)
     else:
         yield (*above, content)
 
 
-def _padded(rows: list[list[str]]) -> list[list[str]]:
-    """Rows of one length: a leaf that hangs higher is its own parent for a while."""
+def _pad_paths(rows: list[list[str]]) -> list[list[str]]:
+    """Pad paths to one length, by repeating the leaf."""
     length = max((len(row) for row in rows), default=0)
     return [[row[0]] * (length - len(row)) + row for row in rows]
 
@@ -176,8 +198,8 @@ def _pairs(path: str | Path) -> list[list[str]]:
     return lines
 
 
-def _climbed(pairs: list[list[str]], what: str) -> list[list[str]]:
-    """The way up from each leaf."""
+def _paths_up(pairs: list[list[str]], what: str) -> list[list[str]]:
+    """Return the path from each leaf to the root."""
     wrong = sum(len(pair) != 2 for pair in pairs)
     if wrong or not pairs:
         raise HierarchyInvalid(
@@ -189,7 +211,7 @@ def _climbed(pairs: list[list[str]], what: str) -> list[list[str]]:
     twice = sum(parent_of[child] != parent for child, parent in ways)
     parents = set(parent_of.values())
     leaves = [child for child in parent_of if child not in parents]
-    cyclic = sum(_runs_in_circles(label, parent_of) for label in parent_of)
+    cyclic = sum(_is_circular(label, parent_of) for label in parent_of)
     findings: list[BadInput] = []
     if twice:
         findings.append(
@@ -198,10 +220,10 @@ def _climbed(pairs: list[list[str]], what: str) -> list[list[str]]:
     if cyclic:
         findings.append(HierarchyInvalid(f"labels below themselves: {cyclic}", MEND))
     raise_findings(what, findings)
-    return _padded([_way_up(leaf, parent_of) for leaf in leaves])
+    return _pad_paths([_path_up(leaf, parent_of) for leaf in leaves])
 
 
-def _runs_in_circles(label: str, parent_of: Mapping[str, str]) -> bool:
+def _is_circular(label: str, parent_of: Mapping[str, str]) -> bool:
     visited = set()
     while label in parent_of:
         if label in visited:
@@ -211,7 +233,7 @@ def _runs_in_circles(label: str, parent_of: Mapping[str, str]) -> bool:
     return False
 
 
-def _way_up(label: str, parent_of: Mapping[str, str]) -> list[str]:
+def _path_up(label: str, parent_of: Mapping[str, str]) -> list[str]:
     way = [label]
     while way[-1] in parent_of:
         way.append(parent_of[way[-1]])
@@ -219,9 +241,18 @@ def _way_up(label: str, parent_of: Mapping[str, str]) -> list[str]:
 
 
 def write_arx(hierarchy: Hierarchy, path: str | Path, overwrite: bool = False) -> Path:
-    """Write a line a leaf, ``;`` between labels, the leaf first and the root last.
+    """Write a hierarchy as ARX's CSV: one line for each leaf, the leaf first and the root last.
 
-    A learnt hierarchy lists the table's own values: such a file is the curator's.
+    A learnt hierarchy lists the table's own values, so such a file is for the curator only.
+
+    Parameters
+    ----------
+    hierarchy
+        The hierarchy.
+    path
+        The file to write.
+    overwrite
+        Whether an existing file may be replaced.
 
     Examples
     --------
@@ -237,7 +268,15 @@ def write_arx(hierarchy: Hierarchy, path: str | Path, overwrite: bool = False) -
 
 
 def raise_findings(what: str, findings: Sequence[BadInput]) -> None:
-    """Raise all findings together, as the error of the first; nothing if there are none."""
+    """Raise all findings together, as an error of the first one's class; do nothing without any.
+
+    Parameters
+    ----------
+    what
+        What was checked.
+    findings
+        The problems.
+    """
     if findings:
         messages = "; ".join(finding.message for finding in findings)
         raise findings[0].changed(f"{what}: {messages}.")
@@ -246,9 +285,18 @@ def raise_findings(what: str, findings: Sequence[BadInput]) -> None:
 def find_label_problems(
     rows: Sequence[Sequence[str]], opaque: bool = False, quoted: bool = True
 ) -> list[BadInput]:
-    """What is wrong with rows of labels, the leaf first and the root last.
+    """Return what is wrong with rows of labels, the leaf first and the root last.
 
-    ``opaque``: labels are names, whatever numbers they show. ``quoted``: labels may be said.
+    All problems are returned, not only the first.
+
+    Parameters
+    ----------
+    rows
+        One row for each leaf.
+    opaque
+        Whether labels are mere names, whatever numbers they show.
+    quoted
+        Whether errors may quote labels.
 
     Examples
     --------
@@ -267,12 +315,21 @@ def find_label_problems(
     roots = len({row[-1] for row in rows})
     if roots > 1:
         return [HierarchyInvalid(f"it has {quantity(roots, 'root')} instead of one", MEND)]
-    findings = [*_leaves(rows, quoted), *_ambiguous(rows, quoted)]
-    return findings if opaque else [*findings, *_uncovered(rows, quoted)]
+    findings = [*_leaf_problems(rows, quoted), *_ambiguous_labels(rows, quoted)]
+    return findings if opaque else [*findings, *_numbers_outside(rows, quoted)]
 
 
 def describe_labels(labels: Sequence[str], leaves: Sequence[int], quoted: bool) -> str:
-    """Labels, or the leaves, counted from 1, where they stand.
+    """Name labels in an error, or the numbers of their leaves where they must not be quoted.
+
+    Parameters
+    ----------
+    labels
+        The labels.
+    leaves
+        Their leaves, numbered from 0.
+    quoted
+        Whether labels may be quoted.
 
     Examples
     --------
@@ -286,7 +343,7 @@ def describe_labels(labels: Sequence[str], leaves: Sequence[int], quoted: bool) 
     return shown if len(leaves) <= 5 else f"{shown} and {len(leaves) - 5} more"
 
 
-def _leaves(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
+def _leaf_problems(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
     times = Counter(row[0] for row in rows)
     twice = [i for i, row in enumerate(rows, start=1) if times[row[0]] > 1]
     if twice:
@@ -298,8 +355,8 @@ def _leaves(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
         yield HierarchyInvalid("some labels are empty", MEND)
 
 
-def _ambiguous(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
-    """Labels that stand for two sets of leaves, be it at one level or at two."""
+def _ambiguous_labels(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
+    """Yield labels that stand for two sets of leaves, at one level or at two."""
     below: dict[tuple[str, int, tuple[str, ...]], set[str]] = {}
     for row in rows:
         for level, label in enumerate(row):
@@ -318,7 +375,7 @@ def _ambiguous(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput
         )
 
 
-def _uncovered(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
+def _numbers_outside(rows: Sequence[Sequence[str]], quoted: bool) -> Iterator[BadInput]:
     wrong: dict[str, int] = {}
     for i, row in enumerate(rows, start=1):
         number = _number(row[0])

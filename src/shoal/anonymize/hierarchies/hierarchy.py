@@ -1,4 +1,4 @@
-"""A column's hierarchy: its tree, its levels as written, and how values find their leaves."""
+"""The hierarchy of a column: its tree, its levels, and how values are mapped to leaves."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -46,7 +46,16 @@ _DAY = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ].*)?")
 class LeafIntervals:
     """The interval of numbers behind each leaf, by code: ``[low, high)`` of the declared domain.
 
-    ``whole``: the numbers are integers, so an interval holds ``high - low`` values.
+    Intervals are half open.
+
+    Parameters
+    ----------
+    low
+        The lower bound of each leaf.
+    high
+        The upper bound of each leaf, not included.
+    whole
+        Whether the numbers are integers, so that an interval holds ``high - low`` values.
     """
 
     low: NDArray[np.float64]
@@ -56,7 +65,7 @@ class LeafIntervals:
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """What a column's values may be generalised to.
+    """The nodes that the values of a column may be generalised to.
 
     Parameters
     ----------
@@ -72,7 +81,7 @@ class Hierarchy:
     learnt
         Whether the leaves or the split points came from the table's own rows.
     notes
-        What was noticed on the way and should be told.
+        Remarks of the builder, for the curator.
     """
 
     taxonomy: Taxonomy
@@ -84,16 +93,16 @@ class Hierarchy:
 
     @property
     def null(self) -> int | None:
-        """The code of the leaf for nulls, the last, if there is one."""
+        """The code of the leaf for nulls, which is the last; None if there is none."""
         last = self.taxonomy.nodes[-1]
         return last.low if last.label == NULL and last.depth == 1 else None
 
     def costs(self) -> NDArray[np.float64]:
         """The certainty penalty of every node, by place; nulls are no value and cost nothing.
 
-        A label costs what its text and the policy tell, whatever the table has below it: costs are
-        published, added up, and the table's own values would show, suppressed ones among them.
-        Declared leaves and declared domains are counted; learnt leaves cost by their level.
+        Costs depend on the label and the policy only, not on the table, because their sums are
+        published and would otherwise reveal values of the table, suppressed ones included. Declared
+        leaves and domains cost by their size; learnt leaves by their level.
         """
         if self.edges is None and self.learnt:
             return level_costs(self.taxonomy, self.levels)
@@ -108,9 +117,10 @@ class Hierarchy:
         return by_domain(self.taxonomy, widths)
 
     def with_null(self) -> "Hierarchy":
-        """The same with one leaf more, right below the root, for missing values."""
+        """Return the same hierarchy with one more leaf below the root, for missing values."""
         nodes, size = self.taxonomy.nodes, self.taxonomy.size
-        if len(nodes) == 1:  # a lone leaf gets a root to share with the null
+        # A hierarchy of one leaf has no root of its own that the null could share.
+        if len(nodes) == 1:
             root, *rest = Node("*", 0, size + 1, -1, 0), Node(nodes[0].label, 0, 1, 0, 1)
             levels = np.ones((max(len(self.levels), 2), 1), dtype=np.int32)
             levels[-1] = 0
@@ -126,17 +136,23 @@ class Hierarchy:
         )
 
     def level_nodes(self, level: int) -> tuple[int, ...]:
-        """The places of the nodes at a level as written; the root's level is the last."""
+        """Return the places of the nodes at a level as written; the root's level is the last.
+
+        Parameters
+        ----------
+        level
+            The number of the level, 0 for the leaves.
+        """
         return tuple(int(place) for place in np.unique(self.levels[level]))
 
     def paths(self) -> list[list[str]]:
-        """One row a leaf, the leaf first and the root last: the rows of an ARX file."""
+        """Return one row for each leaf, the leaf first and the root last, as in an ARX file."""
         label = np.array([node.label for node in self.taxonomy.nodes], dtype=object)
         rows: list[list[str]] = label[self.levels].T.tolist()
         return rows
 
     def bounds(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The least and the greatest bound of each node of numbers, by place; NaN for nulls."""
+        """Return the lowest and the highest bound of each node, by place; NaN for nulls."""
         assert self.edges is not None
         tree = Tree(self.taxonomy)
         low = np.append(self.edges.low, [np.nan] * 2)
@@ -149,10 +165,19 @@ class Hierarchy:
 def grow_taxonomy(
     columns: Sequence[Labels],
 ) -> tuple[Taxonomy, NDArray[np.int32], NDArray[np.int64]]:
-    """The tree of labelled levels, leaves first and root last, each label standing for one node.
+    """Build the tree of labelled levels, in which each label stands for one node.
 
-    Returns the taxonomy, the levels as places (in the order of codes) and, for each code, where
-    its leaf stood. Chains are contracted: to the leaf if one ends them, else to their top.
+    Chains of single children are contracted: to the leaf if one ends them, else to their top.
+
+    Parameters
+    ----------
+    columns
+        The labels of each level, leaves first and root last.
+
+    Returns
+    -------
+    The taxonomy, the levels as places (in the order of codes) and, for each code, the row of its
+    leaf.
 
     Examples
     --------
@@ -161,9 +186,12 @@ def grow_taxonomy(
     >>> tree.leaves, [node.label for node in tree.nodes], order.tolist()
     (('1', '2', '3'), ['*', '1-2', '1', '2', '3'], [0, 2, 1])
     """
-    groups = [_first_seen(column) for column in columns]
-    order = np.lexsort(groups)  # the last key, the root, sorts first; equal keys keep their place
-    runs = [_runs([group[order] for group in groups[level:]]) for level in range(len(groups))]
+    groups = [_number_by_first_use(column) for column in columns]
+    # The root is the primary key, so that leaves of one node are neighbours; ties keep their order.
+    order = np.lexsort(groups)
+    runs = [
+        _node_starts([group[order] for group in groups[level:]]) for level in range(len(groups))
+    ]
     labels: dict[tuple[int, int], str] = {}
     for level in reversed(range(len(runs))):
         for low, high in zip(runs[level], [*runs[level][1:], len(order)], strict=True):
@@ -175,14 +203,14 @@ def grow_taxonomy(
     return Taxonomy(tuple(_nodes(intervals, labels))), levels, order
 
 
-def _first_seen(column: Labels) -> NDArray[np.int64]:
-    """Labels numbered in the order they are met first."""
+def _number_by_first_use(column: Labels) -> NDArray[np.int64]:
+    """Number labels in the order of their first occurrence."""
     number: dict[Any, int] = {}
     return np.array([number.setdefault(label, len(number)) for label in column], dtype=np.int64)
 
 
-def _runs(groups: Sequence[NDArray[np.int64]]) -> list[int]:
-    """Where a new node begins at a level: its label, or one above it, is another."""
+def _node_starts(groups: Sequence[NDArray[np.int64]]) -> list[int]:
+    """Return where a new node begins at a level: where its label, or one above it, changes."""
     new = np.ones(len(groups[0]), dtype=bool)
     new[1:] = False
     for group in groups:
@@ -198,7 +226,7 @@ def _places(starts: list[int], size: int, place: dict[tuple[int, int], int]) -> 
 
 
 def _nodes(intervals: list[tuple[int, int]], label: dict[tuple[int, int], str]) -> list[Node]:
-    """Intervals in preorder as nodes: a parent is the last one before that still covers it."""
+    """Convert intervals in preorder to nodes; the parent is the last earlier one that covers it."""
     nodes: list[Node] = []
     above: list[int] = []
     for at, (low, high) in enumerate(intervals):
@@ -211,9 +239,16 @@ def _nodes(intervals: list[tuple[int, int]], label: dict[tuple[int, int], str]) 
 
 @dataclass(frozen=True, eq=False)
 class TextLeaves:
-    """A cell is the leaf it is written like or, if none is, the one it equals: 39.0 is 39.
+    """Map cells to leaves by their text or, if no leaf has it, by their number: 39.0 is 39.
 
-    ``length``: only so many characters of a cell count, the rest being masked by ``*``.
+    It is called with an Arrow column.
+
+    Parameters
+    ----------
+    leaves
+        The text of each leaf, by code.
+    length
+        How many characters of a cell count, the rest being masked by ``*``; None for all.
 
     Examples
     --------
@@ -225,7 +260,7 @@ class TextLeaves:
     length: int | None = None
 
     def __call__(self, column: Any) -> Codes:
-        """The code of each cell."""
+        """Return the code of each cell."""
         cells = pc.utf8_trim_whitespace(as_text(column))
         if self.length is not None:
             return _codes(pc.index_in(mask_text(cells, self.length), self._exact))
@@ -242,7 +277,7 @@ class TextLeaves:
 
     @cached_property
     def _equal(self) -> pa.Array:
-        """Leaves as they are compared, but null where several are equal, such as 1.1 and 1.10."""
+        """Return leaves as they are compared, null where several are equal, like 1.1 and 1.10."""
         written = [normalise_text(leaf) for leaf in self.leaves]
         counts: dict[str, int] = {}
         for leaf in written:
@@ -252,7 +287,14 @@ class TextLeaves:
 
 @dataclass(frozen=True, eq=False)
 class NumberLeaves:
-    """A cell is the interval it lies in; beyond the declared domain, the first or the last.
+    """Map cells to the interval they lie in; beyond the domain, to the first or the last.
+
+    Parameters
+    ----------
+    breaks
+        The bounds of the intervals.
+    whole
+        Whether only integers have a leaf.
 
     Examples
     --------
@@ -264,7 +306,7 @@ class NumberLeaves:
     whole: bool
 
     def __call__(self, column: Any) -> Codes:
-        """The code of each cell."""
+        """Return the code of each cell."""
         numbers = parse_numbers(column)
         codes = np.searchsorted(self.breaks[1:-1], numbers, side="right").astype(np.int32)
         odd = np.isnan(numbers) | (self.whole & (numbers != np.floor(numbers)))
@@ -274,9 +316,18 @@ class NumberLeaves:
 
 @dataclass(frozen=True, eq=False)
 class DateLeaves:
-    """A cell is the period it lies in: ``period(day)`` is a whole number, ``leaves`` are sorted.
+    """Map cells to the period they lie in.
 
-    ``clip``: days before the first period or after the last belong to those.
+    Periods are whole numbers.
+
+    Parameters
+    ----------
+    leaves
+        The sorted numbers of the periods.
+    period
+        Returns the number of a day's period.
+    clip
+        Whether days before the first period or after the last belong to those.
     """
 
     leaves: NDArray[np.int64]
@@ -284,7 +335,7 @@ class DateLeaves:
     clip: bool
 
     def __call__(self, column: Any) -> Codes:
-        """The code of each cell."""
+        """Return the code of each cell."""
         days = parse_days(column)
         periods = np.array([-1 if day is None else self.period(day) for day in days], np.int64)
         if self.clip:
@@ -296,9 +347,15 @@ class DateLeaves:
 
 
 def as_text(column: Any) -> Any:
-    """A column of anything that can be written down as an Arrow array of text; -0.0 is 0.
+    """Convert a column to an Arrow array of text, null where a cell has no text; -0.0 is 0.
 
-    A time of some zone is written in UTC: readers and DuckDB name the same time by other zones.
+    Times with a zone are written in UTC, since readers and DuckDB show the same time in different
+    zones.
+
+    Parameters
+    ----------
+    column
+        An Arrow array of any type.
 
     Examples
     --------
@@ -308,7 +365,7 @@ def as_text(column: Any) -> Any:
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     if pa.types.is_binary(column.type) or pa.types.is_nested(column.type):
-        return pa.nulls(len(column), pa.string())  # no leaf: told as such
+        return pa.nulls(len(column), pa.string())  # such cells have no leaf
     if pa.types.is_timestamp(column.type) and column.type.tz:
         column = column.cast(pa.timestamp(column.type.unit, "UTC"))
     written = column.cast(pa.string())
@@ -318,7 +375,15 @@ def as_text(column: Any) -> Any:
 
 
 def mask_text(cells: Any, length: int) -> Any:
-    """The first characters of each text, and a ``*`` where more follow."""
+    """Keep the first characters of each text, and put one ``*`` for all that follow.
+
+    Parameters
+    ----------
+    cells
+        An Arrow array of text.
+    length
+        How many characters to keep.
+    """
     more = pc.greater(pc.utf8_length(cells), length)
     return pc.if_else(
         more, pc.binary_join_element_wise(pc.utf8_slice_codeunits(cells, 0, length), "*", ""), cells
@@ -326,7 +391,13 @@ def mask_text(cells: Any, length: int) -> Any:
 
 
 def parse_numbers(column: Any) -> NDArray[np.float64]:
-    """Each cell as a number, NaN if it is none."""
+    """Return each cell as a number, NaN if it is none.
+
+    Parameters
+    ----------
+    column
+        An Arrow array.
+    """
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
     kind = column.type
@@ -339,7 +410,13 @@ def parse_numbers(column: Any) -> NDArray[np.float64]:
 
 
 def parse_days(column: Any) -> list[date | None]:
-    """Each cell as a day, written 2001-03-05 with or without a time; ``None`` if it is none."""
+    """Return each cell as a day, written 2001-03-05 with or without a time; None if it is none.
+
+    Parameters
+    ----------
+    column
+        An Arrow array.
+    """
     return [_day(cell) for cell in as_text(column).to_pylist()]
 
 

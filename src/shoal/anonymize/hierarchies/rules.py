@@ -1,8 +1,7 @@
-"""Hierarchies of numbers over a declared domain: intervals merged, or the domain halved.
+"""Build hierarchies by rule: intervals of numbers, halves of a domain, periods and prefixes.
 
-Hierarchies of days: months, quarters, years and decades.
-
-Hierarchies of codes that say less when cut short, such as postcodes.
+Days are grouped by months, quarters, years and decades; codes such as postcodes by their first
+characters.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -41,12 +40,12 @@ __all__ = [
 Breaks = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _MOST_LEAVES = 200_000
-_DIGITS = 12
-_CELLS = 1_000  # of the lattice on which splits are learnt, at most; public, as the domain is
+_DIGITS = 12  # decimals to which bounds are rounded, so that three tenths are 0.3
+_CELLS = 1_000  # most cells of the lattice on which splits are learnt; public, like the domain
 
 
 class HeldNumbers(NamedTuple):
-    """Who holds which numbers: what splits are learnt from.
+    """The numbers that people hold, from which splits are learnt.
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ def build_intervals(
     breaks: Sequence[float] | None = None,
     fanout: int = 2,
 ) -> Hierarchy:
-    """Intervals of one width, or between given breaks, merged so many at a time up to the root.
+    """Build intervals of one width, or between given breaks, merged ``fanout`` at a time.
 
     Parameters
     ----------
@@ -79,8 +78,10 @@ def build_intervals(
         The declared least and greatest value; what lies beyond belongs to the first and last.
     whole
         Whether the numbers are integers.
-    width, breaks
-        One of them: the width, or the inner bounds of the intervals.
+    width
+        The width of the intervals, or None.
+    breaks
+        The inner bounds of the intervals; give either these or the width.
     fanout
         How many neighbours make one interval of the next level.
 
@@ -90,7 +91,7 @@ def build_intervals(
     >>> [node.label for node in ages.taxonomy.nodes]
     ['*', '<20', '<10', '[10, 20)', '>=20', '[20, 30)', '>=30']
     """
-    low, high = _ends(domain, whole)
+    low, high = _bounds_of(domain, whole)
     if width is not None:
         _check_count((high - low) / width)
         inner = np.round(np.arange(low, high, width)[1:], _DIGITS)  # three tenths are 0.3
@@ -100,7 +101,7 @@ def build_intervals(
     levels = [finest]
     while len(levels[-1]) > 2:
         levels.append(np.append(levels[-1][:-1:fanout], high))
-    return _of_breaks(levels, whole)
+    return _hierarchy_of_breaks(levels, whole)
 
 
 def build_halves(
@@ -111,19 +112,23 @@ def build_halves(
     people: HeldNumbers | None = None,
     k: int = 1,
 ) -> Hierarchy:
-    """The domain halved again and again, at midpoints or where it halves the people.
+    """Halve a domain repeatedly, at midpoints or at medians of the people.
 
     Parameters
     ----------
-    domain, whole
-        As for ``build_intervals``.
+    domain
+        The declared lowest and highest value; values beyond belong to the first and last.
+    whole
+        Whether the numbers are integers.
     min_width
-        No interval gets narrower.
-    people, k
-        For medians: who holds which numbers, and how many people must be on each side of a split.
-        The split points are then learnt from the rows, and the hierarchy says so. They are
-        multiples of a public step, counted from the domain's low end, and chosen by how many
-        people lie between such multiples: see ``rules.proof.md``.
+        The least width of an interval.
+    people
+        For medians, who holds which numbers; None splits at midpoints. Split points are then learnt
+        from the rows, and the hierarchy is marked so. They are multiples of a public step from the
+        domain's low end, chosen by how many people lie between such multiples: see
+        ``rules.proof.md``.
+    k
+        For medians, how many people must be on each side of a split.
 
     Examples
     --------
@@ -135,16 +140,23 @@ def build_halves(
     >>> [node.label for node in tree.taxonomy.nodes]
     ['*', '<40000', '>=40000']
     """
-    low, high = _ends(domain, whole)
+    low, high = _bounds_of(domain, whole)
     if people is None:
         _check_count((high - low) / min_width)
-        return _of_breaks(_halved(low, high, min_width, _midpoint(whole)), whole)
+        return _hierarchy_of_breaks(_halve(low, high, min_width, _midpoint(whole)), whole)
     lattice = _lattice(low, high, np.ceil(min_width) if whole else min_width)
-    return _of_breaks(_learnt(lattice, people, k), whole, learnt=True)
+    return _hierarchy_of_breaks(_learn_breaks(lattice, people, k), whole, learnt=True)
 
 
 def label_intervals(breaks: Iterable[float], whole: bool) -> list[str]:
-    """The labels of the intervals between some breaks, the ends of the domain among them.
+    """Return the labels of the intervals between breaks, the ends of the domain included.
+
+    Parameters
+    ----------
+    breaks
+        The bounds, rising.
+    whole
+        Whether the numbers are integers.
 
     Examples
     --------
@@ -155,7 +167,7 @@ def label_intervals(breaks: Iterable[float], whole: bool) -> list[str]:
     return _labels(ends, whole) if len(ends) > 2 else ["*"]
 
 
-def _ends(domain: tuple[float, float], whole: bool) -> tuple[float, float]:
+def _bounds_of(domain: tuple[float, float], whole: bool) -> tuple[float, float]:
     return float(domain[0]), float(domain[1]) + whole  # of integers the last one counts too
 
 
@@ -168,10 +180,10 @@ def _check_count(leaves: float) -> None:
         )
 
 
-def _halved(
+def _halve(
     low: float, high: float, min_width: float, split: Callable[[float, float], float]
 ) -> list[Breaks]:
-    """The breaks of each level, finest first; an interval that cannot be split stays."""
+    """Return the breaks of each level, finest first; an interval that cannot be split stays."""
     levels = [np.array([low, high])]
     while True:
         new = [split(a, b) for a, b in pairwise(levels[-1]) if b - a >= 2 * min_width]
@@ -186,9 +198,10 @@ def _midpoint(whole: bool) -> Callable[[float, float], float]:
 
 
 def _lattice(low: float, high: float, min_width: float) -> Breaks:
-    """Where splits may be: so many times ``min_width``, a round number of times, from ``low`` on.
+    """Return where splits may be: multiples of a round multiple of ``min_width`` from ``low``.
 
-    By the declared domain alone. The last cell may be wider than the others, never narrower.
+    It depends on the declared domain only. The last cell may be wider than the others, never
+    narrower.
     """
     least = (high - low) / min_width / _CELLS
     rounds = (float(f"{digit}e{power}") for power in count() for digit in (1, 2, 5))
@@ -197,8 +210,8 @@ def _lattice(low: float, high: float, min_width: float) -> Breaks:
     return np.append(np.round(low + step * np.arange(cells), _DIGITS), high)  # [P1]
 
 
-def _learnt(lattice: Breaks, people: HeldNumbers, k: int) -> list[Breaks]:
-    """The breaks of each level, finest first: every interval split in two while k allows it."""
+def _learn_breaks(lattice: Breaks, people: HeldNumbers, k: int) -> list[Breaks]:
+    """Return the breaks of each level, finest first: each interval is halved while k allows it."""
     held = _by_cell(lattice, people)
     levels, parts = [np.array([0, len(lattice) - 1])], [(0, len(lattice) - 1)]
     while parts:
@@ -211,7 +224,7 @@ def _learnt(lattice: Breaks, people: HeldNumbers, k: int) -> list[Breaks]:
 
 
 class _Cells(NamedTuple):
-    """The cells that are held, rising, with how many people each; or by whom, once for each."""
+    """The occupied cells, ascending, with the number of people in each, or once for each person."""
 
     at: Ints
     n: Ints
@@ -228,10 +241,10 @@ def _by_cell(lattice: Breaks, people: HeldNumbers) -> _Cells:
 
 
 def _split(held: _Cells, a: int, b: int, k: int) -> int | None:
-    """The point of the lattice between two others that halves the people there best.
+    """Return the lattice point between two others that halves the people there best.
 
-    None unless there are k on each side. Of points that do equally well the roundest: which of them
-    is nearest to somebody's number is not asked.
+    None unless there are k people on each side. Of equally good points the roundest is taken,
+    whichever is nearest to somebody's number.
     """
     if b - a < 2:
         return None
@@ -244,10 +257,11 @@ def _split(held: _Cells, a: int, b: int, k: int) -> int | None:
 
 
 def _sides(held: _Cells, a: int, b: int) -> tuple[Ints, Ints]:
-    """How many people hold something below, and how many above, each point between two."""
+    """Count how many people hold something below, and above, each point between two."""
     here = slice(*np.searchsorted(held.at, [a, b]))
     cell, first, last = held.at[here] - a, held.n[here], held.n[here]
-    if held.owner is not None:  # someone counts once a side, where they are met first
+    # A person may hold several cells but counts once on each side, at the first one there.
+    if held.owner is not None:
         owner = held.owner[here]
         first, last = np.zeros((2, len(cell)), dtype=np.int64)
         first[np.unique(owner, return_index=True)[1]] = 1
@@ -258,15 +272,15 @@ def _sides(held: _Cells, a: int, b: int) -> tuple[Ints, Ints]:
 
 
 def _roundness(numbers: Ints) -> Ints:
-    """How round whole numbers are: by which of 1, 2, 5, 10, 20, ... they can be divided."""
+    """Return how round whole numbers are: the largest of 1, 2, 5, 10, 20, ... that divides them."""
     rounds = [digit * 10**power for power in range(4) for digit in (1, 2, 5)]
     fits = [at * (numbers % times == 0) for at, times in enumerate(rounds)]
     most: Ints = np.max(np.stack(fits), axis=0)
     return most
 
 
-def _of_breaks(levels: Sequence[Breaks], whole: bool, learnt: bool = False) -> Hierarchy:
-    """The hierarchy of nested breaks, finest first and the whole domain last."""
+def _hierarchy_of_breaks(levels: Sequence[Breaks], whole: bool, learnt: bool = False) -> Hierarchy:
+    """Build the hierarchy of nested breaks, finest first and the whole domain last."""
     low, high = levels[0][:-1], levels[0][1:]
     columns = []
     for breaks in levels[:-1]:
@@ -279,7 +293,7 @@ def _of_breaks(levels: Sequence[Breaks], whole: bool, learnt: bool = False) -> H
 
 
 def _labels(breaks: Breaks, whole: bool) -> list[str]:
-    """The first and the last interval reach beyond the domain, and their labels say so."""
+    """Label the intervals; the first and the last reach beyond the domain, and say so."""
     labels = [_label(a, b, whole) for a, b in pairwise(breaks)]
     single = whole and breaks[1] - breaks[0] == 1
     labels[0] = f"<={_number(breaks[0])}" if single else f"<{_number(breaks[1])}"
@@ -310,7 +324,17 @@ def _quarter(number: int) -> str:
 
 
 class Period(NamedTuple):
-    """A day's period as a whole number; the period's name, and its first day."""
+    """A unit of time: how days are numbered by it, and how numbers are named.
+
+    Parameters
+    ----------
+    number
+        Returns the number of a day's period.
+    name
+        Returns the name of a period.
+    first
+        Returns the first day of a period.
+    """
 
     number: Callable[[date], int]
     name: Callable[[int], str]
@@ -343,15 +367,16 @@ PERIODS = {
 def build_periods(
     levels: Sequence[str], *, values: Any = None, domain: tuple[date, date] | None = None
 ) -> Hierarchy:
-    """Days grouped by ever longer periods.
+    """Group days by ever longer periods.
 
     Parameters
     ----------
     levels
         Some of day, month, quarter, year, decade, in this order; the first are the leaves.
-    values, domain
-        One of them: the column's distinct values, from which the leaves are learnt, or the
-        declared first and last day. Days beyond a declared domain belong to its ends.
+    values
+        The column's distinct values, from which the leaves are learnt; or None.
+    domain
+        The declared first and last day, instead of values; days beyond belong to its ends.
 
     Examples
     --------
@@ -377,7 +402,7 @@ def build_periods(
 
 
 def _day_labels(days: Sequence[date], period: Period, reaches_beyond: bool) -> Labels:
-    """The names of the days' periods; the ends of a declared domain hold what lies beyond."""
+    """Name the periods of days; the ends of a declared domain include what lies beyond."""
     names = np.array([period.name(period.number(day)) for day in days], dtype=object)
     if not reaches_beyond or names[0] == names[-1]:
         return names
@@ -387,7 +412,7 @@ def _day_labels(days: Sequence[date], period: Period, reaches_beyond: bool) -> L
 
 
 def build_prefixes(values: Any, keep: Sequence[int]) -> Hierarchy:
-    """Values by their first characters, fewer at each level; its leaves are learnt.
+    """Group values by their first characters, fewer at each level; the leaves are learnt.
 
     Parameters
     ----------
@@ -411,14 +436,14 @@ def build_prefixes(values: Any, keep: Sequence[int]) -> Hierarchy:
             reason="ambiguous label",
         )
     leaves = pc.unique(mask_text(cells, keep[0])).sort()
-    columns = [np.array(_cut(leaves, length), dtype=object) for length in keep]
+    columns = [np.array(_prefixes(leaves, length), dtype=object) for length in keep]
     columns.append(np.full(len(leaves), "*", dtype=object))
     taxonomy, levels, _ = grow_taxonomy(columns)
     return Hierarchy(taxonomy, levels, TextLeaves(taxonomy.leaves, keep[0]), learnt=True)
 
 
-def _cut(leaves: Any, length: int) -> list[str]:
-    """Labels of a level; the mark of a leaf that was cut itself is no character of its own."""
+def _prefixes(leaves: Any, length: int) -> list[str]:
+    """Return the labels of a level; the ``*`` of a leaf that was masked itself does not count."""
     return [
         leaf
         if len(leaf.removesuffix("*")) <= length and not leaf.endswith("*")

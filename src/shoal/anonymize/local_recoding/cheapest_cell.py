@@ -1,8 +1,4 @@
-"""Cheapest cell first: publish, again and again, the full cell whose labels lose least.
-
-The units not yet published, and the cells in which a cut gathers them.
-
-Ladders of maps from leaves to nodes, and paths of ever coarser cuts up such ladders.
+"""Group units by publishing, repeatedly, the full cell whose labels lose least.
 
 A *map* gives each leaf of one QID the node under which it is looked at; a ladder's maps are
 nested, the first the leaves themselves, the last the most general labels allowed. A *cut* picks
@@ -35,8 +31,8 @@ __all__ = [
 
 CutOfMaps = tuple[int, ...]
 
-_RUNGS = 8
-_HAIR = 1 - 1e-12
+_RUNGS = 8  # maps of a ladder by rarity: docs/decisions/anonymize-search.md
+_ROUNDING = 1 - 1e-12
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -44,15 +40,25 @@ Floats = NDArray[np.float64]
 _SHRINK = 0.8  # gather the free units anew when fewer than this share of them is left
 _CACHE_BYTES = 2**27  # bytes of hashes kept between cuts
 
-_EARLY = 0.7  # a cut is first looked at when cells of this share of its mean penalty are due
+_EARLY = 0.7  # a cut is first looked at when cells cost this share of its mean penalty
 _NEAR, _MARGIN = 1.05, 0.02  # cells about as cheap as the cheapest are published with it
+# Most cuts, most paths, and most units times QIDs times cuts on all of them:
+# docs/decisions/anonymize-search.md.
 _CUTS = 6_000
-_PATHS, _WORK = 600, 3e9  # paths at most; units times QIDs times cuts looked at on all of them
-_BISECT = 1e6  # units times QIDs from which most cuts of a path are not worth a look
+_PATHS, _WORK = 600, 3e9
+_BISECT = 1e6  # units times QIDs from which only cuts near the first full one are looked at
 
 
 def maps_by_level(units: Units, q: int) -> list[Places]:
-    """Every leaf climbs towards its top at the same time, a step a map."""
+    """Build a ladder in which every leaf climbs one step for each map, up to its top.
+
+    Parameters
+    ----------
+    units
+        The units.
+    q
+        The number of the QID.
+    """
     tree, top = units.problem.trees[q], units.tops[q]
     maps = [tree.leaf]
     while (maps[-1] != top).any():
@@ -61,20 +67,31 @@ def maps_by_level(units: Units, q: int) -> list[Places]:
 
 
 def maps_by_rarity(units: Units, q: int) -> list[Places]:
-    """Nodes swallow their leaves in the order of share of rows times cost: rare values first.
+    """Build a ladder in which nodes absorb their leaves, those of the least rows times cost first.
 
     Of all the maps on the way, eight are kept whose mean costs grow in about equal ratios.
+
+    Parameters
+    ----------
+    units
+        The units.
+    q
+        The number of the QID.
     """
     tree, pay, share = units.problem.trees[q], units.penalties[q], units.shares[q]
     nodes = np.flatnonzero((tree.high - tree.low > 1) & np.isfinite(pay))
     weight = tree.sums(share)[nodes] * pay[nodes]
-    order = nodes[np.lexsort((-nodes, weight.round(12)))]  # of equals the child comes first
-    chosen = _rungs(np.array([share @ pay[m] for m in _swallowing(tree, order)]))
-    return [m.copy() for i, m in enumerate(_swallowing(tree, order)) if i in chosen]
+    # A child must be absorbed before its parent, also where both weigh the same.
+    order = nodes[np.lexsort((-nodes, weight.round(12)))]
+    chosen = _rungs(np.array([share @ pay[m] for m in _merge_in_order(tree, order)]))
+    return [m.copy() for i, m in enumerate(_merge_in_order(tree, order)) if i in chosen]
 
 
-def _swallowing(tree: Tree, nodes: NDArray[np.int64]) -> Iterator[Places]:
-    """The leaves, then the map after each node has swallowed those below it: one array, changed."""
+def _merge_in_order(tree: Tree, nodes: NDArray[np.int64]) -> Iterator[Places]:
+    """Yield the map of leaves, then the map after each node has absorbed those below it.
+
+    The array is the same each time and changed in place.
+    """
     current = tree.leaf.copy()
     yield current
     for node in nodes:
@@ -83,13 +100,13 @@ def _swallowing(tree: Tree, nodes: NDArray[np.int64]) -> Iterator[Places]:
 
 
 def _rungs(means: NDArray[np.float64]) -> set[int]:
-    """The first map, the last, and some between whose means are in about equal ratios."""
+    """Choose the first map, the last, and some between whose means are in about equal ratios."""
     rising = means - means[0]
     ends = {0, len(means) - 1}
     if rising[-1] <= 0:
         return ends
     goals = np.geomspace(rising[rising > 0][0], rising[-1], _RUNGS)
-    return ends | set(np.searchsorted(rising, goals[:-1] * _HAIR).tolist())
+    return ends | set(np.searchsorted(rising, goals[:-1] * _ROUNDING).tolist())
 
 
 LADDERS: dict[str, Callable[[Units, int], list[Places]]] = {
@@ -100,7 +117,17 @@ LADDERS: dict[str, Callable[[Units, int], list[Places]]] = {
 
 @dataclass(frozen=True, eq=False)
 class GeneralizationMaps:
-    """The maps of all QIDs, what each costs a leaf, and what it costs a row in the mean."""
+    """The ladders of all QIDs: their maps, and what each map costs.
+
+    Parameters
+    ----------
+    maps
+        For each QID its maps, the finest first.
+    penalties
+        For each map the penalty of each leaf, by code.
+    means
+        For each map its mean penalty over rows.
+    """
 
     maps: list[list[Places]]
     penalties: list[list[NDArray[np.float64]]]
@@ -108,7 +135,15 @@ class GeneralizationMaps:
 
     @classmethod
     def of(cls, units: Units, kind: str) -> "GeneralizationMaps":
-        """The ladder of a kind, one of ``LADDERS``."""
+        """Build the ladders of a kind.
+
+        Parameters
+        ----------
+        units
+            The units.
+        kind
+            One of ``LADDERS``.
+        """
         maps = [LADDERS[kind](units, q) for q in range(units.problem.d)]
         penalties = [[units.penalties[q][m] for m in below] for q, below in enumerate(maps)]
         shares = units.shares
@@ -116,11 +151,23 @@ class GeneralizationMaps:
         return cls(maps, penalties, means)
 
     def mean(self, cut: CutOfMaps) -> float:
-        """What a row costs in the mean under a cut."""
+        """Return the mean penalty of a row under a cut.
+
+        Parameters
+        ----------
+        cut
+            The number of the map of each QID.
+        """
         return float(sum(means[j] for means, j in zip(self.means, cut, strict=True)))
 
     def path(self, tilt: NDArray[np.float64]) -> list[CutOfMaps]:
-        """Raise one map after another, in the order of its mean cost times its QID's tilt."""
+        """Return a path of cuts that raises one map at a time, by mean cost times the QID's tilt.
+
+        Parameters
+        ----------
+        tilt
+            A factor for each QID.
+        """
         qids = np.repeat(np.arange(len(self.maps)), [len(maps) - 1 for maps in self.maps])
         order = np.argsort(
             np.concatenate([t * m[1:] for t, m in zip(tilt, self.means, strict=True)]),
@@ -130,14 +177,32 @@ class GeneralizationMaps:
         return [tuple(cut) for cut in heights.tolist()]
 
     def paths(self, number: int, rng: np.random.Generator) -> list[list[CutOfMaps]]:
-        """The plain path, then others whose tilts are exp of standard normal draws."""
+        """Return the plain path, then others with random tilts, e to a standard normal number.
+
+        Parameters
+        ----------
+        number
+            How many paths.
+        rng
+            The source of the tilts.
+        """
         tilts = np.exp(rng.standard_normal((number, len(self.maps))))
         tilts[:1] = 1.0
         return [self.path(tilt) for tilt in tilts]
 
 
 class FullCells(NamedTuple):
-    """Full cells: ``units`` one cell after another, the cell ``of`` each, each cell's penalty."""
+    """The full cells of a cut.
+
+    Parameters
+    ----------
+    units
+        The units, one cell after another.
+    of
+        The cell of each unit.
+    penalty
+        The penalty of each cell.
+    """
 
     units: Ints
     of: Ints
@@ -145,15 +210,17 @@ class FullCells(NamedTuple):
 
 
 class FreeUnits:
-    """Units that are still free, hashed by the nodes of a cut to find those that meet.
+    """The units not yet published, hashed by the nodes of a cut to group them into cells.
 
-    A hash is a sum of random 64-bit numbers, one a node. Two combinations of nodes with the same
-    hash would be gathered in one cell; that is harmless, for a class is labelled by what it holds.
+    A hash is a sum of random 64-bit numbers, one for each node. Two combinations with the same hash
+    would share a cell, which is harmless: a class is labelled by what it holds.
 
     Parameters
     ----------
-    units, ladder
-        What is grouped, and by which maps.
+    units
+        All units.
+    ladder
+        The maps to group by.
     rng
         The compute stream: the random numbers of the nodes.
     """
@@ -174,7 +241,13 @@ class FreeUnits:
         self.people = float(self._people.sum())
 
     def take(self, units: Ints) -> None:
-        """These units are free no more."""
+        """Remove units that were published.
+
+        Parameters
+        ----------
+        units
+            Numbers of units.
+        """
         places = np.searchsorted(self._here, units)
         self.people -= float(self._people[places].sum())
         self._people[places] = 0
@@ -183,9 +256,15 @@ class FreeUnits:
             self._gather(self._here[left])
 
     def cells(self, cut: CutOfMaps) -> FullCells | None:
-        """The cells of free units that are full under a cut; None if there is none."""
+        """Return the full cells of a cut, or None if there is none.
+
+        Parameters
+        ----------
+        cut
+            The number of the map of each QID.
+        """
         hashes = self._hashes(cut)
-        places = self._crowded(hashes)
+        places = self._in_large_buckets(hashes)
         if not len(places):
             return None
         order = np.argsort(hashes[places], kind="stable")
@@ -194,14 +273,14 @@ class FreeUnits:
         new[1:] = hashes[places][1:] != hashes[places][:-1]
         return self._full(cut, places, np.cumsum(new) - 1)
 
-    def _crowded(self, hashes: NDArray[np.uint64]) -> Ints:
-        """Free units in buckets of hashes with enough people; a person may count twice here."""
+    def _in_large_buckets(self, hashes: NDArray[np.uint64]) -> Ints:
+        """Return free units whose hash enough people share; a person may count twice here."""
         buckets = (hashes >> self._bits).astype(np.intp)
         enough = np.bincount(buckets, self._people) >= self._k
         return np.flatnonzero(enough[buckets] & (self._people > 0))
 
     def _full(self, cut: CutOfMaps, places: Ints, of: Ints) -> FullCells | None:
-        """Keep the cells that are full, people counted anew, and number them from 0."""
+        """Keep the cells that are full, counting people exactly, and number them from 0."""
         crowded = np.bincount(of, self._people[places]) >= self._k
         places, of = _select(places, of, crowded)
         size = int(crowded.sum())
@@ -234,15 +313,24 @@ class FreeUnits:
 
 
 def _select(places: Ints, of: Ints, cells: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Only the places of these cells, which are numbered anew."""
+    """Keep the places of some cells, which are renumbered."""
     inside = cells[of]
     return places[inside], (np.cumsum(cells) - 1)[of[inside]]
 
 
 def choose_number_of_paths(units: Units, ladder: GeneralizationMaps, share: float = 1.0) -> int:
-    """How many paths a search may afford: fewer the larger the table and the ladder are.
+    """Choose how many paths a search may follow: fewer for larger tables and ladders.
 
-    Nor are there more than cuts in all, of which a few columns have few.
+    There are never more than there are cuts.
+
+    Parameters
+    ----------
+    units
+        The units.
+    ladder
+        The maps.
+    share
+        The share of the work allowed.
     """
     rungs = [len(maps) for maps in ladder.maps]
     affordable = _WORK / max(units.codes.size * sum(rungs), 1)
@@ -259,14 +347,16 @@ def group_by_cheapest_cell(
 ) -> Ints:
     """Group units by the full cells of many cuts, the cheapest cells first.
 
-    Cuts wait in a heap by the penalty of their cheapest full cell, at first a guess. Units only
-    leave, so a cut without a full cell has none later either: it is dropped for good. (With t,
-    parts of a bad cell may turn out good; such a cell is passed over, never published.)
+    Cuts are in a heap by the penalty of their cheapest full cell, at first an estimate. Units are
+    only removed, so a cut without a full cell never gets one and is dropped. (With t, parts of a
+    cell that fails may hold the rule; such a cell is skipped, never published.)
 
     Parameters
     ----------
-    units, ladder
-        What is grouped, and by which maps.
+    units
+        The units.
+    ladder
+        The maps to group by.
     rng
         The compute stream: tilts of the paths and hashes.
     paths
@@ -286,6 +376,8 @@ def group_by_cheapest_cell(
 
 
 class _Search:
+    """The state of the search: free units, and the class of each published one."""
+
     def __init__(
         self,
         units: Units,
@@ -330,7 +422,7 @@ class _Search:
 
 
 def _cuts(units: Units, free: FreeUnits, paths: list[list[CutOfMaps]]) -> list[CutOfMaps]:
-    """The distinct cuts of the paths, the most general one among them whatever their number."""
+    """Return the distinct cuts of the paths, always with the most general one."""
     if units.codes.size > _BISECT:
         paths = [path[_first_full(free, path) :] for path in paths]
     cuts = dict.fromkeys(cut for path in paths for cut in path)
@@ -339,7 +431,7 @@ def _cuts(units: Units, free: FreeUnits, paths: list[list[CutOfMaps]]) -> list[C
 
 
 def _first_full(free: FreeUnits, path: list[CutOfMaps]) -> int:
-    """Where on a path cells begin to be full: coarser cuts only have larger cells."""
+    """Return where on a path cells begin to be full; coarser cuts only have larger cells."""
     low, high = 0, len(path)
     while low < high:
         middle = (low + high) // 2

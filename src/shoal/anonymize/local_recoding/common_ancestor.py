@@ -1,4 +1,4 @@
-"""What a row pays when it shares labels with a class: the lowest node above a leaf and a node."""
+"""Penalties of the lowest common ancestor of a leaf and a node."""
 
 from functools import cached_property
 
@@ -11,16 +11,18 @@ __all__ = ["AncestorPenalties"]
 
 Floats = NDArray[np.float32]
 
-_WHOLE = 2**22  # pairs up to which the penalties of all of them are kept
+_WHOLE = 2**22  # pairs up to which all penalties are precomputed
 
 
 class AncestorPenalties:
-    """Penalties of the lowest node above a leaf and a node of one taxonomy.
+    """The penalties of the lowest common ancestors of leaves and nodes of one taxonomy.
 
     Parameters
     ----------
-    tree, penalties
-        The taxonomy, and the penalty of each node by place.
+    tree
+        The taxonomy.
+    penalties
+        The penalty of each node, by place.
 
     Examples
     --------
@@ -36,7 +38,17 @@ class AncestorPenalties:
         self._small = tree.size * tree.taxonomy.size <= _WHOLE
 
     def of(self, codes: NDArray[np.integer]) -> Floats:
-        """float32 (codes, nodes): the penalty where each leaf meets each node."""
+        """Return the penalty of the lowest common ancestor of each leaf with each node.
+
+        Parameters
+        ----------
+        codes
+            Codes of leaves.
+
+        Returns
+        -------
+        float32 (codes, nodes).
+        """
         return self._whole[codes] if self._small else self._rows(codes)
 
     @cached_property
@@ -44,7 +56,7 @@ class AncestorPenalties:
         return self._rows(np.arange(self._tree.taxonomy.size))
 
     def _rows(self, codes: NDArray[np.integer]) -> Floats:
-        """From the root down each node above a leaf claims the nodes below it.
+        """Compute penalties from the root down: each node above a leaf covers the nodes below it.
 
         Places are in preorder, so the nodes below one are those from it to where leaves go on.
         """

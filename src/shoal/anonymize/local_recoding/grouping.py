@@ -1,4 +1,4 @@
-"""Units grouped into classes, each under the lowest labels that cover it."""
+"""A grouping of units into classes, each under the lowest labels that cover it."""
 
 from functools import cached_property
 
@@ -13,12 +13,12 @@ __all__ = ["Grouping"]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_CELLS, _BLOCK = 1e7, 64  # costs of joining held at once, but no fewer units
-_CHUNK = 2**16  # costs added up at once, so that they stay in the cache
+_CELLS, _BLOCK = 1e7, 64  # most join costs held at a time, and fewest units
+_CHUNK = 2**16  # costs added up at a time, so that they stay in the cache
 
 
 class Grouping:
-    """Classes of units, labelled as tightly as they allow; equal labels make one class.
+    """Classes of units under the lowest labels that cover them; equal labels make one class.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Grouping:
 
     @property
     def size(self) -> int:
-        """How many classes."""
+        """The number of classes."""
         return len(self.labels)
 
     @property
@@ -57,19 +57,25 @@ class Grouping:
 
     @property
     def loss(self) -> float:
-        """The penalties of all rows together; those in no class pay for the widest labels."""
+        """The sum of the penalties of all rows; rows in no class pay for the widest labels."""
         out = float(self.units.rows[self.left].sum()) * sum(self.units.problem.weights)
         return float(self.penalty @ self.rows) + out
 
     def members(self, c: int) -> Ints:
-        """The units of a class."""
+        """Return the units of a class.
+
+        Parameters
+        ----------
+        c
+            The number of the class.
+        """
         low, high = np.searchsorted(self._sorted, [c, c + 1])
         early = self._order[low:high]
         return np.append(early, self._late[c]) if c in self._late else early
 
     @cached_property
     def firsts(self) -> Ints:
-        """A unit of each class."""
+        """Return one unit of each class."""
         return self._order[np.searchsorted(self._sorted, np.arange(self.size))]
 
     @cached_property
@@ -81,17 +87,25 @@ class Grouping:
         return self.classes[self._order]
 
     def people(self) -> Ints:
-        """int64 (C,): what is held against k in each class."""
+        """Return what k is compared with in each class: int64 (C,)."""
         inside = np.flatnonzero(self.classes >= 0)
         return self.units.people_of(inside, self.classes[inside], self.size)
 
     def obeying(self) -> NDArray[np.bool_]:
-        """bool (C,): in which classes l and t hold."""
+        """Return in which classes the l and t rules hold: bool (C,)."""
         inside = np.flatnonzero(self.classes >= 0)
         return self.units.obeying(inside, self.classes[inside], self.size)
 
     def take_in(self, unit: int, c: int) -> None:
-        """A left-over unit joins a class, whose labels widen; classes are not merged."""
+        """Add a left-over unit to a class, whose labels widen; classes are not merged.
+
+        Parameters
+        ----------
+        unit
+            The unit.
+        c
+            The number of the class.
+        """
         members = np.append(self.members(c), unit)
         self._late.setdefault(c, []).append(unit)
         self.classes[unit] = c
@@ -100,7 +114,13 @@ class Grouping:
         self.penalty[c] = self.units.penalty(self.labels[c])
 
     def cheapest_joins(self, units: Ints) -> tuple[Ints, Floats]:
-        """For each unit the class, not its own, that it joins at least cost, and that cost."""
+        """Return, for each unit, the other class that it joins at least cost, and that cost.
+
+        Parameters
+        ----------
+        units
+            Numbers of units.
+        """
         targets = np.zeros(len(units), dtype=np.int64)
         costs = np.full(len(units), np.inf)
         block = max(_BLOCK, int(_CELLS / max(self.size, 1)))
@@ -115,10 +135,20 @@ class Grouping:
         return targets, costs
 
     def join_costs(self, units: Ints) -> NDArray[np.float32]:
-        """float32 (units, C): how much more all rows lose together if a unit joins a class."""
+        """Return how much the loss of all rows grows if a unit joins a class.
+
+        Parameters
+        ----------
+        units
+            Numbers of units.
+
+        Returns
+        -------
+        float32 (units, C).
+        """
         columns = list(enumerate(self.units.codes[units].T))
         leaves = [np.unique(codes, return_inverse=True) for _, codes in columns]
-        meetings = self.units.meetings
+        meetings = self.units.ancestor_penalties
         tables = [meetings[q].of(leaves[q][0])[:, self.labels[:, q]] for q, _ in columns]
         total = np.zeros((len(units), self.size), dtype=np.float32)
         step = max(1, _CHUNK // max(self.size, 1))

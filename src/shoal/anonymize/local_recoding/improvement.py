@@ -1,4 +1,4 @@
-"""Lower the loss of a finished grouping: dissolve classes into others, move single units."""
+"""Lower the loss of a finished grouping: dissolve classes into others, and move single units."""
 
 from typing import NamedTuple
 
@@ -14,15 +14,15 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
 _PASSES = 12
-_PAIRS = 2.5e8  # units times classes times QIDs looked at in the first pass
+_PAIRS = 2.5e8  # most units times classes times QIDs looked at in the first pass
 _ENOUGH = 3e-4  # a pass that lowers the loss by less than this share is the last
-_HAIR = 1e-9
+_ROUNDING = 1e-9  # smaller gains may be rounding
 
 
 class _Offers:
-    """For every unit the class it would join, and what that costs; infinite if not looked at.
+    """For each unit, the class it would join and the cost; infinite if not computed.
 
-    A class is remembered by one of its units, for its number changes from pass to pass.
+    A class is remembered by one of its units, since its number changes from pass to pass.
     """
 
     def __init__(self, size: int) -> None:
@@ -30,13 +30,13 @@ class _Offers:
         self.cost = np.full(size, np.inf)
 
     def look(self, grouping: Grouping, units: Ints) -> None:
-        """Find the offers of these units anew."""
+        """Compute the offers of these units."""
         targets, self.cost[units] = grouping.cheapest_joins(units)
         self.host[units] = grouping.firsts[targets]
 
 
-class _Act(NamedTuple):
-    """Units of one class that go to others, ordered by what all rows gain by it."""
+class _Change(NamedTuple):
+    """Units of one class that move to others; ordered by the gain for all rows."""
 
     less: float
     source: int
@@ -44,18 +44,27 @@ class _Act(NamedTuple):
 
 
 def improve_grouping(grouping: Grouping) -> Grouping:
-    """Repeat passes over the costliest units as long as they pay.
+    """Repeat passes over the costliest units as long as the loss falls.
 
-    In a pass each class changes once at most, so that what was worked out before it stays true.
-    A pass that does not lower the loss, or after which a rule is broken where classes of equal
-    labels met, is undone. Later passes look only at units whose class or offer has changed.
+    In a pass each class changes at most once, so that costs computed before stay valid. A pass that
+    does not lower the loss, or that breaks a rule where classes got equal labels, is undone. Later
+    passes look only at units whose class or offer has changed.
+
+    Parameters
+    ----------
+    grouping
+        A grouping in which all rules hold.
+
+    Returns
+    -------
+    A grouping of at most the same loss, in which all rules hold.
     """
     offers, units = _Offers(grouping.units.size), _costliest(grouping)
     for _ in range(_PASSES):
         offers.look(grouping, units)
         better, units = _pass(grouping, offers)
         gained = grouping.loss - better.loss
-        if gained <= _HAIR or not better.obeying().all():
+        if gained <= _ROUNDING or not better.obeying().all():
             break
         grouping = better
         if gained < _ENOUGH * grouping.loss:
@@ -64,7 +73,7 @@ def improve_grouping(grouping: Grouping) -> Grouping:
 
 
 def _costliest(grouping: Grouping) -> Ints:
-    """As many of the units that lose most as one pass may look at."""
+    """Return the units with the highest loss, as many as one pass may look at."""
     pays = np.append(grouping.penalty, 0.0)[grouping.classes]
     most = int(_PAIRS / max(grouping.size * grouping.units.problem.d, 1))
     units = np.argsort(-pays.round(9), kind="stable")[:most]
@@ -72,7 +81,7 @@ def _costliest(grouping: Grouping) -> Ints:
 
 
 def _pass(grouping: Grouping, offers: _Offers) -> tuple[Grouping, Ints]:
-    """The grouping after all acts that pay, and the units to look at again."""
+    """Apply all changes that pay; return the grouping, and the units to look at again."""
     acts = sorted(_dissolutions(grouping, offers) + _moves(grouping, offers), key=lambda a: a.less)
     classes, target = grouping.classes.copy(), grouping.classes[offers.host]
     fixed = np.zeros(grouping.size + 1, dtype=bool)
@@ -86,31 +95,33 @@ def _pass(grouping: Grouping, offers: _Offers) -> tuple[Grouping, Ints]:
     return Grouping(grouping.units, classes), np.flatnonzero(changed)
 
 
-def _dissolutions(grouping: Grouping, offers: _Offers) -> list[_Act]:
-    """Classes whose units lose less elsewhere."""
+def _dissolutions(grouping: Grouping, offers: _Offers) -> list[_Change]:
+    """Return classes whose units all lose less elsewhere."""
     inside = np.flatnonzero(grouping.classes >= 0)
     cost = np.bincount(grouping.classes[inside], offers.cost[inside], minlength=grouping.size)
     less = cost - grouping.rows * grouping.penalty
-    return [_Act(less[c], c, grouping.members(c)) for c in np.flatnonzero(less < -_HAIR).tolist()]
+    return [
+        _Change(less[c], c, grouping.members(c)) for c in np.flatnonzero(less < -_ROUNDING).tolist()
+    ]
 
 
-def _moves(grouping: Grouping, offers: _Offers) -> list[_Act]:
-    """Units that a class can spare, and that cost less elsewhere than they free their class of."""
-    units = _spare(grouping, np.flatnonzero(np.isfinite(offers.cost)))
-    less = offers.cost[units] - _relief(grouping, units)
-    good = np.flatnonzero(less < -_HAIR)
+def _moves(grouping: Grouping, offers: _Offers) -> list[_Change]:
+    """Return units that a class does not need, and that cost less elsewhere."""
+    units = _dispensable(grouping, np.flatnonzero(np.isfinite(offers.cost)))
+    less = offers.cost[units] - _gain_of_leaving(grouping, units)
+    good = np.flatnonzero(less < -_ROUNDING)
     sources = grouping.classes[units]
-    return [_Act(less[i], int(sources[i]), units[i : i + 1]) for i in good]
+    return [_Change(less[i], int(sources[i]), units[i : i + 1]) for i in good]
 
 
-def _spare(grouping: Grouping, units: Ints) -> Ints:
-    """Those without whom k people remain; a person may remain through another unit, too."""
+def _dispensable(grouping: Grouping, units: Ints) -> Ints:
+    """Return the units without which k people remain; a person may remain through another unit."""
     stay = grouping.people()[grouping.classes[units]] - grouping.units.people[units]
     return units[stay >= grouping.units.problem.k]
 
 
-def _relief(grouping: Grouping, units: Ints) -> Floats:
-    """How much less its class loses, in all its rows, once a unit has left it."""
+def _gain_of_leaving(grouping: Grouping, units: Ints) -> Floats:
+    """Return how much less all rows of a class lose once a unit has left it."""
     own = grouping.classes[units]
     first, last = _without(grouping, units, own)
     after = grouping.units.penalty(grouping.units.covering(first, last))
@@ -119,7 +130,7 @@ def _relief(grouping: Grouping, units: Ints) -> Floats:
 
 
 def _without(grouping: Grouping, units: Ints, own: Ints) -> tuple[Codes, Codes]:
-    """The first and the last code of the other units of each unit's class, on every QID."""
+    """Return the first and last code of the other units of each unit's class, on every QID."""
     near = np.flatnonzero(np.isin(grouping.classes, own))
     classes, codes, mine = grouping.classes[near], grouping.units.codes[near], grouping.units.codes
     first, last = np.empty((2, len(units), codes.shape[1]), dtype=codes.dtype)
@@ -133,8 +144,8 @@ def _without(grouping: Grouping, units: Ints, own: Ints) -> tuple[Codes, Codes]:
     return first, last
 
 
-def _pays(grouping: Grouping, act: _Act, target: Ints) -> bool:
-    """Whether an act lowers the loss, worked out exactly, and l and t hold after it."""
+def _pays(grouping: Grouping, act: _Change, target: Ints) -> bool:
+    """Return whether a change lowers the loss, computed exactly, and keeps l and t."""
     units, hosts = grouping.units, np.unique(target)
     groups = [np.append(grouping.members(c), act.units[target == c]) for c in hosts.tolist()]
     stay = np.setdiff1d(grouping.members(act.source), act.units, assume_unique=True)
@@ -144,6 +155,6 @@ def _pays(grouping: Grouping, act: _Act, target: Ints) -> bool:
     pays = units.penalty(units.tightest(together, of, len(groups)))
     after = float(np.bincount(of, units.rows[together]) @ pays)
     before = [*hosts.tolist(), act.source]
-    if after >= float(grouping.rows[before] @ grouping.penalty[before]) - _HAIR:
+    if after >= float(grouping.rows[before] @ grouping.penalty[before]) - _ROUNDING:
         return False
     return bool(units.obeying(together, of, len(groups)).all())

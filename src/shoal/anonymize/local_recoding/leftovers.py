@@ -1,4 +1,4 @@
-"""Give every unit a class: left-over units join one, gather one about them, or are suppressed."""
+"""Place left-over units: each joins a class, takes in classes, or is suppressed."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +12,11 @@ __all__ = ["most_general_classes", "place_leftovers"]
 
 Ints = NDArray[np.int64]
 
-_TRIES = 24  # classes a left-over unit knocks at, the cheapest first
+_TRIES = 24  # classes that a left-over unit tries to join, the cheapest first
 
 
 def place_leftovers(units: Units, classes: Ints) -> Grouping:
-    """A grouping in which k, l and t hold in every class, and few enough units have none.
+    """Return a grouping in which k, l and t hold, and few enough units are in no class.
 
     A left-over unit joins the class whose rows lose least by it and in which l and t still hold.
     If more are left than may be suppressed, or if a class breaks a rule, they take in the classes
@@ -34,17 +34,18 @@ def place_leftovers(units: Units, classes: Ints) -> Grouping:
     StartFails
         If more rows than may be suppressed fit nowhere below the most general labels allowed.
     """
-    grouping = _finished(units, classes)
+    grouping = _place_all(units, classes)
     if not _is_enough(grouping):
-        grouping = _finished(units, most_general_classes(units))
+        grouping = _place_all(units, most_general_classes(units))
     if not _is_enough(grouping):
         raise _fits_nowhere(units, grouping.left)
     return grouping
 
 
-def _finished(units: Units, classes: Ints) -> Grouping:
+def _place_all(units: Units, classes: Ints) -> Grouping:
+    # Units are placed as if all were published; the repair then measures t against those that are.
     units.publish_only(np.arange(units.size))
-    return _held(_gathered(_joined(Grouping(units, classes))))
+    return _repair_classes(_take_in_classes(_join_classes(Grouping(units, classes))))
 
 
 def _is_enough(grouping: Grouping) -> bool:
@@ -62,7 +63,17 @@ def _fits_nowhere(units: Units, left: Ints) -> StartFails:
 
 
 def most_general_classes(units: Units) -> Ints:
-    """Full classes of the most general labels allowed: the whole table, mostly."""
+    """Return the full classes under the most general labels allowed: mostly the whole table.
+
+    Parameters
+    ----------
+    units
+        The units.
+
+    Returns
+    -------
+    int64 (units,): the class of each unit, -1 for none.
+    """
     units.publish_only(np.arange(units.size))
     labels = np.stack([top[codes] for top, codes in zip(units.tops, units.codes.T, strict=True)])
     classes = number_classes(labels.T)
@@ -70,18 +81,18 @@ def most_general_classes(units: Units) -> Ints:
     return np.where(full[classes.ids], classes.ids, -1)
 
 
-def _joined(grouping: Grouping) -> Grouping:
+def _join_classes(grouping: Grouping) -> Grouping:
     """Let left-over units join classes, those of most rows first."""
     left = grouping.left
     for unit in left[np.argsort(-grouping.units.rows[left], kind="stable")].tolist():
-        host = _host(grouping, unit)
+        host = _cheapest_class(grouping, unit)
         if host is not None:
             grouping.take_in(unit, host)
     return Grouping(grouping.units, grouping.classes)
 
 
-def _host(grouping: Grouping, unit: int) -> int | None:
-    """The class a unit joins at least cost among those in which l and t go on to hold."""
+def _cheapest_class(grouping: Grouping, unit: int) -> int | None:
+    """Return the class that a unit joins at least cost among those in which l and t still hold."""
     costs = grouping.join_costs(np.array([unit]))[0]
     near = np.argsort(costs, kind="stable")[:_TRIES]
     for c in near[np.isfinite(costs[near])].tolist():
@@ -91,32 +102,32 @@ def _host(grouping: Grouping, unit: int) -> int | None:
     return None
 
 
-def _gathered(grouping: Grouping) -> Grouping:
-    """Let left-over units take in classes, until no more units are left than may be."""
+def _take_in_classes(grouping: Grouping) -> Grouping:
+    """Let left-over units take in classes, until few enough are left."""
     units = grouping.units
     left = grouping.left
     for unit in left[np.argsort(-units.rows[left], kind="stable")]:
         if units.rows[grouping.left].sum() <= units.problem.budget:
             break
-        grouping = _widened(grouping, np.array([unit]))
+        grouping = _widen_group(grouping, np.array([unit]))
     return grouping
 
 
-def _held(grouping: Grouping) -> Grouping:
-    """Measure t against what is published, and mend classes until every rule holds."""
+def _repair_classes(grouping: Grouping) -> Grouping:
+    """Measure t against what is published, and widen classes until every rule holds."""
     units = grouping.units
     while True:
         units.publish_only(np.flatnonzero(grouping.classes >= 0))
         bad = np.flatnonzero(~grouping.obeying())
         if not len(bad):
             return grouping
-        grouping = _widened(grouping, grouping.members(int(bad[0])))
+        grouping = _widen_group(grouping, grouping.members(int(bad[0])))
 
 
-def _widened(grouping: Grouping, group: Ints) -> Grouping:
-    """Let units take in the nearest class until they are full; else they have no class.
+def _widen_group(grouping: Grouping, group: Ints) -> Grouping:
+    """Let a group take in the nearest classes until it is full; else its units have no class.
 
-    Each call leaves fewer classes, or fewer units in classes, than there were.
+    Each call leaves fewer classes, or fewer units in classes, so that repeated calls end.
     """
     units = grouping.units
     without = grouping.classes.copy()
@@ -134,7 +145,7 @@ def _widened(grouping: Grouping, group: Ints) -> Grouping:
 
 
 def _nearest(grouping: Grouping, group: Ints) -> int | None:
-    """The class with which a group loses least, if one may be merged with it at all."""
+    """Return the class that a group is merged with at least loss, if any may be."""
     if not grouping.size:
         return None
     units, trees = grouping.units, grouping.units.problem.trees

@@ -1,4 +1,4 @@
-"""Peel: let every class split by itself, from the most general labels down."""
+"""Split each class by itself, from the most general labels down."""
 
 from typing import NamedTuple
 
@@ -14,13 +14,14 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _NO_NODES = np.empty((0, 0), dtype=np.int32)
-_DENSE = 16  # possible keys a unit up to which marking them is cheaper than sorting
+_DENSE = 16  # possible keys per unit up to which marking them is faster than sorting
 
 
 class _Split(NamedTuple):
-    """How classes split on a QID: the node each unit goes to, and what each class avoids a bit.
+    """How classes would split on a QID: the node of each unit, and the worth for each class.
 
-    A unit that stays has its class's own node; ``worth`` is 0 where a class cannot split.
+    The worth is the loss avoided per bit, 0 where a class cannot split. A unit that stays has its
+    class's own node.
     """
 
     part: NDArray[np.int32]
@@ -28,7 +29,7 @@ class _Split(NamedTuple):
 
 
 class _Children(NamedTuple):
-    """The occupied children of all classes on a QID: ``of`` which class, how much is ``saved``."""
+    """The occupied children of all classes on a QID, with their class and the loss they save."""
 
     of: Ints
     place: NDArray[np.int32]
@@ -44,6 +45,11 @@ def split_classes(units: Units) -> Ints:
     together, the child with least to lose stays with them. All parts are full, or a class does
     not split on that QID.
 
+    Parameters
+    ----------
+    units
+        The units.
+
     Returns
     -------
     int64 (units,)
@@ -56,15 +62,15 @@ def split_classes(units: Units) -> Ints:
 
 
 class _Peeling:
-    """Classes that may still split: their ``units``, the class of each, and each one's nodes."""
+    """The classes that may still split: their units, and the nodes of each class."""
 
     def __init__(self, units: Units, classes: Ints) -> None:
         self._all, self.classes = units, classes
         self.units = np.flatnonzero(classes >= 0)
-        self._settle(np.unique(classes[self.units], return_inverse=True)[1])
+        self._keep_divisible(np.unique(classes[self.units], return_inverse=True)[1])
 
-    def _settle(self, of: Ints) -> None:
-        """Go on with classes of 2 k people and more, from the lowest nodes that cover them."""
+    def _keep_divisible(self, of: Ints) -> None:
+        """Keep only classes of at least 2 k people, under the lowest nodes that cover them."""
         enough = np.bincount(of, self._all.people[self.units]) >= 2 * self._all.problem.k
         self.units, of = self.units[enough[of]], of[enough[of]]
         self._of = (np.cumsum(enough) - 1)[of]
@@ -72,12 +78,12 @@ class _Peeling:
         self._nodes = self._all.tightest(self.units, self._of, size).T if size else _NO_NODES
 
     def round(self) -> None:
-        """Split every class once, on its best QID; those that cannot split are done."""
+        """Split every class once, on its best QID; those that cannot split are finished."""
         size = self._nodes.shape[1]
         best, worth = np.full(size, -1), np.zeros(size)
         part = np.zeros(len(self.units), dtype=np.int32)
         for q in range(len(self._nodes)):
-            split = self._on(q)
+            split = self._split_on(q)
             better = split.worth > worth
             best[better], worth[better] = q, split.worth[better]
             part = np.where(better[self._of], split.part, part)
@@ -87,20 +93,20 @@ class _Peeling:
         going = splits[self._of]
         self.units, of, part = self.units[going], self._of[going], part[going]
         width = int(part.max(initial=0)) + 1
-        _, of = _numbered(of * width + part, len(splits) * width)
+        _, of = _number_keys(of * width + part, len(splits) * width)
         self.classes[self.units] = int(self.classes.max(initial=0)) + 1 + of
-        self._settle(of)
+        self._keep_divisible(of)
 
-    def _on(self, q: int) -> _Split:
+    def _split_on(self, q: int) -> _Split:
         tree, nodes = self._all.problem.trees[q], self._nodes[q]
         size = len(nodes)
         child = tree.below(nodes[self._of], self._all.codes[self.units, q])
-        keys, at = _numbered(self._of * tree.size + child, size * tree.size)
+        keys, at = _number_keys(self._of * tree.size + child, size * tree.size)
         children = self._children(q, keys // tree.size, (keys % tree.size).astype(np.int32), at)
-        goes = _going(children, size, self._all.problem.k)
+        goes = _leaving(children, size, self._all.problem.k)
         part = np.where(goes, children.place, nodes[children.of])
         worth = _worth(children, goes, size)
-        return _Split(part[at], self._if_sound(worth, part[at]))
+        return _Split(part[at], self._zero_unless_full(worth, part[at]))
 
     def _children(self, q: int, of: Ints, place: NDArray[np.int32], at: Ints) -> _Children:
         pay, size = self._all.penalties[q], len(of)
@@ -108,18 +114,18 @@ class _Peeling:
         rows = sum_by_group(at, self._all.rows[self.units], size)
         return _Children(of, place, people, rows, rows * (pay[self._nodes[q, of]] - pay[place]))
 
-    def _if_sound(self, worth: Floats, part: NDArray[np.int32]) -> Floats:
-        """Nothing is worth a part that is not full. Where people add up, k was seen to already."""
+    def _zero_unless_full(self, worth: Floats, part: NDArray[np.int32]) -> Floats:
+        """Set the worth of a split to 0 if a part is not full; k alone was checked before."""
         if self._all.adds_up and not self._all.has_rules:
             return worth
         width = int(part.max(initial=0)) + 1
-        keys, of = _numbered(self._of * width + part, len(worth) * width)
+        keys, of = _number_keys(self._of * width + part, len(worth) * width)
         full = self._all.full(self.units, of, len(keys))
         return np.where(np.bincount(keys // width, ~full, minlength=len(worth)) > 0, 0.0, worth)
 
 
-def _going(children: _Children, size: int, k: int) -> NDArray[np.bool_]:
-    """Which children leave their parent's label."""
+def _leaving(children: _Children, size: int, k: int) -> NDArray[np.bool_]:
+    """Return which children leave their parent's label."""
     large = children.people >= k
     rest = sum_by_group(children.of, np.where(large, 0.0, children.people), size)
     order = np.lexsort((children.place, children.saved, ~large, children.of))
@@ -132,7 +138,7 @@ def _going(children: _Children, size: int, k: int) -> NDArray[np.bool_]:
 
 
 def _worth(children: _Children, goes: NDArray[np.bool_], size: int) -> Floats:
-    """Loss avoided over bits spent."""
+    """Return the loss avoided per bit spent."""
     saved = sum_by_group(children.of, np.where(goes, children.saved, 0.0), size)
     all_rows = sum_by_group(children.of, children.rows, size)
     stay = sum_by_group(children.of, np.where(goes, 0.0, children.rows), size)
@@ -146,8 +152,8 @@ def _bits(rows: Floats) -> Floats:
     return np.asarray(rows * np.log2(np.maximum(rows, 1.0)))
 
 
-def _numbered(keys: Ints, limit: int) -> tuple[Ints, Ints]:
-    """The distinct keys, sorted, and the number among them of each; keys are below ``limit``."""
+def _number_keys(keys: Ints, limit: int) -> tuple[Ints, Ints]:
+    """Return the distinct keys, sorted, and the number of each key among them."""
     if limit > _DENSE * len(keys):
         return np.unique(keys, return_inverse=True)
     present = np.zeros(limit, dtype=bool)

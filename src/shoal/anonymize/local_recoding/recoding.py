@@ -1,4 +1,4 @@
-"""Local recoding: every class has labels of its own, so far less is lost than with one cut.
+"""Local recoding: search for a grouping of rows in which each class has labels of its own.
 
 A search groups the rows (``cheapest_cell``, ``roll_up``, ``peel``), left-over rows are given a
 class or suppressed (``leftovers``), classes exchange rows as long as that pays (``improvement``).
@@ -33,11 +33,12 @@ __all__ = ["How", "Progress", "recode"]
 How = Literal["auto", "cheapest-cell", "roll-up", "peel"]
 Progress = Callable[[str, float], None]
 
+# How much work a search may take: docs/decisions/anonymize-search.md.
 _TRIAL = 0.1  # share of the work that goes into finding the better ladder
 _SMALL, _MORE = 5e4, 3  # units times QIDs up to which a table is searched three times more
-_DULL = 5  # QIDs up to which one search has seen most cuts
+_FEW_QIDS = 5  # up to which one search has seen most cuts
 _HOPELESS = 1.1  # a full search seldom loses a tenth less than a short one
-_ROLL = 3e7  # units times QIDs times steps up to which rolling up is tried, too
+_ROLL = 3e7  # units times QIDs times steps up to which roll-up is tried, too
 _NOTE = (
     "Every class has labels of its own: labels overlap, and no table of values leads from a value "
     "to its label."
@@ -45,6 +46,8 @@ _NOTE = (
 
 
 class _Candidate(NamedTuple):
+    """A grouping, and the name of the method that found it."""
+
     method: str
     grouping: Grouping
 
@@ -62,7 +65,7 @@ def recode(
     Parameters
     ----------
     problem
-        What is asked for.
+        The frequency table and the rules.
     rng
         The compute stream: the same seed gives the same labels.
     how
@@ -71,6 +74,17 @@ def recode(
         one; fastest. ``auto``: whichever of them loses least, as far as the table's size allows.
     progress
         Called now and then with what is being done and the share of it that is done.
+
+    Returns
+    -------
+    The labels of the release of least loss.
+
+    Raises
+    ------
+    TooFewRows
+        If there are fewer people than k.
+    StartFails
+        If too many rows fit into no class.
 
     Examples
     --------
@@ -90,7 +104,7 @@ def recode(
     _refuse(how)
     units = Units(problem)  # [P1]
     _refuse_too_few(units)
-    candidates = list(_searches(units, rng, how, progress or _silent))
+    candidates = list(_searches(units, rng, how, progress or _ignore_progress))
     best = min(candidates, key=lambda candidates: candidates.grouping.loss)
     units.publish_only(np.flatnonzero(best.grouping.classes >= 0))
     outcome = _outcome(improve_grouping(best.grouping), best.method, len(candidates))
@@ -101,27 +115,27 @@ def recode(
 def _searches(
     units: Units, rng: np.random.Generator, how: How, progress: Progress
 ) -> Iterator[_Candidate]:
-    peeled = None
+    peel_result = None
     if how in ("auto", "peel"):
         progress("peel", 0.0)
-        peeled = _Candidate("peel", place_leftovers(units, split_classes(units)))
-        yield peeled
+        peel_result = _Candidate("peel", place_leftovers(units, split_classes(units)))
+        yield peel_result
     if how == "roll-up" or (how == "auto" and _steps(units) <= _ROLL):
         progress("roll-up", 0.0)
         yield _Candidate("roll-up", place_leftovers(units, roll_up(units, rng)))
     if how in ("auto", "cheapest-cell"):
-        yield from _cheapest(units, rng, peeled, progress)
+        yield from _cheapest(units, rng, peel_result, progress)
 
 
 def _steps(units: Units) -> int:
-    """What rolling up has to look at: every unit on every QID, at each node with children."""
+    """Return the work of rolling up: every unit on every QID, at each node with children."""
     return units.codes.size * sum(int((tree.fanout > 0).sum()) for tree in units.problem.trees)
 
 
 def _cheapest(
     units: Units, rng: np.random.Generator, rival: _Candidate | None, progress: Progress
 ) -> Iterator[_Candidate]:
-    """A short search on each ladder, then the better ladder in full if it may beat the rival."""
+    """Search briefly on each ladder, then fully on the better one if it may beat the rival."""
     ladders = {kind: GeneralizationMaps.of(units, kind) for kind in LADDERS}
 
     def search(kind: str, share: float) -> _Candidate:
@@ -138,7 +152,7 @@ def _cheapest(
     if rival and trials[better].grouping.loss > _HOPELESS * rival.grouping.loss:
         return
     yield search(better, 1.0)
-    if _DULL * units.size < units.codes.size <= _SMALL:
+    if _FEW_QIDS * units.size < units.codes.size <= _SMALL:
         yield from (search(better, 1.0) for _ in range(_MORE))
 
 
@@ -173,7 +187,7 @@ def _refuse_too_few(units: Units) -> None:
 
 
 def _refuse_broken(problem: Problem, outcome: Outcome) -> None:
-    """Count the classes anew from their labels: no slip of a search may reach the table."""
+    """Recount the classes from their labels, so that an error of a search publishes nothing."""
     classes = number_classes(outcome.labels, outcome.suppressed)
     live = np.flatnonzero(~outcome.suppressed)
     counting = LineCounter(problem)
@@ -188,5 +202,5 @@ def _refuse_broken(problem: Problem, outcome: Outcome) -> None:
         )
 
 
-def _silent(what: str, share: float) -> None:
-    """Nobody wants to know."""
+def _ignore_progress(what: str, share: float) -> None:
+    """Ignore progress, where no callback was given."""

@@ -1,4 +1,4 @@
-"""Roll up: generalise one node after another for all rows, publishing cells once they are full."""
+"""Generalise one node after another for all rows, and publish cells once they are full."""
 
 from typing import NamedTuple
 
@@ -13,11 +13,12 @@ __all__ = ["roll_up"]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-_FILL, _THRIFT = 3, 1.2  # powers of how full cells become and of what that loses
+# Powers of how full cells become, and of what that loses: docs/decisions/anonymize-search.md.
+_FILL, _THRIFT = 3, 1.2
 
 
 class _Step(NamedTuple):
-    """Generalise QID ``q`` to the node ``place``; the step of the greatest ``worth`` is taken."""
+    """A generalisation of QID ``q`` to the node ``place``; the most worth is taken."""
 
     worth: float
     q: int
@@ -51,7 +52,7 @@ def roll_up(units: Units, rng: np.random.Generator) -> Ints:
 
 
 class _Climb:
-    """Where the free units stand, gathered in cells of equal nodes."""
+    """The nodes of the free units, grouped in cells of equal nodes."""
 
     def __init__(self, units: Units, rng: np.random.Generator) -> None:
         self._units, self._k = units, units.problem.k
@@ -65,7 +66,7 @@ class _Climb:
         self._gather(np.stack(leaves))
 
     def _gather(self, nodes: NDArray[np.int32]) -> None:
-        """Let cells of equal nodes (d, cells) become one."""
+        """Merge cells of equal nodes (d, cells)."""
         marks = (mark[column] for mark, column in zip(self._marks, nodes, strict=True))
         total = np.sum(np.stack(list(marks)), axis=0, dtype=np.uint64)
         self._hash, first, merged = np.unique(total, return_index=True, return_inverse=True)
@@ -75,7 +76,7 @@ class _Climb:
         self._rows = sum_by_group(self._cell, self._units.rows[self.free], size)
 
     def publish(self) -> None:
-        """Full cells become classes."""
+        """Make full cells classes."""
         crowded = self._people >= self._k
         if not crowded.any():
             return
@@ -96,7 +97,7 @@ class _Climb:
         self._people, self._rows = self._people[~cells], self._rows[~cells]
 
     def best(self) -> _Step | None:
-        """The step worth most; of equals, that of the first QID and node."""
+        """Return the step worth most; of equals, that of the first QID and node."""
         steps = [step for q in range(len(self._trees)) if (step := self._best_of(q)) is not None]
         return max(steps, key=lambda step: step.worth, default=None)
 
@@ -112,7 +113,7 @@ class _Climb:
         return _Step(float(worth[best].round(9)), q, int(places[best]))
 
     def _gain(self, hashes: NDArray[np.uint64], at: Ints, cells: Ints) -> Floats:
-        """For each place how much fuller, in sum, the cells below it become."""
+        """Return, for each node, how much fuller the cells below it become in sum."""
         _, first, merged = np.unique(hashes, return_index=True, return_inverse=True)
         size = int(at.max()) + 1
         after = self._fill(sum_by_group(merged, self._people[cells], len(first)))
@@ -123,16 +124,16 @@ class _Climb:
         return np.asarray(np.minimum(people / self._k, 1.0) ** _FILL)
 
     def _ready(self, q: int) -> tuple[Ints, Ints, Ints]:
-        """Nodes all of whose cells stand right below them, those cells, and the node of each."""
+        """Return nodes whose cells are all right below them, those cells, and the node of each."""
         tree, nodes = self._trees[q], self._nodes[q]
         cells = np.flatnonzero(nodes != self._units.tops[q][tree.low[nodes]])
         parents = tree.parent[nodes[cells]]
-        ready = ~_above(tree, np.unique(parents))[parents]
+        ready = ~_strictly_above(tree, np.unique(parents))[parents]
         places, at = np.unique(parents[ready], return_inverse=True)
         return places, at, cells[ready]
 
     def take(self, step: _Step) -> None:
-        """Everything below the step's node moves there."""
+        """Move everything below the step's node to it."""
         tree, column = self._trees[step.q], self._nodes[step.q]
         nodes = self._nodes.copy()
         below = (tree.low[column] >= tree.low[step.place]) & (
@@ -142,8 +143,8 @@ class _Climb:
         self._gather(nodes)
 
 
-def _above(tree: Tree, places: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """bool (nodes,): which nodes lie strictly above one of these."""
+def _strictly_above(tree: Tree, places: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return which nodes lie strictly above one of these: bool (nodes,)."""
     above = np.zeros(tree.size + 1, dtype=bool)
     while len(places):
         places = np.unique(tree.parent[places])

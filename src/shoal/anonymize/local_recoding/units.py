@@ -1,4 +1,4 @@
-"""The distinct combinations of quasi-identifiers, which local recoding moves as wholes.
+"""Units: the distinct combinations of quasi-identifiers, which local recoding moves as wholes.
 
 Rows with equal QIDs get equal labels. So a table can be written by joining on its QIDs, the
 choice of a row's label never depends on its sensitive value, and one person's rows of one
@@ -24,14 +24,14 @@ Mask = NDArray[np.bool_]
 
 
 class Units:
-    """The lines of a problem gathered by combination, in the order of their codes.
+    """The lines of a problem grouped by combination, in the order of their codes.
 
     That order does not depend on the order of the table's rows, so neither does any result.
 
     Parameters
     ----------
     problem
-        Whose lines are gathered.
+        The problem whose lines are grouped.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -54,7 +54,7 @@ class Units:
 
     @property
     def has_rules(self) -> bool:
-        """Whether l or t is asked for."""
+        """Whether the problem has an l or t rule."""
         return self._rules.any
 
     @cached_property
@@ -84,50 +84,117 @@ class Units:
         ]
 
     @cached_property
-    def meetings(self) -> list[AncestorPenalties]:
-        """For each QID what leaves and nodes pay under the lowest node above both."""
+    def ancestor_penalties(self) -> list[AncestorPenalties]:
+        """For each QID, the penalties of lowest common ancestors of leaves and nodes."""
         return [
             AncestorPenalties(t, p) for t, p in zip(self.problem.trees, self.penalties, strict=True)
         ]
 
     def penalty(self, labels: NDArray[np.integer]) -> NDArray[np.float64]:
-        """The weighted cost of labels (..., d), summed over the QIDs."""
+        """Return the weighted cost of labels, summed over the QIDs.
+
+        Parameters
+        ----------
+        labels
+            (..., d): places of nodes.
+        """
         columns = (pay[labels[..., q]] for q, pay in enumerate(self.penalties))
         return np.asarray(sum(columns), dtype=np.float64)
 
     def full(self, units: NDArray[np.integer], groups: Ints, size: int) -> Mask:
-        """bool (size,): which groups of units could be published: k, l and t hold.
+        """Return which groups of units could be published: k, l and t hold.
 
         People do not add up over units, so they are counted anew unless each has one combination.
+
+        Parameters
+        ----------
+        units
+            Numbers of units.
+        groups
+            The group of each, from 0.
+        size
+            The number of groups.
+
+        Returns
+        -------
+        bool (size,).
         """
         enough = self.people_of(units, groups, size) >= self.problem.k
         return enough & self.obeying(units, groups, size)
 
     def people_of(self, units: NDArray[np.integer], groups: Ints, size: int) -> Ints:
-        """int64 (size,): what is held against k in each group of units."""
+        """Count what k is compared with in each group of units.
+
+        Parameters
+        ----------
+        units
+            Numbers of units.
+        groups
+            The group of each, from 0.
+        size
+            The number of groups.
+
+        Returns
+        -------
+        int64 (size,).
+        """
         if self.adds_up:
             return np.bincount(groups, self.people[units], minlength=size).astype(np.int64)
         return self._counting.people(*self._lines(units, groups), size)
 
     def obeying(self, units: NDArray[np.integer], groups: Ints, size: int) -> Mask:
-        """bool (size,): in which groups of units l and t hold, whatever their size."""
+        """Return in which groups of units l and t hold, whatever their size.
+
+        Parameters
+        ----------
+        units
+            Numbers of units.
+        groups
+            The group of each, from 0.
+        size
+            The number of groups.
+
+        Returns
+        -------
+        bool (size,).
+        """
         if not self.has_rules:
             return np.ones(size, dtype=bool)
         return self._rules.hold(*self._lines(units, groups), size, self.references)
 
     def publish_only(self, units: NDArray[np.integer]) -> None:
-        """Measure closeness against these units from now on, the others being suppressed."""
+        """Measure closeness against these units from now on; the others are suppressed.
+
+        Parameters
+        ----------
+        units
+            Numbers of units.
+        """
         lines, _ = self._lines(units, np.zeros(len(units), dtype=np.int64))
         self.references = self._rules.references(lines)
 
     def _lines(self, units: NDArray[np.integer], groups: Ints) -> tuple[Ints, Ints]:
-        """The lines of units, and the group of each."""
+        """Return the lines of units, and the group of each."""
         first, count = self._first[units], np.diff(self._first)[units]
         within = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
         return self._order[np.repeat(first, count) + within], np.repeat(groups, count)
 
     def tightest(self, units: NDArray[np.integer], groups: Ints, size: int) -> NDArray[np.int32]:
-        """int32 (size, d): the lowest nodes that cover each group, none of which may be empty."""
+        """Return the lowest nodes that cover each group; no group may be empty.
+
+        Parameters
+        ----------
+        units
+            Numbers of units.
+        groups
+            The group of each, from 0.
+        size
+            The number of groups.
+
+        Returns
+        -------
+        int32 (size, d): places of nodes.
+        """
         order = np.argsort(groups, kind="stable")
         starts = np.searchsorted(groups[order], np.arange(size))
         codes = self.codes[units[order]]
@@ -135,14 +202,35 @@ class Units:
         return self.covering(first, last)
 
     def covering(self, first: NDArray[np.int32], last: NDArray[np.int32]) -> NDArray[np.int32]:
-        """int32 (..., d): the lowest nodes above the codes from ``first`` to ``last``."""
+        """Return the lowest nodes above ranges of codes.
+
+        Parameters
+        ----------
+        first
+            (..., d): the first code on each QID.
+        last
+            (..., d): the last code on each QID.
+
+        Returns
+        -------
+        int32 (..., d): places of nodes.
+        """
         trees = enumerate(self.problem.trees)
         nodes = [lowest_common_node(tree, first[..., q], last[..., q]) for q, tree in trees]
         return np.stack(nodes, axis=-1)
 
 
 def lowest_common_node(tree: Tree, first: NDArray[np.integer], last: NDArray[np.integer]) -> Places:
-    """The lowest node above two leaves, ``first <= last``, for many pairs at once.
+    """Return the lowest node above two leaves, for many pairs at once.
+
+    Parameters
+    ----------
+    tree
+        The taxonomy.
+    first
+        The code of the first leaf of each pair.
+    last
+        The code of the other, not smaller.
 
     Examples
     --------
@@ -160,5 +248,19 @@ def lowest_common_node(tree: Tree, first: NDArray[np.integer], last: NDArray[np.
 
 
 def sum_by_group(groups: Ints, of: NDArray[Any], size: int) -> NDArray[np.float64]:
-    """float64 (size,): the sum in each group; whole numbers are exact up to 2**53."""
+    """Return the sum in each group; whole numbers are exact up to 2**53.
+
+    Parameters
+    ----------
+    groups
+        The group of each entry, from 0.
+    of
+        The numbers to add up.
+    size
+        The number of groups.
+
+    Returns
+    -------
+    float64 (size,).
+    """
     return np.bincount(groups, of, minlength=size).astype(np.float64)

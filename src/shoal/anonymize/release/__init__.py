@@ -1,1 +1,1 @@
-"""From an outcome to files: rows written under labels, manifest, mapping."""
+"""Write a release: rows under their labels, with manifest, mapping and register of people."""

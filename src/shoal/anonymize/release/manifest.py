@@ -1,6 +1,6 @@
-"""The manifest: what was promised and reached, for everyone to read; nothing of any one row.
+"""The manifest: public facts about a release, with nothing of any single row.
 
-The mapping: under which label each value of the declared hierarchies was published.
+The mapping lists the label of each value of the declared hierarchies.
 """
 
 import csv
@@ -54,12 +54,11 @@ def manifest_of(
     table_sha256: str,
     people: Mapping[str, str | None],
 ) -> dict[str, Any]:
-    """What may be published about a release, as JSON values.
+    """Build what may be published about a release, as JSON values.
 
-    No value of the table, no extreme, nothing of suppressed rows but how many there are: all of it
-    follows from the policy, the released rows and that number. Which of several searches won, and
-    how many the table's size allowed, is the curator's. A cut is given as labels; local recoding
-    has none.
+    All of it follows from the policy, the released rows and the number of suppressed ones: no value
+    of the table, no extreme. Which of several searches won, and how many were made, is for the
+    curator only. A cut is given as labels; local recoding has none.
 
     Parameters
     ----------
@@ -76,9 +75,9 @@ def manifest_of(
     starred
         How many suppressed rows were published as rows of ``*``.
     table_sha256
-        Of the written file.
+        The checksum of the written file.
     people
-        Why its people are new to releases under this cut, and which register holds them.
+        Why the people are new to releases under this cut, and which register holds them.
     """
     search = policy.search
     return {
@@ -111,13 +110,30 @@ def manifest_of(
 
 
 def policy_hash(policy: Policy) -> str:
-    """A hash of what a policy says, however it was written down."""
+    """Return a hash of what a policy says, however it was written.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    """
     content = json.dumps(policy.model_dump(mode="json"), sort_keys=True)
     return hashlib.sha256(content.encode()).hexdigest()
 
 
 def read_manifest(path: str | Path) -> dict[str, Any]:
-    """A manifest from its file."""
+    """Read a manifest from its file.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    InvalidPolicy
+        If it is none.
+    """
     try:
         content = parse_json(Path(path).expanduser().read_text(encoding="utf-8"))
     except OSError as error:
@@ -130,10 +146,17 @@ def read_manifest(path: str | Path) -> dict[str, Any]:
 
 
 def cut_of(labels: Any, codec: Codec) -> Cut:
-    """A kept cut, given as labels, as nodes of these hierarchies.
+    """Convert the cut of an earlier release, given as labels, to nodes of these hierarchies.
 
-    A learnt hierarchy may lack nodes of the cut, since the new rows do not have them; a declared
-    one must have all. Nulls have a leaf of their own unless the root is on the cut.
+    A learnt hierarchy may lack nodes of the cut, if the new rows do not have their values; a
+    declared one must have all. Nulls have a leaf of their own unless the root is on the cut.
+
+    Parameters
+    ----------
+    labels
+        For each column the labels of the cut.
+    codec
+        The hierarchies.
     """
     if not _is_cut(labels) or list(labels) != list(codec.hierarchies):
         raise missing_cut_error()
@@ -141,7 +164,7 @@ def cut_of(labels: Any, codec: Codec) -> Cut:
 
 
 def missing_cut_error() -> InvalidPolicy:
-    """The error that says that a manifest has no cut to apply."""
+    """Return the error for a manifest that has no cut to apply."""
     return InvalidPolicy(
         "The manifest holds no cut for these quasi-identifiers.",
         "Use the manifest of a release with global recoding under the same policy.",
@@ -149,7 +172,7 @@ def missing_cut_error() -> InvalidPolicy:
 
 
 def _is_cut(labels: Any) -> bool:
-    """Whether these are labels by column; a file may hold anything."""
+    """Return whether these are labels by column; a file may hold anything."""
     if not isinstance(labels, dict) or not all(
         isinstance(column, list) for column in labels.values()
     ):
@@ -172,7 +195,7 @@ def _places(name: str, labels: list[str], tree: Hierarchy) -> tuple[int, ...]:
 
 
 def _score_name(policy: Policy, outcome: Outcome) -> str:
-    """The score or the way of recoding that was asked for, not the one that won."""
+    """Return the score or kind of recoding that was asked for, not the one that won."""
     if outcome.method == KEPT_CUT:
         return KEPT_CUT
     if policy.search.recoding == "local":
@@ -194,8 +217,8 @@ def _notes(codec: Codec) -> list[str]:
 def write_mapping(policy: Policy, codec: Codec, occurring: dict[str, set[int]], path: Path) -> None:
     """Write ``column,value,label``, a line for **every** leaf of a declared hierarchy.
 
-    Only listing what occurs would tell what occurs. For the same reason a hierarchy learnt from
-    the rows is listed by its published labels alone: its leaves are the table's own values.
+    Listing only values that occur would reveal them. For the same reason only the published labels
+    of a learnt hierarchy are listed: its leaves are the table's own values.
 
     Parameters
     ----------
@@ -206,7 +229,7 @@ def write_mapping(policy: Policy, codec: Codec, occurring: dict[str, set[int]], 
     occurring
         For each column the places of the labels that are in the release.
     path
-        Where to.
+        The file to write.
     """
     cut = public_cut(codec, occurring)
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -220,17 +243,25 @@ def write_mapping(policy: Policy, codec: Codec, occurring: dict[str, set[int]], 
 
 
 def find_label_places(policy: Policy, labels: NDArray[np.int32]) -> dict[str, set[int]]:
-    """For each quasi-identifier the places among these labels."""
+    """Return, for each quasi-identifier, the places of nodes among these labels.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    labels
+        int32 (F, d): places of nodes.
+    """
     return {n: set(np.unique(labels[:, q]).tolist()) for q, n in enumerate(policy.names("quasi"))}
 
 
 def public_cut(codec: Codec, occurring: dict[str, set[int]]) -> dict[str, list[str]]:
-    """For each column the labels of a cut that every leaf of its hierarchy lies under.
+    """Return, for each column, labels that together cover every leaf of its hierarchy.
 
-    The labels in the release, and where nothing was published the most general ones that fit
-    beside them: how far the search opened a place where it then suppressed all rows would tell of
-    those rows. Of intervals learnt from the rows, the gaps between published ones; of other learnt
-    hierarchies nothing more, since the rest would name values that were suppressed.
+    They are the labels in the release and, where nothing was published, the most general ones that
+    fit beside them: how far the search split a place whose rows it then suppressed would reveal
+    those rows. For learnt intervals the gaps between published ones are added; for other learnt
+    hierarchies nothing, since that would name suppressed values.
 
     Parameters
     ----------
@@ -247,7 +278,7 @@ def public_cut(codec: Codec, occurring: dict[str, set[int]]) -> dict[str, list[s
 
 
 def _column_cut(hierarchy: Hierarchy, occurring: set[int], max_level: int | None) -> list[str]:
-    """The labels of a column's cut; whether the table has nulls is not told."""
+    """Return the labels of a column's cut, independent of whether the table has nulls."""
     label = [node.label for node in hierarchy.taxonomy.nodes]
     places = occurring - {0} or {0}  # beside classes there may be rows of nothing but *
     if not hierarchy.learnt:
@@ -260,7 +291,7 @@ def _column_cut(hierarchy: Hierarchy, occurring: set[int], max_level: int | None
 
 
 def _covered(hierarchy: Hierarchy, published: set[str], max_level: int | None) -> Iterator[str]:
-    """Labels that cover every leaf but nulls, none of them above ``max_level``."""
+    """Yield labels that cover every leaf but nulls, none of them above ``max_level``."""
     hierarchy = _with_null(hierarchy)
     tree = hierarchy.taxonomy
     top = None if max_level is None else set(hierarchy.level_nodes(max_level))
@@ -278,12 +309,12 @@ def _covered(hierarchy: Hierarchy, published: set[str], max_level: int | None) -
 
 
 def _with_null(hierarchy: Hierarchy) -> Hierarchy:
-    """The hierarchy as if the table had nulls, whether it has any or not."""
+    """Return the hierarchy with a leaf for nulls, whether the table has any or not."""
     return hierarchy if hierarchy.null is not None else hierarchy.with_null()
 
 
 def _pairs(policy: Policy, hierarchy: Hierarchy, cut: list[str]) -> Iterator[tuple[str, str]]:
-    """Each leaf and its label; nulls have a line whether there are any or not."""
+    """Yield each leaf and its label; nulls have a line whether there are any or not."""
     tree = _with_null(hierarchy).taxonomy
     places = [at for at, node in enumerate(tree.nodes) if node.label in cut]
     root = tree.nodes[0].label

@@ -1,8 +1,8 @@
-"""Whether the people of a next release are new: keyed fingerprints, for the holder alone.
+"""The register of people: keyed fingerprints of everyone released under one cut.
 
 Two releases under one cut that share people can be subtracted from each other. So the people of
-every release are kept as fingerprints, and a table with any of them is not released again. See
-``people_register.proof.md`` and docs/decisions/next-release.md.
+every release are stored as fingerprints, for the holder only, and a table with any of them is
+refused. See ``people_register.proof.md`` and docs/decisions/next-release.md.
 """
 
 import hmac
@@ -70,10 +70,12 @@ class Register:
     complete
         False if there was an earlier release whose people are not in it.
     id
-        Drawn at random, so that manifests can say which register is theirs.
-    key, fingerprints
-        32 random bytes; HMAC-SHA-256 of every person under them, sorted: no order of rows or
-        releases shows. Whoever has both can tell of an identifier whether it is in there.
+        A random name, by which manifests refer to the register.
+    key
+        32 random bytes.
+    fingerprints
+        HMAC-SHA-256 of every person under the key, sorted, so that no order of rows or releases
+        shows. With the key, one can test whether an identifier is in the register.
 
     Examples
     --------
@@ -96,17 +98,30 @@ class Register:
 
     @classmethod
     def new(cls, entity: str, complete: bool = True) -> "Register":
-        """One that nobody is in yet, under a new key."""
+        """Return an empty register under a new key.
+
+        Parameters
+        ----------
+        entity
+            The column that tells people apart.
+        complete
+            False if there was an earlier release whose people are not in it.
+        """
         nobody = pa.array([], _FINGERPRINT)
         return cls(entity, 0, complete, secrets.token_hex(16), secrets.token_bytes(32), nobody)
 
     def with_people(self, names: Any) -> "Register":
-        """The register after one more release, of these people, none of whom may be in it yet.
+        """Return the register after one more release; none of its people may be in it yet.
 
         Parameters
         ----------
         names
             An Arrow array of text: people as ``shoal.data.encode.encode_owners`` writes them.
+
+        Raises
+        ------
+        ReleasedBefore
+            If somebody is.
         """
         fingerprints = self._fingerprints_of(names)
         self.refuse_known(fingerprints)  # [P2]
@@ -115,7 +130,18 @@ class Register:
         return replace(self, releases=self.releases + 1, fingerprints=ordered)
 
     def refuse_known(self, fingerprints: Any) -> None:
-        """Raise if one of these is in it."""
+        """Raise if one of these fingerprints is in the register.
+
+        Parameters
+        ----------
+        fingerprints
+            Fingerprints under the register's key.
+
+        Raises
+        ------
+        ReleasedBefore
+            If one is.
+        """
         known = pc.sum(pc.is_in(fingerprints, self.fingerprints)).as_py() or 0
         if known:
             error = ReleasedBefore(
@@ -139,7 +165,15 @@ class Register:
 
 
 def find_people(table: AnyTable, entity: str) -> Any:
-    """The different people of a table, as text, told apart as they are where k is counted."""
+    """Return the distinct people of a table, as text.
+
+    Parameters
+    ----------
+    table
+        The table.
+    entity
+        The column that tells people apart.
+    """
     return table.owners(entity)
 
 
@@ -152,11 +186,11 @@ class KnownPeople:
     basis
         Why its people are new: it is the first release, they were compared, or it was stated.
     register
-        Of the people so far; None if none is kept.
+        The register of the people so far; None if none is kept.
     path
-        Where the register lies, or will.
+        The file of the register.
     is_kept
-        Whether it lies there already.
+        Whether that file exists already.
     """
 
     basis: Basis
@@ -165,7 +199,13 @@ class KnownPeople:
     is_kept: bool = False
 
     def joined_by(self, table: AnyTable) -> "KnownPeople":
-        """After the release of this table, whose people must all be new."""
+        """Return the state after the release of this table, whose people must all be new.
+
+        Parameters
+        ----------
+        table
+            The table.
+        """
         if self.register is None:
             return self
         names = find_people(table, self.register.entity)
@@ -173,7 +213,7 @@ class KnownPeople:
 
     @property
     def manifest_entry(self) -> dict[str, str | None]:
-        """What a manifest says of it: the register's name and id, nothing that is in it."""
+        """Return what a manifest says: the register's name and id, nothing of its content."""
         name = None if self.path is None else self.path.name
         id_ = None if self.register is None else self.register.id
         return {"basis": self.basis, "register": name, "id": id_}
@@ -188,16 +228,18 @@ def people_of_run(
     new_people: bool = False,
     overwrite: bool = False,
 ) -> Iterator[KnownPeople]:
-    """What is known of earlier releases, while no other run may add to it.
+    """Open what is known of earlier releases, locked so that no other run may add to it.
 
-    Everything is refused here that can be before any row is read.
+    Problems are raised here, before any row is read.
 
     Parameters
     ----------
     policy
-        Of the run.
-    manifest, folder
-        Of an earlier release whose cut is kept, and where it lies; None for a first release.
+        The policy of the run.
+    manifest
+        Of an earlier release whose cut is kept; None for a first release.
+    folder
+        The folder of that manifest.
     new_people
         States that nobody of the table was in an earlier release.
     overwrite
@@ -227,7 +269,13 @@ def people_of_run(
 
 
 def missing_statement_error(by_entity: bool) -> NewPeopleNotStated:
-    """The error that asks for a statement where people cannot be compared."""
+    """Return the error that asks for a statement where people cannot be compared.
+
+    Parameters
+    ----------
+    by_entity
+        Whether the policy has an entity.
+    """
     why = (
         "the people of an earlier release were not recorded"
         if by_entity
@@ -243,7 +291,7 @@ def missing_statement_error(by_entity: bool) -> NewPeopleNotStated:
 
 
 class _Earlier(NamedTuple):
-    """An earlier release: the entity of its manifest, its register's name and id, its folder."""
+    """An earlier release: the entity of its manifest, and where its register is."""
 
     entity: str | None
     register: str | None
@@ -261,7 +309,7 @@ def _earlier(manifest: Mapping[str, Any], folder: Path | None) -> _Earlier:
 
 
 def _begun(policy: Policy, basis: Basis, place: Path | None) -> KnownPeople:
-    """People of the first release that is kept in a register, if one can be."""
+    """Return the state of a first release, with a new register if one can be kept."""
     entity = policy.privacy.entity
     if entity is None or place is None:
         return KnownPeople(basis)
@@ -270,7 +318,7 @@ def _begun(policy: Policy, basis: Basis, place: Path | None) -> KnownPeople:
 
 @contextmanager
 def _place_of_new(policy: Policy, overwrite: bool) -> Iterator[Path | None]:
-    """Where a new register goes; nowhere without an entity, or without a cut to apply again."""
+    """Yield where a new register is written; None without an entity or without a cut."""
     if policy.privacy.entity is None or policy.search.recoding == "local":
         yield None
         return
@@ -311,7 +359,7 @@ def _opened_register(policy: Policy, earlier: _Earlier) -> Iterator[tuple[Path, 
 
 
 def _register_path(policy: Policy, earlier: _Earlier) -> Path:
-    """The register: where the policy says; else beside manifest, release or policy."""
+    """Return the path of the register: the policy's, or beside manifest, release or policy."""
     name = str(earlier.register)
     if policy.output.people is not None:
         places = [people_path(policy)]
@@ -330,9 +378,9 @@ def _register_path(policy: Policy, earlier: _Earlier) -> Path:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Hold a file for one run alone; the system frees it with the process.
+    """Hold a lock on a file for one run; the system releases it when the process ends.
 
-    A run replaces the file, so whoever waited at its door may hold what has been replaced.
+    A run replaces the file, so whoever waited for the lock may hold a file that was replaced.
     """
     if sys.platform == "win32":  # no such locks
         yield
@@ -360,10 +408,19 @@ def _opened(path: Path) -> Any:
 
 
 def stage_register(people: KnownPeople, stack: ExitStack, overwrite: bool = False) -> None:
-    """Write the register as one of the files that get their names as a stack ends.
+    """Write the register as one of the files that get their names when the stack ends.
 
     Enter it after the table, so that it gets its name first: a run that is killed between the two
     has refused somebody for nothing, and never released somebody unknown. [P3]
+
+    Parameters
+    ----------
+    people
+        The people, this release included.
+    stack
+        The stack of files.
+    overwrite
+        Whether an existing register may be replaced.
     """
     if people.path is None or people.register is None:
         return
@@ -372,7 +429,15 @@ def stage_register(people: KnownPeople, stack: ExitStack, overwrite: bool = Fals
 
 
 def write_register(register: Register, path: Path) -> None:
-    """Write a register to a file that its owner alone can read."""
+    """Write a register to a file that only its owner can read.
+
+    Parameters
+    ----------
+    register
+        The register.
+    path
+        The file.
+    """
     header = _header(register) | {"check": _check(register), "key": register.key.hex()}
     table = pa.table({"fingerprint": register.fingerprints})
     table = table.replace_schema_metadata({"shoal": json.dumps(header)})
@@ -380,7 +445,13 @@ def write_register(register: Register, path: Path) -> None:
 
 
 def read_register(path: Path) -> Register:
-    """A register from its file, which must be whole and for its owner alone."""
+    """Read a register from its file, which must be complete and readable by its owner only.
+
+    Parameters
+    ----------
+    path
+        The file.
+    """
     with _opened(path) as file:
         if os.name == "posix" and os.fstat(file.fileno()).st_mode & 0o077:
             raise PeopleFileUnusable(
@@ -420,7 +491,7 @@ def _header(register: Register) -> dict[str, Any]:
 
 
 def _check(register: Register) -> str:
-    """A keyed hash of all that a register says, by which damage is noticed."""
+    """Return a keyed hash of a register's content, by which damage is noticed."""
     digest = hmac.new(register.key, json.dumps(_header(register)).encode(), "sha256")
     prints = register.fingerprints
     for start in range(0, len(prints), _CHUNK):

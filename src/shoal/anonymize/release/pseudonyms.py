@@ -1,4 +1,4 @@
-"""Identifiers: dropped, or replaced by pseudonyms that nobody without the key can compute."""
+"""Replace identifiers by pseudonyms that nobody can compute without the key."""
 
 import hmac
 import os
@@ -16,7 +16,13 @@ _LEAST_BYTES = 32
 
 
 def keys_of(policy: Policy) -> dict[str, bytes]:
-    """The key of each column that gets pseudonyms, from the environment or a private file."""
+    """Read the key of each column that gets pseudonyms, from the environment or a private file.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    """
     hashed = {n: policy.attributes[n] for n in policy.names("identifier")}
     return {n: _key(policy, n, of) for n, of in hashed.items() if of.action == "hmac"}
 
@@ -24,8 +30,8 @@ def keys_of(policy: Policy) -> dict[str, bytes]:
 def pseudonyms(name: str, values: Any, key: bytes) -> pa.Array:
     r"""HMAC-SHA-256 of the column's name, a zero byte and the value, as hexadecimal text.
 
-    Without the key an enumerable number cannot be found by trying, as it could be from a hash.
-    Nulls stay null. Use a new key for every release: with an old one, releases link.
+    Unlike a plain hash, it cannot be inverted by trying all identifiers without the key. Nulls stay
+    null. Use a new key for every release: with an old one, releases link.
 
     Parameters
     ----------
@@ -85,7 +91,7 @@ def _from_file(path: Path, name: str) -> bytes:
 
 
 def _decoded(written: bytes) -> bytes:
-    """Hexadecimal digits stand for half as many bytes."""
+    """Decode hexadecimal digits, two for each byte."""
     try:
         return bytes.fromhex(written.decode())
     except ValueError:

@@ -1,6 +1,6 @@
-"""What a run leaves behind: what was found, written and counted again.
+"""The result of a run, and the paths of its files, which are checked before any row is read.
 
-Where the files of a release go, and which places are refused before any row is read.
+Paths that are taken or would replace an input are refused.
 """
 
 import os
@@ -30,7 +30,21 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Paths:
-    """Where the files of a release go; all but the table's default to names beside it."""
+    """The paths of the files of a release; all but the table's default to names beside it.
+
+    Parameters
+    ----------
+    table
+        The released table.
+    mapping
+        The label of each value.
+    manifest
+        The public facts.
+    report
+        The public page.
+    people
+        The register of fingerprints, for the holder only; None if none is kept.
+    """
 
     table: Path
     mapping: Path
@@ -50,7 +64,13 @@ class Paths:
 
 
 def paths_of(policy: Policy) -> Paths:
-    """The files a policy's run writes."""
+    """Return the files that a policy's run writes.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    """
     output = policy.output
     if output.path is None:
         raise InvalidPolicy(
@@ -71,10 +91,15 @@ def paths_of(policy: Policy) -> Paths:
 
 
 def people_path(policy: Policy) -> Path:
-    """Where a policy's run keeps the fingerprints of its people: always on this machine.
+    """Return where a run keeps the fingerprints of its people: always on this machine.
 
-    Beside the released table; for one that is elsewhere, in the policy's folder. A file system
-    far away may have no locks, and no owner's right to be the only reader.
+    It is beside the released table or, if that is on a remote file system, in the policy's folder:
+    a remote file system may have no locks and no file permissions.
+
+    Parameters
+    ----------
+    policy
+        The policy.
     """
     output = policy.output
     if output.people is not None:
@@ -103,15 +128,15 @@ def check_paths(
     people: Path | None = None,
     is_kept: bool = False,
 ) -> Paths:
-    """The files of a run, each in a place of its own that is free.
+    """Return the files of a run, after checking that each has a path of its own that is free.
 
-    Before any row is read: an hour's search should not end in a name that is taken. What the run
-    itself reads is never replaced, whatever ``overwrite`` says: the rows would be gone.
+    This is done before any row is read, so that a long search does not end in a name that is taken.
+    Inputs of the run are never replaced, whatever ``overwrite`` says.
 
     Parameters
     ----------
     policy
-        What is run.
+        The policy.
     source
         The table: a path, or anything else.
     with_pages
@@ -121,7 +146,7 @@ def check_paths(
     people
         Where fingerprints of people go, if anywhere.
     is_kept
-        Whether some lie there to be added to.
+        Whether a register exists there to be added to.
     """
     paths = replace(paths_of(policy), people=people)
     names = [paths.table, paths.mapping, paths.manifest, *(paths.pages if with_pages else ())]
@@ -143,7 +168,7 @@ def check_paths(
 
 
 def _read(policy: Policy, source: Any) -> Iterator[Path]:
-    """The files, or the folder, that a run reads."""
+    """Yield the files, or the folder, that a run reads."""
     if isinstance(source, str | Path):
         yield Path(os.path.realpath(os.path.expanduser(source)))
     for of in policy.attributes.values():
@@ -170,7 +195,17 @@ def _refuse_unwritable(names: list[Path], overwrite: bool) -> None:
 
 @dataclass(frozen=True, eq=False)
 class WrittenRelease:
-    """A release as written and counted again: what it keeps, and what became of each line."""
+    """A release as written and recounted.
+
+    Parameters
+    ----------
+    achieved
+        What was counted in the written file.
+    release
+        What became of each line.
+    starred
+        How many suppressed rows were published as rows of ``*``.
+    """
 
     achieved: AchievedPrivacy
     release: Release = field(repr=False)
@@ -179,7 +214,23 @@ class WrittenRelease:
 
 @dataclass(frozen=True, eq=False)
 class RunResult:
-    """A finished run. ``frequency`` and ``outcome`` are the curator's, ``manifest`` is public."""
+    """A finished run; ``frequency`` and ``outcome`` are for the curator only.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    paths
+        The files that were written.
+    frequency
+        The frequency table, which knows people by name.
+    outcome
+        The outcome of the search.
+    produced
+        The release as written and recounted.
+    manifest
+        The public facts.
+    """
 
     policy: Policy
     paths: Paths

@@ -1,4 +1,4 @@
-"""A whole run of a policy: read, search, write, count again, and only then give it its name."""
+"""Run a policy: read, search, write, recount, and only then give the files their names."""
 
 import hashlib
 import json
@@ -157,9 +157,22 @@ def _run_here(
 def write_and_recount(
     policy: Policy, table: Table, frequency: FrequencyTable, outcome: Outcome, path: Path
 ) -> WrittenRelease:
-    """Write the release of an outcome to ``path`` and count it again; a broken promise raises.
+    """Write the release of an outcome to a file and recount it; a broken promise raises.
 
     ``path`` lies in a private folder: until the check is done it is nobody else's.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    table
+        The table to release.
+    frequency
+        Its frequency table.
+    outcome
+        The outcome of the search.
+    path
+        The file to write, in a private folder until the check is done.
     """
     problem = frequency.problem
     release = release_of(problem, outcome, policy.output.suppressed == "star")

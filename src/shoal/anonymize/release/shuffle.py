@@ -1,4 +1,4 @@
-"""Rows in an order that says nothing, however many: dealt into piles, and each pile shuffled."""
+"""Put any number of rows in random order, by dealing them into piles and shuffling each."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -21,7 +21,7 @@ _BATCH_ROWS = 1 << 18
 def shuffle_rows(
     batches: Iterable[pa.RecordBatch], rows: int, rng: NoiseStream
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of all batches in random order, every order as likely.
+    """Yield the rows of all batches in random order; every order is equally likely.
 
     Each row is dealt to a pile at random; then each pile, small enough for memory, is shuffled.
     That is a sort by random keys whose first digits are the piles, without the sorting.
@@ -82,6 +82,7 @@ def _deal(
 
 
 def _drawn(pile: pa.Table, rng: NoiseStream) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a pile in random order."""
     order = np.arange(pile.num_rows, dtype=np.uint32)  # half the memory of whole words
     rng.shuffle(order)
     whole = pile.combine_chunks()

@@ -52,7 +52,7 @@ Finder = Callable[[pa.RecordBatch], Ids]
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """The labels each line is published under.
+    """The labels under which each line is published, and which lines are not.
 
     Parameters
     ----------
@@ -72,15 +72,24 @@ class Release:
     cut: Cut | None
 
     def classes(self) -> Classes:
-        """The classes of the published lines."""
+        """Return the classes of the published lines."""
         return number_classes(self.labels, self.suppressed)
 
 
 def release_of(problem: Problem, outcome: Outcome, star: bool) -> Release:
-    """The release an outcome stands for; with ``star``, suppressed lines stay as rows of ``*``.
+    """Return the release of an outcome.
 
-    Those rows are a combination of labels like any other, so they stay only if all classes keep
+    Starred rows are a combination of labels like any other, so they stay only if all classes keep
     k, l and t with them; else they are dropped.
+
+    Parameters
+    ----------
+    problem
+        The lines and the rules.
+    outcome
+        The outcome of the search.
+    star
+        Whether suppressed lines stay as rows of ``*``.
     """
     nobody = np.zeros_like(outcome.suppressed)
     dropped = Release(outcome.labels, outcome.suppressed, nobody, outcome.cut)
@@ -93,16 +102,33 @@ def release_of(problem: Problem, outcome: Outcome, star: bool) -> Release:
 
 
 class ReleasePart(NamedTuple):
-    """Some rows of the release and, if people are counted, whose each row is."""
+    """Some rows of the release and, if people are counted, whose each row is.
+
+    Parameters
+    ----------
+    rows
+        The published rows.
+    owners
+        The person of each row, or None.
+    """
 
     rows: pa.RecordBatch
     owners: pa.Array | None
 
 
 def write_release(parts: Iterator[ReleasePart], path: Path, owners_path: Path) -> None:
-    """Write all rows to ``path``, and whose they are, in the same order, to ``owners_path``.
+    """Write all rows to one file, and whose they are, in the same order, to another.
 
-    The second file is for the check alone: the release itself does not say whose a row is.
+    The second file is for the check only; the release itself does not say whose a row is.
+
+    Parameters
+    ----------
+    parts
+        The rows of the release.
+    path
+        The file of the release.
+    owners_path
+        The file of the owners.
     """
     first = next(parts)
     with ExitStack() as stack:
@@ -122,7 +148,7 @@ def write_release(parts: Iterator[ReleasePart], path: Path, owners_path: Path) -
 def parts_of(
     policy: Policy, table: Table, frequency: FrequencyTable, release: Release, rng: NoiseStream
 ) -> Iterator[ReleasePart]:
-    """The rows of the release in random order, read from the table in one pass.
+    """Yield the rows of the release in random order, reading the table in one pass.
 
     If nothing but quasi-identifiers is published, the frequency table knows all there is to
     write, and the table is not read again.
@@ -151,7 +177,7 @@ def parts_of(
 
 
 class ReleasePlan:
-    """What every row needs to be published: its class, what it carries along, and its labels.
+    """What is needed to publish a row: its class, the columns it carries along, and its labels.
 
     Parameters
     ----------
@@ -179,16 +205,16 @@ class ReleasePlan:
 
     @property
     def quasi(self) -> list[str]:
-        """The columns a row's class is found by."""
+        """The columns that determine a row's class."""
         return list(self._frequency.codec.hierarchies)
 
     @property
     def reads_rows(self) -> bool:
-        """Whether there is more to publish than the frequency table knows."""
+        """Whether more is published than the frequency table knows."""
         return bool(self.columns.carried) or self._policy.privacy.entity is not None
 
     def marking(self) -> "RowMarker":
-        """What marks rows with their class."""
+        """Return the kernel that marks rows with their class."""
         find = _finder(self._frequency, self._release, self._ids, self._places)
         keys, entity = keys_of(self._policy), self._policy.privacy.entity
         return RowMarker(_as_shown(find, self._shown_as), self.columns.carried, keys, entity)
@@ -196,7 +222,19 @@ class ReleasePlan:
 
 @dataclass(frozen=True, eq=False)
 class RowMarker:
-    """Turns rows into those that are published: ``class``, what each carries, and ``owner``."""
+    """A kernel that turns rows into published ones: class, carried columns, and owner.
+
+    Parameters
+    ----------
+    finder
+        Returns the class of each row.
+    carried
+        The columns that are published as they are.
+    keys
+        The key of each column that gets pseudonyms.
+    entity
+        The column that says whose a row is, or None.
+    """
 
     finder: Finder
     carried: list[str]
@@ -204,7 +242,7 @@ class RowMarker:
     entity: str | None
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The class of each row that is published, and the columns it carries along."""
+        """Return the class of each published row, and the columns it carries along."""
         classes = self.finder(batch)
         arrays = {CLASS: pa.array(classes)}
         for i, name in enumerate(self.carried):
@@ -215,7 +253,18 @@ class RowMarker:
 
 
 def format_of(path: Path) -> str:
-    """The format a file's name stands for."""
+    """Return the format that a file's name stands for.
+
+    Parameters
+    ----------
+    path
+        The file.
+
+    Raises
+    ------
+    CannotWrite
+        If there is none.
+    """
     for ending in _FORMATS:
         if path.name.endswith(ending):
             return ending
@@ -226,7 +275,7 @@ def format_of(path: Path) -> str:
 
 
 def _from_lines(of_line: Ids, n: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
-    """The class of each row that is published, line after line."""
+    """Yield the class of each published row, line after line."""
     live = of_line >= 0
     classes, until = of_line[live], np.cumsum(n[live])
     for start in range(0, int(until[-1]), _BATCH_ROWS):
@@ -247,7 +296,7 @@ def _carried(batch: pa.RecordBatch, name: str, key: bytes | None) -> pa.Array:
 def _finder(
     frequency: FrequencyTable, release: Release, of_line: Ids, places: NDArray[np.int32]
 ) -> Finder:
-    """How a row finds its class: by the cut, or by the line it is one of."""
+    """Return the function that finds a row's class: by the cut, or by its line."""
     if release.cut is None:
         return _by_line(frequency.codec, frequency.problem, of_line)
     star = of_line[release.starred][:1]
@@ -256,7 +305,7 @@ def _finder(
 
 
 def _as_shown(find: Finder, shown_as: Ids) -> Finder:
-    """Finds what a row's class is shown as."""
+    """Return a function that finds what a row's class is shown as."""
 
     def find_shown(batch: pa.RecordBatch) -> Ids:
         return shown_as[find(batch)]
@@ -288,7 +337,7 @@ def _by_cut(
 
 
 def _by_line(codec: Codec, problem: Problem, of_line: Ids) -> Finder:
-    """Lines with equal quasi-identifiers have equal labels, whoever and whatever else they are."""
+    """Return a function that looks up a row's line; lines with equal QIDs have equal labels."""
     combination, size = number_classes(problem.codes)
     codes = np.empty((size, problem.d), dtype=np.int32)
     codes[combination] = problem.codes
@@ -305,12 +354,23 @@ def _by_line(codec: Codec, problem: Problem, of_line: Ids) -> Finder:
 
 
 class ReleaseColumns:
-    """The columns of the release, in the table's order, made from classes and what came along.
+    """The columns of the release, in the table's order, built from classes and carried columns.
 
     ``by_name`` has for each published column its cell in each class; None where a row carries its
-    own, in the order of ``carried``. Classes whose cells are all the same are one here, as a star
-    and a null that are both shown as ``*``: ``shown_as`` is what each class became. They are
-    numbered in the order of their cells, so that a number tells no more than the cells.
+    own, in the order of ``carried``. Classes with equal cells are merged, such as a star and a null
+    that are both shown as ``*``; ``shown_as`` maps each class to its merged one. They are numbered
+    in the order of their cells, so that a number reveals no more than the cells.
+
+    Parameters
+    ----------
+    policy
+        Which columns are published, and how.
+    names
+        The table's columns.
+    codec
+        The hierarchies.
+    places
+        The labels of each class.
     """
 
     def __init__(
@@ -330,7 +390,7 @@ class ReleaseColumns:
         self.shown_as = self._with_equal_merged()
 
     def _with_equal_merged(self) -> Ids:
-        """Keep one of the classes that have equal cells; what each class became."""
+        """Merge classes that have equal cells; return what each class became."""
         by_class = {name: cells for name, cells in self.by_name.items() if cells is not None}
         ids, _ = number_classes(np.stack([_ranks(cells) for cells in by_class.values()], axis=1))
         first = pa.array(np.unique(ids, return_index=True)[1])
@@ -338,7 +398,13 @@ class ReleaseColumns:
         return ids.astype(np.int32)
 
     def of(self, batch: pa.RecordBatch) -> ReleasePart:
-        """The published columns of some rows, and whose they are."""
+        """Return the published columns of some rows, and whose they are.
+
+        Parameters
+        ----------
+        batch
+            Rows as ``RowMarker`` returns them.
+        """
         ids, carried = batch[CLASS], (batch[f"c{i}"] for i in range(len(self.carried)))
         arrays = [
             next(carried) if by_class is None else by_class.take(ids)
@@ -349,12 +415,12 @@ class ReleaseColumns:
 
 
 def _encoded(cells: Any) -> Any:
-    """Text numbered by the labels that are published, and no others."""
+    """Encode text as a dictionary of the published labels only."""
     return cells.dictionary_encode() if pa.types.is_string(cells.type) else cells
 
 
 def _ranks(cells: Any) -> Ids:
-    """Equal cells as equal numbers, in their order."""
+    """Return equal numbers for equal cells, in their order."""
     ranks: Ids = pc.rank(cells, tiebreaker="dense").to_numpy().astype(np.int32)
     return ranks
 
@@ -379,7 +445,13 @@ def _writer(path: Path, schema: pa.Schema) -> Iterator[Callable[[pa.RecordBatch]
 
 
 def refuse_unwritable(schema: pa.Schema) -> None:
-    """CSV is text: lists and bytes have no way to be written in it."""
+    """Refuse columns of lists or bytes, which CSV cannot hold.
+
+    Parameters
+    ----------
+    schema
+        The schema of the release.
+    """
     names = [f.name for f in schema if pa.types.is_nested(f.type) or _is_bytes(f.type)]
     if names:
         raise CannotWrite(

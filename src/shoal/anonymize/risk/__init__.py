@@ -1,1 +1,1 @@
-"""What a table reaches, counted anew, and how likely someone is found in it."""
+"""Recount what a table reaches, and estimate how likely someone is re-identified in it."""

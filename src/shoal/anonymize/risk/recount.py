@@ -1,8 +1,6 @@
-"""Count a table's k, l and t anew, from the table itself and nothing the search has said.
+"""Recount k, l and t of a table from the table itself, independently of any search.
 
-Counts in a table as it stands: the sizes of its classes, and what their members share.
-
-Combinations that were counted elsewhere, queried like the rows they stand for.
+The counts are SQL queries: on the rows, or on combinations that a cluster counted.
 """
 
 from collections.abc import Sequence
@@ -37,30 +35,40 @@ __all__ = [
 _SUMMED = "CAST(sum(n) AS BIGINT) AS n FROM rows"
 
 Counts = NDArray[np.int64]
-_HAIR = 1e-9  # ln 3 of three equal shares, or a distance of 0.3, comes out a hair off
-_AT_ONCE = 2**22
+_ROUNDING = 1e-9  # ln 3 of three equal shares, or a distance of 0.3, is off by rounding
+_CHUNK_CELLS = 2**22  # counts held at a time
 
 
 class Queryable(Protocol):
-    """Whatever answers a query about its rows."""
+    """The interface of a table that answers SQL queries about its rows."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its columns."""
+        """The names of the columns."""
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
-        """What ``sql`` makes of ``rows``, whose columns are c0, c1, ... and ``owner``."""
+        """Return the result of a query on ``rows``, whose columns are c0, c1, ... and ``owner``.
+
+        Parameters
+        ----------
+        sql
+            The query.
+        columns
+            The columns that become c0, c1, ...
+        owner
+            The column that says whose a row is, or None.
+        """
 
 
 class CombinationCounts:
-    """Distinct combinations and their rows, as ``counts`` gives them.
+    """Distinct combinations and their numbers of rows, queried like the rows they stand for.
 
     Parameters
     ----------
     counted
         Columns c0, c1, ..., perhaps ``owner``, and ``n``.
     columns
-        What c0, c1, ... are called.
+        The names of c0, c1, ...
 
     Examples
     --------
@@ -75,16 +83,35 @@ class CombinationCounts:
         self.names = tuple(columns)
 
     def query(self, sql: str, columns: Sequence[str], owner: str | None = None) -> pa.Table:
-        """What ``sql`` makes of the rows behind the combinations."""
+        """Return the result of a query on the rows behind the combinations.
+
+        Parameters
+        ----------
+        sql
+            The query.
+        columns
+            The columns that become c0, c1, ...
+        owner
+            The column that says whose a row is, or None.
+        """
         needed = [*(self._at[name] for name in columns), *([OWNER] if owner else []), "n"]
         rows = self._counted.select(needed).rename_columns([*plain_names(columns, owner), "n"])
         return query_stream(sql.replace(COUNTED, _SUMMED), rows.schema, rows.to_batches())
 
 
 def cache_columns(table: AnyTable, columns: Sequence[str], owner: str | None) -> Queryable:
-    """A table to ask several questions about these columns; on a cluster its rows are read once.
+    """Return a table that answers several queries about these columns; on a cluster, in one pass.
 
-    Unless they have too many combinations to come here: then each question is one more job.
+    If they have too many combinations for the driver, each query is another job.
+
+    Parameters
+    ----------
+    table
+        The table.
+    columns
+        The columns of the queries.
+    owner
+        The column that says whose a row is, or None.
     """
     counted = table.collected(columns, owner)
     return table if counted is None else CombinationCounts(counted, columns)
@@ -92,7 +119,7 @@ def cache_columns(table: AnyTable, columns: Sequence[str], owner: str | None) ->
 
 @dataclass(frozen=True, eq=False)
 class AchievedPrivacy:
-    """What a table keeps.
+    """The k, l and t that a table reaches.
 
     Parameters
     ----------
@@ -124,15 +151,21 @@ class AchievedPrivacy:
     sizes: Counts = field(default_factory=lambda: np.zeros((0, 2), np.int64), repr=False)
 
     def broken(self, policy: Policy) -> list[str]:
-        """Which promises of a policy the table does not keep, in words; none if it keeps all."""
+        """Return which promises of a policy the table breaks, as sentences.
+
+        Parameters
+        ----------
+        policy
+            The policy.
+        """
         wrong = [] if self.k >= policy.privacy.k else [f"k is {self.k}, not {policy.privacy.k}"]
         for name, reached in self.l.items():
             rule = policy.attributes[name].l
-            if rule is not None and reached < rule.value - _HAIR:
+            if rule is not None and reached < rule.value - _ROUNDING:
                 wrong.append(f"l of {name!r} is {reached:.4g}, not {rule.value:g}")
         for name, far in self.t.items():
             close = policy.attributes[name].t
-            if close is not None and far > close.value + _HAIR:
+            if close is not None and far > close.value + _ROUNDING:
                 wrong.append(f"t of {name!r} is {far:.4g}, above {close.value:g}")
         return wrong
 
@@ -145,7 +178,7 @@ def recount(
     owner: str | None = None,
     by_row: bool = False,
 ) -> AchievedPrivacy:
-    """What a published table keeps, by the definitions.
+    """Compute the k, l and t that a published table reaches, by their definitions.
 
     Parameters
     ----------
@@ -174,11 +207,11 @@ def recount(
     if owner is None and not by_row:
         owner = _owner(policy, table.names, owners_path is not None)
     counted = cache_columns(table, [*labels, *policy.names("sensitive")], owner)
-    return _achieved(policy, counted, labels, owner)
+    return _measure(policy, counted, labels, owner)
 
 
 def refuse_broken(policy: Policy, achieved: AchievedPrivacy, *, rows: int, classes: int) -> None:
-    """Raise unless a written table keeps its promises and is the one that was announced.
+    """Raise unless a written table keeps its promises and has the announced rows.
 
     Parameters
     ----------
@@ -190,6 +223,11 @@ def refuse_broken(policy: Policy, achieved: AchievedPrivacy, *, rows: int, class
         How many rows were to be written.
     classes
         How many classes there may be at most.
+
+    Raises
+    ------
+    NotKAnonymous
+        If it does not.
     """
     wrong = achieved.broken(policy)
     if achieved.rows != rows:
@@ -205,12 +243,12 @@ def refuse_broken(policy: Policy, achieved: AchievedPrivacy, *, rows: int, class
 
 
 def _owner(policy: Policy, names: Sequence[str], beside: bool) -> str | None:
-    """The column that says whose a row is, if there is one."""
+    """Return the column that says whose a row is, if there is one."""
     entity = policy.privacy.entity if policy.privacy.entity in names else None
     return OWNER if beside else entity
 
 
-def _achieved(
+def _measure(
     policy: Policy, table: Queryable, labels: list[str], owner: str | None
 ) -> AchievedPrivacy:
     rules: dict[str, tuple[float | None, float | None]] = {
@@ -235,7 +273,7 @@ def _achieved(
 
 
 def _label_columns(policy: Policy, names: Sequence[str]) -> list[str]:
-    """The columns whose combinations are classes; a table not yet released has the plain ones."""
+    """Return the columns whose combinations are classes; before a release, the plain ones."""
     labels: list[str] = []
     for name in policy.names("quasi"):
         published = published_names(policy, name)
@@ -249,7 +287,7 @@ def _label_columns(policy: Policy, names: Sequence[str]) -> list[str]:
 def _rules(
     policy: Policy, table: Queryable, labels: list[str], name: str, owner: str | None
 ) -> tuple[float | None, float | None]:
-    """The least l and the greatest distance over all classes."""
+    """Return the least l and the greatest distance over all classes."""
     columns = [*labels, name]
     cells = ", ".join(f"c{i}" for i in range(len(columns)))
     people = f"count(*) AS n FROM (SELECT DISTINCT {cells}, {OWNER} FROM rows)"
@@ -264,7 +302,7 @@ def _rules(
         if owner
         else _counts(np.zeros(len(n), dtype=np.int64), number, n, 1, values.size)[0]
     )
-    return _worst(values, _classes(groups, labels), number, n, reference)
+    return _worst_class(values, _classes(groups, labels), number, n, reference)
 
 
 def _classes(groups: pa.Table, labels: list[str]) -> tuple[Counts, int]:
@@ -276,7 +314,7 @@ def _classes(groups: pa.Table, labels: list[str]) -> tuple[Counts, int]:
 def _reference(
     table: Queryable, name: str, owner: str, policy: Policy, values: SensitiveValues
 ) -> Counts:
-    """Each value's people in the whole table."""
+    """Count the people of each value in the whole table."""
     sql = f"SELECT c0, count(*) AS n FROM (SELECT DISTINCT c0, {OWNER} FROM rows) GROUP BY ALL"
     groups = table.query(sql, [name], owner)
     taken = find_distinct(groups["c0"], policy.input.null_values)
@@ -286,7 +324,7 @@ def _reference(
     return counts
 
 
-def _worst(
+def _worst_class(
     values: SensitiveValues,
     classes: tuple[Counts, int],
     number: NDArray[np.int32],
@@ -296,7 +334,7 @@ def _worst(
     ids, size = classes
     order = np.argsort(ids, kind="stable")
     least, far = np.inf, 0.0
-    step = max(_AT_ONCE // (values.size + 1), 1)
+    step = max(_CHUNK_CELLS // (values.size + 1), 1)
     for low in range(0, size, step):
         begin, end = np.searchsorted(ids[order], [low, low + step])
         part = order[begin:end]
@@ -311,7 +349,7 @@ def _worst(
 
 
 def _counts(ids: Counts, number: NDArray[np.int32], n: Counts, classes: int, size: int) -> Counts:
-    """(classes, size + 1): each value's count in each class, the last column for nulls."""
+    """Count each value in each class, nulls in the last column: (classes, size + 1)."""
     cells = ids * (size + 1) + np.where(number < 0, size, number)
     counts = np.bincount(cells, n, minlength=classes * (size + 1))
     return counts.astype(np.int64).reshape(classes, size + 1)
@@ -320,7 +358,7 @@ def _counts(ids: Counts, number: NDArray[np.int32], n: Counts, classes: int, siz
 def count_class_sizes(
     table: Queryable, labels: list[str], owner: str | None
 ) -> tuple[NDArray[np.int64], int]:
-    """(sizes, 2): people a class has, ascending, and how many classes have so many; and all rows.
+    """Count how many classes have how many people.
 
     Parameters
     ----------
@@ -330,6 +368,10 @@ def count_class_sizes(
         The columns whose combinations are classes.
     owner
         The column that tells people apart, or None to take each row for a person.
+
+    Returns
+    -------
+    (sizes, 2): people of a class, ascending, and how many classes have them; and the rows.
 
     Examples
     --------
@@ -346,9 +388,20 @@ def count_class_sizes(
 
 
 def largest_value_share(table: Queryable, labels: list[str], name: str, owner: str | None) -> float:
-    """The greatest share of a class whose members have one value of ``name`` in common.
+    """Return the greatest share of a class whose members have one value in common.
 
-    A missing value is one, too: to know that someone has none is to know something.
+    A missing value counts as one too, since knowing that someone has none reveals something.
+
+    Parameters
+    ----------
+    table
+        The table.
+    labels
+        The columns whose combinations are classes.
+    name
+        The column of the values.
+    owner
+        The column that says whose a row is, or None.
 
     Examples
     --------
@@ -361,7 +414,7 @@ def largest_value_share(table: Queryable, labels: list[str], name: str, owner: s
         f"SELECT n, sum(n) OVER (PARTITION BY {cells}) AS people FROM "
         f"(SELECT {cells}, {value}, {COUNTED} GROUP BY ALL)"
     )
-    if owner is not None:  # someone with two values counts for both, and as one of the people
+    if owner is not None:  # a person with two values counts for both
         counted = (
             f"SELECT count(*) OVER (PARTITION BY {cells}, {value}) AS n, "
             f"sum(CASE WHEN nth = 1 THEN 1 ELSE 0 END) OVER (PARTITION BY {cells}) AS people FROM "

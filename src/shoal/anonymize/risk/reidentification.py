@@ -1,8 +1,8 @@
-"""How likely someone is found in a table, and whom suppression has hit.
+"""Estimate how likely someone is re-identified in a table, and which values are suppressed.
 
-Three people look for someone. The *prosecutor* knows that the person is in the table; the
-*journalist* only knows a population the table was drawn from; the *marketer* wants many people
-and does not mind mistakes. Class sizes are people where people are told apart, else rows.
+There are three attackers. The *prosecutor* knows that the person is in the table; the *journalist*
+knows only a population the table was drawn from; the *marketer* wants many people and accepts
+mistakes. Class sizes count people where there is an entity, else rows.
 """
 
 from dataclasses import dataclass
@@ -30,15 +30,22 @@ __all__ = [
 ]  # fmt: skip
 
 Counts = NDArray[np.int64]
-_AT_ONCE = 2**22
+_CHUNK_CELLS = 2**22  # comparisons held at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """For each class of a release its own people, and the people of a population like them.
+    """The people of each class of a release, and those of a population with the same labels.
 
-    ``short`` counts classes of which the population has fewer people than the release: it cannot
-    be the one the table came from, so those are taken to be as large as in the release.
+    A class of which the population has fewer people than the release is taken to be as large as in
+    the release, since the table cannot have come from that population.
+
+    Parameters
+    ----------
+    members
+        The people of each class in the release.
+    people
+        The people of each class in the population.
     """
 
     members: Counts
@@ -46,32 +53,38 @@ class Population:
 
     @property
     def short(self) -> int:
-        """Classes with fewer people in the population than in the release."""
+        """The number of classes with fewer people in the population than in the release."""
         return int((self.people < self.members).sum())
 
     @property
     def likely(self) -> Counts:
-        """People of each class, never fewer than the release has."""
+        """The people of each class in the population, never fewer than in the release."""
         return np.maximum(self.people, self.members)
 
 
 @dataclass(frozen=True)
 class Risk:
-    """Chances of being found, from the sizes of the classes alone.
+    """Probabilities of re-identification, from the sizes of the classes alone.
 
     Parameters
     ----------
     members
         People over all classes; someone in two classes counts for both.
-    classes, smallest
-        How many classes, and people in the smallest.
-    prosecutor, prosecutor_mean
-        Chance of the right record in the smallest class, and over all members on average.
+    classes
+        The number of classes.
+    smallest
+        The people in the smallest class.
+    prosecutor
+        The prosecutor's chance of the right record in the smallest class.
+    prosecutor_mean
+        The prosecutor's chance on average over all members.
     exposed
         Share of members whose class has fewer than k people.
-    journalist, marketer
-        The same chance in the population's smallest class, and the share of members a marketer
-        expects to match rightly. Without a population they are the prosecutor's.
+    journalist
+        The chance in the population's smallest class; without a population, the prosecutor's.
+    marketer
+        The share of members that a marketer expects to match rightly; without a population, the
+        prosecutor's mean.
     """
 
     members: int
@@ -85,16 +98,16 @@ class Risk:
 
     @classmethod
     def of(cls, sizes: ArrayLike, k: int, population: Population | None = None) -> "Risk":
-        """The risk in classes of these sizes.
+        """Compute the risk in classes of these sizes.
 
         Parameters
         ----------
         sizes
             (sizes, 2): people a class has, and how many classes have so many.
         k
-            What is promised.
+            The k that is promised.
         population
-            Of the same release.
+            The population of the same release, if one is known.
 
         Examples
         --------
@@ -116,7 +129,17 @@ class Risk:
 
 
 class SuppressedValue(NamedTuple):
-    """A value of a quasi-identifier: its rows, and how many of them are not published."""
+    """A value of a quasi-identifier, its rows, and how many of them are not published.
+
+    Parameters
+    ----------
+    value
+        The value as text.
+    rows
+        Its rows in the table.
+    gone
+        How many of them are not published.
+    """
 
     value: str
     rows: int
@@ -124,16 +147,31 @@ class SuppressedValue(NamedTuple):
 
 
 def leaf_class_sizes(problem: Problem) -> Counts:
-    """(sizes, 2): class sizes if rows were published at the leaves of the hierarchies.
+    """Count class sizes as if rows were published at the leaves of the hierarchies.
 
-    How exposed people were before, which is for the holder of the rows to know.
+    This shows how exposed people were before, and is for the holder of the rows only.
+
+    Parameters
+    ----------
+    problem
+        The lines.
+
+    Returns
+    -------
+    (sizes, 2): people of a class, ascending, and how many classes have them.
     """
     people = count_people(problem, number_classes(problem.codes))
     return np.stack(np.unique(people, return_counts=True), axis=1).astype(np.int64)
 
 
 def leaf_entropy(problem: Problem) -> float:
-    """Bits by which a row tells its class at the leaves: the most a release can keep."""
+    """Return the bits by which a row's leaves tell its class: the most a release can keep.
+
+    Parameters
+    ----------
+    problem
+        The lines.
+    """
     classes = number_classes(problem.codes)
     sizes = np.bincount(classes.ids, problem.n, minlength=classes.size)
     return float((sizes * np.log2(problem.N / sizes)).sum() / problem.N)
@@ -142,9 +180,17 @@ def leaf_entropy(problem: Problem) -> float:
 def suppressed_values(
     frequency: FrequencyTable, release: Release
 ) -> dict[str, list[SuppressedValue]]:
-    """For each quasi-identifier its values by the share of their rows that is not published.
+    """Return, for each quasi-identifier, its values by the share of rows not published.
 
-    Starred rows count as not published. Only for the holder of the rows: it names rare values.
+    Starred rows count as not published. It names rare values, so it is for the holder of the rows
+    only.
+
+    Parameters
+    ----------
+    frequency
+        The frequency table.
+    release
+        What becomes of each line.
     """
     problem, gone = frequency.problem, release.suppressed | release.starred
     values = {}
@@ -160,12 +206,14 @@ def suppressed_values(
 
 
 def population_of(frequency: FrequencyTable, release: Release, X: Any) -> Population:
-    """How many people of a population are like those of each class.
+    """Count how many people of a population have the labels of each class.
 
     Parameters
     ----------
-    frequency, release
-        The table that is released, and what becomes of its lines.
+    frequency
+        The frequency table of the released table.
+    release
+        What becomes of each of its lines.
     X
         The population: one row a person, with the quasi-identifiers in columns of the same
         names. A value no hierarchy has matches no class, which can only overstate a risk.
@@ -189,9 +237,9 @@ def _lines(codec: Codec, table: AnyTable) -> tuple[NDArray[np.int32], Counts]:
 def _covered(
     problem: Problem, labels: NDArray[np.int32], codes: NDArray[np.int32], n: Counts
 ) -> Counts:
-    """People under each combination of labels; labels of local recoding may overlap."""
+    """Count people under each combination of labels; labels of local recoding may overlap."""
     people = np.zeros(len(labels), dtype=np.int64)
-    step = max(_AT_ONCE // max(len(codes), 1), 1)
+    step = max(_CHUNK_CELLS // max(len(codes), 1), 1)
     for start in range(0, len(labels), step):
         part = labels[start : start + step]
         under = np.ones((len(part), len(codes)), dtype=bool)

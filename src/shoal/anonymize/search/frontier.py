@@ -1,4 +1,4 @@
-"""The classes of a search and, for each node on the cut, what its split would do to them.
+"""The live classes of a search and, for each node on the cut, the effect of splitting it.
 
 A class is a slice of ``order``. For each class and QID the search keeps what dividing that class
 by that QID would do; for each node the sums over its classes. Sums are of whole numbers (bits in
@@ -32,13 +32,24 @@ Ints = NDArray[np.int64]
 
 _RADIX = 2**16
 
-NONE = np.iinfo(np.int64).max  # the size of the smallest of no classes
+NONE = np.iinfo(np.int64).max  # the smallest size where there are no classes
 
 
 class ClassSlices(NamedTuple):
-    """Classes: where each begins in ``order``, how many lines and people, its node on each QID.
+    """Classes as slices of ``order``, with the people and nodes of each.
 
-    Shapes are (classes,), and (classes, d) for ``node``, which holds places.
+    Each field has one entry for each class.
+
+    Parameters
+    ----------
+    start
+        Where each class begins in ``order``.
+    length
+        How many lines it has.
+    people
+        How many people it has.
+    node
+        (classes, d): its node on each QID.
     """
 
     start: Ints
@@ -47,23 +58,52 @@ class ClassSlices(NamedTuple):
     node: NDArray[np.int32]
 
     def take(self, which: NDArray[Any]) -> "ClassSlices":
-        """Some of them, by mask or number."""
+        """Return some of the classes.
+
+        Parameters
+        ----------
+        which
+            A mask, or numbers of classes.
+        """
         return ClassSlices(*(part[which] for part in cast("tuple[NDArray[Any], ...]", self)))
 
     def put(self, slots: Ints, new: "ClassSlices") -> None:
-        """Write others into these slots."""
+        """Write other classes into these slots.
+
+        Parameters
+        ----------
+        slots
+            Numbers of slots.
+        new
+            The classes to write.
+        """
         for part, values in zip(cast("tuple[NDArray[Any], ...]", self), new, strict=True):
             part[slots] = values
 
     @classmethod
     def room(cls, count: int, d: int) -> "ClassSlices":
-        """Free slots."""
+        """Return empty slots.
+
+        Parameters
+        ----------
+        count
+            How many.
+        d
+            The number of QIDs.
+        """
         start, length, people = np.zeros((3, count), dtype=np.int64)
         return cls(start, length, people, np.full((count, d), -1, dtype=np.int32))
 
 
 def slice_positions(start: Ints, length: Ints) -> Ints:
-    """The positions of slices, one after another.
+    """Return the positions of several slices, one after another.
+
+    Parameters
+    ----------
+    start
+        Where each slice begins.
+    length
+        How long each slice is.
 
     Examples
     --------
@@ -75,10 +115,20 @@ def slice_positions(start: Ints, length: Ints) -> Ints:
 
 
 class ClassParts(NamedTuple):
-    """Parts of classes, those of one class together and in the order of the children.
+    """The cells into which classes are divided, those of one class together in child order.
 
-    ``of``: the cell of each line. ``parent``, ``rank``: of each cell the number of its class, and
-    that of the child. ``first``: of each class its first cell.
+    Cells without lines may be left out.
+
+    Parameters
+    ----------
+    of
+        The cell of each line.
+    parent
+        The class of each cell.
+    rank
+        The number of each cell's child among its siblings.
+    first
+        The first cell of each class.
     """
 
     of: Ints
@@ -88,7 +138,7 @@ class ClassParts(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many cells."""
+        """The number of cells."""
         return len(self.parent)
 
 
@@ -114,7 +164,8 @@ def divide_classes(owner: Ints, rank: NDArray[np.int32], fanout: Ints) -> ClassP
     begin = end - fanout
     cell = begin[owner] + rank
     present = np.arange(end[-1])
-    if len(present) > 8 * len(cell) + 1024:  # far more children than lines
+    # With far more children than lines, sorting the lines is cheaper than marking all children.
+    if len(present) > 8 * len(cell) + 1024:
         present, cell = np.unique(cell, return_inverse=True)
     parent = np.searchsorted(end, present, side="right")
     first = np.searchsorted(present, begin)
@@ -122,9 +173,16 @@ def divide_classes(owner: Ints, rank: NDArray[np.int32], fanout: Ints) -> ClassP
 
 
 def sort_by_cell(cell: Ints, size: int) -> Ints:
-    """The order that brings equal cells together, lines of a cell as they were.
+    """Return the order that brings equal cells together and keeps the order within a cell.
 
-    NumPy sorts 16 bits by counting, several times faster than it sorts wider numbers.
+    NumPy sorts 16-bit numbers by counting, several times faster than wider ones.
+
+    Parameters
+    ----------
+    cell
+        The cell of each line.
+    size
+        The number of cells.
     """
     order = np.argsort((cell % _RADIX).astype(np.uint16), kind="stable")
     if size > _RADIX:
@@ -133,9 +191,10 @@ def sort_by_cell(cell: Ints, size: int) -> Ints:
 
 
 class _Effects(NamedTuple):
-    """Of dividing each class (axis 0) by each QID (axis 1).
+    """The effects of dividing each class (axis 0) by each QID (axis 1).
 
-    Rows lost, children kept, entropy gained in units, people in the smallest child kept.
+    They are rows lost, children kept, entropy gained in units, and people in the smallest child
+    kept.
     """
 
     lost: Ints
@@ -150,7 +209,7 @@ class Frontier:
     Parameters
     ----------
     shared
-        What the runs share.
+        The problem and the counters that all runs share.
     bits
         Whether the score asks for entropy.
     sizes
@@ -161,7 +220,8 @@ class Frontier:
         problem, nodes = shared.problem, shared.nodes
         self._shared, self._bits, self._sizes = shared, bits, sizes
         self.order = np.arange(len(problem.n))
-        self.open = nodes.inner.copy()  # nodes not yet found invalid: those never return
+        # A node that was found invalid is never tried again.
+        self.open = nodes.inner.copy()
         self.classes = 0
         self.lost, self.stay, self.bits, self.held = np.zeros((4, nodes.size), dtype=np.int64)
         self._smallest, self._least = np.full((2, nodes.size), NONE)
@@ -171,17 +231,39 @@ class Frontier:
         self._rank = np.zeros((problem.d, len(problem.n)), dtype=np.int32)
 
     def at(self, q: int, place: int) -> tuple[Ints, ClassSlices]:
-        """The slots of the classes published under a node, and what they are."""
+        """Return the slots of the classes published under a node, and these classes.
+
+        Parameters
+        ----------
+        q
+            The number of the QID.
+        place
+            The place of the node.
+        """
         slots = np.flatnonzero(self._slices.node[: self._used, q] == place)
         return slots, self._slices.take(slots)
 
     def rank(self, q: int, lines: Ints) -> NDArray[np.int32]:
-        """The child of its class's node below which each line lies, among its siblings."""
+        """Return, for each line, the child of its class's node below which it lies.
+
+        Parameters
+        ----------
+        q
+            The number of the QID.
+        lines
+            Numbers of lines.
+        """
         rank: NDArray[np.int32] = self._rank[q, lines]
         return rank
 
     def remove(self, slots: Ints) -> None:
-        """Take classes away, and their effects with them."""
+        """Remove classes and their effects.
+
+        Parameters
+        ----------
+        slots
+            The slots of the classes.
+        """
         node = self._flat(self._slices.node[slots])
         for total, effect in zip((self.lost, self.stay, self.bits), self._effects, strict=False):
             np.subtract.at(total, node, effect[slots])
@@ -190,7 +272,17 @@ class Frontier:
         self.classes -= len(slots)
 
     def add(self, new: ClassSlices, references: list[Ints], reuse: Ints) -> None:
-        """Put classes in, ``reuse`` being slots that fell free, and count their effects."""
+        """Add classes, and compute their effects.
+
+        Parameters
+        ----------
+        new
+            The classes.
+        references
+            The counts that t is measured against.
+        reuse
+            Slots that are free again.
+        """
         slots = self._room(len(new.start), reuse)
         self._slices.put(slots, new)
         effects = self._effects_on(new, references)
@@ -201,10 +293,18 @@ class Frontier:
         for stored, effect in zip(self._effects, effects, strict=True):
             stored[slots] = effect
         self.classes += len(slots)
-        self._lower(node, new.people, effects.least)
+        self._lower_smallest(node, new.people, effects.least)
 
     def descend(self, q: int, new: ClassSlices) -> None:
-        """Let the lines of classes find the child of their new node on a QID."""
+        """Update the child of each line of these classes after their node on a QID changed.
+
+        Parameters
+        ----------
+        q
+            The number of the QID.
+        new
+            The classes.
+        """
         lines = self.order[slice_positions(new.start, new.length)]
         tree, codes = self._shared.problem.trees[q], self._shared.problem.codes
         place = np.repeat(new.node[:, q], new.length)
@@ -212,34 +312,54 @@ class Frontier:
         self._rank[q, lines] = np.where(tree.fanout[place] > 0, rank, 0)
 
     def recount(self, references: list[Ints]) -> None:
-        """Count all effects anew: the table the classes are held against has changed."""
+        """Recompute all effects, after the counts that t is measured against have changed.
+
+        Parameters
+        ----------
+        references
+            The new counts.
+        """
         slots = np.flatnonzero(self._slices.node[: self._used, 0] >= 0)
         classes = self._slices.take(slots)
         self.remove(slots)
         self.add(classes, references, slots)
 
     def smallest(self, candidates: Ints) -> tuple[int, Ints]:
-        """People in the smallest class now, and after the split of each candidate."""
+        """Return the people in the smallest class now, and after the split of each candidate.
+
+        Parameters
+        ----------
+        candidates
+            Numbers of nodes.
+        """
         if self._shared.problem.budget > 0:
-            self._take_smallest_anew()
+            self._recompute_smallest()
         return smallest_class_after(
             self._shared.nodes.first, self._smallest, self._least, candidates
         )
 
-    def _take_smallest_anew(self) -> None:
+    def _recompute_smallest(self) -> None:
         slots = np.flatnonzero(self._slices.node[: self._used, 0] >= 0)
         self._smallest[:] = self._least[:] = NONE
         node = self._flat(self._slices.node[slots])
-        self._lower(node, self._slices.people[slots], self._effects.least[slots])
+        self._lower_smallest(node, self._slices.people[slots], self._effects.least[slots])
 
-    def _lower(self, node: Ints, people: Ints, least: Ints) -> None:
+    def _lower_smallest(self, node: Ints, people: Ints, least: Ints) -> None:
         # Without a budget a class is never lost but divided, so the smallest can only fall.
         if self._sizes:
             np.minimum.at(self._smallest, node, people[:, None])
             np.minimum.at(self._least, node, least)
 
     def close(self, q: int, place: int) -> None:
-        """A node leaves the cut."""
+        """Remove a node from the cut.
+
+        Parameters
+        ----------
+        q
+            The number of the QID.
+        place
+            The place of the node.
+        """
         node = self._shared.nodes.first[q] + place
         self.open[node] = False
         self._smallest[node] = self._least[node] = NONE
@@ -260,7 +380,7 @@ class Frontier:
     def _measure(
         self, effects: _Effects, q: int, lines: Ints, into: ClassParts, references: list[Ints]
     ) -> None:
-        """Write down what dividing classes by one QID does."""
+        """Compute the effects of dividing classes by one QID."""
         hold, people = self._shared.passes(lines, into.of, into.size, references)
         rows, first = people, into.first
         if self._shared.counting.by_person:
@@ -282,15 +402,15 @@ class Frontier:
         short = self._used - len(self._slices.start)
         if short > 0:
             more = short + len(self._slices.start)
-            self._slices = ClassSlices(*(_longer(part, more) for part in self._slices))
-            self._effects = _Effects(*(_longer(part, more) for part in self._effects))
+            self._slices = ClassSlices(*(_extended(part, more) for part in self._slices))
+            self._effects = _Effects(*(_extended(part, more) for part in self._effects))
         return slots
 
 
 def smallest_class_after(
     first: Ints, smallest: Ints, least: Ints, candidates: Ints
 ) -> tuple[int, Ints]:
-    """People in the smallest class now, and after the split of each candidate.
+    """Return the people in the smallest class now, and after the split of each candidate.
 
     Parameters
     ----------
@@ -301,7 +421,7 @@ def smallest_class_after(
     least
         For each node the smallest child that stays.
     candidates
-        Nodes.
+        Numbers of nodes.
     """
     others = np.empty(len(smallest), dtype=np.int64)
     for low, high in pairwise(first):
@@ -311,7 +431,7 @@ def smallest_class_after(
 
 
 def entropy_gain(rows: Ints, first: Ints, per_bit: float) -> Ints:
-    """The entropy gained by dividing classes, in units: whole numbers add up in any order.
+    """Return the entropy gained by dividing classes, in whole units, which add up in any order.
 
     Parameters
     ----------
@@ -320,7 +440,7 @@ def entropy_gain(rows: Ints, first: Ints, per_bit: float) -> Ints:
     first
         Where the cells of each class begin.
     per_bit
-        Units of a bit.
+        How many units make a bit.
     """
     total = np.add.reduceat(rows, first)
     gained = _n_log_n(total) - np.add.reduceat(_n_log_n(rows), first)
@@ -328,7 +448,7 @@ def entropy_gain(rows: Ints, first: Ints, per_bit: float) -> Ints:
 
 
 def _least_of_others(sizes: Ints) -> Ints:
-    """For each entry the least of all the others."""
+    """Return, for each entry, the least of all the others."""
     at = int(np.argmin(sizes))
     least = np.full(len(sizes), sizes[at])
     least[at] = min(sizes[:at].min(initial=NONE), sizes[at + 1 :].min(initial=NONE))
@@ -339,5 +459,5 @@ def _n_log_n(n: Ints) -> NDArray[np.float64]:
     return np.asarray(n * np.log2(np.maximum(n, 1)))
 
 
-def _longer(part: NDArray[Any], more: int) -> NDArray[Any]:
+def _extended(part: NDArray[Any], more: int) -> NDArray[Any]:
     return np.concatenate([part, np.zeros((more, *part.shape[1:]), dtype=part.dtype)])

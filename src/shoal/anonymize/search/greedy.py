@@ -1,4 +1,4 @@
-"""Choose the next split: gains of nodes, scores of candidates, and the search that takes the best.
+"""Greedy search: compute gains of nodes, score the candidates, and split the best.
 
 A candidate is a node X on the cut of QID q. What it gains is measured in bits (``leteo``), in
 normalised certainty penalty (``ncp``, ``ncp-rows``, ``ncp-bits``), in its square (``sq``) or in
@@ -53,7 +53,8 @@ ASK_FOR_SIZES = ("leteo", "ncp", "sq", "label-gain")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_SPREAD = 0.6  # of the logarithm of a tilted score
+# Deviation of the logarithm of a tilted score: docs/decisions/anonymize-search.md.
+_SPREAD = 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +83,19 @@ class Candidates:
 
 
 def resolve_score(score: str, suppression: float) -> ScoreName:
-    """The score that ``auto`` stands for, or the one named.
+    """Return the score that ``auto`` stands for, or the one named.
+
+    Parameters
+    ----------
+    score
+        The score as given.
+    suppression
+        The share of rows that may be suppressed.
+
+    Raises
+    ------
+    InvalidSetting
+        If there is no such score.
 
     Examples
     --------
@@ -102,10 +115,21 @@ def resolve_score(score: str, suppression: float) -> ScoreName:
 
 
 def score_candidates(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -> Floats:
-    """The score of each candidate; the largest is split next.
+    """Return the score of each candidate; the largest is split next.
 
-    ``unit`` says in what lost anonymity is counted: ``rows`` (or people), ``k`` of them, or
-    ``bits``, log2 of how many times smaller the smallest class becomes.
+    A split that costs nothing comes first.
+
+    Parameters
+    ----------
+    score
+        The name of the score.
+    of
+        The candidates.
+    unit
+        In what lost anonymity is counted: ``rows`` (or people), ``k`` of them, or ``bits``, log2 of
+        how many times smaller the smallest class becomes.
+    k
+        The k of the promise.
 
     Examples
     --------
@@ -128,7 +152,7 @@ def score_candidates(score: ScoreName, of: Candidates, unit: LossUnit, k: int) -
 
 
 def _anonymity_lost(of: Candidates, unit: LossUnit, k: int) -> Floats:
-    """Never below 0: to suppress the smallest class whole is no gain in anonymity."""
+    """Return the anonymity that each split loses, at least 0."""
     if unit == "bits":
         return np.maximum(0.0, np.log2(of.before / of.after))
     lost = np.maximum(0, of.before - of.after)
@@ -136,9 +160,16 @@ def _anonymity_lost(of: Candidates, unit: LossUnit, k: int) -> Floats:
 
 
 def best_candidate(scores: Floats, gain: Floats) -> int:
-    """The candidate to split: by score, then gain, then order; twelve digits count.
+    """Return the candidate to split: by score, then gain, then order, to twelve digits.
 
-    Engines that sum in another order differ in the last digits only, and so agree.
+    Engines that sum in another order differ in the last digits only, so they choose the same.
+
+    Parameters
+    ----------
+    scores
+        The score of each candidate.
+    gain
+        The gain of each candidate.
 
     Examples
     --------
@@ -156,7 +187,13 @@ def _digits(numbers: Floats, i: int) -> float:
 
 
 class Nodes:
-    """The nodes of all QIDs in one row: node ``place`` of QID q is number ``first[q] + place``."""
+    """The nodes of all QIDs in one list: node ``place`` of QID q has number ``first[q] + place``.
+
+    Parameters
+    ----------
+    problem
+        The problem with its trees.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.trees = problem.trees
@@ -164,7 +201,7 @@ class Nodes:
 
     @property
     def size(self) -> int:
-        """How many nodes in all."""
+        """The number of all nodes."""
         return int(self.first[-1])
 
     @cached_property
@@ -173,16 +210,22 @@ class Nodes:
         return np.concatenate([tree.fanout > 0 for tree in self.trees])
 
     def home(self, node: int) -> tuple[int, int]:
-        """The QID of a node and its place there."""
+        """Return the QID of a node and its place there.
+
+        Parameters
+        ----------
+        node
+            The number of the node.
+        """
         q = int(np.searchsorted(self.first, node, side="right")) - 1
         return q, node - int(self.first[q])
 
 
 class NodeGains:
-    """The gain of splitting each node, kept up to date as lines are suppressed.
+    """The gain of splitting each node, updated as lines are suppressed.
 
-    Children that would be suppressed count like the others. For ``leteo`` the gain is not of the
-    node alone but of the classes it divides: it is not found here.
+    Children that would be suppressed count like the others. For ``leteo`` the gain depends on the
+    classes a node divides, and is not computed here.
 
     Parameters
     ----------
@@ -199,19 +242,25 @@ class NodeGains:
         self._live = [self._count(q, everything) for q in range(problem.d)]
 
     def suppress(self, lines: Ints) -> None:
-        """Lines are published no more."""
+        """Remove lines that are no longer published.
+
+        Parameters
+        ----------
+        lines
+            Numbers of lines.
+        """
         for q in range(self._problem.d):
             self._live[q] -= self._count(q, lines)
         self.__dict__.pop("of_nodes", None)
 
     @cached_property
     def of_nodes(self) -> Floats:
-        """float64 (nodes of all QIDs,): the gain of splitting each, 0 for a leaf."""
+        """Return the gain of splitting each node, 0 for a leaf: float64 (nodes of all QIDs,)."""
         of_qid = self._ncp_gain if self._classes is None else self._label_gain
         return np.concatenate([of_qid(q) for q in range(self._problem.d)])
 
     def _count(self, q: int, lines: Ints) -> Ints:
-        """Rows of each leaf (axis 0), apart by class value (axis 1) if the score asks for it."""
+        """Count rows of each leaf (axis 0), by class value (axis 1) if the score needs it."""
         code, width = self._problem.codes[lines, q].astype(np.int64), 1
         if self._classes is not None:
             width = int(self._classes.max()) + 1
@@ -225,7 +274,7 @@ class NodeGains:
         return ncp_gains(self._problem, q, rows, self._score)
 
     def _label_gain(self, q: int) -> Floats:
-        """Entropy of the class column below X less its mean over the children, in bits."""
+        """Return the entropy of the class column below each node less its children's mean."""
         tree = self._problem.trees[q]
         counts = np.stack([tree.sums(column) for column in self._live[q].T])
         rows = counts.sum(axis=0)
@@ -238,7 +287,18 @@ class NodeGains:
 def ncp_gains(problem: Problem, q: int, rows: Floats, score: ScoreName) -> Floats:
     r""":math:`(w / N \sum w) \sum_y m_y [ncp(X)^p - ncp(y)^p]` over the children y of each X.
 
-    ``rows``: for each node y of a QID the live rows below it, :math:`m_y`.
+    This is the certainty penalty that a split saves; p is 2 for the score ``sq``, else 1.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    q
+        The number of the QID.
+    rows
+        For each node y of the QID the live rows below it, :math:`m_y`.
+    score
+        The score that gains are computed for.
     """
     tree, cost = problem.trees[q], problem.costs[q] ** (2 if score == "sq" else 1)
     parent = tree.parent[1:]
@@ -260,7 +320,13 @@ def _n_log_n(n: Floats) -> Floats:
 
 
 class SharedCounts:
-    """What all runs over one problem share: how its lines are counted, and its nodes."""
+    """What all runs over one problem share: its nodes, and the counters of its lines.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -273,7 +339,19 @@ class SharedCounts:
     def passes(
         self, lines: Ints, groups: Ints, size: int, references: list[Ints]
     ) -> tuple[NDArray[np.bool_], Ints]:
-        """Which groups have k people and keep the rules, and how many people each has."""
+        """Return which groups have k people and keep the rules, and the people of each.
+
+        Parameters
+        ----------
+        lines
+            Numbers of lines.
+        groups
+            The group of each, from 0.
+        size
+            The number of groups.
+        references
+            The counts that t is measured against.
+        """
         people = self.counting.people(lines, groups, size)
         hold = people >= self.problem.k
         if self.rules.any:
@@ -281,17 +359,35 @@ class SharedCounts:
         return hold, people
 
     def hold(self, classes: Classes) -> NDArray[np.bool_]:
-        """Which classes have k people and keep the rules, held against all of them together."""
+        """Return which classes have k people and keep the rules, measured against all of them.
+
+        Parameters
+        ----------
+        classes
+            The classes of all lines.
+        """
         live = np.flatnonzero(classes.ids >= 0)
         references = self.rules.references(live)
         return self.passes(live, classes.ids[live], classes.size, references)[0]
 
 
 class SplitEffects(Protocol):
-    """For each node of all QIDs what its split would do to the classes published under it.
+    """The interface of what the split of each node would do to the classes under it.
 
-    ``open``: not yet found invalid. ``held``: classes published under it. ``lost``, ``stay``,
-    ``bits``: rows its split would suppress, children that would stay, entropy it would add.
+    Each attribute has one entry for each node of all QIDs.
+
+    Parameters
+    ----------
+    open
+        Whether the node was not yet found invalid.
+    held
+        The classes published under it.
+    lost
+        The rows its split would suppress.
+    stay
+        The children that would stay.
+    bits
+        The entropy it would add, in units.
     """
 
     open: NDArray[np.bool_]
@@ -302,22 +398,28 @@ class SplitEffects(Protocol):
 
     @property
     def classes(self) -> int:
-        """How many classes are live."""
+        """The number of live classes."""
 
     def smallest(self, candidates: Ints) -> tuple[int, Ints]:
-        """People in the smallest class now, and after the split of each candidate."""
+        """Return the people in the smallest class now, and after the split of each candidate.
+
+        Parameters
+        ----------
+        candidates
+            Numbers of nodes.
+        """
 
 
 class SplitGains(Protocol):
-    """What the split of each node gains."""
+    """The interface of what the split of each node gains."""
 
     @property
     def of_nodes(self) -> NDArray[np.float64]:
-        """float64 (nodes of all QIDs,)."""
+        """Return the gain of each node: float64 (nodes of all QIDs,)."""
 
 
 class GreedySearch(ABC):
-    """A search that splits the best valid node of the cut, again and again.
+    """Base of searches that repeatedly split the best valid node of the cut.
 
     Parameters
     ----------
@@ -354,20 +456,28 @@ class GreedySearch(ABC):
 
     @abstractmethod
     def split(self, q: int, place: int) -> None:
-        """Divide every class at a node by its children; suppress the children that fail."""
+        """Divide every class at a node by its children, and suppress the children that fail.
+
+        Parameters
+        ----------
+        q
+            The number of the QID.
+        place
+            The place of the node.
+        """
 
     @property
     def cut(self) -> Cut:
-        """The cut as it stands."""
+        """The present cut."""
         return cut_after(self._problem, self._splits)
 
     @property
     def held(self) -> Ints:
-        """int64 (nodes of all QIDs,): how many classes are published under each node."""
+        """How many classes are published under each node: int64 (nodes of all QIDs,)."""
         return self._counted.held
 
     def valid(self) -> Ints:
-        """The nodes of the cut that may be split; invalid ones are dropped for good."""
+        """Return the nodes of the cut that may be split; invalid ones are dropped permanently."""
         counted = self._counted
         nodes = np.flatnonzero(counted.open & (counted.held > 0))
         within = self._suppressed + counted.lost[nodes] <= self._problem.budget
@@ -376,7 +486,13 @@ class GreedySearch(ABC):
         return nodes[within & some_stay]
 
     def split_best(self, nodes: Ints) -> None:
-        """Split the best of these nodes."""
+        """Split the best of these nodes.
+
+        Parameters
+        ----------
+        nodes
+            Numbers of nodes.
+        """
         candidates = self._candidates(nodes)
         scores = (
             score_candidates(self._score, candidates, self._unit, self._problem.k)
@@ -395,7 +511,15 @@ class GreedySearch(ABC):
 
 
 def cut_after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
-    """The starting cut with some nodes replaced by their children."""
+    """Return the starting cut with some nodes replaced by their children.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    splits
+        The splits in order, each a QID and a place.
+    """
     nodes = [set(places) for places in problem.top.nodes]
     for q, place in splits:
         nodes[q].remove(place)
@@ -404,5 +528,13 @@ def cut_after(problem: Problem, splits: list[tuple[int, int]]) -> Cut:
 
 
 def find_violations(problem: Problem, classes: Classes) -> NDArray[np.bool_]:
-    """Which classes break k, l or t, held against the rows the classes make up together."""
+    """Return which classes break k, l or t, measured against all published rows.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    classes
+        The classes of all lines.
+    """
     return ~SharedCounts(problem).hold(classes)

@@ -1,10 +1,9 @@
-"""The search from the top over lines too many to hold, merged below the frontier.
+"""Search from the top over too many lines to hold, by merging them below the frontier.
 
 A greedy choice needs, of each candidate, how its children divide the classes; nothing below them.
-So lines are merged at nodes a few steps below the cut, and told apart further where the search
-moves on, before its next pick. Candidates found invalid never return, so below them lines stay
-merged for good. Every count is that of the whole table: cuts are those of ``specialise``. Why:
-``lazy_frontier.proof.md``.
+So lines are merged at nodes a few steps below the cut, and fetched in more detail where the search
+moves on. Candidates found invalid never return, so lines below them stay merged. Every count is
+that of the whole table, so cuts are those of ``specialise``: see ``lazy_frontier.proof.md``.
 """
 
 from dataclasses import replace
@@ -20,7 +19,7 @@ from shoal.anonymize.tree import Tree
 
 __all__ = ["specialise_remotely"]
 
-_NODES = (64, 16, 0)  # nodes a QID is merged at, if so few are below the frontier at all
+_NODES = (64, 16, 0)  # most nodes at which a QID is merged, tried in this order
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -39,12 +38,12 @@ def specialise_remotely(
     Parameters
     ----------
     problem
-        What is asked, without lines; only k is kept, counted in rows.
+        The rules, without lines; only k is supported, counted in rows.
     lines
-        Where the lines are.
+        Access to the lines.
     most
-        So many merged lines may come here. If even those right below the frontier are more, all
-        stay where they are, and each further split is counted there.
+        How many merged lines may be fetched. If even those right below the frontier are more, all
+        lines stay remote, and each further split is counted there.
     score
         As for ``specialise``.
     loss_unit
@@ -61,6 +60,8 @@ def specialise_remotely(
 
 
 class _LazySearch:
+    """The state of the search: the cut so far, and how deep lines are merged."""
+
     def __init__(
         self, problem: Problem, lines: RemoteLines, most: int, score: ScoreName, unit: LossUnit
     ) -> None:
@@ -80,21 +81,22 @@ class _LazySearch:
             run = TopDownRun(SharedCounts(near), self._score, self._unit, known=known)  # [P2]
             run.start()
             unknown = self._nodes.inner & ~known & ~dead
-            nodes = _walked(run, unknown)  # [P3]
+            nodes = _split_while_known(run, unknown)  # [P3]
             if not (run.held[unknown] > 0).any():
                 return replace(near, start=self._problem.start), run.outcome()
             cut, alive = run.cut, unknown & (run.held > 0)
             alive[nodes] = True  # [P4]
 
     def _near(self, cut: Cut, alive: Mask) -> tuple[Problem, Mask] | None:
-        """Lines merged below the live nodes of a cut, and the nodes whose children they tell."""
+        """Fetch lines merged below the live nodes of a cut, and return which nodes they resolve."""
         while self._depths:
             floor = self._floor(cut, alive, self._depths[0])
             merged = self._lines.merged(floor, self._most)
             if merged is not None:
                 near = replace(self._problem, codes=merged.codes, n=merged.n, start=cut)  # [P1]
                 return near, self._above(floor)
-            self._depths.pop(0)  # a later frontier has hardly fewer lines below it
+            # A later frontier has hardly fewer lines below it, so this depth is not tried again.
+            self._depths.pop(0)
         return None
 
     def _remote(self, cut: Cut, dead: Mask) -> tuple[Problem, Outcome]:
@@ -113,7 +115,7 @@ class _LazySearch:
         return Cut(tuple(_below(tree, nodes, live, most) for tree, nodes, live in trees))
 
     def _above(self, floor: Cut) -> Mask:
-        """The nodes that lie above a floor."""
+        """Return the nodes that lie above a floor."""
         known = np.zeros(self._nodes.size, dtype=bool)
         for q, (tree, nodes) in enumerate(zip(self._problem.trees, floor.nodes, strict=True)):
             above = tree.parent[list(nodes)]
@@ -129,15 +131,15 @@ class _LazySearch:
         return on
 
 
-def _walked(run: TopDownRun, unknown: Mask) -> Ints:
-    """Split while every node that could be next is known; the valid nodes where it stops."""
+def _split_while_known(run: TopDownRun, unknown: Mask) -> Ints:
+    """Split while every node that could be next is resolved; return the valid nodes at the end."""
     while len(nodes := run.valid()) and not (run.held[unknown] > 0).any():
         run.split_best(nodes)
     return nodes
 
 
 def _below(tree: Tree, cut: tuple[int, ...], alive: Mask, most: int) -> tuple[int, ...]:
-    """The cut with its live nodes replaced by their children, and theirs while at most ``most``."""
+    """Replace the live nodes of a cut by their children, repeatedly, up to ``most`` nodes."""
     floor = np.array(cut)
     grows = floor[alive[floor]]
     first = True

@@ -1,6 +1,6 @@
-"""The search a policy asks for: the best of several from the top, or local recoding.
+"""Run the search that a policy asks for, or apply the cut of an earlier release.
 
-Where a cut is kept from an earlier release, it is applied instead.
+Global recoding takes the best of several greedy searches; local recoding has its own package.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,16 +33,16 @@ __all__ = ["Objective", "Progress", "apply_cut", "find_outcome", "run_search", "
 Objective = Literal["ncp", "dm", "aecs", "entropy"]
 Progress = Callable[[str, float], None]
 
-_RESTARTS = 32  # unless asked otherwise
-# Runs are made unasked up to this much work. A run over ten times the cells (lines times QIDs) was
-# measured to take some thirty times as long: it counts as cells ** 1.5.
+_RESTARTS = 32  # by default: docs/decisions/anonymize-search.md
+# By default, runs are made up to this much work. A run over ten times the cells (lines times QIDs)
+# took some thirty times as long, so it counts as cells ** 1.5.
 _WORK = 2.7e9
 
 
 def find_outcome(
     policy: Policy, frequency: FrequencyTable, cut: Any = None, progress: Progress | None = None
 ) -> Outcome:
-    """Find a release of a frequency table, or apply a cut to it.
+    """Search for a release of a frequency table, or apply a cut to it.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def find_outcome(
 
 
 def run_search(policy: Policy, problem: Problem, progress: Progress | None = None) -> Outcome:
-    """Find the best release with the search of a policy.
+    """Search for the best release in the way a policy asks for.
 
     Parameters
     ----------
@@ -99,10 +99,10 @@ def search_portfolio(
 ) -> Outcome:
     """Return the best of one plain run of each score and of ``restarts`` runs with tilted scores.
 
-    No score wins on every table. Choosing among releases that all keep the rules keeps them; how
-    many were compared is in ``outcome.compared``. On large tables, where a run is dear and one
-    more gains little, fewer are made unless ``restarts`` says how many: by the size of the
-    table, never by the clock, so that the same table gives the same cut everywhere.
+    No score is best on every table. All compared releases keep the rules, so the chosen one does;
+    how many were compared is in ``outcome.compared``. On large tables fewer runs are made unless
+    ``restarts`` says how many; that depends on the size of the table, never on the clock, so that
+    the same table gives the same cut everywhere.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def search_portfolio(
     """
     _check(objective, restarts)
     plan = list(_plan(resolve_score(score, problem.suppression), restarts))
-    runs = plan if restarts is not None else plan[: _affordable(problem)]
+    runs = plan if restarts is not None else plan[: _affordable_runs(problem)]
     shared, rng = SharedCounts(problem), Randomness(seed).compute
     best: Outcome | None = None
     for done, (name, tilted) in enumerate(runs, start=1):
@@ -144,15 +144,15 @@ def search_portfolio(
         if progress is not None:
             progress(done, len(runs))
     assert best is not None
-    return replace(best, compared=len(runs), curator_notes=tuple(_fewer(runs, plan)))
+    return replace(best, compared=len(runs), curator_notes=tuple(_fewer_runs_note(runs, plan)))
 
 
-def _affordable(problem: Problem) -> int:
-    """How many runs are made unasked."""
+def _affordable_runs(problem: Problem) -> int:
+    """Return how many runs are made by default."""
     return max(int(_WORK / max(problem.codes.size, 1) ** 1.5), 1)
 
 
-def _fewer(runs: Sequence[object], plan: Sequence[object]) -> Iterator[str]:
+def _fewer_runs_note(runs: Sequence[object], plan: Sequence[object]) -> Iterator[str]:
     if len(runs) < len(plan):
         yield (
             f"The table is large, so only {len(runs)} of {len(plan)} searches were run. Set "
@@ -161,7 +161,7 @@ def _fewer(runs: Sequence[object], plan: Sequence[object]) -> Iterator[str]:
 
 
 def _plan(score: ScoreName, restarts: int | None) -> Iterator[tuple[ScoreName, bool]]:
-    """The score of each run, and whether it is tilted."""
+    """Yield the score of each run, and whether it is tilted."""
     restarts = _RESTARTS if restarts is None else restarts
     scores = tuple(dict.fromkeys((score, *PORTFOLIO))) if restarts else (score,)
     yield from ((name, False) for name in scores)
@@ -169,7 +169,7 @@ def _plan(score: ScoreName, restarts: int | None) -> Iterator[tuple[ScoreName, b
 
 
 def _loss(metrics: Metrics, objective: Objective) -> float:
-    """Twelve digits, so that engines that sum in another order keep the same run."""
+    """Return the loss to twelve digits, so that engines that sum in another order agree."""
     loss = -metrics.entropy if objective == "entropy" else float(getattr(metrics, objective))
     return float(f"{loss:.12g}")
 
@@ -186,9 +186,10 @@ def _check(objective: str, restarts: int | None) -> None:
 
 
 def apply_cut(problem: Problem, cut: Cut) -> Outcome:
-    """Apply a cut to new rows: classes that break k, l or t are suppressed, within the budget.
+    """Apply a cut to new rows; classes that break k, l or t are suppressed, within the budget.
 
-    Two cuts of one table can be intersected, so a table that is released again keeps its cut.
+    Two different cuts of one table can be intersected, so a table that is released again keeps its
+    cut.
 
     Parameters
     ----------
@@ -196,9 +197,15 @@ def apply_cut(problem: Problem, cut: Cut) -> Outcome:
         The frequency table of the new rows, and the rules.
     cut
         The cut of an earlier release.
+
+    Raises
+    ------
+    StartFails
+        If more rows would have to be suppressed than the budget allows.
     """
     labels = problem.labels(cut)
-    uncovered = (labels < 0).any(axis=1)  # a learnt hierarchy may have values the cut lacks
+    # A learnt hierarchy may have values that the earlier cut does not cover.
+    uncovered = (labels < 0).any(axis=1)
     suppressed: NDArray[np.bool_] = np.asarray(uncovered)
     labels[suppressed] = 0
     classes = number_classes(labels, suppressed)

@@ -1,9 +1,9 @@
-"""The search from the top when no line comes here: each split is counted where the lines are.
+"""Search from the top without fetching lines: each split is counted where the lines are.
 
-All classes share one cut, so a line finds its class by its labels: lines never change, and nothing
-about them has to be kept from one split to the next.
+All classes share one cut, so the labels of a line determine its class. Lines never change, and
+nothing about them is kept from one split to the next.
 
-Lines of a frequency table that stay where they are: what a search asks of them.
+``RemoteLines`` is the interface that the owner of the lines implements.
 """
 
 from collections.abc import Sequence
@@ -46,37 +46,84 @@ Places = NDArray[np.int32]
 
 
 class MergedLines(NamedTuple):
-    """Lines with equal codes made one: ``codes`` int32 (lines, d), ``n`` int64 (lines,)."""
+    """Lines of which those with equal codes were merged.
+
+    Parameters
+    ----------
+    codes
+        int32 (lines, d).
+    n
+        int64 (lines,): the rows of each.
+    """
 
     codes: Codes
     n: Ints
 
 
 class ChildCounts(NamedTuple):
-    """Rows by class and child: ``of`` the class, ``child`` a node of all QIDs, ``n`` its rows."""
+    """Numbers of rows by class and child.
+
+    Parameters
+    ----------
+    of
+        The class of each entry.
+    child
+        The child, a number among the nodes of all QIDs.
+    n
+        The rows.
+    """
 
     of: Ints
     child: Ints
     n: Ints
 
     def take(self, which: NDArray[np.bool_]) -> "ChildCounts":
-        """Some of them."""
+        """Return some of the entries.
+
+        Parameters
+        ----------
+        which
+            A mask.
+        """
         return ChildCounts(self.of[which], self.child[which], self.n[which])
 
 
 class RemoteLines(Protocol):
-    """Lines too many to hold here; every call reads all of them once."""
+    """The interface of lines that stay remote; every call reads all of them once."""
 
     def merged(self, floor: Cut, most: int | None = None) -> MergedLines | None:
-        """Lines told apart no further than by the nodes of ``floor``; None if over ``most``."""
+        """Return lines merged below the nodes of ``floor``; None if they are more than ``most``.
+
+        Parameters
+        ----------
+        floor
+            The cut below which lines are merged.
+        most
+            The largest number of lines; None for any.
+        """
 
     def children(self, classes: Codes, cut: Cut, nodes: NDArray[np.bool_]) -> ChildCounts:
-        """How some classes of a cut divide by the children of these nodes of all QIDs."""
+        """Count how some classes of a cut divide by the children of these nodes.
+
+        Parameters
+        ----------
+        classes
+            The labels of the classes.
+        cut
+            The cut they belong to.
+        nodes
+            A mask over the nodes of all QIDs.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class MergeLines:
-    """Merges lines below a floor: each node is stood for by its first leaf.
+    """A kernel that merges lines below a floor, by replacing each leaf by its node's first leaf.
+
+    Parameters
+    ----------
+    stands_for
+        For each QID the leaf that replaces each leaf, by code.
 
     Examples
     --------
@@ -93,12 +140,20 @@ class MergeLines:
 
     @classmethod
     def below(cls, floor: Cut, problem: Problem) -> "MergeLines":
-        """What merges the lines of a problem below a floor; leaves it does not cover stay."""
+        """Return the kernel for a floor; leaves that it does not cover stay.
+
+        Parameters
+        ----------
+        floor
+            The cut below which lines are merged.
+        problem
+            The problem with its trees.
+        """
         pairs = zip(problem.trees, floor.nodes, strict=True)
         return cls(tuple(_first_leaves(tree, tree.partition(nodes)) for tree, nodes in pairs))
 
     def __call__(self, codes: Codes, n: Ints) -> MergedLines:
-        """Distinct lines and their rows."""
+        """Return distinct lines and their rows."""
         low = np.stack([of[codes[:, q]] for q, of in enumerate(self.stands_for)], axis=1)
         ids, size = number_classes(low)
         merged = np.empty((size, low.shape[1]), dtype=np.int32)
@@ -108,19 +163,29 @@ class MergeLines:
 
 @dataclass(frozen=True, eq=False)
 class CountChildren:
-    """Counts how the lines of some classes fall among the children of their nodes.
+    """A kernel that counts how the lines of classes fall among the children of their nodes.
 
-    A class is told by its labels: all classes share one cut, so lines under labels that are not
-    among ``classes`` belong to other classes, or were suppressed.
+    Lines whose labels are not among ``classes`` belong to other classes, or were suppressed.
+
+    Parameters
+    ----------
+    classes
+        The labels of the classes.
+    cut
+        The cut they belong to.
+    nodes
+        A mask over the nodes of all QIDs.
+    problem
+        The problem with its trees; its lines are not read.
     """
 
     classes: Codes
     cut: Cut
     nodes: NDArray[np.bool_]
-    problem: Problem  # for its trees; its lines do not matter
+    problem: Problem
 
     def __call__(self, codes: Codes, n: Ints) -> ChildCounts:
-        """Rows by class and child."""
+        """Count rows by class and child."""
         labels = [cover[codes[:, q]] for q, cover in enumerate(self._covers)]
         of = self._lookup.find(labels)
         inside = np.flatnonzero(of >= 0)
@@ -131,17 +196,31 @@ class CountChildren:
         return self.unpacked(pairs, _sums(ids, rows, len(pairs)))
 
     def packed(self, children: ChildCounts) -> Ints:
-        """Class and child as one number."""
+        """Pack class and child into one number.
+
+        Parameters
+        ----------
+        children
+            The counts.
+        """
         return children.of * len(self.nodes) + children.child
 
     def unpacked(self, keys: Ints, n: Ints) -> ChildCounts:
-        """Class and child from one number."""
+        """Unpack class and child from one number.
+
+        Parameters
+        ----------
+        keys
+            Packed numbers.
+        n
+            The rows of each.
+        """
         return ChildCounts(keys // len(self.nodes), keys % len(self.nodes), n)
 
     def _below(
         self, q: int, inside: Ints, of: Ints, label: Codes, codes: Codes
     ) -> tuple[Ints, Ints]:
-        """Packed class and child of the lines whose node on a QID is to be divided."""
+        """Return the packed class and child of the lines whose node on a QID is divided."""
         first = self._first[q]
         lines = inside[self.nodes[first + label[inside]]]
         child = self.problem.trees[q].below(label[lines], codes[lines, q])
@@ -173,7 +252,7 @@ def _sums(ids: Ints, n: Ints, size: int) -> Ints:
 
 
 class RemoteFrontier:
-    """The live classes, how each divides by each QID, and what follows for each node.
+    """The live classes, how each divides by each QID, and the effects for each node.
 
     Parameters
     ----------
@@ -195,15 +274,33 @@ class RemoteFrontier:
 
     @property
     def classes(self) -> int:
-        """How many classes are live."""
+        """The number of live classes."""
         return len(self.people)
 
     def below(self, node: int) -> ChildCounts:
-        """The children of a node, class by class."""
+        """Return the children of a node, class by class.
+
+        Parameters
+        ----------
+        node
+            The number of the node.
+        """
         return self.cells.take(self._parent[self.cells.child] == node)
 
     def put(self, gone: Mask, node: Places, people: Ints, cells: ChildCounts) -> None:
-        """Take classes away and put new ones after the others, with their children."""
+        """Remove classes, and append new ones with their children.
+
+        Parameters
+        ----------
+        gone
+            Which classes to remove.
+        node
+            The labels of the new classes.
+        people
+            The people of the new classes.
+        cells
+            The children of the new classes.
+        """
         number = np.cumsum(~gone) - 1
         stay = self.cells.take(~gone[self.cells.of])
         self.node = np.concatenate([self.node[~gone], node])
@@ -215,7 +312,13 @@ class RemoteFrontier:
         self._count()
 
     def smallest(self, candidates: Ints) -> tuple[int, Ints]:
-        """People in the smallest class now, and after the split of each candidate."""
+        """Return the people in the smallest class now, and after the split of each candidate.
+
+        Parameters
+        ----------
+        candidates
+            Numbers of nodes.
+        """
         smallest, least = np.full((2, self._shared.nodes.size), NONE)
         np.minimum.at(smallest, self._flat, self.people[:, None])
         hold = self.cells.n >= self._shared.problem.k
@@ -224,7 +327,7 @@ class RemoteFrontier:
 
     @property
     def of_nodes(self) -> NDArray[np.float64]:
-        """What the split of each node gains."""
+        """Return the gain of splitting each node."""
         problem, first = self._shared.problem, self._shared.nodes.first
         rows = np.zeros(self._shared.nodes.size)
         np.add.at(rows, self.cells.child, self.cells.n)
@@ -252,14 +355,14 @@ class RemoteFrontier:
 
 
 class RemoteSearch(GreedySearch):
-    """One search whose lines stay where they are; k alone is kept, counted in rows.
+    """A greedy search whose lines stay remote; only k is supported, counted in rows.
 
     Parameters
     ----------
     shared
         The problem, its lines being the classes of the starting cut.
     lines
-        Where the lines are: asked once at the start, and once for each split.
+        Access to the lines: one pass at the start, and one for each split.
     score
         What makes a split the best.
     unit
@@ -283,14 +386,14 @@ class RemoteSearch(GreedySearch):
         self._gone: list[tuple[Places, Ints]] = []
 
     def search(self) -> tuple[Problem, Outcome]:
-        """Search; the outcome, and the classes it speaks of as lines."""
+        """Search, and return the classes as lines of a problem, with their outcome."""
         self._start()
         while len(nodes := self.valid()):
             self.split_best(nodes)
         return self._outcome()
 
     def split(self, q: int, place: int) -> None:
-        """Divide every class at a node by its children; suppress the children that fail."""
+        """Divide every class at a node by its children, and suppress the children that fail."""
         frontier, first = self._frontier, int(self._shared.nodes.first[q])
         cells = frontier.below(first + place)
         node = frontier.node[cells.of]
@@ -308,7 +411,7 @@ class RemoteSearch(GreedySearch):
         refuse_start(problem, self._suppressed, self._frontier.classes > 0)
 
     def _put(self, gone: Mask, node: Places, n: Ints) -> None:
-        """Classes in place of others; those with fewer than k rows are suppressed."""
+        """Replace classes by new ones; those with fewer than k rows are suppressed."""
         hold = n >= self._problem.k
         self._gone.append((node[~hold], n[~hold]))
         self._suppressed += int(n[~hold].sum())

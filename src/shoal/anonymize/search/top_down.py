@@ -1,11 +1,11 @@
-"""Specialise a table from the top: begin with everything at ``*`` and split while k holds.
+"""Specialise a table from the top: start with all values at ``*`` and split while rules hold.
 
 The method is that of Fung, Wang and Yu, Top-down specialization for information and privacy
 preservation, ICDE 2005, on the table of distinct combinations: lines are kept in such an order
 that a class is a slice, and after a split only the lines of the classes it divided are counted
 again. Why what comes out keeps k, l and t: ``top_down.proof.md``.
 
-How a search begins and ends: what is refused at the start, what t asks for at the end.
+The functions below the class refuse problems that cannot be solved, and repair t at the end.
 """
 
 import numpy as np
@@ -70,14 +70,14 @@ def specialise(
     Parameters
     ----------
     problem
-        The frequency table and what is asked.
+        The frequency table and the rules.
     score
-        ``auto``: ``sq`` without a suppression budget, else ``ncp-rows``. See ``scores``.
+        ``auto``: ``sq`` without a suppression budget, else ``ncp-rows``. See ``greedy.SCORES``.
     loss_unit
         In what lost anonymity is counted: ``rows``, ``k`` or ``bits``.
     rng
-        If given, each score is multiplied by :math:`e^{0.6 z}`, z normal, one for each node: a
-        way to other, sometimes better cuts.
+        If given, each score is multiplied by :math:`e^{0.6 z}`, z normal, one for each node, which
+        leads to other, sometimes better cuts.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def specialise(
 
 
 class TopDownRun(GreedySearch):
-    """One search: the cut, its classes and which lines were suppressed at which split.
+    """One search: the cut, its classes, and at which split each line was suppressed.
 
     Parameters
     ----------
@@ -126,17 +126,17 @@ class TopDownRun(GreedySearch):
         gains = NodeGains(shared.problem, score)
         super().__init__(shared, score, unit, frontier, gains, rng)
         self._frontier, self._gains = frontier, gains
-        self._gone_at = np.full(len(self._problem.n), -1, dtype=np.int32)  # -1: still live
+        self._suppressed_at = np.full(len(self._problem.n), -1, dtype=np.int32)  # -1: still live
 
     def search(self) -> Outcome:
-        """Search, and count the release anew from its labels."""
+        """Search, and recompute the metrics of the release from its labels."""
         self.start()
         while len(nodes := self.valid()):  # [P2] [P4]
             self.split_best(nodes)
         return self.outcome()
 
     def outcome(self) -> Outcome:
-        """Where the search stands, as an outcome."""
+        """Return the present state of the search as an outcome."""
         cut, suppressed = self._last_valid()
         labels = self._problem.labels(cut)  # [P6]
         return Outcome(
@@ -149,7 +149,7 @@ class TopDownRun(GreedySearch):
         )
 
     def start(self) -> None:
-        """The classes of the starting cut; those that break a rule are suppressed."""
+        """Build the classes of the starting cut, and suppress those that break a rule."""
         problem, frontier = self._problem, self._frontier
         refuse_too_few(self._shared)
         labels = problem.labels(problem.top)
@@ -170,7 +170,7 @@ class TopDownRun(GreedySearch):
         frontier.add(classes_kept, self._references, np.empty(0, dtype=np.int64))
 
     def split(self, q: int, place: int) -> None:
-        """Divide every class at a node by its children; suppress the children that fail."""
+        """Divide every class at a node by its children, and suppress the children that fail."""
         frontier, tree = self._frontier, self._problem.trees[q]
         slots, old = frontier.at(q, place)
         at = slice_positions(old.start, old.length)
@@ -193,21 +193,21 @@ class TopDownRun(GreedySearch):
             frontier.recount(self._references)
 
     def _live_references(self) -> list[Ints]:
-        return self._shared.rules.references(np.flatnonzero(self._gone_at < 0))
+        return self._shared.rules.references(np.flatnonzero(self._suppressed_at < 0))
 
     def _suppress(self, lines: Ints) -> bool:
-        """Take lines out of the release; whether there were any."""
+        """Suppress lines, and return whether there were any."""
         if len(lines):
-            self._gone_at[lines] = len(self._splits)
+            self._suppressed_at[lines] = len(self._splits)
             self._suppressed += int(self._problem.n[lines].sum())
             self._gains.suppress(lines)
         return len(lines) > 0
 
     def _last_valid(self) -> tuple[Cut, NDArray[np.bool_]]:
-        """The last cut whose classes keep t against what is published, and what it suppresses."""
+        """Return the last cut whose classes keep t, and the lines it suppresses."""
         for splits in range(len(self._splits), -1, -1):
             cut = cut_after(self._problem, self._splits[:splits])
-            suppressed = (self._gone_at >= 0) & (self._gone_at <= splits)
+            suppressed = (self._suppressed_at >= 0) & (self._suppressed_at <= splits)
             if not self._shared.rules.closeness:
                 return cut, suppressed
             mended = suppress_until_valid(self._shared, cut, suppressed)  # [P5]
@@ -217,7 +217,7 @@ class TopDownRun(GreedySearch):
 
 
 def _children(old: ClassSlices, into: ClassParts, people: Ints) -> ClassSlices:
-    """The slices of all cells, each within the slice of its parent."""
+    """Return the slices of all cells, each within the slice of its parent."""
     length = np.bincount(into.of, minlength=into.size)
     before = np.cumsum(length) - length
     start = (old.start - before[into.first])[into.parent] + before
@@ -225,7 +225,18 @@ def _children(old: ClassSlices, into: ClassParts, people: Ints) -> ClassSlices:
 
 
 def refuse_too_few(shared: SharedCounts) -> None:
-    """Raise unless the whole table would make one class."""
+    """Raise unless the whole table would make one class.
+
+    Parameters
+    ----------
+    shared
+        The problem and its counters.
+
+    Raises
+    ------
+    TooFewRows
+        If there are fewer people than k.
+    """
     lines = np.arange(len(shared.problem.n))
     people = int(shared.counting.people(lines, np.zeros_like(lines), 1)[0])
     if people < shared.problem.k:
@@ -238,7 +249,22 @@ def refuse_too_few(shared: SharedCounts) -> None:
 
 
 def refuse_start(problem: Problem, suppressed: int, some_stay: bool) -> None:
-    """Raise if the starting classes that break a rule are too many."""
+    """Raise if too many of the starting classes break a rule.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    suppressed
+        How many rows would be suppressed.
+    some_stay
+        Whether any class would stay.
+
+    Raises
+    ------
+    StartFails
+        If they are too many.
+    """
     if suppressed > problem.budget or not some_stay:
         raise invalid_start_error(
             f"{quantity(suppressed, 'row is', 'rows are')} in classes that do not meet k, l or t",
@@ -247,7 +273,15 @@ def refuse_start(problem: Problem, suppressed: int, some_stay: bool) -> None:
 
 
 def invalid_start_error(what: str, problem: Problem) -> StartFails:
-    """The error that says what is wrong at the start, and how much would be allowed."""
+    """Return the error that says what is wrong at the start, and how much is allowed.
+
+    Parameters
+    ----------
+    what
+        What is wrong.
+    problem
+        The problem.
+    """
     return StartFails(
         f"At the most general labels allowed, {what}; {quantity(max(problem.budget, 0), 'row')} "
         "may be suppressed.",
@@ -258,7 +292,17 @@ def invalid_start_error(what: str, problem: Problem) -> StartFails:
 def suppress_until_valid(
     shared: SharedCounts, cut: Cut, suppressed: NDArray[np.bool_]
 ) -> NDArray[np.bool_] | None:
-    """Suppress what fails against the published rows, until nothing does; None if too much."""
+    """Suppress classes that fail against the published rows until none does; None if too many.
+
+    Parameters
+    ----------
+    shared
+        The problem and its counters.
+    cut
+        The cut of the classes.
+    suppressed
+        bool (F,): lines that are suppressed already.
+    """
     problem, suppressed = shared.problem, suppressed.copy()
     while int(problem.n[suppressed].sum()) <= problem.budget and not suppressed.all():
         classes = number_classes(problem.labels(cut), suppressed)

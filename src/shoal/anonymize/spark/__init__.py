@@ -1,1 +1,1 @@
-"""A release where the rows lie on Spark."""
+"""Count, search and write a release on Spark, where the rows are."""

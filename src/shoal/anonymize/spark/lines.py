@@ -1,4 +1,4 @@
-"""A frequency table that stays on Spark, as codes, and what is counted of it there."""
+"""A frequency table that stays on Spark as codes, and what is counted of it there."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -30,18 +30,26 @@ class SparkLines:
     Parameters
     ----------
     frame
-        The lines, as ``code_combinations`` makes them.
+        The lines, as ``code_combinations`` returns them.
     problem
-        What is asked of them; its own lines do not matter.
+        The rules; its own lines are not read.
     """
 
     def __init__(self, frame: Any, problem: Problem) -> None:
         self._frame, self._problem = frame, problem
 
     def merged(self, floor: Cut, most: int | None = None) -> MergedLines | None:
-        """Lines told apart no further than by the nodes of ``floor``; None if over ``most``."""
+        """Return lines merged below the nodes of ``floor``; None if they are more than ``most``.
+
+        Parameters
+        ----------
+        floor
+            The cut below which lines are merged.
+        most
+            The largest number of lines; None for any.
+        """
         names, kinds = _names(self._problem.d), _schema(self._problem.d)
-        kernel = _Merging(MergeLines.below(floor, self._problem))
+        kernel = _MergeBatch(MergeLines.below(floor, self._problem))
         lines = self._frame.mapInArrow(MapBatches(kernel), kinds).groupBy(*names).agg({"n": "sum"})
         with translate_errors("merging lines"):
             collected = (lines if most is None else lines.limit(most + 1)).toArrow()
@@ -50,25 +58,51 @@ class SparkLines:
         )
 
     def children(self, classes: Codes, cut: Cut, nodes: NDArray[np.bool_]) -> ChildCounts:
-        """How some classes of a cut divide by the children of these nodes of all QIDs."""
+        """Count how some classes of a cut divide by the children of these nodes.
+
+        Parameters
+        ----------
+        classes
+            The labels of the classes.
+        cut
+            The cut they belong to.
+        nodes
+            A mask over the nodes of all QIDs.
+        """
         divide = CountChildren(classes, cut, nodes, self._problem)
-        return divide.unpacked(*_summed(self._frame, _Dividing(divide), "dividing classes"))
+        return divide.unpacked(*_sum_by_key(self._frame, _DivideBatch(divide), "dividing classes"))
 
 
 def code_combinations(frame: Any, codec: Codec) -> Any:
-    """Distinct combinations c0, c1, ..., n as codes; lines with a null that is no leaf go."""
-    return frame.mapInArrow(MapBatches(_Coding(codec)), _schema(len(codec.hierarchies)))
+    """Encode distinct combinations c0, c1, ..., n; lines with a null that is no leaf are dropped.
+
+    Parameters
+    ----------
+    frame
+        The combinations.
+    codec
+        How columns are encoded.
+    """
+    return frame.mapInArrow(MapBatches(_EncodeBatch(codec)), _schema(len(codec.hierarchies)))
 
 
 def count_rows(frame: Any) -> int:
-    """How many rows the lines stand for."""
+    """Count the rows that the lines stand for.
+
+    Parameters
+    ----------
+    frame
+        The lines.
+    """
     with translate_errors("counting rows"):
         total = frame.agg({"n": "sum"}).toArrow()
     return int(total.column(0)[0].as_py() or 0)
 
 
 @dataclass(frozen=True, eq=False)
-class _Coding:
+class _EncodeBatch:
+    """A kernel that encodes combinations as codes."""
+
     codec: Codec
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -79,7 +113,9 @@ class _Coding:
 
 
 @dataclass(frozen=True, eq=False)
-class _Merging:
+class _MergeBatch:
+    """A kernel that merges lines below a floor."""
+
     merge: MergeLines
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -87,7 +123,9 @@ class _Merging:
 
 
 @dataclass(frozen=True, eq=False)
-class _Dividing:
+class _DivideBatch:
+    """A kernel that counts lines by class and child."""
+
     divide: CountChildren
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -95,8 +133,8 @@ class _Dividing:
         return pa.record_batch({"key": self.divide.packed(children), "n": children.n})
 
 
-def _summed(frame: Any, kernel: Any, what: str) -> tuple[Ints, Ints]:
-    """Sums by key of what a kernel makes of each batch; the keys rise."""
+def _sum_by_key(frame: Any, kernel: Any, what: str) -> tuple[Ints, Ints]:
+    """Sum what a kernel returns for each batch by key; the keys rise."""
     pairs = frame.mapInArrow(MapBatches(kernel), "key bigint, n bigint")
     with translate_errors(what):
         sums = pairs.groupBy("key").agg({"n": "sum"}).toArrow()

@@ -1,4 +1,4 @@
-"""A whole run of a policy on Spark: counted, written and counted again by the cluster."""
+"""Run a policy on Spark: the table is counted, written and recounted by the cluster."""
 
 import json
 from collections.abc import Iterator
@@ -33,7 +33,7 @@ from shoal.errors import AlreadyExists, CannotWrite, InvalidPolicy, setting
 
 __all__ = ["SparkRun", "release_on_spark"]
 
-# As RFC 4180 writes it; blanks belong to their cells.
+# As in RFC 4180; blanks belong to their cells.
 _CSV = {
     "header": True,
     "escape": '"',
@@ -49,22 +49,33 @@ _FILE_ROWS = 4_000_000
 def release_on_spark(
     policy: Policy, table: SparkTable, frequency: FrequencyTable, outcome: Outcome
 ) -> Any:
-    """The release of an outcome as a Spark frame that was counted again.
+    """Return the release of an outcome as a Spark frame that was recounted.
 
-    It is checkpointed on the executors: what is returned is what was counted.
+    It is checkpointed on the executors, so that what is returned is what was counted.
+
+    Parameters
+    ----------
+    policy
+        The policy.
+    table
+        The table to release.
+    frequency
+        Its frequency table.
+    outcome
+        The outcome of the search.
     """
     release = release_of(frequency.problem, outcome, policy.output.suppressed == "star")
     with translate_errors("releasing rows"):
         frame = released_frame(policy, table, frequency, release).localCheckpoint()
     known = SparkTable(frame, table.collect_limit)
-    achieved = _counted_again(policy, known, frequency, release)
+    achieved = _recount_written(policy, known, frequency, release)
     if SPARK_OWNER not in frame.columns:
         return frame
     return sort_by_content(frame.drop(SPARK_OWNER), achieved.rows)
 
 
 class SparkRun:
-    """One run. Everything is refused here that can be, before any row is read.
+    """One run of a policy on Spark; problems are raised here before any row is read.
 
     Parameters
     ----------
@@ -96,13 +107,21 @@ class SparkRun:
         self._refuse_nested()
 
     def finished(self, cut: Any, progress: Progress | None) -> RunResult:
-        """Search or keep a cut, write, count again, and only then give names."""
+        """Search or apply a cut, write, recount, and only then give the files their names.
+
+        Parameters
+        ----------
+        cut
+            The labels of an earlier cut to apply; None searches for one.
+        progress
+            Called with what is being done and the share of it that is done.
+        """
         policy = self._policy
         frequency, outcome = find_outcome_on_spark(policy, self._table, cut, progress)
         people = self._people.joined_by(self._table)
         release = release_of(frequency.problem, outcome, policy.output.suppressed == "star")
         with self._private_folder() as folder:
-            written, achieved = self._written(frequency, release, folder)
+            written, achieved = self._write_checked(frequency, release, folder)
             produced = WrittenRelease(
                 achieved, release, int(frequency.problem.n[release.starred].sum())
             )
@@ -125,10 +144,10 @@ class SparkRun:
             self._files.rename(written, self._uris["table"])  # [P3]
         return done
 
-    def _written(
+    def _write_checked(
         self, frequency: FrequencyTable, release: Release, folder: str
     ) -> tuple[str, AchievedPrivacy]:
-        """Write the rows and count them again; whose they are leaves before the last writing."""
+        """Write the rows and recount them; owners are dropped before the last writing."""
         policy, limit = self._policy, self._table.collect_limit
         with translate_errors("releasing rows"):
             frame = released_frame(policy, self._table, frequency, release)
@@ -136,18 +155,18 @@ class SparkRun:
         if policy.privacy.entity is None:
             self._write(frame, path, self._kind)
             written = SparkTable(self._read(path, self._kind), limit)
-            return path, _counted_again(policy, written, frequency, release)
+            return path, _recount_written(policy, written, frequency, release)
         known = f"{folder}/known"
         self._write(frame, known, ".parquet")
         people = SparkTable(self._read(known, ".parquet"), limit)
-        achieved = _counted_again(policy, people, frequency, release)
+        achieved = _recount_written(policy, people, frequency, release)
         bare = sort_by_content(people.frame.drop(SPARK_OWNER), achieved.rows)  # [P4]
         self._write(bare, path, self._kind)
-        self._same_rows(SparkTable(self._read(path, self._kind), limit), achieved)  # [P5]
+        self._check_same_rows(SparkTable(self._read(path, self._kind), limit), achieved)  # [P5]
         return path, achieved
 
-    def _same_rows(self, written: SparkTable, achieved: AchievedPrivacy) -> None:
-        """Without its owners the table must still have the rows and classes that were counted."""
+    def _check_same_rows(self, written: SparkTable, achieved: AchievedPrivacy) -> None:
+        """Check that the table without owners has the rows and classes that were counted."""
         bare = recount(written, self._policy, by_row=True)
         if (bare.rows, bare.classes) != (achieved.rows, achieved.classes):
             raise CannotWrite(
@@ -171,7 +190,7 @@ class SparkRun:
         return reader.options(**_CSV, multiLine=True).csv(path)
 
     def _texts(self, done: RunResult, labels: dict[str, set[int]]) -> dict[str, str]:
-        """Mapping, manifest and pages by the places they go to."""
+        """Return mapping, manifest and pages by their paths."""
         texts = {self._uris["manifest"]: json.dumps(done.manifest, indent=1) + "\n"}
         if done.outcome.cut is not None:
             with scratch() as near:
@@ -183,7 +202,7 @@ class SparkRun:
         return texts
 
     def _put(self, uri: str, text: str) -> None:
-        """Write a file whole or not at all."""
+        """Write a file completely or not at all."""
         part = hidden_name_beside(uri)
         try:
             self._files.write(part, text, private=uri == self._page(self._paths.curator))
@@ -193,7 +212,7 @@ class SparkRun:
 
     @contextmanager
     def _private_folder(self) -> Iterator[str]:
-        """Beside the table, so that giving it its name moves nothing."""
+        """Yield a folder beside the table, so that renaming moves no data."""
         folder = hidden_name_beside(self._uris["table"])
         self._files.make_private(folder)
         try:
@@ -256,7 +275,7 @@ class SparkRun:
             )
 
     def _refuse_nested(self) -> None:
-        """CSV is text: lists and bytes have no way to be written in it."""
+        """Refuse columns of lists or bytes, which CSV cannot hold."""
         policy = self._policy
         carried = {*policy.names("sensitive"), *policy.names("other")}
         odd = ("array<", "map<", "struct<", "binary", "variant")
@@ -268,7 +287,7 @@ class SparkRun:
             )
 
 
-def _counted_again(
+def _recount_written(
     policy: Policy, written: SparkTable, frequency: FrequencyTable, release: Release
 ) -> AchievedPrivacy:
     owner = SPARK_OWNER if SPARK_OWNER in written.names else None
@@ -279,5 +298,5 @@ def _counted_again(
 
 
 def _uri(policy: Policy, written: str) -> str:
-    """A path as Spark takes it: without a scheme it is local and starts at the policy's folder."""
+    """Return a path as Spark takes it; without a scheme it is local, from the policy's folder."""
     return written if uri_of(written) == written else uri_of(str(policy.path(written)))

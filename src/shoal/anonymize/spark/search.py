@@ -1,4 +1,4 @@
-"""The search for a release of a Spark table: in the driver, or where the combinations are."""
+"""Search for a release of a Spark table, in the driver or where the combinations are."""
 
 from dataclasses import replace
 from typing import Any
@@ -39,8 +39,8 @@ def find_outcome_on_spark(
 ) -> Study:
     """Count a table's combinations on Spark, and find the release or apply a cut.
 
-    Combinations come to this machine if they are few enough; else they stay on the cluster, and
-    the search asks for counts of them.
+    Combinations are fetched if they are few enough; else they stay on the cluster, and the search
+    queries counts of them.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ def find_outcome_on_spark(
 
 
 def _check_remote_search(policy: Policy, by_person: bool, lines: int, limit: int) -> None:
-    """Refuse what needs all combinations here.
+    """Refuse settings that need all combinations in the driver.
 
-    What is left keeps k, counted in rows, by one search over labels that all rows share.
+    A remote search supports k counted in rows, by one search for a cut that all rows share.
     """
     settings = policy.search
     for too_much, what in (
@@ -105,7 +105,7 @@ def _search_remotely(policy: Policy, combinations: PersistedFrame, most: int, cu
 
 
 def _columns(policy: Policy, combinations: PersistedFrame) -> dict[str, ColumnCells]:
-    """The distinct values of each quasi-identifier and their rows, in one job."""
+    """Return the distinct values of each quasi-identifier and their rows, in one job."""
     names = policy.names("quasi")
     cells = [f"c{q}" for q in range(len(names))]
     table = combinations.each(cells)

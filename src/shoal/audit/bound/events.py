@@ -1,10 +1,10 @@
-"""The event on which two inputs differ most: chosen on one half of the draws, tested on the other.
+"""Choose the event on which two inputs differ most on one half of draws, and test it on the other.
 
-Choosing and testing on the same outputs would find differences where there are none. But for a few
-different values, statistics are learnt on two thirds of the first half and compared on the rest of
-it: otherwise the one that learnt by heart what it is judged on would win. See ``events.proof.md``.
+Choosing and testing on the same outputs would find differences where there are none. Unless outputs
+have few different values, statistics are learnt on two thirds of the first half and compared on the
+rest, so that one that overfits does not win. See ``events.proof.md``.
 
-From counts of an event to a certified bound: Clopper and Pearson's limits, both directions.
+Counts of an event become a certified bound by Clopper and Pearson's limits.
 """
 
 import math
@@ -31,15 +31,31 @@ __all__ = [
 
 Vector = NDArray[np.float64]
 _QUANTILES = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998)
-_FEW = 256  # different numbers are all tried as thresholds
+_FEW = 256  # up to as many different numbers, all are tried as thresholds
 
 Counts = NDArray[np.intp]
-_FEWEST = 1_000
+_FEWEST = 1_000  # outputs of each side, below which nothing can be certified
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """An event and what came of it on fresh outputs: ``often`` on the side it speaks for."""
+    """An event and its counts on fresh outputs.
+
+    Parameters
+    ----------
+    description
+        The event in words.
+    often
+        How often it occurred on the side it is evidence for.
+    seldom
+        How often it occurred on the other side.
+    of
+        How many outputs each side had.
+    value
+        The certified bound on epsilon, 0 if nothing is certified.
+    by
+        The name of the statistic.
+    """
 
     description: str
     often: int
@@ -51,7 +67,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class _Event:
-    """{statistic >= t}, which speaks for the first input, or {statistic <= t} for the second."""
+    """The event {statistic >= t}, for the first input, or {statistic <= t}, for the second."""
 
     statistic: Statistic
     t: float
@@ -77,23 +93,46 @@ def best_events(
     more: Sequence[Statistic],
     seed: int,
 ) -> tuple[list[Outcome], list[str]]:
-    """For each direction the one event that shows most on the first half, tested on the second.
+    """Choose the best event for each direction on the first half, and test it on the second.
 
-    Also, in words, what only one input ever reached.
+    It also describes what only one input ever reached.
+
+    Parameters
+    ----------
+    first
+        Outputs on the first input.
+    second
+        Outputs on the second input.
+    alpha
+        The probability that a correct mechanism exceeds its epsilon.
+    delta
+        The delta of the claim.
+    score
+        A given log-likelihood ratio of outputs, or None.
+    more
+        Further statistics to try.
+    seed
+        Of the statistics that are learnt.
+
+    Returns
+    -------
+    The tested events, and sentences about one-sided outputs.
     """
     m = len(first) // 2  # [P1] of the first half of the outputs everything but the test is made
     half, fresh = ((first.part(s), second.part(s)) for s in (slice(0, m), slice(m, None)))
-    learnt, judges = (half, half) if has_few_values(*half) else _in_two(*half)
+    learnt, judges = (half, half) if has_few_values(*half) else _split_for_learning(*half)
     tried = [*candidate_statistics(*learnt, score, seed), *more]
     chosen = _best(tried, *judges, alpha, delta)
-    tested = [_tested(event, *fresh, alpha, delta) for event in chosen]  # [P2] two events
+    tested = [_test_event(event, *fresh, alpha, delta) for event in chosen]  # [P2] two events
     alone = [_one_sided(event, *half) for event in chosen]
-    reached = [_tested(event, *fresh, alpha, 0.0) for event in alone if event]
-    return tested, _support(tested, reached)
+    reached = [_test_event(event, *fresh, alpha, 0.0) for event in alone if event]
+    return tested, _one_sided_events(tested, reached)
 
 
-def _in_two(first: Sample, second: Sample) -> tuple[tuple[Sample, Sample], tuple[Sample, Sample]]:
-    """Two thirds to learn from, the rest to judge by."""
+def _split_for_learning(
+    first: Sample, second: Sample
+) -> tuple[tuple[Sample, Sample], tuple[Sample, Sample]]:
+    """Split both samples: two thirds to learn from, the rest to compare on."""
     cut = 2 * len(first) // 3
     learnt, judges = ((first.part(s), second.part(s)) for s in (slice(0, cut), slice(cut, None)))
     return learnt, judges
@@ -102,7 +141,25 @@ def _in_two(first: Sample, second: Sample) -> tuple[tuple[Sample, Sample], tuple
 def outcome_of(
     description: str, often: int, seldom: int, of: int, alpha: float, delta: float, by: str
 ) -> Outcome:
-    """An event with its certified bound; 0 where nothing is certified."""
+    """Return an event with its certified bound, 0 where nothing is certified.
+
+    Parameters
+    ----------
+    description
+        The event in words.
+    often
+        How often it occurred on the side it is evidence for.
+    seldom
+        How often it occurred on the other side.
+    of
+        How many outputs each side had.
+    alpha
+        The probability that a correct mechanism exceeds its epsilon.
+    delta
+        The delta of the claim.
+    by
+        The name of the statistic.
+    """
     value = certified_epsilon(np.array([often]), np.array([seldom]), of, alpha, delta)[0]  # [P3]
     return Outcome(description, often, seldom, of, max(0.0, float(value)), by)
 
@@ -110,7 +167,7 @@ def outcome_of(
 def _best(
     tried: Sequence[Statistic], first: Sample, second: Sample, alpha: float, delta: float
 ) -> list[_Event]:
-    """One event for each direction."""
+    """Return the best event for each direction."""
     numbers = [(each, each.of(first), each.of(second)) for each in tried]
     best: list[_Event] = []
     for speaks_for_first in (True, False):
@@ -126,10 +183,10 @@ def _best(
 def _best_threshold(
     a: Vector, b: Vector, speaks_for_first: bool, alpha: float, delta: float
 ) -> tuple[float, float]:
-    """The bound seen at the best threshold, and the threshold."""
+    """Return the bound at the best threshold, and the threshold."""
     often, seldom = (np.sort(a), np.sort(b)) if speaks_for_first else (np.sort(-b), np.sort(-a))
     thresholds = _thresholds(np.concatenate([often, seldom]))
-    k_p, k_q = (_at_least(side, thresholds) for side in (often, seldom))
+    k_p, k_q = (_count_at_least(side, thresholds) for side in (often, seldom))
     bounds = certified_epsilon(k_p, k_q, a.size, alpha, delta)
     place = int(np.argmax(bounds))
     t = float(thresholds[place])
@@ -146,12 +203,14 @@ def _thresholds(numbers: Vector) -> Vector:
     return np.unique(known[(np.array(_QUANTILES) * known.size).astype(int)])
 
 
-def _at_least(rising: Vector, thresholds: Vector) -> NDArray[np.intp]:
+def _count_at_least(rising: Vector, thresholds: Vector) -> NDArray[np.intp]:
     known = rising[~np.isnan(rising)]
     return known.size - np.searchsorted(known, thresholds, side="left")
 
 
-def _tested(event: _Event, first: Sample, second: Sample, alpha: float, delta: float) -> Outcome:
+def _test_event(
+    event: _Event, first: Sample, second: Sample, alpha: float, delta: float
+) -> Outcome:
     k_first, k_second = (int(event.contains(side).sum()) for side in (first, second))
     often, seldom = (k_first, k_second) if event.first else (k_second, k_first)
     return outcome_of(
@@ -160,7 +219,7 @@ def _tested(event: _Event, first: Sample, second: Sample, alpha: float, delta: f
 
 
 def _one_sided(event: _Event, first: Sample, second: Sample) -> _Event | None:
-    """The same statistic, past all it ever was on the other input; ``None`` if nothing is."""
+    """Return the event beyond all values of the other input; None if nothing is there."""
     sign = 1.0 if event.first else -1.0
     own, other = (first, second) if event.first else (second, first)
     numbers, limits = sign * event.statistic.of(own), sign * event.statistic.of(other)
@@ -169,8 +228,8 @@ def _one_sided(event: _Event, first: Sample, second: Sample) -> _Event | None:
     return _Event(event.statistic, sign * float(beyond.min()), event.first) if beyond.size else None
 
 
-def _support(tested: Sequence[Outcome], alone: Sequence[Outcome]) -> list[str]:
-    """What only one input reached, on all halves and too often for chance, in words."""
+def _one_sided_events(tested: Sequence[Outcome], alone: Sequence[Outcome]) -> list[str]:
+    """Describe what only one input reached, in both halves and too often for chance."""
     known = {each.description for each in tested}
     return [
         f"support: only one input reached {each.description}: {each.often:,} of {each.of:,} outputs"
@@ -182,11 +241,24 @@ def _support(tested: Sequence[Outcome], alone: Sequence[Outcome]) -> list[str]:
 def certified_epsilon(
     often: Counts, seldom: Counts, m: int, alpha: float, delta: float
 ) -> NDArray[np.float64]:
-    """ln((p_low - delta)/q_high) for events seen so often among m outputs of either side.
+    """Return ln((p_low - delta)/q_high) for events with these counts.
 
     Four one-sided limits at alpha/4, two for each of two directions, hold together with
     probability 1 - alpha; and where they hold, no (epsilon, delta)-private mechanism exceeds its
     epsilon: p_low - delta <= p - delta <= e^epsilon q <= e^epsilon q_high.
+
+    Parameters
+    ----------
+    often
+        How often each event occurred on one side.
+    seldom
+        How often it occurred on the other side.
+    m
+        The outputs of each side.
+    alpha
+        The probability that a correct mechanism exceeds its epsilon.
+    delta
+        The delta of the claim.
     """
     from scipy.stats import beta
 
@@ -197,8 +269,17 @@ def certified_epsilon(
 
 
 def ceiling_of(m: int, alpha: float) -> float:
-    """The most that m outputs a side can show: all of one side, none of the other.
+    """Return the largest bound that m outputs of each side can show.
 
+    Parameters
+    ----------
+    m
+        The outputs of each side.
+    alpha
+        The level.
+
+    Examples
+    --------
     >>> round(ceiling_of(100_000, 0.01), 2)
     9.72
     """
@@ -206,7 +287,20 @@ def ceiling_of(m: int, alpha: float) -> float:
 
 
 def check_levels(alpha: float, delta: float) -> None:
-    """Refuse an alpha outside (0, 0.5) or a delta outside [0, 1)."""
+    """Refuse an alpha outside (0, 0.5) or a delta outside [0, 1).
+
+    Parameters
+    ----------
+    alpha
+        The level.
+    delta
+        The delta.
+
+    Raises
+    ------
+    InvalidSetting
+        If one is outside its range.
+    """
     if not isinstance(alpha, int | float) or not 0 < alpha < 0.5:
         raise InvalidSetting.of("alpha", "must be between 0 and 0.5", 0.01, alpha)
     if not isinstance(delta, int | float) or not 0 <= delta < 1:
@@ -214,7 +308,13 @@ def check_levels(alpha: float, delta: float) -> None:
 
 
 def check_draws(draws: int) -> None:
-    """Refuse fewer than a thousand outputs a side."""
+    """Refuse fewer than a thousand outputs of each side.
+
+    Parameters
+    ----------
+    draws
+        The outputs of each side.
+    """
     whole = whole_number(draws)
     if whole is None or whole < _FEWEST:
         raise TooFewRows(

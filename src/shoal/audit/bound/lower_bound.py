@@ -1,7 +1,7 @@
-"""A certified lower bound on epsilon, from outputs on two neighbouring inputs.
+"""Compute a certified lower bound on epsilon from outputs on two neighbouring inputs.
 
-A proof gives the guarantee; an audit guards the code. A bound above the claim proves a fault, at
-level 1 - alpha; one below it proves nothing. See ``events.proof.md``.
+A proof establishes the guarantee; an audit checks the code. A bound above the claim proves a fault,
+at level 1 - alpha; one below it proves nothing. See ``events.proof.md``.
 """
 
 from collections.abc import Callable
@@ -64,24 +64,32 @@ def lower_bound(
         numbers, arrays, text, or several of them in a tuple or a mapping. An exception, NaN or
         changed shape is an output, and reported. Each call gets an input of its own to work on.
     pair
-        Two inputs the claim compares.
+        Two inputs that the claim compares.
     claim
-        The guarantee, or the number, to hold the bound against; left out, the mechanism's own.
+        The guarantee or number to compare the bound with; None takes the mechanism's own.
     draws
-        Outputs a side. Half of them choose the event, the others test it.
-    alpha, delta
-        As of ``lower_bound_of``; an ``ApproxDP`` brings its delta.
+        Outputs of each side. Half of them choose the event, the others test it.
+    alpha
+        The probability with which a correct mechanism may exceed its epsilon here.
+    delta
+        The delta of a claim of (epsilon, delta); an ``ApproxDP`` brings its own.
     score
-        From outputs to how much each speaks for the first input, best its log-likelihood ratio
-        (``scores.exact_score`` knows those of our mechanisms). Without one boosted trees learn it.
+        A function from outputs to how much each is evidence for the first input, at best its
+        log-likelihood ratio (``scores.exact_score`` knows those of our mechanisms). Without one
+        boosted trees learn it.
     event
-        Fixed before drawing: from outputs to whether they are in it. Outcome on all draws.
+        A function from outputs to whether they are in an event, fixed before drawing. It is tested
+        on all draws.
     random_state
         A seed makes the audit repeatable, if the function takes its randomness from us.
     progress
         Called with what is being done and how far it is, from 0 to 1.
     constructed
         ``True``, or the pair in words: the inputs are made up, so the result may name them.
+
+    Returns
+    -------
+    The bound, with its event and verdict.
 
     Examples
     --------
@@ -105,10 +113,10 @@ def lower_bound(
         draw_outputs(mechanism, x, draws, rng.noise.child(name), halve_progress(progress, start))
         for x, name, start in ((first, "first", 0.0), (second, "second", 0.5))
     ]
-    _tell(progress, "looking for the event", 1.0)
+    _report_progress(progress, "looking for the event", 1.0)
     seed = seed_of(random_state)
     own_randomness = seed is not None and has_own_randomness(mechanism)
-    return _audited(
+    return _bound_samples(
         *samples_of(*outputs),
         promised=promised,
         alpha=alpha,
@@ -137,20 +145,24 @@ def lower_bound_of(
     alpha: float = 0.01,
     delta: float = 0.0,
 ) -> LowerBound:
-    """Bound epsilon from below by outputs ``A`` on one input and ``B`` on its neighbour.
+    """Bound epsilon from below, given outputs on one input and on its neighbour.
 
     Parameters
     ----------
-    A, B
-        Independent outputs, one a line: numbers or text, or lists of outputs.
+    A
+        Independent outputs on one input, one a row: numbers or text, or lists of outputs.
+    B
+        The same on the neighbouring input.
     claim
-        The guarantee, or the number, to hold the bound against.
-    event, score
-        As of ``lower_bound``.
+        The guarantee or number to compare the bound with.
+    event
+        A function from outputs to whether they are in an event, fixed before drawing.
+    score
+        A function from outputs to how much each is evidence for the first input.
     alpha
         The probability with which a correct mechanism may exceed its epsilon here.
     delta
-        For a claim of (epsilon, delta).
+        The delta of a claim of (epsilon, delta).
 
     Examples
     --------
@@ -169,7 +181,7 @@ def lower_bound_of(
             "Draw the same number from each.",
         )
     check_draws(len(first))
-    return _audited(
+    return _bound_samples(
         first,
         second,
         promised=promised,
@@ -183,7 +195,7 @@ def lower_bound_of(
     )
 
 
-def _audited(
+def _bound_samples(
     first: Sample,
     second: Sample,
     *,
@@ -199,7 +211,7 @@ def _audited(
 ) -> LowerBound:
     support: list[str] = []
     if event is not None:
-        tested = _given(event, first, second, alpha, delta)
+        tested = _test_given_event(event, first, second, alpha, delta)
     else:
         real = first.values.dtype.kind == "f" and first.values.shape[1] > 0
         tested, support = best_events(
@@ -231,10 +243,10 @@ def _audited(
     )
 
 
-def _given(
+def _test_given_event(
     event: Event, first: Sample, second: Sample, alpha: float, delta: float
 ) -> list[Outcome]:
-    """An event fixed in advance needs no split."""
+    """Test an event that was fixed in advance, which needs no split."""
     k, l = (int(_mask(event, side).sum()) for side in (first, second))  # noqa: E741
     description = "the given event"
     return [
@@ -254,7 +266,7 @@ def _mask(event: Event, sample: Sample) -> NDArray[np.bool_]:
 
 
 def _faults(first: Sample, second: Sample) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What no working mechanism does, and what is only odd."""
+    """Return what no working mechanism does, and what is only unusual."""
     broken: list[str] = []
     odd: list[str] = []
     for place, name in enumerate(first.names[1:], start=1):
@@ -270,7 +282,7 @@ def _faults(first: Sample, second: Sample) -> tuple[tuple[str, ...], tuple[str, 
 
 
 def _low_bits_of(first: Any, second: Any) -> list[Statistic]:
-    """Low bits where the inputs differ most in size; fixed before anything is drawn."""
+    """Return the low-bits statistics where the inputs differ most in size, fixed before drawing."""
     try:
         sizes = np.abs([np.ravel(value) for value in (first, second)]).astype(np.float64)
         column = int(np.argmax(sizes.max(axis=0) - sizes.min(axis=0)))
@@ -280,6 +292,6 @@ def _low_bits_of(first: Any, second: Any) -> list[Statistic]:
     return has_low_bits(column, size) if 0 < size < np.inf else has_low_bits(0, 1.0)
 
 
-def _tell(progress: Progress | None, what: str, share: float) -> None:
+def _report_progress(progress: Progress | None, what: str, share: float) -> None:
     if progress is not None:
         progress(what, share)

@@ -1,4 +1,4 @@
-"""Two inputs, and what a guarantee says about them: a number to hold a bound against."""
+"""Pairs of inputs, and the epsilon that a guarantee promises for them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,13 +20,19 @@ __all__ = [
 ]
 
 _NORMS = {"euclidean": 2, "manhattan": 1, "chebyshev": np.inf}
-_LONGEST = 60
+_LONGEST = 60  # characters of an input in a description
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
 
 def epsilon_of(claim: Guarantee | float | None) -> float | None:
-    """The epsilon of a claim that is the same for every pair; ``None`` if nothing is claimed."""
+    """Return the epsilon of a claim that is the same for every pair; None without a claim.
+
+    Parameters
+    ----------
+    claim
+        A guarantee, a number or None.
+    """
     if claim is None or isinstance(claim, Unprotected):
         return None
     if isinstance(claim, PureDP | LocalDP | ApproxDP):
@@ -47,7 +53,17 @@ def epsilon_of(claim: Guarantee | float | None) -> float | None:
 
 
 def epsilon_of_pair(claim: Guarantee | float | None, mechanism: Any, pair: Any) -> float | None:
-    """The epsilon of a claim for this pair: under ``MetricDP`` it grows with the distance."""
+    """Return the epsilon of a claim for this pair; under ``MetricDP`` it grows with the distance.
+
+    Parameters
+    ----------
+    claim
+        A guarantee, a number or None.
+    mechanism
+        What is audited.
+    pair
+        The two inputs.
+    """
     if not isinstance(claim, MetricDP):
         return epsilon_of(claim)
     apart = pair_distances(claim, mechanism, *pair)
@@ -61,12 +77,28 @@ def epsilon_of_pair(claim: Guarantee | float | None, mechanism: Any, pair: Any) 
 
 
 def delta_of(claim: Guarantee | float | None, delta: float) -> float:
-    """The delta given, or else the claim's own."""
+    """Return the delta given, or else the claim's own.
+
+    Parameters
+    ----------
+    claim
+        A guarantee, a number or None.
+    delta
+        The delta given; 0 for none.
+    """
     return float(claim.delta) if isinstance(claim, ApproxDP) and delta == 0 else delta
 
 
 def check_row_pair(claim: Guarantee | float | None, pair: tuple[Any, Any]) -> tuple[str, ...]:
-    """What to know about a promise on rows and a pair of tables; it must compare them at all."""
+    """Check that a promise about rows compares these two tables, and return remarks about it.
+
+    Parameters
+    ----------
+    claim
+        A guarantee, a number or None.
+    pair
+        The two inputs.
+    """
     tables = all(np.ndim(getattr(each, "shape", 0)) and len(each.shape) == 2 for each in pair)
     if not isinstance(claim, PureDP | ApproxDP) or not tables:
         return ()
@@ -84,7 +116,15 @@ def check_row_pair(claim: Guarantee | float | None, pair: tuple[Any, Any]) -> tu
 
 
 def check_pair(pair: Any, mechanism: Any) -> tuple[Any, Any]:
-    """Two different inputs, both in the domain; errors quote neither."""
+    """Check that there are two different inputs in the domain; errors quote neither.
+
+    Parameters
+    ----------
+    pair
+        The two inputs.
+    mechanism
+        What is audited.
+    """
     try:
         first, second = pair
     except (TypeError, ValueError):
@@ -114,7 +154,15 @@ def check_pair(pair: Any, mechanism: Any) -> tuple[Any, Any]:
 
 
 def are_equal(first: Any, second: Any) -> bool:
-    """Whether two inputs are equal, whatever they are; where that cannot be told, no."""
+    """Return whether two inputs of any kind are equal; False where that cannot be decided.
+
+    Parameters
+    ----------
+    first
+        An input.
+    second
+        Another input.
+    """
     if first is second:
         return True
     if isinstance(first, Mapping) and isinstance(second, Mapping):
@@ -130,7 +178,15 @@ def are_equal(first: Any, second: Any) -> bool:
 
 
 def describe_pair(pair: tuple[Any, Any], constructed: bool | str) -> str:
-    """The pair in words; inputs that may be somebody's are not kept."""
+    """Describe the pair in words; inputs that may be somebody's are not quoted.
+
+    Parameters
+    ----------
+    pair
+        The two inputs.
+    constructed
+        Whether they were made up, or their description.
+    """
     if isinstance(constructed, str):
         return constructed
     if not constructed:
@@ -145,9 +201,20 @@ def _short(value: Any) -> str:
 
 
 def pair_distances(claim: MetricDP, mechanism: Any, first: Any, second: Any) -> Vector | None:
-    """How far lines of one input lie from those of the other, in the claim's own units.
+    """Return the distances of corresponding rows of two inputs, in the claim's own units.
 
-    ``None`` where nothing here knows those units.
+    None where those units are not known here.
+
+    Parameters
+    ----------
+    claim
+        The promise, with its metric.
+    mechanism
+        What is audited.
+    first
+        An input.
+    second
+        Another input.
     """
     a, b = (np.atleast_2d(np.asarray(value, dtype=np.float64)) for value in (first, second))
     if a.shape != b.shape:

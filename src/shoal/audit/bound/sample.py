@@ -1,7 +1,7 @@
-"""Outputs as an adversary sees them: numbers or text, one a line, and what went wrong with some.
+"""The outputs of a mechanism as an adversary sees them: numbers or text, and failures.
 
-An exception, a NaN, an infinity, another shape or type is an output too: it gets a kind of its own
-instead of being skipped, since a mechanism that fails more often on one input tells of it.
+An exception, NaN, infinity, or another shape or type is an output too. It gets a kind of its own
+instead of being skipped, since failing more often on one input reveals that input.
 """
 
 import math
@@ -21,22 +21,22 @@ __all__ = ["Sample", "samples_of"]
 Values = NDArray[np.generic]
 Kinds = NDArray[np.intp]
 _FARTHEST = 1e300  # stands in for infinity, so that trees can sort it
-_EVEN = 0.2  # of the outputs or more lie on either side of a split worth looking at
+_EVEN = 0.2  # least share of outputs on either side of a split worth looking at
 _NEVER = 7.0  # standard deviations: by chance with a probability below 2e-11, of 1,000 outputs
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Outputs on one input.
+    """The outputs on one input.
 
     Attributes
     ----------
     values
-        One output a line; NaN where there is none.
+        One output a row; NaN where there is none.
     kinds
         For each output 0, or the place in ``names`` of what went wrong with it.
     names
-        Of the kinds; the same for both inputs.
+        The names of the kinds; the same for both inputs.
     codes
         A whole number for each different output, the same for both inputs.
     """
@@ -50,33 +50,45 @@ class Sample:
         return len(self.values)
 
     def part(self, lines: slice) -> "Sample":
-        """Some of the outputs."""
+        """Return some of the outputs.
+
+        Parameters
+        ----------
+        lines
+            Which ones.
+        """
         return Sample(self.values[lines], self.kinds[lines], self.names, self.codes[lines])
 
     @property
     def is_text(self) -> bool:
-        """Whether the outputs are words."""
+        """Whether the outputs are text."""
         return self.values.dtype.kind == "U"
 
     @property
     def is_constant(self) -> bool:
-        """Whether all outputs are the same one."""
+        """Whether all outputs are equal."""
         return bool(np.ptp(self.codes) == 0)
 
     @property
     def is_serial(self) -> bool:
-        """Whether outputs tell of the ones after them, which independent ones never do."""
+        """Whether outputs predict the ones after them, which independent outputs never do."""
         columns = self.codes[:, None] if self.is_text else self.values
         return any(_tells_of_next(column) for column in columns.T)
 
     def starts_like(self, other: "Sample") -> bool:
-        """Whether the first output is that of the other."""
+        """Return whether the first outputs of two samples are equal.
+
+        Parameters
+        ----------
+        other
+            The other sample.
+        """
         return bool(self.codes[0] == other.codes[0])
 
 
 @dataclass(frozen=True, eq=False)
 class _Output:
-    """One output, flat, with its shape and type in words; or none, with how it failed."""
+    """One flattened output with its shape and type in words; or how it failed."""
 
     form: str
     kind: str
@@ -84,32 +96,46 @@ class _Output:
 
 
 def samples_of(first: Any, second: Any) -> tuple[Sample, Sample]:
-    """Both inputs' outputs side by side, each kind of failure numbered alike."""
+    """Return the samples of both inputs, with kinds of failure numbered alike.
+
+    Parameters
+    ----------
+    first
+        Outputs on the first input.
+    second
+        Outputs on the second input.
+
+    Raises
+    ------
+    InvalidSetting
+        If no output can be compared.
+    """
     arrays = [_as_array(outputs) for outputs in (first, second)]
     if arrays[0] is not None and arrays[1] is not None:
         return _of_arrays(arrays[0], arrays[1])
-    lists = [[_output(each) for each in _listed(outputs)] for outputs in (first, second)]
-    form, kind = _usual([each for side in lists for each in side[: len(side) // 2]])
+    lists = [[_output(each) for each in _as_list(outputs)] for outputs in (first, second)]
+    form, kind = _usual_form([each for side in lists for each in side[: len(side) // 2]])
     if not form:
-        _refuse_unreadable([*_listed(first), *_listed(second)])
+        _refuse_unreadable([*_as_list(first), *_as_list(second)])
     width = max((o.flat.size for side in lists for o in side if o.form == form), default=0)
     named = [_of_outputs(outputs, form, kind, width) for outputs in lists]
-    return _numbered(*named)
+    return _number_kinds(*named)
 
 
 def _as_array(outputs: Any) -> Values | None:
-    """An array of numbers or text, one output a line, if that is what came."""
+    """Return an array of numbers or text, one output a row, if that is what was given."""
     if isinstance(outputs, Mapping):
         columns = [_as_array(column) for column in outputs.values()]
         good = [c for c in columns if c is not None]
         whole = len(good) == len(columns) and len({len(c) for c in good}) == 1
         return np.hstack(good) if whole and good else None
-    if not hasattr(outputs, "__array__") and not _alike(outputs):
+    if not hasattr(outputs, "__array__") and not _is_uniform_list(outputs):
         return None
     array = np.asarray(outputs)
     if array.ndim and array.dtype.kind in "biufU":
         return array.reshape(len(array), math.prod(array.shape[1:]))
-    if isinstance(outputs, list):  # whole numbers beyond 64 bits, objects: looked at one by one
+    # Lists may hold whole numbers beyond 64 bits, or objects, which NumPy would convert.
+    if isinstance(outputs, list):
         return None
     raise InvalidSetting(
         f"Outputs of type {array.dtype} cannot be compared.",
@@ -117,8 +143,8 @@ def _as_array(outputs: Any) -> Values | None:
     )
 
 
-def _alike(outputs: Any) -> bool:
-    """Whether a list holds numbers, text or arrays of one type and shape, and nothing else."""
+def _is_uniform_list(outputs: Any) -> bool:
+    """Return whether a list holds only numbers, text or arrays of one type and shape."""
     if not isinstance(outputs, list) or not outputs:
         return False
     plain = isinstance(outputs[0], int | float | str | np.generic | np.ndarray)
@@ -135,10 +161,10 @@ def _of_arrays(first: Values, second: Values) -> tuple[Sample, Sample]:
             "the other.",
             "Give arrays of the same width, or lists of single outputs, which may differ.",
         )
-    return _numbered((first, ["" for _ in first]), (second, ["" for _ in second]))
+    return _number_kinds((first, ["" for _ in first]), (second, ["" for _ in second]))
 
 
-def _listed(outputs: Any) -> Sequence[Any]:
+def _as_list(outputs: Any) -> Sequence[Any]:
     if isinstance(outputs, Sequence) and not isinstance(outputs, str):
         return outputs
     if hasattr(outputs, "__array__"):
@@ -164,7 +190,7 @@ def _output(value: Any) -> _Output:
 
 
 def _flat(value: Any) -> Values:
-    """Numbers or text in one line: of an array, or of several in a tuple, list or mapping."""
+    """Flatten an array, or several in a tuple, list or mapping, to one row."""
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):
@@ -181,7 +207,7 @@ def _flat(value: Any) -> Values:
 
 
 def _refuse_unreadable(outputs: Sequence[Any]) -> None:
-    """Where no output can be compared, say why, unless all that came are exceptions."""
+    """Raise if no output can be compared, unless all of them are exceptions."""
     for each in outputs:
         if not isinstance(each, Failure):
             _flat(each)
@@ -191,8 +217,8 @@ def _type_of(flat: Values) -> str:
     return {"b": "bool", "i": "int", "u": "int", "f": "float", "U": "text"}[flat.dtype.kind]
 
 
-def _usual(outputs: Sequence[_Output]) -> tuple[str, str]:
-    """The shape and type that came most often, on both inputs together, in their first halves."""
+def _usual_form(outputs: Sequence[_Output]) -> tuple[str, str]:
+    """Return the most common shape and type, in the first halves of both inputs together."""
     forms = Counter((each.form, each.kind) for each in outputs if each.form)
     return forms.most_common(1)[0][0] if forms else ("", "")
 
@@ -200,7 +226,7 @@ def _usual(outputs: Sequence[_Output]) -> tuple[str, str]:
 def _of_outputs(
     outputs: Sequence[_Output], form: str, kind: str, width: int
 ) -> tuple[Values, list[str]]:
-    """Values of the usual shape, NaN where there is none, and what is unusual about each."""
+    """Return values of the usual shape, NaN where there is none, and what is unusual about each."""
     alike = [
         each.form == form and bool(form) and (each.kind == "text") == (kind == "text")
         for each in outputs
@@ -208,10 +234,10 @@ def _of_outputs(
     missing = np.full(width, "") if kind == "text" else np.full(width, np.nan)
     lines = [each.flat if keep else missing for each, keep in zip(outputs, alike, strict=True)]
     values = np.stack(lines) if width else np.empty((len(outputs), 0))
-    return values, [_unusual(each, form, kind) for each in outputs]
+    return values, [_describe_unusual(each, form, kind) for each in outputs]
 
 
-def _unusual(output: _Output, form: str, kind: str) -> str:
+def _describe_unusual(output: _Output, form: str, kind: str) -> str:
     if not output.form:
         return output.kind
     if output.form != form:
@@ -219,7 +245,7 @@ def _unusual(output: _Output, form: str, kind: str) -> str:
     return "" if output.kind == kind else f"type {output.kind} instead of {kind}"
 
 
-def _numbered(*sides: tuple[Values, list[str]]) -> tuple[Sample, Sample]:
+def _number_kinds(*sides: tuple[Values, list[str]]) -> tuple[Sample, Sample]:
     sides_kinds = [_with_nonfinite(values, kinds) for values, kinds in sides]
     names = ("", *sorted({kind for kinds in sides_kinds for kind in kinds} - {""}))
     places = {name: place for place, name in enumerate(names)}
@@ -235,7 +261,7 @@ def _numbered(*sides: tuple[Values, list[str]]) -> tuple[Sample, Sample]:
 
 
 def _codes(values: Values, kinds: Kinds) -> Kinds:
-    """Names for outputs, and no more than names: that the second half has a say in them is fine."""
+    """Return a number for each distinct output; as mere names, they may use the second half."""
     codes = kinds
     for column in values.T:
         distinct, places = np.unique(column, return_inverse=True)
@@ -246,7 +272,7 @@ def _codes(values: Values, kinds: Kinds) -> Kinds:
 
 
 def _tells_of_next(column: Values) -> bool:
-    """Whether being above the middle goes with the next one being so."""
+    """Return whether being above the middle is correlated with the next one being so."""
     middle = np.sort(column)[len(column) // 2]
     for above in (column > middle, column >= middle):
         share = float(above.mean())
@@ -258,7 +284,7 @@ def _tells_of_next(column: Values) -> bool:
 
 
 def _with_nonfinite(values: Values, kinds: list[str]) -> list[str]:
-    """With NaN and infinity named where nothing else went wrong."""
+    """Name NaN and infinity where nothing else went wrong."""
     if values.dtype.kind != "f":
         return kinds
     nan, infinite = np.isnan(values).any(axis=1), np.isinf(values).any(axis=1)

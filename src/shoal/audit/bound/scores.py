@@ -1,8 +1,8 @@
-"""How much an output speaks for one input over another, exactly, where the law is known.
+"""Exact log-likelihood ratios of outputs, for mechanisms whose law is known.
 
-The laws are written here from the literature once more, not read off the mechanisms: an audit that
+The laws are written here again from the literature, not taken from the mechanisms: an audit that
 asked the code for its own law would share its mistakes (hashed cells are the exception). Each
-likelihood is up to a factor that depends on the output alone, which cancels in a ratio.
+likelihood is up to a factor that depends on the output only, which cancels in a ratio.
 """
 
 import math
@@ -42,7 +42,14 @@ _PIECEWISE_FROM = 0.6094  # below, Hybrid reports signs only
 
 
 def exact_score(mechanism: Any, pair: tuple[Any, Any]) -> Score:
-    """The log-likelihood ratio of outputs, first input over second: for ``lower_bound``.
+    """Return the log-likelihood ratio of outputs, first input over second, for ``lower_bound``.
+
+    Parameters
+    ----------
+    mechanism
+        One of our mechanisms.
+    pair
+        The two inputs.
 
     Examples
     --------
@@ -64,7 +71,17 @@ def exact_score(mechanism: Any, pair: tuple[Any, Any]) -> Score:
 
 @singledispatch
 def log_likelihood(mechanism: Any, values: Any, x: Any) -> Vector:
-    """Of each output (lines) were ``x`` the input, up to a term of the output alone."""
+    """Return the log-likelihood of each output given an input, up to a term of the output.
+
+    Parameters
+    ----------
+    mechanism
+        One of our mechanisms.
+    values
+        Outputs, one a row.
+    x
+        The input.
+    """
     raise InvalidSetting(
         f"The noise distribution of {type(mechanism).__name__} is not known here.",
         "Leave score out: boosted trees then learn one.",
@@ -75,7 +92,8 @@ def log_likelihood(mechanism: Any, values: Any, x: Any) -> Vector:
 def _(mechanism: NDLaplace, values: Matrix, x: Any) -> Vector:
     reports = mechanism.space.scaled(values)
     record = mechanism.space.scaled(np.reshape(np.asarray(x, dtype=np.float64), (1, -1)))
-    if mechanism.step is not None:  # reports are around the record's place on the lattice
+    # The noise is added to the record's place on the lattice, not to the record.
+    if mechanism.step is not None:
         record = np.rint(record / mechanism.step) * mechanism.step
     return -mechanism.rate * np.asarray(np.linalg.norm(reports - record, axis=1))
 
@@ -89,13 +107,13 @@ def _(mechanism: Restrict, values: Matrix, x: Any) -> Vector:
 @log_likelihood.register
 def _(mechanism: Piecewise, values: Matrix, x: Any) -> Vector:
     reports, row = _scaled(mechanism, values, x)
-    return _sampled(mechanism, reports, row, _in_window)
+    return _sum_over_reported(mechanism, reports, row, _in_window)
 
 
 @log_likelihood.register
 def _(mechanism: Hybrid, values: Matrix, x: Any) -> Vector:
     reports, row = _scaled(mechanism, values, x)
-    return _sampled(mechanism, reports, row, _sign_or_window)
+    return _sum_over_reported(mechanism, reports, row, _sign_or_window)
 
 
 @log_likelihood.register
@@ -185,33 +203,35 @@ def _(mechanism: Mixed, values: Any, x: Mapping[str, Any]) -> Vector:
 
 @log_likelihood.register
 def _(mechanism: Geometric, values: Any, x: Any) -> Vector:
-    return np.asarray(-float(mechanism.step) * np.abs(_moved(values, x)).sum(axis=1))
+    return np.asarray(-float(mechanism.step) * np.abs(_differences(values, x)).sum(axis=1))
 
 
 @log_likelihood.register
 def _(mechanism: KNorm, values: Any, x: Any) -> Vector:
-    return np.asarray(-np.linalg.norm(_moved(values, x), axis=1) / float(mechanism.scale))
+    return np.asarray(-np.linalg.norm(_differences(values, x), axis=1) / float(mechanism.scale))
 
 
 @log_likelihood.register
 def _(mechanism: Gaussian, values: Any, x: Any) -> Vector:
-    squares = np.square(_moved(values, x)).sum(axis=1)
+    squares = np.square(_differences(values, x)).sum(axis=1)
     return np.asarray(-squares / (2 * float(mechanism.sigma) ** 2))
 
 
-def _moved(values: Any, x: Any) -> Matrix:
+def _differences(values: Any, x: Any) -> Matrix:
     return np.asarray(values, dtype=np.float64) - np.ravel(x)
 
 
 def _scaled(mechanism: Any, values: Matrix, x: Any) -> tuple[Matrix, Vector]:
-    """Reports and row on the scale where the public box is [-1, 1]^d."""
+    """Return reports and row on the scale where the public box is [-1, 1]^d."""
     row = np.atleast_1d(np.asarray(x, dtype=np.float64))
     box = mechanism._box(row.size)
     return box.scale(values, -1, 1), box.scale(row.reshape(1, -1), -1, 1)[0]
 
 
-def _sampled(mechanism: Piecewise | Hybrid, reports: Matrix, row: Vector, column: Any) -> Vector:
-    """Sum over the columns reported, k of d at epsilon/k each, told times d/k; the rest say 0."""
+def _sum_over_reported(
+    mechanism: Piecewise | Hybrid, reports: Matrix, row: Vector, column: Any
+) -> Vector:
+    """Sum over the reported columns, k of d at epsilon/k each, scaled by d/k; the rest are 0."""
     d = row.size
     k = mechanism.columns_reported(d)
     epsilon = float(mechanism.exact_epsilon) / k
@@ -220,14 +240,14 @@ def _sampled(mechanism: Piecewise | Hybrid, reports: Matrix, row: Vector, column
 
 
 def _in_window(z: Vector, x: float, epsilon: float) -> Vector:
-    """Piecewise: epsilon inside the window around (C + 1) x / 2 of length C - 1."""
+    """Return Piecewise's likelihood: epsilon inside the window around (C + 1) x / 2."""
     root = math.exp(epsilon / 2)
     C = (root + 1) / (root - 1)
     return np.asarray(epsilon * (np.abs(z - (C + 1) * x / 2) <= (C - 1) / 2))
 
 
 def _sign_or_window(z: Vector, x: float, epsilon: float) -> Vector:
-    """Hybrid: at plus or minus C1 it was a sign, elsewhere Piecewise."""
+    """Return Hybrid's likelihood: a sign at plus or minus C1, elsewhere Piecewise."""
     size = 1 / math.tanh(epsilon / 2)
     sign = np.log1p(np.sign(z) * x / size)
     if epsilon <= _PIECEWISE_FROM:

@@ -1,4 +1,4 @@
-"""What events are made of: numbers computed from an output, learnt on one half of the draws.
+"""Statistics of outputs, learnt on one half of the draws, of which events are made.
 
 Each statistic guesses the log-likelihood ratio of an output, first input over second. The events
 tried are {statistic >= t} for the first input and {statistic <= t} for the second. An output for
@@ -30,13 +30,23 @@ Codes = NDArray[np.intp]
 Score = Callable[[Any], Any]
 _MOST_VALUES = 65_536
 _FEW_VALUES = 2_000  # beyond, trees may see more than single values do
-_MOST_NEW = 0.2  # of the outputs may be values never seen before, for values to be worth comparing
-_BINS = 64
+_MOST_NEW = 0.2  # share of new values up to which single values are worth comparing
+_BINS = 64  # of a column
 
 
 @dataclass(frozen=True, eq=False)
 class Statistic:
-    """A number for each output, and how to say in words what an event of it is."""
+    """A number for each output, and how to describe an event of it.
+
+    Parameters
+    ----------
+    name
+        The name.
+    of
+        Returns the number of each output of a sample.
+    describe
+        Describes the event, given a threshold and its direction.
+    """
 
     name: str
     of: Callable[[Sample], Vector]
@@ -46,18 +56,29 @@ class Statistic:
 def candidate_statistics(
     first: Sample, second: Sample, score: Score | None, seed: int
 ) -> list[Statistic]:
-    """All that is worth trying, learnt from these outputs.
+    """Return all statistics worth trying, learnt from these outputs.
+
+    Parameters
+    ----------
+    first
+        Outputs on the first input.
+    second
+        Outputs on the second input.
+    score
+        A given log-likelihood ratio, or None.
+    seed
+        Of the trees.
 
     Raises
     ------
     InvalidSetting
         If nearly every output is a different word.
     """
-    statistics = [] if score is None else [_exact(score)]
+    statistics = [] if score is None else [_given_score(score)]
     failing = bool(first.kinds.any() or second.kinds.any())
     if failing:
         statistics.append(_failures(first, second))
-    different = _different(first, second)
+    different = _count_distinct(first, second)
     if different:
         statistics.append(_values(first, second))
     if first.is_text and not different:
@@ -73,12 +94,20 @@ def candidate_statistics(
 
 
 def has_few_values(first: Sample, second: Sample) -> bool:
-    """Whether so few different outputs come that nothing about them can be learnt by heart."""
-    return 0 < _different(first, second) <= _BINS
+    """Return whether there are so few distinct outputs that overfitting is impossible.
+
+    Parameters
+    ----------
+    first
+        Outputs on the first input.
+    second
+        Outputs on the second input.
+    """
+    return 0 < _count_distinct(first, second) <= _BINS
 
 
-def _exact(score: Score) -> Statistic:
-    """A given log-likelihood ratio."""
+def _given_score(score: Score) -> Statistic:
+    """Return the statistic of a given log-likelihood ratio."""
 
     def of(sample: Sample) -> Vector:
         scores = np.asarray(score(sample.values), dtype=np.float64)
@@ -96,11 +125,18 @@ def _exact(score: Score) -> Statistic:
 
 
 def has_low_bits(column: int, size: float) -> list[Statistic]:
-    """Outputs near 0 with bits that the sum of noise and an input of this size cannot have.
+    """Return statistics of bits that the sum of noise and an input of this size cannot have.
 
     For |z| < size/4 the sum fl(size + u) is exact and a whole number of 2**-53 size; fl(0 + u) has
     bits below that (Mironov 2012). They speak for the smaller input: once as the first, once as
     the second.
+
+    Parameters
+    ----------
+    column
+        The column of the outputs.
+    size
+        The size of the larger input.
     """
     unit = 2.0 ** np.floor(np.log2(size)) * 2.0**-53
 
@@ -121,7 +157,7 @@ def has_low_bits(column: int, size: float) -> list[Statistic]:
 
 
 def _log_ratios(first: Codes, second: Codes, size: int) -> Vector:
-    """Of codes seen on either half; NaN for those seen on neither: they belong to no event."""
+    """Return the log ratio of codes seen in either half; NaN for those seen in neither."""
     more, fewer = (np.bincount(codes, minlength=size) for codes in (first, second))
     ratios = np.log((more + 0.5) / (fewer + 0.5))
     ratios[more + fewer == 0] = np.nan
@@ -138,10 +174,10 @@ def _failures(first: Sample, second: Sample) -> Statistic:
     return Statistic("failures", lambda sample: ratios[sample.kinds], describe)
 
 
-def _different(first: Sample, second: Sample) -> int:
-    """How many different outputs there are; 0 if too many, or if they hardly ever come back.
+def _count_distinct(first: Sample, second: Sample) -> int:
+    """Count the distinct outputs; 0 if there are too many, or if they hardly ever recur.
 
-    Of outputs yet to come about as many are new as came once so far (Good 1953).
+    About as many future outputs are new as have occurred once so far (Good 1953).
     """
     counts = np.bincount(np.concatenate([first.codes, second.codes]))
     once = int(np.sum(counts == 1))
@@ -150,7 +186,7 @@ def _different(first: Sample, second: Sample) -> int:
 
 
 def _values(first: Sample, second: Sample) -> Statistic:
-    """Each different output by itself."""
+    """Return the statistic that treats each distinct output by itself."""
     a, b = first.codes, second.codes
     ratios = _log_ratios(a, b, int(max(a.max(), b.max())) + 1)
     every = np.count_nonzero(~np.isnan(ratios))
@@ -167,7 +203,7 @@ def _values(first: Sample, second: Sample) -> Statistic:
 
 
 def _ranges(first: Sample, second: Sample, column: int) -> Statistic:
-    """One column by itself, in bins as full as each other; values that recur have their own."""
+    """Return the statistic of one column in equally full bins; recurring values have their own."""
     a, b = first.values[:, column], second.values[:, column]
     both = np.concatenate([a, b]).astype(np.float64)
     known = both[~np.isnan(both)] if not np.isnan(both).all() else np.zeros(1)
@@ -191,7 +227,7 @@ def _ranges(first: Sample, second: Sample, column: int) -> Statistic:
 
 
 def _intervals(edges: Vector, bins: Codes) -> str:
-    """Neighbouring bins as one range; the first three are named."""
+    """Describe bins as ranges, neighbouring ones merged; the first three are named."""
     ends = np.concatenate([[-np.inf], edges, [np.inf]])
     runs = np.split(bins, np.flatnonzero(np.diff(bins) > 1) + 1)
     named = [f"[{ends[run[0]]:.4g}, {ends[run[-1] + 1]:.4g})" for run in runs if run.size]
@@ -204,7 +240,7 @@ def _inside(ratios: Vector, t: float, up: bool) -> Codes:
 
 
 def _trees(first: Sample, second: Sample, seed: int, failing: bool) -> Statistic:
-    """Boosted trees that tell the first input's outputs, and failures, from the second's."""
+    """Return boosted trees that distinguish the outputs, and failures, of the two inputs."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     trees = HistGradientBoostingClassifier(

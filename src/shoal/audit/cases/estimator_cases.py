@@ -1,9 +1,9 @@
-"""Cases for the private estimators: tables that differ by one row, placed where it shows most.
+"""Cases of the private estimators: tables that differ by one row, placed where it shows most.
 
-Tables are tiny and made up, so that thousands of fits can be afforded; where a method takes its
-further steps only for many rows, their public number says that there are many.
+Tables are tiny and made up, so that thousands of fits are possible; for methods whose later steps
+need many rows, the public number of rows is set high.
 
-Fits of private estimators as an adversary sees them: what left the gate, what was kept.
+An adversary sees either what left the gate, or all fitted attributes.
 """
 
 import copy
@@ -48,7 +48,7 @@ PLANE = Box(x=(-1, 1), y=(-1, 1))
 FOUR = Box.of(["a", "b", "c", "d"], [-1] * 4, [1] * 4)
 
 Numbers = NDArray[np.float64]
-_ENDS = 4  # of a long part its first and last numbers are told, and its sum
+_ENDS = 4  # a long part is shown by this many first and last numbers, and its sum
 _NOTHING = -(10.0**6)  # where a part is shorter than others, or absent
 
 
@@ -118,12 +118,12 @@ _FITS: dict[str, tuple[Any, str]] = {
 
 
 def _tables(model: Any, pair: str) -> tuple[Table, Table]:
-    """The pair's tables, with as many columns as the model's domain has."""
+    """Return the pair's tables, with as many columns as the model's domain has."""
     without, more = (np.repeat(table, model.box.d, axis=1) for table in PAIRS[pair])
     return without, more
 
 
-def _at_the_gate(model: Any, parts: int, pair: str, draws: int = 10_000) -> Case:
+def _case_at_gate(model: Any, parts: int, pair: str, draws: int = 10_000) -> Case:
     return Case(
         Batched(GateNumbers(model, parts)),
         _tables(model, pair),
@@ -133,7 +133,7 @@ def _at_the_gate(model: Any, parts: int, pair: str, draws: int = 10_000) -> Case
     )
 
 
-def _fitted(model: Any, pair: str) -> Case:
+def _case_of_fit(model: Any, pair: str) -> Case:
     return Case(
         Batched(FittedNumbers(model, 20)),
         _tables(model, pair),
@@ -144,50 +144,68 @@ def _fitted(model: Any, pair: str) -> Case:
 
 
 def make_cases() -> dict[str, Case]:
-    """At the gate on ten thousand fits; on every pair, and all that is fitted, on a thousand."""
-    gates = {name: _at_the_gate(*of) for name, of in _GATES.items()}
+    """Build the cases: 10,000 fits at the gate; 1,000 on every pair and of all that is fitted."""
+    gates = {name: _case_at_gate(*of) for name, of in _GATES.items()}
     pairs = {
-        f"{name}, {pair}": _at_the_gate(*_GATES[name][:2], pair, draws=1_000)
+        f"{name}, {pair}": _case_at_gate(*_GATES[name][:2], pair, draws=1_000)
         for name in _EVERY_PAIR
         for pair in PAIRS
         if pair != _GATES[name][2]
     }
-    return {**gates, **pairs, **{f"{name}, fitted": _fitted(*of) for name, of in _FITS.items()}}
+    return {
+        **gates,
+        **pairs,
+        **{f"{name}, fitted": _case_of_fit(*of) for name, of in _FITS.items()},
+    }
 
 
 class ArrayRows(LocalRows):
-    """Rows of an array as one block, without threads: thousands of fits take seconds."""
+    """The rows of an array as one block, without threads, so that thousands of fits take seconds.
+
+    Parameters
+    ----------
+    X
+        The array.
+    domain
+        The public bounds.
+    """
 
     def __init__(self, X: Numbers, domain: Box) -> None:
         super().__init__(source_of(X, domain.names), domain, Terms())
         self._block = Block(domain.clip(X), np.empty((len(X), 0), dtype=np.int32))
 
     def each(self, work: Any) -> Iterator[Any]:
-        """The work of a pass, done on the one block."""
+        """Do the work of a pass on the one block.
+
+        Parameters
+        ----------
+        work
+            The work.
+        """
         self._size = len(self._block)
         yield work(self._block)
 
 
 @dataclasses.dataclass(frozen=True)
 class GateNumbers:
-    """What left the gate in each of many fits; draws for ``Batched``.
+    """A draw for ``Batched``: what left the gate in each of many fits.
 
-    A fit is stopped once its promise is spent to the last bit: nothing more can leave, and what
-    would follow is a function of what did. So thousands of fits can be afforded.
+    A fit is stopped once its budget is spent: nothing more can leave, and all that follows is a
+    function of what did. So thousands of fits are possible.
 
     Parameters
     ----------
     model
         A private estimator, not fitted.
     parts
-        How many releases are told.
+        How many releases are shown.
     """
 
     model: Any
     parts: int
 
     def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
-        """One line a fit."""
+        """Return one row for each fit."""
         rows, stream = ArrayRows(table, self.model.box), Randomness(rng)
         return np.array([fixed_width_line(self._left(rows, stream), self.parts) for _ in range(n)])
 
@@ -196,7 +214,7 @@ class GateNumbers:
         gate = _Gate(page)
         try:
             copy.copy(self.model).spend(Spending(rows, cast("Page", gate), page.budget, stream))
-        except _Spent:
+        except _BudgetSpent:
             return gate.left
         raise InvalidSetting(
             f"{type(self.model).__name__} spent less than it promised.", "Audit its fits instead."
@@ -205,21 +223,21 @@ class GateNumbers:
 
 @dataclasses.dataclass(frozen=True)
 class FittedNumbers:
-    """All that ends in an underscore on each of many fitted models; draws for ``Batched``.
+    """A draw for ``Batched``: all fitted attributes of each of many models.
 
     Parameters
     ----------
     model
         A private estimator, not fitted.
     parts
-        How many arrays and numbers are told.
+        How many arrays and numbers are shown.
     """
 
     model: Any
     parts: int
 
     def __call__(self, table: Numbers, n: int, rng: np.random.Generator) -> Numbers:
-        """One line a fit."""
+        """Return one row for each fit."""
         rows = ArrayRows(table, self.model.box)
         model = clone(self.model).set_params(random_state=rng)  # every fit draws a key from it
         with ignore_no_groups_warning():  # tables of a few rows are what an audit is made of
@@ -228,12 +246,12 @@ class FittedNumbers:
             )
 
 
-class _Spent(Exception):
-    """Nothing is left to spend: whatever follows is a function of what left."""
+class _BudgetSpent(Exception):
+    """Raised when nothing is left to spend, to end a fit."""
 
 
 class _Gate:
-    """A page that keeps what leaves it, and ends the fit once nothing more can."""
+    """A ledger page that stores what leaves it, and ends the fit once nothing more can."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -241,21 +259,29 @@ class _Gate:
 
     @property
     def promise(self) -> Guarantee:
-        """As ``Page.promise``."""
+        """Return the promise, as ``Page.promise`` does."""
         return self._page.promise
 
     def release(self, *arguments: Any, **named: Any) -> Any:
-        """As ``Page.release``."""
+        """Release a value, as ``Page.release`` does."""
         out = self._page.release(*arguments, **named)
         self.left.extend(_pieces(out))
         total, promise = self._page.total(), self._page.promise
         if getattr(total, "epsilon", None) == getattr(promise, "epsilon", None):
-            raise _Spent
+            raise _BudgetSpent
         return out
 
 
 def fixed_width_line(pieces: list[Any], parts: int) -> Numbers:
-    """A line of fixed width: of each part its length, sum, first and last numbers."""
+    """Return a row of fixed width: the length, sum, first and last numbers of each part.
+
+    Parameters
+    ----------
+    pieces
+        Arrays and numbers.
+    parts
+        How many of them are shown.
+    """
     line = np.full((parts, 2 + 2 * _ENDS), _NOTHING)
     for place, piece in zip(line, pieces[:parts], strict=False):
         numbers = np.ravel(np.asarray(piece, dtype=np.float64))
@@ -265,7 +291,7 @@ def fixed_width_line(pieces: list[Any], parts: int) -> Numbers:
 
 
 def _pieces(thing: Any) -> Iterator[Any]:
-    """The arrays and numbers a released or fitted thing is made of, always in one order."""
+    """Yield the arrays and numbers of a released or fitted thing, always in one order."""
     if thing is None or isinstance(thing, Guarantee | Grid | Box | str):
         return  # settings, or what follows from them
     if isinstance(thing, SparseCounts):
@@ -289,7 +315,7 @@ def _pieces(thing: Any) -> Iterator[Any]:
 
 
 def _sequence(things: Any) -> Iterator[Any]:
-    """Numbers together, as flags of a tree's depths are; other things one by one."""
+    """Yield numbers together, such as flags of a tree's depths, and other things one by one."""
     arrays = [np.ravel(each) for each in things if isinstance(each, np.ndarray | int | float)]
     if len(arrays) == len(things):
         yield np.concatenate([np.zeros(0), *arrays])

@@ -1,4 +1,4 @@
-"""The private estimators by name, each with neighbouring tables and what it promised."""
+"""The cases of the private estimators by name."""
 
 from shoal.audit.case import Case, Cases
 

@@ -1,10 +1,10 @@
-"""Every mechanism we ship, on the pair of inputs that shows most: each must stay within its claim.
+"""The cases of every mechanism: the pair of inputs that shows most, and its claim.
 
-Pairs are corners, ends, a row alone in an empty cell, half the signs flipped. Where a law is known
-its exact likelihood ratio is the score; the columns' own ranges are tried beside it, so that a slip
-in the law itself shows too.
+Pairs are corners, ends, a row alone in an empty cell, half the signs flipped. Where a law is known,
+its exact likelihood ratio is the score; the columns' own ranges are tried too, so that an error in
+the law itself shows.
 
-Cases of the mechanisms a trusted curator uses: counts, vectors, choices, trees.
+The last functions build the cases of a trusted curator: counts, vectors, choices and trees.
 """
 
 from collections.abc import Callable, Iterator
@@ -103,14 +103,14 @@ def _remaps() -> Iterator[tuple[str, Case]]:
     noise, box = NDLaplace(1.0), _square(10.0)
     for distance, clamped, snapped in ((1.0, 0.90, 0.91), (0.5, 0.42, 0.42)):
         pair, about = _diagonal(distance), f"a corner and {distance:g} along the diagonal"
-        yield f"clamp at {distance:g}", _remapped(noise, clamp(box), pair, about, clamped)
-        yield f"snap at {distance:g}", _remapped(noise, snap(box, 12), pair, about, snapped)
+        yield f"clamp at {distance:g}", _remap_case(noise, clamp(box), pair, about, clamped)
+        yield f"snap at {distance:g}", _remap_case(noise, snap(box, 12), pair, about, snapped)
     pair = [0.2, 0.1], [1.2, 0.1]
     about = "two records 1 apart, the prior from others' reports"
-    yield "bayes remap", _remapped(noise, bayes_remap(_others(noise)), pair, about, 0.64)
+    yield "bayes remap", _remap_case(noise, bayes_remap(_prior_of_others(noise)), pair, about, 0.64)
 
 
-def _remapped(
+def _remap_case(
     noise: NDLaplace, remap: Remap, pair: tuple[Record, Record], about: str, at_least: float
 ) -> Case:
     def draw(x: Record, n: int, rng: np.random.Generator) -> Any:
@@ -120,8 +120,8 @@ def _remapped(
     return Case(Batched(draw), pair, noise.guarantee, at_least, score=score, about=about)
 
 
-def _others(noise: NDLaplace) -> Prior:
-    """A prior that 60 other people's reports led to, about 0 and about (4, 3)."""
+def _prior_of_others(noise: NDLaplace) -> Prior:
+    """Return a prior learnt from reports of 60 other people, around 0 and (4, 3)."""
     rng = np.random.default_rng(0)
     rows = np.repeat([[0.0, 0.0], [4.0, 3.0]], 30, axis=0) + rng.normal(0, 0.5, (60, 2))
     reports = noise.release(rows, rng).values
@@ -219,19 +219,29 @@ def _opposite(d: int) -> tuple[Any, Any]:
 
 
 def _diagonal(distance: float) -> tuple[Any, Any]:
-    """The low corner, and a point so far from it along the diagonal."""
+    """Return the low corner, and a point at this distance from it along the diagonal."""
     return np.zeros(2), np.full(2, distance / np.sqrt(2))
 
 
 def case_with_exact_score(mechanism: Any, pair: tuple[Any, Any], about: str, **more: Any) -> Case:
-    """A case by its exact score, held against the mechanism's own guarantee."""
+    """Return a case with an exact score, compared with the mechanism's own guarantee.
+
+    Parameters
+    ----------
+    mechanism
+        The mechanism.
+    pair
+        The two inputs.
+    about
+        What the pair is meant to show.
+    """
     claim = more.pop("claim", mechanism.guarantee)
     score = exact_score(mechanism, pair)
     return Case(mechanism, pair, claim, score=score, about=about, **more)
 
 
 def count_cases() -> Iterator[tuple[str, Case]]:
-    """Whole numbers and vectors of them, each moved by the most one row can move them."""
+    """Yield cases of whole numbers and vectors of them, each moved as far as one row can."""
     count = Geometric(_ONE)
     yield "geometric", case_with_exact_score(count, (5, 6), "counts 5 and 6", at_least=0.97)
     cells = Geometric(_ONE, sensitivity=2)
@@ -256,7 +266,7 @@ def count_cases() -> Iterator[tuple[str, Case]]:
 
 
 def _one_cell(mechanism: Geometric) -> Callable[[int, int, np.random.Generator], Any]:
-    """n cells of one grid are n grids of one cell: noise is drawn for each by itself."""
+    """Return draws of one cell: n cells of one grid are like n grids of one cell."""
 
     def draw(rows: int, n: int, rng: np.random.Generator) -> Any:
         keys = np.arange(n if rows else 0)
@@ -269,7 +279,7 @@ def _one_cell(mechanism: Geometric) -> Callable[[int, int, np.random.Generator],
 
 
 def choice_cases() -> Iterator[tuple[str, Case]]:
-    """Draws by score, and trees that grow where rows are."""
+    """Yield cases of draws by score, and of trees that grow where rows are."""
     pick = Exponential(_ONE)
     pair = Choices([3, 3, 3]), Choices([4, 2, 2])
     yield "exponential", Case(pick, pair, _ONE, draws=20_000, about="three scores move by one")
@@ -281,14 +291,14 @@ def choice_cases() -> Iterator[tuple[str, Case]]:
 
 
 def _threshold_scores(sums: list[int], top: int = 16) -> Intervals:
-    """How far each point's rank is from the middle one, on a public range; in halves."""
+    """Score points by how far their rank is from the middle, on a public range; in halves."""
     inside = sorted(min(each, top) for each in sums)
     ranks = range(len(inside), -1, -1)
     return Intervals([0, *inside, top], [-abs(rank - len(inside) // 2) for rank in ranks])
 
 
 def _trees_of(mechanism: TreeSplits) -> Callable[[int, int, np.random.Generator], Any]:
-    """The whole tree of rows that lie together at the left, as text."""
+    """Return draws of the whole tree, as text, of rows that lie together at the left."""
 
     def tree(rows: int, rng: np.random.Generator) -> str:
         grown = mechanism.release(

@@ -1,4 +1,4 @@
-r"""The most a membership attack can reach against a promise, and when no promise bounds it.
+r"""The best membership attack that a promise allows, and when no promise bounds it.
 
 Against an :math:`(\varepsilon, \delta)`-private release, with two neighbouring worlds to tell
 apart, TPR :math:`\le e^\varepsilon` FPR :math:`+ \delta` and 1 - FPR :math:`\le e^\varepsilon`
@@ -21,19 +21,21 @@ from shoal.privacy.guarantees import ApproxDP
 __all__ = ["Ceiling", "Game", "ceiling_of"]
 
 Game = Literal["own coin", "swap"]
-_TINY = 1e-300
+_TINY = 1e-300  # avoids a division by zero
 
 
 @dataclass(frozen=True)
 class Ceiling:
-    """How far the two worlds of a game may lie apart, or why nothing bounds that.
+    """How far apart the two worlds of a game may be, or why nothing bounds that.
 
     Attributes
     ----------
-    epsilon, delta
+    epsilon
         Between the two worlds of the game; ``None`` if there is no ceiling.
+    delta
+        Between the two worlds of the game.
     reason
-        What was used, or why there is none.
+        Which promise was used, or why there is none.
 
     Examples
     --------
@@ -49,14 +51,21 @@ class Ceiling:
 
     @property
     def advantage(self) -> float | None:
-        """The largest TPR - FPR."""
+        """The largest TPR - FPR; None if there is no ceiling."""
         if self.epsilon is None:
             return None
-        rare = math.exp(-self.epsilon)  # e^epsilon itself may be too large a number
+        # By e^-epsilon, since e^epsilon itself may overflow.
+        rare = math.exp(-self.epsilon)
         return min(1.0, math.tanh(self.epsilon / 2) + 2 * self.delta * rare / (1 + rare))
 
     def tpr(self, fpr: ArrayLike) -> NDArray[np.float64] | None:
-        """The largest true positive rate at each false positive rate."""
+        """Return the largest true positive rate at each false positive rate.
+
+        Parameters
+        ----------
+        fpr
+            False positive rates.
+        """
         if self.epsilon is None:
             return None
         share, rare = np.asarray(fpr, dtype=np.float64), max(math.exp(-self.epsilon), _TINY)
@@ -64,7 +73,7 @@ class Ceiling:
         return np.minimum(np.minimum(low, 1 - rare * (1 - share - self.delta)), 1.0)
 
     def corners(self) -> list[tuple[float, float]] | None:
-        """The same as a line for a picture: where it begins, bends and ends."""
+        """Return the same as points of a line for a figure: its start, bend and end."""
         if self.epsilon is None:
             return None
         rare = math.exp(-self.epsilon)
@@ -73,11 +82,11 @@ class Ceiling:
 
     @property
     def name(self) -> str:
-        """In a few words."""
+        """The ceiling in a few words."""
         return str(self) if self.epsilon is None else f"Ceiling: at most {self.advantage:.3f}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         values = {"epsilon": self.epsilon, "delta": self.delta, "reason": self.reason}
         return {**values, "advantage": self.advantage}
 
@@ -95,20 +104,21 @@ def ceiling_of(
     reports: int = 1,
     uncovered: str = "",
 ) -> Ceiling:
-    """The ceiling of a game under a promise.
+    """Return the ceiling of a game under a promise.
 
     Parameters
     ----------
     guarantee
-        What was promised about everything the adversary sees.
+        The promise about everything the adversary sees; None without one.
     game
         ``"own coin"``: each target is in or out by itself. ``"swap"``: as many are in either way,
         so that someone else is in the place of who is out. A promise about rows added or removed
         covers the first, and the second in two steps; one about replaced values only the second.
     distance
-        For ``MetricDP``: between two records of the game, at most, in the promise's own units.
+        For ``MetricDP``, the largest distance between two records of the game, in the promise's own
+        units.
     reports
-        How many reports of one record the adversary sees.
+        The number of reports of one record that the adversary sees.
     uncovered
         What the adversary sees beyond the promise, if anything: then there is no ceiling.
     """
@@ -117,43 +127,43 @@ def ceiling_of(
             f"There is no game {game!r}.", "Choose 'own coin' or 'swap'.", setting="game"
         )
     if uncovered:
-        return _none(uncovered)
+        return _unbounded(uncovered)
     match guarantee:
         case PureDP() | ApproxDP():
             return _of_rows(guarantee, game)
         case LocalDP() | MetricDP():
             return _of_reports(guarantee, game, distance, reports)
         case None | Unprotected():
-            return _none("nothing is promised")
-    return _none(f"{type(guarantee).__name__} bounds no odds")
+            return _unbounded("nothing is promised")
+    return _unbounded(f"{type(guarantee).__name__} bounds no odds")
 
 
 def _of_reports(
     guarantee: LocalDP | MetricDP, game: Game, distance: float | None, reports: int
 ) -> Ceiling:
     if game == "own coin":
-        return _none("taking part is not covered")
+        return _unbounded("taking part is not covered")
     if isinstance(guarantee, LocalDP):
-        return _some(reports * float(guarantee.epsilon), 0.0, "any two values, swapped")
+        return _bounded(reports * float(guarantee.epsilon), 0.0, "any two values, swapped")
     if distance is None:
-        return _none("how far records lie apart is not known")
+        return _unbounded("how far records lie apart is not known")
     epsilon = float(guarantee.epsilon) * distance + float(guarantee.slack)
-    return _some(reports * epsilon, 0.0, f"records at most {distance:.3g} apart, swapped")
+    return _bounded(reports * epsilon, 0.0, f"records at most {distance:.3g} apart, swapped")
 
 
 def _of_rows(guarantee: PureDP | ApproxDP, game: Game) -> Ceiling:
     if game == "swap":
         steps = "two steps, out and in" if guarantee.neighbours == "add-remove" else "one replaced"
         promise: PureDP | ApproxDP = guarantee.as_replace_one()
-        return _some(float(promise.epsilon), float(getattr(promise, "delta", 0)), steps)
+        return _bounded(float(promise.epsilon), float(getattr(promise, "delta", 0)), steps)
     if guarantee.neighbours == "replace-one":
-        return _none("taking part is not covered")
-    return _some(float(guarantee.epsilon), float(getattr(guarantee, "delta", 0)), "in or out")
+        return _unbounded("taking part is not covered")
+    return _bounded(float(guarantee.epsilon), float(getattr(guarantee, "delta", 0)), "in or out")
 
 
-def _some(epsilon: float, delta: float, how: str) -> Ceiling:
+def _bounded(epsilon: float, delta: float, how: str) -> Ceiling:
     return Ceiling(epsilon, min(delta, 1.0), f"epsilon {epsilon:.4g}: {how}")
 
 
-def _none(reason: str) -> Ceiling:
+def _unbounded(reason: str) -> Ceiling:
     return Ceiling(None, 0.0, reason)

@@ -1,4 +1,4 @@
-"""Membership inference: was this person's record among those a model was made of?"""
+"""Membership inference with shadow models: was a person's record used to fit a model?"""
 
 from collections.abc import Iterator
 from typing import Any, Literal
@@ -54,12 +54,14 @@ def membership_inference(
     Parameters
     ----------
     fit
-        What is attacked: an estimator, which is cloned, such as ``PrivateKMeans(...)``,
+        The model under attack: an estimator, which is cloned, such as ``PrivateKMeans(...)``,
         ``LocalClusterer(...)`` or scikit-learn's; or a function ``(rows, rng)``, with ``labels``
         ``(rows, labels, rng)``, that returns a model.
-    rows, labels
-        The table, one line a person; a whole number from 0 up for each, if the model learns labels.
-        Labels count as seen by everyone, so no promise about rows covers them.
+    rows
+        The table, one row for each person.
+    labels
+        A whole number from 0 up for each row, if the model learns labels. Labels count as seen by
+        everyone, so no promise about rows covers them.
     mechanism
         A local mechanism that rows pass before ``fit``.
     query
@@ -72,15 +74,23 @@ def membership_inference(
     answers
         A function of the model and rows that returns what the adversary notes down, a line a row.
         Left out: probabilities of a classifier, distances to centres, noisy counts of cells.
-    target, known
-        The share of the rows under attack, or their places; the places of the rows the adversary
-        has, which left out are all others.
-    shadows, repeats
-        Shadow models a game; games.
+    target
+        The share of the rows under attack, or their places.
+    known
+        The places of the rows that the adversary has; None takes all others.
+    shadows
+        Shadow models of each game.
+    repeats
+        The number of games.
     guarantee
-        Of everything the adversary sees; left out, the mechanism's or the model's own.
-    alpha, random_state, progress
-        Level of the verdict and the bands; a seed; called with what is done and its share.
+        The promise about everything the adversary sees; None takes the mechanism's or the model's
+        own.
+    alpha
+        The level of the verdict and the bands.
+    random_state
+        A seed makes the games repeatable.
+    progress
+        Called with what is being done and its share.
 
     Examples
     --------
@@ -142,7 +152,20 @@ def _check(query: str, shadow: str, attack: str, victim: Victim) -> None:
 
 
 def check_levels(alpha: float, repeats: int) -> None:
-    """Refuse a level or a number of games that is none."""
+    """Refuse a level outside (0, 0.5), or no games.
+
+    Parameters
+    ----------
+    alpha
+        The level.
+    repeats
+        The number of games.
+
+    Raises
+    ------
+    InvalidSetting
+        If one is outside its range.
+    """
     if not isinstance(alpha, int | float) or not 0 < alpha < 0.5:
         raise InvalidSetting.of("alpha", "must be between 0 and 0.5", 0.01, alpha)
     if whole_number(repeats) is None or repeats < 1:
@@ -150,7 +173,15 @@ def check_levels(alpha: float, repeats: int) -> None:
 
 
 def as_labels(labels: ArrayLike | None, n: int) -> Labels | None:
-    """Labels as whole numbers from 0 up, one a row."""
+    """Return labels as whole numbers from 0 up, one for each row.
+
+    Parameters
+    ----------
+    labels
+        The labels; None for none.
+    n
+        The number of rows.
+    """
     if labels is None:
         return None
     given = np.asarray(labels)
@@ -167,13 +198,21 @@ def as_labels(labels: ArrayLike | None, n: int) -> Labels | None:
 
 
 def spawn_seeds(repeats: int, random_state: Seed) -> Iterator[Randomness]:
-    """Randomness of its own for each of so many models or games."""
+    """Yield independent randomness for each of several models or games.
+
+    Parameters
+    ----------
+    repeats
+        How many.
+    random_state
+        The seed.
+    """
     source = Randomness(random_state)
     return (Randomness(source.compute) for _ in range(repeats))
 
 
 def _uncovered(way: ShadowAttack) -> str:
-    """What the adversary sees that no promise about the rows covers."""
+    """Describe what the adversary sees that no promise about the rows covers."""
     if way.labels is not None:
         return "labels unprotected"
     return "the report itself is asked for" if way.perturbed else ""

@@ -1,6 +1,6 @@
-"""The likelihood ratio attack: what a model says about a record, with it and without it.
+"""The likelihood ratio attack: compare what models say about a record with it and without it.
 
-What models say about each record when it is in and when it is out, as two normal laws.
+What models say about each record, when it is in and when it is out, is modelled by two normal laws.
 """
 
 from dataclasses import dataclass
@@ -45,14 +45,24 @@ __all__ = [
 
 Mask = NDArray[np.bool_]
 _OWN_VARIANCES = 64  # shadow models from which on each record has variances of its own
-_FLOOR = 1e-6  # of a standard deviation
+_FLOOR = 1e-6  # least standard deviation
 
 _FEWEST_MODELS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class AnswerSums:
-    """What models on one side said about each record: how many, their sum and sum of squares."""
+    """Sums over the models on one side of what they say about each record.
+
+    Parameters
+    ----------
+    count
+        How many models.
+    total
+        The sum of their answers.
+    squares
+        The sum of their squared answers.
+    """
 
     count: Matrix
     total: Matrix
@@ -60,27 +70,60 @@ class AnswerSums:
 
     @classmethod
     def of(cls, answers: Matrix, there: Mask) -> "AnswerSums":
+        """Return the sums of the models on one side.
+
+        Parameters
+        ----------
+        answers
+            (models, records): what was said.
+        there
+            (models, records): whether the model is on this side for the record.
+        """
         own = np.where(there, answers, 0.0)
         return cls(there.sum(axis=0, dtype=float), own.sum(axis=0), (own**2).sum(axis=0))
 
     def without(self, answers: Matrix, there: Mask) -> "AnswerSums":
-        """For each model, what the others on this side said."""
+        """Return, for each model, the sums of the others on this side.
+
+        Parameters
+        ----------
+        answers
+            (models, records): what was said.
+        there
+            (models, records): whether the model is on this side for the record.
+        """
         own = np.where(there, answers, 0.0)
         return AnswerSums(self.count - there, self.total - own, self.squares - own**2)
 
     @property
     def mean(self) -> Matrix:
+        """The mean answer about each record."""
         return self.total / np.maximum(self.count, 1)
 
     @property
     def variance(self) -> Matrix:
+        """The variance of the answers about each record."""
         spread = self.squares / np.maximum(self.count, 1) - self.mean**2
         return np.maximum(spread, 0) * self.count / np.maximum(self.count - 1, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class ShadowAnswers:
-    """The law of what is said about each record, in and out, from the shadow models."""
+    """The laws of what shadow models say about each record, in and out.
+
+    Parameters
+    ----------
+    answers
+        (models, records): what was said.
+    coins
+        (models, records): who was in.
+    inside
+        The sums of models with the record.
+    outside
+        The sums of models without it.
+    middle
+        The mean answer about each record, which was subtracted.
+    """
 
     answers: Matrix
     coins: Mask
@@ -90,17 +133,40 @@ class ShadowAnswers:
 
     @classmethod
     def of(cls, answers: Matrix, coins: Mask) -> "ShadowAnswers":
-        """From (models, records): what was said, and who was in."""
-        middle = answers.mean(axis=0)  # taken off first: squares of large numbers would cancel
+        """Estimate the laws from the answers of shadow models.
+
+        Parameters
+        ----------
+        answers
+            (models, records): what was said.
+        coins
+            (models, records): who was in.
+        """
+        # Subtracted first, since the variance of large numbers would lose its digits.
+        middle = answers.mean(axis=0)
         off = answers - middle
         return cls(off, coins, AnswerSums.of(off, coins), AnswerSums.of(off, ~coins), middle)
 
-    def scored(self, answers: Matrix, online: bool) -> Matrix:
-        """How much each answer speaks for "in"."""
+    def score(self, answers: Matrix, online: bool) -> Matrix:
+        """Return how much each answer is evidence for "in".
+
+        Parameters
+        ----------
+        answers
+            (models, records): what models under attack say.
+        online
+            Whether models with the record may be used.
+        """
         return self._scores(answers - self.middle, self.inside, self.outside, online)
 
-    def rehearsed(self, online: bool) -> Matrix:
-        """The same for each shadow model, judged by the others: to fix a threshold on."""
+    def score_shadows(self, online: bool) -> Matrix:
+        """Score each shadow model by the laws of the others, to choose a threshold.
+
+        Parameters
+        ----------
+        online
+            Whether models with the record may be used.
+        """
         inside = self.inside.without(self.answers, self.coins)
         outside = self.outside.without(self.answers, ~self.coins)
         return self._scores(self.answers, inside, outside, online)
@@ -117,7 +183,7 @@ class ShadowAnswers:
         return np.where(lacking, 0.0, scores)
 
     def _spread(self, side: AnswerSums) -> Matrix:
-        """Standard deviations: a record's own, or one for all where models are few."""
+        """Return standard deviations: a record's own, or one for all where models are few."""
         own = side.variance
         if len(self.answers) < _OWN_VARIANCES:
             own = np.average(own, weights=side.count, axis=-1, keepdims=True)
@@ -129,7 +195,15 @@ def _log_density(answers: Matrix, side: AnswerSums, spread: Matrix) -> Matrix:
 
 
 def best_threshold(scores: Matrix, coins: Mask) -> float:
-    """Where the shadow models are told apart best."""
+    """Return the threshold that separates the shadow models best.
+
+    Parameters
+    ----------
+    scores
+        (models, records): the scores.
+    coins
+        (models, records): who was in.
+    """
     inside, outside = np.sort(scores[coins]), np.sort(scores[~coins])
     tried = np.unique(scores)
     missed = np.searchsorted(inside, tried, side="right") / max(inside.size, 1)
@@ -154,7 +228,7 @@ def lira(
     random_state: Seed = None,
     progress: Progress | None = None,
 ) -> MembershipInference:
-    """Attack each record with the law of what models say about it, with it and without it.
+    """Attack each record with the laws of what models say with it and without it.
 
     Every row is in or out by a fair coin of its own, or, with ``partners``, either it or its
     partner is in. ``n_shadow`` models, each through the mechanism with fresh noise, show for every
@@ -163,7 +237,13 @@ def lira(
 
     Parameters
     ----------
-    fit, rows, labels, mechanism
+    fit
+        As of ``membership_inference``.
+    rows
+        As of ``membership_inference``.
+    labels
+        As of ``membership_inference``.
+    mechanism
         As of ``membership_inference``.
     partners
         For each row the record that takes its place when it is out: the game that promises about
@@ -179,8 +259,16 @@ def lira(
         logarithm of the noisy count of the cell.
     n_shadow
         Models to learn from. Fewer than 64 share variances over all records.
-    repeats, guarantee, alpha, random_state, progress
-        As of ``membership_inference``; repeats are models under attack.
+    repeats
+        The number of models under attack.
+    guarantee
+        As of ``membership_inference``.
+    alpha
+        As of ``membership_inference``.
+    random_state
+        As of ``membership_inference``.
+    progress
+        As of ``membership_inference``.
 
     Examples
     --------
@@ -203,12 +291,12 @@ def lira(
         raise TooFewRows(
             f"Only {quantity(aim.size, 'row')} would be attacked.", f"Attack {2 * FEWEST} or more."
         )
-    others = None if partners is None else _beside(as_rows(partners), table)
+    others = None if partners is None else _check_partners(as_rows(partners), table)
     play = _Play(victim, table, as_labels(labels, len(table)), others, aim, answers)
     all_answers, coins, model = play.models(n_shadow + repeats, random_state, progress)
     shadows = ShadowAnswers.of(all_answers[:n_shadow], coins[:n_shadow])
-    threshold = best_threshold(shadows.rehearsed(variant == "online"), coins[:n_shadow])
-    scores = shadows.scored(all_answers[n_shadow:], variant == "online")
+    threshold = best_threshold(shadows.score_shadows(variant == "online"), coins[:n_shadow])
+    scores = shadows.score(all_answers[n_shadow:], variant == "online")
     games = [
         GameScores(score[coin], score[~coin], threshold)
         for score, coin in zip(scores, coins[n_shadow:], strict=True)
@@ -225,7 +313,7 @@ def lira(
 
 @dataclass(frozen=True, eq=False)
 class _Play:
-    """One table; each model is made of those rows whose coin fell so."""
+    """One table, of which each model is fitted on the rows whose coin says so."""
 
     victim: Victim
     rows: Matrix
@@ -237,7 +325,7 @@ class _Play:
     def models(
         self, count: int, random_state: Seed, progress: Progress | None
     ) -> tuple[Matrix, Mask, Any]:
-        """What each model says about each target, who was in, and the last model."""
+        """Return what each model says about each target, who was in, and the last model."""
         shape = count, self.aim.size
         answers, coins = np.empty(shape), np.empty(shape, dtype=bool)
         model: Any = None
@@ -252,9 +340,9 @@ class _Play:
     def _model(self, coin: Mask, rng: Randomness) -> Any:
         if self.partners is not None:
             table = np.where(coin[:, None], self.rows, self.partners)
-            return self.victim.trained(table, None, rng)
+            return self.victim.fit_rows(table, None, rng)
         labels = None if self.labels is None else self.labels[coin]
-        return self.victim.trained(self.rows[coin], labels, rng)
+        return self.victim.fit_rows(self.rows[coin], labels, rng)
 
     def _answers_of(self, model: Any) -> NDArray[np.float64]:
         records = self.rows[self.aim]
@@ -265,7 +353,7 @@ class _Play:
         return check_one_number_each(evidence_of(model, records, own, classes), len(records))
 
 
-def _beside(partners: Matrix, rows: Matrix) -> Matrix:
+def _check_partners(partners: Matrix, rows: Matrix) -> Matrix:
     if partners.shape == rows.shape:
         return partners
     raise DimensionMismatch(

@@ -1,7 +1,7 @@
-"""The direct attack: is one person's row in the table that was summed up in what was released?
+"""The direct attack: is one person's row in the table that a release was computed from?
 
-The adversary knows all other rows and looks at centres, cells and counts themselves. One record a
-model, as many models as trials: trials are independent, so what is found is certified.
+The adversary knows all other rows and looks at centres, cells and counts themselves. Each trial
+fits a model of its own, so trials are independent and the result is certified.
 """
 
 from collections.abc import Callable
@@ -40,14 +40,24 @@ class NeighbourAttack:
     ----------
     bound
         The certified lower bound on epsilon between the two tables, with its verdict.
-    advantage, tpr, fpr, auc
-        Of the test half, at a threshold fixed before it.
+    advantage
+        TPR - FPR of the test half, at a threshold fixed before it.
+    tpr
+        The true positive rate there.
+    fpr
+        The false positive rate there.
+    auc
+        The area under the curve of the test half.
     roc
         The curve, with Clopper and Pearson's limits: models are independent.
     ceiling
         What the promise allows between the two tables.
-    game, models
-        ``"own coin"``: the row is there or not. ``"swap"``: another is in its place. Models a side.
+    game
+        ``"own coin"``: the row is there or not. ``"swap"``: another is in its place.
+    models
+        The models of each side.
+    guarantee
+        The promise that the ceiling follows from.
     """
 
     bound: LowerBound
@@ -63,14 +73,14 @@ class NeighbourAttack:
 
     @property
     def verdict(self) -> str:
-        """Of the certified bound."""
+        """The verdict of the certified bound."""
         return self.bound.verdict
 
     def __float__(self) -> float:
         return self.bound.epsilon
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         rates = {name: getattr(self, name) for name in ("advantage", "tpr", "fpr", "auc")}
         parts = {name: getattr(self, name).to_dict() for name in ("bound", "roc", "ceiling")}
         promise = None if self.guarantee is None else self.guarantee.to_dict()
@@ -78,7 +88,7 @@ class NeighbourAttack:
         return {"kind": "NeighbourAttack", "verdict": self.verdict, **rates, **parts, **facts}
 
     def to_result(self) -> Result:
-        """As a finding of a report, every number protected."""
+        """Return the finding for a report, with every number protected."""
         promise = self.guarantee or Unprotected("the model attacked promises nothing")
         settings = {"game": Public(self.game), "models": Public(self.models)}
         values = {k: v for k, v in self.to_dict().items() if k not in ("kind", *settings)}
@@ -86,7 +96,7 @@ class NeighbourAttack:
         return Result("neighbour attack", promise, settings, protected=protected)
 
     def plot(self) -> Figure:
-        """The curve with its limits, chance, and the ceiling if there is one."""
+        """Draw the curve with its limits, chance, and the ceiling if there is one."""
         return roc_curve(
             {"likelihood ratio": self.roc.points()},
             title="One row, with it and without it",
@@ -118,16 +128,20 @@ def neighbour_attack(
     random_state: Seed = None,
     progress: Progress | None = None,
 ) -> NeighbourAttack:
-    """Tell a table from the same table without one row, by what was released.
+    """Distinguish a table from the same table without one row, by what was released.
 
     Parameters
     ----------
-    fit, rows, mechanism, guarantee
+    fit
+        As of ``membership_inference``.
+    rows
         As of ``membership_inference``.
     person
         The place of the row in question.
     replacement
         The record that stands in its place in the other table; left out, the row is missing there.
+    mechanism
+        As of ``membership_inference``.
     answers
         From a model to what the adversary looks at, always equally many numbers. Left out: centres
         nearest to the record with their weights, the noisy count of its cell, the sizes.
@@ -136,8 +150,14 @@ def neighbour_attack(
         Without one it is learnt, on half of the models.
     models
         Models a side, 1,000 at least. Half choose the event, the others test it.
-    alpha, random_state, progress
-        The probability of calling something correct violated; a seed; called with what is done.
+    guarantee
+        As of ``membership_inference``.
+    alpha
+        The probability of calling something correct violated.
+    random_state
+        A seed makes the attack repeatable.
+    progress
+        Called with what is being done and its share.
 
     Examples
     --------
@@ -160,7 +180,7 @@ def neighbour_attack(
     promises = [] if guarantee is None else [guarantee]
 
     def shown(lines: Matrix, noise: np.random.Generator) -> Any:
-        model = victim.trained(lines, None, Randomness(noise))
+        model = victim.fit_rows(lines, None, Randomness(noise))
         own = victim.promise(model)
         if not promises and own is not None:
             promises.append(own)
@@ -179,7 +199,7 @@ def neighbour_attack(
         *outputs, claim=ceiling.epsilon, score=score, alpha=alpha, delta=ceiling.delta
     )
     bound = replace(bound, pair=describe_pair(pair, False), seed=seed_of(random_state))
-    played = _played(*samples_of(*outputs), score, rng.seed())
+    played = _score_second_halves(*samples_of(*outputs), score, rng.seed())
     rates = {name: getattr(played, name) for name in ("advantage", "tpr", "fpr", "auc")}
     roc = roc_of_one_game(played, alpha)
     return NeighbourAttack(bound, **rates, roc=roc, ceiling=ceiling, game=game, models=models,
@@ -211,8 +231,10 @@ def _pair(table: Matrix, person: int, replacement: ArrayLike | None) -> tuple[Ma
     return table, changed
 
 
-def _played(first: Sample, second: Sample, score: Score | None, seed: int) -> GameScores:
-    """Scores of the second halves; learnt, where need be, on the first."""
+def _score_second_halves(
+    first: Sample, second: Sample, score: Score | None, seed: int
+) -> GameScores:
+    """Return the scores of the second halves, learnt on the first where no score is given."""
     half = len(first) // 2
     sides = [np.where(side.kinds[:, None] == 0, side.values, 0.0) for side in (first, second)]
     if not sides[0].shape[1]:  # nothing but failures

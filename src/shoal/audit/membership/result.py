@@ -1,4 +1,4 @@
-"""What a membership attack found, over all its games."""
+"""The result of a membership attack, over all its games."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -24,7 +24,27 @@ RATES = (0.01, 0.05, 0.1)
 
 @dataclass(frozen=True)
 class Setting:
-    """How the games were played: all that is needed to play them again."""
+    """How the games were played, with all that is needed to repeat them.
+
+    Parameters
+    ----------
+    attack
+        The attack.
+    game
+        The game: each row by its own coin, or swapped with a partner.
+    query
+        Whether members are queried by their record or by their report.
+    shadow
+        Whether shadow models pass the same mechanism.
+    shadows
+        Shadow models of each game.
+    alpha
+        The level of the verdict.
+    seed
+        The seed; None if none was given.
+    notes
+        Further remarks.
+    """
 
     attack: str
     game: str
@@ -38,7 +58,7 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class MembershipInference:
-    """How well members were told from others; for the holder of the rows, never for a public page.
+    """How well members were distinguished from others; for the holder of the rows only.
 
     ``float()`` of it is the advantage.
 
@@ -46,8 +66,12 @@ class MembershipInference:
     ----------
     advantage
         TPR - FPR at the threshold fixed on shadow data (Yeom's adversary advantage).
-    tpr, fpr, auc
-        The rates at that threshold; the area under the curve.
+    tpr
+        The true positive rate at that threshold.
+    fpr
+        The false positive rate at that threshold.
+    auc
+        The area under the curve.
     tpr_at
         The largest TPR at a false positive rate; ``None`` is unresolved: too few others for it.
     roc
@@ -58,10 +82,14 @@ class MembershipInference:
         ``"violated"``: the mean advantage less Student's t times its standard error exceeds the
         ceiling, at about level alpha. ``"consistent"``: it does not, which proves nothing.
         ``"no claim"``: there is no ceiling. ``"too few repeats"``: fewer than five.
-    members, others
-        Of one game.
-    setting, guarantee
-        How the games were played, and the promise they were held against.
+    members
+        The members of one game.
+    others
+        The non-members of one game.
+    setting
+        How the games were played.
+    guarantee
+        The promise that they were compared with.
     """
 
     advantage: Estimate
@@ -79,14 +107,14 @@ class MembershipInference:
 
     @property
     def repeats(self) -> int:
-        """How many games were played."""
+        """The number of games."""
         return self.advantage.repeats
 
     def __float__(self) -> float:
         return self.advantage.mean
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         rates = {f"{rate:g}": e and e.to_dict() for rate, e in self.tpr_at.items()}
         names = ("advantage", "tpr", "fpr", "auc", "roc", "ceiling")
         plain = {name: getattr(self, name).to_dict() for name in names}
@@ -97,7 +125,7 @@ class MembershipInference:
         return {"kind": "MembershipInference", **facts, "setting": setting, "guarantee": promise}
 
     def to_result(self) -> Result:
-        """As a finding of a report: every number is protected, since it was read off the rows."""
+        """Return the finding for a report; every number is protected, since it depends on rows."""
         promise = self.guarantee or Unprotected("the model attacked promises nothing")
         values = self.to_dict()
         settings = {name: Public(value) for name, value in values["setting"].items()}
@@ -106,7 +134,7 @@ class MembershipInference:
         return Result("membership inference", promise, settings, protected=protected)
 
     def plot(self) -> Figure:
-        """The curve with its band, chance, and the ceiling if there is one."""
+        """Draw the curve with its band, chance, and the ceiling if there is one."""
         band = (
             f"{quantity(self.repeats, 'game')} of {self.members} members and {self.others} others"
         )
@@ -148,7 +176,19 @@ class MembershipInference:
 def combine_games(
     games: Sequence[GameScores], ceiling: Ceiling, setting: Setting, guarantee: Guarantee | None
 ) -> MembershipInference:
-    """The means over games, held against the ceiling."""
+    """Average the games, and compare the advantage with the ceiling.
+
+    Parameters
+    ----------
+    games
+        The scores of each game.
+    ceiling
+        What the promise allows.
+    setting
+        How the games were played.
+    guarantee
+        The promise.
+    """
     alpha = setting.alpha
     names = ("advantage", "tpr", "fpr", "auc")
     means = {name: Estimate.of([getattr(g, name) for g in games], alpha) for name in names}

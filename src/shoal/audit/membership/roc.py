@@ -1,6 +1,6 @@
-"""How well scores tell members from others: rates, areas and curves, as counts and as means.
+"""Rates, areas and curves of scores of members and others, with means over repeats.
 
-A mean over repeats, with its standard error and, from five repeats up, Student's interval.
+Means over repeats have a standard error and, from five repeats up, Student's interval.
 """
 
 import math
@@ -33,6 +33,15 @@ FEWEST_REPEATS = 5  # below it an interval says more about luck than about the a
 class GameScores:
     """One game: the scores of members and of others, and the threshold fixed before them.
 
+    Parameters
+    ----------
+    inside
+        The scores of members.
+    outside
+        The scores of others.
+    threshold
+        From this score on, a record is called a member.
+
     Examples
     --------
     >>> game = GameScores(np.array([0.9, 0.8, 0.2]), np.array([0.7, 0.1, 0.1]), threshold=0.5)
@@ -46,12 +55,12 @@ class GameScores:
 
     @property
     def tpr(self) -> float:
-        """Share of members called members."""
+        """The share of members called members."""
         return float((self.inside > self.threshold).mean())
 
     @property
     def fpr(self) -> float:
-        """Share of others called members."""
+        """The share of others called members."""
         return float((self.outside > self.threshold).mean())
 
     @property
@@ -61,15 +70,20 @@ class GameScores:
 
     @property
     def auc(self) -> float:
-        """The chance that a member scores above another, ties counted half."""
+        """The probability that a member scores above another; ties count half."""
         false, true = threshold_counts(self.inside, self.outside)
         area = np.trapezoid(true, false) / (self.inside.size * self.outside.size)
         return float(area)
 
     def tpr_at(self, fpr: float) -> float | None:
-        """The largest share of members found while no more than this share of others is.
+        """Return the largest share of members found while at most this share of others is.
 
-        ``None``, unresolved, if there are too few others for such a share to be one of them.
+        It is None if there are too few others to resolve such a rate.
+
+        Parameters
+        ----------
+        fpr
+            The false positive rate.
         """
         most = int(fpr * self.outside.size + 1e-9)
         if most < 1:
@@ -80,17 +94,25 @@ class GameScores:
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    """The curve of a mean game.
+    """The ROC curve of the mean game.
 
     Attributes
     ----------
-    fpr, tpr
-        Rates, the second a mean over the games; between its knots a curve is a straight line, as
-        an attacker who tosses a coin between two thresholds would have it.
-    low, high
-        Student's band around it; ``None`` for fewer than five games.
-    true_positives, members, others
-        As counts over all games: members found at each rate, and how many there were of both.
+    fpr
+        False positive rates.
+    tpr
+        True positive rates, means over the games. Between its knots the curve is straight, as for
+        an attacker who tosses a coin between two thresholds.
+    low
+        The lower end of Student's band; ``None`` for fewer than five games.
+    high
+        The upper end of the band.
+    true_positives
+        The members found at each rate, over all games.
+    members
+        The members of all games.
+    others
+        The others of all games.
     """
 
     fpr: Scores
@@ -102,14 +124,14 @@ class Roc:
     others: int
 
     def points(self) -> list[tuple[float, float, float | None, float | None]]:
-        """For a picture: both rates, and the ends of the band."""
+        """Return points for a figure: both rates, and the ends of the band."""
         none = [None] * len(self.fpr)
         low = none if self.low is None else self.low.tolist()
         high = none if self.high is None else self.high.tolist()
         return list(zip(self.fpr.tolist(), self.tpr.tolist(), low, high, strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         arrays = {name: getattr(self, name) for name in ("fpr", "tpr", "low", "high")}
         arrays["found"] = self.true_positives
         plain = {name: None if a is None else a.tolist() for name, a in arrays.items()}
@@ -117,8 +139,17 @@ class Roc:
 
 
 def threshold_counts(inside: Scores, outside: Scores) -> tuple[Counts, Counts]:
-    """Others and members above each threshold, from none to all.
+    """Count others and members above each threshold, from none to all.
 
+    Parameters
+    ----------
+    inside
+        The scores of members.
+    outside
+        The scores of others.
+
+    Examples
+    --------
     >>> false, true = threshold_counts(np.full(4, 0.5), np.full(2, 0.5))  # a constant score
     >>> false.tolist(), true.tolist()
     ([0, 2], [0, 4])
@@ -130,7 +161,15 @@ def threshold_counts(inside: Scores, outside: Scores) -> tuple[Counts, Counts]:
 
 
 def mean_roc(games: Sequence[GameScores], alpha: float) -> Roc:
-    """The mean of the games' curves over false positive rates from 0 to 1."""
+    """Return the mean of the games' curves over false positive rates from 0 to 1.
+
+    Parameters
+    ----------
+    games
+        The scores of each game.
+    alpha
+        The level of the band.
+    """
     curves = np.stack([_at_rates(game) for game in games])
     columns = [Estimate.of(column, alpha) for column in curves.T]
     low, high = (
@@ -146,7 +185,15 @@ def mean_roc(games: Sequence[GameScores], alpha: float) -> Roc:
 
 
 def roc_of_one_game(game: GameScores, alpha: float) -> Roc:
-    """The curve of one game of independent trials, with Clopper and Pearson's limits of its TPR."""
+    """Return the curve of one game of independent trials, with Clopper and Pearson's limits.
+
+    Parameters
+    ----------
+    game
+        The scores.
+    alpha
+        The level of the limits.
+    """
     from scipy.stats import beta
 
     curve, n = _at_rates(game), game.inside.size
@@ -169,17 +216,21 @@ def _at_rates(game: GameScores) -> Scores:
 
 @dataclass(frozen=True)
 class Estimate:
-    """The mean of one number a repeat; ``float()`` of it is the mean.
+    """A mean over repeats; ``float()`` of it is the mean.
 
     Attributes
     ----------
-    mean, standard_error
-        Of the repeats: rows of one model depend on each other, so they do not count. No standard
-        error of a single repeat.
-    low, high
-        Student's interval of level 1 - alpha; ``None`` for fewer than five repeats.
+    mean
+        Of one number for each repeat: rows of one model depend on each other, so they do not count.
+    standard_error
+        Of the mean; None for a single repeat.
+    low
+        The lower end of Student's interval of level 1 - alpha; ``None`` for fewer than five
+        repeats.
+    high
+        The upper end.
     repeats
-        How many.
+        The number of repeats.
 
     Examples
     --------
@@ -195,7 +246,15 @@ class Estimate:
 
     @classmethod
     def of(cls, values: ArrayLike, alpha: float) -> "Estimate":
-        """From one number a repeat."""
+        """Compute the estimate from one number for each repeat.
+
+        Parameters
+        ----------
+        values
+            The numbers.
+        alpha
+            The level of the interval.
+        """
         numbers = np.asarray(values, dtype=np.float64)
         mean, repeats = float(numbers.mean()), numbers.size
         if repeats == 1:
@@ -207,7 +266,7 @@ class Estimate:
         return cls(mean, error, mean - reach, mean + reach, repeats)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return asdict(self)
 
     def __float__(self) -> float:
@@ -220,7 +279,15 @@ class Estimate:
 
 
 def t_quantile(repeats: int, alpha: float) -> float:
-    """How many standard errors a mean of so many repeats exceeds with probability alpha."""
+    """Return how many standard errors a mean exceeds with probability alpha (Student's t).
+
+    Parameters
+    ----------
+    repeats
+        The number of repeats.
+    alpha
+        The probability.
+    """
     from scipy.stats import t
 
     return float(t.ppf(1 - alpha, repeats - 1))

@@ -1,6 +1,6 @@
-"""Shadow models: the adversary rehearses on rows of its own, then attacks (Shokri et al. 2017).
+"""The shadow model attack: learn on models of rows of one's own, then attack (Shokri et al. 2017).
 
-Which rows are attacked and which the adversary has: drawn anew for each game.
+``RowSplit`` draws for each game which rows are attacked and which the adversary has.
 """
 
 import warnings
@@ -38,33 +38,51 @@ __all__ = [
 Places = NDArray[np.intp]
 Scorer = Callable[[Matrix], NDArray[np.float64]]
 Answers = Callable[[Any, Matrix], Any]
-TREES = 60
-_EVEN = 0.5  # halves are equal, so a score above it says "member": known before any target is seen
+TREES = 60  # of a forest
+_EVEN = 0.5  # halves are equal, so a score above it means "member", before any target is seen
 
 FEWEST = 20  # members of a game
 
 
 @dataclass(frozen=True, eq=False)
 class Halves:
-    """Places of rows: those a model is fitted on, and those it is not."""
+    """The places of rows that a model is fitted on, and of those it is not.
+
+    Parameters
+    ----------
+    inside
+        Rows that it is fitted on.
+    outside
+        Rows that it is not fitted on.
+    """
 
     inside: Places
     outside: Places
 
 
 def split_halves(places: Places) -> Halves:
-    """The first half in, the rest out."""
+    """Split places into two halves: the first in, the rest out.
+
+    Parameters
+    ----------
+    places
+        Places of rows.
+    """
     return Halves(places[: len(places) // 2], places[len(places) // 2 :])
 
 
 @dataclass(frozen=True, eq=False)
 class ShadowAttack:
-    """One table, one victim, and how the adversary proceeds.
+    """A table, a victim, and the way the adversary proceeds.
 
     Parameters
     ----------
-    victim, rows, labels
-        What is attacked, the table, and labels of its rows if the victim learns from them.
+    victim
+        What is attacked.
+    rows
+        The table.
+    labels
+        The labels of its rows, if the victim learns from them.
     matched
         Whether shadow models pass the same mechanism as the target.
     perturbed
@@ -82,7 +100,23 @@ class ShadowAttack:
 
     def play(self, target: Halves, shadows: Sequence[Halves], learn: "Learn", rng: Randomness
              ) -> tuple[GameScores, Any]:  # fmt: skip
-        """One game: rehearse on the shadows, fix the threshold, attack the target."""
+        """Play one game: learn on the shadows, fix the threshold, attack the target.
+
+        Parameters
+        ----------
+        target
+            The rows under attack.
+        shadows
+            The rows of each shadow model.
+        learn
+            Learns to distinguish answers about members from others.
+        rng
+            The randomness of the game.
+
+        Returns
+        -------
+        The scores, and the model under attack.
+        """
         rehearsed = [self._model_answers(part, self.matched, rng)[0] for part in shadows]
         target_answers, model = self._model_answers(target, True, rng)
         width = min(answers.shape[1] for pair in [*rehearsed, target_answers] for answers in pair)
@@ -94,7 +128,7 @@ class ShadowAttack:
     def _model_answers(
         self, part: Halves, protected: bool, rng: Randomness
     ) -> tuple[tuple[Matrix, Matrix], Any]:
-        """What a model of the inner half says about it and about the outer half."""
+        """Return what a model of the inner half says about it and about the outer half."""
         members = self.rows[part.inside]
         reported = self.victim.reported(members, rng) if protected else members
         model = self.victim.model(reported, self._of(part.inside), rng)
@@ -116,7 +150,17 @@ Learn = Callable[[Matrix, Matrix, int], Scorer]
 
 
 def learn_forest(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
-    """A forest that tells answers about members from others."""
+    """Learn a forest that distinguishes answers about members from others.
+
+    Parameters
+    ----------
+    inside
+        Answers about members.
+    outside
+        Answers about others.
+    seed
+        The seed.
+    """
     answers = np.vstack([inside, outside])
     member = np.repeat([1, 0], [len(inside), len(outside)])
     forest = _forest(seed).fit(answers, member)
@@ -124,9 +168,18 @@ def learn_forest(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
 
 
 def learn_with_toolbox(inside: Matrix, outside: Matrix, seed: int) -> Scorer:
-    """The black-box attack of the Adversarial Robustness Toolbox, with such a forest.
+    """Learn the black-box attack of the Adversarial Robustness Toolbox, with such a forest.
 
-    Its own shadow models know of no mechanism between rows and model, so it gets answers of ours.
+    Its own shadow models have no mechanism between rows and model, so it gets answers of ours.
+
+    Parameters
+    ----------
+    inside
+        Answers about members.
+    outside
+        Answers about others.
+    seed
+        The seed.
     """
     toolbox, wrap = _toolbox()
     width = inside.shape[1]
@@ -153,7 +206,8 @@ def _forest(seed: int) -> Any:
 
 def _toolbox() -> tuple[Any, Any]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it tells of every framework it does not find
+        # The toolbox warns about every framework that is not installed.
+        warnings.simplefilter("ignore")
         try:
             from art.attacks.inference.membership_inference import MembershipInferenceBlackBox
             from art.estimators.classification import BlackBoxClassifier
@@ -170,14 +224,38 @@ def _toolbox() -> tuple[Any, Any]:
 
 
 class RowSplit:
-    """Which rows are attacked, which the adversary has; a draw says who is in."""
+    """Which rows are attacked and which the adversary has; each draw says who is in.
+
+    Parameters
+    ----------
+    target
+        The rows under attack: places, or how many.
+    known
+        The rows that the adversary has; None takes all others.
+    n
+        The number of rows.
+    shadows
+        The number of shadow models.
+    """
 
     def __init__(self, target: int | Places, known: Places | None, n: int, shadows: int) -> None:
         self._target, self._known, self._n, self._shadows = target, known, n, shadows
 
     @classmethod
     def of(cls, n: int, target: Any, known: Any, shadows: int) -> "RowSplit":
-        """Checked, so that every draw goes through."""
+        """Check the settings, so that every draw succeeds.
+
+        Parameters
+        ----------
+        n
+            The number of rows.
+        target
+            A share of the rows, or places.
+        known
+            Places, or None for all others.
+        shadows
+            The number of shadow models.
+        """
         if whole_number(shadows) is None or shadows < 1:
             raise InvalidSetting.of("shadows", "must be a whole number of 1 or more", 3, shadows)
         share = np.ndim(target) == 0
@@ -198,7 +276,13 @@ class RowSplit:
         return cls(aim, held, n, shadows)
 
     def drawn(self, rng: Randomness) -> tuple[Halves, list[Halves]]:
-        """The target's halves, and those of each shadow model."""
+        """Draw the target's halves, and those of each shadow model.
+
+        Parameters
+        ----------
+        rng
+            The source of the draw.
+        """
         order = rng.compute.permutation(self._n)
         if isinstance(self._target, int):
             aim = order[: self._target]
@@ -213,7 +297,17 @@ class RowSplit:
 
 
 def check_positions(values: Any, n: int, name: str) -> Places:
-    """Places of rows: whole numbers, each once."""
+    """Return places of rows, checked to be distinct whole numbers in range.
+
+    Parameters
+    ----------
+    values
+        The places as given.
+    n
+        The number of rows.
+    name
+        The name of the setting.
+    """
     places = np.asarray(values)
     good = places.ndim == 1 and places.dtype.kind in "iu" and places.size
     if not good or places.min() < 0 or places.max() >= n or np.unique(places).size < places.size:

@@ -1,8 +1,7 @@
-"""What is attacked: the way from rows, through a mechanism if there is one, to a fitted model.
+"""The victim of an attack: the way from rows, through a mechanism, to a fitted model.
 
-What a model says about a record, as numbers an attack can learn from.
-
-What a released model shows around one record: a line of numbers of fixed length.
+``answers_of`` and ``evidence_of`` return what a model says about records, as numbers that an attack
+can learn from; ``summary_of`` what a released model shows around one record.
 """
 
 from dataclasses import dataclass
@@ -41,15 +40,15 @@ Labels = NDArray[np.int64]
 Fit = Any  # an estimator, or a function (rows, rng) or (rows, labels, rng)
 
 Vector = NDArray[np.float64]
-_CLIP = 1e-6  # of a confidence: its log odds stay finite
-_AT_ONCE = 2**22
+_CLIP = 1e-6  # confidences stay this far from 0 and 1, so that log odds are finite
+_CHUNK_CELLS = 2**22  # comparisons held at a time
 
 _NEAREST = 8  # centres; further ones say little about a record
 
 
 @dataclass(frozen=True, eq=False)
 class Victim:
-    """From rows to what is released about them, with fresh noise each time.
+    """The way from rows to what is released about them, with fresh noise each time.
 
     Parameters
     ----------
@@ -73,7 +72,15 @@ class Victim:
 
     @classmethod
     def of(cls, fit: Fit, mechanism: Any = None) -> "Victim":
-        """With the estimator's own mechanism, if it has one and none is given."""
+        """Return the victim with the estimator's own mechanism, unless one is given.
+
+        Parameters
+        ----------
+        fit
+            An estimator or a function.
+        mechanism
+            A local mechanism, or None.
+        """
         if not callable(fit) and not hasattr(fit, "fit"):
             raise InvalidSetting(
                 f"fit must be an estimator or a function; got {value_text(fit)}.",
@@ -83,32 +90,75 @@ class Victim:
         return cls(fit, own if mechanism is None else mechanism)
 
     def reported(self, rows: Matrix, rng: Randomness) -> Any:
-        """What leaves the rows: ``Reports`` of the mechanism, or the rows themselves."""
+        """Return what leaves the rows: ``Reports`` of the mechanism, or the rows themselves.
+
+        Parameters
+        ----------
+        rows
+            The rows.
+        rng
+            The randomness of the reports.
+        """
         return rows if self.mechanism is None else self.mechanism.release(rows, rng.noise)
 
     def model(self, reported: Any, labels: Labels | None, rng: Randomness) -> Any:
-        """A model of what was reported."""
+        """Fit a model to what was reported.
+
+        Parameters
+        ----------
+        reported
+            Reports or rows.
+        labels
+            The labels of the rows, or None.
+        rng
+            The randomness of the fit.
+        """
         if not hasattr(self.fit, "fit"):
             values = np.asarray(reported)
             return self.fit(values, rng) if labels is None else self.fit(values, labels, rng)
         takes_reports = getattr(self.fit, "mechanism", None) is not None
         values = reported if takes_reports else np.asarray(reported)
         with ignore_no_groups_warning():
-            return _fresh(self.fit, rng.seed()).fit(values, labels)
+            return _unfitted_copy(self.fit, rng.seed()).fit(values, labels)
 
-    def trained(self, rows: Matrix, labels: Labels | None, rng: Randomness) -> Any:
-        """A model of rows."""
+    def fit_rows(self, rows: Matrix, labels: Labels | None, rng: Randomness) -> Any:
+        """Fit a model to rows, through the mechanism.
+
+        Parameters
+        ----------
+        rows
+            The rows.
+        labels
+            Their labels, or None.
+        rng
+            The randomness of reports and fit.
+        """
         return self.model(self.reported(rows, rng), labels, rng)
 
     def promise(self, model: Any) -> Guarantee | None:
-        """What was promised: by the mechanism, or by the fitted model itself."""
+        """Return the promise of the mechanism, or of the fitted model itself.
+
+        Parameters
+        ----------
+        model
+            The fitted model.
+        """
         guarantee = getattr(self.mechanism, "guarantee", getattr(model, "guarantee_", None))
         return guarantee if isinstance(guarantee, Guarantee) else None
 
     def farthest(self, promise: Guarantee | None, first: Matrix, second: Matrix) -> float | None:
-        """The largest distance between lines of two tables, as a promise about distances has it.
+        """Return the largest distance between rows of two tables, in the units of a promise.
 
-        ``None`` for other promises, and where the promise's units are not known.
+        None for promises that do not depend on distances, and where their units are not known.
+
+        Parameters
+        ----------
+        promise
+            The promise.
+        first
+            A table.
+        second
+            Another table.
         """
         if not isinstance(promise, MetricDP):
             return None
@@ -116,8 +166,8 @@ class Victim:
         return None if apart is None else float(apart.max(initial=0))
 
 
-def _fresh(estimator: Any, seed: int) -> Any:
-    """An unfitted copy with noise of its own. It writes in no ledger: nothing of it is released."""
+def _unfitted_copy(estimator: Any, seed: int) -> Any:
+    """Return an unfitted copy with fresh noise and no ledger, since nothing of it is released."""
     from sklearn.base import clone
 
     made, known = clone(estimator), estimator.get_params(deep=False)
@@ -126,7 +176,13 @@ def _fresh(estimator: Any, seed: int) -> Any:
 
 
 def as_rows(rows: ArrayLike) -> Matrix:
-    """Rows as a table of finite numbers, one line a person."""
+    """Return rows as a table of finite numbers, one row for each person.
+
+    Parameters
+    ----------
+    rows
+        The rows as given.
+    """
     try:
         table = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError):
@@ -142,12 +198,22 @@ def as_rows(rows: ArrayLike) -> Matrix:
 
 
 def answers_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -> Matrix:
-    """A line for each row: the features of a shadow attack.
+    """Return the features of a shadow attack: what the model says about each row.
 
-    A classifier answers with its probabilities, beside the row's own label. Centres answer with
-    distances, nearest first, since their order is no other model's: the own one, the gap to the
-    second, all of them. Cells answer with the logarithm of their noisy count. A model that can be
-    called answers for itself.
+    For a classifier they are its probabilities and that of the row's own label; for centres the
+    distances, nearest first, since the order of centres differs between models; for cells the
+    logarithm of the noisy count. A callable model is called.
+
+    Parameters
+    ----------
+    model
+        The model.
+    rows
+        The rows.
+    labels
+        Their labels, or None.
+    classes
+        The number of labels.
     """
     if hasattr(model, "predict_proba"):
         return np.hstack([_chances(model, rows, classes), _own_label(model, rows, labels, classes)])
@@ -159,10 +225,21 @@ def answers_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) ->
 
 
 def evidence_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -> Vector:
-    """One number for each row, higher for a member: the statistic of a likelihood ratio attack.
+    """Return the statistic of a likelihood ratio attack: one number, higher for a member.
 
-    The log odds of the row's own label; minus the squared distance to the nearest centre; the
-    logarithm of the noisy count of its cell, clipped at 1; or what a model that can be called says.
+    It is the log odds of the row's own label, minus the squared distance to the nearest centre, the
+    logarithm of the noisy count of its cell, clipped at 1, or what a callable model returns.
+
+    Parameters
+    ----------
+    model
+        The model.
+    rows
+        The rows.
+    labels
+        Their labels, or None.
+    classes
+        The number of labels.
     """
     if hasattr(model, "predict_proba"):
         chances, own = _chances(model, rows, classes), _labels(model, rows, labels)
@@ -183,7 +260,15 @@ def evidence_of(model: Any, rows: Matrix, labels: Labels | None, classes: int) -
 
 
 def check_answers(given: Any, n: int) -> Matrix:
-    """Answers that came from outside, a line a row: an attack on NaN would find nothing."""
+    """Check answers that were given from outside: finite, one row for each record.
+
+    Parameters
+    ----------
+    given
+        The answers.
+    n
+        The number of records.
+    """
     try:
         answers = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -200,7 +285,15 @@ def check_answers(given: Any, n: int) -> Matrix:
 
 
 def check_one_number_each(given: Any, n: int) -> Vector:
-    """Answers of one number a row."""
+    """Check answers of one number for each record.
+
+    Parameters
+    ----------
+    given
+        The answers.
+    n
+        The number of records.
+    """
     answers = check_answers(given, n)
     if answers.shape[1] == 1:
         return answers[:, 0]
@@ -215,7 +308,7 @@ def _labels(model: Any, rows: Matrix, labels: Labels | None) -> Labels:
 
 
 def _chances(model: Any, rows: Matrix, classes: int) -> Matrix:
-    """Probabilities by label: a model that never met a label gives it none."""
+    """Return probabilities by label; labels that a model never saw have none."""
     chances = np.zeros((len(rows), classes))
     chances[:, np.asarray(model.classes_, dtype=np.int64)] = model.predict_proba(rows)
     return chances
@@ -234,16 +327,18 @@ def _distances(model: Any, rows: Matrix) -> Matrix:
 
 
 def _counts(model: Any, rows: Matrix) -> Vector:
-    """The noisy count of each row's cell; 0 where no cell was kept."""
+    """Return the noisy count of each row's cell; 0 where no cell was kept."""
     if hasattr(model, "cells_"):
         view = getattr(model, "view_", None)
         coordinates, cells = rows if view is None else view.apply(rows), model.cells_
-        return _containing(coordinates, cells.low, cells.high, cells.noisy_count.astype(np.float64))
-    return _of_map(model, rows)
+        return _count_of_box(
+            coordinates, cells.low, cells.high, cells.noisy_count.astype(np.float64)
+        )
+    return _counts_of_map(model, rows)
 
 
-def _of_map(model: Any, rows: Matrix) -> Vector:
-    """The same of a map of coefficients, all of them or those that were kept."""
+def _counts_of_map(model: Any, rows: Matrix) -> Vector:
+    """Return the same for a map of coefficients, all of them or those that were kept."""
     from shoal.cluster.wave.transform import Lookup, Transform
 
     transform = Transform(model.grid_.shape, model.level, model.wavelet)
@@ -251,15 +346,16 @@ def _of_map(model: Any, rows: Matrix) -> Vector:
     counts = np.asarray(model.noisy_counts_, dtype=np.float64).ravel()
     if model.cell_keys_ is None:
         return counts[keys]
-    cell_keys = np.append(model.cell_keys_, -1)  # a key nobody has, for the search to end on
+    # A key that no row has, so that a search beyond the last cell finds an entry.
+    cell_keys = np.append(model.cell_keys_, -1)
     places = np.minimum(np.searchsorted(model.cell_keys_, keys), counts.size)
     return np.where(cell_keys[places] == keys, np.append(counts, 0.0)[places], 0.0)
 
 
-def _containing(rows: Matrix, low: Matrix, high: Matrix, counts: Vector) -> Vector:
-    """The count of the box each row lies in."""
+def _count_of_box(rows: Matrix, low: Matrix, high: Matrix, counts: Vector) -> Vector:
+    """Return the count of the box that each row lies in."""
     largest = np.zeros(len(rows))
-    step = max(_AT_ONCE // max(len(low), 1), 1)
+    step = max(_CHUNK_CELLS // max(len(low), 1), 1)
     for start in range(0, len(rows), step):
         part = rows[start : start + step, None]
         inside = ((part >= low) & (part <= high)).all(axis=2)
@@ -269,14 +365,14 @@ def _containing(rows: Matrix, low: Matrix, high: Matrix, counts: Vector) -> Vect
 
 
 def summary_of(model: Any, record: Matrix) -> Vector:
-    """Centres nearest first with their weights, the cell the record lies in, and the sizes.
+    """Return the nearest centres with their weights, the record's cell, and the sizes.
 
     Parameters
     ----------
     model
-        Fitted: centres, a synopsis, a map of cells, or all of them.
+        A fitted model: centres, a synopsis, a map of cells, or all of them.
     record
-        A table of one line.
+        A table of one row.
     """
     parts = [_centers(model, record)] if hasattr(model, "cluster_centers_") else []
     synopsis = getattr(model, "synopsis_", None)
@@ -304,7 +400,7 @@ def _centers(model: Any, record: Matrix) -> Vector:
 
 
 def _cells(synopsis: Any, record: Matrix) -> Vector:
-    """The noisy count and the volume of the record's cell; how many cells there are."""
+    """Return the noisy count and volume of the record's cell, and the number of cells."""
     view = getattr(synopsis, "view_", None)
     coordinates, cells = record if view is None else view.apply(record), synopsis.cells_
     inside = ((coordinates >= cells.low) & (coordinates <= cells.high)).all(axis=1)

@@ -1,1 +1,1 @@
-"""Attacks on released tables: linkage, attributes, reconstruction."""
+"""Attacks on released tables: linkage, inference of attributes, and reconstruction."""

@@ -1,8 +1,8 @@
-"""What a k-anonymous table gives away about people's other columns.
+"""Attribute inference: what a k-anonymous table reveals about people's other columns.
 
-A class whose members all share a sensitive value tells it about each of them, however many they are
+A class whose members all share a sensitive value reveals it for each of them, however many they are
 (homogeneity). What counts is what the table adds: anyone can guess the most common value, or learn
-from other people's rows how values go together.
+from other people's rows how values are related.
 """
 
 from dataclasses import asdict, dataclass
@@ -21,7 +21,7 @@ from shoal.randomness import Randomness, Seed
 __all__ = ["AttributeInference", "attribute_inference", "curator_result"]
 
 Vector = NDArray[np.float64]
-_SURE = 0.9
+_SURE = 0.9  # share of a class with one value, from which a guess counts as sure
 _FOLDS = 5
 
 
@@ -33,15 +33,25 @@ class AttributeInference:
     ----------
     accuracy
         Share of people whose value is the most common one of the records that fit them.
-    overall, others
-        Without the table: guessing the most common value of all for everyone; guessing by a forest
-        that learnt from the true rows of *other* people, which no protection of a person's own row
-        prevents.
-    homogeneous, sure, wrong_when_sure
-        Share of people in classes with one value only; with one value for at least nine in ten; and
-        how often such a guess is wrong.
-    people, classes, column, k
-        How many were looked for; classes of the table; the column; the promise.
+    overall
+        Without the table: the accuracy of guessing the most common value for everyone.
+    others
+        Without the table: the accuracy of a forest that learnt from the true rows of *other*
+        people, which no protection of a person's own row prevents.
+    homogeneous
+        The share of people in classes with one value only.
+    sure
+        The share of people in classes with one value for at least nine in ten.
+    wrong_when_sure
+        How often such a guess is wrong.
+    people
+        The number of people looked for.
+    classes
+        The classes of the table.
+    column
+        The column that is guessed.
+    k
+        The k of the promise.
     """
 
     accuracy: float
@@ -57,22 +67,22 @@ class AttributeInference:
 
     @property
     def added(self) -> float:
-        """Accuracy beyond the better of both guesses without the table."""
+        """The accuracy beyond the better of both guesses without the table."""
         return self.accuracy - max(self.overall, self.others)
 
     def __float__(self) -> float:
         return self.added
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {"kind": "AttributeInference", **asdict(self), "added": self.added}
 
     def to_result(self) -> Result:
-        """As a finding of a report, every number protected."""
+        """Return the finding for a report, with every number protected."""
         return curator_result("attribute inference", self.to_dict(), self.k)
 
     def plot(self) -> Figure:
-        """How many are guessed, from the table and without it."""
+        """Draw how many are guessed, with the table and without it."""
         shares = {
             "from the table": self.accuracy,
             "from others' rows": self.others,
@@ -98,12 +108,16 @@ def attribute_inference(
 
     Parameters
     ----------
-    released, raw, policy
-        The table as it was written, as it was before, and the policy it was released under.
+    released
+        The table as it was written.
+    raw
+        The table as it was before.
     column
         What is guessed. The adversary knows everyone's quasi-identifiers, and that they are in.
+    policy
+        The policy it was released under.
     random_state
-        Of the forest and its folds.
+        The seed of the forest and its folds.
 
     Examples
     --------
@@ -122,21 +136,21 @@ def attribute_inference(
             "Name a column that is published as it is.",
         )
     matcher = Matcher.of(policy, raw)
-    codes, truth, values = _known(matcher, raw, column)
+    codes, truth, values = _complete_people(matcher, raw, column)
     classes = matcher.classes(released)
-    counts = _counts(classes, _numbered(released, column, values), len(values))
+    counts = _counts(classes, _value_numbers(released, column, values), len(values))
     if not counts.sum():
         raise TooFewRows(
             f"The released table has no row with a value of {column!r} that the original table "
             "has.",
             "Give the released table and the table it was made from.",
         )
-    guess, share = _guessed(matcher, classes, counts, codes)
+    guess, share = _guess_by_class(matcher, classes, counts, codes)
     right, sure = guess == truth, share >= _SURE
     return AttributeInference(
         accuracy=float(right.mean()),
         overall=float(np.bincount(truth).max() / truth.size),
-        others=_from_others(codes, truth, random_state),
+        others=_accuracy_from_others(codes, truth, random_state),
         homogeneous=float((share == 1).mean()),
         sure=float(sure.mean()),
         wrong_when_sure=float((~right[sure]).mean()) if sure.any() else 0.0,
@@ -147,8 +161,10 @@ def attribute_inference(
     )
 
 
-def _known(matcher: Matcher, raw: Any, column: str) -> tuple[Codes, Counts, dict[str | None, int]]:
-    """Leaves and true values of everyone whose values are all known; the values' numbers."""
+def _complete_people(
+    matcher: Matcher, raw: Any, column: str
+) -> tuple[Codes, Counts, dict[str | None, int]]:
+    """Return leaves and true values of everyone without missing values, and the values' numbers."""
     codes, texts = matcher.codes(raw), [line[0] for line in text_combinations(raw, [column])]
     whole = (codes >= 0).all(axis=1) & np.array([text is not None for text in texts])
     known = sorted({text for text in texts if text is not None})
@@ -162,25 +178,25 @@ def _known(matcher: Matcher, raw: Any, column: str) -> tuple[Codes, Counts, dict
     return codes[whole], truth[whole], values
 
 
-def _numbered(released: Any, column: str, values: dict[str | None, int]) -> Counts:
+def _value_numbers(released: Any, column: str, values: dict[str | None, int]) -> Counts:
     texts = [line[0] for line in text_combinations(released, [column])]
     return np.array([values.get(text, -1) for text in texts], dtype=np.int64)
 
 
 def _counts(classes: LabelCombinations, numbers: Counts, size: int) -> Counts:
-    """(classes, values): how often each value stands in each class."""
+    """Count how often each value occurs in each class: (classes, values)."""
     known = numbers >= 0
     cells = classes.of_line[known] * size + numbers[known]
     counts = np.bincount(cells, minlength=len(classes.rows) * size)
     return counts.reshape(len(classes.rows), size).astype(np.int64)
 
 
-def _guessed(
+def _guess_by_class(
     matcher: Matcher, classes: LabelCombinations, counts: Counts, codes: Codes
 ) -> tuple[Counts, Vector]:
-    """The most common value of the records that fit each person, and its share there.
+    """Return the most common value of the records that fit each person, and its share.
 
-    Whoever fits none is guessed by the whole table.
+    People whom no record fits are guessed by the whole table.
     """
     guess, share = np.empty(len(codes), dtype=np.int64), np.empty(len(codes))
     for people, under in matcher.covering(classes, codes):
@@ -191,8 +207,8 @@ def _guessed(
     return guess, share
 
 
-def _from_others(codes: Codes, truth: Counts, random_state: Seed) -> float:
-    """How often a forest that learnt from other people's true rows guesses right."""
+def _accuracy_from_others(codes: Codes, truth: Counts, random_state: Seed) -> float:
+    """Return how often a forest that learnt from other people's true rows guesses right."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.model_selection import KFold
 
@@ -208,7 +224,17 @@ def _from_others(codes: Codes, truth: Counts, random_state: Seed) -> float:
 
 
 def curator_result(kind: str, values: dict[str, Any], k: int) -> Result:
-    """A finding of a report about a k-anonymous table, every number protected."""
+    """Return a finding about a k-anonymous table for a report, with every number protected.
+
+    Parameters
+    ----------
+    kind
+        The kind of finding.
+    values
+        Its numbers.
+    k
+        The k of the promise.
+    """
     protected = {n: Protected(v) for n, v in values.items() if n not in ("kind", "k", "column")}
     settings = {n: Public(v) for n, v in values.items() if n in ("k", "column")}
     return Result(kind, KAnonymity(k), settings, protected=protected)

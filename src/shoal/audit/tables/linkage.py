@@ -1,4 +1,4 @@
-"""Linkage: whoever has names and quasi-identifiers looks for their records in a released table."""
+"""Linkage: look up people with known quasi-identifiers in a released table."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass
@@ -21,12 +21,16 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Links:
-    """How many records each person of the second file may be.
+    """How many records may belong to each person of the second file.
 
     Attributes
     ----------
-    people, matched, unique
-        People of the file; with a record that fits them at all; with just one.
+    people
+        The people of the file.
+    matched
+        Those whom at least one record fits.
+    unique
+        Those whom exactly one record fits.
     expected
         People rightly linked, on average, by picking one of the fitting records, if everyone of the
         file with a fitting record is in the table.
@@ -42,8 +46,15 @@ class Links:
 
     @classmethod
     def of(cls, candidates: Counts) -> "Links":
-        """From the number of fitting records of each person.
+        """Compute links from the number of fitting records of each person.
 
+        Parameters
+        ----------
+        candidates
+            The number of fitting records.
+
+        Examples
+        --------
         >>> links = Links.of(np.array([0, 1, 4, 4]))
         >>> links.matched, links.unique, links.expected
         (3, 1, 1.5)
@@ -65,19 +76,21 @@ class Links:
 
 @dataclass(frozen=True)
 class Linkage:
-    """What a second file finds in the released table, and what it would have found in the raw one.
+    """What a second file finds in the released table, and would have found in the raw one.
 
     For the holder of the rows. ``float()`` of it is the share of people rightly linked.
 
     Attributes
     ----------
-    released, raw
-        Links into either table.
+    released
+        Links into the released table.
+    raw
+        Links into the raw table.
     risk
         The chances that the classes of the released table leave to someone who knows that a person
         is in it.
     k
-        What was promised.
+        The k of the promise.
     """
 
     released: Links
@@ -89,18 +102,24 @@ class Linkage:
         return self.released.expected / max(self.released.people, 1)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         links = {name: asdict(getattr(self, name)) for name in ("released", "raw")}
         return {"kind": "Linkage", "k": self.k, **links, "risk": asdict(self.risk)}
 
     def to_result(self) -> Result:
-        """As a finding of a report, every number protected."""
+        """Return the finding for a report, with every number protected."""
         values = self.to_dict()
         protected = {name: Protected(values[name]) for name in ("released", "raw", "risk")}
         return Result("linkage", KAnonymity(self.k), {"k": Public(self.k)}, protected=protected)
 
     def plot(self, table: str = "released") -> Figure:
-        """How many fitting records people have, in the "released" or in the "raw" table."""
+        """Draw how many fitting records people have.
+
+        Parameters
+        ----------
+        table
+            ``"released"`` or ``"raw"``.
+        """
         links: Links = getattr(self, table)
         # A class counts for all its records; here it counts for those in the file who fall in it.
         weighed = [(size, round(1e6 * people / size)) for size, people in links.sizes]
@@ -122,7 +141,7 @@ def linkage(released: Any, second: Any, *, raw: Any, policy: Policy) -> Linkage:
         The adversary's file: one line a person, with true quasi-identifiers in columns of the same
         names. A missing value fits every label.
     raw
-        The table before: what the file would find there is the measure.
+        The table before its release, to compare with.
     policy
         Under which it was released (``TopDownSpecialization`` keeps it as ``policy_``); hierarchies
         are public.
@@ -146,11 +165,13 @@ def linkage(released: Any, second: Any, *, raw: Any, policy: Policy) -> Linkage:
     for people, under in matcher.covering(classes, codes):
         candidates[people] = under @ classes.rows
     risk = Risk.of(classes.sizes, policy.privacy.k)
-    return Linkage(Links.of(candidates), _exact(second, raw, matcher.names), risk, policy.privacy.k)
+    return Linkage(
+        Links.of(candidates), _links_into_raw(second, raw, matcher.names), risk, policy.privacy.k
+    )
 
 
-def _exact(second: Any, raw: Any, names: list[str]) -> Links:
-    """Records of the raw table that agree in every quasi-identifier the file has of a person."""
+def _links_into_raw(second: Any, raw: Any, names: list[str]) -> Links:
+    """Count records of the raw table that agree in every known quasi-identifier of a person."""
     records, people = text_combinations(raw, names), text_combinations(second, names)
     known = [tuple(value is not None for value in person) for person in people]
     fitting = {which: Counter(tuple(compress(record, which)) for record in records)

@@ -1,4 +1,4 @@
-"""Which lines of a released table may be about whom: labels against the values they cover."""
+"""Match people with the classes of a released table, by the values that labels cover."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,21 +25,21 @@ __all__ = ["LabelCombinations", "Matcher", "columns_of", "text_combinations"]
 Codes = NDArray[np.int32]
 Counts = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-_AT_ONCE = 2**22
+_CHUNK_CELLS = 2**22  # comparisons held at a time
 
 
 @dataclass(frozen=True, eq=False)
 class LabelCombinations:
-    """The different combinations of labels in a released table.
+    """The distinct combinations of labels in a released table.
 
     Attributes
     ----------
     labels
         (classes, d): places of the labels in their hierarchies.
     rows
-        How many lines have each.
+        The rows of each combination.
     of_line
-        The class of each line.
+        The class of each row.
     """
 
     labels: Codes
@@ -48,19 +48,33 @@ class LabelCombinations:
 
     @property
     def sizes(self) -> Counts:
-        """(sizes, 2): lines a class has, and how many classes have so many."""
+        """Return (sizes, 2): rows of a class, and how many classes have so many."""
         return np.stack(np.unique(self.rows, return_counts=True), axis=1).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Matcher:
-    """Values to leaves and labels to nodes, as whoever reads the policy knows them."""
+    """The map from values to leaves and from labels to nodes, as a reader of the policy knows it.
+
+    Parameters
+    ----------
+    codec
+        The hierarchies.
+    """
 
     codec: Codec
 
     @classmethod
     def of(cls, policy: Policy, raw: Any) -> "Matcher":
-        """By a policy; hierarchies it learns from rows are learnt from the raw table again."""
+        """Build the matcher of a policy; learnt hierarchies are learnt from the raw table again.
+
+        Parameters
+        ----------
+        policy
+            The policy.
+        raw
+            The raw table.
+        """
         return cls(count_combinations(policy, raw).codec)
 
     @property
@@ -70,16 +84,28 @@ class Matcher:
 
     @cached_property
     def trees(self) -> list[Tree]:
-        """Their hierarchies."""
+        """The hierarchies of the quasi-identifiers."""
         return [Tree(hierarchy.taxonomy) for hierarchy in self.codec.hierarchies.values()]
 
     def codes(self, X: Any) -> Codes:
-        """(lines, d): the leaf of each value; below 0 where it is missing or has none."""
+        """Return the leaf of each value, negative where it is missing or has none: (rows, d).
+
+        Parameters
+        ----------
+        X
+            A table of true values.
+        """
         columns = columns_of(X, self.names)
         return np.stack([self.codec.leaves(name, columns[name]) for name in self.names], axis=1)
 
     def classes(self, released: Any) -> LabelCombinations:
-        """The classes of a released table."""
+        """Return the classes of a released table.
+
+        Parameters
+        ----------
+        released
+            The table.
+        """
         places = np.stack([self._places(released, name) for name in self.names], axis=1)
         ids, size = number_classes(places)
         labels = np.zeros((size, places.shape[1]), dtype=np.int32)
@@ -87,11 +113,18 @@ class Matcher:
         return LabelCombinations(labels, np.bincount(ids, minlength=size).astype(np.int64), ids)
 
     def covering(self, classes: LabelCombinations, codes: Codes) -> Iterator[tuple[slice, Mask]]:
-        """Some people at a time: (people, classes), which classes each may be in.
+        """Yield, for some people at a time, which classes each may be in: (people, classes).
 
-        A missing value may be any; one that no hierarchy has is in no class.
+        A missing value fits any label; a value that no hierarchy has fits none.
+
+        Parameters
+        ----------
+        classes
+            The classes of the released table.
+        codes
+            The leaves of each person's values.
         """
-        step = max(_AT_ONCE // max(len(classes.rows), 1), 1)
+        step = max(_CHUNK_CELLS // max(len(classes.rows), 1), 1)
         for start in range(0, len(codes), step):
             part = codes[start : start + step]
             under = np.ones((len(part), len(classes.rows)), dtype=bool)
@@ -102,7 +135,7 @@ class Matcher:
             yield slice(start, start + len(part)), under
 
     def _places(self, released: Any, name: str) -> Codes:
-        """The node behind each label of a column, the highest of those written alike."""
+        """Return the node of each label of a column, the highest of those written alike."""
         hierarchy = self.codec.hierarchies[name]
         published = published_cells(self.codec.policy, name, hierarchy)
         nodes = zip(*(as_text(cells).to_pylist() for cells in published.values()), strict=True)
@@ -114,11 +147,11 @@ class Matcher:
         texts = [[*as_text(part.values).to_pylist(), None] for part in parts]
         different = [tuple(text[at] for text, at in zip(texts, line, strict=True))
                      for line in lines.tolist()]  # fmt: skip
-        places = np.array([_known(place, labels, name) for labels in different], dtype=np.int32)
+        places = np.array([_place_of(place, labels, name) for labels in different], dtype=np.int32)
         return places[of_line.reshape(-1)]
 
 
-def _known(place: dict[Any, int], texts: tuple[str | None, ...], name: str) -> int:
+def _place_of(place: dict[Any, int], texts: tuple[str | None, ...], name: str) -> int:
     if texts in place or set(texts) <= {None, "*"}:
         return place.get(texts, 0)  # a starred line shows nothing, whatever the root is called
     raise UnknownCategory(
@@ -128,7 +161,15 @@ def _known(place: dict[Any, int], texts: tuple[str | None, ...], name: str) -> i
 
 
 def columns_of(X: Any, names: list[str]) -> dict[str, Any]:
-    """Columns of a table, as they stand."""
+    """Return columns of a table.
+
+    Parameters
+    ----------
+    X
+        The table.
+    names
+        The names of the columns.
+    """
     table = X if isinstance(X, Table) else Table(X)
     if not {*names} <= {*table.names}:
         raise missing_columns_error(names, table.names)
@@ -137,7 +178,15 @@ def columns_of(X: Any, names: list[str]) -> dict[str, Any]:
 
 
 def text_combinations(X: Any, names: list[str]) -> list[tuple[str | None, ...]]:
-    """The values of each line in these columns as text, numbers written alike."""
+    """Return the values of each row in these columns as text, equal numbers written alike.
+
+    Parameters
+    ----------
+    X
+        The table.
+    names
+        The names of the columns.
+    """
     by_name = columns_of(X, names)
     columns = [_texts(name, column) for name, column in by_name.items()]
     return list(zip(*columns, strict=True))

@@ -1,4 +1,4 @@
-"""What labels leave of the values behind them: guessing people's own quasi-identifiers."""
+"""Reconstruction: guess people's quasi-identifiers from the labels they are published under."""
 
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -19,19 +19,22 @@ __all__ = ["Reconstruction", "reconstruction"]
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """How often a person's own quasi-identifiers are guessed, down to a leaf, by column.
+    """How often a person's own quasi-identifiers are guessed down to a leaf, by column.
 
     Attributes
     ----------
-    with_labels, evenly
-        From the label a person is published under: the most common value below it in the whole
-        table; any value below it, evenly.
+    with_labels
+        With the label of a person: the accuracy of the most common value below it.
+    evenly
+        With the label of a person: the accuracy of a value below it drawn evenly.
     without
-        Without the table: the most common value of all.
+        Without the table: the accuracy of the most common value of all.
     whole
-        Share of people all of whose values are guessed, with the labels.
-    people, k
-        How many were looked for; the promise.
+        The share of people all of whose values are guessed with the labels.
+    people
+        The number of people looked for.
+    k
+        The k of the promise.
     """
 
     with_labels: dict[str, float]
@@ -45,15 +48,15 @@ class Reconstruction:
         return self.whole
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         return {"kind": "Reconstruction", **asdict(self)}
 
     def to_result(self) -> Result:
-        """As a finding of a report, every number protected."""
+        """Return the finding for a report, with every number protected."""
         return curator_result("reconstruction", self.to_dict(), self.k)
 
     def plot(self) -> Figure:
-        """For each column, how many are guessed from its label and without the table."""
+        """Draw, for each column, how many are guessed with its label and without the table."""
         shares = {}
         for name, share in self.with_labels.items():
             shares[f"{name}, by label"] = share
@@ -73,12 +76,17 @@ class Reconstruction:
 def reconstruction(released: Any, raw: Any, *, policy: Policy) -> Reconstruction:
     """Guess everyone's true quasi-identifiers from the labels they are published under.
 
-    A baseline: whoever knows how common each value is guesses the likeliest below a label.
+    This is a baseline: an adversary who knows how common each value is guesses the likeliest below
+    a label.
 
     Parameters
     ----------
-    released, raw, policy
-        As of ``attribute_inference``.
+    released
+        The table as it was written.
+    raw
+        The table as it was before.
+    policy
+        The policy it was released under.
 
     Examples
     --------
@@ -100,7 +108,7 @@ def reconstruction(released: Any, raw: Any, *, policy: Policy) -> Reconstruction
         )
     labels = _labels_of(matcher, matcher.classes(released), codes)
     guesses = {
-        name: _guessed(tree, codes[:, q], labels[:, q])
+        name: _guess_column(tree, codes[:, q], labels[:, q])
         for q, (name, tree) in enumerate(zip(matcher.names, matcher.trees, strict=True))
     }
     return Reconstruction(
@@ -114,14 +122,14 @@ def reconstruction(released: Any, raw: Any, *, policy: Policy) -> Reconstruction
 
 
 class _Guess(NamedTuple):
-    """Of one column: who is guessed right by labels, and how many are without them."""
+    """The guesses of one column: who is guessed right by labels, and how many without them."""
 
     hit: NDArray[np.bool_]
     evenly: float
     without: float
 
 
-def _guessed(tree: Tree, codes: Codes, labels: Codes) -> _Guess:
+def _guess_column(tree: Tree, codes: Codes, labels: Codes) -> _Guess:
     often = np.bincount(codes, minlength=int(tree.high.max()))
     ends = zip(tree.low, tree.high, strict=True)
     likeliest = np.array([low + int(np.argmax(often[low:high])) for low, high in ends])
@@ -130,7 +138,7 @@ def _guessed(tree: Tree, codes: Codes, labels: Codes) -> _Guess:
 
 
 def _labels_of(matcher: Matcher, classes: LabelCombinations, codes: Codes) -> Codes:
-    """The labels of the largest class each person may be in; the roots for who fits none."""
+    """Return the labels of the largest class each person may be in; roots if none fits."""
     labels = np.zeros_like(codes)
     for people, under in matcher.covering(classes, codes):
         rows = np.where(under, classes.rows, 0)

@@ -1,7 +1,7 @@
-"""Broken forms that the audit must catch, by name; each with the bound it must exceed.
+"""Broken mechanisms that the audit must catch, by name, each with the bound it must exceed.
 
-Every one was published, shipped or drafted by somebody, or is one slip away from what was. All are
-written anew from the description of the fault. An audit that stops catching one has rotted.
+Every one was published, shipped or drafted by somebody, or is one mistake away from one that was.
+All are written from the description of the fault. An audit that stops catching one is broken.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""What every broken form shares: many draws at once, the reason it fails, exact scores."""
+"""What the broken mechanisms share: many draws at once, the reason of the fault, and scores."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,19 +28,19 @@ __all__ = [
 
 Matrix = NDArray[np.float64]
 Stream = np.random.Generator
-_FARTHEST = 100.0  # a log-ratio beyond any bound that draws can show
+_FARTHEST = 100.0  # a log ratio beyond any bound that draws can show
 
 
 @dataclass(frozen=True)
 class BrokenMechanism(Batched):
-    """A form that breaks the promise it was sold with; the gate refuses it on any page with one.
+    """A mechanism that breaks its promise; the gate refuses it on any page with a promise.
 
     Parameters
     ----------
     draw
         As of ``Batched``: ``n`` independent outputs on the input ``x``.
     reason
-        Why it protects nobody.
+        Why it does not protect anyone.
 
     Examples
     --------
@@ -53,21 +53,41 @@ class BrokenMechanism(Batched):
 
     @property
     def guarantee(self) -> Unprotected:
-        """None, with the reason."""
+        """No guarantee, with the reason."""
         return Unprotected(self.reason)
 
     def release(self, value: Any, rng: Stream) -> Any:
-        """One output."""
+        """Return one output.
+
+        Parameters
+        ----------
+        value
+            The input.
+        rng
+            The source of randomness.
+        """
         return self.draw(value, 1, rng)
 
 
 def declare_broken(reason: str) -> Callable[[Draw], BrokenMechanism]:
-    """Make a function ``(x, n, rng)`` a broken form."""
+    """Return a decorator that makes a function ``(x, n, rng)`` a broken mechanism.
+
+    Parameters
+    ----------
+    reason
+        Why it does not protect anyone.
+    """
     return lambda draw: BrokenMechanism(draw, reason)
 
 
 def batch_flawed(mechanism: Any) -> BrokenMechanism:
-    """A flawed mechanism of one row a person, drawn for many copies of a row."""
+    """Draw many copies of a row through a flawed mechanism of one row for each person.
+
+    Parameters
+    ----------
+    mechanism
+        The flawed mechanism.
+    """
 
     def draw(x: Matrix, n: int, rng: Stream) -> Any:
         return round_to_lattice(mechanism.release(np.tile(x, (n, 1)), rng).values)
@@ -76,19 +96,25 @@ def batch_flawed(mechanism: Any) -> BrokenMechanism:
 
 
 def round_to_lattice(values: Matrix) -> Matrix:
-    """Multiples of 2**-20: so that a form is caught by its own fault, not by its low bits."""
+    """Round to multiples of 2**-20, so that a twin is caught by its fault, not by its low bits.
+
+    Parameters
+    ----------
+    values
+        Any numbers.
+    """
     return np.asarray(np.rint(values * 2.0**20) * 2.0**-20)
 
 
 def likelihood_ratio_score(
     log_density: Callable[[Matrix], Matrix], pair: tuple[Matrix, Matrix]
 ) -> Callable[[Matrix], Matrix]:
-    """How much likelier a report is from the first row than from the second, noise being added.
+    """Return a score: how much likelier a report is from the first row than from the second.
 
     Parameters
     ----------
     log_density
-        Of the noise, a line each, up to a constant.
+        The log density of the noise, up to a constant; noise is added to the row.
     pair
         The two rows.
     """
@@ -103,27 +129,63 @@ def likelihood_ratio_score(
 
 
 def unit_step(d: int, j: int, length: float = 1.0) -> Matrix:
-    """A step along one axis, numbered from 1."""
+    """Return a step along one axis, numbered from 1.
+
+    Parameters
+    ----------
+    d
+        The number of columns.
+    j
+        The axis.
+    length
+        The length of the step.
+    """
     step = np.zeros(d)
     step[j - 1] = length
     return step
 
 
 def pure_claim(epsilon: Number, **rest: Any) -> PureDP:
-    """A claim of epsilon when one row is added or removed."""
+    """Return a claim of epsilon when one row is added or removed.
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon.
+    """
     return PureDP(exact_budget(epsilon), **rest)
 
 
 def approximate_claim(epsilon: Number, delta: Number) -> ApproxDP:
-    """A claim that may fail with chance delta."""
+    """Return a claim of (epsilon, delta).
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon.
+    delta
+        The delta.
+    """
     return ApproxDP(exact_budget(epsilon), exact_budget(delta))
 
 
 def local_claim(epsilon: Number) -> LocalDP:
-    """A claim for any two values of a person."""
+    """Return a claim for any two values of a person.
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon.
+    """
     return LocalDP(exact_budget(epsilon))
 
 
 def metric_claim(epsilon: Number) -> MetricDP:
-    """A claim per unit of distance."""
+    """Return a claim for each unit of distance.
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon.
+    """
     return MetricDP(exact_budget(epsilon))

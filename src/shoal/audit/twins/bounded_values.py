@@ -1,4 +1,4 @@
-"""Mechanisms on bounded values and on categories, at other chances than their promise needs."""
+"""Twins on bounded values and on categories, with other probabilities than their promise needs."""
 
 import math
 from typing import Any
@@ -25,7 +25,7 @@ _E = math.e
 
 
 def _draw_piecewise_on_every_column(x: Matrix, n: int, rng: Stream) -> Any:
-    """Piecewise at epsilon on each column; two more rows hold its bounds still."""
+    """Draw from Piecewise at epsilon on each column; two more rows hold its bounds still."""
     ends = np.array([-np.ones(x.size), np.ones(x.size)])
     return FlawedPiecewise(1).release(np.vstack([np.tile(x, (n, 1)), ends]), rng).values[:n]
 
@@ -43,7 +43,13 @@ def _every_column(d: int, at_least: float) -> Twin:
 
 
 def flip_half_the_signs(d: int) -> Matrix:
-    """A corner with half the signs of (-1, ..., -1) turned round."""
+    """Return a corner with half the signs of (-1, ..., -1) flipped.
+
+    Parameters
+    ----------
+    d
+        The number of columns.
+    """
     return np.where(np.arange(d) < d // 2, 1.0, -1.0)
 
 
@@ -61,7 +67,7 @@ def _tied(d: int, at_least: float) -> Twin:
 
 
 def _is_between_stairs(z: Matrix) -> np.ndarray:
-    """Between where one row's stair ends and where the other's does."""
+    """The event between the ends of the two rows' stairs."""
     edge = 2 / (1 + math.exp(0.5))
     return np.asarray((z[:, 0] > -0.05 - edge) & (z[:, 0] < 0.05 - edge))
 
@@ -70,13 +76,13 @@ def _is_between_stairs(z: Matrix) -> np.ndarray:
     "a density with steps of height e^epsilon keeps no promise that shrinks with distance"
 )
 def _draw_staircase(x: Matrix, n: int, rng: Stream) -> Any:
-    """The mechanism itself; it is the promise sold with it that is wrong."""
+    """Draw from the mechanism itself, of which only the promise is wrong."""
     return Staircase(1, width=2).release(np.tile(x, (n, 1)), rng).values
 
 
 @declare_broken("the cap is drawn at twice the budget")
 def _draw_priv_unit(x: Matrix, n: int, rng: Stream) -> Any:
-    """PrivUnit at epsilon 2."""
+    """Draw from PrivUnit at epsilon 2."""
     return PrivUnit(2).release(np.tile(x, (n, 1)), rng).values
 
 
@@ -85,21 +91,21 @@ def _draw_priv_unit(x: Matrix, n: int, rng: Stream) -> Any:
 
 @declare_broken("the answer is kept as often as if there were two categories")
 def _draw_response_for_two(code: int, n: int, rng: Stream) -> Any:
-    """Randomised response with p = e/(e + 1), whatever the number of categories."""
+    """Draw randomised responses with p = e/(e + 1), whatever the number of categories."""
     other = rng.integers(0, 7, n)
     return np.where(rng.random(n) < _E / (_E + 1), code, other + (other >= code))
 
 
 @declare_broken("two bits differ between two values, and each spends epsilon")
 def _draw_unary_biased(code: int, n: int, rng: Stream) -> Any:
-    """Unary encoding with p = e/(e + 1) and q = 1 - p."""
+    """Draw unary encodings with p = e/(e + 1) and q = 1 - p."""
     chance = np.where(np.arange(8) == code, _E / (_E + 1), 1 / (_E + 1))
     return (rng.random((n, 8)) < chance).astype(int)
 
 
 @declare_broken("every bit of the vector spends the epsilon that is claimed for all of it")
 def _draw_independent_bits(bits: Any, n: int, rng: Stream) -> Any:
-    """A vector of bits, each turned over with chance 1/(e + 1)."""
+    """Draw a vector of bits, each turned over with chance 1/(e + 1)."""
     turned = rng.random((n, len(bits))) < 1 / (_E + 1)
     return np.asarray(bits) ^ turned
 

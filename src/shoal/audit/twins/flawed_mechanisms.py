@@ -1,10 +1,10 @@
-"""Forms that do not keep the promise they were published with, for the audit to catch.
+"""Published or drafted mechanisms that do not keep their promise, for the audit to catch.
 
-Nothing here protects anyone. Each class is ``Unprotected`` and says why; the gate refuses it on a
-page with a promise; no package exports it. They are the thesis' drafted and published forms
-("the thesis": nD-Laplace for privacy-preserving clustering), rewritten, and the form of Duchi's
-mechanism that is in print for an even number of columns. ``value`` is a table, one row a person;
-several of these look at the whole table, which is their fault.
+None of them protects anyone. Each class is ``Unprotected`` and says why; the gate refuses it on a
+page with a promise; no package exports it. They are the thesis' drafted and published forms ("the
+thesis": nD-Laplace for privacy-preserving clustering), rewritten, and the form of Duchi's mechanism
+that is in print for an even number of columns. ``value`` is a table, one row a person; several of
+these look at the whole table, which is their fault.
 """
 
 import math
@@ -41,7 +41,7 @@ Vector = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Flawed(ABC):
-    """Noise of a claimed epsilon, and the reason why the claim is wrong."""
+    """Base of mechanisms with a claimed epsilon, and the reason why the claim is wrong."""
 
     reason: ClassVar[str]
     columns: ClassVar[int | None] = None
@@ -49,12 +49,12 @@ class _Flawed(ABC):
 
     @property
     def guarantee(self) -> Unprotected:
-        """None, with the reason."""
+        """No guarantee, with the reason."""
         return Unprotected(self.reason)
 
     @property
     def rate(self) -> float:
-        """The epsilon claimed."""
+        """The claimed epsilon."""
         return float(local_budget(self.epsilon))
 
     def check(self, value: ArrayLike) -> None:
@@ -62,7 +62,7 @@ class _Flawed(ABC):
         records_of(value, d=self.columns)
 
     def release(self, value: ArrayLike, rng: np.random.Generator) -> Reports:
-        """What the flawed form would have sent."""
+        """Return what the flawed mechanism would have sent."""
         rows = records_of(value, d=self.columns)
         return Reports.drawn(self._perturb(rows, rng), self, rng)
 
@@ -80,7 +80,7 @@ class FlawedAngles2D(_Flawed):
     def _perturb(self, rows: Matrix, rng: np.random.Generator) -> Matrix:
         radius = _radius(rows, self.rate, rng)
         angle = rng.uniform(0, math.pi / 2, len(rows))
-        return _moved(rows, radius, np.column_stack([np.cos(angle), np.sin(angle)]))
+        return _add_noise(rows, radius, np.column_stack([np.cos(angle), np.sin(angle)]))
 
 
 class FlawedAngles3D(_Flawed):
@@ -95,7 +95,7 @@ class FlawedAngles3D(_Flawed):
         azimuth = np.arccos(rng.uniform(-1, 1, len(rows)))
         across = np.sin(polar)
         direction = [across * np.sin(azimuth), across * np.cos(azimuth), np.cos(polar)]
-        return _moved(rows, radius, np.column_stack(direction))
+        return _add_noise(rows, radius, np.column_stack(direction))
 
 
 class FlawedPolarAngle3D(_Flawed):
@@ -110,7 +110,7 @@ class FlawedPolarAngle3D(_Flawed):
         azimuth = rng.uniform(0, 2 * math.pi, len(rows))
         across = np.sin(polar)
         direction = [across * np.cos(azimuth), across * np.sin(azimuth), np.cos(polar)]
-        return _moved(rows, radius, np.column_stack(direction))
+        return _add_noise(rows, radius, np.column_stack(direction))
 
 
 class FlawedAnglesND(_Flawed):
@@ -125,12 +125,12 @@ class FlawedAnglesND(_Flawed):
         sines[:, 0] = 1.0
         direction: Matrix = np.roll(np.cos(angles), -1, axis=1)
         direction *= np.cumprod(sines, axis=1)
-        return _moved(rows, radius, direction)
+        return _add_noise(rows, radius, direction)
 
 
 @dataclass(frozen=True)
 class _FlawedRemap(_Flawed):
-    """Right noise, then a map that looks at the rows; ``nodes`` grid points an axis."""
+    """Base of right noise followed by a map that looks at the rows."""
 
     nodes: int = 12
 
@@ -146,7 +146,7 @@ class _FlawedRemap(_Flawed):
 
     def sent_by(self, own: Matrix, rows: Matrix, rng: np.random.Generator) -> Matrix:
         """What people at ``own`` would send, each a member of the table ``rows``."""
-        noisy = _moved(own, _radius(own, self.rate, rng), _directions(own, rng))
+        noisy = _add_noise(own, _radius(own, self.rate, rng), _directions(own, rng))
         return self._remap(own, rows, noisy) if len(own) else noisy
 
     @abstractmethod
@@ -245,7 +245,7 @@ def _radius(rows: Matrix, rate: float, rng: np.random.Generator) -> Vector:
     return rng.gamma(rows.shape[1], 1 / rate, len(rows))
 
 
-def _moved(rows: Matrix, radius: Vector, direction: Matrix) -> Matrix:
+def _add_noise(rows: Matrix, radius: Vector, direction: Matrix) -> Matrix:
     return rows + radius[:, None] * direction
 
 

@@ -1,4 +1,4 @@
-"""Steps of k-means: clusters that are skipped, noise that is shared, rows that are published."""
+"""Twins of steps of k-means: skipped clusters, shared noise, published rows."""
 
 from typing import Any
 
@@ -16,10 +16,17 @@ LONGEST = 73_271  # of a row's vector (offset of length 1, and 1/2), in lattice 
 
 
 def run_lloyd_steps(*, skip_empty: bool, steps: int = 7) -> BrokenMechanism:
-    """Two centres on a line after some noisy Lloyd steps, the larger one.
+    """Return draws of the larger of two centres on a line after noisy Lloyd steps.
 
     The table is 200 rows at -0.9, and the number ``x`` of rows at 0.9. Starts lie on either side of
     zero, a quarter of the box from its walls, as sphere packing places them.
+
+    Parameters
+    ----------
+    skip_empty
+        Whether empty clusters are skipped, which is the fault.
+    steps
+        How many steps.
     """
     rows, scale = np.array([-0.9, 0.9]), 2 * steps
 
@@ -40,13 +47,19 @@ def run_lloyd_steps(*, skip_empty: bool, steps: int = 7) -> BrokenMechanism:
 
 
 def is_far_right(z: Matrix) -> np.ndarray:
-    """A centre beyond all starts."""
+    """The event that a centre is beyond all starts.
+
+    Parameters
+    ----------
+    z
+        The centres.
+    """
     return np.asarray(z[:, 0] > 0.75)
 
 
 @declare_broken("an empty cluster is released as it is")
 def _draw_skipping_empty_cluster(vector: Any, n: int, rng: Stream) -> Any:
-    """The noisy sum and count of a cluster, or zeros if it is empty."""
+    """Draw the noisy sum and count of a cluster, or zeros if it is empty."""
     copies = np.tile(vector, (n, 1))
     return copies if not np.any(vector) else KNorm(CLAIM, LONGEST).release(copies, rng)
 
@@ -55,20 +68,26 @@ def _draw_skipping_empty_cluster(vector: Any, n: int, rng: Stream) -> Any:
     "offsets are not cut to the radius, so a row's vector is longer than its noise is for"
 )
 def _draw_without_clipping(vector: Any, n: int, rng: Stream) -> Any:
-    """The noisy sum and count of a cluster, whatever the rows' distance."""
+    """Draw the noisy sum and count of a cluster, whatever the rows' distance."""
     return KNorm(CLAIM, LONGEST).release(np.tile(vector, (n, 1)), rng)
 
 
 @declare_broken("one seed for both: the noise of the sum tells that of the count")
 def _draw_with_shared_seed(cluster: Any, n: int, rng: Stream) -> Any:
-    """Noisy count and sum, each with noise for half of epsilon, from one stream's start."""
+    """Draw noisy count and sum, each with noise for half of epsilon, from one stream's start."""
     drawn = Geometric(pure_claim("0.5")).release(np.zeros(n, dtype=int), rng)
     count, total = cluster
     return np.column_stack([count + drawn, total + UNIT * drawn])
 
 
 def draw_noisy_sums(*, about_the_middle: bool) -> BrokenMechanism:
-    """The noisy sum of x rows at 101.5, on a box from 100 to 102."""
+    """Return draws of the noisy sum of x rows at 101.5, on a box from 100 to 102.
+
+    Parameters
+    ----------
+    about_the_middle
+        Whether rows are measured from the middle of the box, which is right.
+    """
 
     @declare_broken("far from zero one row moves a sum by more than the width of the box")
     def draw(x: int, n: int, rng: Stream) -> Any:
@@ -80,7 +99,7 @@ def draw_noisy_sums(*, about_the_middle: bool) -> BrokenMechanism:
 
 @declare_broken("an exemplar is somebody's row")
 def _draw_exemplar(rows: Any, n: int, rng: Stream) -> Any:
-    """One of the rows, drawn by how near it is to the others: the exponential mechanism."""
+    """Draw one of the rows by its nearness to the others: the exponential mechanism."""
     values = np.asarray(rows)
     distances = np.minimum(np.abs(values[:, None] - values), 1).sum(axis=1)
     mass = np.exp(-distances / 2)
@@ -89,7 +108,7 @@ def _draw_exemplar(rows: Any, n: int, rng: Stream) -> Any:
 
 @declare_broken("the loss of the true rows is kept on the model")
 def _draw_with_exact_loss(rows: Any, n: int, rng: Stream) -> Any:
-    """A noisy centre, and the sum of the squared distances of the true rows to it."""
+    """Draw a noisy centre, and the sum of the squared distances of the true rows to it."""
     values = np.asarray(rows)
     centers = Geometric(CLAIM, sensitivity=10).release(np.full(n, int(values.mean())), rng)
     return np.column_stack([centers, ((values - centers[:, None]) ** 2).sum(axis=1)])

@@ -1,4 +1,4 @@
-"""Faults that no output shows as surely as the sum of what was handed out."""
+"""Twins whose fault shows most surely in the sum of what was spent."""
 
 from fractions import Fraction
 from typing import cast
@@ -23,7 +23,17 @@ __all__ = [
 
 
 def budget_shares(d: int, steps: int, *, swapped: bool) -> tuple[Fraction, Fraction]:
-    """Of a count and of each of d sums in one of some steps: in the proportion r0 to 1."""
+    """Return the shares of a count and of each of d sums in one of several steps.
+
+    Parameters
+    ----------
+    d
+        The number of sums.
+    steps
+        The number of steps.
+    swapped
+        Whether the two are swapped, which is the fault.
+    """
     r0 = Fraction(round((4 * d * 0.225**2) ** (1 / 3) * 1024), 1024)
     unit = 1 / (steps * (d + r0))
     count, axis = r0 * unit, unit
@@ -31,51 +41,77 @@ def budget_shares(d: int, steps: int, *, swapped: bool) -> tuple[Fraction, Fract
 
 
 def spend_in_shares(page: Page, d: int, rng: Stream, *, swapped: bool, steps: int = 2) -> Fraction:
-    """Counts and sums of some steps, for shares of a budget of 1; what the page handed out."""
+    """Spend a budget of 1 in shares on counts and sums, and return what the page handed out.
+
+    Parameters
+    ----------
+    page
+        The page.
+    d
+        The number of sums.
+    rng
+        The source of the noise.
+    swapped
+        Whether the shares are swapped, which is the fault.
+    steps
+        The number of steps.
+    """
     count, axis = budget_shares(d, steps, swapped=swapped)
     for _ in range(steps):
         page.release(Geometric(pure_claim(1) * count), np.array([9]), rng, of="counts")
         for _ in range(d):
             page.release(Geometric(pure_claim(1) * axis), np.array([9]), rng, of="sums")
-    return _handed(page)
+    return _spent_on(page)
 
 
 def _sum_of_shares(d: int, rng: Stream, *, swapped: bool) -> Fraction:
     """The same on a page that lets everything through, so that the sum is seen."""
-    return spend_in_shares(_generous(), d, rng, swapped=swapped)
+    return spend_in_shares(_page_without_limit(), d, rng, swapped=swapped)
 
 
 def _cost_of_ten_thresholds(draws: int, rng: Stream) -> Fraction:
     """What ten draws of a threshold cost that are averaged and charged as one."""
-    page, scores = _generous(), Intervals([0, 4, 9], [1, 0])
+    page, scores = _page_without_limit(), Intervals([0, 4, 9], [1, 0])
     for _ in range(10):
         page.release(Exponential(pure_claim("0.3")), scores, rng, of="threshold")
-    return _handed(page)
+    return _spent_on(page)
 
 
-def _generous() -> Page:
+def _page_without_limit() -> Page:
     return Ledger().open(pure_claim(100), by="twin")
 
 
-def _handed(page: Page) -> Fraction:
+def _spent_on(page: Page) -> Fraction:
     return cast("PureDP", page.total()).epsilon
 
 
 class Accountant:
-    """A plain object that adds up: what a copy of an estimator takes along."""
+    """A plain object that adds up what is spent, and is copied with an estimator."""
 
     def __init__(self) -> None:
         self.spent = 0
 
 
 class ChargingEstimator(BaseEstimator):  # type: ignore[misc]
-    """An estimator that charges whatever accountant it was given."""
+    """An estimator that charges the accountant it was given.
+
+    Parameters
+    ----------
+    accountant
+        The accountant.
+    """
 
     def __init__(self, accountant: Accountant | None = None) -> None:
         self.accountant = accountant
 
     def fit(self, X: object) -> "ChargingEstimator":
-        """Spend 1."""
+        """Spend 1.
+
+        Parameters
+        ----------
+        X
+            Not used.
+        """
         if self.accountant is not None:
             self.accountant.spent += 1
         return self

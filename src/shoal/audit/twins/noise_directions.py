@@ -1,4 +1,4 @@
-"""Noise of the right length in the wrong direction: angles that do not cover a sphere evenly."""
+"""Twins with noise of the right length in the wrong direction: angles that are not uniform."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Noise of the right direction and the wrong length."""
+"""Twins with noise of the right direction and the wrong length."""
 
 import math
 from typing import Any
@@ -25,7 +25,7 @@ STEP = 1000  # the sensitivity of vectors of whole numbers, in lattice steps
 
 
 def _draw_gamma_length(shape: float) -> BrokenMechanism:
-    """Noise of a uniform direction whose length is Gamma of this shape, whatever d is."""
+    """Draw noise of a uniform direction whose length is Gamma of this shape, whatever d is."""
 
     @declare_broken(f"the length of the noise is Gamma of shape {shape:g}, not of shape d")
     def draw(x: Matrix, n: int, rng: Stream) -> Matrix:
@@ -38,12 +38,12 @@ def _draw_gamma_length(shape: float) -> BrokenMechanism:
     "Gaussian noise of Laplace's variance falls off too fast for any epsilon per distance"
 )
 def _draw_gaussian(x: Matrix, n: int, rng: Stream) -> Matrix:
-    """Of variance d + 1 a column, as Laplace noise of epsilon 1 has."""
+    """Draw Gaussian noise of variance d + 1 for each column, like Laplace noise of epsilon 1."""
     return round_to_lattice(x + rng.normal(0, math.sqrt(x.size + 1), (n, x.size)))
 
 
 def _draw_lengths_of_shape_6(n: int, rng: Stream) -> Matrix:
-    """How long the noise of the twin of shape d - 1 at d = 7 is."""
+    """Draw the lengths of the noise of the twin of shape d - 1 at d = 7."""
     return np.asarray(np.linalg.norm(_draw_gamma_length(6).draw(np.zeros(7), n, rng), axis=1))
 
 
@@ -109,7 +109,7 @@ def _score_nearness_to_first(second: Any) -> Any:
 
 
 def _draw_k_norm(epsilon: int, sensitivity: int) -> BrokenMechanism:
-    """KNorm at another epsilon or sensitivity than it is sold for."""
+    """Draw from KNorm at another epsilon or sensitivity than it is sold for."""
 
     @declare_broken("the noise is for another epsilon, or another sensitivity, than the one stated")
     def draw(x: Any, n: int, rng: Stream) -> Any:
@@ -120,13 +120,13 @@ def _draw_k_norm(epsilon: int, sensitivity: int) -> BrokenMechanism:
 
 @declare_broken("the radius has the law of one dimension")
 def _draw_with_radius_of_one_dimension(x: Any, n: int, rng: Stream) -> Any:
-    """A uniform direction in m dimensions, at a length that is right in one."""
+    """Draw a uniform direction in m dimensions, at a length that is right in one."""
     return x + np.rint(_directions(n, x.size, rng) * rng.gamma(1, STEP, (n, 1))).astype(int)
 
 
 @declare_broken("noise for each coordinate alone does not cover a length")
 def _draw_each_coordinate_alone(x: Any, n: int, rng: Stream) -> Any:
-    """Laplace noise of scale STEP / 3 on each of 9 coordinates: right for a cube of that side."""
+    """Draw Laplace noise of scale STEP / 3 on each of 9 coordinates: right for such a cube."""
     return x + np.rint(rng.laplace(0, STEP / 3, (n, x.size))).astype(int)
 
 

@@ -1,4 +1,4 @@
-"""Counts: noise too small, one-sided or absent, cells left out, and sizes that are not paid for."""
+"""Twins of counts: noise too small, one-sided or absent, omitted cells, and unpaid sizes."""
 
 from typing import Any
 
@@ -15,26 +15,26 @@ CLAIM = pure_claim(1)
 
 
 def _draw_noisy_counts(counts: Any, n: int, rng: Stream, epsilon: int = 1) -> Any:
-    """Geometric noise on each count, n times over."""
+    """Draw geometric noise on each count, n times over."""
     return Geometric(pure_claim(epsilon)).release(np.full((n, *np.shape(counts)), counts), rng)
 
 
 @declare_broken("two cells change when a row moves, and each has noise for epsilon")
 def _draw_cells_of_moved_row(cells: Any, n: int, rng: Stream) -> Any:
-    """Two noisy cells; extremes, which tell no more, are put together."""
+    """Draw two noisy cells; extremes, which tell no more, are put together."""
     return np.clip(_draw_noisy_counts(cells, n, rng), -9, 9)
 
 
 @declare_broken("cells without rows get no noise, so a cell that shows has a row")
 def _draw_occupied_cells(count: int, n: int, rng: Stream) -> Any:
-    """One cell of a sparse grid, shown if it has rows and its noisy count reaches 3."""
+    """Draw one cell of a sparse grid, shown if it has rows and its noisy count reaches 3."""
     shown = _draw_noisy_counts(count, n, rng)
     return np.where((shown >= 3) & (count > 0), shown, 0)
 
 
 @declare_broken("counted cells are listed before drawn ones")
 def _draw_in_draw_order(count: int, n: int, rng: Stream) -> Any:
-    """The first of sixteen cells listed; the last one holds ``count`` rows, the others none."""
+    """Draw the first of sixteen listed cells; the last holds ``count`` rows, the others none."""
     cells = np.zeros(16, dtype=int)
     cells[15] = count
     shown = _draw_noisy_counts(cells, n, rng) >= 1
@@ -44,13 +44,13 @@ def _draw_in_draw_order(count: int, n: int, rng: Stream) -> Any:
 
 @declare_broken("the number of rows is used as it is")
 def _draw_with_exact_size(size: int, n: int, rng: Stream) -> Any:
-    """A noisy count, and the threshold it is held against: a share of the exact number of rows."""
+    """Draw a noisy count, and its threshold: a share of the exact number of rows."""
     return np.column_stack([_draw_noisy_counts(40, n, rng), np.full(n, size / 8)])
 
 
 @declare_broken("which rows of a person are kept hangs on where they lie in the table")
 def _draw_rows_kept_by_place(in_front: int, n: int, rng: Stream) -> Any:
-    """Counts of two cells; twenty people have a row in each, and the row at an even place stays."""
+    """Draw counts of two cells; twenty people have a row in each, of which the even one stays."""
     places = in_front + np.arange(40)
     counts = np.bincount(np.arange(40)[places % 2 == 0] % 2, minlength=2)
     return np.clip(_draw_noisy_counts(counts, n, rng), -9, 30)
@@ -58,7 +58,7 @@ def _draw_rows_kept_by_place(in_front: int, n: int, rng: Stream) -> Any:
 
 @declare_broken("bounds are read off the rows")
 def _draw_with_own_bounds(largest: float, n: int, rng: Stream) -> Any:
-    """Counts of two cells between 0 and the largest row, and where the box ends."""
+    """Draw counts of two cells between 0 and the largest row, and where the box ends."""
     return np.column_stack([_draw_noisy_counts((3, 2), n, rng), np.full(n, largest)])
 
 

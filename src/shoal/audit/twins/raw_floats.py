@@ -1,4 +1,4 @@
-"""Noise on raw floats: which numbers can come out depends on what went in."""
+"""Twins with noise on raw floats, where possible outputs depend on the input."""
 
 import math
 from typing import Any
@@ -16,7 +16,7 @@ FIRST, SECOND = 0.37, -0.42
 
 @declare_broken("the low bits of raw float64 reports depend on the record")
 def _draw_raw_laplace(x: Matrix, n: int, rng: Stream) -> Any:
-    """NDLaplace without its lattice."""
+    """Draw from NDLaplace without its lattice."""
     return NDLaplace(1.0, lattice=None).release(np.tile(x, (n, 1)), rng).values
 
 
@@ -36,7 +36,7 @@ def _piecewise_branches(x: float) -> tuple[tuple[float, float], ...]:
 
 @declare_broken("which floats the sampler can reach depends on the value")
 def _draw_raw_piecewise(x: float, n: int, rng: Stream) -> Matrix:
-    """The textbook sampler, on raw floats."""
+    """Draw from the textbook sampler, on raw floats."""
     inside, below, above = (low + length * rng.random(n) for low, length in _piecewise_branches(x))
     _, (_, room_below), (_, room_above) = _piecewise_branches(x)
     outside = np.where(rng.random(n) < room_below / (room_below + room_above), below, above)
@@ -56,7 +56,13 @@ def _is_reachable(x: float, values: Matrix) -> np.ndarray:
 
 
 def is_reachable_from_first_only(z: Matrix) -> np.ndarray:
-    """Values that the first input can give and the second cannot."""
+    """The event of values that the first input can give and the second cannot.
+
+    Parameters
+    ----------
+    z
+        The values.
+    """
     return np.asarray(_is_reachable(FIRST, z[:, 0]) & ~_is_reachable(SECOND, z[:, 0]))
 
 

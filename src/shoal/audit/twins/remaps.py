@@ -1,4 +1,4 @@
-"""Right noise, then a look at the rows: boxes, grids and redraws that are not post-processing."""
+"""Twins with right noise and a remap that looks at the rows, which is no post-processing."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ _GRID = FlawedGridRemap(1)
 
 
 def _draw_first_reports(form: Any) -> BrokenMechanism:
-    """The report of a user among the sixty others, again and again."""
+    """Draw the report of a user among the sixty others, again and again."""
 
     def draw(x: Matrix, n: int, rng: Stream) -> Any:
         return form.sent_by(np.tile(x, (n, 1)), np.vstack([x, OTHERS]), rng)

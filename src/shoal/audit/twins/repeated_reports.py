@@ -1,4 +1,4 @@
-"""One person, several reports: what is sent again, sent along, or not counted."""
+"""Twins of one person's several reports: repeated, sent along, or not counted."""
 
 import math
 from typing import Any
@@ -17,7 +17,7 @@ _BITS, _SLOTS = 8, 2
 
 @declare_broken("whether the value changed is open")
 def _draw_memoised_pair(history: Any, n: int, rng: Stream) -> Any:
-    """Two reports, each drawn once for a value and kept: an equal value is sent as it was."""
+    """Draw two reports, each drawn once for a value and kept: an equal value is sent as it was."""
     values = np.asarray(history)[:, None]
     first = NDLaplace(1).release(np.tile(values[0], (n, 1)), rng).values
     again = NDLaplace(1).release(np.tile(values[1], (n, 1)), rng).values
@@ -32,20 +32,20 @@ def _is_same_twice(z: Any) -> Any:
 
 @declare_broken("the true cluster is sent beside the noisy value")
 def _draw_with_true_label(x: float, n: int, rng: Stream) -> Any:
-    """A noisy value, and the cluster of the true one, as in rounds of federated k-means."""
+    """Draw a noisy value, and the cluster of the true one, as in rounds of federated k-means."""
     noisy = NDLaplace(0.5).release(np.full((n, 1), x), rng).values
     return np.hstack([noisy, np.full((n, 1), float(x > 0))])
 
 
 @declare_broken("every round spends epsilon, and one is charged")
 def _draw_five_rounds(bit: int, n: int, rng: Stream) -> Any:
-    """The same bit, told with fresh noise in each of five rounds."""
+    """Draw the same bit, reported with fresh noise in each of five rounds."""
     return bit ^ (rng.random((n, 5)) >= _KEEP)
 
 
 @declare_broken("the noise is drawn once, and the string can be followed from slot to slot")
 def _draw_hopping_string(slots: Any, n: int, rng: Stream) -> Any:
-    """Two rounds of slots: the string in the user's own, fair bits in the others."""
+    """Draw two rounds of slots: the string in the user's own, fair bits in the others."""
     string = rng.random((n, _BITS)) < _KEEP  # a string of ones, turned over once and kept
     sent = rng.random((n, 2, _SLOTS, _BITS)) < 0.5
     for turn, slot in enumerate(slots):
@@ -61,14 +61,14 @@ def _is_string_in_first_slot_twice(z: Any) -> Any:
 
 @declare_broken("bits of earlier rounds stay set, so histories differ in more bits than two")
 def _draw_uncleared_bits(visited: Any, n: int, rng: Stream) -> Any:
-    """The last of several rounds of unary encoding, with the bits of all of them."""
+    """Draw the last of several rounds of unary encoding, with the bits of all of them."""
     chance = np.where(np.isin(np.arange(6), visited), 0.5, 1 / (math.e + 1))
     return (rng.random((n, 6)) < chance).astype(np.int8)
 
 
 @declare_broken("ten releases are averaged and one is charged")
 def _draw_sum_of_ten_runs(count: int, n: int, rng: Stream) -> Any:
-    """The sum of ten noisy counts: ten times their mean."""
+    """Draw the sum of ten noisy counts: ten times their mean."""
     return Geometric(pure_claim(1)).release(np.full((n, 10), count), rng).sum(axis=1)
 
 

@@ -1,4 +1,4 @@
-"""Thresholds and choices: the exponential mechanism, and wavelets, with their proofs' gaps."""
+"""Twins of thresholds and choices: the exponential mechanism and wavelets with gaps in proofs."""
 
 import math
 from fractions import Fraction
@@ -34,18 +34,18 @@ def _threshold_scores(sums: Any, top: int) -> Intervals:
 
 
 def _draw_thresholds(scores: Intervals, weights: Weights, n: int, rng: Stream) -> Any:
-    """An interval by its weight, and a lattice point in it."""
+    """Draw an interval by its weight, and a lattice point in it."""
     place = rng.choice(weights.size, size=n, p=weights / weights.sum())
     return rng.integers(scores.edges[place] + 1, scores.edges[place + 1], endpoint=True)
 
 
 def _draw_by_rank_alone(scores: Intervals, epsilon: float) -> Weights:
-    """Each interval by its score alone, whatever its length."""
+    """Return the weight of each interval by its score alone, whatever its length."""
     return np.exp(scores.scores * epsilon / 2)
 
 
 def _draw_up_to_true_maximum(epsilon: float) -> BrokenMechanism:
-    """PrivTHREM's draw from a range that ends at the largest true coefficient."""
+    """Draw PrivTHREM's threshold from a range that ends at the largest true coefficient."""
 
     @declare_broken("the range of the threshold ends at the largest true coefficient")
     def draw(sums: Any, n: int, rng: Stream) -> Any:
@@ -85,7 +85,13 @@ def _maximum(epsilon: str, at_least: float) -> Twin:
 
 
 def draw_empty_coefficients(sensitivity: int) -> BrokenMechanism:
-    """How many coefficients of a long filter are not positive, noised for this sensitivity."""
+    """Return draws of the number of non-positive coefficients of a long filter.
+
+    Parameters
+    ----------
+    sensitivity
+        The sensitivity that the noise is for.
+    """
 
     @declare_broken(
         "one row moves many coefficients of a long filter across zero, and one is charged"
@@ -98,7 +104,7 @@ def draw_empty_coefficients(sensitivity: int) -> BrokenMechanism:
 
 
 def counts_with_one_row() -> tuple[Any, Any]:
-    """Cell counts of nobody, and of one row."""
+    """Return cell counts of an empty table, and of one row."""
     nobody = np.zeros((16, 16), dtype=np.int64)
     one = nobody.copy()
     one[8, 8] = 1
@@ -106,7 +112,17 @@ def counts_with_one_row() -> tuple[Any, Any]:
 
 
 def mirrored_sensitivity(draws: int, rng: Stream, *, cells: int = 5) -> float:
-    """The most that one row, in any cell of an odd axis, adds to mirrored Haar coefficients."""
+    """Return the most that one row, in any cell of an odd axis, adds to mirrored coefficients.
+
+    Parameters
+    ----------
+    draws
+        Not used.
+    rng
+        Not used.
+    cells
+        The cells of the axis.
+    """
     import pywt
 
     impulses = np.eye(cells)
@@ -119,14 +135,14 @@ def mirrored_sensitivity(draws: int, rng: Stream, *, cells: int = 5) -> float:
 
 @declare_broken("the rate is for the numerator alone: the normaliser moves, too")
 def _draw_without_halving(scores: Any, n: int, rng: Stream) -> Any:
-    """A candidate by e^(epsilon score), not e^(epsilon score / 2)."""
+    """Draw a candidate by e^(epsilon score), not e^(epsilon score / 2)."""
     mass = np.exp(np.asarray(scores, dtype=float))
     return rng.choice(mass.size, size=n, p=mass / mass.sum())
 
 
 @declare_broken("scores are noised for an eighth of what one row moves them by")
 def _draw_with_small_sensitivity(scores: Any, n: int, rng: Stream) -> Any:
-    """A candidate by e^(4 epsilon score)."""
+    """Draw a candidate by e^(4 epsilon score)."""
     mass = np.exp(4 * (np.asarray(scores, dtype=float) - max(scores)))
     return rng.choice(mass.size, size=n, p=mass / mass.sum())
 

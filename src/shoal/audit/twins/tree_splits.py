@@ -1,4 +1,4 @@
-"""Splits of a tree of cells: what breaks if one part of PrivTree's test is left out."""
+"""Twins of splits of a tree of cells: each leaves out one part of PrivTree's test."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,14 +17,18 @@ _DEPTH = 12
 
 @dataclass(frozen=True)
 class BrokenSplitTest:
-    """How deep trees are split along the path of rows that lie together all the way.
+    """Draws of how deep a tree is split along the path of rows that lie together.
 
     Parameters
     ----------
     mechanism
-        Whose noise it is.
-    decay, floor, empty
-        Whether counts are lowered with depth, and not below a floor, and empty nodes are tested.
+        The mechanism whose noise is used.
+    decay
+        Whether counts are lowered with depth.
+    floor
+        Whether they are not lowered below a floor.
+    empty
+        Whether empty nodes are tested too.
     """
 
     mechanism: TreeSplits
@@ -33,7 +37,17 @@ class BrokenSplitTest:
     empty: bool = True
 
     def draw(self, rows: int, n: int, rng: Stream) -> Any:
-        """Depths of n trees."""
+        """Return the depths of n trees.
+
+        Parameters
+        ----------
+        rows
+            The number of rows.
+        n
+            How many trees.
+        rng
+            The source of the noise.
+        """
         reached, still = np.zeros(n, dtype=int), np.arange(n)
         for depth in range(_DEPTH):
             still = still[self._split(np.full(still.size, rows), depth, rng)]

@@ -1,1 +1,1 @@
-"""What verbs are given: tables, options, mechanisms, cases."""
+"""Read what verbs are given: tables, options, mechanisms, cases."""

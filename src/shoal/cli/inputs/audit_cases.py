@@ -1,4 +1,4 @@
-"""Which cases a word on the command line names, and a case for anybody's function."""
+"""Find the cases that a word on the command line names, or build one for a given function."""
 
 import re
 import sys
@@ -33,11 +33,11 @@ KINDS: Mapping[str, CaseMap] = {
     "twins": Cases(_twins),
 }
 _SHORT = {"kmeans": "PrivateKMeans", "wave": "WaveCluster"}  # as `shoal cluster` calls them
-_DRAWS = 20_000  # of anybody's function, which is called once a draw
+_DRAWS = 20_000  # of a given function, which is called once for each draw
 
 
 def named_cases(word: str, epsilon: float | None = None) -> CaseMap:
-    """The cases that a word names: a kind, a case's whole name, or the words it begins with.
+    """Return the cases that a word names: a kind, a case's whole name, or its first words.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def named_cases(word: str, epsilon: float | None = None) -> CaseMap:
         E.g. ``mechanisms``, ``nd-laplace d=2``, ``NDLaplace``. Twins are looked at last: one is
         meant only if nothing of ours has such a name.
     epsilon
-        Makes the mechanisms anew with this budget.
+        Rebuilds the mechanisms with this budget; None keeps their own.
 
     Examples
     --------
@@ -80,18 +80,18 @@ def _cases_matching(word: str) -> CaseMap:
 
 
 def _letters_and_digits(text: str) -> str:
-    """Letters and digits alone: ``nd-laplace`` and ``NDLaplace`` are the same."""
+    """Keep letters and digits only, so that ``nd-laplace`` and ``NDLaplace`` are equal."""
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
 def _prefixes(name: str) -> set[str]:
-    """The first word of a name, the first two, and so on, run on."""
+    """Return the first word of a name, the first two, and so on, without separators."""
     parts = re.findall(r"[a-z0-9]+", name.lower())
     return {"".join(parts[:end]) for end in range(1, len(parts) + 1)}
 
 
 def _at_epsilon(cases: CaseMap, epsilon: float) -> CaseMap:
-    """The same cases at another epsilon; all of them, or an error that names the others."""
+    """Return the same cases at another epsilon; raise if some cannot be rebuilt."""
     made = {name: _remake_case(case, epsilon) for name, case in cases.items()}
     others = [name for name, case in made.items() if case is None]
     if others:
@@ -104,7 +104,7 @@ def _at_epsilon(cases: CaseMap, epsilon: float) -> CaseMap:
 
 
 def _remake_case(case: Case, epsilon: float) -> Case | None:
-    """The case with its mechanism made anew; ``None`` if that is no mechanism of ours by itself."""
+    """Return the case with its mechanism rebuilt; None if it is no mechanism of ours."""
     if case.score is None or case.pair is None or not is_dataclass(case.mechanism):
         return None
     as_local = isinstance(case.claim, LocalDP) and hasattr(case.mechanism, "as_local")
@@ -129,10 +129,10 @@ def _with_epsilon(mechanism: Any, epsilon: float) -> Any:
 
 
 class GivenPairCase(Case):
-    """A case on inputs that may be somebody's: what is found does not keep them."""
+    """A case on inputs that may be somebody's; its finding does not contain them."""
 
     def run(self, **settings: Any) -> Finding:
-        """As of ``Case``."""
+        """Audit the case, as ``Case.run`` does."""
         finding = super().run(**settings)
         return replace(finding, pair="given by the caller, not kept", constructed=False)
 
@@ -140,16 +140,20 @@ class GivenPairCase(Case):
 def function_case(
     python: str, pair: str | None, epsilon: float | None, delta: float, made_up: bool
 ) -> Case:
-    """A case for a function or mechanism of somebody's own.
+    """Build a case for a function or mechanism given by name.
 
     Parameters
     ----------
     python
         ``module:name``.
-    pair, made_up
-        Two inputs as a JSON list, and whether they were made up for the purpose.
-    epsilon, delta
-        The claim.
+    pair
+        Two inputs as a JSON list.
+    epsilon
+        The claimed epsilon; None for no claim.
+    delta
+        The claimed delta.
+    made_up
+        Whether the inputs were made up for the purpose.
     """
     if pair is None:
         raise InvalidSetting(
@@ -176,7 +180,7 @@ def _pair(text: str) -> tuple[Any, Any]:
 
 
 def _import_object(python: str) -> Any:
-    """What ``module:name`` names; modules in the folder at hand are found too."""
+    """Import what ``module:name`` names, also from the working folder."""
     module, _, name = python.partition(":")
     sys.path.insert(0, str(Path.cwd()))  # and stays: a function may import its neighbours later
     try:

@@ -1,7 +1,7 @@
-"""The methods of ``shoal cluster``: each one's estimator, and the module that builds its page.
+"""The methods of ``shoal cluster``: the estimator of each, and the module of its page.
 
-A method is a line of ``METHODS``. Its ``build`` makes the estimator, not fitted yet, from the
-options; its ``page`` names the module whose ``page`` function says what the fitted model released.
+A method is an entry of ``METHODS``. Its ``build`` makes the unfitted estimator from the options;
+its ``page`` names the module whose ``page`` function describes the fitted model.
 """
 
 import re
@@ -42,7 +42,21 @@ _WAVES = Flags(names={"method": "--variant"}, hints=_HINTS)
 
 @dataclass(frozen=True)
 class WaveOptions:
-    """Options of ``--method wave`` alone; None leaves one to the estimator."""
+    """The options of ``--method wave``; None leaves one to the estimator.
+
+    Parameters
+    ----------
+    variant
+        Where the noise goes.
+    cells
+        Cells along each axis.
+    selector
+        What makes a cell part of a group.
+    level
+        How many times the grid is halved.
+    wavelet
+        The name of the wavelet.
+    """
 
     variant: str | None = None
     cells: str | None = None
@@ -52,7 +66,7 @@ class WaveOptions:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """As the estimator names them."""
+        """Return the options as the estimator names them."""
         cells = None if self.cells is None else parse_cells(self.cells)
         given = {"method": self.variant, "cells": cells} | {
             name: getattr(self, name) for name in ("selector", "level", "wavelet")
@@ -62,7 +76,39 @@ class WaveOptions:
 
 @dataclass(frozen=True)
 class Options:
-    """Options of one run: public settings, read and checked."""
+    """The options of one run: public settings, parsed and checked.
+
+    Parameters
+    ----------
+    method
+        The name of the method.
+    epsilon
+        The budget as it was written.
+    box
+        The public bounds.
+    n_clusters
+        The number of clusters, or a range to choose from.
+    choose
+        The rule of that choice.
+    delta
+        The delta of the promise as it was written.
+    neighbours
+        What the promise hides.
+    entity
+        The column that says whose a row is.
+    max_rows_per_person
+        How many rows of a person are kept.
+    n_public
+        The number of rows, if it is public.
+    drop
+        Whether rows that lack a number are left out.
+    ledger
+        The ledger file.
+    seed
+        The seed of a simulation.
+    waves
+        The options of ``--method wave``.
+    """
 
     method: str
     epsilon: str
@@ -81,7 +127,7 @@ class Options:
 
     @property
     def work(self) -> dict[str, Any]:
-        """All that decides what is released, and nothing about where and how it is shown."""
+        """Return all that decides what is released, and nothing about how it is shown."""
         names = ("method", "epsilon", "choose", "delta", "neighbours", "entity", "n_public", "drop")
         named = {name: getattr(self, name) for name in (*names, "max_rows_per_person")}
         groups = None if self.n_clusters is None else list(self.n_clusters)
@@ -90,7 +136,7 @@ class Options:
 
     @property
     def privacy(self) -> "PureDP | ApproxDP":
-        """The promise asked for, to one row; the domain says how many rows a person has."""
+        """Return the promise for one row; the domain says how many rows a person has."""
         from shoal.privacy import ApproxDP, PureDP
 
         epsilon: Any = self.epsilon
@@ -100,7 +146,7 @@ class Options:
 
     @property
     def domain(self) -> "Box | Schema":
-        """Public bounds, and whose the rows are where that is said."""
+        """Return the public bounds, and whose the rows are where that is given."""
         from shoal.domain import Schema
         from shoal.engine.rows import Terms
 
@@ -113,7 +159,7 @@ class Options:
 
     @property
     def common(self) -> dict[str, Any]:
-        """The settings that every private estimator has."""
+        """Return the settings that every private estimator has."""
         from shoal.privacy import Ledger
 
         return {
@@ -127,7 +173,17 @@ class Options:
 
 
 class Method(NamedTuple):
-    """One way to cluster."""
+    """A clustering method of the command line.
+
+    Parameters
+    ----------
+    description
+        What it does, for ``--help``.
+    build
+        Makes the unfitted estimator from options.
+    page
+        The module that builds its page.
+    """
 
     description: str
     build: Callable[[Options], Any]
@@ -135,7 +191,18 @@ class Method(NamedTuple):
 
 
 def method_named(word: str) -> Method:
-    """The method of this name."""
+    """Return the method of this name.
+
+    Parameters
+    ----------
+    word
+        The name.
+
+    Raises
+    ------
+    InvalidSetting
+        If there is none.
+    """
     if word in METHODS:
         return METHODS[word]
     near = get_close_matches(word.lower().replace("_", "-"), METHODS, n=1)
@@ -148,12 +215,24 @@ def method_named(word: str) -> Method:
 
 
 def flags_of(method: str) -> Flags:
-    """How settings of this method's estimator are written on the command line."""
+    """Return how settings of this method's estimator are written as flags.
+
+    Parameters
+    ----------
+    method
+        The name of the method.
+    """
     return _WAVES if method == "wave" else _KMEANS
 
 
 def parse_groups(text: str | None) -> range | None:
-    """How many groups: ``8``, or ``2-12`` to choose among."""
+    """Parse the number of groups: ``8``, or ``2-12`` to choose from.
+
+    Parameters
+    ----------
+    text
+        The option as it was written.
+    """
     if text is None:
         return None
     match = re.fullmatch(r"\s*(\d{1,9})\s*(?:-\s*(\d{1,9})\s*)?", text)
@@ -174,7 +253,13 @@ def parse_groups(text: str | None) -> range | None:
 
 
 def parse_cells(text: str) -> int | tuple[int, ...] | str:
-    """Cells along each axis: ``64``, ``64,32`` for one number a column, or ``auto``."""
+    """Parse cells along each axis: ``64``, ``64,32`` for one number for each column, or ``auto``.
+
+    Parameters
+    ----------
+    text
+        The option as it was written.
+    """
     if text.strip() == "auto":
         return "auto"
     if not re.fullmatch(r"\s*\d{1,9}(\s*,\s*\d{1,9})*\s*", text):
@@ -188,7 +273,15 @@ def parse_cells(text: str) -> int | tuple[int, ...] | str:
 
 
 def build_kmeans(method: str, options: Options) -> Any:
-    """A ``PrivateKMeans`` with these options, not fitted yet."""
+    """Return an unfitted ``PrivateKMeans`` with these options.
+
+    Parameters
+    ----------
+    method
+        The method of the estimator.
+    options
+        The options.
+    """
     from shoal.cluster import PrivateKMeans
 
     if options.waves != WaveOptions():
@@ -212,7 +305,13 @@ def build_kmeans(method: str, options: Options) -> Any:
 
 
 def build_wave(options: Options) -> Any:
-    """A ``WaveCluster`` with these options, not fitted yet."""
+    """Return an unfitted ``WaveCluster`` with these options.
+
+    Parameters
+    ----------
+    options
+        The options.
+    """
     from shoal.cluster import WaveCluster
 
     if any(each is not None for each in (options.n_clusters, options.choose, options.delta)):

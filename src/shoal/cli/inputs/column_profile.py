@@ -1,8 +1,8 @@
-"""A look at a table's columns: how many different texts they hold, and what these look like.
+"""Profile a table's columns: how many distinct texts they hold, and what these look like.
 
-Every different text of a column is noted once: is it a number, a date, a sentence, how long is it.
-Counts of equal notes tell all that a draft needs, and are few; so on Spark the texts themselves
-stay there, but for those that many rows share.
+Each distinct text of a column gets one note: whether it is a number, a date or a sentence, and how
+long it is. A draft needs only counts of equal notes, which are few. So on Spark the texts
+themselves stay there, except those that many rows share.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,10 +18,10 @@ from shoal.engine.table import FrameTable
 
 __all__ = ["COMMON", "LISTED", "ColumnProfile", "profile_columns"]
 
-COMMON = 50  # a value that so many rows share may be quoted
-LISTED = 40  # so many values may be listed
-_LONGEST = 8  # characters that are told from more
-_SENTENCE_WORDS, _SENTENCE_LENGTH = 5, 60  # so many words, or more characters, make a sentence
+COMMON = 50  # rows that must share a value for it to be quoted
+LISTED = 40  # most values that are listed
+_LONGEST = 8  # longer texts are not distinguished by length
+_SENTENCE_WORDS, _SENTENCE_LENGTH = 5, 60  # as many words, or more characters, make a sentence
 _SPREAD = (0.02, 0.98)  # quantiles of numbers: never the extremes
 # Spark runs a task on each core. A block fits in memory; if it did not, nothing of it would lie on
 # a worker's disk.
@@ -53,25 +53,37 @@ _EDGE = f"CASE WHEN number = 0 THEN 0 ELSE sign(number) * power * CASE {_STEPS} 
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """What was seen of a column: counts of rows, and values that are common.
+    """What was seen of a column: counts of rows, and common values.
 
     Attributes
     ----------
-    name, common
-        The column; the first values, in their order, that at least 50 rows share. Sentences are
-        left out, however many share them.
-    rows, known, different
-        Rows; those with a value; different values.
-    numbers, whole, days, sentence_rows
-        Rows whose value is a number, a whole one, a date, or a sentence: five words and more.
+    name
+        The column.
+    common
+        The first values, in their order, that at least 50 rows share, without sentences.
+    rows
+        The number of rows.
+    known
+        Rows with a value.
+    different
+        Distinct values.
+    numbers
+        Rows whose value is a number.
+    whole
+        Rows whose value is a whole number.
+    days
+        Rows whose value is a date.
+    sentence_rows
+        Rows whose value is a sentence, of five words or more.
     sentences
-        Different values that are sentences.
+        Distinct values that are sentences.
     length
-        Characters of the median value, 8 for all that are longer.
-    low, high
-        The numbers that 2 % and 98 % of those there are do not exceed, each rounded away from 0 to
-        1, 2 or 5 times a power of ten. So most numbers may lie below ``low`` if it is positive, and
-        above ``high`` if that is negative; from ``min(low, 0)`` to ``max(high, 0)`` most do lie.
+        Characters of the median value, at most 8.
+    low
+        The 2 % quantile of the numbers, rounded away from 0 to 1, 2 or 5 times a power of ten.
+    high
+        The 98 % quantile, rounded likewise. Most numbers lie between ``min(low, 0)`` and
+        ``max(high, 0)``.
     """
 
     name: str
@@ -92,7 +104,17 @@ class ColumnProfile:
     def of(
         cls, name: str, notes: Sequence[dict[str, Any]], common: Sequence[str]
     ) -> "ColumnProfile":
-        """From the counts of equal notes."""
+        """Build the profile from counts of equal notes.
+
+        Parameters
+        ----------
+        name
+            The column.
+        notes
+            The notes with their counts.
+        common
+            The values that many rows share.
+        """
 
         def rows(kind: str) -> int:
             return sum(note["n"] for note in notes if note[kind])
@@ -115,12 +137,12 @@ class ColumnProfile:
 
 
 def profile_columns(table: AnyTable) -> list[ColumnProfile]:
-    """A look at every column.
+    """Profile every column of a table.
 
     Parameters
     ----------
     table
-        On this machine it is read twice for each column; on Spark once.
+        The table. On this machine it is read twice for each column; on Spark once.
 
     Examples
     --------
@@ -155,7 +177,7 @@ def _distributed_notes(table: FrameTable) -> tuple[_Lines, _Lines]:
 
 @dataclass(frozen=True)
 class _Notes:
-    """Task: the different texts of each column of a block, with notes, where the rows are."""
+    """A task that returns the distinct texts of each column of a block, with notes."""
 
     columns: tuple[str, ...]
 
@@ -172,7 +194,7 @@ class _Notes:
 
 
 def _notes_query(at: int) -> str:
-    """DuckDB's query for the different texts of a column, what they look like, their rows."""
+    """Return DuckDB's query for the distinct texts of a column, their notes and rows."""
     text = "SELECT nullif(trim(CAST(c0 AS VARCHAR)), '') AS text FROM rows"
     counted = (
         f"SELECT text, TRY_CAST(text AS DOUBLE) AS value, count(*) AS n FROM ({text}) GROUP BY ALL"
@@ -189,14 +211,14 @@ def _notes_query(at: int) -> str:
 
 
 def _counts_query(texts: str) -> str:
-    """The query for how many rows, and different texts, have the same notes."""
+    """Return the query for how many rows, and distinct texts, have the same notes."""
     notes = ", ".join(_SCHEMA.names[2:-1])
     counts = "CAST(sum(n) AS BIGINT) AS n, count(text) AS different"
     return f"SELECT which, {notes}, {counts} FROM ({texts}) GROUP BY ALL"
 
 
 def _common_query(texts: str) -> str:
-    """The query for the first texts of each column that many rows share."""
+    """Return the query for the first texts of each column that many rows share."""
     order = "row_number() OVER (PARTITION BY which ORDER BY text) AS place"
     common = f"text IS NOT NULL AND NOT sentence AND n >= {COMMON}"
     many = f"SELECT which, text, {order} FROM ({texts}) WHERE {common}"
@@ -204,7 +226,7 @@ def _common_query(texts: str) -> str:
 
 
 def _quantile(notes: Sequence[dict[str, Any]], of: str, share: float) -> float:
-    """The least value that so many rows do not exceed; 0 of none."""
+    """Return the least value that a share of the rows does not exceed; 0 without rows."""
     counts = sorted((note[of], note["n"]) for note in notes if note[of] is not None)
     wanted, below = share * sum(n for _, n in counts), 0
     for value, n in counts:

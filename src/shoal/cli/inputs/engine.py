@@ -1,4 +1,4 @@
-"""Who reads the rows: this process, or a Spark cluster (``--engine spark --master URL``)."""
+"""Choose who reads the rows: this process, or a Spark cluster (``--engine spark``)."""
 
 import os
 from collections.abc import Iterator
@@ -18,7 +18,15 @@ _SETTINGS = {"spark__log__level": "OFF", "spark__ui__showConsoleProgress": "fals
 
 @dataclass(frozen=True)
 class Engines:
-    """What was asked for."""
+    """The engine that was asked for.
+
+    Parameters
+    ----------
+    engine
+        ``local`` or ``spark``.
+    master
+        The URL of the Spark cluster.
+    """
 
     engine: Literal["local", "spark"] = "local"
     master: str | None = None
@@ -33,18 +41,26 @@ class Engines:
 
     @property
     def is_distributed(self) -> bool:
-        """Whether rows are read by Spark."""
+        """Whether Spark reads the rows."""
         return self.engine == "spark"
 
     @property
     def _settings(self) -> dict[str, str]:
-        """What is set at the start; a server of Spark Connect has started already."""
+        """Return what is set at the start; a server of Spark Connect has started already."""
         master = self.master or os.environ.get("SPARK_REMOTE", "")
         return {} if master.startswith("sc://") else _SETTINGS
 
     @contextmanager
     def table(self, path: str, progress: Progress) -> Iterator[Any]:
-        """The table: the path of a file here, or a frame whose rows Spark has not read yet."""
+        """Yield the table: the path of a file, or a frame that Spark has not read yet.
+
+        Parameters
+        ----------
+        path
+            The table as it was named.
+        progress
+            Where progress is shown.
+        """
         with ExitStack() as stack:
             if not self.is_distributed:
                 yield stack.enter_context(table_file(path))
@@ -67,7 +83,7 @@ def _refuse_stream(path: str) -> None:
 
 
 def _shown(progress: Progress) -> Any:
-    """Tasks done of those under way, beside the step."""
+    """Return a callback that shows the tasks done beside the step."""
 
     def show(done: int, tasks: int) -> None:
         if progress.bar is not None:

@@ -1,4 +1,4 @@
-"""The rows a model is scored on, and their right groups, in memory."""
+"""Draw the rows on which a model is scored, and their true groups."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,19 @@ _Drawn = tuple[NDArray[np.float64], NDArray[np.int64], int]  # rows, their group
 
 @dataclass(frozen=True, eq=False)
 class EvaluationRows:
-    """Rows as the model wants them, their groups if a column holds them, how many there are."""
+    """The rows of an evaluation, their groups if a column holds them, and their number.
+
+    Parameters
+    ----------
+    model
+        The fitted model.
+    rows
+        The drawn rows, with the model's columns.
+    labels
+        The group of each row, or None.
+    n_rows
+        The number of rows of the whole table.
+    """
 
     model: Any
     rows: NDArray[np.float64]
@@ -40,12 +52,20 @@ class EvaluationRows:
 
 
 def _box(model: Any) -> Any:
-    """The bounds of a model's columns, None where it has none."""
+    """Return the bounds of a model's columns, or None if it has none."""
     return model.domain.box if isinstance(model.domain, Schema) else model.domain
 
 
 def column_names(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
-    """The table's columns in the model's order: as asked, else as its box names them."""
+    """Return the table's columns in the model's order: as asked, else as its box names them.
+
+    Parameters
+    ----------
+    model
+        The fitted model.
+    columns
+        The columns asked for, or None.
+    """
     box, d = _box(model), int(model.n_features_in_)
     if columns is None and box is None:
         raise UnknownBounds(
@@ -65,18 +85,22 @@ def column_names(model: Any, columns: Sequence[str] | None) -> tuple[str, ...]:
 def draw_evaluation_rows(
     model: Any, source: Any, names: Sequence[str], labels: str | None, most: int, seed: int
 ) -> EvaluationRows:
-    """A sample of the rows, each with its group, drawn where the rows are.
+    """Draw a sample of the rows, each with its group, where the rows are.
 
     Parameters
     ----------
-    model, names
-        What is scored; the table's columns, in its order.
+    model
+        The fitted model.
     source
         The path of a table, or a Spark frame: of this no more than the sample comes here.
+    names
+        The table's columns, in the model's order.
     labels
         The column that holds the groups, if there is one.
-    most, seed
-        So many rows at most; of the draw.
+    most
+        The largest number of rows.
+    seed
+        The seed of the draw.
     """
     wanted = names, labels, most, seed
     drawn, codes, total = by_engine(
@@ -95,7 +119,7 @@ def draw_evaluation_rows(
 def _draw_embedded(
     source: str, names: Sequence[str], labels: str | None, most: int, seed: int
 ) -> _Drawn:
-    """One pass over a table of this machine."""
+    """Draw in one pass over a table of this machine."""
     sample, total, groups = Sample(most, np.random.default_rng(seed)), 0, _Groups()
     for batch in source_of(source).batches(_columns(names, labels)):
         rows = encode_numbers(batch, names)
@@ -111,7 +135,7 @@ def _draw_embedded(
 def _draw_distributed(
     table: FrameTable, names: Sequence[str], labels: str | None, most: int, seed: int
 ) -> _Drawn:
-    """One job that counts rows and looks at every number, and one that draws the sample."""
+    """Draw by two Spark jobs: one counts and checks the rows, the other samples."""
     columns = _columns(names, labels)
     find_columns(table.names, columns)
     try:
@@ -135,7 +159,7 @@ def _missing_number_error() -> NotFinite:
 
 
 class _Groups:
-    """Numbers for the groups' names, in the order they come; a missing one, or -1, is no group."""
+    """The numbers of group names, in order of occurrence; a missing name, or -1, is no group."""
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}

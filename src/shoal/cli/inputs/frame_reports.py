@@ -1,4 +1,4 @@
-"""Reports in a frame of a cluster, as what they are: counted there, and a sample comes here."""
+"""Load reports in a Spark frame: they are counted there, and a sample is fetched."""
 
 import hashlib
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ __all__ = ["load_frame_reports"]
 
 
 def load_frame_reports(table: str, frame: Any, random_state: Seed) -> LoadedReports:
-    """Reports on a cluster; true rows, and tables that nothing is said about, are refused.
+    """Load reports of a cluster; true rows, and tables without a sidecar, are refused.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def load_frame_reports(table: str, frame: Any, random_state: Seed) -> LoadedRepo
     frame
         The same table as a frame.
     random_state
-        Of the sample.
+        The seed of the sample.
     """
     from shoal.cluster import FrameReports
 
@@ -45,7 +45,7 @@ def load_frame_reports(table: str, frame: Any, random_state: Seed) -> LoadedRepo
 
 
 def _check_same(frame: FrameTable, path: str, sidecar: Mapping[str, Any]) -> None:
-    """A folder has the checksum of its files' checksums; a file written on one machine its own."""
+    """Check the checksum: a folder's is that of its files' checksums, a file's its own."""
     own = sidecar["file"]["sha256"]
     if frame.digest(path) not in (own, hashlib.sha256(f"{own}\n".encode()).hexdigest()):
         raise other_table_error(path)

@@ -1,4 +1,4 @@
-"""From words on the command line to a mechanism, the domain of its rows, and a remap."""
+"""Build a mechanism, the domain of its rows, and a remap from command-line options."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -17,7 +17,7 @@ __all__ = ["Name", "Plan", "Settings", "build", "columns_of", "mechanism_name", 
 
 
 class Name(StrEnum):
-    """The mechanisms, as they are asked for."""
+    """The names of the mechanisms on the command line."""
 
     nd_laplace = "nd-laplace"
     planar_laplace = "planar-laplace"
@@ -58,7 +58,27 @@ _CATEGORICAL = (Name.randomized_response, Name.unary_encoding)
 
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for, as it came."""
+    """The options of a mechanism as they were written.
+
+    Parameters
+    ----------
+    name
+        The mechanism.
+    epsilon
+        The budget.
+    columns
+        The columns to report.
+    domain
+        The file of public bounds.
+    scale
+        The scale of distances.
+    lattice
+        The lattice of Laplace reports.
+    clip
+        Whether rows outside the bounds are moved to them.
+    cells
+        Cells along each axis of a local grid.
+    """
 
     name: Name
     epsilon: str
@@ -71,7 +91,17 @@ class Settings:
 
 
 class Plan(NamedTuple):
-    """What to run: a mechanism, what is public about its columns, and whose rows they are."""
+    """What to run: a mechanism, the domain of its columns, and whose rows they are.
+
+    Parameters
+    ----------
+    mechanism
+        The mechanism.
+    domain
+        What is public about its columns.
+    entity
+        The column that says whose a row is, or None.
+    """
 
     mechanism: Any
     domain: "Box | Schema"
@@ -79,7 +109,13 @@ class Plan(NamedTuple):
 
 
 def build(settings: Settings) -> Plan:
-    """The plan for what was asked."""
+    """Build the plan of these options.
+
+    Parameters
+    ----------
+    settings
+        The options.
+    """
     from shoal import mechanisms
 
     schema = schema_of(settings.domain)
@@ -94,7 +130,18 @@ def build(settings: Settings) -> Plan:
 
 
 def mechanism_name(word: str) -> Name:
-    """The mechanism of this name."""
+    """Return the mechanism of this name.
+
+    Parameters
+    ----------
+    word
+        The name as it was written.
+
+    Raises
+    ------
+    InvalidSetting
+        If there is none.
+    """
     if word in list(Name):
         return Name(word)
     near = get_close_matches(word.lower().replace("_", "-"), list(Name), n=1)
@@ -107,14 +154,28 @@ def mechanism_name(word: str) -> Name:
 
 
 def columns_of(domain: "Box | Schema") -> tuple[str, ...]:
-    """The columns to report."""
+    """Return the columns to report.
+
+    Parameters
+    ----------
+    domain
+        What is public about them.
+    """
     from shoal.domain import Box
 
     return domain.names if isinstance(domain, Box) else domain.columns
 
 
 def remap_of(text: str | None, domain: "Box | Schema") -> Any:
-    """``clamp`` or ``snap:16``, to the box of the rows."""
+    """Return the remap ``clamp`` or ``snap:16`` to the box of the rows.
+
+    Parameters
+    ----------
+    text
+        The option as it was written.
+    domain
+        The public bounds.
+    """
     from shoal.domain import Box
     from shoal.mechanisms import clamp, snap
 
@@ -139,7 +200,7 @@ def remap_of(text: str | None, domain: "Box | Schema") -> Any:
 
 
 def _domain(schema: "Schema", columns: Sequence[str], settings: Settings) -> "Box | Schema":
-    """A box for numbers, a schema where there are categories."""
+    """Return a box for numbers, a schema where there are categories."""
     from shoal.domain import Schema
 
     categories = [name for name in columns if name in schema.categories]

@@ -1,4 +1,4 @@
-"""A first draft of a policy, from a look at a table's columns.
+"""Draft a policy from a profile of a table's columns.
 
 The draft is careful where it guesses: no column is guessed to be harmless, k is left open, ranges
 are rounded, and of the values only those are quoted that many rows share, in columns that have few
@@ -20,7 +20,7 @@ from shoal.cli.inputs.table import is_uri
 __all__ = ["Draft", "draft_policy"]
 
 REVIEW = "# REVIEW:"
-_MARKS = {*"*?[]{}\\"}  # of patterns; in a name to write to, Spark would read one
+_PATTERN_MARKS = {*"*?[]{}\\"}  # Spark would read them in a name as a pattern
 _UNIQUE = 0.9  # share of different values from which a column names people
 _FEW = 5  # rows a value: a text that fewer share on average tells people apart
 _SENTENCES = 0.1  # share of different values that are sentences, from which a column is free text
@@ -52,7 +52,17 @@ version: 1
 
 
 class Draft(NamedTuple):
-    """A policy as text, the role guessed for each column, and a word on those to look at twice."""
+    """A drafted policy.
+
+    Parameters
+    ----------
+    text
+        The policy as YAML.
+    roles
+        The guessed role of each column.
+    doubts
+        A remark on columns that need review.
+    """
 
     text: str
     roles: dict[str, str]
@@ -67,9 +77,9 @@ def draft_policy(table: AnyTable, path: str, k: int | None = None) -> Draft:
     table
         The table, here or on Spark.
     path
-        What to write under ``input.path``.
+        The path to write under ``input.path``.
     k
-        The promise, if it is known already.
+        The k of the promise, if it is known already.
 
     Examples
     --------
@@ -91,7 +101,7 @@ def draft_policy(table: AnyTable, path: str, k: int | None = None) -> Draft:
 
 
 def _entry(profile: ColumnProfile) -> tuple[dict[str, Any], str]:
-    """A column's entry, and the guess in words."""
+    """Return a column's entry, and the guess in words."""
     counted = _all(profile, profile.numbers)
     unique = profile.different > _UNIQUE * profile.known > 0 and not (
         counted and profile.whole < profile.known
@@ -121,13 +131,13 @@ def _named(profile: ColumnProfile, kind: str) -> bool:
 
 
 def _is_free_text(profile: ColumnProfile) -> bool:
-    """Whether many cells are sentences: of a few, however often repeated, somebody wrote each."""
+    """Return whether many distinct values are sentences, which somebody wrote."""
     often = profile.sentence_rows > profile.known / 4
     return often or profile.sentences > max(_SENTENCES * profile.different, 1)
 
 
 def _is_scattered(profile: ColumnProfile) -> bool:
-    """Whether a value is shared by so few rows that it tells people apart."""
+    """Return whether so few rows share a value that it may identify people."""
     return profile.different > _FEW and profile.known < _FEW * profile.different
 
 
@@ -144,7 +154,7 @@ def _free_text(_: ColumnProfile) -> tuple[dict[str, Any], str]:
 
 
 def _doubt(profile: ColumnProfile, entry: dict[str, Any], why: str) -> str:
-    """What to look at twice, if anything; no value is quoted."""
+    """Return what needs review, if anything; no value is quoted."""
     if entry["role"] == "identifier":
         return why
     if _is_scattered(profile) and _all(profile, profile.whole):
@@ -219,9 +229,10 @@ def _rest(
 
 
 def _released(path: str) -> str:
-    """In the policy's folder; of a table on a path of Spark's, beside it.
+    """Return where the release goes: the policy's folder or, on Spark, beside the table.
 
-    Of a pattern, beside the folder it looks in: within, the next run might read what this wrote.
+    For a pattern it is beside the folder that is matched, since the next run might read a file
+    within it.
 
     Examples
     --------
@@ -230,14 +241,16 @@ def _released(path: str) -> str:
     """
     root = re.match(r"[\w+.-]+:(//[^/]*)?", path) if is_uri(path) else None
     system = root[0] if root else ""
-    parts = takewhile(lambda part: not _MARKS & {*part}, path.removeprefix(system).split("/"))
+    parts = takewhile(
+        lambda part: not _PATTERN_MARKS & {*part}, path.removeprefix(system).split("/")
+    )
     folder, _, name = "/".join(parts).rstrip("/").rpartition("/")
     stem = re.sub(r"(\.csv|\.tsv|\.parquet)?(\.gz)?$", "", name).strip(".") or "table"
     return f"{system}{folder}/{stem}.released.csv" if system else f"{stem}.released.csv"
 
 
 def _flow(value: Any) -> str:
-    """A value in one line of YAML, quoted wherever it could be taken for something else."""
+    """Return a value in one line of YAML, quoted wherever it could be taken for another type."""
     import yaml
 
     shown = yaml.safe_dump(

@@ -1,4 +1,4 @@
-"""Where reports go: a file of this machine, or a folder of a cluster; whole or not at all."""
+"""Write reports to a file of this machine or a folder of a cluster, completely or not at all."""
 
 import hashlib
 import os
@@ -22,12 +22,24 @@ FORMATS = (".csv", ".csv.gz", ".parquet")
 
 
 def sidecar_of(output: str) -> str:
-    """The file that says what made the reports."""
+    """Return the path of the file that says what made the reports.
+
+    Parameters
+    ----------
+    output
+        The path of the reports.
+    """
     return f"{output}{_SIDECAR}"
 
 
 def check_format(output: str) -> None:
-    """Refuse a name that tells no format."""
+    """Refuse a file name without a known format.
+
+    Parameters
+    ----------
+    output
+        The path of the reports.
+    """
     if not output.endswith(FORMATS):
         raise CannotWrite(
             f"{output.rsplit('/', 1)[-1]} does not end like a format that can be written.",
@@ -38,18 +50,18 @@ def check_format(output: str) -> None:
 def output_place(
     output: str, source: Any, overwrite: bool, draft: "Draft | None"
 ) -> "AbstractContextManager[OutputPlace]":
-    """A place for the reports of a table: on its cluster for a frame, else on this machine.
+    """Return the place for the reports of a table: on its cluster for a frame, else here.
 
     Parameters
     ----------
     output
-        What it will be called.
+        The path of the reports.
     source
         The table: the path of a file, or a frame.
     overwrite
         Whether what is there may be replaced.
     draft
-        Where reports of a file are kept until they are whole.
+        Where reports of a file are written until they are complete.
     """
     if draft is not None:
         return _local_place(Path(output), source, overwrite, draft)
@@ -62,7 +74,7 @@ def output_place(
 def _local_place(
     output: Path, source: str, overwrite: bool, draft: "Draft"
 ) -> "Iterator[OutputPlace]":
-    """A file, and another about it beside it."""
+    """Yield a file for the reports, with a sidecar beside it."""
     from shoal.data import atomic_file
 
     if output.exists() and Path(source).exists() and output.samefile(source):
@@ -85,6 +97,8 @@ def _replaces_table_error() -> InvalidSetting:
 
 @dataclass(frozen=True)
 class _LocalPlace:
+    """A file of this machine that gets its name once it is complete."""
+
     name: str
     draft: "Draft"
     part: Path
@@ -105,7 +119,7 @@ class _LocalPlace:
 
 @contextmanager
 def _output_named_in_errors(output: Path, draft: "Draft") -> Iterator[None]:
-    """Errors name the output itself, not where it is being written."""
+    """Name the output in errors, not the temporary file."""
     try:
         yield
     except CannotWrite as error:

@@ -1,4 +1,4 @@
-"""Reports from a file, as what they are: the file beside them says what made them."""
+"""Load reports from a file; the sidecar beside it says what made them."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -36,7 +36,7 @@ _PERTURB = (
 
 @dataclass(frozen=True, eq=False)
 class LoadedReports:
-    """Reports of a table, and what is said about them beside it.
+    """The reports of a table, and what its sidecar says about them.
 
     Attributes
     ----------
@@ -46,8 +46,10 @@ class LoadedReports:
         How many there are.
     guarantee
         Their promise, marked if their noise came from a seed.
-    box, protects
-        Public bounds of the records; what one report is about: a row, or a person.
+    box
+        The public bounds of the records.
+    protects
+        What one report is about: a row, or a person.
     """
 
     reports: "Reports"
@@ -63,17 +65,19 @@ def load_reports(
     progress: Callable[[int], None],
     most: int = MOST_NUMBERS,
 ) -> LoadedReports:
-    """Read reports; true rows, and files that nothing is said about, are refused.
+    """Read reports; true rows, and files without a sidecar, are refused.
 
     Parameters
     ----------
     table
-        Of reports, as ``shoal perturb`` wrote it; beside it lies a file of the same name and
+        The file of reports, as ``shoal perturb`` wrote it, with its sidecar of the same name and
         ``.json``.
-    rng, progress
-        Draws which reports are kept if there are too many; hears how many were read.
+    rng
+        Draws which reports are kept if there are too many.
+    progress
+        Called with how many were read.
     most
-        Numbers to hold in memory.
+        How many numbers may be held in memory.
     """
     from shoal.mechanisms import Reports
 
@@ -86,7 +90,7 @@ def load_reports(
 
 
 def _read_sidecar(table: str) -> dict[str, Any]:
-    """What the file beside the reports says, if it is about them."""
+    """Read the sidecar, and check that it is about these reports."""
     from shoal.data import source_of
 
     if table == "-":
@@ -106,12 +110,14 @@ def _read_sidecar(table: str) -> dict[str, Any]:
 
 
 def parse_sidecar(text: str | None, table: str) -> dict[str, Any]:
-    """What is said about reports, as this version writes it.
+    """Parse a sidecar as this version writes it.
 
     Parameters
     ----------
-    text, table
-        What lies beside the reports, ``None`` if nothing does; where these are.
+    text
+        The content of the sidecar; None if there is none.
+    table
+        The path of the reports.
     """
     if text is None:
         name = Path(table).name
@@ -140,7 +146,13 @@ def _check_same(table: Path, sidecar: Mapping[str, Any]) -> None:
 
 
 def other_table_error(table: str) -> NotAReport:
-    """The error for a table that the file beside it is not about."""
+    """Return the error for a table that its sidecar is not about.
+
+    Parameters
+    ----------
+    table
+        The path of the table.
+    """
     name = Path(table).name
     return NotAReport(
         f"{name} is not the file that {name}.json describes: its checksum differs.",
@@ -157,7 +169,19 @@ def _unknown_sidecar(table: str) -> NotAReport:
 
 
 class Origin(NamedTuple):
-    """What made the reports."""
+    """What made the reports.
+
+    Parameters
+    ----------
+    mechanism
+        The mechanism.
+    remap
+        What was applied to the reports, or None.
+    guarantee
+        The promise.
+    box
+        The public bounds.
+    """
 
     mechanism: Any
     remap: Any
@@ -166,12 +190,14 @@ class Origin(NamedTuple):
 
 
 def origin_of(table: str, sidecar: Mapping[str, Any]) -> Origin:
-    """The mechanism and its promise again, of a file that names them.
+    """Rebuild the mechanism and its promise from a sidecar.
 
     Parameters
     ----------
-    table, told
-        Where the reports are, what is said beside them.
+    table
+        The path of the reports.
+    sidecar
+        The content of the sidecar.
     """
     from shoal.cluster.local.saving import mechanism_of
     from shoal.synopsis.folder import read_box
@@ -203,7 +229,7 @@ def _values(
     progress: Callable[[int], None],
     most: int,
 ) -> tuple["NDArray[Any]", int]:
-    """The values as the mechanism released them, a sample if they are many; and how many."""
+    """Return the values as released, a sample if they are many, and their number."""
     import numpy as np
 
     from shoal.data import source_of
@@ -227,7 +253,7 @@ def _values(
 
 
 def _remap(settings: Mapping[str, Any] | None) -> Any:
-    """What was done to the reports, if anything."""
+    """Return what was applied to the reports, if anything."""
     from shoal.mechanisms import clamp, snap
     from shoal.synopsis.folder import read_box
 

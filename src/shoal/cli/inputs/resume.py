@@ -1,4 +1,4 @@
-"""Runs that are killed and started again: which of them are the same, and what people are told."""
+"""Recognise runs that were stopped and started again, and say what was spent."""
 
 import secrets
 import sys
@@ -24,65 +24,83 @@ _SPENT = "The ledger keeps this promise as spent."
 _AGAIN = " Run the same command again: it continues without spending more."
 
 
-# Whose versions decide what is drawn: how files are cut in blocks, which of a person's rows is
-# picked, what is computed between two releases.
-_PARTS = ("shoal", "duckdb", "numpy", "pyarrow", "scikit-learn", "scipy")
+# Packages whose versions decide what is drawn: how files are divided in blocks, which of a person's
+# rows is picked, what is computed between two releases.
+_VERSIONED = ("shoal", "duckdb", "numpy", "pyarrow", "scikit-learn", "scipy")
 
 
 def work_description(
     verb: str, table: str, is_distributed: bool, seed: int | None, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """All that decides what a run releases: the table's files, settings, versions.
+    """Return all that decides what a run releases: the table's files, settings and versions.
 
-    Standard input and tables on Spark cannot be told to be the same, and seeded runs can simply be
-    run again: their work is like no other.
+    Standard input and tables on Spark cannot be compared, and seeded runs can simply be repeated,
+    so their work equals no other.
 
     Parameters
     ----------
     verb
-        Of the command.
+        The verb of the command.
     table
-        As it was named.
+        The table as it was named.
     is_distributed
         Whether Spark reads it.
     seed
-        Of the noise, if it is a simulation.
+        The seed of a simulation, or None.
     settings
-        All others that decide what is released.
+        All other settings that decide what is released.
     """
     from shoal.data.files import files_at
 
     same = table != "-" and not is_distributed and seed is None
     files: Any = files_at(table) if same else secrets.token_hex(16)
-    versions = {part: version(part) for part in _PARTS}
+    versions = {part: version(part) for part in _VERSIONED}
     return {"verb": verb, "files": files, "versions": versions, **settings}
 
 
 def is_resumable(work: Mapping[str, Any]) -> bool:
-    """Whether the same command, given again, goes on with this run."""
+    """Return whether the same command, given again, continues this run.
+
+    Parameters
+    ----------
+    work
+        The description of the run.
+    """
     return not isinstance(work["files"], str)
 
 
 def has_resumed(ledger: "Ledger") -> bool:
-    """Whether an earlier run paid for this one."""
+    """Return whether an earlier run paid for this one.
+
+    Parameters
+    ----------
+    ledger
+        The ledger of the run.
+    """
     return ledger.run is not None and ledger.run.resumed
 
 
 def resumed_lines(resumed: bool) -> list[Line]:
-    """A line for the terminal where an earlier run was gone on with."""
+    """Return a line for the terminal if an earlier run was continued.
+
+    Parameters
+    ----------
+    resumed
+        Whether it was.
+    """
     return [Line("Resumed", RESUMED)] if resumed else []
 
 
 @contextmanager
 def note_spending(is_spent: Callable[[], bool], resumable: bool = False) -> Iterator[None]:
-    """Say with a failure that the budget is spent, if it is.
+    """Add to a failure within this context that the budget is spent, if it is.
 
     Parameters
     ----------
     is_spent
-        Whether a ledger holds the promise by now.
+        Returns whether the ledger already holds the promise.
     resumable
-        Whether the same command goes on from there.
+        Whether the same command continues from there.
     """
     note = _SPENT + _AGAIN * resumable
     try:

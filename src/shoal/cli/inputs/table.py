@@ -1,4 +1,4 @@
-"""What verbs that read rows are given: a table, its public domain, columns, a budget."""
+"""Read what verbs on rows are given: a table, its public domain, columns and a budget."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -27,7 +27,13 @@ __all__ = [
 
 @contextmanager
 def table_file(table: str) -> Iterator[str]:
-    """The table's path; standard input is kept in a file that only its owner can read."""
+    """Yield the table's path; standard input is stored in a file that only its owner can read.
+
+    Parameters
+    ----------
+    table
+        The table as it was named.
+    """
     if table != "-":
         yield table
         return
@@ -39,7 +45,12 @@ def table_file(table: str) -> Iterator[str]:
 
 
 def is_uri(path: str) -> bool:
-    """Whether a path names its file system: a cluster takes it as it is, whatever the folder.
+    """Return whether a path names its file system, so that a cluster takes it as it is.
+
+    Parameters
+    ----------
+    path
+        The path.
 
     Examples
     --------
@@ -50,7 +61,20 @@ def is_uri(path: str) -> bool:
 
 
 def budget_of(epsilon: str | None, of: str) -> str:
-    """The budget as it was given; there is no default."""
+    """Return the budget as it was written; there is no default.
+
+    Parameters
+    ----------
+    epsilon
+        The option, or None.
+    of
+        What it is the budget of, for the error.
+
+    Raises
+    ------
+    InvalidBudget
+        If it is missing.
+    """
     if epsilon is None:
         raise InvalidBudget(
             "--epsilon is missing.",
@@ -61,7 +85,13 @@ def budget_of(epsilon: str | None, of: str) -> str:
 
 
 def schema_of(domain: Path | None) -> "Schema":
-    """What is public about the table."""
+    """Read what is public about the table.
+
+    Parameters
+    ----------
+    domain
+        The file of public bounds, or None.
+    """
     from shoal.domain import Schema
 
     if domain is None:
@@ -76,10 +106,19 @@ def schema_of(domain: Path | None) -> "Schema":
 
 
 def box_of(schema: "Schema", columns: str | None, domain: Path | None) -> "Box":
-    """The public bounds of the columns to cluster.
+    """Return the public bounds of the columns to cluster.
 
-    A domain with categories is not narrowed to its numbers unasked: whoever wrote it would believe
-    that every column of it was used.
+    A domain with categories is not silently narrowed to its numbers, since its author would believe
+    that every column was used.
+
+    Parameters
+    ----------
+    schema
+        What is public about the table.
+    columns
+        The columns asked for, or None.
+    domain
+        The file of public bounds, for errors.
     """
     names = chosen_columns(columns, schema.columns, domain)
     if categories := [name for name in names if name in schema.categories]:
@@ -114,7 +153,17 @@ def _categories_error(categories: list[str], schema: "Schema") -> InvalidSetting
 def chosen_columns(
     columns: str | None, known: tuple[str, ...], domain: Path | None
 ) -> tuple[str, ...]:
-    """The columns asked for, each of which the domain must describe; or all it does."""
+    """Return the columns asked for, which the domain must describe; or all of the domain.
+
+    Parameters
+    ----------
+    columns
+        The columns asked for, or None.
+    known
+        The columns of the domain.
+    domain
+        The file of public bounds, for errors.
+    """
     names = split_commas(columns) if columns else known
     unknown = [repr(name) for name in names if name not in known]
     if unknown:
@@ -128,12 +177,24 @@ def chosen_columns(
 
 
 def split_commas(text: str) -> tuple[str, ...]:
-    """What commas separate."""
+    """Split text at commas.
+
+    Parameters
+    ----------
+    text
+        The text.
+    """
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
 def show_row_count(progress: Progress) -> Callable[[int], None]:
-    """For ``rows.on_progress``: the rows read so far, beside the step under way."""
+    """Return a callback for ``rows.on_progress`` that shows the rows read so far.
+
+    Parameters
+    ----------
+    progress
+        Where progress is shown.
+    """
 
     def show(read: int) -> None:
         if progress.bar is not None:

@@ -178,7 +178,15 @@ def _choose_number(loaded: "LoadedReports", n_clusters: range, choose: Any, rng:
 
 
 def control_size(model: Any, loaded: "LoadedReports") -> int:
-    """Reports of the control: as many as were used; of those on Spark, as many as fit here."""
+    """Reports of the control: as many as were used; of those on Spark, as many as fit here.
+
+    Parameters
+    ----------
+    model
+        The fitted model.
+    loaded
+        The reports it was fitted to.
+    """
     from shoal.cli.inputs.reports import MOST_NUMBERS
     from shoal.cluster.local.distributed_frames import GatheredReports
 

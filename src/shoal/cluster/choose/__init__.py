@@ -1,9 +1,13 @@
-"""Choose settings of clustering methods, read off weighted points.
+"""Choose settings of clustering methods from weighted points.
 
-``k`` says how many clusters there are, for k-means; ``radius`` and ``min_points`` what is dense,
-for DBSCAN, OPTICS and HDBSCAN; ``preference`` what makes an exemplar, for affinity propagation.
-Each returns a ``Choice``: the value, the curve it was read off, a picture, the settings under
-scikit-learn's names, and whether what was read was protected.
+``k`` chooses the number of clusters for k-means, ``radius`` and ``min_points`` the density for
+DBSCAN, OPTICS and HDBSCAN, ``preference`` the exemplars of affinity propagation. Each returns a
+``Choice``: the value, the curve it was chosen on, a figure, the settings under scikit-learn's
+names, and the guarantee of what was read.
+
+Words: the *curve* is what a rule looks at; an *elbow* or *knee* is where it bends most; the *gap*
+is how far the inertia is below that of evenly spread points; the *reach* of a point is the radius
+within which it has enough weight; the *bulk* is the typical range of reaches.
 """
 
 from shoal.cluster.choose.count import k

@@ -1,4 +1,4 @@
-"""Choose how many clusters there are, for k-means; and silhouettes of weighted points."""
+"""Choose the number of clusters for k-means, and compute silhouettes of weighted points."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -23,9 +23,9 @@ Counts = tuple[int, ...]
 Verdict = tuple[int, dict[float, float]]
 ACROSS = "Number of clusters"
 _UPWARDS = {"elbow": "Inertia", "silhouette": "Mean silhouette", "gap": "Gap"}
-_REFERENCES = 10
+_REFERENCES = 10  # evenly spread sets that the gap is measured against
 
-_CHUNK = 256
+_CHUNK = 256  # rows of the distance matrix held at a time
 
 
 def k(
@@ -37,27 +37,36 @@ def k(
     guarantee: Guarantee | None = None,
     random_state: int | None = 0,
 ) -> Choice[int]:
-    """Choose how many clusters there are.
+    """Choose the number of clusters.
 
     Parameters
     ----------
     points
-        A fitted synopsis, or a model learnt from reports, at no further cost; or points, e.g.
-        rows: then the choice depends on them and nothing is promised.
+        A fitted synopsis, or a model learnt from reports, at no further cost; or an array of
+        points, e.g. rows, where the choice depends on them and nothing is promised.
     weights
-        What each point stands for, 1 if left out.
+        How many rows each point stands for, 1 if left out.
     guarantee
-        What points were released under, if they were.
+        The guarantee under which an array of points was released, if it was.
     by
         "elbow": where the logarithm of the inertia, over that of k, lies farthest below the line
         between its ends. "silhouette": where points are nearest to their own cluster beside the
         next. "gap": the first number at which the inertia is as far below that of evenly spread
         points as it gets.
     among
-        Numbers to choose among. An elbow is found between the ends, so begin below and end above
+        The numbers to choose among. An elbow lies between the ends, so begin below and end above
         what you expect.
     random_state
-        Of the runs of k-means.
+        The seed of the runs of k-means.
+
+    Returns
+    -------
+    The chosen number and its curve.
+
+    Raises
+    ------
+    InvalidSetting
+        If ``by`` or ``among`` is outside its range.
 
     Examples
     --------
@@ -82,7 +91,7 @@ def k(
 
 
 def _elbow(cloud: Cloud, counts: Counts, rng: np.random.Generator) -> Verdict:
-    """Where the curve lies farthest below the line between its ends."""
+    """Choose the number where the curve lies farthest below the line between its ends."""
     curve = np.array([cloud.log_inertia(count, rng) for count in counts])
     across = np.log(counts)
     share = (across - across[0]) / max(across[-1] - across[0], np.finfo(float).tiny)
@@ -99,16 +108,16 @@ def _silhouette(cloud: Cloud, counts: Counts, rng: np.random.Generator) -> Verdi
 
 
 def _gap(cloud: Cloud, counts: Counts, rng: np.random.Generator) -> Verdict:
-    """The first number whose gap is no further below the largest than the references waver."""
+    """Choose the first number whose gap is within one deviation of the largest."""
     cloud = cloud.sample(rng)
     spread = [cloud.uniform(rng) for _ in range(_REFERENCES)]
-    gaps, wavers = [], []
+    gaps, deviations = [], []
     for count in counts:
-        even = np.array([one.log_inertia(count, rng, n_init=1) for one in spread])
-        gaps.append(float(even.mean() - cloud.log_inertia(count, rng)))
-        wavers.append(float(even.std() * np.sqrt(1 + 1 / _REFERENCES)))
+        reference_logs = np.array([one.log_inertia(count, rng, n_init=1) for one in spread])
+        gaps.append(float(reference_logs.mean() - cloud.log_inertia(count, rng)))
+        deviations.append(float(reference_logs.std() * np.sqrt(1 + 1 / _REFERENCES)))
     top = int(np.argmax(gaps))
-    best = next(at for at, gap in enumerate(gaps) if gap >= gaps[top] - wavers[top])
+    best = next(at for at, gap in enumerate(gaps) if gap >= gaps[top] - deviations[top])
     return counts[best], dict(zip(counts, gaps, strict=True))
 
 
@@ -150,7 +159,7 @@ def silhouettes(
 
 
 def _widths(sums: Matrix, sizes: Weights, labels: NDArray[Any]) -> Weights:
-    """How much nearer each point is to its own cluster than to the next; 0 if it is alone."""
+    """Return how much nearer each point is to its own cluster than to the next; 0 if alone."""
     rows = np.arange(len(labels))
     others = sizes[labels] - 1
     inside = sums[rows, labels] / np.maximum(others, np.finfo(float).tiny)

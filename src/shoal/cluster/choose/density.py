@@ -1,6 +1,6 @@
-"""Choose what is dense, for DBSCAN, OPTICS and HDBSCAN: a radius, and how many points within it.
+"""Choose the radius and the number of points that count as dense, for DBSCAN and its kin.
 
-Both are read off the distances within which points have some weight about them, sorted: the radius
+Both are chosen on the sorted distances within which points have some weight around them: the radius
 is where that rising curve leaves the bulk of the points.
 """
 
@@ -27,13 +27,15 @@ __all__ = [
 
 Rule = Literal["knee", "bulk"]
 Row = NDArray[np.float64]
+# "bulk": this share of points is the densest, and the radius lies this many times their distance
+# to the median beyond it. Measured in docs/guides/choose-k.md.
 _DENSEST, _BEYOND = 0.1, 1.5
 
-_SHOWN = 200  # places of the curve
+_SHOWN = 200  # points of the curve in a figure
 
 
 def knee(distances: Row, weights: Row, by: Rule = "knee") -> float:
-    """Find the bend of the sorted distances, none of them 0.
+    """Find the bend of the sorted distances, none of which is 0.
 
     Parameters
     ----------
@@ -75,11 +77,11 @@ def radius(
     guarantee: Guarantee | None = None,
     random_state: int | None = 0,
 ) -> Choice[float]:
-    """Choose how near is near, for DBSCAN: where distances to the k-th neighbour bend.
+    """Choose the radius for DBSCAN: where the sorted distances to the k-th neighbour bend.
 
     Each point's distance to its k-th neighbour, k = 2d - 1, is how far it must reach to have 2d
-    points about it, itself among them. Points in clusters reach a little way, noise far. Sorted,
-    the distances rise slowly, then fast; the bend is the radius.
+    points around it, itself included. It is small in clusters and large for noise. Sorted, the
+    distances rise slowly, then fast; the bend is the radius.
 
     Parameters
     ----------
@@ -91,14 +93,14 @@ def radius(
         What each point stands for, 1 if left out. Only proportions count: give DBSCAN
         ``sample_weight=weights / weights.mean()``.
     guarantee
-        What points were released under, if they were.
+        The guarantee under which an array of points was released, if it was.
     by
         "knee": where the sorted curve lies farthest below the line between its ends. "bulk":
         beyond the median by one and a half times the way from the densest tenth to it, in
         logarithms. Left out, "bulk" for points that weigh the same and "knee" for others: cells
         are equally far apart, which leaves a bulk without a spread.
     random_state
-        Which 5,000 points are looked at if there are more; neighbours are sought among all.
+        The seed of the sample of 5,000 points if there are more; neighbours are searched among all.
 
     Examples
     --------
@@ -116,11 +118,11 @@ def radius(
     """
     if by not in (None, "knee", "bulk"):
         raise InvalidSetting.of("by", "must be 'knee' or 'bulk'", "knee", by)
-    X, heavy, promise = weighted_points(points, weights, guarantee)
-    by = by or _rule(heavy)
-    far, own = reach_distances(X, heavy, [2 * X.shape[1]], random_state)
-    value = _radius(far[:, 0], own, by)
-    curve = _sorted_curve(far[:, 0], own)
+    X, own_weights, promise = weighted_points(points, weights, guarantee)
+    by = by or _rule(own_weights)
+    reaches, own = reach_distances(X, own_weights, [2 * X.shape[1]], random_state)
+    value = _radius(reaches[:, 0], own, by)
+    curve = _sorted_curve(reaches[:, 0], own)
     at = max((share for share, reach in curve.items() if reach <= value), default=min(curve))
     return Choice(
         value, by, curve, promise, {"eps": value}, at, "Share of points that reach no further",
@@ -135,12 +137,12 @@ def min_points(
     guarantee: Guarantee | None = None,
     random_state: int | None = 0,
 ) -> Choice[int]:
-    """Choose how many points make a place dense: twice the columns.
+    """Choose how many points make a place dense: twice the number of columns.
 
-    A point in d columns needs more than d others about it to lie inside a cluster rather than on
-    a line or a sheet of chance; twice d is the usual choice, and 4 in the plane the original one.
-    The curve says what hangs on it: the radius that other numbers would lead to. Where it is
-    level, the number hardly matters. Take more for noisy tables or ones with many duplicates.
+    A point in d columns needs more than d others about it to lie inside a cluster rather than on a
+    line or a sheet of chance; twice d is the usual choice, and 4 in the plane the original one. The
+    curve shows the radius that other numbers would lead to. Where it is level, the number hardly
+    matters. Take more for noisy tables or ones with many duplicates.
 
     Parameters
     ----------
@@ -149,9 +151,9 @@ def min_points(
     weights
         What each point stands for, 1 if left out.
     guarantee
-        What points were released under, if they were.
+        The guarantee under which an array of points was released, if it was.
     random_state
-        Which 5,000 points are looked at for the curve if there are more.
+        The seed of the sample of 5,000 points for the curve if there are more.
 
     Examples
     --------
@@ -163,11 +165,13 @@ def min_points(
     Sander, Ester, Kriegel, Xu, Density-based clustering in spatial databases, Data Mining and
     Knowledge Discovery 1998.
     """
-    X, heavy, promise = weighted_points(points, weights, guarantee)
+    X, own_weights, promise = weighted_points(points, weights, guarantee)
     d = X.shape[1]
     tried = sorted({d + 1, *range(2 * d, 4 * d + 1, max(d // 2, 1))})
-    far, own = reach_distances(X, heavy, tried, random_state)
-    curve = {count: _radius(far[:, i], own, _rule(heavy)) for i, count in enumerate(tried)}
+    reaches, own = reach_distances(X, own_weights, tried, random_state)
+    curve = {
+        count: _radius(reaches[:, i], own, _rule(own_weights)) for i, count in enumerate(tried)
+    }
     settings = {"min_samples": 2 * d}
     across = "Points that make a place dense"
     return Choice(2 * d, "columns", curve, promise, settings, 2 * d, across, "Radius")
@@ -177,24 +181,26 @@ def _rule(weights: Weights) -> Rule:
     return "bulk" if np.ptp(weights) == 0 else "knee"
 
 
-def _radius(far: NDArray[np.float64], weights: Weights, by: Rule) -> float:
-    """The bend among points that must reach at all; any radius does where none must."""
-    apart = far > 0
-    return knee(far[apart], weights[apart], by) if apart.any() else 1.0
+def _radius(reaches: NDArray[np.float64], weights: Weights, by: Rule) -> float:
+    """Return the bend among points of a reach above 0; 1 if there are none."""
+    apart = reaches > 0
+    return knee(reaches[apart], weights[apart], by) if apart.any() else 1.0
 
 
-def _sorted_curve(far: NDArray[np.float64], weights: Weights) -> dict[float, float]:
-    """The distances from the shortest, by the share of the weight up to them."""
-    order = np.argsort(far)
+def _sorted_curve(reaches: NDArray[np.float64], weights: Weights) -> dict[float, float]:
+    """Return the sorted distances by the share of the weight up to each."""
+    order = np.argsort(reaches)
     shares = np.cumsum(weights[order]) / weights.sum()
-    shown = np.unique(np.linspace(0, len(far) - 1, min(_SHOWN, len(far))).round().astype(int))
-    return dict(zip(shares[shown].tolist(), far[order][shown].tolist(), strict=True))
+    shown = np.unique(
+        np.linspace(0, len(reaches) - 1, min(_SHOWN, len(reaches))).round().astype(int)
+    )
+    return dict(zip(shares[shown].tolist(), reaches[order][shown].tolist(), strict=True))
 
 
 def reach_distances(
     points: Matrix, weights: Weights, counts: Sequence[int], random_state: int | None
 ) -> tuple[Matrix, Weights]:
-    """Find the radius within which each point has so much weight, its own included.
+    """Compute the radius within which each point has so much weight, its own included.
 
     Weights count in proportion: on average a point weighs one. Where all points together weigh
     less than a count, the farthest point is as far as anybody must reach.
@@ -208,7 +214,7 @@ def reach_distances(
     counts
         How much weight, rising: a column each.
     random_state
-        Which points are looked at if there are many.
+        The seed of the sample of points if there are many.
 
     Examples
     --------
@@ -216,25 +222,28 @@ def reach_distances(
     [1.0, 1.0, 4.0]
     """
     shares = weights / weights.mean()
-    looked_at = np.arange(len(points))
+    sampled = np.arange(len(points))
     if len(points) > MOST_POINTS:
-        looked_at = np.random.default_rng(random_state).choice(len(points), MOST_POINTS, False)
-    wanted = np.minimum(counts, len(points) * (1 - 1e-12))  # the sum of shares, but for rounding
-    far = _far(NearestNeighbors().fit(points), points[looked_at], shares, wanted)
-    return far, weights[looked_at]
+        sampled = np.random.default_rng(random_state).choice(len(points), MOST_POINTS, False)
+    # All shares add up to the number of points; rounding must not ask for more.
+    wanted = np.minimum(counts, len(points) * (1 - 1e-12))
+    reaches = _reach_by_neighbours(NearestNeighbors().fit(points), points[sampled], shares, wanted)
+    return reaches, weights[sampled]
 
 
-def _far(tree: NearestNeighbors, at: Matrix, shares: Weights, wanted: Weights) -> Matrix:
-    """Ask for more neighbours, twice as many each time, of the points that have too few yet."""
-    far, open_ = np.zeros((len(at), len(wanted))), np.arange(len(at))
+def _reach_by_neighbours(
+    tree: NearestNeighbors, at: Matrix, shares: Weights, wanted: Weights
+) -> Matrix:
+    """Query ever more neighbours, twice as many each time, for the points that need more weight."""
+    reaches, unfinished = np.zeros((len(at), len(wanted))), np.arange(len(at))
     n_neighbours = int(np.ceil(wanted[-1]))
-    while len(open_):
+    while len(unfinished):
         n_neighbours = min(n_neighbours, len(shares))
-        distances, near = tree.kneighbors(at[open_], n_neighbours)
+        distances, near = tree.kneighbors(at[unfinished], n_neighbours)
         reached = np.cumsum(shares[near], axis=1)
         places = (reached[:, :, None] < wanted).sum(axis=1)
-        rows = np.arange(len(open_))[:, None]
-        far[open_] = distances[rows, np.minimum(places, n_neighbours - 1)]
-        open_ = open_[(places[:, -1] >= n_neighbours) & (n_neighbours < len(shares))]
+        rows = np.arange(len(unfinished))[:, None]
+        reaches[unfinished] = distances[rows, np.minimum(places, n_neighbours - 1)]
+        unfinished = unfinished[(places[:, -1] >= n_neighbours) & (n_neighbours < len(shares))]
         n_neighbours *= 2
-    return far
+    return reaches

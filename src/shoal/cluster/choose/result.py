@@ -1,4 +1,4 @@
-"""The result of a choice: the value, the curve it was read off, and the promise it is under."""
+"""The result of a choice: the value, its curve, and the guarantee of what was read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ Value = TypeVar("Value", int, float)
 
 @dataclass(frozen=True)
 class Choice(Generic[Value]):
-    """A chosen setting, and the curve it was read off.
+    """A chosen setting, and the curve it was chosen on.
 
     Attributes
     ----------
@@ -23,9 +23,9 @@ class Choice(Generic[Value]):
     by
         The rule.
     curve
-        What the rule looked at: height by place.
+        The curve that the rule looked at, heights by places.
     guarantee
-        That of the synopsis or of the reports; ``Unprotected`` if rows were read.
+        The guarantee of the synopsis or of the reports; ``Unprotected`` if rows were read.
     settings
         The choice under scikit-learn's names: ``KMeans(**choice.settings)``.
     at

@@ -1,4 +1,4 @@
-"""Choose what makes an exemplar, for affinity propagation: a preference, and the damping."""
+"""Choose the preference and the damping of affinity propagation."""
 
 import warnings
 from typing import Any
@@ -16,10 +16,10 @@ from shoal.privacy import Guarantee
 __all__ = ["preference"]
 
 _PAIRS = 200_000  # drawn, not enumerated: memory does not grow with the points
-_PLACES = 101
+_PLACES = 101  # quantiles of the curve; the middle one is the median
 _DAMPINGS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-_RUNS = 3
-_TRIED_ON = 300  # points: affinity propagation takes the square of them
+_RUNS = 3  # ties are broken by chance, so that a single run may converge by luck
+_TRIED_ON = 300  # points: the cost of affinity propagation grows with their square
 
 
 def preference(
@@ -29,11 +29,11 @@ def preference(
     guarantee: Guarantee | None = None,
     random_state: int | None = 0,
 ) -> Choice[float]:
-    """Choose how willing points are to be exemplars: the median similarity of two points.
+    """Choose the preference of affinity propagation: the median similarity of two points.
 
-    Similarity is minus the squared distance. A lower preference makes fewer clusters: read one off
-    the curve. ``settings`` has the least damping besides, from 0.5 to 0.95, at which messages
-    converge in three runs on 300 of the points.
+    Similarity is minus the squared distance. A lower preference makes fewer clusters, and can be
+    taken from the curve. ``settings`` also has the least damping, from 0.5 to 0.95, at which three
+    runs on 300 of the points converge.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ def preference(
     weights
         What each point stands for, 1 if left out.
     guarantee
-        What points were released under, if they were.
+        The guarantee under which an array of points was released, if it was.
     random_state
-        Of the 200,000 pairs that are looked at, and of affinity propagation.
+        The seed of the 200,000 pairs that are compared, and of affinity propagation.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def preference(
 
 
 def _similarities(X: Matrix, weights: Weights, rng: np.random.Generator) -> Weights:
-    """Of pairs of different points, drawn by weight; 0 if there is one point only."""
+    """Return similarities of pairs of different points, drawn by weight; 0 for a single point."""
     chances = weights / weights.sum()
     one, other = (rng.choice(len(X), _PAIRS, p=chances) for _ in range(2))
     pairs = one != other
@@ -82,10 +82,11 @@ def _similarities(X: Matrix, weights: Weights, rng: np.random.Generator) -> Weig
 
 
 def _damping(X: Matrix, weights: Weights, value: float, rng: np.random.Generator) -> float:
-    """The least at which affinity propagation converges; the most if it never does."""
+    """Return the least damping at which affinity propagation converges; else the largest."""
     few = min(_TRIED_ON, len(X))
     some = X[rng.choice(len(X), few, replace=False, p=weights / weights.sum())]
-    seeds = rng.integers(2**31, size=_RUNS).tolist()  # ties are broken by chance: one may be lucky
+    # The same seeds for every damping, so that only the damping differs.
+    seeds = rng.integers(2**31, size=_RUNS).tolist()
     for damping in _DAMPINGS:
         if all(_converges(some, value, damping, seed) for seed in seeds):
             return damping

@@ -1,4 +1,4 @@
-"""Weighted points to choose on: of a synopsis, learnt from reports, or an array."""
+"""Weighted points on which settings are chosen: of a synopsis, of reports, or an array."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,13 +18,13 @@ from shoal.synopsis.base import Synopsis
 __all__ = ["Cloud", "Weights", "cloud_of", "weighted_points"]
 
 Weights = NDArray[np.float64]
-MOST_POINTS = 5_000  # of which all pairs are compared
-_LEAST = 1e-6  # of the whole spread: what is left below it is no spread
+MOST_POINTS = 5_000  # largest number of points whose pairs are all compared
+_LEAST = 1e-6  # of the whole inertia, below which inertia counts as none
 
 
 @dataclass(frozen=True, eq=False)
 class Cloud:
-    """Weighted points, in the units in which centres are sought.
+    """Weighted points, in the units in which distances to centres are measured.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Cloud:
     weights
         How many rows each stands for.
     within
-        The inertia that the spread of rows inside cells adds.
+        The inertia that the spread of rows inside cells adds, 0 for points that are no cells.
     low
         Lowest corner of the box about them.
     high
@@ -84,13 +84,19 @@ class Cloud:
 
     @property
     def _floor(self) -> float:
-        """No inertia is below it, so that points in few places do not make the logarithm plunge."""
+        """The least inertia, so that points in few places have a finite logarithm."""
         middle = np.average(self.points, axis=0, weights=self.weights)
         whole = self.weights @ ((self.points - middle) ** 2).sum(axis=1)
         return max(_LEAST * float(whole), np.finfo(float).tiny)
 
     def sample(self, rng: np.random.Generator) -> "Cloud":
-        """Draw few enough points to compare all pairs, by weight, if there are more."""
+        """Draw few enough points by weight to compare all pairs, if there are more.
+
+        Parameters
+        ----------
+        rng
+            The source of the draw.
+        """
         if len(self.points) <= MOST_POINTS:
             return self
         chances = self.weights / self.weights.sum()
@@ -99,14 +105,20 @@ class Cloud:
         return replace(self, points=points, weights=times * (self.weights.sum() / MOST_POINTS))
 
     def uniform(self, rng: np.random.Generator) -> "Cloud":
-        """Draw as many points of the same weights evenly from the box."""
+        """Draw as many points of the same weights evenly from the box.
+
+        Parameters
+        ----------
+        rng
+            The source of the draw.
+        """
         return replace(self, points=rng.uniform(self.low, self.high, self.points.shape))
 
 
 def cloud_of(
     points: Any, weights: ArrayLike | None, guarantee: Guarantee | None
 ) -> tuple[Cloud, Guarantee]:
-    """Bring points to the units in which centres are sought.
+    """Return points in the units in which distances to centres are measured.
 
     Parameters
     ----------
@@ -123,14 +135,15 @@ def cloud_of(
     """
     if isinstance(points, Synopsis):
         return _cloud_of_cells(points), points.guarantee_
-    cloud, heavy, promise = weighted_points(points, weights, guarantee)
+    cloud, own_weights, promise = weighted_points(points, weights, guarantee)
     cloud = cloud / getattr(points, "units_", 1.0)
-    heavy = heavy / min(heavy.mean(), 1.0)  # shares as well as counts: a point is one at least
-    return Cloud(cloud, heavy, 0.0, cloud.min(axis=0), cloud.max(axis=0)), promise
+    # Shares are scaled up to a mean weight of 1, so that they count like rows.
+    own_weights = own_weights / min(own_weights.mean(), 1.0)
+    return Cloud(cloud, own_weights, 0.0, cloud.min(axis=0), cloud.max(axis=0)), promise
 
 
 def _cloud_of_cells(synopsis: Synopsis) -> Cloud:
-    """The cells in [-1, 1]^d, in which centres are sought; its middle, if none was kept."""
+    """Return the cells in [-1, 1]^d; the middle if a synopsis has none."""
     cells = cell_points(synopsis)
     ones = np.ones(cells.points.shape[1])
     if not len(cells.points):
@@ -141,7 +154,7 @@ def _cloud_of_cells(synopsis: Synopsis) -> Cloud:
 def weighted_points(
     points: Any, weights: ArrayLike | None = None, guarantee: Guarantee | None = None
 ) -> tuple[Matrix, Weights, Guarantee]:
-    """Return points and weights in raw units, those without weight left out, and their promise.
+    """Return points and weights in raw units, without those of weight 0, and their guarantee.
 
     Parameters
     ----------
@@ -151,6 +164,13 @@ def weighted_points(
         What each point of an array stands for.
     guarantee
         What an array was released under, if it was.
+
+    Raises
+    ------
+    DimensionMismatch
+        If the weights do not fit the points.
+    NotFinite
+        If a point or weight is NaN or infinite.
 
     Examples
     --------
@@ -163,10 +183,10 @@ def weighted_points(
         density = points.density_
         return *_with_weight(density.atoms, density.weights), points.guarantee_
     cloud = as_matrix(points)
-    heavy = np.ones(len(cloud)) if weights is None else np.asarray(weights, dtype=np.float64)
+    own_weights = np.ones(len(cloud)) if weights is None else np.asarray(weights, dtype=np.float64)
     if guarantee is None:
         guarantee = Unprotected("read off points as they came, which may be rows")
-    return *_with_weight(cloud, heavy), guarantee
+    return *_with_weight(cloud, own_weights), guarantee
 
 
 def _with_weight(points: Matrix, weights: Weights) -> tuple[Matrix, Weights]:

@@ -1,6 +1,7 @@
-"""Reports in a frame of a cluster: counted there, with a sample here for methods that need one.
+"""Reports and records in Spark frames: counted, labelled and measured where they are.
 
-Records in such a frame: labelled and measured where they are, as a client does its own.
+Reports are counted on the cluster, with a sample on the driver for methods that need one. Records
+are labelled as a client labels its own.
 """
 
 from collections.abc import Callable
@@ -39,14 +40,14 @@ __all__ = [
     "with_columns",
 ]
 
-_STEPS = 2**20  # whole numbers add up the same in any order
+_STEPS = 2**20  # shares are summed in whole steps, which give the same sum in any order
 
 Field = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class FrameReports:
-    """Reports in a Spark frame and the mechanism that made them: ``LocalClusterer`` fits them.
+    """Reports in a Spark frame, and the mechanism that made them, for ``LocalClusterer.fit``.
 
     All reports are counted where they are: by cell for a ``LocalGrid``, and on the lattice of
     ``method="em"`` for ``NDLaplace`` in up to three columns, unless the box is so wide against the
@@ -61,9 +62,10 @@ class FrameReports:
         mechanism's box; without a box, the mechanism's columns are all it has; and of a
         ``LocalGrid`` it has one column of whole numbers.
     mechanism
-        What made them. A ``LocalGrid`` knows its cells, or learns them from how many reported.
+        The mechanism that made the reports. A ``LocalGrid`` without given cells gets them from the
+        number of reports.
     simulation
-        Whether their noise was seeded.
+        Whether the noise of the reports was seeded.
     """
 
     frame: Any = field(repr=False)
@@ -74,26 +76,27 @@ class FrameReports:
         self._table()
 
     def gather(self, random_state: Seed = None) -> "GatheredReports":
-        """What a learner needs of them on this machine.
+        """Bring a sample of the reports, or the means to count them all, to the driver.
 
         Parameters
         ----------
         random_state
-            Of the sample.
+            The seed of the sample.
         """
         if isinstance(self.mechanism, LocalGrid):
-            return self._cells(self.mechanism)
+            return self._gather_cells(self.mechanism)
         rows = self._rows(unbounded_box(_columns(self._table(), self.mechanism)))
         sample = rows.take(SAMPLE, Randomness(random_state).compute)
         return GatheredReports(sample, self.mechanism, simulation=self.simulation, rows=rows)
 
-    def _cells(self, grid: LocalGrid) -> "GatheredReports":
+    def _gather_cells(self, grid: LocalGrid) -> "GatheredReports":
         column = _only_column(self._table())
-        if isinstance(grid.cells, str):  # it waits for the number of reports
+        # The size of an automatic grid depends on the number of reports.
+        if isinstance(grid.cells, str):
             grid = grid.with_cells_for(max(1, self._rows(unbounded_box([column])).size()))
         rows = self._rows(Box(**{column: (0, grid.oracle.codes - 1)}))
-        none = np.empty(0, dtype=np.int64)
-        return GatheredReports(none, grid, simulation=self.simulation, rows=rows)
+        no_values = np.empty(0, dtype=np.int64)
+        return GatheredReports(no_values, grid, simulation=self.simulation, rows=rows)
 
     def _rows(self, box: Box) -> Rows:
         return rows_of(self.frame, box, outside="refuse")
@@ -115,12 +118,14 @@ def _same_table(table: FrameTable) -> FrameTable:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class GatheredReports(Reports):
-    """Some of a frame's reports, and the way to sums over all of them. Its length is of all.
+    """A sample of a frame's reports, and the frame's rows for sums over all of them.
+
+    Its length is the number of all reports in the frame.
 
     Parameters
     ----------
     rows
-        All reports.
+        The rows of all reports.
     """
 
     rows: Rows = field(repr=False)
@@ -129,13 +134,16 @@ class GatheredReports(Reports):
         return self.rows.size()
 
 
-def sum_over_reports(reports: Reports, counted: Callable[[Matrix], NDArray[Any]]) -> Field:
+def sum_over_reports(reports: Reports, count: Callable[[Matrix], NDArray[Any]]) -> Field:
     """What ``counted`` makes of reports, added up over all of them; of those in a frame in one job.
 
     Parameters
     ----------
-    reports, counted
-        Arrays of one shape come of any of them; in a frame, shares are kept to a millionth.
+    reports
+        In memory, or gathered from a frame.
+    count
+        Maps a block of reports to an array of one shape. In a frame its values are rounded to a
+        millionth.
 
     Examples
     --------
@@ -145,19 +153,19 @@ def sum_over_reports(reports: Reports, counted: Callable[[Matrix], NDArray[Any]]
     [1.5, 3.5]
     """
     if not isinstance(reports, GatheredReports):
-        return np.asarray(counted(reports.values), dtype=np.float64)
-    (steps,) = reports.rows.sum(_InSteps(counted))
+        return np.asarray(count(reports.values), dtype=np.float64)
+    (steps,) = reports.rows.sum(_WholeShares(count))
     return np.asarray(steps / _STEPS)
 
 
 @dataclass(frozen=True, eq=False)
-class _InSteps:
-    """Kernel: shares of reports, as whole steps."""
+class _WholeShares:
+    """A kernel that computes shares of reports as whole steps."""
 
-    counted: Callable[[Matrix], NDArray[Any]]
+    count: Callable[[Matrix], NDArray[Any]]
 
     def __call__(self, block: Block) -> tuple[NDArray[np.int64]]:
-        return (np.rint(self.counted(block.numbers) * float(_STEPS)).astype(np.int64),)
+        return (np.rint(self.count(block.numbers) * float(_STEPS)).astype(np.int64),)
 
 
 def _columns(table: FrameTable, mechanism: Mechanism[Any, Any]) -> tuple[str, ...]:
@@ -178,30 +186,59 @@ def _only_column(table: FrameTable) -> str:
 
 @dataclass(frozen=True, eq=False)
 class NearestCenter:
-    """Kernel: the nearest centre of each record, distances in ``units``."""
+    """A kernel that finds the nearest centre of each record.
+
+    Parameters
+    ----------
+    centers
+        One row for each centre, in raw units.
+    units
+        How much of each column counts as one unit of distance.
+    """
 
     centers: Matrix
     units: Row
 
     def __call__(self, block: Block) -> list[NDArray[Any]]:
-        """One column."""
+        """Return one column: the number of the nearest centre of each record."""
         return [nearest(block.numbers, self.centers, self.units)]
 
 
 @dataclass(frozen=True, eq=False)
 class CenterDistances:
-    """Kernel: the distance of each record to each centre, in ``units``."""
+    """A kernel that computes the distance of each record to each centre.
+
+    Parameters
+    ----------
+    centers
+        One row for each centre, in raw units.
+    units
+        How much of each column counts as one unit of distance.
+    """
 
     centers: Matrix
     units: Row
 
     def __call__(self, block: Block) -> list[NDArray[Any]]:
-        """A column a centre."""
+        """Return a column of distances for each centre."""
         return distances(block.numbers, self.centers, self.units)
 
 
 def distances(points: Matrix, centers: Matrix, units: Row) -> list[NDArray[np.float64]]:
-    """How far points are from each centre, in ``units``.
+    """Compute the distances of points to each centre.
+
+    Parameters
+    ----------
+    points
+        One row for each point, in raw units.
+    centers
+        One row for each centre, in raw units.
+    units
+        How much of each column counts as one unit of distance.
+
+    Returns
+    -------
+    One array of distances for each centre.
 
     Examples
     --------
@@ -214,28 +251,28 @@ def distances(points: Matrix, centers: Matrix, units: Row) -> list[NDArray[np.fl
 def with_columns(
     table: FrameTable, box: Box | None, d: int, kernel: Mapper, names: list[str]
 ) -> Any:
-    """The frame with the columns more that a kernel makes of its records.
+    """Return the frame with the columns added that a kernel computes from its records.
 
     Parameters
     ----------
     table
         The frame of records.
     box
-        Records are moved into it as `shoal.cluster.local.inputs.records` moves them. Without one,
-        all of the frame's columns are the record, and NaN is refused.
+        The public bounds, to which records are moved as in `shoal.cluster.local.inputs.records`.
+        Without a box, all columns of the frame are the record, and NaN is refused.
     d
         How many columns a record has.
     kernel
-        Makes columns of a block of records.
+        Computes columns from a block of records.
     names
-        What these columns are called.
+        The names of these columns.
     """
     rows = _rows_anywhere(table, d) if box is None else _rows_in_box(table, box)
     return rows.map(kernel, names).like_input()
 
 
 def _rows_in_box(table: FrameTable, box: Box) -> Rows:
-    return table.rows(box, screen=_Moving(box, Terms()))
+    return table.rows(box, screen=_MoveIntoBox(box, Terms()))
 
 
 def _rows_anywhere(table: FrameTable, d: int) -> Rows:
@@ -247,8 +284,8 @@ def _rows_anywhere(table: FrameTable, d: int) -> Rows:
     return table.rows(unbounded_box(table.names), Terms(outside="refuse"))
 
 
-class _Moving(Screen):
-    """Takes every record: beyond the box it goes to the nearest point, NaN to the middle."""
+class _MoveIntoBox(Screen):
+    """A screen that keeps every record: clipped to the box, with NaN moved to the middle."""
 
     def __call__(self, batch: pa.RecordBatch) -> ScreenedBatch:
         numbers = records_of(encode.encode_numbers(batch, self.numbers), self.box, clip=True)

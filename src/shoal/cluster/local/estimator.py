@@ -1,6 +1,7 @@
-"""Cluster records nobody sees, from the reports of a local mechanism.
+"""Cluster records that only their owners see, from the reports of a local mechanism.
 
-How distances between records and centres are measured: public units, or the records' spread.
+``distance_units`` says how distances between records and centres are measured: in public units, or
+by the spread of the records.
 """
 
 from pathlib import Path
@@ -60,7 +61,9 @@ __all__ = [
 
 
 class LocalClusterer(BaseEstimator):  # type: ignore[misc]
-    r"""Learn centres from reports and the law of their noise; each client labels its own record.
+    r"""Learn cluster centres from reports and the law of their noise.
+
+    Each client then labels its own record by the nearest centre.
 
     Guarantee
     ---------
@@ -72,9 +75,9 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_clusters
-        Clusters to find; choose it without the rows.
+        The number of clusters; choose it without looking at the rows.
     mechanism
-        What makes the reports: ``fit`` refuses those of another.
+        The mechanism that makes the reports; ``fit`` refuses reports of another one.
     method
         ``"auto"`` picks by promise, number of reports, columns and epsilon. ``"em"``: k-means on
         the density of the records. ``"mixture"``: Gaussians behind the noise.
@@ -88,24 +91,27 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         as one. ``"spread"``: by the standard deviation of the records in each column, as far as the
         reports tell it.
     random_state
-        Of the restarts. The noise is in the reports already.
+        The seed of the restarts. The noise is in the reports already.
     progress
         Called with a share from 0 to 1 while a long ``fit`` runs.
 
     Attributes
     ----------
     cluster_centers_
-        In raw units, one line a cluster.
+        The centres in raw units, one row for each cluster.
     report_labels_
-        Of the *reports*: the cluster each most likely came from; ``None`` for those in a Spark
-        frame. There are no labels of rows.
+        The cluster that each *report* most likely came from; ``None`` for reports in a Spark frame.
+        There are no labels of rows.
     density_
-        Where records lie, as far as the reports tell: ``density_.atoms``, ``density_.weights``.
-    method_, guarantee_
-        The method that was used; the promise of the reports, marked if their noise was seeded.
-    n_reports_, n_used_
-        How many there were; how many of them were learnt from: fewer only where a sample stands for
-        those in a Spark frame.
+        The estimated density of the records: ``density_.atoms``, ``density_.weights``.
+    method_
+        The name of the method that was used.
+    guarantee_
+        The promise of the reports, marked if their noise was seeded.
+    n_reports_
+        The number of reports.
+    n_used_
+        How many of them were learnt from; fewer only where a sample stands for a Spark frame.
 
     Examples
     --------
@@ -140,10 +146,28 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         self.progress = progress
 
     def fit(self, reports: Reports | FrameReports, y: None = None) -> Self:
-        """Learn from reports of ``mechanism``; rows, bare arrays and bare frames are refused."""
+        """Learn the centres from reports of ``mechanism``.
+
+        Parameters
+        ----------
+        reports
+            Made by the mechanism. Rows, bare arrays and bare frames are refused.
+        y
+            Ignored.
+
+        Raises
+        ------
+        NotAReport
+            If the reports are none, or were made by another mechanism.
+        TooFewRows
+            If there are fewer reports than clusters.
+        """
         if isinstance(reports, FrameReports):
             reports = reports.gather(self.random_state)
-        k, own = self._clusters(), check_reports(reports, self.mechanism, self.method == "plain")
+        k, own = (
+            self._checked_n_clusters(),
+            check_reports(reports, self.mechanism, self.method == "plain"),
+        )
         refuse_too_few(own, k)
         name = choose_method(own, k) if self.method == "auto" else self.method
         learn = method_by_name(name)
@@ -162,12 +186,20 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> Any:
-        """The nearest centre of each record: run it on the client, and keep what it says.
+        """Return the nearest centre of each record; run it on the client and keep the result there.
 
         Columns of a table are picked by name, those of an array taken in order. Records outside the
         box are moved into it, and NaN to its middle: on a client nothing may fail by its value.
-        Returns an array; a Spark frame, for whoever holds true records there, comes back with a
-        column ``label``.
+        Nothing is sent and nothing is spent.
+
+        Parameters
+        ----------
+        X
+            The client's own records, or a Spark frame of a holder of true records.
+
+        Returns
+        -------
+        An array of cluster numbers; a Spark frame comes back with a column ``label``.
         """
         check_is_fitted(self)
         kernel = NearestCenter(self.cluster_centers_, self.units_)
@@ -178,9 +210,18 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         )
 
     def transform(self, X: Any) -> Any:
-        """The distance of each record to each centre, in ``units_``: for the client alone.
+        """Return the distance of each record to each centre in ``units_``, for the client only.
 
-        Returns an array; a Spark frame comes back with columns ``distance0``, ``distance1``, ...
+        Nothing is sent and nothing is spent.
+
+        Parameters
+        ----------
+        X
+            The client's own records, or a Spark frame of a holder of true records.
+
+        Returns
+        -------
+        An array; a Spark frame comes back with columns ``distance0``, ``distance1``, ...
         """
         check_is_fitted(self)
         kernel = CenterDistances(self.cluster_centers_, self.units_)
@@ -194,7 +235,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     def control(
         self, n: int | None = None, *, at: ArrayLike | None = None, random_state: Seed = None
     ) -> Self:
-        """The same learner on no data: all of ``n`` users report one public point.
+        """Fit the same learner to reports that carry no information: all users report one point.
 
         Labels by almost any centres agree with the plain ones where clusters lie in a row. A score
         says something about reports only as far as it is above that of this model.
@@ -202,23 +243,28 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         n
-            How many users; as many as this was learnt from, if it is fitted.
+            The number of users; None takes as many as this model was fitted to.
         at
-            The point: the centre of the box, or without one the mean of the density learnt.
+            The point; None takes the centre of the box, or without a box the mean of the learnt
+            density.
         random_state
-            Of its noise and its restarts.
+            The seed of its noise and its restarts.
+
+        Returns
+        -------
+        A fitted model to compare scores with.
         """
-        users = self._users(n)
+        users = self._number_of_users(n)
         rng = Randomness(random_state)
         point = self._public_point() if at is None else np.asarray(at, dtype=np.float64)
-        same = self.mechanism.release(np.tile(point, (users, 1)), rng.noise)
+        reports = self.mechanism.release(np.tile(point, (users, 1)), rng.noise)
         model: Self = clone(self).set_params(random_state=rng.seed())
-        return model.fit(same)
+        return model.fit(reports)
 
     def evidence(
         self, reports: Reports | FrameReports, *, random_state: Seed = None
     ) -> Evidence | None:
-        """Whether these reports tell of groups, or noise alone would look like them.
+        """Test whether these reports show groups, or noise alone would look like them.
 
         Centres learnt from one half of the reports are tried on the other half, beside what the
         same learner makes of people without groups: ten more fits, and nothing is spent.
@@ -226,9 +272,9 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         reports
-            Those it is fitted to.
+            The reports that the model is fitted to.
         random_state
-            Of the halves and of the made-up reports.
+            The seed of the halves and of the made-up reports.
 
         Returns
         -------
@@ -244,9 +290,20 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         return evidence_of(self, Reports(own.values, own.mechanism, own.remap), random_state)
 
     def label_mechanism(self, epsilon: Number) -> RandomizedResponse:
-        """The private way back: k-ary randomised response over the labels."""
+        """Return the k-ary randomised response by which clients may send their labels.
+
+        Parameters
+        ----------
+        epsilon
+            The promise of one sent label.
+
+        Raises
+        ------
+        InvalidSetting
+            If there is only one cluster.
+        """
         fitted = getattr(self, "cluster_centers_", None)
-        k = self._clusters() if fitted is None else len(fitted)
+        k = self._checked_n_clusters() if fitted is None else len(fitted)
         if k == 1:
             raise InvalidSetting(
                 "With one cluster every label is the same.", "There is nothing to send back."
@@ -254,7 +311,13 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         return RandomizedResponse(epsilon, k)
 
     def answered_guarantee(self, epsilon: Number) -> LocalDP:
-        """What a client has been promised once it sent both a report and a label."""
+        """Return what a client is promised once it has sent both a report and a label.
+
+        Parameters
+        ----------
+        epsilon
+            The promise of the label alone.
+        """
         label = self.label_mechanism(epsilon).guarantee  # [P3]
         seeded = hasattr(self, "guarantee_") and self.guarantee_.simulation
         return local_guarantee(self.mechanism).simulated(seeded) + label  # [P3]
@@ -267,7 +330,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         ledger: Ledger | None = None,
         random_state: Seed = None,
     ) -> Reports:
-        """Randomised labels of records, which may be sent: a second release, paid for here.
+        """Return randomised labels of records, which may be sent: a second, paid release.
 
         ``label_mechanism(epsilon).frequencies(answers)`` are the shares of the clusters, unbiased;
         ``answered_guarantee(epsilon)`` is what report and answer promise together.
@@ -278,14 +341,17 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
             The client's own records. Those of a Spark frame are labelled by ``predict``, and
             their labels reported by ``Perturb``.
         epsilon
-            Of the answer alone.
-        ledger, random_state
-            Where it is written; a seed makes it a simulation.
+            The promise of the label alone.
+        ledger
+            Where the promise is recorded; None keeps no record.
+        random_state
+            A seed makes a simulation, marked as such; None draws real noise.
         """
         check_is_fitted(self)
         refuse_frame(X)
         mechanism = self.label_mechanism(epsilon)
-        self.answered_guarantee(epsilon)  # refused where the two promises cannot be added
+        # It raises where the two promises cannot be added, before anything is paid.
+        self.answered_guarantee(epsilon)
         page = Ledger.of(ledger).open(
             mechanism.guarantee,
             by="LocalClusterer.answer",
@@ -296,11 +362,11 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
 
     @property
     def domain(self) -> Box | None:
-        """The mechanism's public box, if it has one."""
+        """The mechanism's public box, or None if it has none."""
         return box_of(self.mechanism)
 
     def to_result(self) -> Result:
-        """What a page shows: settings, which are public, and what was learnt from reports."""
+        """Return the settings, which are public, and what was learnt from reports, for a report."""
         check_is_fitted(self)
         public = {
             "n_clusters": self.n_clusters,
@@ -313,12 +379,14 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
         return Result("clusters of reports", self.guarantee_, settings, released)
 
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
-        """Keep it in a folder, for clients to label by: ``shoal.load_model`` takes it back.
+        """Save the model to a folder, from which clients read it with ``shoal.load_model``.
 
         Parameters
         ----------
-        folder, overwrite
-            Where to; whether a model that is there may be replaced. Nothing else ever is.
+        folder
+            The folder to write.
+        overwrite
+            Whether a model that is already there may be replaced; other folders never are.
         """
         check_is_fitted(self)
         return save_model(self, folder, overwrite)
@@ -332,10 +400,10 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     @classmethod
     def _restore(cls, document: Any, tables: Any) -> Self:
         model = cls(**saving.settings(document))
-        saving.fill(model, document, tables)
+        saving.restore(model, document, tables)
         return model
 
-    def _clusters(self) -> int:
+    def _checked_n_clusters(self) -> int:
         k = whole_number(self.n_clusters)
         if k is None or k < 1:
             raise InvalidSetting.of(
@@ -358,7 +426,7 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
     def _nearest(self, points: Matrix) -> NDArray[np.int64]:
         return nearest(points, self.cluster_centers_, self.units_)
 
-    def _users(self, n: int | None) -> int:
+    def _number_of_users(self, n: int | None) -> int:
         users = getattr(self, "n_used_", None) if n is None else whole_number(n)
         if users is None or users < 1:
             raise InvalidSetting(
@@ -375,14 +443,15 @@ class LocalClusterer(BaseEstimator):  # type: ignore[misc]
 
 
 def distance_units(scale: Any, reports: Reports) -> Row:
-    """How much of each column, in raw units, counts as one unit of distance.
+    """Return how much of each column, in raw units, counts as one unit of distance.
 
     Parameters
     ----------
     scale
         ``None``, ``"box"``, ``"spread"`` or a positive number a column, as of ``LocalClusterer``.
     reports
-        Whose mechanism and width say what ``None`` means. Only ``"spread"`` reads their values.
+        Their mechanism and number of columns decide what ``None`` means; only ``"spread"`` reads
+        their values.
     """
     box = box_of(reports.mechanism)
     d = reports.values.shape[1] if box is None else box.d
@@ -395,10 +464,11 @@ def distance_units(scale: Any, reports: Reports) -> Row:
 
 
 def _spread(reports: Reports) -> Row:
-    """Of the records in each column; at least what the noise alone would show now and then.
+    """Estimate the standard deviation of the records in each column, above a floor.
 
     The variance of n coordinates of noise has a standard error of sqrt(2 (d + 4) / ((d + 1) n)) of
-    itself. Less than that cannot be told from none, and would make a column count for too much.
+    itself. Less than that cannot be distinguished from none, and would give a column too much
+    weight.
     """
     mechanism, (n, d) = laplace_of(reports), reports.values.shape
     least = noise_variance(mechanism, d) * np.sqrt(2 * (d + 4) / ((d + 1) * n))

@@ -1,4 +1,4 @@
-"""Whether reports tell of groups: what one half taught is tried on the other, and beside no groups.
+"""Test whether reports show groups, by comparing with learners on data without groups.
 
 A learner always finds as many groups as it is asked for, in noise too, and its own density flatters
 them. So centres learnt from one half of the reports are scored on the density of the other half,
@@ -23,30 +23,33 @@ from shoal.randomness import Randomness, Seed
 
 __all__ = ["Evidence", "evidence_of"]
 
-NEEDED = 1.5  # deviations of what no groups gain by chance; see docs/decisions/groups-told.md
-MOST = 2_000_000  # reports that are tried; of more a sample
-RUNS = 4  # of the learner without groups, of each kind
-_NARROWEST = 0.01  # of the box's sides: groups closer than this are one
-_LEAST_SPREAD = 0.06  # of a gain, so that an inertia must at least be a tenth lower
+# Measured in docs/decisions/groups-told.md: a margin in deviations of what chance gains without
+# groups, and the least such deviation, so that an inertia must be at least a tenth lower.
+NEEDED_MARGIN = 1.5
+_LEAST_SPREAD = 0.06
+MOST_REPORTS = 2_000_000  # of more reports, a sample is used
+RUNS = 4  # of the learner on each kind of data without groups
+_NARROWEST = 0.01  # of the box's sides: groups closer than this count as one
 Draw = Callable[[int], Matrix]
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """How far the groups stand out of what the same learner makes of no groups.
+    """The result of the test: how far the groups stand out from data without groups.
 
     Attributes
     ----------
     told
-        Whether centres fit the half they have not seen better than every kind of no groups does.
+        Whether the centres fit the other half of the reports better than centres learnt from either
+        kind of data without groups.
     margins
-        For each kind of no groups: the logarithm of the inertia that its centres leave on a half,
-        over that of the centres learnt from the other half; the mean of both halves, in deviations
-        of what such a gain is where there are no groups.
+        For each kind of data without groups: the gain in log inertia on one half of the centres
+        learnt from the other half over centres learnt without groups, the mean of both halves, in
+        deviations of such a gain where there are no groups.
     needed
-        What each margin must reach.
+        The least margin for each kind.
     inertia_ratio
-        The inertia that the best of the kinds leaves, over that of the centres.
+        The inertia of the best centres learnt without groups over that of the centres.
     """
 
     told: bool
@@ -56,46 +59,50 @@ class Evidence:
 
 
 def evidence_of(model: Any, reports: Reports, random_state: Seed = None) -> Evidence:
-    """Fit both halves of the reports, and the same learner on made-up reports of no groups.
+    """Test the groups of a model on the two halves of its reports.
 
     Parameters
     ----------
     model
         A ``LocalClusterer``, fitted to the reports or not.
     reports
-        Those it was, or will be, fitted to, in memory: of a Spark frame the sample that is here.
+        The reports that the model is fitted to, in memory; for a Spark frame, its sample.
     random_state
-        Of the halves, the made-up reports and the restarts.
+        The seed of the halves, the made-up reports and the restarts.
+
+    Returns
+    -------
+    The verdict and the figures behind it. Too few reports for two halves never show groups.
     """
     if len(reports.values) < 2 * max(model.n_clusters, 2):
-        return Evidence(False, {}, NEEDED, 1.0)  # too few for two halves
+        return Evidence(False, {}, NEEDED_MARGIN, 1.0)  # too few for two halves
     rng = Randomness(random_state)
-    first, second = (_learnt(model, half, rng) for half in _halves(reports, rng))
-    n, mechanism = min(len(reports.values), MOST) // 2, first.model.mechanism
+    first, second = (_fit_half(model, half, rng) for half in _halves(reports, rng))
+    n, mechanism = min(len(reports.values), MOST_REPORTS) // 2, first.model.mechanism
     margins, gains = {}, []
-    for name, draw in _no_groups([first, second], rng).items():
+    for name, draw in _draws_without_groups([first, second], rng).items():
         made = [mechanism.release(draw(n), rng.noise) for _ in range(RUNS)]
-        treated = made if reports.remap is None else [reports.remap(each) for each in made]
-        nothing = [_learnt(model, each, rng) for each in treated]
-        gain = (first.gain(second, nothing) + second.gain(first, nothing)) / 2
-        margins[name] = gain / _usual_gain(nothing)
+        remapped = made if reports.remap is None else [reports.remap(each) for each in made]
+        ungrouped = [_fit_half(model, each, rng) for each in remapped]
+        gain = (first.gain(second, ungrouped) + second.gain(first, ungrouped)) / 2
+        margins[name] = gain / _chance_gain(ungrouped)
         gains.append(gain)
-    is_clear = all(margin > NEEDED for margin in margins.values())
-    return Evidence(is_clear, margins, NEEDED, math.exp(min(gains)))
+    is_clear = all(margin > NEEDED_MARGIN for margin in margins.values())
+    return Evidence(is_clear, margins, NEEDED_MARGIN, math.exp(min(gains)))
 
 
-def _usual_gain(nothing: "list[_Half]") -> float:
-    """The deviation of what one run without groups gains over others on the density of a third."""
-    pairs = ((on, one) for on in nothing for one in nothing if one is not on)
+def _chance_gain(ungrouped: "list[_Half]") -> float:
+    """Return the deviation of what one run without groups gains over others on a third one."""
+    pairs = ((on, one) for on in ungrouped for one in ungrouped if one is not on)
     gains = [
-        on.gain(one, [each for each in nothing if each is not on and each is not one])
+        on.gain(one, [each for each in ungrouped if each is not on and each is not one])
         for on, one in pairs
     ]
     return max(math.sqrt(np.mean(np.square(gains))), _LEAST_SPREAD)
 
 
 def _halves(reports: Reports, rng: Randomness) -> list[Reports]:
-    order = rng.compute.permutation(len(reports.values))[:MOST]
+    order = rng.compute.permutation(len(reports.values))[:MOST_REPORTS]
     middle = len(order) // 2
     return [
         Reports(reports.values[part], reports.mechanism, reports.remap)
@@ -105,20 +112,21 @@ def _halves(reports: Reports, rng: Randomness) -> list[Reports]:
 
 @dataclass(frozen=True, eq=False)
 class _Half:
-    """What a learner made of some reports."""
+    """A model fitted to some of the reports, or to reports without groups."""
 
     model: Any
 
-    def gain(self, other: "_Half", nothing: "list[_Half]") -> float:
-        """How far another's centres fit this density better than those of no groups, in logs."""
-        usual = np.mean([self._log_inertia(each) for each in nothing])
+    def gain(self, other: "_Half", ungrouped: "list[_Half]") -> float:
+        """Return how much better another model's centres fit this density than ungrouped ones."""
+        usual = np.mean([self._log_inertia(each) for each in ungrouped])
         return float(usual) - self._log_inertia(other)
 
     def _log_inertia(self, other: "_Half") -> float:
         model, units = self.model, self.model.units_
         atoms, weights = model.density_.atoms / units, model.density_.weights
         nearest = np.full(len(atoms), np.inf)
-        for center in other.model.cluster_centers_ / units:  # densities may have a million atoms
+        # One centre at a time, since a density may have a million atoms.
+        for center in other.model.cluster_centers_ / units:
             np.minimum(nearest, ((atoms - center) ** 2).sum(axis=1), out=nearest)
         box = model.domain
         sides = np.ptp(atoms, axis=0) if box is None else (box.high - box.low) / units
@@ -126,15 +134,16 @@ class _Half:
         return math.log(float(weights @ nearest / weights.sum()) + least + 1e-12)
 
 
-def _learnt(model: Any, reports: Reports, rng: Randomness) -> _Half:
-    again = clone(model).set_params(random_state=rng.seed(), progress=None)
-    with warnings.catch_warnings():  # one point has fewer places than groups were asked for
+def _fit_half(model: Any, reports: Reports, rng: Randomness) -> _Half:
+    unfitted = clone(model).set_params(random_state=rng.seed(), progress=None)
+    # k-means warns if there are fewer distinct points than clusters, as with all at one point.
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return _Half(again.fit(reports))
+        return _Half(unfitted.fit(reports))
 
 
-def _no_groups(halves: list[_Half], rng: Randomness) -> dict[str, Draw]:
-    """Rows without groups, by kind: over the box, or over what was learnt where there is none."""
+def _draws_without_groups(halves: list[_Half], rng: Randomness) -> dict[str, Draw]:
+    """Return functions that draw rows without groups: evenly over the box, or all at one point."""
     atoms = np.concatenate([half.model.density_.atoms for half in halves])
     shares = [half.model.density_.weights / half.model.density_.weights.sum() for half in halves]
     weights = np.concatenate(shares) / len(shares)

@@ -1,6 +1,6 @@
-"""What is let in: reports of one mechanism to the learner, records of any table on the client.
+"""Check what is given to a learner: reports of one mechanism, or records of a client.
 
-What a mechanism says about itself, under whichever names it has it.
+``box_of`` and ``local_guarantee`` read the bounds and the promise of any mechanism.
 """
 
 from dataclasses import replace
@@ -30,20 +30,34 @@ __all__ = [
 
 
 def check_reports(reports: object, mechanism: Any, remapped: bool = False) -> Reports:
-    """Reports that this mechanism made, checked: rows and bare arrays are refused.
+    """Check that reports were made by this mechanism; rows and bare arrays are refused.
 
     Parameters
     ----------
-    reports, mechanism
-        What came; what should have made it. A ``LocalGrid`` may leave its cells to the number of
-        reports.
+    reports
+        What was given to ``fit``.
+    mechanism
+        The mechanism that should have made them. A ``LocalGrid`` without given cells gets them from
+        the number of reports.
     remapped
-        Whether reports will do that were clamped or snapped, which have another law.
+        Whether reports that were clamped or snapped, and so have another law, are accepted.
+
+    Returns
+    -------
+    The reports, with values as finite numbers.
+
+    Raises
+    ------
+    NotAReport
+        If they are no reports, or were made by another mechanism.
+    NotFinite
+        If a value is NaN or infinite.
     """
     own = as_reports(reports) if remapped else as_raw_reports(reports)
     if isinstance(mechanism, LocalGrid) and len(own):
         mechanism = mechanism.with_cells_for(len(own))
-    if settings_of(own.mechanism) != settings_of(mechanism):  # 1 and 1.0 are one epsilon
+    # Settings are compared as JSON values, in which 1 and 1.0 are one epsilon.
+    if settings_of(own.mechanism) != settings_of(mechanism):
         raise NotAReport(
             f"These reports were made by another {type(own.mechanism).__name__}, not by the "
             f"{type(mechanism).__name__} of this model.",
@@ -53,7 +67,15 @@ def check_reports(reports: object, mechanism: Any, remapped: bool = False) -> Re
 
 
 def refuse_too_few(reports: Reports, n_clusters: int) -> None:
-    """``TooFewRows`` if there are fewer reports than clusters."""
+    """Raise ``TooFewRows`` if there are fewer reports than clusters.
+
+    Parameters
+    ----------
+    reports
+        The reports.
+    n_clusters
+        The number of clusters.
+    """
     if len(reports) < n_clusters:
         raise TooFewRows(
             f"{quantity(len(reports), 'report')} cannot make {quantity(n_clusters, 'cluster')}.",
@@ -62,7 +84,13 @@ def refuse_too_few(reports: Reports, n_clusters: int) -> None:
 
 
 def refuse_frame(X: object) -> None:
-    """``ConflictingSettings`` if a frame of a cluster came to be answered."""
+    """Raise ``ConflictingSettings`` for a Spark frame, whose labels cannot be answered here.
+
+    Parameters
+    ----------
+    X
+        The records.
+    """
     by_engine(X, embedded=lambda X: None, distributed=_refuse_answers)
 
 
@@ -75,7 +103,16 @@ def _refuse_answers(table: object) -> None:
 
 
 def records(X: Any, box: Box | None, d: int) -> Matrix:
-    """A client's own records, moved into the box: columns of a table by name, of an array in order.
+    """Return a client's own records as numbers, moved into the box.
+
+    Parameters
+    ----------
+    X
+        An array, whose columns are taken in order, or a table, whose columns are taken by name.
+    box
+        The public bounds; None if the mechanism has none.
+    d
+        The number of columns.
 
     Examples
     --------
@@ -90,7 +127,7 @@ def records(X: Any, box: Box | None, d: int) -> Matrix:
 
 
 def _numbers(reports: Reports) -> Matrix:
-    """Their values as float64, as wide as the mechanism says, all finite."""
+    """Return the values as finite float64 numbers, with as many columns as the mechanism has."""
     box = box_of(reports.mechanism)
     width = getattr(reports.mechanism, "d", None) if box is None else box.d
     values = as_matrix(reports.values, width)
@@ -104,7 +141,12 @@ def _numbers(reports: Reports) -> Matrix:
 
 
 def box_of(mechanism: Any) -> Box | None:
-    """Its public bounds, if it has any.
+    """Return the public bounds of a mechanism, or None if it has none.
+
+    Parameters
+    ----------
+    mechanism
+        Any local mechanism.
 
     Examples
     --------
@@ -117,7 +159,18 @@ def box_of(mechanism: Any) -> Box | None:
 
 
 def local_guarantee(mechanism: Any) -> LocalDP:
-    """Its promise for any two records of its box; ``UnknownBounds`` where it has none."""
+    """Return the promise of a mechanism for any two records of its box.
+
+    Parameters
+    ----------
+    mechanism
+        Any local mechanism.
+
+    Raises
+    ------
+    UnknownBounds
+        If its promise depends on distances and it has no box.
+    """
     guarantee, box = mechanism.guarantee, box_of(mechanism)
     if isinstance(guarantee, LocalDP):
         return guarantee

@@ -1,4 +1,4 @@
-"""How many clusters there are behind reports."""
+"""Choose the number of clusters from reports."""
 
 from collections.abc import Sequence
 
@@ -17,8 +17,8 @@ from shoal.randomness import Randomness, Seed
 
 __all__ = ["choose_number"]
 
-_WIDTHS = (0.5, 1.0, 2.0)  # of the usual one: where fits start
-_STARTS = 2  # of each
+_WIDTHS = (0.5, 1.0, 2.0)  # times the usual width, from which fits start
+_STARTS = 2  # from each width
 
 
 def choose_number(
@@ -26,19 +26,20 @@ def choose_number(
 ) -> Choice[int]:
     """Choose the number of clusters on the density behind the reports, at no further cost.
 
-    Reports of a ``LocalGrid`` are told apart from noise by so many round groups as the Bayesian
-    information criterion finds worth their four numbers each (in two columns); those of
-    ``NDLaplace`` by expectation maximisation, which assumes no number. ``choose.k`` reads the
-    number off that density.
+    For reports of a ``LocalGrid`` the density is fitted by round groups, as many as the Bayesian
+    information criterion prefers; for those of ``NDLaplace`` by expectation maximisation, which
+    assumes no number. ``choose.k`` then chooses the number on that density.
 
     Parameters
     ----------
     reports
-        Untouched, as they were released.
-    among, by
-        As of ``choose.k``.
+        The reports as released.
+    among
+        The numbers to choose among, as in ``choose.k``.
+    by
+        The rule, as in ``choose.k``.
     random_state
-        Of the starts.
+        The seed of the starts.
 
     Examples
     --------
@@ -53,7 +54,7 @@ def choose_number(
     counts, rng = cluster_numbers(among), Randomness(random_state)
     k = counts[0]
     if isinstance(reports.mechanism, LocalGrid):
-        k = _worth_most(cells_of(reports, distance_units(None, reports)), counts, rng)
+        k = _best_by_bic(cells_of(reports, distance_units(None, reports)), counts, rng)
     method = "em" if isinstance(reports.mechanism, NDLaplace) else "auto"
     model = LocalClusterer(
         k, mechanism=reports.mechanism, method=method, random_state=rng.seed()
@@ -61,12 +62,13 @@ def choose_number(
     return choose_k(model, by=by, among=counts, random_state=rng.seed())
 
 
-def _worth_most(cells: Cells, counts: Sequence[int], rng: Randomness) -> int:
-    """The number of round groups that explains the counts best for what it takes to tell them.
+def _best_by_bic(cells: Cells, counts: Sequence[int], rng: Randomness) -> int:
+    """Return the number of round groups with the best Bayesian information criterion.
 
     Schwarz, Estimating the dimension of a model, Ann. Statist. 1978.
     """
-    each = (len(cells.edges) + 2) * np.log(cells.counts.size)  # a place, a width and a size
+    # The penalty of one group, which has a place, a width and a size.
+    each = (len(cells.edges) + 2) * np.log(cells.counts.size)
     return min(counts, key=lambda k: _least_cost(cells, k, rng) + k * each)
 
 

@@ -1,4 +1,4 @@
-"""Clusters of three or four columns in rounds: cells first, then the sides of published centres.
+"""Cluster three or four columns in three rounds of reports, each person in one of them.
 
     everybody ─┬─ half: the cell of a coarse grid ─► centres and spare ones, published
                ├─ a quarter: nearest of them and a side of it ─► the best, moved, published
@@ -31,15 +31,15 @@ from shoal.randomness import Randomness, Seed
 
 __all__ = ["LocalRounds"]
 
-_SHARES = (0.5, 0.25, 0.25)
+_SHARES = (0.5, 0.25, 0.25)  # of the people, by round
 _REACHES = (1.0, 0.5)  # of a cell's side: how far centres of cells may be off
-_SURE = 3  # standard errors from which on a centre is believed to have people
+_SURE = 3  # standard errors from which on a centre is taken to have people
 _RUNS = 10
 
 
 @dataclass(frozen=True)
 class LocalRounds:
-    """A collection in three rounds, of which this is the state: what to ask next, what is known.
+    """The state of a collection in three rounds: what to ask next, and the centres so far.
 
     Guarantee
     ---------
@@ -48,19 +48,23 @@ class LocalRounds:
 
     Parameters
     ----------
-    domain, n_clusters
-        Public bounds; clusters to find.
+    domain
+        Public bounds.
+    n_clusters
+        The number of clusters.
     epsilon
         The promise of one report.
     n_expected
-        How many people will report, all rounds together.
+        The number of people who will report, all rounds together.
     cells
         Along each axis in the first round: ``"auto"`` as of ``LocalGrid``, for half the people.
 
     Attributes
     ----------
-    round, mechanism
-        From 0; what the people of this round report through, ``None`` once all have.
+    round
+        The number of this round, from 0.
+    mechanism
+        The mechanism of this round; ``None`` after the last.
     cluster_centers
         As they are known after each round, in raw units; ``None`` before the first.
     centers
@@ -103,7 +107,7 @@ class LocalRounds:
 
     @property
     def guarantee(self) -> LocalDP:
-        """Of one report, which is all that anybody sends."""
+        """The promise of one report, which is all that anybody sends."""
         return self.first.guarantee
 
     @property
@@ -120,7 +124,7 @@ class LocalRounds:
 
     @property
     def mechanism(self) -> LocalGrid | ResidualSign | None:
-        """What the people of this round report through."""
+        """The mechanism of this round; None after the last."""
         if self.round == len(_SHARES):
             return None
         if self.centers is None:
@@ -130,22 +134,35 @@ class LocalRounds:
 
     @property
     def cluster_centers(self) -> Matrix | None:
-        """Known so far, in raw units; spare ones left out."""
+        """The centres so far, in raw units, without spare ones; None before the first round."""
         return None if self.centers is None else np.array(self.centers[: self.n_clusters])
 
     def groups(self, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-        """In which round each of ``n`` people reports, drawn without looking at rows."""
+        """Draw in which round each of ``n`` people reports, without looking at rows.
+
+        Parameters
+        ----------
+        n
+            The number of people.
+        rng
+            The source of the draw.
+        """
         return np.asarray(np.searchsorted(np.cumsum(_SHARES)[:-1], rng.random(n), "right"))  # [P1]
 
     def advance(self, reports: Reports, random_state: Seed = None) -> "LocalRounds":
-        """The next state, from all reports of this round.
+        """Return the next state, from all reports of this round.
 
         Parameters
         ----------
         reports
-            Made by ``mechanism``. None at all leave the centres where they are.
+            Reports made by ``mechanism``. If there are none, the centres stay where they are.
         random_state
-            Of the starts of the first round and of the choice after the second.
+            The seed of the starts of the first round and of the choice after the second.
+
+        Raises
+        ------
+        NotAReport
+            If the reports were made by another mechanism.
         """
         own, mechanism = as_raw_reports(reports), self.mechanism
         if mechanism is None or own.mechanism != mechanism:
@@ -158,19 +175,20 @@ class LocalRounds:
         if isinstance(mechanism, LocalGrid):
             scaled = _candidates(own, self.n_clusters, rng)  # [P3]
         else:
-            scaled = _moved(mechanism, own, self.n_clusters, rng)  # [P3]
+            scaled = _move_centers(mechanism, own, self.n_clusters, rng)  # [P3]
         centers = self.domain.unscale(np.clip(scaled, -1, 1), -1)
         return replace(self, round=self.round + 1, centers=tuple(map(tuple, centers.tolist())))
 
     def simulate(self, rows: ArrayLike, random_state: Seed = None) -> "LocalRounds":
-        """All rounds over a table held in one place, to try settings out: the last state.
+        """Run all rounds over a table held in one place, to try settings; return the last state.
 
         Parameters
         ----------
         rows
-            One a person. Whoever holds them all needs no local promise; see ``PrivateKMeans``.
+            One row for each person. A holder of all rows needs no local promise; see
+            ``PrivateKMeans``.
         random_state
-            Of groups, noise and starts.
+            The seed of groups, noise and starts.
         """
         people = records_of(rows, self.domain, clip=True)
         rng, state = Randomness(random_state), self
@@ -182,7 +200,7 @@ class LocalRounds:
 
 
 def _candidates(reports: Reports, k: int, rng: Randomness) -> Matrix:
-    """The centres to be had from counts of cells, and spare ones, where half a side is 1."""
+    """Return centres from counts of cells, and spare ones, scaled so that half a side is 1."""
     box = grid.grid_of(reports).domain
     cells = grid.cells_of(reports, (box.high - box.low) / 2)
     fits = fit_from_many_starts(cells, k, rng.compute)
@@ -191,8 +209,8 @@ def _candidates(reports: Reports, k: int, rng: Randomness) -> Matrix:
     return np.vstack([centers, unexplained_places(cells, best, (k + 1) // 2, rng.compute)])
 
 
-def _moved(mechanism: ResidualSign, reports: Reports, k: int, rng: Randomness) -> Matrix:
-    """Published centres among their people; of more than ``k`` those that stand for all best."""
+def _move_centers(mechanism: ResidualSign, reports: Reports, k: int, rng: Randomness) -> Matrix:
+    """Move published centres to their people; of more than ``k``, keep those that fit best."""
     box, centers = mechanism.domain, np.array(mechanism.centers)
     if not len(reports):
         return box.scale(centers[:k], -1, 1)

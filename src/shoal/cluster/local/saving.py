@@ -1,4 +1,4 @@
-"""A fitted ``LocalClusterer`` as plain values and tables, and back; a mechanism likewise."""
+"""Convert a fitted ``LocalClusterer``, and its mechanism, to plain values and back."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,13 +13,19 @@ from shoal.mechanisms import Prior
 from shoal.perturb.settings import parameters_of, settings_of
 from shoal.synopsis.folder import read_box
 
-__all__ = ["document", "fill", "mechanism_of", "settings", "tables"]
+__all__ = ["document", "mechanism_of", "restore", "settings", "tables"]
 
 CENTERS, DENSITY = "centers.csv", "density.parquet"
 
 
 def document(model: Any) -> dict[str, Any]:
-    """Settings and what was released beside the tables."""
+    """List the settings and released numbers as JSON values.
+
+    Parameters
+    ----------
+    model
+        A fitted ``LocalClusterer``.
+    """
     scale = model.scale
     flat = {"n_clusters": int(model.n_clusters), "method": model.method}
     flat["scale"] = scale if scale is None or isinstance(scale, str) else list(map(float, scale))
@@ -31,7 +37,13 @@ def document(model: Any) -> dict[str, Any]:
 
 
 def tables(model: Any) -> dict[str, pa.Table]:
-    """The centres and the density; labels of reports stay with the reports."""
+    """Build the tables of the centres and the density; labels of reports are not saved.
+
+    Parameters
+    ----------
+    model
+        A fitted ``LocalClusterer``.
+    """
     names = _names(model.domain, model.n_features_in_)
     atoms, weights = model.density_.atoms, model.density_.weights
     return {
@@ -41,13 +53,29 @@ def tables(model: Any) -> dict[str, pa.Table]:
 
 
 def settings(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of the estimator again."""
+    """Return the parameters of the estimator from its document.
+
+    Parameters
+    ----------
+    document
+        As returned by ``document``.
+    """
     flat = dict(document["settings"])
     return flat | {"mechanism": mechanism_of(flat["mechanism"])}
 
 
-def fill(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) -> None:
-    """Give an estimator what was learnt back."""
+def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) -> None:
+    """Set the fitted attributes of an estimator to what was saved.
+
+    Parameters
+    ----------
+    model
+        A new estimator.
+    document
+        As returned by ``document``.
+    tables
+        As returned by ``tables``.
+    """
     released, centers, density = document["released"], tables[CENTERS], tables[DENSITY]
     names = centers.column_names
     model.cluster_centers_ = _matrix(centers, names)
@@ -59,7 +87,17 @@ def fill(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) -> 
 
 
 def mechanism_of(settings: Mapping[str, Any]) -> Any:
-    """Make the mechanism that ``settings_of`` described.
+    """Build the mechanism that ``settings_of`` described.
+
+    Parameters
+    ----------
+    settings
+        The name of its class, and its parameters.
+
+    Raises
+    ------
+    UnreadableModel
+        If this version has no such mechanism.
 
     Examples
     --------
@@ -73,12 +111,12 @@ def mechanism_of(settings: Mapping[str, Any]) -> Any:
             "The model names a mechanism that this version does not have.",
             "Load it with the version of shoal that wrote it.",
         )
-    parameters = {key: _alive(value) for key, value in parameters_of(settings).items()}
+    parameters = {key: _restore_setting(value) for key, value in parameters_of(settings).items()}
     return getattr(mechanisms, name)(**parameters)
 
 
-def _alive(value: Any) -> Any:
-    """A setting as the mechanism takes it: boxes and mechanisms again, lists as tuples."""
+def _restore_setting(value: Any) -> Any:
+    """Convert a JSON value to what the mechanism takes: a box, a mechanism, or tuples for lists."""
     if isinstance(value, Mapping) and "columns" in value:
         return read_box(value)
     if isinstance(value, Mapping) and "class" in value:

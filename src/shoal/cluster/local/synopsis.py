@@ -1,4 +1,4 @@
-"""Counts learnt from reports, as a synopsis: what reads released cells reads these too."""
+"""Turn the reports of a local grid into a synopsis, for everything that reads released cells."""
 
 import numpy as np
 
@@ -12,15 +12,16 @@ __all__ = ["synopsis_of"]
 
 
 def synopsis_of(reports: Reports) -> UniformGrid:
-    """The cells of a ``LocalGrid``, counted from its reports, norm-cut to their number.
+    """Count the cells of a ``LocalGrid`` from its reports, and return them as a fitted synopsis.
 
-    It costs nothing more, and is used as any fitted grid: ``choose.k(synopsis)``,
-    ``WaveCluster.from_synopsis(synopsis)``, ``synopsis.plot()``, ``synopsis.save(folder)``.
+    Counts are norm-cut to the number of reports. It costs nothing more, and is used like any fitted
+    grid: ``choose.k(synopsis)``, ``WaveCluster.from_synopsis(synopsis)``, ``synopsis.plot()``,
+    ``synopsis.save(folder)``.
 
     Parameters
     ----------
     reports
-        Of a local grid, untouched.
+        Of a local grid, as released.
 
     Examples
     --------

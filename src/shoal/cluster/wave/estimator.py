@@ -1,4 +1,4 @@
-"""WaveCluster: clusters of any shape from the cells of a grid, plain and private."""
+"""Private and plain WaveCluster: find clusters of any shape on the cells of a grid."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
@@ -28,7 +28,8 @@ from shoal.synopsis.uniform_grid import grid_name
 
 __all__ = ["WaveCluster"]
 
-_AS_IF_PLAIN = 4.0  # the epsilon for which automatic cells are chosen where there is no noise
+# Without noise, automatic cells are chosen as for this epsilon: docs/decisions/wave-selector.md.
+_AS_IF_PLAIN = 4.0
 
 _EXAMPLES = {"method": "PrivTHR(alpha=0.5)", "selector": "Persistence(z=2)"}
 
@@ -68,14 +69,14 @@ class WaveCluster(FittedWave):
         the automatic selector, 1.5 for others; at least 12 (6 from four columns on) and at most
         128 (64 in three columns) for the automatic selector, 256 for others.
     level
-        How often the grid is halved.
+        How many times the wavelet halves the grid.
     wavelet
-        By which discrete wavelet of PyWavelets.
+        The name of a discrete wavelet of PyWavelets.
     selector
-        What makes a cell part of a cluster: "auto", "persistence", "percentile", "density" or
-        "mass"; with settings, ``Persistence(z=, smooth=)``, ``Percentile(p=, rule=, context=)``,
-        ``Density(times=)``, ``Mass(share=)``. None: percentile if plain, auto if private, density
-        on sparse grids.
+        The rule that says which cells belong to clusters: "auto", "persistence", "percentile",
+        "density" or "mass"; with settings, ``Persistence(z=, smooth=)``, ``Percentile(p=, rule=,
+        context=)``, ``Density(times=)``, ``Mass(share=)``. None: percentile if plain, auto if
+        private, density on sparse grids.
     min_cells
         The fewest cells of a cluster.
     connectivity
@@ -101,26 +102,26 @@ class WaveCluster(FittedWave):
     n_clusters_
         The number of clusters.
     cluster_sizes_
-        Their noisy numbers of rows, the largest first.
+        The noisy number of rows of each cluster, the largest first.
     boxes_
-        Lowest and highest corner of each.
+        The lowest and the highest corner of each cluster.
     n_rows_
         The number of rows, noisy unless it is public.
     n_rows_within_
-        What noise moves it by at most in 95 of 100 releases.
+        The distance within which the noisy number lies of the true one in 95 of 100 releases.
     rows_outside_
         The noisy number of rows in no cluster; it and the clusters add up to ``n_rows_``.
     groups_told_
-        Whether each cluster can be told from nobody. Where none can, or there is none, ``fit``
-        warns with ``shoal.errors.NoGroupsTold``.
+        Whether each cluster holds more rows than noise alone would count in it. Where none can, or
+        there is none, ``fit`` warns with ``shoal.errors.NoGroupsTold``.
     rows_told_
-        Whether the table can be told from one of nobody.
+        Whether the table holds more rows than noise alone would count.
     size_reach_
         What noise alone would count in each cluster, in one of 1,000 releases of a table of nobody.
     threshold_
-        The level that was used.
+        The least coefficient of a cell in a cluster.
     tree_
-        Peaks and passes, from which other cuts can be read.
+        Peaks and passes, which other cuts can be applied to.
     guarantee_
         What was promised to each person.
 
@@ -179,14 +180,25 @@ class WaveCluster(FittedWave):
 
     @classmethod
     def from_synopsis(cls, synopsis: UniformGrid, **settings: Any) -> Self:
-        """Cluster a grid that was released before: no rows are read, and nothing is spent.
+        """Cluster a grid that was released before; no rows are read and nothing is spent.
 
         Parameters
         ----------
         synopsis
             A fitted ``UniformGrid``.
         **settings
-            Those that read a released grid: selector, min_cells, connectivity.
+            Settings that apply to a released grid: selector, min_cells, connectivity.
+
+        Returns
+        -------
+        A fitted model with the guarantee of the synopsis.
+
+        Raises
+        ------
+        InvalidSetting
+            If the synopsis is no uniform grid of the columns themselves.
+        ConflictingSettings
+            If a setting asks for noise or a transform, which the synopsis has already.
 
         Examples
         --------
@@ -225,10 +237,17 @@ class WaveCluster(FittedWave):
         return super().set_params(**params)  # type: ignore[no-any-return]
 
     def spend(self, spending: Spending) -> Self:
-        """Do the work of ``fit`` with what somebody else opened: his rows, page and budget."""
+        """Fit within a budget that the caller opened.
+
+        Parameters
+        ----------
+        spending
+            The caller's rows, ledger page, budget and noise.
+        """
         settings = Settings.of(self, spending.box)
         if not settings.is_private:
-            NoNoise(spending.budget)  # refuses a page that promises, before a row is read
+            # It raises on a page with a promise, before a row is read.
+            NoNoise(spending.budget)
         method, selector = settings.method, settings.selector
         connectivity, min_cells = settings.connectivity, settings.min_cells
         # 1. Count the rows, where the number of cells or a level depends on it.
@@ -260,7 +279,7 @@ class WaveCluster(FittedWave):
         transform: Transform,
         rows_noise: NoiseSum | None,
     ) -> Self:
-        """Steps 3 to 7 where cells are too many to make them all."""
+        """Do steps 3 to 7 on a grid of too many cells to make them all."""
         law = NoiseLaw(spending.epsilon) if settings.is_private else None
         variance = Geometric(spending.budget).variance if settings.is_private else 0.0
         # 3. Count the rows in each occupied block; 4. release those that stand out.
@@ -289,7 +308,8 @@ class WaveCluster(FittedWave):
             return replace(spending, n_rows=n_rows), None
         if not settings.is_private:
             return replace(spending, n_rows=max(1, spending.rows.size())), None
-        Geometric(spending.budget)  # a budget beyond what noise can keep is refused first
+        # It raises for a budget that geometric noise cannot keep, before a part of it is spent.
+        Geometric(spending.budget)
         share = spending.share(WAVE_ROW_COUNT_SHARE)
         rest = replace(spending.share(1 - WAVE_ROW_COUNT_SHARE), n_rows=share.count_rows())
         return rest, NoiseSum.geometric(share.epsilon)
@@ -300,7 +320,7 @@ class WaveCluster(FittedWave):
 
 @dataclass(frozen=True, eq=False)
 class ReleasedGrid:
-    """The cells that a synopsis released, and the grid they are cells of.
+    """The cells that a synopsis released, and their grid.
 
     Parameters
     ----------
@@ -315,7 +335,18 @@ class ReleasedGrid:
 
     @classmethod
     def of(cls, synopsis: Any) -> "ReleasedGrid":
-        """Check that a synopsis is a fitted grid; others have cells of many sizes."""
+        """Check that a synopsis is a fitted uniform grid, and reconstruct its grid.
+
+        Parameters
+        ----------
+        synopsis
+            A fitted ``UniformGrid``; other synopses have cells of many sizes.
+
+        Raises
+        ------
+        InvalidSetting
+            If it is another synopsis, or was counted through a view.
+        """
         if not isinstance(synopsis, UniformGrid):
             raise InvalidSetting(
                 f"Clusters need cells of equal size; got {value_text(synopsis)}.",
@@ -337,6 +368,11 @@ class ReleasedGrid:
 
     def cluster(self, settings: Settings) -> tuple[NoisyGrid, Clustering, NDArray[np.int64] | None]:
         """Cluster the cells; those that were not released count as empty.
+
+        Parameters
+        ----------
+        settings
+            The checked settings of the model.
 
         Returns
         -------

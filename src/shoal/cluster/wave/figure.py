@@ -1,4 +1,4 @@
-"""The picture of a fitted ``WaveCluster``: cells by cluster, and the tree of peaks."""
+"""Draw a fitted ``WaveCluster``: its cells by cluster, and the tree of peaks."""
 
 from typing import Any
 
@@ -71,8 +71,8 @@ def branches(tree: PeakTree, labels: NDArray[np.int64]) -> list[tuple[int, float
 
     Returns
     -------
-    For each: its cluster, the height of its peak, the height where it joins a higher one, and
-    which; -1 for none.
+    For each branch: its cluster, the height of its peak, the height at which it joins a higher
+    branch, and the cluster of that branch, -1 for none.
     """
     home = labels.ravel()[tree.peaks]
     top: dict[int, float] = {}
@@ -97,7 +97,17 @@ def _root(root: dict[int, int], cluster: int) -> int:
 
 
 def densest_cells(model: Any) -> Matrix:
-    """Find the middle of each cluster's fullest cell."""
+    """Find the middle of the cell with the highest noisy count in each cluster.
+
+    Parameters
+    ----------
+    model
+        A fitted ``WaveCluster``.
+
+    Returns
+    -------
+    One row for each cluster, in raw units.
+    """
     labels, values = model.cell_labels_.ravel(), model.noisy_counts_.ravel()
     inside = np.flatnonzero(labels >= 0)
     order = inside[np.lexsort((-values[inside], labels[inside]))]

@@ -1,7 +1,7 @@
-"""What a fitted ``WaveCluster`` publishes, and what can be read off it at no cost.
+"""The fitted part of ``WaveCluster``: published attributes, labels, sizes and saving.
 
-It labels points, is clustered anew on coarser grids, drawn and saved; and it says how many rows
-each cluster holds, and whether that could be noise alone.
+Everything here reads released numbers only, so it costs no budget: labels of points, clusters on
+coarser grids, figures, and how many rows each cluster holds beyond what noise alone would count.
 """
 
 import math
@@ -36,20 +36,21 @@ __all__ = ["CellLabels", "FittedWave", "cluster_counts", "cluster_totals"]
 
 Integers = NDArray[np.int64]
 Matrix = NDArray[np.float64]
-CHUNK_ROWS = 32_768  # what is made of so many rows stays in a core's cache
+CHUNK_ROWS = 32_768  # intermediate arrays of this many rows fit in a core's cache
 
 PUBLISHED = ("n_rows_", "n_rows_within_", "rows_outside_", "n_clusters_", "threshold_",
              "cluster_sizes_", "groups_told_", "rows_told_", "size_reach_", "boxes_",
              "noisy_counts_", "cell_labels_", "cell_keys_", "tree_")  # fmt: skip
 
-# Cells of a cluster touch: of all sets of so many, this power. Measured on tables of nobody, where
-# 0.3 let none of 2,500 pass and 0.2 some in three columns: docs/decisions/groups-told.md.
-TOUCHING = 0.5
+# Cells of a cluster touch, so of all sets of as many cells only some can be a cluster: about this
+# power of their number. Measured on empty tables, where 0.3 let none of 2,500 pass and 0.2 some in
+# three columns: docs/decisions/groups-told.md.
+TOUCHING_POWER = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class CellLabels:
-    """The label of each point's cell.
+    """A kernel that gives each row the cluster label of its cell.
 
     Parameters
     ----------
@@ -66,14 +67,20 @@ class CellLabels:
     listed: Integers | None = None
 
     def __call__(self, block: Block) -> tuple[Integers]:
-        """Label a block of rows, as its one column."""
+        """Return one column: the label of each row of a block."""
         keys = self.lookup.keys(block.numbers)
         if self.listed is None:
             return (np.take(self.labels, keys, mode="clip"),)  # no key is outside
         return (_listed_labels(self.listed, self.labels, keys),)
 
     def of(self, X: Matrix) -> Integers:
-        """Label the points of an array, a chunk at a time."""
+        """Label the points of an array, a chunk at a time.
+
+        Parameters
+        ----------
+        X
+            Points, one a row.
+        """
         labels = np.empty(len(X), dtype=np.int64)
         no_codes = np.empty((0, 0), dtype=np.int32)
         for start in range(0, len(X), CHUNK_ROWS):
@@ -83,7 +90,7 @@ class CellLabels:
 
 
 def _listed_labels(listed: Integers, labels: Integers, keys: Integers) -> Integers:
-    """The label of each key that is listed; -1 for the others."""
+    """Return the label of each key that is listed, and -1 for the others."""
     at = np.searchsorted(listed, keys)
     known = at < listed.size
     known[known] = listed[at[known]] == keys[known]
@@ -93,7 +100,10 @@ def _listed_labels(listed: Integers, labels: Integers, keys: Integers) -> Intege
 
 
 class FittedWave(PrivateEstimator):
-    """Labelled cells, and what can be read off them at no cost."""
+    """The released grid of a fitted ``WaveCluster``, and what can be computed from it without rows.
+
+    The attributes are described in ``WaveCluster``.
+    """
 
     grid_: Grid
     noisy_counts_: NDArray[Any]
@@ -117,7 +127,7 @@ class FittedWave(PrivateEstimator):
 
     @property
     def is_private(self) -> bool:
-        """Whether it promises anything: plain WaveCluster does not."""
+        """Whether the model promises anything; plain WaveCluster does not."""
         return not isinstance(self._promise(), Unprotected)
 
     def predict(self, X: Any) -> Any:
@@ -126,7 +136,7 @@ class FittedWave(PrivateEstimator):
         Parameters
         ----------
         X
-            Public points, or rows of your own.
+            Public points, or rows that the caller may see.
 
         Returns
         -------
@@ -138,12 +148,23 @@ class FittedWave(PrivateEstimator):
         return rows_of(X, self.grid_.box).map(label, ["label"]).like_input(squeeze=True)
 
     def coarser(self, levels: int = 1) -> Self:
-        """Cluster the same release on a coarser grid: free, though noisier than counted there.
+        """Cluster the same release on a coarser grid, without further cost.
+
+        The sums are noisier than counts taken on the coarse grid would be.
 
         Parameters
         ----------
         levels
             How many times the grid is halved. Blocks of released counts are added up.
+
+        Returns
+        -------
+        A new fitted model; this one is left as it is.
+
+        Raises
+        ------
+        ConflictingSettings
+            If the grid is sparse, or its coefficients are no plain block sums.
 
         Examples
         --------
@@ -174,31 +195,33 @@ class FittedWave(PrivateEstimator):
         Parameters
         ----------
         X
-            Rows to show as dots. The picture is then for their holder: it shows people.
+            Rows to show as dots. The figure then shows people, and is only for the holder of the
+            rows.
         """
         check_is_fitted(self)
         points = None if X is None else rows_of(X, self.grid_.box).take(2000, _same_dots())
         return figure.draw_clusters(self, points)
 
     def to_result(self) -> Result:
-        """Return what a report shows: settings, which are public, and what was released."""
+        """Return the settings, which are public, and the released numbers, for a report."""
         check_is_fitted(self)
         settings = {"domain": Public(self.grid_.box), "cells": Public(self.grid_.shape)}
         flat = saving.flat_settings(self)
-        flat["rule_context"] = flat.pop("context")  # pages mean something else by this name
+        # A page uses "context" for something else.
+        flat["rule_context"] = flat.pop("context")
         settings |= {name: Public(value) for name, value in flat.items()}
         released = {name: Released(getattr(self, name)) for name in PUBLISHED}
         return Result("wave cluster", self.guarantee_, settings, released)
 
     def save(self, folder: str | Path, overwrite: bool = False) -> Path:
-        """Save it in a folder, which ``shoal.load_model`` reads.
+        """Save the model to a folder, which ``shoal.load_model`` reads.
 
         Parameters
         ----------
         folder
-            Where to.
+            The folder to write.
         overwrite
-            Whether a model that is there may be replaced. Nothing else ever is.
+            Whether a model that is already there may be replaced; other folders never are.
         """
         check_is_fitted(self)
         return save_model(self, folder, overwrite)
@@ -224,7 +247,7 @@ class FittedWave(PrivateEstimator):
         keys: Integers | None = None,
         rows_noise: NoiseSum | None = None,
     ) -> Self:
-        """Set the fitted attributes: what was released, and what follows from it.
+        """Set the fitted attributes from what was released.
 
         Parameters
         ----------
@@ -259,7 +282,7 @@ class FittedWave(PrivateEstimator):
         return self
 
     def _set_totals(self, totals: Totals) -> None:
-        """Set the sizes of the clusters, and of what is in none, which is the last of them."""
+        """Set the sizes of the clusters, and of the rows in no cluster, which come last."""
         self.n_rows_, self.n_rows_within_ = totals.n_rows, totals.within
         self.cluster_sizes_, self.rows_outside_ = totals.sizes[:-1], float(totals.sizes[-1])
         self.groups_told_, self.size_reach_ = totals.groups_told[:-1], totals.reach[:-1]
@@ -281,7 +304,7 @@ class FittedWave(PrivateEstimator):
         return self
 
     def _labels(self) -> CellLabels:
-        """Return what labels a block of rows."""
+        """Return the kernel that labels a block of rows."""
         check_is_fitted(self)
         return CellLabels(self._lookup, self.cell_labels_, self.cell_keys_)
 
@@ -294,28 +317,29 @@ class FittedWave(PrivateEstimator):
         return Lookup(self.grid_, self._transform)
 
     def _sizes(self, labels: Integers, transform: Transform) -> Matrix:
-        """Noisy rows of each cluster: its coefficients, over what one row adds to them."""
+        """Estimate the rows of each cluster: its coefficients over what one row adds to them."""
         inside = labels >= 0
         values = self.noisy_counts_[inside]
         sums = np.bincount(labels[inside], weights=values, minlength=self.n_clusters_)
         return np.maximum(sums / transform.gain, 0)
 
     def _boxes(self, lookup: Lookup) -> Matrix:
-        """Lowest and highest corner of each cluster."""
+        """Return the lowest and the highest corner of each cluster."""
         inside = np.flatnonzero(self.cell_labels_ >= 0)
         keys = inside if self.cell_keys_ is None else self.cell_keys_[inside]
         low, high = lookup.bounds(keys)
         boxes = np.empty((self.n_clusters_, 2, self.grid_.box.d))
         boxes[:, 0], boxes[:, 1] = np.inf, -np.inf
         labels = self.cell_labels_.ravel()[inside]
-        for axis in range(self.grid_.box.d):  # a column at a time: far faster than rows of them
+        # One column at a time: ``minimum.at`` is far slower on rows of a matrix.
+        for axis in range(self.grid_.box.d):
             np.minimum.at(boxes[:, 0, axis], labels, low[:, axis])
             np.maximum.at(boxes[:, 1, axis], labels, high[:, axis])
         return boxes
 
 
 def _same_dots() -> np.random.Generator:
-    """Which rows are drawn as dots: the same ones each time."""
+    """Return the generator that samples the dots of a figure, the same ones each time."""
     return np.random.default_rng(0)
 
 
@@ -327,7 +351,7 @@ def cluster_counts(
     size: int | None = None,
     are_peaks: bool,
 ) -> GroupCounts:
-    """Add up the noisy rows of each cluster, and last of all cells in none.
+    """Add up the noisy rows of each cluster, and of all cells in no cluster as the last entry.
 
     Parameters
     ----------
@@ -338,11 +362,11 @@ def cluster_counts(
     gain
         What one row adds to the coefficients.
     size
-        How many cells there would be, where those below a level were never made: what these hold
-        is not known.
+        The number of cells of the whole grid, where cells below a level were never made; how many
+        rows those hold is not known. None if all cells were made.
     are_peaks
-        Whether clusters are what smoothing left, so that there are about as many to choose from as
-        pairs of cells; else any cells that touch may have been picked by their noise.
+        Whether clusters are peaks of a smoothed grid, of which there are about as many as pairs of
+        cells. Otherwise any set of touching cells may have been chosen by its noise.
     """
     k = int(labels.max(initial=-1)) + 1
     regions = np.where(labels < 0, k, labels).ravel()
@@ -357,18 +381,18 @@ def cluster_counts(
 
 
 def _log_choices(cells: Integers, size: float, are_peaks: bool) -> Matrix:
-    """Of how many clusters of so many cells each is one, as logarithms."""
+    """Return the logarithm of how many possible clusters each cluster was chosen from."""
     pairs = np.full(cells.size, 2 * math.log(size))
     if are_peaks:
         return pairs
-    ways = gammaln(size + 1) - gammaln(cells + 1) - gammaln(size - cells + 1)
-    return np.asarray(pairs + TOUCHING * ways)
+    log_sets = gammaln(size + 1) - gammaln(cells + 1) - gammaln(size - cells + 1)
+    return np.asarray(pairs + TOUCHING_POWER * log_sets)
 
 
 def cluster_totals(
     n_rows: int | None, rows_noise: NoiseSum | None, counted: GroupCounts, exact: bool
 ) -> Totals:
-    """Make one total of all counts, and sizes of clusters and the rest that add up to it.
+    """Combine all counts into one total, and sizes of clusters that add up to it.
 
     Parameters
     ----------
@@ -397,7 +421,8 @@ def _with_total(n_rows: int | None, rows_noise: NoiseSum | None, counted: GroupC
         assert counted.total_noise is not None
         totals = combine_counts(max(1, round(counted.total)), None, counted)
         return replace(totals, within=math.ceil(counted.total_noise.reach(0.025)))
-    if counted.total is None:  # what is in no cluster is what is left over
+    # Cells below the level were never made, so rows in no cluster are what is left of all rows.
+    if counted.total is None:
         clusters = np.maximum(counted.sizes[:-1], 0)
         if rows_noise is None and clusters.sum() > n_rows:  # how many there are is public
             clusters *= n_rows / clusters.sum()
@@ -410,5 +435,5 @@ def _with_total(n_rows: int | None, rows_noise: NoiseSum | None, counted: GroupC
 
 
 def _times(noise: NoiseSum, count: int) -> NoiseSum:
-    """The law of so many such noises."""
+    """Return the law of the sum of ``count`` such noises."""
     return NoiseSum(tuple((scale, shape * count) for scale, shape in noise.parts))

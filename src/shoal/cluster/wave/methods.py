@@ -1,7 +1,8 @@
-"""Methods: how the coefficients of a grid are released, each a set of ``Options`` with its steps.
+"""Methods of ``WaveCluster``: how each of them releases the coefficients of a grid.
 
-``Block`` is ours; the others are those of Chen, Yu, Chirkova, WaveCluster with differential
-privacy, CIKM 2015. The proofs are in ``methods.proof.md``.
+A method is a set of ``Options`` with the steps it stands for. ``Block`` is our own; the others are
+those of Chen, Yu, Chirkova, WaveCluster with differential privacy, CIKM 2015. The proofs are in
+``methods.proof.md``.
 """
 
 import math
@@ -44,22 +45,22 @@ __all__ = [
 Integers = NDArray[np.int64]
 CellNoise = Literal["laplace", "geometric"]
 STEPS = 256  # lattice points of PrivTHREM's threshold between 0 and one row
-_MOST_FALSE = 2**24  # empty cells worth keeping in memory
-_MOST_POINTS = 2**23  # a tiny budget's noise would ask for more points than memory holds
+_MOST_FALSE = 2**24  # false (empty but released) cells that memory is spent on
+_MOST_POINTS = 2**23  # with a tiny budget, noisy counts may add up to more than memory holds
 
 
 class Method(Options):
-    """How the coefficients of a grid are released."""
+    """Base of the methods: how the coefficients of a grid are released."""
 
-    needs_row_count: ClassVar[bool] = False  # whatever the cells are
+    needs_row_count: ClassVar[bool] = False  # even where the number of cells is given
 
     def count_cells(self, spending: Spending, grid: Grid) -> Integers:
-        """Count the rows in each cell of a full grid: exact, and never to be released.
+        """Count the rows in each cell of a full grid: exact counts that must not be published.
 
         Parameters
         ----------
         spending
-            Whose rows.
+            The rows, page and budget.
         grid
             The cells.
         """
@@ -80,7 +81,19 @@ class Method(Options):
         """
 
     def release_sparse(self, spending: Spending, counts: SparseCounts) -> SparseCounts:
-        """Release occupied cells of a grid of far more cells than rows; few methods can."""
+        """Release the occupied cells of a grid of far more cells than rows; few methods can.
+
+        Parameters
+        ----------
+        spending
+            The page and budget, with the number of rows, public or released.
+        counts
+            The exact counts of the occupied cells.
+
+        Returns
+        -------
+        The keys and noisy counts of the released cells.
+        """
         raise ConflictingSettings(
             f"{type(self).__name__} needs all cells of a grid, and there are too many.",
             "Use " + setting("method", "block") + ", fewer cells or fewer columns.",
@@ -91,23 +104,23 @@ class Plain(Method):
     """WaveCluster without noise, under ``privacy=Unprotected(...)``."""
 
     def release(self, spending: Spending, counts: Integers, transform: Transform) -> NoisyGrid:
-        """Release the coefficients as they are, under a guarantee that says so."""
+        """Release the exact coefficients, under a guarantee that promises nothing."""
         exact = spending.release(NoNoise(spending.budget), transform(counts), of="coefficients")
         return NoisyGrid(_in_rows(exact, transform))
 
     def release_sparse(self, spending: Spending, counts: SparseCounts) -> SparseCounts:
-        """Release the occupied cells as they are."""
+        """Release the exact counts of the occupied cells."""
         exact: SparseCounts = spending.release(NoNoise(spending.budget), counts, of="cell counts")
         return exact
 
 
 class Block(Method):
-    r"""Noise where it is used: on the coefficients themselves, at the whole budget.
+    r"""Noise on the coefficients themselves, at the whole budget.
 
-    Haar coefficients are block sums: one row moves one of them by one, so they take the noise of
-    a single count, however many cells a block has. Longer filters take it where it ends up
-    smaller, on the coefficients or on the cells, which the filter alone decides.
-    ``method="block"``; it has no settings.
+    Haar coefficients are block sums: one row moves one of them by one, so they take the noise of a
+    single count, however many cells a block has. With longer filters, noise is put on the
+    coefficients or on the cells, wherever it ends up smaller; that depends on the filter alone, not
+    on the rows. ``method="block"``; it has no settings.
 
     Guarantee
     ---------
@@ -115,7 +128,7 @@ class Block(Method):
     """
 
     def release(self, spending: Spending, counts: Integers, transform: Transform) -> NoisyGrid:
-        """Release coefficients with noise on them, or on the cells where that ends up smaller."""
+        """Release coefficients, with noise on them or on the cells, wherever it ends up smaller."""
         if transform.on_subband and _fits(spending.budget, transform.sensitivity):
             noise = Geometric(spending.budget, sensitivity=transform.sensitivity)  # [P1]
             noisy = spending.release(noise, transform(counts), of="coefficients")  # [P2]
@@ -128,12 +141,12 @@ class Block(Method):
         return NoisyGrid(transform(noisy_cells) * transform.unit, on_cells.variance * spread**2)
 
     def release_sparse(self, spending: Spending, counts: SparseCounts) -> SparseCounts:
-        """Release the cells that stand out; see the function of this name."""
+        """Release the cells that stand out, by the function ``release_sparse``."""
         return release_sparse(spending, counts)
 
 
 class ThresholdMethod(Method):
-    """Noise on every cell, and a threshold that is the method's own.
+    """Base of the published methods: noise on every cell, and a threshold of the method's own.
 
     Parameters
     ----------
@@ -146,7 +159,7 @@ class ThresholdMethod(Method):
         self.noise = noise
 
     def release(self, spending: Spending, counts: Integers, transform: Transform) -> NoisyGrid:
-        """Release the coefficients of noisy cells; see ``release_noisy_cells``."""
+        """Release the coefficients of noisy cells, by ``release_noisy_cells``."""
         return release_noisy_cells(spending, counts, transform, self.noise)
 
     @abstractmethod
@@ -176,9 +189,9 @@ class ThresholdMethod(Method):
 
 
 class PrivQT(ThresholdMethod):
-    """PrivQT: noise on every cell, and the quantile of what comes out positive.
+    """PrivQT: noise on every cell; the threshold is a quantile of the positive coefficients.
 
-    Does not converge as the budget grows: about half of the empty cells are positive too.
+    It does not converge as the budget grows, since about half of the empty cells are positive too.
 
     Parameters
     ----------
@@ -194,12 +207,12 @@ class PrivQT(ThresholdMethod):
         noisy: NoisyGrid,
         p: Fraction,
     ) -> float | None:
-        """Take the quantile of the positive coefficients: it costs nothing."""
+        """Return the quantile of the positive noisy coefficients, which costs nothing."""
         return positive_quantile(noisy.values, float(p))
 
 
 class DividedBudget(ThresholdMethod):
-    """A part of the budget for the cells, and the rest for what finds the threshold.
+    """Base of methods that divide the budget between the cells and the threshold.
 
     Parameters
     ----------
@@ -219,7 +232,7 @@ class DividedBudget(ThresholdMethod):
 
 
 class PrivTHR(DividedBudget):
-    """PrivTHR: a noisy number of empty coefficients says how many positives are only noise.
+    """PrivTHR: a noisy count of empty coefficients says how many positive ones are only noise.
 
     In the paper one row is taken to change the number of empty coefficients by 1, which holds for
     Haar only; here it is as many as the filter reaches.
@@ -227,7 +240,8 @@ class PrivTHR(DividedBudget):
     Parameters
     ----------
     alpha
-        The share of the budget for the cells; the rest is for the number of empty coefficients.
+        The share of the budget for the cells; the rest is for the number of empty coefficients. For
+        the default see docs/decisions/wave-selector.md.
     noise
         On the cells: "laplace" or "geometric".
     """
@@ -243,7 +257,7 @@ class PrivTHR(DividedBudget):
         noisy: NoisyGrid,
         p: Fraction,
     ) -> float | None:
-        """Release the number of empty coefficients; take a quantile without as many positives."""
+        """Release the number of empty coefficients; leave out the positives that are only noise."""
         rest = spending.share(1 - self.alpha)
         empty = np.array([np.count_nonzero(transform(counts) <= 0)])
         on_empty = Geometric(rest.budget, sensitivity=transform.touched)  # [P7]
@@ -252,7 +266,7 @@ class PrivTHR(DividedBudget):
 
 
 class PrivTHREM(DividedBudget):
-    """PrivTHREM, corrected: the threshold by the exponential mechanism, on a public lattice.
+    """PrivTHREM, corrected: draw the threshold by the exponential mechanism on a public lattice.
 
     Corrected here: the range ends at the largest *noisy* coefficient, an interval counts once for
     each of its points, and the threshold is drawn once.
@@ -260,7 +274,8 @@ class PrivTHREM(DividedBudget):
     Parameters
     ----------
     alpha
-        The share of the budget for the cells; the rest is for the threshold.
+        The share of the budget for the cells; the rest is for the threshold. For the default see
+        docs/decisions/wave-selector.md.
     noise
         On the cells: "laplace" or "geometric".
     """
@@ -276,7 +291,7 @@ class PrivTHREM(DividedBudget):
         noisy: NoisyGrid,
         p: Fraction,
     ) -> float | None:
-        """Draw a threshold near the true quantile."""
+        """Draw a threshold near the true quantile by the exponential mechanism."""
         rest = spending.share(1 - self.alpha)
         top = max(1, int(np.floor(noisy.values.max() * STEPS)))  # [P10]
         scores = threshold_scores(_on_lattice(transform(counts), transform.unit), p, top)
@@ -286,7 +301,7 @@ class PrivTHREM(DividedBudget):
 
 
 class Baseline(Method):
-    """Synthetic points from an adaptive grid, then plain WaveCluster on them.
+    """Draw synthetic points from a private adaptive grid, then run plain WaveCluster on them.
 
     ``method="baseline"``; it has no settings. From eight million on, a point stands for several
     rows.
@@ -299,7 +314,7 @@ class Baseline(Method):
     needs_row_count = True
 
     def count_cells(self, spending: Spending, grid: Grid) -> Integers:
-        """Count points drawn from a private adaptive grid: as many as its counts say."""
+        """Count synthetic points, drawn from a private adaptive grid, in each cell."""
         synopsis = AdaptiveGrid(epsilon=spending.budget.epsilon, domain=grid.box, negative="zero")
         synopsis.spend(spending)  # [P14]
         total = round(float(synopsis.points()[1].sum()))
@@ -309,7 +324,7 @@ class Baseline(Method):
         return counts * max(1, round(total / max(drawn, 1)))
 
     def release(self, spending: Spending, counts: Integers, transform: Transform) -> NoisyGrid:
-        """Transform the counts, which are of released points."""
+        """Transform the counts, which are of synthetic points and so carry their noise already."""
         return NoisyGrid(_in_rows(transform(counts), transform))
 
 
@@ -327,8 +342,8 @@ def release_noisy_cells(
 ) -> NoisyGrid:
     """Release the coefficients of cells that each carry noise, for all of the budget.
 
-    "laplace" is geometric noise on multiples of 1/1024 of a row: Laplace's law to the eye, but on
-    whole numbers, where floating-point noise would give itself away.
+    "laplace" is geometric noise on multiples of 1/1024 of a row: close to Laplace's law, but on
+    whole numbers, since the low bits of floating-point noise reveal the count.
 
     Parameters
     ----------
@@ -350,12 +365,12 @@ def release_noisy_cells(
 
 
 def release_sparse(spending: Spending, counts: SparseCounts) -> SparseCounts:
-    """Release the cells whose noisy count reaches a level that about as many empty ones do as rows.
+    """Release the cells whose noisy count reaches a level, which about one empty cell a row does.
 
     Parameters
     ----------
     spending
-        What pays, with the number of rows, public or released.
+        The page and budget, with the number of rows, public or released.
     counts
         Of the occupied cells of a grid.
 
@@ -372,12 +387,12 @@ def release_sparse(spending: Spending, counts: SparseCounts) -> SparseCounts:
 
 
 def count_blocks(rows: Rows, grid: Grid, level: int) -> SparseCounts:
-    """Count the rows in occupied blocks of ``2**level`` cells an axis.
+    """Count the rows in each occupied block of ``2**level`` cells along each axis.
 
     Parameters
     ----------
     rows
-        Whose rows; the counts are exact, and never to be released.
+        The rows; the counts are exact and must not be published.
     grid
         The cells.
     level
@@ -395,7 +410,7 @@ def count_blocks(rows: Rows, grid: Grid, level: int) -> SparseCounts:
 
 
 def threshold_scores(coefficients: Integers, p: Fraction, top: int) -> Intervals:
-    """Score how near each lattice point's rank is to that of the quantile.
+    """Score each lattice point by how near its rank is to that of the quantile.
 
     Parameters
     ----------
@@ -428,12 +443,12 @@ def _in_rows(units: Integers, transform: Transform) -> NDArray[np.generic]:
 
 
 def _fits(budget: PureDP, sensitivity: int) -> bool:
-    """Whether noise so wide has room in whole numbers; on the cells it is far narrower."""
+    """Whether noise of this sensitivity fits in 64-bit integers; if not, it is put on the cells."""
     return budget.epsilon >= Fraction(sensitivity, 2**40)
 
 
 def _on_lattice(units: Integers, unit: float) -> Integers:
-    """Coefficients as lattice steps, rounded down: no lattice point changes its rank.
+    """Convert coefficients to lattice steps, rounded down, which keeps the rank of lattice points.
 
     A coefficient above 0 and below the first point still counts as positive, at the first point.
     """

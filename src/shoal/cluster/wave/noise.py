@@ -1,6 +1,6 @@
-"""A released grid, the law of its noise, and what the true counts behind it probably were.
+"""A released grid, the law of its noise, and estimates of the true counts behind it.
 
-Only released values and public laws are read: all of it is post-processing.
+Only released values and public laws are read, so everything here is post-processing.
 """
 
 import math
@@ -27,11 +27,12 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-_MOST_MASSES = 2**16  # entries of a table of the law
+_MOST_MASSES = 2**16  # most entries in a table of the law
 
-# The support of true counts: every number at first, then a ladder; and the steps of EM.
+# True counts may be every number up to the first, and this many larger ones; they are estimated in
+# so many steps of EM: docs/decisions/wave-selector.md.
 _EACH_UP_TO, _LARGER, _STEPS = 40, 80, 300
-# Cells are grouped by their neighbours into bins of about so many, and so many bins at most.
+# Bins of cells that have like neighbours: about so many cells each, and at most so many bins.
 _CELLS_A_BIN, _MOST_BINS = 60, 12
 
 
@@ -58,15 +59,20 @@ class NoiseLaw:
 
     @classmethod
     def of_variance(cls, variance: float) -> "NoiseLaw":
-        """Find the law of one noise of this variance.
+        """Return the law of one noise of this variance.
+
+        Parameters
+        ----------
+        variance
+            Of a two-sided geometric noise.
 
         Examples
         --------
         >>> round(NoiseLaw.of_variance(NoiseLaw(0.5).variance).step, 9)
         0.5
         """
-        some = max(variance, 1e-300)  # none at all has no law: next to none has
-        return cls(math.log((some + 1 + math.sqrt(2 * some + 1)) / some))
+        positive = max(variance, 1e-300)  # a variance of 0 has no finite step
+        return cls(math.log((positive + 1 + math.sqrt(2 * positive + 1)) / positive))
 
     @property
     def variance(self) -> float:
@@ -74,26 +80,44 @@ class NoiseLaw:
         return self.fold * 2 * math.exp(-self.step) / math.expm1(-self.step) ** 2
 
     def mass(self, at: NDArray[np.integer] | NDArray[np.float64]) -> Floats:
-        """The probability of each of these whole numbers."""
+        """Return the probability of each of these whole numbers.
+
+        Parameters
+        ----------
+        at
+            Whole numbers.
+        """
         return np.exp(self.log_mass(at))
 
     def log_mass(self, at: NDArray[np.integer] | NDArray[np.float64]) -> Floats:
-        """The logarithm of ``mass``, which stays finite however far out."""
+        """Return the logarithm of ``mass``, which stays finite in the far tail.
+
+        Parameters
+        ----------
+        at
+            Whole numbers.
+        """
         distance = np.abs(np.asarray(at, dtype=np.float64))
         if self.fold == 1:
             return np.asarray(math.log(math.tanh(self.step / 2)) - self.step * distance)
         places = self._stride * np.arange(self._table.size)
-        # Beyond the table the largest of the geometric terms leads.
+        # Beyond the table the tail falls like that of a single geometric noise.
         far = self.step * np.maximum(distance - places[-1], 0)
         return np.asarray(np.interp(distance, places, np.log(self._table)) - far)
 
     @property
     def above_zero(self) -> float:
-        """The probability of a noise of 1 or more."""
+        """The probability that the noise is 1 or more."""
         return (1 - float(self.mass(np.array([0]))[0])) / 2
 
     def height_reached(self, chance: float) -> float:
-        """The least height which the noise reaches no more often than this."""
+        """Return the least height that the noise reaches with at most this probability.
+
+        Parameters
+        ----------
+        chance
+            The probability.
+        """
         if self.fold == 1:
             return max(0.0, -math.log(chance * (1 + math.exp(-self.step))) / self.step)
         tail = self._stride * np.cumsum(self._table[::-1])[::-1]
@@ -101,20 +125,21 @@ class NoiseLaw:
 
     @property
     def _reach(self) -> int:
-        """How far out the table goes."""
+        """The largest number in the table."""
         return int(12 * math.sqrt(self.variance) + 40 / self.step) + 2
 
     @property
     def _stride(self) -> int:
-        """The table has every number, or, under noise so wide that neighbours are alike, some."""
+        """The step between entries of the table: 1, or more if noise is too wide to list all."""
         return max(1, self._reach // _MOST_MASSES)
 
     @cached_property
     def _table(self) -> Floats:
-        """Masses of 0, 1, 2, ... strides: powers of the characteristic function, turned back."""
+        """Probabilities of multiples of the stride, by inverting the characteristic function."""
         half = self._reach // self._stride
         angles = np.pi * np.arange(half + 1) / (half * self._stride)
-        loss = -math.expm1(-self.step)  # 1 - a, without cancelling
+        # 1 - a, computed so that a small step does not cancel.
+        loss = -math.expm1(-self.step)
         one = loss**2 / (loss**2 + 4 * (1 - loss) * np.sin(angles / 2) ** 2)
         masses = np.fft.irfft(one**self.fold)[: half + 1] / self._stride
         return np.maximum(masses, 1e-300)
@@ -122,12 +147,12 @@ class NoiseLaw:
 
 @dataclass(frozen=True, eq=False)
 class NoisyGrid:
-    """Released coefficients of a grid.
+    """The released coefficients of a grid, with the variance and law of their noise.
 
     Parameters
     ----------
     values
-        One a cell; whole numbers where they are counts of rows.
+        One for each cell; whole numbers where they are counts of rows.
     variance
         Of the noise in one of them; 0 without noise.
     law
@@ -145,11 +170,24 @@ class NoisyGrid:
 
     @classmethod
     def of_counts(cls, values: Integers, law: NoiseLaw) -> "NoisyGrid":
-        """Make a grid of whole counts under noise of this law."""
+        """Make a grid of whole counts under noise of this law.
+
+        Parameters
+        ----------
+        values
+            Released whole counts.
+        law
+            The law of the noise on each.
+        """
         return cls(values, law.variance, law)
 
     def coarser(self, levels: int) -> "NoisyGrid":
-        """Add up blocks of ``2**levels`` cells an axis: free, though noisier than blocks counted.
+        """Add up blocks of ``2**levels`` cells along each axis; noisier than counting blocks.
+
+        Parameters
+        ----------
+        levels
+            How many times the grid is halved.
 
         Examples
         --------
@@ -164,7 +202,13 @@ class NoisyGrid:
 
 @dataclass(frozen=True)
 class NoNoise:
-    """The mechanism that releases a value as it is, under a guarantee that says so."""
+    """A mechanism that releases exact values, for pages that promise nothing.
+
+    Parameters
+    ----------
+    guarantee
+        That of the page; anything but ``Unprotected`` is refused with ``PromiseExceeded``.
+    """
 
     guarantee: Unprotected
 
@@ -176,13 +220,21 @@ class NoNoise:
             )
 
     def release(self, value: Any, rng: np.random.Generator) -> Any:
-        """Return the value."""
+        """Return the exact value.
+
+        Parameters
+        ----------
+        value
+            Any value.
+        rng
+            Not used.
+        """
         return value
 
 
 @dataclass(frozen=True)
 class CountPrior:
-    """How likely each true count is, for a cell taken at random.
+    """A distribution of true counts, for a cell taken at random.
 
     Parameters
     ----------
@@ -201,7 +253,13 @@ class CountPrior:
         return float(self.shares[0])
 
     def quantile(self, p: float) -> int:
-        """Return the count below which a share ``p`` of the cells that have any rows lies."""
+        """Return the count below which a share ``p`` of the cells that have any rows lies.
+
+        Parameters
+        ----------
+        p
+            The share, between 0 and 1.
+        """
         occupied = self.shares[1:]
         below = np.cumsum(occupied)
         if not below.size or below[-1] <= 0:
@@ -212,8 +270,8 @@ class CountPrior:
 def estimate_counts(noisy: Integers, law: NoiseLaw) -> CountPrior:
     """Estimate the distribution of true counts from noisy ones (deconvolution).
 
-    The nonparametric maximum likelihood estimate over whole counts up to 40 and a coarser ladder
-    above, by EM.
+    This is the nonparametric maximum likelihood estimate, by EM, over every whole count up to 40
+    and 80 larger ones on a logarithmic scale.
 
     Parameters
     ----------
@@ -237,7 +295,7 @@ def estimate_counts(noisy: Integers, law: NoiseLaw) -> CountPrior:
 
 
 def _likelihoods(values: Integers, support: Integers, law: NoiseLaw) -> Floats:
-    """How likely each noisy value is from each true count, each row scaled to a largest of 1."""
+    """Compute how likely each noisy value is from each true count; each row's largest is 1."""
     logs = law.log_mass(values[:, None] - support)
     return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
@@ -245,7 +303,7 @@ def _likelihoods(values: Integers, support: Integers, law: NoiseLaw) -> Floats:
 def _em_steps(
     kernel: Floats, repeats: NDArray[np.integer], shares: Floats, steps: int = _STEPS
 ) -> Floats:
-    """Improve these shares by steps of EM."""
+    """Improve the shares by steps of expectation maximisation."""
     weights = repeats / repeats.sum()
     for _ in range(steps):
         shares = shares * (weights / (kernel @ shares) @ kernel)
@@ -299,7 +357,7 @@ def probability_of_reaching(
 
 
 def _groups(noisy: Integers) -> list[NDArray[np.bool_]]:
-    """Cells by the mean of the cells around them, in bins of about as many cells."""
+    """Group the cells by the mean of their neighbours, in bins of about as many cells."""
     ones = np.ones((3,) * noisy.ndim)
     around = ndimage.convolve(noisy.astype(float), ones, mode="constant") - noisy
     bins = int(np.clip(noisy.size / _CELLS_A_BIN, 2, _MOST_BINS))

@@ -1,4 +1,4 @@
-"""A fitted ``WaveCluster`` as plain values and tables, and back."""
+"""Convert a fitted ``WaveCluster`` to plain values and tables, and back."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 CELLS, PEAKS, PASSES = "cells.parquet", "peaks.parquet", "passes.parquet"
-_OF_EACH = ("cluster_sizes_", "groups_told_", "size_reach_")
+_ONE_PER_CLUSTER = ("cluster_sizes_", "groups_told_", "size_reach_")
 _NOT_WRITTEN = ("epsilon", "privacy", "domain", "ledger", "random_state")
 
 # The folder's format has one flat list of settings: the name there, and the one of the options.
@@ -48,13 +48,21 @@ _METHOD_NAMES = {
     "privthrem": {"alpha": "alpha", "noise": "noise"},
 }
 _Names = Mapping[str, Mapping[str, str]]
-_LEFT_OUT: dict[str, Any] = {"rule": "threshold", "context": False}  # the others are None
+# What the format has for settings that were left at their default; for all others it is None.
+_DEFAULTS: dict[str, Any] = {"rule": "threshold", "context": False}
 
 
 def flat_settings(model: Any) -> dict[str, Any]:
-    """List the parameters as JSON has them, without the domain and what belongs to one run.
+    """List the settings as JSON values, without the domain, the ledger and the seed.
 
     Those of the method and the selector stand beside the others; one left out is None.
+
+    The settings of the method and the selector are in the same list; those left out are None.
+
+    Parameters
+    ----------
+    model
+        A ``WaveCluster``.
     """
     params = model.get_params(deep=False)
     flat = {name: value for name, value in params.items() if name not in _NOT_WRITTEN}
@@ -67,13 +75,13 @@ def flat_settings(model: Any) -> dict[str, Any]:
 
 
 def grouped_settings(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """Make parameters again of what ``flat_settings`` listed.
+    """Convert the flat list of ``flat_settings`` to parameters of ``WaveCluster``.
 
     Parameters
     ----------
     flat
-        As listed by this version, or by one whose ``WaveCluster`` had these parameters itself; or
-        some of them.
+        All or some of the settings, as listed by this version or by an earlier one, in which
+        ``WaveCluster`` itself had the parameters of methods and selectors.
     """
     params = dict(flat)
     _group(params, "method", METHODS, _METHOD_NAMES)
@@ -84,7 +92,12 @@ def grouped_settings(flat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def options_to_json(value: Any) -> Any:
-    """Write a method or selector as JSON has it: its short form, or its name and settings.
+    """Convert a method or selector to JSON values: its short name, or its name and settings.
+
+    Parameters
+    ----------
+    value
+        A short name, which is returned as it is, or a set of options.
 
     Examples
     --------
@@ -99,7 +112,13 @@ def options_to_json(value: Any) -> Any:
 
 
 def options_from_json(written: str | Mapping[str, Any]) -> str | Options:
-    """Read what ``options_to_json`` wrote."""
+    """Read what ``options_to_json`` returned.
+
+    Parameters
+    ----------
+    written
+        A short name, or the name and settings.
+    """
     if isinstance(written, str):
         return written
     settings = {name: value for name, value in written.items() if name != "name"}
@@ -114,8 +133,8 @@ def _plain_value(value: Any) -> Any:
 
 
 def _flatten(group: str, value: str | Options | None, names: _Names) -> dict[str, Any]:
-    """The name of a method or selector, and its settings, but for those left at their default."""
-    flat = {name: _LEFT_OUT.get(name) for fields in names.values() for name in fields}
+    """List the name of a method or selector, and the settings that differ from their defaults."""
+    flat = {name: _DEFAULTS.get(name) for fields in names.values() for name in fields}
     if not isinstance(value, Options):
         return flat | {group: value}
     given, default = value.get_params(), type(value)().get_params()
@@ -127,25 +146,32 @@ def _flatten(group: str, value: str | Options | None, names: _Names) -> dict[str
 def _group(
     params: dict[str, Any], group: str, kinds: Mapping[str, type[Options]], names: _Names
 ) -> None:
-    """Replace the settings of a method or selector in a flat list by options made of them."""
+    """Replace the settings of a method or selector in a flat list by an options object."""
     every = {name for fields in names.values() for name in fields}
     listed = {name: params.pop(name, None) for name in every}
-    given = {n: v for n, v in listed.items() if v is not None and v != _LEFT_OUT.get(n)}
+    given = {n: v for n, v in listed.items() if v is not None and v != _DEFAULTS.get(n)}
     if not given:
         return
     kind: str | None = params.get(group)
-    if kind is None:  # the default was the one selector that has this setting
+    # Earlier versions named no selector where a setting implied it.
+    if kind is None:
         kind = next(name for name, fields in names.items() if given.keys() <= fields.keys())
     params[group] = kinds[kind](**{names[kind][name]: value for name, value in given.items()})
 
 
 def document(model: Any) -> dict[str, Any]:
-    """List settings and released numbers, as JSON has them."""
+    """List the settings and released numbers as JSON values.
+
+    Parameters
+    ----------
+    model
+        A fitted ``WaveCluster``.
+    """
     law = model._noisy.law
     noise = {"variance": model._noisy.variance, "step": law and law.step, "fold": law and law.fold}
     names = ("n_rows_", "n_rows_within_", "rows_outside_", "rows_told_", "threshold_")
     released = {name: getattr(model, name) for name in names}
-    each = {name: getattr(model, name).tolist() for name in _OF_EACH}
+    each = {name: getattr(model, name).tolist() for name in _ONE_PER_CLUSTER}
     return {
         "settings": flat_settings(model),
         "grid": list(model.grid_.shape),
@@ -155,7 +181,13 @@ def document(model: Any) -> dict[str, Any]:
 
 
 def tables(model: Any) -> dict[str, pa.Table]:
-    """Make the tables of the folder: cells, and, if there is a tree, its peaks and passes."""
+    """Build the tables of the folder: the cells, and the peaks and passes if there is a tree.
+
+    Parameters
+    ----------
+    model
+        A fitted ``WaveCluster``.
+    """
     keys = model.cell_keys_
     keys = np.arange(model.cell_labels_.size) if keys is None else keys
     low, high = model._lookup.bounds(keys)
@@ -185,7 +217,7 @@ def _trees(tree: PeakTree) -> dict[str, pa.Table]:
 
 
 def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) -> None:
-    """Fill an estimator with what was saved.
+    """Set the fitted attributes of an estimator to what was saved.
 
     Parameters
     ----------
@@ -218,7 +250,7 @@ def restore(model: Any, document: Mapping[str, Any], tables: Mapping[str, Any]) 
 
 
 def _totals(released: Mapping[str, Any]) -> Totals:
-    """The totals as saved: cells alone do not give them, since counts of all rows are gone."""
+    """Return the totals as saved; the cells alone do not determine them."""
     is_clear = [*released["groups_told_"], True]
     return Totals(
         released["n_rows_"],

@@ -1,10 +1,11 @@
-"""Integers for the cells of a grid: connected components, and the slopes of significant peaks.
+"""Label the cells of a grid: connected components of chosen cells, and basins of peaks.
 
-Components are groups of chosen cells that touch, on a full grid or among listed cells only.
+*Components* are groups of chosen cells that touch, on a full grid or among listed cells only.
 
-Peaks: every cell climbs to its highest neighbour until it stands on a peak; peaks and the passes
-between their slopes make a graph, small beside the grid, whose spanning tree of highest passes says
-at which significance any two peaks part. The tree is made once; each cut of it is a clustering.
+*Peaks*: from each cell, steepest ascent leads to a peak. The peaks and the passes between them form
+a graph much smaller than the grid. Its spanning tree of highest passes tells the significance at
+which any two peaks become separate clusters. The tree is built once; each cut of it is a
+clustering.
 """
 
 from dataclasses import dataclass
@@ -37,7 +38,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """Labels of cells, and what led to them.
+    """The cluster labels of cells, with the threshold or the tree that gave them.
 
     Parameters
     ----------
@@ -128,27 +129,54 @@ def listed_components(
 
 
 def half_offsets(d: int, connectivity: Connectivity) -> NDArray[np.int64]:
-    """List the steps to the neighbours that come later in key order: each pair of cells once."""
+    """List the steps to the neighbours that come later in key order, so that each pair occurs once.
+
+    Parameters
+    ----------
+    d
+        The number of columns.
+    connectivity
+        Whether cells touch by corners too ("full") or by "faces" only.
+    """
     if connectivity == "faces":
         return np.eye(d, dtype=np.int64)
     return np.array([step for step in product((-1, 0, 1), repeat=d) if step > (0,) * d])
 
 
 def drop_small(labels: Integers, min_cells: int) -> Integers:
-    """Drop the groups of fewer cells, and renumber the others in order."""
+    """Drop groups of fewer than ``min_cells`` cells, and renumber the others in order.
+
+    Parameters
+    ----------
+    labels
+        The group of each cell, -1 for none.
+    min_cells
+        The fewest cells of a group.
+    """
     sizes = np.bincount(labels[labels >= 0])
     is_large = sizes >= max(min_cells, 1)
     numbers = np.where(is_large, np.cumsum(is_large) - 1, -1)
-    return np.append(numbers, -1)[labels]  # label -1 reads the last entry
+    # The appended entry is what label -1 reads.
+    return np.append(numbers, -1)[labels]
 
 
 @dataclass(frozen=True)
 class SmoothGrid:
-    """A grid after a Gaussian filter, and what is left of the noise in one of its cells."""
+    """A grid after a Gaussian filter, and the variance of the noise left in each cell.
+
+    Parameters
+    ----------
+    heights
+        The filtered values.
+    noise_variance
+        Of the noise in one filtered cell.
+    shrink
+        The variance after the filter over that before it.
+    """
 
     heights: Floats
     noise_variance: float
-    shrink: float  # what the filter leaves of a variance
+    shrink: float
 
 
 def smooth_grid(values: NDArray[np.generic], variance: float, sigma: float) -> SmoothGrid:
@@ -176,7 +204,7 @@ def smooth_grid(values: NDArray[np.generic], variance: float, sigma: float) -> S
 
 
 def smoothing_error(values: NDArray[np.generic], variance: float, sigma: float) -> float:
-    """Estimate (by Stein) how far smoothing leaves a grid from the true one, up to a constant.
+    """Estimate by Stein's formula how far a smoothed grid is from the true one, up to a constant.
 
     Parameters
     ----------
@@ -194,7 +222,7 @@ def smoothing_error(values: NDArray[np.generic], variance: float, sigma: float) 
 
 
 def _weights(sigma: float) -> tuple[float, float]:
-    """The filter's middle weight along an axis, and the sum of its squared weights."""
+    """Return the filter's middle weight along an axis, and the sum of its squared weights."""
     if sigma == 0:
         return 1.0, 1.0
     impulse = np.zeros(2 * int(4 * sigma + 0.5) + 1)
@@ -205,7 +233,7 @@ def _weights(sigma: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, eq=False)
 class PeakTree:
-    """Peaks, and the passes at which they part, from the highest pass down.
+    """The spanning tree of peaks: which passes separate them, from the highest pass down.
 
     Parameters
     ----------
@@ -232,14 +260,30 @@ class PeakTree:
 
     @classmethod
     def of(cls, grid: SmoothGrid, floor: float) -> "PeakTree":
-        """Make the tree over the cells above ``floor``."""
+        """Build the tree over the cells above ``floor``.
+
+        Parameters
+        ----------
+        grid
+            The smoothed grid.
+        floor
+            Cells at or below this height belong to no peak.
+        """
         basins, peaks = _climb(grid.heights, grid.heights > floor)
         summits = grid.heights.ravel()[peaks]
         sides, heights = _passes(grid.heights, basins)
         return cls(basins, peaks, summits, *_spanning_tree(sides, heights, summits, grid))
 
     def above(self, floor: float, grid: SmoothGrid) -> "PeakTree":
-        """Restrict the tree to the cells above a higher floor: climbs end where they did."""
+        """Restrict the tree to the cells above a higher floor, without climbing again.
+
+        Parameters
+        ----------
+        floor
+            The higher floor.
+        grid
+            The smoothed grid that the tree was built on.
+        """
         high, joined = self.summits > floor, self.heights > floor
         numbers = np.append(np.where(high, np.cumsum(high) - 1, -1), -1)
         basins = np.where(grid.heights > floor, numbers[self.basins], -1)
@@ -248,7 +292,7 @@ class PeakTree:
         return PeakTree(basins, self.peaks[high], self.summits[high], passes, *rest)
 
     def labels(self, z: float, min_cells: int = 1) -> Integers:
-        """Cut every pass that parts summits significantly; what stays together is a cluster.
+        """Label the clusters left after every pass of at least this significance is cut.
 
         Parameters
         ----------
@@ -266,12 +310,18 @@ class PeakTree:
         return drop_small(np.append(numbers, -1)[self.basins], min_cells)
 
     def n_clusters(self, z: float) -> int:
-        """Count the clusters that a cut leaves, small ones included."""
+        """Count the clusters that a cut leaves, small ones included.
+
+        Parameters
+        ----------
+        z
+            The significance from which a pass is cut, in standard errors.
+        """
         return self.peaks.size - int(np.count_nonzero(self.significance < z))
 
 
 def _climb(heights: Floats, above: NDArray[np.bool_]) -> tuple[Integers, Integers]:
-    """The peak that each cell climbs to, and the peaks' cells."""
+    """Return the peak that each cell climbs to, and the cell of each peak."""
     flat, inside = heights.ravel(), np.flatnonzero(above)
     upwards = inside[np.argsort(-flat[inside], kind="stable")][::-1]
     cell_of = np.append(0, upwards)  # by rank, from 1, the lowest; rank 0 is below the floor
@@ -280,7 +330,8 @@ def _climb(heights: Floats, above: NDArray[np.bool_]) -> tuple[Integers, Integer
     best = ndimage.maximum_filter(ranks, size=3, mode="constant")
     uphill = np.append(0, best.ravel()[upwards])
     while not np.array_equal(further := uphill[uphill], uphill):
-        uphill = further  # doubling: each round covers twice the climb
+        # Pointer doubling: each round covers twice the climb.
+        uphill = further
     summits = np.flatnonzero(uphill == np.arange(uphill.size))[1:]
     peaks = np.sort(cell_of[summits])
     numbers = np.full(uphill.size, -1, dtype=np.int64)
@@ -289,7 +340,7 @@ def _climb(heights: Floats, above: NDArray[np.bool_]) -> tuple[Integers, Integer
 
 
 def _passes(heights: Floats, basins: Integers) -> tuple[Integers, Floats]:
-    """Pairs of peaks whose slopes touch, and the highest place where they do, highest first."""
+    """Return pairs of peaks whose basins touch, and the height of the pass, highest first."""
     pairs, tops = [], []
     n_peaks = basins.max(initial=0) + 1
     for step in half_offsets(heights.ndim, "full"):
@@ -305,7 +356,7 @@ def _passes(heights: Floats, basins: Integers) -> tuple[Integers, Floats]:
 
 
 def _highest(pairs: Integers, tops: Floats) -> tuple[Integers, Floats]:
-    """Each pair once, with the highest of its tops."""
+    """Return each pair once, with its highest pass."""
     order = np.argsort(pairs)
     pairs, tops = pairs[order], tops[order]
     first = np.flatnonzero(np.diff(pairs, prepend=-1))
@@ -313,7 +364,7 @@ def _highest(pairs: Integers, tops: Floats) -> tuple[Integers, Floats]:
 
 
 def _shifted(d: int, step: Integers) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
-    """Two views of a grid in which each cell meets its neighbour a step away."""
+    """Return two views of a grid that pair each cell with its neighbour one step away."""
     ends = {-1: (slice(1, None), slice(None, -1)), 0: (slice(None), slice(None))}
     ends[1] = ends[-1][::-1]
     here, there = zip(*(ends[int(s)] for s in step), strict=True)
@@ -323,7 +374,7 @@ def _shifted(d: int, step: Integers) -> tuple[tuple[slice, ...], tuple[slice, ..
 def _spanning_tree(
     sides: Integers, heights: Floats, summits: Floats, grid: SmoothGrid
 ) -> tuple[Integers, Floats, Floats]:
-    """The passes that first join two groups of peaks, and how clearly each parts them."""
+    """Return the passes that first join two groups of peaks, their heights and significance."""
     parents = list(range(summits.size))
     top = summits.tolist()
     joining, lower = [], []
@@ -335,7 +386,7 @@ def _spanning_tree(
             joining.append(place)
             lower.append(top[low])
     passes, P = heights[joining], np.array(lower)
-    # Two noisy heights differ; and rows are themselves a draw: a count varies by its own size.
+    # Two sources of error: the noise of two heights, and the sampling variance of the rows.
     error = 2 * grid.noise_variance + grid.shrink * np.maximum(P + passes, 0)
     return sides[joining], passes, (P - passes) / np.sqrt(np.maximum(error, 1e-12))
 

@@ -1,7 +1,7 @@
-"""Selectors: which cells belong to clusters, and to which.
+"""Selectors of ``WaveCluster``: which cells belong to clusters, and to which.
 
-They read the noisy grid alone, and so cost nothing. A selector is a set of ``Options`` with the
-rule that it stands for; the rules themselves are functions on arrays, below and in ``thresholds``.
+They read the noisy grid only, so they cost no budget. A selector is a set of ``Options`` with the
+rule it stands for; the rules themselves are functions on arrays, below and in ``thresholds``.
 """
 
 import math
@@ -55,17 +55,20 @@ __all__ = [
 
 Integers = NDArray[np.int64]
 Rule = Literal["threshold", "posterior"]
-AUTO_CELLS = 3.0  # times (n epsilon / 10)^(1/d) cells an axis: a third of the spacing counts need
-_SIGMA = 0.7  # cells: the width of the filter where rows are many
+# All constants of the automatic selector: docs/decisions/wave-selector.md.
+AUTO_CELLS = 3.0  # times (n epsilon / 10)^(1/d): cells along an axis, finer than single counts bear
+_SIGMA = 0.7  # width of the filter in cells, where rows are many
 _SIGMAS = (0.0, 0.5, 0.7, 1.0, 1.5, 2.0)  # what smooth="auto" chooses from
-_COARSER = (1.0, 1.4, 2.0, 2.8)  # times the scale of the peaks: where the fringe is looked for
+_FRINGE_SCALES = (1.0, 1.4, 2.0, 2.8)  # times the scale of the peaks
 _CLEAR, _COARSE_CUT = 4.0, 2.5  # standard errors
-_SPARED = 1.4  # less than the luckiest of all cells would need: few cells start a cluster
-_LEAST, _MOST = 0.85, 1.4  # of the significance that the best of so many chance passes reaches
+# Standard errors less than the luckiest of all cells would need, since few cells start a cluster.
+_FEWER_STARTS = 1.4
+# The range of the cut, times the significance that the largest of as many chance passes reaches.
+_LEAST, _MOST = 0.85, 1.4
 
 
 class Selector(Options):
-    """What makes a cell part of a cluster."""
+    """Base of the selectors: the rule that says which cells belong to clusters."""
 
     @abstractmethod
     def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
@@ -76,13 +79,14 @@ class Selector(Options):
         grid
             Released coefficients.
         connectivity
-            Whether cells touch by corners too ("full") or by "faces" only.
+            Whether cells touch by corners too ("full") or by "faces" only; selectors of peaks
+            ignore it, since slopes always touch by corners too.
         min_cells
             The fewest cells of a cluster.
         """
 
     def listed_level(self, cells: SparseCounts, law: NoiseLaw | None, n_rows: int) -> float:
-        """Find the least count of a listed cell in a cluster; few selectors can.
+        """Return the least count of a listed cell in a cluster; few selectors can.
 
         Parameters
         ----------
@@ -100,18 +104,18 @@ class Selector(Options):
 
 
 class Auto(Selector):
-    """Peaks at the scale, and cut at the significance, that the noisy grid itself suggests.
+    """Label peaks at a scale and a significance that are chosen from the noisy grid itself.
 
     ``selector="auto"``; it has no settings.
     """
 
     def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
-        """Label the cells of a full grid; see ``label_automatically``."""
+        """Label the cells of a full grid by ``label_automatically``."""
         return label_automatically(grid, min_cells)
 
 
 class Persistence(Selector):
-    """Peaks of the smoothed grid that rise significantly above the passes between them.
+    """Label peaks of the smoothed grid that rise significantly above the passes between them.
 
     Parameters
     ----------
@@ -131,13 +135,13 @@ class Persistence(Selector):
         self.smooth = smooth
 
     def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
-        """Label the cells of a full grid; see ``label_peaks``."""
+        """Label the cells of a full grid by ``label_peaks``."""
         sigma = best_sigma(grid) if self.smooth == "auto" else self.smooth
         return label_peaks(grid, self.z, sigma, min_cells)
 
 
 class Percentile(Selector):
-    """Cells from a quantile of the cells that have rows.
+    """Label cells whose count reaches a quantile of the cells that have rows.
 
     Parameters
     ----------
@@ -156,7 +160,7 @@ class Percentile(Selector):
         self.context = context
 
     def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
-        """Label the groups of touching cells of a full grid that reach the quantile."""
+        """Label groups of touching cells that reach the quantile."""
         if self.rule == "posterior" and grid.law is not None:
             chosen, level = posterior_cells(grid, grid.law, float(self.p), self.context)
             return Clustering(components(chosen, connectivity, min_cells), level)
@@ -169,30 +173,31 @@ class Percentile(Selector):
 
 
 class Density(Selector):
-    """Cells of so many times the mean count.
+    """Label cells whose count is at least so many times the mean.
 
     Parameters
     ----------
     times
-        How many times. None is 1; on sparse grids 0, which leaves all that noise cannot explain.
+        How many times the mean. None stands for 1, and on sparse grids for 0, which selects every
+        cell above what noise alone reaches.
     """
 
     def __init__(self, times: float | None = None) -> None:
         self.times = times
 
     def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
-        """Label the groups of touching cells of a full grid that are so dense."""
+        """Label groups of touching cells that are at least this dense."""
         level = density_level(grid, 1.0 if self.times is None else self.times)
         return label_above(grid, level, connectivity, min_cells)
 
     def listed_level(self, cells: SparseCounts, law: NoiseLaw | None, n_rows: int) -> float:
-        """Return the density, or what noise alone reaches if that is more."""
+        """Return the density, or the level that noise alone reaches if that is higher."""
         guard = 0.0 if law is None else noise_guard(law, cells.size)
         return max(guard, (self.times or 0.0) * n_rows / cells.size)
 
 
 class Mass(Selector):
-    """The densest cells that together hold a share of all rows.
+    """Label the densest cells that together hold a share of all rows.
 
     Parameters
     ----------
@@ -204,7 +209,7 @@ class Mass(Selector):
         self.share = share
 
     def label(self, grid: NoisyGrid, connectivity: Connectivity, min_cells: int) -> Clustering:
-        """Label the groups of touching cells of a full grid that are among the densest."""
+        """Label groups of touching cells that are among the densest."""
         return label_above(grid, mass_level(grid, float(self.share)), connectivity, min_cells)
 
 
@@ -238,13 +243,23 @@ def label_peaks(grid: NoisyGrid, z: float, sigma: float, min_cells: int) -> Clus
 
 
 def best_sigma(grid: NoisyGrid) -> float:
-    """Choose the width of the filter whose estimated error is smallest."""
+    """Choose the width of the filter whose estimated error is smallest.
+
+    Parameters
+    ----------
+    grid
+        Released coefficients.
+
+    Returns
+    -------
+    One of the candidate widths, in cells.
+    """
     errors = [smoothing_error(grid.values, grid.variance, sigma) for sigma in _SIGMAS]
     return _SIGMAS[int(np.argmin(errors))]
 
 
 def label_automatically(grid: NoisyGrid, min_cells: int) -> Clustering:
-    """Label peaks at the scale, and cut at the significance, that the noisy grid suggests.
+    """Label peaks at a scale and a significance that are chosen from the noisy grid.
 
     Peaks are looked for at the finest scale at which rows outweigh noise, unless twice that scale
     shows far more of them beyond doubt. Passes are cut at the widest gap in their significance,
@@ -278,12 +293,21 @@ def _whole_tree(grid: NoisyGrid, sigma: float) -> tuple[SmoothGrid, PeakTree]:
 
 
 def _clear_peaks(tree: PeakTree) -> int:
-    """Peaks that are apart from others beyond doubt, valleys without rows included."""
+    """Count the peaks that are clearly separate, valleys without rows included."""
     return 1 + int(np.count_nonzero(tree.significance >= _CLEAR))
 
 
 def suggested_sigma(grid: NoisyGrid) -> float:
     """Suggest the filter's width: 0.7 cells where they hold about 1/epsilon rows, else more.
+
+    Parameters
+    ----------
+    grid
+        Released coefficients.
+
+    Returns
+    -------
+    A width in cells.
 
     Examples
     --------
@@ -300,9 +324,15 @@ def suggested_sigma(grid: NoisyGrid) -> float:
 
 
 def widest_gap(significance: NDArray[np.float64]) -> float:
-    r"""Choose the cut farthest from any pass, near what the largest of them reaches by chance.
+    r"""Choose the cut in the middle of the widest gap between the passes' significances.
 
-    The largest of m standard normal numbers is about :math:`\sqrt{2 \ln m}`.
+    Only cuts near :math:`\sqrt{2 \ln m}` are considered, which is about the largest of m standard
+    normal numbers: what the most significant of m passes reaches by chance.
+
+    Parameters
+    ----------
+    significance
+        Of each pass, in standard errors.
 
     Examples
     --------
@@ -323,10 +353,10 @@ def _floor(scale: SmoothGrid, least: float) -> float:
 
 
 def _covered(grid: NoisyGrid, sigma: float) -> NDArray[np.bool_]:
-    """Cells that stand out of the noise at some scale, and are not much thinner than the mean."""
+    """Find the cells above the noise at some scale that hold at least half the mean."""
     covered = np.zeros(grid.values.shape, dtype=bool)
-    for coarser in _COARSER:
-        scale = smooth_grid(grid.values, grid.variance, sigma * coarser)
+    for times in _FRINGE_SCALES:
+        scale = smooth_grid(grid.values, grid.variance, sigma * times)
         covered |= scale.heights > _floor(scale, 0.5 * grid.values.mean())
     return covered
 
@@ -348,6 +378,6 @@ def _drop_insignificant(labels: Integers, grid: NoisyGrid) -> Integers:
     rows = np.bincount(labels[inside], weights=grid.values[inside])
     excess = rows - 0.5 * max(float(grid.values.mean()), 0.0) * cells
     error = np.sqrt(cells * grid.variance + np.maximum(rows, 1))
-    luck = math.sqrt(2 * math.log(grid.values.size + 1)) - _SPARED
-    is_clear = excess >= luck * error
+    needed = math.sqrt(2 * math.log(grid.values.size + 1)) - _FEWER_STARTS
+    is_clear = excess >= needed * error
     return np.append(np.where(is_clear, np.cumsum(is_clear) - 1, -1), -1)[labels]

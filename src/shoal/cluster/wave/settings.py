@@ -1,4 +1,4 @@
-"""The settings of ``WaveCluster``, checked and completed before any row is read."""
+"""Check and complete the settings of ``WaveCluster`` before any row is read."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -42,33 +42,33 @@ MethodName = Literal["block", "privqt", "privthr", "privthrem", "baseline"]
 SelectorName = Literal["auto", "persistence", "percentile", "density", "mass"]
 Group = TypeVar("Group", bound=Options)
 
-MOST_DENSE = 2**24  # cells of a full grid; more are listed
+MOST_DENSE = 2**24  # most cells of a full grid; a larger grid is sparse
 _FULL_UP_TO = 4  # columns up to which cells touch by corners unless told otherwise
-_MOST_FULL = 12
+_MOST_FULL = 12  # columns: a cell has 3**d - 1 neighbours by corners
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of one estimator, with every gap filled.
+    """The checked settings of one estimator, with defaults filled in.
 
     Parameters
     ----------
     method
-        Its own settings checked; ``Plain`` where nothing is promised.
+        The method, its own settings checked; ``Plain`` where nothing is promised.
     cells
         Cells along each axis, or "auto".
     level
-        How often the grid is halved.
+        How many times the wavelet halves the grid.
     wavelet
-        By which wavelet.
+        The name of the wavelet.
     is_sparse
-        Whether only cells that stand out are ever made, since all would be too many.
+        Whether the grid has too many cells to make them all, so that only those that stand out are.
     selector
-        Its own settings checked.
+        The selector, its own settings checked.
     min_cells
         The fewest cells of a cluster.
     connectivity
-        Whether cells touch by corners too.
+        Whether cells touch by corners too ("full") or by "faces" only.
     """
 
     method: Method
@@ -83,6 +83,13 @@ class Settings:
     @classmethod
     def of(cls, model: Any, box: Box) -> "Settings":
         """Check the settings of an estimator whose rows lie in this box.
+
+        Parameters
+        ----------
+        model
+            A ``WaveCluster``.
+        box
+            The public bounds of its rows.
 
         Raises
         ------
@@ -125,7 +132,7 @@ class Settings:
         return Fraction(self.selector.p)
 
     def grid(self, box: Box, n_rows: int, epsilon: float) -> Grid:
-        """Make the grid asked for, or one as fine as the rows and the budget are worth.
+        """Return the grid of the given cells, or one as fine as rows and budget allow.
 
         Parameters
         ----------
@@ -138,8 +145,9 @@ class Settings:
         """
         if not isinstance(self.cells, str):
             return Grid(box, self.cells)
-        finer, most = 1.5, 256
-        if isinstance(self.selector, Auto):  # several scales are tried: cells cost time
+        finer, most = 1.5, 256  # docs/decisions/wave-selector.md
+        # Several scales are tried: cells may be finer, but each costs time, so fewer are allowed.
+        if isinstance(self.selector, Auto):
             finer, most = AUTO_CELLS, 128 if box.d <= 2 else 64
         rule = finer * (n_rows * min(epsilon, 4) / 10) ** (1 / box.d)
         fewest = max(_fewest(box), 2**self.level)
@@ -148,6 +156,11 @@ class Settings:
 
 def option_name(options: Options) -> str:
     """Return the short form of a method or selector: ``"privthr"`` for ``PrivTHR()``.
+
+    Parameters
+    ----------
+    options
+        A method or selector.
 
     Examples
     --------
@@ -173,7 +186,7 @@ def _resolve_selector(model: Any) -> Selector | None:
 
 
 def _resolve(name: str, value: Any, kinds: Mapping[str, type[Group]]) -> Group:
-    """The settings that a short form stands for, or those given."""
+    """Return the options that a short name stands for, or the options given."""
     if isinstance(value, str) and value in kinds:
         return kinds[value]()
     for kind in kinds.values():
@@ -192,7 +205,7 @@ def _default_selector(method: Method, is_sparse: bool) -> Selector:
 
 
 def _check_method(method: Method) -> Method:
-    """The method with exact numbers."""
+    """Return the method with its numbers checked and exact."""
     if not isinstance(method, ThresholdMethod):
         return method
     _check_choice("noise", method.noise, ("laplace", "geometric"))
@@ -202,7 +215,7 @@ def _check_method(method: Method) -> Method:
 
 
 def _check_selector(selector: Selector) -> Selector:
-    """The selector with exact numbers."""
+    """Return the selector with its numbers checked and exact."""
     match selector:
         case Persistence():
             return Persistence(_positive("z", selector.z, 3), smooth=_width(selector.smooth))
@@ -267,7 +280,7 @@ def _is_haar(model: Any) -> bool:
 
 
 def _fewest(box: Box) -> int:
-    """The fewest automatic cells along an axis."""
+    """Return the fewest cells along an axis of an automatic grid."""
     return 12 if box.d <= 3 else 6
 
 
@@ -296,7 +309,7 @@ def _check_cells(model: Any, box: Box) -> tuple[int, ...] | Literal["auto"]:
 
 
 def _check_automatic(box: Box, level: int) -> None:
-    """Refuse what no number of rows would make a grid of: here, not after a release."""
+    """Refuse a level that no automatic grid can have, before anything is released."""
     fewest = Grid(box, max(_fewest(box), 2**level))
     if box.d <= 3 and fewest.size > MOST_DENSE:
         raise InvalidSetting(

@@ -1,4 +1,4 @@
-"""Thresholds on the noisy coefficients of cells, and the groups of touching cells above them."""
+"""Thresholds on noisy coefficients, and the groups of touching cells that reach them."""
 
 import math
 from typing import Any
@@ -81,7 +81,7 @@ def label_listed(
 
 
 def positive_quantile(values: NDArray[Any], p: float, drop: int = 0) -> float | None:
-    """Return the quantile of the positive values but for the smallest; None if none is positive.
+    """Return a quantile of the positive values, leaving out the smallest; None if there are none.
 
     Parameters
     ----------
@@ -131,7 +131,15 @@ def percentile_level(grid: NoisyGrid, p: float) -> float | None:
 
 
 def density_level(grid: NoisyGrid, times: float) -> float:
-    """Multiply the mean of all cells."""
+    """Return so many times the mean of all cells.
+
+    Parameters
+    ----------
+    grid
+        Released coefficients.
+    times
+        How many times.
+    """
     return float(times * max(grid.values.mean(), 0))
 
 
@@ -191,5 +199,13 @@ def posterior_cells(
 
 
 def noise_guard(law: NoiseLaw, empty_cells: int) -> float:
-    """Return the level which at most one empty cell is expected to reach."""
+    """Return the level that at most one empty cell is expected to reach by its noise.
+
+    Parameters
+    ----------
+    law
+        Of the noise in one cell.
+    empty_cells
+        How many cells may be empty.
+    """
     return law.height_reached(1 / max(empty_cells, 1))

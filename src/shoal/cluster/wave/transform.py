@@ -1,6 +1,7 @@
-"""The average subband of a wavelet transform as an integer map, and how far one row moves it.
+"""The average part of a wavelet transform in whole numbers, and its sensitivity to one row.
 
-``Lookup`` is the way back: which coefficient stands for a point, and where its cells lie.
+``Lookup`` is the inverse: which coefficient a point belongs to, and which cells a coefficient
+covers.
 """
 
 import math
@@ -26,19 +27,19 @@ Number = TypeVar("Number", np.int64, np.float64)
 
 @dataclass(frozen=True)
 class Transform:
-    """Cell counts to the average coefficients of ``level`` steps of a separable transform.
+    """The map from cell counts to the average coefficients of a separable wavelet transform.
 
-    One integer matrix an axis, made by sending impulses through the filter, edges included. The
-    grid is padded with empty cells to a multiple of ``2**level``; beyond it lie zeros, since
-    mirrored edges would count the rows of an edge twice. With Haar an entry is 1 and a coefficient
-    is the number of rows in a block.
+    There is one integer matrix for each axis, computed by sending impulses through the filter,
+    edges included. The grid is padded with empty cells to a multiple of ``2**level``; beyond it lie
+    zeros, since mirrored edges would count the rows of an edge twice. With Haar an entry is 1 and a
+    coefficient is the number of rows in a block.
 
     Parameters
     ----------
     shape
         Cells along each axis.
     level
-        How often the grid is halved; 0 leaves it as it is.
+        How many times the grid is halved; 0 leaves it as it is.
     wavelet
         A discrete wavelet of PyWavelets, by name.
 
@@ -64,12 +65,12 @@ class Transform:
 
     @cached_property
     def matrices(self) -> tuple[Integers, ...]:
-        """For a longer filter: what each cell adds to each coefficient of its axis, in units."""
+        """For each axis of a longer filter, what each cell adds to each coefficient, in units."""
         return tuple(self._matrix(cells) for cells in self.shape)
 
     @property
     def unit(self) -> float:
-        """What one whole number is worth: 1 for block sums."""
+        """The value of one whole number of a coefficient: 1 for block sums."""
         return 1.0 if self.is_blocks else float(FINE) ** -len(self.shape)
 
     @cached_property
@@ -80,34 +81,34 @@ class Transform:
         return tuple(len(matrix) for matrix in self.matrices)
 
     def __call__(self, counts: NDArray[Number]) -> NDArray[Number]:
-        """The coefficients of counts on the grid, in units."""
+        """Return the coefficients of counts on the grid, in units."""
         if self.is_blocks:
             return block_sums(counts, 2**self.level) if self.level else counts
         largest = 2**62 // math.prod(int(np.abs(m).sum(axis=1).max()) for m in self.matrices)
         counts = np.minimum(counts, largest)  # [P4] sums stay within 64 bits
         for axis, matrix in enumerate(self.matrices):
             first = np.moveaxis(counts, axis, 0)
-            along = csr_array(matrix) @ first.reshape(len(first), -1)  # nearly all of it is zeros
+            along = csr_array(matrix) @ first.reshape(len(first), -1)  # nearly all entries are zero
             counts = np.moveaxis(along.reshape(-1, *first.shape[1:]), 0, axis)
         return counts
 
     @cached_property
     def sensitivity(self) -> int:
-        """The most one row moves all coefficients together, in units; exact."""
+        """The exact L1 sensitivity: how far one row moves all coefficients together, in units."""
         if self.is_blocks:
             return 1  # [P1] a row is in one block
         return math.prod(int(np.abs(m).sum(axis=0).max()) for m in self.matrices)  # [P2]
 
     @cached_property
     def touched(self) -> int:
-        """The most coefficients one row moves."""
+        """The largest number of coefficients that one row moves."""
         if self.is_blocks:
             return 1
         return math.prod(int(np.count_nonzero(m, axis=0).max()) for m in self.matrices)  # [P3]
 
     @cached_property
     def spread(self) -> float:
-        """The most that noise on the cells grows in a coefficient, in units: a ratio of roots."""
+        """How much the deviation of noise on the cells grows in a coefficient at most, in units."""
         if self.is_blocks:
             return float(2 ** (self.level * len(self.shape) / 2))
         squares = (float((m.astype(float) ** 2).sum(axis=1).max()) for m in self.matrices)
@@ -115,28 +116,50 @@ class Transform:
 
     @cached_property
     def gain(self) -> float:
-        """What one row adds to all coefficients together, away from the edges."""
+        """The sum of what one row adds to all coefficients, away from the edges."""
         if self.is_blocks:
             return 1.0
         return self.unit * math.prod(float(np.median(m.sum(axis=0))) for m in self.matrices)
 
     @property
     def on_subband(self) -> bool:
-        """Whether noise is smaller put on the coefficients than on the cells."""
+        """Whether noise is smaller if put on the coefficients than on the cells."""
         return self.is_blocks or self.sensitivity < self.spread
 
     def places(self, axis: int) -> Integers:
-        """For each cell along an axis, the coefficient that answers for it: where it adds most."""
+        """Return, for each cell along an axis, the coefficient that it adds most to.
+
+        Parameters
+        ----------
+        axis
+            Which axis.
+        """
         if self.is_blocks:
             return np.arange(self.shape[axis]) >> self.level
         return np.maximum.accumulate(np.argmax(self.matrices[axis], axis=0))
 
     def answering(self, cells: Integers, axis: int) -> Integers:
-        """The coefficients that answer for these cells along an axis, however many it has."""
+        """Return the coefficients that these cells of an axis belong to, however many cells it has.
+
+        Parameters
+        ----------
+        cells
+            Places of cells along the axis.
+        axis
+            Which axis.
+        """
         return cells >> self.level if self.is_blocks else self.places(axis)[cells]
 
     def first_cells(self, coefficients: Integers, axis: int) -> Integers:
-        """Where the cells begin that these coefficients answer for; the end, for one past all."""
+        """Return the first cell that belongs to each of these coefficients of an axis.
+
+        Parameters
+        ----------
+        coefficients
+            Places of coefficients along the axis; one past the last gives the axis' end.
+        axis
+            Which axis.
+        """
         if self.is_blocks:
             starts: Integers = np.minimum(coefficients << self.level, self.shape[axis])
             return starts
@@ -154,7 +177,7 @@ class Transform:
 
 @dataclass(frozen=True)
 class Lookup:
-    """Maps points to coefficients, and coefficients back to the rows' box.
+    """The map from points to coefficients, and from coefficients to their cells' bounds.
 
     Parameters
     ----------
@@ -173,7 +196,13 @@ class Lookup:
         return self.transform.shape_out
 
     def keys(self, X: Matrix) -> Integers:
-        """The number of the coefficient that answers for each point."""
+        """Return the key of the coefficient that each point belongs to.
+
+        Parameters
+        ----------
+        X
+            Points, one a row, in raw units.
+        """
         if self.transform.level == 0:
             return self.grid.keys(X)
         keys = np.zeros(len(X), dtype=np.int64)
@@ -184,12 +213,18 @@ class Lookup:
         return keys
 
     def bounds(self, keys: Integers) -> tuple[Matrix, Matrix]:
-        """Lowest and highest corner of the cells each of these coefficients answers for."""
+        """Return the lowest and the highest corner of the cells that belong to each coefficient.
+
+        Parameters
+        ----------
+        keys
+            Keys of coefficients.
+        """
         places = np.stack(np.unravel_index(keys, self.shape), axis=1)
         return self._corners(places), self._corners(places + 1)
 
     def _corners(self, places: Integers) -> Matrix:
-        """Where the cells of these coefficients begin, in the rows' own units."""
+        """Return the lowest corner of the cells of these coefficients, in raw units."""
         cells = [self.transform.first_cells(along, axis) for axis, along in enumerate(places.T)]
         box = self.grid.box
         corners: Matrix = np.stack(cells, axis=1) / np.array(self.grid.shape)
@@ -197,7 +232,14 @@ class Lookup:
 
 
 def block_sums(counts: NDArray[Number], side: int) -> NDArray[Number]:
-    """Sums over blocks of ``side`` cells an axis; the last ones may be smaller.
+    """Sum counts over blocks of ``side`` cells along each axis; the last blocks may be smaller.
+
+    Parameters
+    ----------
+    counts
+        An array of counts.
+    side
+        Cells of a block along each axis.
 
     Examples
     --------
@@ -210,7 +252,18 @@ def block_sums(counts: NDArray[Number], side: int) -> NDArray[Number]:
 
 
 def filter_length(wavelet: str) -> int:
-    """Length of the filter; a name PyWavelets does not know as discrete is refused."""
+    """Return the length of a wavelet's filter.
+
+    Parameters
+    ----------
+    wavelet
+        The name of a discrete wavelet of PyWavelets.
+
+    Raises
+    ------
+    InvalidSetting
+        If PyWavelets knows no discrete wavelet of this name.
+    """
     pywt = _wavelets()
     if wavelet not in pywt.wavelist(kind="discrete"):
         raise InvalidSetting(
@@ -221,7 +274,7 @@ def filter_length(wavelet: str) -> int:
 
 
 def _wavelets() -> Any:
-    """PyWavelets, imported when a filter is asked for."""
+    """Return PyWavelets, imported only when a filter is asked for."""
     import pywt
 
     return pywt

@@ -1,1 +1,1 @@
-"""The methods that learn clusters from reports, and what they share."""
+"""The methods that learn clusters from reports, and the parts they share."""

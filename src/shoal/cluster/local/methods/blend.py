@@ -1,12 +1,13 @@
-"""k-means on four views of the records at once, each of which errs in its own way.
+"""k-means on four estimates of the records at once, since each errs in its own way.
 
     EM's density          takes any shape; of few reports a handful of spikes
     a mixture             smooth, and wrong where clusters are no Gaussians
     posterior means       too close together, so that centres in doubt stay near the middle
     corrected reports     right in mean and spread, wrong in shape
 
-Measured, centres of all four together miss less than those of any single one. The first three come
-nearer to the records the more reports there are; the last keeps its wrong shape, so it weighs less.
+Centres of all four together err less than those of any single one (docs/decisions/local-auto.md).
+The first three improve with the number of reports; the last keeps its wrong shape, so its weight
+falls with the number of reports.
 """
 
 import numpy as np
@@ -23,17 +24,31 @@ from shoal.randomness import Randomness
 
 __all__ = ["learn"]
 
-_SHOWN = 5_000  # reports that stand for all of them in the last two views
-_FEW = 200  # reports, up to which all views weigh the same
+_SHOWN = 5_000  # reports that stand for all of them in the last two estimates
+_FEW = 200  # reports up to which all estimates weigh the same: docs/decisions/local-auto.md
 
 
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
 ) -> LearningResult:
-    """Centres of all views: a weight of 1 each, and of 200 over the reports for corrected ones.
+    """Find the centres of all four estimates together.
 
-    Reports are labelled by the centre nearest to their record's mean under the mixture, the
-    smoothest of the views.
+    The first three weigh 1 each, corrected reports 200 over the number of reports, at most 1.
+    Reports are labelled by the centre nearest to their record's mean under the mixture, which is
+    the smoothest estimate.
+
+    Parameters
+    ----------
+    reports
+        Of ``NDLaplace``, as released.
+    n_clusters
+        The number of clusters.
+    rng
+        The seeds of the starts.
+    units
+        How much of each column counts as one unit of distance.
+    progress
+        Called with the share of the work done.
     """
     space, values = laplace_of(reports).space, reports.values
     density = density_of(reports, rng, progress)

@@ -1,4 +1,4 @@
-"""The methods by name, and the rule by which ``method="auto"`` picks one."""
+"""The learning methods by name, and the rule by which ``method="auto"`` chooses one."""
 
 from shoal.cluster.local.methods import (
     blend,
@@ -27,13 +27,25 @@ METHODS: dict[str, Learn] = {
     "plain": plain_kmeans.learn,
     "posterior-means": posterior_means.learn,
 }
+# Measured in docs/decisions/local-auto.md.
 _LITTLE_NOISE = 0.03  # of the reports' variance: then every method finds the same
 _MANY_EACH = 400  # reports a cluster on a lattice, from where on EM's density alone is better
 _VERY_MANY = 100_000  # reports in more columns
 
 
 def method_by_name(name: str) -> Learn:
-    """The method, or an error that lists them."""
+    """Return the learning function of this name.
+
+    Parameters
+    ----------
+    name
+        One of ``METHODS``.
+
+    Raises
+    ------
+    InvalidSetting
+        If there is none of this name.
+    """
     if isinstance(name, str) and name in METHODS:
         return METHODS[name]
     raise InvalidSetting.of(
@@ -42,7 +54,20 @@ def method_by_name(name: str) -> Learn:
 
 
 def choose_method(reports: Reports, n_clusters: int) -> str:
-    """What ``method="auto"`` means for these reports; measured in docs/decisions/local-auto.md.
+    """Choose the method for ``method="auto"`` by mechanism, noise and number of reports.
+
+    The rule was measured: docs/decisions/local-auto.md.
+
+    Parameters
+    ----------
+    reports
+        The reports.
+    n_clusters
+        The number of clusters.
+
+    Returns
+    -------
+    A name of ``METHODS``.
 
     Examples
     --------

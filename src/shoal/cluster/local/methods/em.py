@@ -1,4 +1,4 @@
-"""k-means on the density of the records, learnt from their reports by expectation maximisation.
+"""k-means on the density of the records, estimated from reports by expectation maximisation.
 
 weights <- mean over the reports of the posterior of the atoms under the weights
 
@@ -6,7 +6,7 @@ up to 3 columns   atoms on a lattice over the public box, coarse first, then fin
                   is; of many reports by convolution, in time that hardly grows with their number
 beyond            atoms at reports moved into the box, half of them shrunk to the records' spread
 
-EM on a lattice by convolution: as many reports as you like, in a pass each and no more.
+EM on a lattice uses convolutions, so that its time hardly depends on the number of reports.
 
 The likelihood of a report depends on its distance to an atom alone. With reports counted on the
 lattice of the atoms, carried on beyond the box, both sums of an EM step are convolutions with the
@@ -47,7 +47,7 @@ __all__ = [
     "learn",
 ]
 
-_MOST_CELLS = 2**21  # of the carried-on lattice: some 16 MB an array
+_MOST_CELLS = 2**21  # of the lattice with its margin: some 16 MB for each array
 _MOST_ATOMS = 2**17
 _REACH = 20.0  # noise goes beyond 20 / epsilon in one report of a million, in three columns
 _LATTICE_ROUNDS = 100
@@ -57,22 +57,27 @@ Field = NDArray[np.float64]
 _MOST_LIKELIHOODS = 2**25  # held at a time: 128 MB of float32
 _MANY = 2**22  # likelihoods, above which a convolution is cheaper
 _COARSE, _FINE = 2_500, 20_000  # atoms of the first lattice, and at most in the end
-_SAMPLED = 600
+_SAMPLED_ATOMS = 600  # beyond three columns
+# Rounds of EM: on the first lattice, on each finer one, and on sampled atoms.
 _ROUNDS, _MORE_ROUNDS, _FEW_ROUNDS = 200, 60, 50
-_AT_A_TIME = 2**18
+_BLOCK_REPORTS = 2**18  # so that ten million reports need little extra memory
 _MOST_LABELS = 2**32  # likelihoods worth computing for labels
 
 
 @dataclass(frozen=True, eq=False)
 class Lattice:
-    """Nodes over a box, ``margin`` more on each side where reports may fall; units of 1/epsilon.
+    """Nodes over a box, and a margin beyond it where reports may fall, in units of 1/epsilon.
 
-    Attributes
+    Parameters
     ----------
-    low, step
-        The first node of the box and the distance of nodes, by axis.
-    nodes, margin
-        How many lie in the box, and beyond it on each side, by axis.
+    low
+        The first node of the box along each axis.
+    step
+        The distance between nodes along each axis.
+    nodes
+        How many nodes lie in the box along each axis.
+    margin
+        How many nodes lie beyond the box on each side, along each axis.
     """
 
     low: Row
@@ -81,13 +86,19 @@ class Lattice:
     margin: tuple[int, ...]
 
     def atoms(self) -> Matrix:
-        """The nodes in the box, one a line."""
+        """Return the nodes in the box, one a row."""
         every = zip(self.low, self.step, self.nodes, strict=True)
         axes = [low + h * np.arange(m) for low, h, m in every]
         return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes))
 
     def counts(self, blocks: Iterable[Matrix]) -> Field:
-        """Reports, some at a time, each shared among the nodes around it."""
+        """Count reports on the nodes; each is shared among the nodes around it.
+
+        Parameters
+        ----------
+        blocks
+            Blocks of reports, in units of 1/epsilon.
+        """
         total = np.zeros(int(np.prod(self.whole)))
         for values in blocks:
             places = self._places(values)
@@ -107,25 +118,51 @@ class Lattice:
         progress: Progress = None,
         start: float = 0.0,
     ) -> Field:
-        """Weights of the nodes in the box after so many steps of EM from uniform ones."""
+        """Estimate the weights of the nodes in the box by EM from uniform ones.
+
+        Parameters
+        ----------
+        counts
+            The counted reports, margin included.
+        rounds
+            How many steps of EM.
+        progress
+            Called with the share of the work done.
+        start
+            The share of the work that was done before.
+        """
         weights = np.full(self.nodes, 1 / np.prod(self.nodes))
         for done in range(rounds):
             evidence = self.spread(weights)
             ratio = counts / np.maximum(evidence, 1e-14 * evidence.max())
-            weights = np.maximum(weights * self._gathered(ratio), 0)
+            weights = np.maximum(weights * self._convolve_back(ratio), 0)
             weights /= weights.sum()
             if progress is not None:
                 progress(start + (1 - start) * (done + 1) / rounds)
         return weights
 
     def spread(self, weights: Field) -> Field:
-        """Where reports of records with these weights fall."""
+        """Return how reports of records with these weights are distributed over the lattice.
+
+        Parameters
+        ----------
+        weights
+            Of the nodes in the box.
+        """
         padded = np.zeros(self._shape)
         padded[self._box] = weights
-        return self._convolved(padded)[self._all]
+        return self._convolve(padded)[self._all]
 
     def likeliest_part(self, blocks: Iterable[Matrix], parts: list[Field]) -> NDArray[np.int64]:
-        """For each report, some at a time, the part of the weights it most likely came from."""
+        """Return, for each report, the part of the weights it most likely came from.
+
+        Parameters
+        ----------
+        blocks
+            Blocks of reports, in units of 1/epsilon.
+        parts
+            For each part, its weights of the nodes in the box.
+        """
         best = np.zeros(self.whole, dtype=np.int64)
         top = np.full(self.whole, -np.inf)
         for label, weights in enumerate(parts):
@@ -137,7 +174,7 @@ class Lattice:
 
     @property
     def whole(self) -> tuple[int, ...]:
-        """How many nodes there are by axis, those beyond the box among them."""
+        """The number of nodes along each axis, margins included."""
         return tuple(m + 2 * g for m, g in zip(self.nodes, self.margin, strict=True))
 
     @property
@@ -149,7 +186,7 @@ class Lattice:
         return tuple(slice(g, g + m) for g, m in zip(self.margin, self.nodes, strict=True))
 
     def _places(self, values: Matrix) -> Matrix:
-        """In steps from the outermost node; from further out, along the line to the middle."""
+        """Return places in steps from the outermost node; reports beyond are moved to the edge."""
         middle = (np.array(self.whole) - 1) / 2
         gaps = (values - self.low) / self.step + self.margin - middle
         out = np.max(np.abs(gaps) / middle, axis=1, initial=1.0, keepdims=True)
@@ -158,30 +195,41 @@ class Lattice:
 
     @cached_property
     def _shape(self) -> tuple[int, ...]:
-        """Room enough that a convolution does not bite its tail."""
+        """The padded shape at which a cyclic convolution does not wrap around."""
         return tuple(
             next_fast_len(w + m, real=True) for w, m in zip(self.whole, self.nodes, strict=True)
         )
 
     @cached_property
     def _kernel(self) -> NDArray[np.complex128]:
-        """The transform of e^-r; symmetric, so it is real and serves both directions."""
+        """The Fourier transform of e^-r, which is symmetric, so it serves both directions."""
         steps = [np.minimum(np.arange(s), s - np.arange(s)) for s in self._shape]
         axes = [h * each for h, each in zip(self.step, steps, strict=True)]
         squares = sum(np.square(each) for each in np.meshgrid(*axes, indexing="ij", sparse=True))
         return np.asarray(rfftn(np.exp(-np.sqrt(squares))))
 
-    def _convolved(self, field: Field) -> Field:
+    def _convolve(self, field: Field) -> Field:
         return np.asarray(irfftn(rfftn(field) * self._kernel, s=self._shape))
 
-    def _gathered(self, ratio: Field) -> Field:
+    def _convolve_back(self, ratio: Field) -> Field:
         padded = np.zeros(self._shape)
         padded[self._all] = ratio
-        return self._convolved(padded)[self._box]
+        return self._convolve(padded)[self._box]
 
 
 def lattice_for(low: Row, high: Row, step: Row, values: Matrix) -> Lattice | None:
-    """A lattice over the box and as far as reports go; ``None`` if it would be too large.
+    """Return a lattice over the box and as far as reports go, or ``None`` if it is too large.
+
+    Parameters
+    ----------
+    low
+        The lowest corner of the box, in units of 1/epsilon.
+    high
+        The highest corner of the box.
+    step
+        The largest distance between nodes along each axis.
+    values
+        Points that reports do not exceed, such as their extremes.
 
     Examples
     --------
@@ -203,12 +251,21 @@ def lattice_for(low: Row, high: Row, step: Row, values: Matrix) -> Lattice | Non
 
 @dataclass(frozen=True, eq=False)
 class Density:
-    """Where records lie: atoms in raw units and the share of the records at each.
+    """An estimated density of the records: atoms, and the share of the records at each.
+
+    Parameters
+    ----------
+    law
+        The law by which reports follow from records.
+    atoms
+        One a row, in raw units.
+    weights
+        The share of the records at each atom.
+    lattice
+        The lattice of the atoms, if they were fitted by convolution.
 
     Attributes
     ----------
-    law, atoms, weights
-        Through which law reports see the atoms.
     lattice
         The lattice the atoms are, if they were found by convolution.
     """
@@ -219,7 +276,13 @@ class Density:
     lattice: Lattice | None = field(default=None, repr=False)
 
     def posterior_means(self, values: Matrix) -> Matrix:
-        """The best guess of the record behind each report, in the sense of least squares."""
+        """Return the posterior mean of the record behind each report: its least-squares estimate.
+
+        Parameters
+        ----------
+        values
+            Reports, one a row.
+        """
         has_weight = self.weights > 1e-9 * self.weights.max()
         atoms, weights = self.atoms[has_weight], self.weights[has_weight].astype(np.float32)
         means = np.empty(values.shape)
@@ -231,15 +294,23 @@ class Density:
         return means
 
     def labels(self, values: Matrix, clusters: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The likeliest cluster behind each report, given that of each atom."""
+        """Return the likeliest cluster behind each report, given that of each atom.
+
+        Parameters
+        ----------
+        values
+            Reports, one a row.
+        clusters
+            The cluster of each atom.
+        """
         k = int(clusters.max()) + 1
         if self.lattice is not None and isinstance(self.law, NDLaplace):
             parts = [np.where(clusters == j, self.weights, 0) for j in range(k)]
             shaped = [part.reshape(self.lattice.nodes) for part in parts]
             return self.lattice.likeliest_part(_blocks(self.law, values), shaped)
-        return self._labels_by_hand(values, clusters, k)
+        return self._labels_in_blocks(values, clusters, k)
 
-    def _labels_by_hand(
+    def _labels_in_blocks(
         self, values: Matrix, clusters: NDArray[np.int64], k: int
     ) -> NDArray[np.int64]:
         most = max(k, _MOST_LABELS // len(values))
@@ -258,7 +329,21 @@ class Density:
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
 ) -> LearningResult:
-    """Centres of the density's atoms, and the likeliest cluster behind each report."""
+    """Find the centres of the density's atoms, and the likeliest cluster behind each report.
+
+    Parameters
+    ----------
+    reports
+        Of a mechanism whose law is known.
+    n_clusters
+        The number of clusters.
+    rng
+        The seeds of the starts.
+    units
+        How much of each column counts as one unit of distance.
+    progress
+        Called with the share of the work done.
+    """
     density = density_of(reports, rng, progress)
     centers = centers_of(density.atoms, density.weights, n_clusters, rng, units)
     labels = density.labels(reports.values, nearest(density.atoms, centers, units))
@@ -267,53 +352,63 @@ def learn(
 
 
 def density_of(reports: Reports, rng: Randomness, progress: Progress = None) -> Density:
-    """The likeliest density of the records, on a public lattice or on some reports."""
+    """Estimate the density of the records, on a public lattice or on sampled reports.
+
+    Parameters
+    ----------
+    reports
+        Of a mechanism whose law is known.
+    rng
+        The seed of the sample.
+    progress
+        Called with the share of the work done.
+    """
     law, values = law_of(reports), reports.values
     d = values.shape[1]
     if d > 3:
-        return _on_atoms(law, values, _sampled(reports, rng), _FEW_ROUNDS, progress)
+        return _fit_on_atoms(law, values, _sample_atoms(reports, rng), _FEW_ROUNDS, progress)
     low, high = span_of(reports)
     step = step_of(reports, np.maximum(high - low, 1e-12))
     lattice = _lattice(law, low, high, step, reports) if isinstance(law, NDLaplace) else None
     if lattice is not None and isinstance(law, NDLaplace):
-        counts = sum_over_reports(reports, partial(_on_lattice, lattice, law))
+        counts = sum_over_reports(reports, partial(_count_on_lattice, lattice, law))
         weights = lattice.likeliest(counts, progress=progress)
         atoms = law.space.unscaled(lattice.atoms() / law.rate)
         return Density(law, atoms, weights.ravel(), lattice)
-    return _refined(law, values, low, high, step, progress)
+    return _refine_lattice(law, values, low, high, step, progress)
 
 
 def _lattice(law: NDLaplace, low: Row, high: Row, step: Row, reports: Reports) -> Lattice | None:
-    """For convolutions, where reports are so many that they pay; ``None`` if it would be huge."""
+    """Return a lattice for convolutions; ``None`` if reports are few or it would be too large."""
     coarse, values = min(_COARSE, float(np.prod((high - low) / step + 1))), reports.values
     if len(reports) * coarse <= _MANY:
         return None
     units = law.space.units(low.size) / law.rate
-    ends = _in_reach(law, np.stack([low, high]))
+    ends = _in_noise_units(law, np.stack([low, high]))
     ends_of_reports = np.stack([values.min(axis=0), values.max(axis=0)])
-    return lattice_for(ends[0], ends[1], step / units, _in_reach(law, ends_of_reports))
+    return lattice_for(ends[0], ends[1], step / units, _in_noise_units(law, ends_of_reports))
 
 
-def _on_lattice(lattice: Lattice, law: NDLaplace, values: Matrix) -> NDArray[np.float64]:
-    """Reports, each shared among the nodes around it."""
+def _count_on_lattice(lattice: Lattice, law: NDLaplace, values: Matrix) -> NDArray[np.float64]:
+    """Count reports on the lattice; each is shared among the nodes around it."""
     return lattice.counts(_blocks(law, values))
 
 
-def _in_reach(law: NDLaplace, values: Matrix) -> Matrix:
-    """In units of 1/epsilon, in which the noise is the same whatever epsilon."""
+def _in_noise_units(law: NDLaplace, values: Matrix) -> Matrix:
+    """Scale values to units of 1/epsilon, in which the noise does not depend on epsilon."""
     return law.space.scaled(values) * law.rate
 
 
 def _blocks(law: NDLaplace, values: Matrix) -> Iterator[Matrix]:
-    """Some reports at a time, so that ten million need little more memory than they have."""
-    for start in range(0, len(values), _AT_A_TIME):
-        yield _in_reach(law, values[start : start + _AT_A_TIME])
+    """Yield blocks of scaled reports, so that ten million need little extra memory."""
+    for start in range(0, len(values), _BLOCK_REPORTS):
+        yield _in_noise_units(law, values[start : start + _BLOCK_REPORTS])
 
 
-def _sampled(reports: Reports, rng: Randomness) -> Matrix:
-    """Some reports as atoms; half of them shrunk to the records' covariance; all in the box."""
+def _sample_atoms(reports: Reports, rng: Randomness) -> Matrix:
+    """Take some reports as atoms in the box, half of them shrunk to the records' covariance."""
     values, mechanism = reports.values, reports.mechanism
-    drawn = values[rng.compute.permutation(len(values))[:_SAMPLED]]
+    drawn = values[rng.compute.permutation(len(values))[:_SAMPLED_ATOMS]]
     if isinstance(mechanism, NDLaplace):
         scaled = mechanism.space.scaled(values)
         some = mechanism.space.scaled(drawn)
@@ -325,10 +420,10 @@ def _sampled(reports: Reports, rng: Randomness) -> Matrix:
     return np.asarray(np.clip(drawn, *span_of(reports)))
 
 
-def _refined(
+def _refine_lattice(
     law: Law, values: Matrix, low: Row, high: Row, step: Row, progress: Progress
 ) -> Density:
-    """Coarse lattice first; then half the step around the atoms that have weight, again and again.
+    """Fit a coarse lattice, then halve the step around atoms that have weight, repeatedly.
 
     The likeliest weights are zero at all but a few atoms, as many as there are reports at most, so
     little is lost where a coarse lattice found nothing.
@@ -339,39 +434,43 @@ def _refined(
     nodes = np.maximum(np.ceil((high - low) / side), 1).astype(np.int64) + 1
     places = np.stack(np.meshgrid(*map(np.arange, nodes), indexing="ij"), -1).reshape(-1, low.size)
     gap = (high - low) / (nodes - 1)
-    density = _on_atoms(law, values, low + places * gap, _ROUNDS, progress)
+    density = _fit_on_atoms(law, values, low + places * gap, _ROUNDS, progress)
     while np.any(gap > 1.3 * step):
         halved = gap > 1.3 * step
         has_weight = density.weights > 1e-3 / len(values)
-        places = _around(places[has_weight], halved, np.where(halved, 2 * nodes - 1, nodes))
+        places = _finer_places(places[has_weight], halved, np.where(halved, 2 * nodes - 1, nodes))
         if len(places) > _FINE:
             break
         nodes, gap = np.where(halved, 2 * nodes - 1, nodes), np.where(halved, gap / 2, gap)
-        density = _on_atoms(law, values, low + places * gap, _MORE_ROUNDS, progress)
+        density = _fit_on_atoms(law, values, low + places * gap, _MORE_ROUNDS, progress)
     return density
 
 
-def _around(places: NDArray[np.int64], halved: NDArray[np.bool_], nodes: Row) -> NDArray[np.int64]:
-    """Places on the finer lattice, and their neighbours along the axes that became finer."""
+def _finer_places(
+    places: NDArray[np.int64], halved: NDArray[np.bool_], nodes: Row
+) -> NDArray[np.int64]:
+    """Return the places on the finer lattice and their neighbours along the halved axes."""
     moves = product(*[(-1, 0, 1) if each else (0,) for each in halved])
     finer = np.where(halved, 2 * places, places)
     spread = np.concatenate([finer + np.array(move) for move in moves])
     return np.unique(np.clip(spread, 0, nodes - 1), axis=0)
 
 
-def _on_atoms(law: Law, values: Matrix, atoms: Matrix, rounds: int, progress: Progress) -> Density:
-    """EM on as many reports as fit in memory, then once over all of them in batches."""
+def _fit_on_atoms(
+    law: Law, values: Matrix, atoms: Matrix, rounds: int, progress: Progress
+) -> Density:
+    """Run EM on as many reports as fit in memory, then one pass over all of them in batches."""
     most = _MOST_LIKELIHOODS // len(atoms)
     weights = likeliest(likelihood_of(law, thinned(values, most), atoms), rounds)
     if len(values) > most:
-        weights = _passed(law, values, atoms, weights, most, progress)
+        weights = _one_pass(law, values, atoms, weights, most, progress)
     return Density(law, atoms, weights)
 
 
-def _passed(
+def _one_pass(
     law: Law, values: Matrix, atoms: Matrix, weights: Row, size: int, progress: Progress
 ) -> Row:
-    """One step of EM a batch, each counting for its share of what was seen so far.
+    """Do one step of EM for each batch, weighted by its share of the reports read so far.
 
     Cappé, Moulines, On-line expectation-maximization for latent data models, JRSS B 2009.
     """

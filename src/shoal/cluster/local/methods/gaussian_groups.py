@@ -1,13 +1,12 @@
-"""Round Gaussian groups behind noisy counts of cells: fitted by least squares, with a prior.
+"""Fit round Gaussian groups to noisy counts of cells, by least squares with a prior.
 
 Counts of a frequency oracle are the true ones plus noise whose deviation is known, the same in
 every cell. A few groups explain many cells, so a fit is far less noisy than the counts are. Only
 released numbers are read.
 
-Round groups behind counts, looked for from many starts and by putting groups elsewhere.
-
-Steps downhill move a group a little. Two groups on one cluster, and none on another, may stay so,
-unless one of them is taken away and put where most is unexplained.
+Fits start from many places. Gauss-Newton steps move a group only a little, so two groups may
+stay on one cluster and none on another. Therefore single groups are also taken out and put where
+most is unexplained.
 """
 
 import math
@@ -33,30 +32,33 @@ __all__ = [
 ]
 
 Row = NDArray[np.float64]
-# The prior: sizes are n/k, give or take this part of it; they sum to n; widths are alike, by this
-# much in their logarithms, and about this part of a side. Chosen on made-up tables.
+# The prior: sizes are n/k up to a deviation of 0.4 of it and sum to n up to 0.01 of it; log widths
+# differ by a deviation of 0.5 from each other, and of 0.8 from that of 0.06 of a side. Chosen on
+# made-up tables: docs/decisions/local-auto.md.
 _SIZE_SPREAD, _SUM_SPREAD = 0.4, 0.01
 _WIDTH_SPREAD, _USUAL_WIDTH, _USUAL_SPREAD = 0.5, 0.06, 0.8
 _STEPS = 40
 
-_STARTS = 24  # fewer miss the best fit, more gain nothing: measured
+_STARTS = 24  # fewer missed the best fit, more gained nothing: docs/decisions/local-auto.md
 _TRIED_WIDTHS = (0.5, 1.0, 2.0)  # of the usual one
-_HEATS = (1.0, 4.0)
+_HEATS = (1.0, 4.0)  # temperatures of the random choice of places
 _MOST_MOVES = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """Noisy counts of equal cells, and where their edges are.
+    """Noisy counts of equal cells, and the edges of the cells.
 
     Parameters
     ----------
     edges
         Rising edges along each axis, in units of distance.
-    counts, deviation
-        Unbiased, in the order of a grid's keys; of the noise in each.
+    counts
+        Unbiased counts, in the order of a grid's keys.
+    deviation
+        Of the noise in each count.
     n
-        How many people there are.
+        The number of people.
     """
 
     edges: tuple[Row, ...]
@@ -66,27 +68,38 @@ class Cells:
 
     @property
     def middles(self) -> Matrix:
-        """Of all cells."""
+        """The middles of all cells, one a row."""
         middles = [(each[1:] + each[:-1]) / 2 for each in self.edges]
         return np.stack(np.meshgrid(*middles, indexing="ij"), -1).reshape(-1, len(middles))
 
     @property
     def sides(self) -> Row:
-        """Of one cell."""
+        """The side lengths of one cell."""
         return np.array([each[1] - each[0] for each in self.edges])
 
     @property
     def usual_width(self) -> float:
-        """The deviation a group has before anything is known of it."""
+        """The deviation that the prior expects of a group."""
         lengths = [each[-1] - each[0] for each in self.edges]
         return _USUAL_WIDTH * float(np.exp(np.mean(np.log(lengths))))
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianGroups:
-    """Groups: where, how wide (logarithm of the deviation), how many people; and the misfit.
+    """Fitted round groups: centres, widths and sizes, and the cost of the fit.
 
-    ``cost`` is minus twice the logarithm of the posterior, up to a constant.
+    Only released numbers went into them.
+
+    Parameters
+    ----------
+    centers
+        One row for each group.
+    widths
+        The logarithm of the deviation of each group.
+    sizes
+        The number of people in each group.
+    cost
+        Minus twice the logarithm of the posterior, up to a constant.
     """
 
     centers: Matrix
@@ -95,16 +108,36 @@ class GaussianGroups:
     cost: float
 
     def masses(self, cells: Cells) -> Row:
-        """How many people each cell has."""
+        """Return the expected number of people in each cell.
+
+        Parameters
+        ----------
+        cells
+            The cells.
+        """
         return np.asarray(self.sizes @ _outer(_factors(self.centers, self.widths, cells)[0]))
 
     def without(self, group: int) -> "GaussianGroups":
-        """All groups but one, as they are; the misfit is not known."""
-        stay = np.arange(len(self.sizes)) != group
-        return GaussianGroups(self.centers[stay], self.widths[stay], self.sizes[stay], math.nan)
+        """Return all groups but one, unchanged; the cost is then not known.
+
+        Parameters
+        ----------
+        group
+            The number of the group to leave out.
+        """
+        others = np.arange(len(self.sizes)) != group
+        return GaussianGroups(
+            self.centers[others], self.widths[others], self.sizes[others], math.nan
+        )
 
     def moments(self, cells: Cells) -> Matrix:
-        """The sum of the places of those in each cell, as the groups have them."""
+        """Return the sum of the places of the people in each cell, according to the groups.
+
+        Parameters
+        ----------
+        cells
+            The cells.
+        """
         masses, inner = _factors(self.centers, self.widths, cells)[0], []
         for axis, (mass, edges) in enumerate(zip(masses, cells.edges, strict=True)):
             mean = self._means_along(axis, edges, mass)
@@ -113,9 +146,9 @@ class GaussianGroups:
         return np.stack(inner, axis=1)
 
     def _means_along(self, axis: int, edges: Row, mass: Matrix) -> Matrix:
-        """Of each group inside each slice of an axis; beyond the wall lies on the wall."""
+        """Return the mean place of each group in each slice of an axis, within the walls."""
         width, middle = np.exp(self.widths)[:, None], self.centers[:, [axis]]
-        density = _normal((_open(edges) - middle) / width)
+        density = _normal((_open_ends(edges) - middle) / width)
         means = middle - width * np.diff(density) / np.maximum(mass, 1e-300)
         return np.asarray(np.clip(means, edges[:-1], edges[1:]))
 
@@ -123,21 +156,24 @@ class GaussianGroups:
 def greedy_start(
     cells: Cells, k: int, width: float, heat: float, rng: np.random.Generator
 ) -> Matrix:
-    """Places for ``k`` groups, one after another where the counts not yet explained are highest.
+    """Choose places for ``k`` groups one by one, where most of the counts is unexplained.
 
-    Middles of cells are tried, and of the walls and corners between them: a group on a corner of
-    four columns is shared by sixteen cells.
+    Candidates are the middles of cells, walls and corners, since a group on a corner of four
+    columns is shared by sixteen cells.
 
     Parameters
     ----------
-    cells, k
-        What to explain, by how many groups.
+    cells
+        The noisy counts to explain.
+    k
+        The number of groups.
     width
         The deviation of the groups that are tried.
     heat
-        How much worse places are taken too: 1 by their likelihood.
+        The temperature of the random choice: 1 chooses in proportion to the likelihood, more takes
+        worse places more often.
     rng
-        Of the choice.
+        The source of the random choice.
     """
     tried = [np.linspace(each[0], each[-1], 2 * len(each) - 1)[1:-1] for each in cells.edges]
     along = [_masses_along(places, math.log(width), edges)
@@ -148,7 +184,7 @@ def greedy_start(
     rest = cells.counts
     for _ in range(k):
         unexplained = rest.reshape([len(each) - 1 for each in cells.edges])
-        overlap = np.maximum(_smoothed(unexplained, along).ravel(), 0)
+        overlap = np.maximum(_project(unexplained, along).ravel(), 0)
         gain = overlap**2 / squares / cells.deviation**2
         odds = np.exp((gain - gain.max()) / (2 * heat))
         chosen.append(int(rng.choice(gain.size, p=odds / odds.sum())))
@@ -160,7 +196,15 @@ def greedy_start(
 
 
 def fit_groups(cells: Cells, centers: Matrix) -> GaussianGroups:
-    """The best groups near these places, by damped Gauss-Newton steps."""
+    """Fit groups from these starting places, by damped Gauss-Newton steps.
+
+    Parameters
+    ----------
+    cells
+        The noisy counts to explain.
+    centers
+        The starting places.
+    """
     problem = _Problem(cells, len(centers))
     low = np.array([each[0] for each in cells.edges])
     high = np.array([each[-1] for each in cells.edges])
@@ -177,7 +221,7 @@ def fit_groups(cells: Cells, centers: Matrix) -> GaussianGroups:
 
 
 class _Problem:
-    """Counts to explain by ``k`` groups, and the prior on those."""
+    """The least-squares problem of ``k`` groups: counts to explain, and the prior."""
 
     def __init__(self, cells: Cells, k: int) -> None:
         self.cells, self.k, self.n = cells, k, cells.n
@@ -191,7 +235,7 @@ class _Problem:
         self.on_widths = (np.eye(k) - even) / _WIDTH_SPREAD**2 + even / k / _USUAL_SPREAD**2
 
     def at(self, centers: Matrix, widths: Row) -> GaussianGroups:
-        """The best sizes for groups of these places and widths."""
+        """Return the groups with the best sizes for these places and widths."""
         masses = _outer(_factors(centers, widths, self.cells)[0])
         noise = self.cells.deviation**2
         sizes = _least_squares(
@@ -208,19 +252,19 @@ class _Problem:
     def step(
         self, now: GaussianGroups, damping: float, low: Row, high: Row
     ) -> tuple[GaussianGroups | None, float]:
-        """The first of ever shorter steps that helps, and the damping it took."""
-        bend, slope = self._expansion(now)
-        most = np.diag(bend)
+        """Return the first of ever shorter steps that lowers the cost, and its damping."""
+        hessian, gradient = self._expansion(now)
+        most = np.diag(hessian)
         for _ in range(6):
-            move = np.linalg.solve(bend + np.diag(damping * most + 1e-9 * most.max()), slope)
-            centers, widths = self._moved(now, np.asarray(move, dtype=np.float64))
-            there = self.at(np.clip(centers, low, high), widths)
-            if there.cost < now.cost:
-                return there, max(damping / 5, 1e-6)
+            move = np.linalg.solve(hessian + np.diag(damping * most + 1e-9 * most.max()), gradient)
+            centers, widths = self._apply_step(now, np.asarray(move, dtype=np.float64))
+            candidate = self.at(np.clip(centers, low, high), widths)
+            if candidate.cost < now.cost:
+                return candidate, max(damping / 5, 1e-6)
             damping *= 5
         return None, damping
 
-    def _moved(self, now: GaussianGroups, move: Row) -> tuple[Matrix, Row]:
+    def _apply_step(self, now: GaussianGroups, move: Row) -> tuple[Matrix, Row]:
         k, d = now.centers.shape
         far = 2.5 * self.cells.usual_width
         shift = np.clip(move[: k * d].reshape(d, k).T, -far, far)
@@ -228,32 +272,32 @@ class _Problem:
         return now.centers + shift, np.clip(widths, self.narrowest, self.widest)
 
     def _expansion(self, now: GaussianGroups) -> tuple[Matrix, Row]:
-        """Second and first derivatives of half the cost, in places, widths and sizes."""
+        """Return the second and first derivatives of half the cost, by places, widths and sizes."""
         k, d = now.centers.shape
         masses, by_center, by_width = _factors(now.centers, now.widths, self.cells)
-        own = [_outer(_swapped(masses, by_center, axis)) for axis in range(d)]
-        wide = sum(_outer(_swapped(masses, by_width, axis)) for axis in range(d))
+        own = [_outer(_replace_axis(masses, by_center, axis)) for axis in range(d)]
+        wide = sum(_outer(_replace_axis(masses, by_width, axis)) for axis in range(d))
         every = _outer(masses)
         lines = np.vstack([now.sizes[:, None] * each for each in (*own, wide)] + [every])
         lines /= self.cells.deviation
         rest = (self.cells.counts - now.sizes @ every) / self.cells.deviation
-        bend, slope = lines @ lines.T, lines @ rest
+        hessian, gradient = lines @ lines.T, lines @ rest
         at_widths, at_sizes = slice(k * d, k * d + k), slice(k * d + k, None)
-        bend[at_widths, at_widths] += self.on_widths
-        slope[at_widths] -= self.on_widths @ (now.widths - self.usual)
-        bend[at_sizes, at_sizes] += self.on_sizes
-        slope[at_sizes] += self.pull - self.on_sizes @ now.sizes
-        return bend, slope
+        hessian[at_widths, at_widths] += self.on_widths
+        gradient[at_widths] -= self.on_widths @ (now.widths - self.usual)
+        hessian[at_sizes, at_sizes] += self.on_sizes
+        gradient[at_sizes] += self.pull - self.on_sizes @ now.sizes
+        return hessian, gradient
 
 
 def _factors(
     centers: Matrix, widths: Row, cells: Cells
 ) -> tuple[list[Matrix], list[Matrix], list[Matrix]]:
-    """Along each axis the mass of each group in each slice, and its derivatives."""
+    """Return, along each axis, the mass of each group in each slice, and its derivatives."""
     masses, by_center, by_width = [], [], []
     for axis, edges in enumerate(cells.edges):
         width = np.exp(widths)[:, None]
-        scaled = (_open(edges) - centers[:, [axis]]) / width
+        scaled = (_open_ends(edges) - centers[:, [axis]]) / width
         density = _normal(scaled)
         masses.append(np.diff(ndtr(scaled)))
         by_center.append(-np.diff(density) / width)
@@ -262,11 +306,11 @@ def _factors(
 
 
 def _masses_along(places: Row, width: float, edges: Row) -> Matrix:
-    return np.asarray(np.diff(ndtr((_open(edges) - places[:, None]) / math.exp(width))))
+    return np.asarray(np.diff(ndtr((_open_ends(edges) - places[:, None]) / math.exp(width))))
 
 
-def _open(edges: Row) -> Row:
-    """Rows beyond the walls were moved onto them: the outer slices have no end."""
+def _open_ends(edges: Row) -> Row:
+    """Extend the outer slices without end, since records beyond the walls were moved onto them."""
     far = 1e6 * (edges[-1] - edges[0])
     return np.concatenate([[edges[0] - far], edges[1:-1], [edges[-1] + far]])
 
@@ -275,41 +319,51 @@ def _normal(at: Matrix) -> Matrix:
     return np.asarray(np.exp(-np.minimum(at**2, 1e3) / 2) / math.sqrt(2 * math.pi))
 
 
-def _swapped(parts: list[Matrix], others: list[Matrix], axis: int) -> list[Matrix]:
+def _replace_axis(parts: list[Matrix], others: list[Matrix], axis: int) -> list[Matrix]:
     return [*parts[:axis], others[axis], *parts[axis + 1 :]]
 
 
 def _outer(parts: Sequence[Matrix]) -> Matrix:
-    """For each line the products over all cells, the last axis fastest."""
+    """Return for each group the products over all cells, the last axis fastest."""
     product = parts[0]
     for part in parts[1:]:
         product = (product[:, :, None] * part[:, None, :]).reshape(len(product), -1)
     return product
 
 
-def _smoothed(grid: NDArray[np.float64], along: Sequence[Matrix]) -> NDArray[np.float64]:
+def _project(grid: NDArray[np.float64], along: Sequence[Matrix]) -> NDArray[np.float64]:
     for axis, weights in enumerate(along):
         grid = np.moveaxis(np.tensordot(weights, grid, axes=(1, axis)), 0, axis)
     return grid
 
 
-def _least_squares(bend: Matrix, slope: Row) -> Row:
-    """The sizes from 0 up at which a quadratic form is least."""
-    root = np.linalg.cholesky(bend + 1e-9 * np.trace(bend) / len(bend) * np.eye(len(bend)))
-    return np.asarray(nnls(root.T, np.linalg.solve(root, slope))[0])
+def _least_squares(hessian: Matrix, gradient: Row) -> Row:
+    """Return the non-negative sizes at which a quadratic form is least."""
+    root = np.linalg.cholesky(
+        hessian + 1e-9 * np.trace(hessian) / len(hessian) * np.eye(len(hessian))
+    )
+    return np.asarray(nnls(root.T, np.linalg.solve(root, gradient))[0])
 
 
 def fit_from_many_starts(
     cells: Cells, k: int, rng: np.random.Generator, progress: Progress = None
 ) -> list[GaussianGroups]:
-    """Fits of ``k`` groups to the counts, good and bad.
+    """Fit ``k`` groups to the counts from many starts, and by moving single groups.
 
     Parameters
     ----------
-    cells, k
-        Noisy counts, and how many groups are behind them.
-    rng, progress
-        Of the starts; hears which share of the work is done.
+    cells
+        The noisy counts.
+    k
+        The number of groups.
+    rng
+        The source of the starts.
+    progress
+        Called with the share of the work done.
+
+    Returns
+    -------
+    All fits, good and bad.
     """
     fits = []
     for start in range(_STARTS):
@@ -320,9 +374,9 @@ def fit_from_many_starts(
             progress((start + 1) / (_STARTS + 1))
     for _ in range(_MOST_MOVES):
         best = min(fits, key=_cost)
-        moved = move_groups(cells, best, rng)
-        fits += moved
-        if min(map(_cost, moved)) > best.cost - 1:
+        refits = move_groups(cells, best, rng)
+        fits += refits
+        if min(map(_cost, refits)) > best.cost - 1:
             break
     return fits
 
@@ -330,7 +384,17 @@ def fit_from_many_starts(
 def move_groups(
     cells: Cells, fit: GaussianGroups, rng: np.random.Generator
 ) -> list[GaussianGroups]:
-    """For each group a fit with it taken out, and put where the others leave most unexplained."""
+    """For each group, fit again with that group put where the others leave most unexplained.
+
+    Parameters
+    ----------
+    cells
+        The noisy counts.
+    fit
+        The groups to move.
+    rng
+        The source of the random choice of places.
+    """
     fits = []
     for group in range(len(fit.centers)):
         others = fit.without(group)
@@ -342,16 +406,20 @@ def move_groups(
 def unexplained_places(
     cells: Cells, fit: GaussianGroups, more: int, rng: np.random.Generator
 ) -> Matrix:
-    """Where further groups would be, most likely: the places that a fit explains least.
+    """Choose places for further groups, where a fit explains least.
 
     Parameters
     ----------
-    cells, fit
-        Noisy counts, and the groups known of.
-    more, rng
-        How many places; of the choice.
+    cells
+        The noisy counts.
+    fit
+        The groups known so far.
+    more
+        How many places.
+    rng
+        The source of the random choice.
     """
-    if not fit.sizes.size:  # of no groups at all nothing is explained
+    if not fit.sizes.size:  # without groups there is no mean width to try
         return greedy_start(cells, more, cells.usual_width, 1.0, rng)
     rest = replace(cells, counts=cells.counts - fit.masses(cells))
     return greedy_start(rest, more, math.exp(fit.widths.mean()), 1.0, rng)

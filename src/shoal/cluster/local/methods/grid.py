@@ -1,9 +1,8 @@
-"""Centres from the reports of a local grid: a density behind the noisy counts, then k-means.
+"""Cluster centres from the reports of a local grid: estimate a density, then k-means.
 
-The inertia to expect of some centres is that on the expected density, so what counts is a good
-estimate of the density, not of the cells one by one. Round groups, fitted from several starts and
-weighed by how well they explain the counts, give it; where the counts say more than such groups
-can, the rest is added as far as it is more than noise.
+The expected inertia of centres is their inertia on the expected density, so the density as a whole
+must be estimated well, not each cell. It is the mean of fits of round groups, weighted by how well
+they explain the counts; counts beyond them are added where they are more than noise.
 """
 
 from typing import cast
@@ -24,22 +23,28 @@ from shoal.randomness import Randomness
 __all__ = ["cells_of", "density_of", "grid_of", "learn"]
 
 _RUNS = 10
-_SURE = 4  # deviations of the noise
+# Deviations of the noise beyond which a count is not noise: with many cells, a lower level would
+# add noise far from all groups.
+_SURE = 4
 
 
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
 ) -> LearningResult:
-    """k-means on the density behind reports of a ``LocalGrid``.
+    """Find cluster centres by k-means on the density behind reports of a ``LocalGrid``.
 
     Parameters
     ----------
-    reports, n_clusters, rng
-        Of a local grid, untouched; how many centres; of the starts.
+    reports
+        Of a local grid, as released.
+    n_clusters
+        The number of clusters.
+    rng
+        The seeds of the starts.
     units
         How much of each column counts as one unit of distance.
     progress
-        Hears which share of the work is done.
+        Called with the share of the work done.
 
     Examples
     --------
@@ -58,18 +63,29 @@ def learn(
     centers = weighted_centers(points, weights, n_clusters, rng, _RUNS)
     labels = _report_labels(grid, reports, weights, _nearest(points, centers))
     middle = (grid.domain.low + grid.domain.high) / 2
-    some = weights > 0
+    occupied = weights > 0
     return LearningResult(
         grid.domain.clip(centers * units + middle),
-        points[some] * units + middle,
-        weights[some] / weights[some].sum(),
+        points[occupied] * units + middle,
+        weights[occupied] / weights[occupied].sum(),
         labels,
         counted=True,
     )
 
 
 def grid_of(reports: object) -> LocalGrid:
-    """The grid that made these reports, untouched since."""
+    """Return the grid that made these reports, which must be as released.
+
+    Parameters
+    ----------
+    reports
+        Reports.
+
+    Raises
+    ------
+    NotAReport
+        If they were made by another mechanism, or changed since.
+    """
     mechanism = as_raw_reports(reports).mechanism
     if isinstance(mechanism, LocalGrid):
         return mechanism
@@ -80,7 +96,15 @@ def grid_of(reports: object) -> LocalGrid:
 
 
 def cells_of(reports: Reports, units: Row) -> Cells:
-    """Unbiased counts of all cells, with the box's centre at 0 and distances in ``units``."""
+    """Return unbiased counts of all cells, with the box's centre at 0.
+
+    Parameters
+    ----------
+    reports
+        Of a local grid.
+    units
+        How much of each column counts as one unit of distance.
+    """
     grid = grid_of(reports)
     box, shape = grid.domain, grid.grid.shape
     half = (box.high - box.low) / 2 / units
@@ -91,25 +115,27 @@ def cells_of(reports: Reports, units: Row) -> Cells:
 
 
 def density_of(cells: Cells, fits: list[GaussianGroups]) -> tuple[Matrix, Row]:
-    """The mean place of those in each cell, and how many there are, for all cells.
+    """Return the mean place and the number of the people in each cell.
 
     Parameters
     ----------
-    cells, fits
-        Noisy counts, and groups that may be behind them.
+    cells
+        Noisy counts.
+    fits
+        Fits of groups that may be behind them.
     """
-    masses, moments = _averaged(fits, cells)
+    masses, moments = _average_fits(fits, cells)
     added = _surplus(cells, masses)
-    beside = np.maximum(added, 0)  # evenly in their cells, for all that is known
-    moments += beside[:, None] * cells.middles
-    people = np.maximum(masses + beside, np.finfo(float).tiny)[:, None]
+    extra = np.maximum(added, 0)  # taken to lie evenly in their cells
+    moments += extra[:, None] * cells.middles
+    people = np.maximum(masses + extra, np.finfo(float).tiny)[:, None]
     low = cells.middles - cells.sides / 2
     points = np.clip(moments / people, low, low + cells.sides)
     return points, np.maximum(masses + added, 0)
 
 
-def _averaged(fits: list[GaussianGroups], cells: Cells) -> tuple[Row, Matrix]:
-    """People in each cell and the sum of their places, each fit weighed by its likelihood."""
+def _average_fits(fits: list[GaussianGroups], cells: Cells) -> tuple[Row, Matrix]:
+    """Return the people of each cell and the sum of their places, averaged by likelihood."""
     costs = np.array([fit.cost for fit in fits])
     odds = np.exp((costs.min() - costs) / 2)
     odds /= odds.sum()
@@ -120,7 +146,7 @@ def _averaged(fits: list[GaussianGroups], cells: Cells) -> tuple[Row, Matrix]:
 
 
 def _surplus(cells: Cells, masses: Row) -> Row:
-    """What counts have beyond the groups, in the cells where that is surely more than noise.
+    """Return the counts beyond the groups, in cells where they are clearly more than noise.
 
     A little of every remainder would do harm: there are many cells, and what noise adds to the
     empty ones lies far from all groups.
@@ -137,7 +163,7 @@ def _nearest(points: Matrix, centers: Matrix) -> NDArray[np.int64]:
 def _report_labels(
     grid: LocalGrid, reports: Reports, weights: Row, nearest: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The cluster from which each report most likely came: looked up by the report's number."""
+    """Return the cluster from which each report most likely came, looked up by its number."""
     best = likeliest = np.zeros(0)
     for cluster in range(nearest.max() + 1):
         chances = grid.chances(np.where(nearest == cluster, weights, 0.0))

@@ -1,4 +1,4 @@
-r"""Gaussians seen through Laplace noise: a mixture fitted to the records, from their reports alone.
+r"""Fit a mixture of Gaussians to the records behind reports of Laplace noise.
 
 n-dimensional Laplace noise is Gaussian noise of a random variance 2V/epsilon^2, V ~ Gamma((d+1)/2).
 With V on the nodes t_q of a quadrature, a report of component j is N(mu_j, Sigma_j + v_q I) with
@@ -29,33 +29,40 @@ from shoal.randomness import Randomness
 
 __all__ = ["Mixture", "fit_mixture", "learn"]
 
-_NODES = 12
+_NODES = 12  # of the quadrature of the noise's random variance
+# Starts, rounds of each, rounds of the best, and the relative gain in likelihood that ends them.
 _STARTS, _FIRST_ROUNDS, _ROUNDS, _ENOUGH = 4, 15, 100, 1e-5
 _NEXT_TO_NOTHING = 1e-8  # the weight of a node that is left out
 _MOST_REPORTS = 5_000  # more would hardly move so few numbers
 _FLOOR = 1e-3  # of the reports' mean variance: no component becomes a point
-_POINTS = 256  # that stand for a component
+_POINTS = 256  # that represent each component
 _BLOCK = 2**13
 
 
 class _Axes(NamedTuple):
     """A component in the axes of its own covariance, and the reports in them."""
 
-    lengths: Row
+    variances: Row
     axes: Matrix
     gaps: Matrix
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Gaussians of the records, in the mechanism's scaled units, and the noise upon them.
+    """A mixture of Gaussians of the records, in the mechanism's scaled units, and its noise.
 
-    Attributes
+    Parameters
     ----------
-    shares, means, covariances
-        One of each a component.
-    noise_variances, noise_weights
-        The quadrature of the noise.
+    shares
+        The weight of each component.
+    means
+        The mean of each component, one a row.
+    covariances
+        The covariance of each component.
+    noise_variances
+        The nodes of the quadrature of the noise.
+    noise_weights
+        Their weights.
     """
 
     shares: Row
@@ -65,16 +72,23 @@ class Mixture:
     noise_weights: Row
 
     def points(self) -> tuple[Matrix, Row]:
-        """Quasi-random points of every component, and their weights."""
+        """Return quasi-random points of every component, and their weights."""
         d = self.means.shape[1]
         even = qmc.Sobol(d, scramble=False).random(_POINTS)
-        normal = norm.ppf(even + 1 / (2 * _POINTS))  # in the middle of their cells, never 0 or 1
-        spread = np.concatenate([normal @ _root(each).T for each in self.covariances])
+        # Shifted to the middles of their cells, since 0 would become minus infinity.
+        normal = norm.ppf(even + 1 / (2 * _POINTS))
+        spread = np.concatenate([normal @ _square_root(each).T for each in self.covariances])
         points = spread + np.repeat(self.means, _POINTS, axis=0)
         return points, np.repeat(self.shares / _POINTS, _POINTS)
 
     def guesses(self, values: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
-        """The mean of the record behind each report, and its likeliest component."""
+        """Return the posterior mean of the record behind each report, and its likeliest component.
+
+        Parameters
+        ----------
+        values
+            Reports in scaled units, one a row.
+        """
         means, labels = np.empty(values.shape), np.empty(len(values), dtype=np.int64)
         for start in range(0, len(values), _BLOCK):
             part = slice(start, start + _BLOCK)
@@ -82,19 +96,35 @@ class Mixture:
         return means, labels
 
     def _guesses(self, values: Matrix) -> tuple[Matrix, NDArray[np.int64]]:
-        responsible, _, parts = _expect(self, values)
+        responsibilities, _, parts = _expect(self, values)
         means = np.zeros(values.shape)
         for j, part in enumerate(parts):
-            pull = _pull(part.lengths, self.noise_variances)
-            nearer = (responsible[:, j] @ pull.T) * part.gaps
-            means += responsible[:, j].sum(axis=1)[:, None] * self.means[j] + nearer @ part.axes.T
-        return means, responsible.sum(axis=2).argmax(axis=1)
+            shrinkage = _shrinkage(part.variances, self.noise_variances)
+            nearer = (responsibilities[:, j] @ shrinkage.T) * part.gaps
+            means += (
+                responsibilities[:, j].sum(axis=1)[:, None] * self.means[j] + nearer @ part.axes.T
+            )
+        return means, responsibilities.sum(axis=2).argmax(axis=1)
 
 
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
 ) -> LearningResult:
-    """Components as clusters: their means are the centres, moved into the box."""
+    """Fit a mixture; its means, moved into the box, are the centres.
+
+    Parameters
+    ----------
+    reports
+        Of ``NDLaplace``, as released.
+    n_clusters
+        The number of components.
+    rng
+        The seeds of the starts.
+    units
+        Not used: a mixture does not depend on units.
+    progress
+        Not used: a fit is short.
+    """
     mechanism = laplace_of(reports)
     mixture = fit_mixture(reports, n_clusters, rng)
     points, weights = mixture.points()
@@ -105,14 +135,16 @@ def learn(
 
 
 def fit_mixture(reports: Reports, n_components: int, rng: Randomness) -> Mixture:
-    """The likeliest of some short runs of EM from k-means on corrected reports, run to its end.
+    """Fit a mixture by EM from several short runs, of which the likeliest is continued.
 
     Parameters
     ----------
     reports
-        Of ``NDLaplace``, as released; of very many some are used, spread evenly.
-    n_components, rng
-        How many Gaussians; of the starts.
+        Of ``NDLaplace``, as released; of very many, 5,000 spread evenly are used.
+    n_components
+        The number of Gaussians.
+    rng
+        The seeds of the starts.
 
     Examples
     --------
@@ -126,17 +158,17 @@ def fit_mixture(reports: Reports, n_components: int, rng: Randomness) -> Mixture
     values = mechanism.space.scaled(thinned(reports.values, _MOST_REPORTS))
     floor = max(_FLOOR * float(values.var(axis=0).mean()), 1e-12 / mechanism.rate**2)
     starts = [_start(mechanism, values, n_components, rng, floor) for _ in range(_STARTS)]
-    runs = [_climbed(start, values, floor, _FIRST_ROUNDS) for start in starts]
+    runs = [_run_em(start, values, floor, _FIRST_ROUNDS) for start in starts]
     promising = max(runs, key=lambda run: run[1])[0]
-    return _climbed(promising, values, floor, _ROUNDS)[0]
+    return _run_em(promising, values, floor, _ROUNDS)[0]
 
 
 def _start(mechanism: NDLaplace, values: Matrix, k: int, rng: Randomness, floor: float) -> Mixture:
     d = values.shape[1]
     shrunk, covariance = shrink_to_covariance(values, (d + 1) / mechanism.rate**2)
     means = centers_of(shrunk, np.ones(len(values)), k, rng, np.ones(d), runs=1)
-    lengths, axes = np.linalg.eigh(covariance)
-    within = (axes * np.maximum(lengths / k ** (2 / d), floor)) @ axes.T
+    variances, axes = np.linalg.eigh(covariance)
+    within = (axes * np.maximum(variances / k ** (2 / d), floor)) @ axes.T
     nodes, weights = roots_genlaguerre(_NODES, (d - 1) / 2)
     has_weight = weights > _NEXT_TO_NOTHING * weights.sum()
     noise = (
@@ -146,29 +178,29 @@ def _start(mechanism: NDLaplace, values: Matrix, k: int, rng: Randomness, floor:
     return Mixture(np.full(k, 1 / k), means, np.repeat(within[None], k, axis=0), *noise)
 
 
-def _climbed(mixture: Mixture, values: Matrix, floor: float, rounds: int) -> tuple[Mixture, float]:
-    """EM until the mean log-likelihood hardly grows; the mixture and that."""
+def _run_em(mixture: Mixture, values: Matrix, floor: float, rounds: int) -> tuple[Mixture, float]:
+    """Run EM until the mean log-likelihood hardly grows; return the mixture and that."""
     last = -np.inf
     for _ in range(rounds):
-        responsible, level, parts = _expect(mixture, values)
+        responsibilities, level, parts = _expect(mixture, values)
         if level - last <= _ENOUGH * abs(level):
             break
-        mixture, last = _maximise(mixture, responsible, parts, floor), level
+        mixture, last = _maximise(mixture, responsibilities, parts, floor), level
     return mixture, level
 
 
 def _expect(mixture: Mixture, values: Matrix) -> tuple[NDArray[np.float64], float, list[_Axes]]:
-    """r_ijq, the mean log-likelihood, and the reports as each component sees them."""
+    """Return r_ijq, the mean log-likelihood, and the reports in each component's axes."""
     k, q = len(mixture.shares), len(mixture.noise_weights)
     logs, parts = np.empty((len(values), k, q)), []
     for j in range(k):
-        lengths, axes = np.linalg.eigh(mixture.covariances[j])
-        lengths = np.maximum(lengths, 0)
+        variances, axes = np.linalg.eigh(mixture.covariances[j])
+        variances = np.maximum(variances, 0)
         gaps = (values - mixture.means[j]) @ axes
-        total = lengths[:, None] + mixture.noise_variances
+        total = variances[:, None] + mixture.noise_variances
         logs[:, j] = np.log(mixture.shares[j] * mixture.noise_weights)
         logs[:, j] -= np.log(2 * np.pi * total).sum(axis=0) / 2 + gaps**2 @ (1 / total) / 2
-        parts.append(_Axes(lengths, axes, gaps))
+        parts.append(_Axes(variances, axes, gaps))
     top = logs.max(axis=(1, 2), keepdims=True)
     np.exp(logs - top, out=logs)
     evidence = logs.sum(axis=(1, 2), keepdims=True)
@@ -177,18 +209,18 @@ def _expect(mixture: Mixture, values: Matrix) -> tuple[NDArray[np.float64], floa
 
 
 def _maximise(
-    mixture: Mixture, responsible: NDArray[np.float64], parts: list[_Axes], floor: float
+    mixture: Mixture, responsibilities: NDArray[np.float64], parts: list[_Axes], floor: float
 ) -> Mixture:
-    """The M step; a component nothing is left of stays where it is."""
-    totals = responsible.sum(axis=(0, 2))
+    """Do the M step; a component without reports stays where it is."""
+    totals = responsibilities.sum(axis=(0, 2))
     means, covariances = mixture.means.copy(), mixture.covariances.copy()
     for j in np.flatnonzero(totals > 1e-6):
-        moments = _moments(responsible[:, j] / totals[j], parts[j], mixture.noise_variances)
+        moments = _moments(responsibilities[:, j] / totals[j], parts[j], mixture.noise_variances)
         axes = parts[j].axes
         means[j] += axes @ moments[0]
-        lengths, inner = np.linalg.eigh(moments[1])
+        variances, inner = np.linalg.eigh(moments[1])
         axes = axes @ inner
-        covariances[j] = (axes * np.maximum(lengths, floor)) @ axes.T
+        covariances[j] = (axes * np.maximum(variances, floor)) @ axes.T
     shares = np.maximum(totals, 1e-6)
     return Mixture(
         shares / shares.sum(),
@@ -200,26 +232,32 @@ def _maximise(
 
 
 def _moments(weights: Matrix, part: _Axes, noise: Row) -> tuple[Row, Matrix]:
-    """Mean and covariance of the records of one component, in its axes."""
-    pull = _pull(part.lengths, noise)
-    mean = ((weights @ pull.T) * part.gaps).sum(axis=0)
+    """Return mean and covariance of the records of one component, in its axes."""
+    shrinkage = _shrinkage(part.variances, noise)
+    mean = ((weights @ shrinkage.T) * part.gaps).sum(axis=0)
     second = sum(
-        np.outer(pull[:, q], pull[:, q]) * ((part.gaps * weights[:, q, None]).T @ part.gaps)
+        np.outer(shrinkage[:, q], shrinkage[:, q])
+        * ((part.gaps * weights[:, q, None]).T @ part.gaps)
         for q in range(noise.size)
     )
-    left = (weights.sum(axis=0) * part.lengths[:, None] * noise / _sums(part.lengths, noise)).sum(1)
+    left = (
+        weights.sum(axis=0)
+        * part.variances[:, None]
+        * noise
+        / _total_variances(part.variances, noise)
+    ).sum(1)
     return mean, second - np.outer(mean, mean) + np.diag(left)
 
 
-def _pull(lengths: Row, noise: Row) -> Matrix:
-    """How far the best guess moves from the mean to the report, by axis and node."""
-    return lengths[:, None] / _sums(lengths, noise)
+def _shrinkage(variances: Row, noise: Row) -> Matrix:
+    """Return how far the posterior mean moves from the mean to the report, by axis and node."""
+    return variances[:, None] / _total_variances(variances, noise)
 
 
-def _sums(lengths: Row, noise: Row) -> Matrix:
-    return lengths[:, None] + noise
+def _total_variances(variances: Row, noise: Row) -> Matrix:
+    return variances[:, None] + noise
 
 
-def _root(covariance: Matrix) -> Matrix:
-    lengths, axes = np.linalg.eigh(covariance)
-    return np.asarray(axes * np.sqrt(np.maximum(lengths, 0)))
+def _square_root(covariance: Matrix) -> Matrix:
+    variances, axes = np.linalg.eigh(covariance)
+    return np.asarray(axes * np.sqrt(np.maximum(variances, 0)))

@@ -1,6 +1,6 @@
-"""Centres of very many reports: shrink the reports to the records' covariance, then k-means.
+"""k-means on reports shrunk to the records' covariance, for very many reports.
 
-The covariance of the records behind reports: that of the reports less that of the noise.
+The covariance of the records is that of the reports less that of the noise.
 """
 
 import numpy as np
@@ -29,10 +29,23 @@ _FLOOR = 1e-3  # of the reports' mean variance: a direction is never lost altoge
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
 ) -> LearningResult:
-    """k-means on reports moved so that they have the records' mean and covariance.
+    """Run k-means on reports that were moved to have the records' mean and covariance.
 
-    Shrinking the centres instead would overshoot: it gives the mean of the records whose *reports*
-    fall in a cell.
+    Shrinking the centres instead would move them too far: it gives the mean of the records whose
+    *reports* fall in a cell.
+
+    Parameters
+    ----------
+    reports
+        Of ``NDLaplace``, as released.
+    n_clusters
+        The number of clusters.
+    rng
+        The seeds of the starts.
+    units
+        How much of each column counts as one unit of distance.
+    progress
+        Not used: one run is short.
     """
     moved = shrink_reports(reports)
     centers = centers_of(moved, np.ones(len(moved)), n_clusters, rng, units)
@@ -42,7 +55,13 @@ def learn(
 
 
 def shrink_reports(reports: Reports) -> Matrix:
-    """Reports moved so that they have the records' mean and covariance, in raw units."""
+    """Move reports so that they have the records' mean and covariance, in raw units.
+
+    Parameters
+    ----------
+    reports
+        Of ``NDLaplace``, as released.
+    """
     mechanism = laplace_of(reports)
     scaled = mechanism.space.scaled(reports.values)
     shrunk, _ = shrink_to_covariance(scaled, noise_variance(mechanism, scaled.shape[1]))
@@ -52,12 +71,25 @@ def shrink_reports(reports: Reports) -> Matrix:
 def shrink_to_covariance(
     values: Matrix, noise: float, moved: Matrix | None = None
 ) -> tuple[Matrix, Matrix]:
-    """Reports moved to the records' covariance, and that covariance; all in scaled units.
+    """Move reports to the records' covariance, and return both, in scaled units.
 
-    ``moved`` are those wanted, if not all.
+    The result has the mean of the reports and the records' covariance.
 
     m + Sx^(1/2) Sz^(-1/2) (z - m) has mean m and covariance Sx, which is that of the reports Sz
     less ``noise`` in every direction, and at least a thousandth of their mean variance.
+
+    Parameters
+    ----------
+    values
+        All reports, in scaled units.
+    noise
+        The variance of the noise along each axis.
+    moved
+        The reports to move, if not all.
+
+    Returns
+    -------
+    The moved reports, and the covariance of the records.
 
     Examples
     --------
@@ -76,15 +108,16 @@ def shrink_to_covariance(
 
 
 def debiased_covariance(reports: object) -> Matrix:
-    r"""Covariance of the records, in raw units, from their reports: post-processing, so it is free.
+    r"""Estimate the covariance of the records, in raw units, from their reports.
 
-    A coordinate of the noise has variance :math:`(d + 1) / \varepsilon^2` in scaled units; it is
-    taken off, which leaves no bias; what would be negative is then cut to zero.
+    It is post-processing, so it costs nothing. A coordinate of the noise has variance :math:`(d +
+    1) / \varepsilon^2` in scaled units; it is taken off, which leaves no bias; what would be
+    negative is then cut to zero.
 
     Parameters
     ----------
     reports
-        Of ``NDLaplace`` or its kin, as they were released.
+        Of ``NDLaplace`` or a variant of it, as released.
 
     Examples
     --------
@@ -104,11 +137,25 @@ def debiased_covariance(reports: object) -> Matrix:
 
 
 def covariance(points: Matrix) -> Matrix:
-    """Of the columns; zeros where there is one line."""
+    """Return the covariance of the columns; zeros for a single row.
+
+    Parameters
+    ----------
+    points
+        One a row.
+    """
     centred = points - points.mean(axis=0)
     return np.asarray(centred.T @ centred / max(1, len(points) - 1))
 
 
 def noise_variance(mechanism: NDLaplace, d: int) -> float:
-    """Of each coordinate of the noise, in scaled units."""
+    """Return the variance of each coordinate of the noise, in scaled units.
+
+    Parameters
+    ----------
+    mechanism
+        The Laplace mechanism.
+    d
+        The number of columns.
+    """
     return (d + 1) / mechanism.rate**2

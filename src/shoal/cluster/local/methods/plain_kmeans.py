@@ -1,4 +1,4 @@
-"""k-means on the reports as they came: what every other method is held against."""
+"""k-means on the reports as they are: the baseline that other methods are compared with."""
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -12,13 +12,29 @@ from shoal.randomness import Randomness
 
 __all__ = ["centers_of", "learn"]
 
-_MANY, _SOME = 100_000, 20_000
+_MANY, _SOME = 100_000, 20_000  # points from which restarts use a sample, and its size
 
 
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
 ) -> LearningResult:
-    """Centres of the reports themselves, noise and all; no law is needed, so any remap will do."""
+    """Find the centres of the reports themselves, noise included.
+
+    No law of the noise is needed, so remapped reports are accepted too.
+
+    Parameters
+    ----------
+    reports
+        Reports of any mechanism.
+    n_clusters
+        The number of clusters.
+    rng
+        The seeds of the starts.
+    units
+        How much of each column counts as one unit of distance.
+    progress
+        Not used.
+    """
     values = np.asarray(reports.values, dtype=np.float64)
     centers = centers_of(values, np.ones(len(values)), n_clusters, rng, units)
     shown = thinned(values)
@@ -28,9 +44,24 @@ def learn(
 def centers_of(
     points: Matrix, weights: Row, k: int, rng: Randomness, units: Row, runs: int = 10
 ) -> Matrix:
-    """The best of some runs of weighted k-means, distances in ``units``; raw units in and out.
+    """Return the best centres of several runs of weighted k-means, in raw units.
 
     With fewer different points than clusters some centres coincide.
+
+    Parameters
+    ----------
+    points
+        One a row, in raw units.
+    weights
+        Of each point.
+    k
+        The number of centres.
+    rng
+        The seeds of the runs.
+    units
+        How much of each column counts as one unit of distance.
+    runs
+        How many runs.
 
     Examples
     --------
@@ -40,14 +71,14 @@ def centers_of(
     """
     middle = np.average(points, axis=0, weights=weights)
     has_weight = weights > 0
-    # About 0, where float64 has most digits to spare.
+    # Centred at 0, where float64 is most precise.
     scaled = (points[has_weight] - middle) / units
-    centers = _started(scaled, weights[has_weight], k, rng, runs)
+    centers = _best_of_restarts(scaled, weights[has_weight], k, rng, runs)
     return np.asarray(centers * units + middle)
 
 
-def _started(points: Matrix, weights: Row, k: int, rng: Randomness, runs: int) -> Matrix:
-    """Restarts on some of very many points, then one run on all from the best."""
+def _best_of_restarts(points: Matrix, weights: Row, k: int, rng: Randomness, runs: int) -> Matrix:
+    """Restart on a sample of very many points, then run once on all from the best centres."""
     if len(points) <= _MANY:
         model = weighted_kmeans(points, weights, k, rng.seed(), runs)
     else:

@@ -1,4 +1,4 @@
-"""k-means on the best guess of each record: the posterior means of the reports."""
+"""k-means on the posterior means of the records behind the reports."""
 
 import numpy as np
 
@@ -15,10 +15,23 @@ __all__ = ["learn"]
 def learn(
     reports: Reports, n_clusters: int, rng: Randomness, units: Row, progress: Progress = None
 ) -> LearningResult:
-    """Guess every record under the density EM finds, and cluster the guesses.
+    """Estimate each record by its posterior mean under EM's density, and cluster the estimates.
 
-    Guesses lie closer together than records do. That is right for labels of reports, and costs
-    centres some of their distance.
+    The estimates lie closer together than the records do. That is right for labels of reports, but
+    moves centres too close together.
+
+    Parameters
+    ----------
+    reports
+        Of a mechanism whose law is known.
+    n_clusters
+        The number of clusters.
+    rng
+        The seeds of the starts.
+    units
+        How much of each column counts as one unit of distance.
+    progress
+        Called with the share of the work done.
     """
     means = density_of(reports, rng, progress).posterior_means(reports.values)
     centers = centers_of(means, np.ones(len(means)), n_clusters, rng, units)

@@ -1,4 +1,4 @@
-"""How likely a report is, were its record here: the laws a density of records is learnt through."""
+"""The likelihood of a report given its record, for mechanisms whose law is known."""
 
 import math
 from dataclasses import dataclass
@@ -17,22 +17,23 @@ from shoal.mechanisms.local.reports import Reports
 
 __all__ = ["SlidingLaw", "law_of", "span_of", "step_of"]
 
-_NODES = {1: 128, 2: 24, 3: 12}  # a lattice has at least so many a side
+_NODES = {1: 128, 2: 24, 3: 12}  # fewest lattice nodes along an axis, by number of columns
 
 
 @dataclass(frozen=True)
 class SlidingLaw:
-    """Of one column: a window that slides with the value, e^epsilon likelier inside than outside.
+    """The law of one column: a window moves with the value, and is e^epsilon times as likely.
 
     Parameters
     ----------
     box
-        Of the column.
-    half_width, slope
-        Of the window, on the scale where the box is [-1, 1], and how far it moves when the value
-        moves by one.
+        The bounds of the column.
+    half_width
+        Of the window, on the scale where the box is [-1, 1].
+    slope
+        How far the window moves when the value moves by one.
     ratio
-        e^epsilon.
+        How much likelier reports inside the window are: e^epsilon.
 
     Examples
     --------
@@ -47,19 +48,38 @@ class SlidingLaw:
     ratio: float
 
     def log_density(self, values: Matrix, atoms: Matrix) -> Matrix:
-        """Of each report (lines) at each atom (columns), up to a constant."""
+        """Return the log density of each report (rows) at each atom (columns), up to a constant.
+
+        Parameters
+        ----------
+        values
+            Reports, one a row.
+        atoms
+            Possible records, one a row.
+        """
         at, middles = self.box.scale(values, -1, 1), self.slope * self.box.scale(atoms, -1, 1)
         inside = np.abs(at - middles.T) <= self.half_width
         return np.where(inside, math.log(self.ratio), 0.0)
 
 
 def law_of(reports: Reports) -> Law:
-    """The law of these reports, if its density is known here."""
+    """Return the law of these reports.
+
+    Parameters
+    ----------
+    reports
+        The reports.
+
+    Raises
+    ------
+    NotAReport
+        If the density of their mechanism is not known here.
+    """
     mechanism = reports.mechanism
     if isinstance(mechanism, NDLaplace):
         return mechanism
     if isinstance(mechanism, Piecewise | SquareWave) and reports.values.shape[1] == 1:
-        return _sliding(mechanism)
+        return _sliding_law(mechanism)
     raise NotAReport(
         f"The density of {type(mechanism).__name__} in {_columns(reports)} is not known here.",
         "Use NDLaplace or LocalGrid, or " + setting("method", "plain") + ", which needs no "
@@ -68,7 +88,17 @@ def law_of(reports: Reports) -> Law:
 
 
 def span_of(reports: Reports) -> tuple[Row, Row]:
-    """Where records may lie: the public box, or without one the box of the reports."""
+    """Return where records may lie: the public box, or else the extent of the reports.
+
+    Parameters
+    ----------
+    reports
+        The reports.
+
+    Returns
+    -------
+    The lowest and the highest corner.
+    """
     box = box_of(reports.mechanism)
     if box is None and not isinstance(reports.mechanism, NDLaplace):
         box = _scale_of(reports.mechanism)
@@ -78,7 +108,15 @@ def span_of(reports: Reports) -> tuple[Row, Row]:
 
 
 def step_of(reports: Reports, span: Row) -> Row:
-    """The side of a lattice fine enough for these reports: half the reach of their noise."""
+    """Return the step of a lattice fine enough for these reports: half the scale of their noise.
+
+    Parameters
+    ----------
+    reports
+        The reports.
+    span
+        The side lengths of the lattice.
+    """
     d = span.size
     least = span / _NODES[d]
     if not isinstance(reports.mechanism, NDLaplace):
@@ -87,17 +125,17 @@ def step_of(reports: Reports, span: Row) -> Row:
     return np.minimum(least, mechanism.space.units(d) / (2 * mechanism.rate))
 
 
-def _sliding(mechanism: Piecewise | SquareWave) -> SlidingLaw:
+def _sliding_law(mechanism: Piecewise | SquareWave) -> SlidingLaw:
     epsilon, box = float(mechanism.exact_epsilon), box_of(mechanism) or _scale_of(mechanism)
     if isinstance(mechanism, SquareWave):
         return SlidingLaw(box, 2 * mechanism.half_width, 1.0, math.exp(epsilon))
-    grown = math.exp(epsilon / 2)
-    far = (grown + 1) / (grown - 1)  # reports lie in [-far, far]
+    root_ratio = math.exp(epsilon / 2)
+    far = (root_ratio + 1) / (root_ratio - 1)  # reports lie in [-far, far]
     return SlidingLaw(box, (far - 1) / 2, (far + 1) / 2, math.exp(epsilon))
 
 
 def _scale_of(mechanism: Any) -> Box:
-    """Values of mechanisms without a box are scaled already."""
+    """Return the range of values of mechanisms without a box, which are scaled already."""
     return Box.unit(1) if isinstance(mechanism, SquareWave) else Box(x0=(-1, 1))
 
 

@@ -1,4 +1,4 @@
-"""What a method learns from reports: where the centres lie, and where the records do."""
+"""The result of a learning method: the centres, and the estimated density of the records."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,20 +22,24 @@ __all__ = [
 ]
 
 Row = NDArray[np.float64]
-_BLOCK = 2**15  # so that ten million reports need little more memory than they have
+_BLOCK = 2**15  # so that ten million reports need little extra memory
 
 
 @dataclass(frozen=True, eq=False)
 class LearningResult:
     """Centres, the density they were found in, and the labels of the reports.
 
+    Parameters
+    ----------
+    points
+        Where records lie according to the reports, one a row, in raw units.
+    weights
+        The share of the records at each point.
+
     Attributes
     ----------
     centers
-        One line a cluster, in raw units.
-    points, weights
-        Where records lie, as far as the reports tell: points in raw units and the share of the
-        records at each.
+        One row for each cluster, in raw units.
     labels
         The likeliest cluster behind each report, where the method can tell; ``None``: the nearest
         centre of the report itself.
@@ -63,7 +67,14 @@ Learn = Callable[[Reports, int, Randomness, Row, Progress], LearningResult]
 
 
 def increasing_progress(progress: Progress) -> Callable[[float], None]:
-    """Hears shares as they grow, never the same again: some methods pass over reports twice.
+    """Wrap a callback so that it is only called with growing shares.
+
+    Some methods pass over the reports twice, and would report the same share again.
+
+    Parameters
+    ----------
+    progress
+        The callback; None for none.
 
     Examples
     --------
@@ -86,7 +97,16 @@ def increasing_progress(progress: Progress) -> Callable[[float], None]:
 
 
 def nearest(points: Matrix, centers: Matrix, units: Row) -> NDArray[np.int64]:
-    """The nearest centre of each point, distances in ``units``.
+    """Return the number of the nearest centre of each point.
+
+    Parameters
+    ----------
+    points
+        One a row, in raw units.
+    centers
+        One a row, in raw units.
+    units
+        How much of each column counts as one unit of distance.
 
     Examples
     --------
