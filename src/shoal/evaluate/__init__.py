@@ -10,6 +10,8 @@ from shoal.evaluate.agreement import (
     cell_dissimilarity,
     cluster_dissimilarity,
     fowlkes_mallows,
+    mi,
+    mirkin,
     nmi,
     rand_index,
 )
@@ -40,6 +42,8 @@ __all__ = [
     "fowlkes_mallows",
     "inertia",
     "mean_displacement",
+    "mi",
+    "mirkin",
     "nmi",
     "normalised_inertia",
     "plain_centers",

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting
-from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, nmi, rand_index
+from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, mi, mirkin, nmi, rand_index
 from shoal.evaluate.centers import center_errors, centroid_index, normalised_inertia, plain_centers
 from shoal.evaluate.checks import Labels, check_labels, check_points, check_same_length
 from shoal.evaluate.separation import calinski_harabasz, davies_bouldin, silhouette
@@ -247,6 +247,8 @@ def _measures(
     plain, X = comparison.plain, scored_rows.scaled
     for name, agreement in _AGREEMENTS.items():
         yield _Score(name, "higher", _agreeing(agreement, plain), ends_at_1=True)
+    yield _Score("mi", "higher", _agreeing(mi, plain))
+    yield _Score("normalised_mirkin", "lower", _agreeing(_normalised_mirkin, plain))
     if X is None:
         return
     drawn = {"most": _COMPARED, "random_state": random_state}
@@ -279,6 +281,11 @@ def _of_centers(X: Any, plain: Any, of_other_numbers: bool) -> Iterator[_Score]:
 
 def _agreeing(agreement: Callable[..., float], plain: Clustering) -> Measure:
     return lambda clustering: agreement(plain.labels, clustering.labels)
+
+
+def _normalised_mirkin(true: Labels, predicted: Labels) -> float:
+    """Over n^2, as Meila 2007 normalises it, so that tables of any length compare."""
+    return mirkin(true, predicted) / len(true) ** 2 if len(true) else math.nan
 
 
 def _of_its_centers(measure: Callable[[Any], float]) -> Measure:
