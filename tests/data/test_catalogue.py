@@ -5,7 +5,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from shoal.data.catalogue import FILES, dataset_names, load, parse_number_columns
+from shoal.data.catalogue import dataset_names, load, parse_number_columns
+from shoal.data.known_files import FILES
 from shoal.errors import DatasetUnavailable
 
 DATA = Path(os.environ.get("SHOAL_DATA", "../shared/data"))

@@ -1,6 +1,7 @@
 """Tables in and out, encoding, the catalogue of data sets."""
 
 from shoal.data.catalogue import dataset_names, load
+from shoal.data.fetch import fetch
 from shoal.data.generate import blobs, students, students_schema
 from shoal.data.source import Source
 from shoal.data.source_detection import source_of
@@ -13,6 +14,7 @@ __all__ = [
     "atomic_folder",
     "blobs",
     "dataset_names",
+    "fetch",
     "load",
     "source_of",
     "students",
