@@ -140,7 +140,7 @@ def adults_hierarchies() -> dict[str, list[tuple[str, ...]]]:
     >>> adults_hierarchies()["age"][8]
     ('25', '25-29', '20-29', '20-39', '*')
     """
-    nested = {
+    nested: dict[str, dict[tuple[str, ...], Any]] = {
         "marital-status": _MARRIAGES,
         "education": _EDUCATIONS,
         "native-country": _COUNTRIES,

@@ -147,13 +147,14 @@ def _moons(label: NDArray[np.int64], t: NDArray[np.float64]) -> NDArray[np.float
 
 
 def _rings(label: NDArray[np.int64], t: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.where(label == 0, 1.0, 0.5) * np.stack([np.cos(2 * np.pi * t), np.sin(2 * np.pi * t)])
+    radius, angle = np.where(label == 0, 1.0, 0.5), 2 * np.pi * t
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)])
 
 
 def _spirals(label: NDArray[np.int64], t: NDArray[np.float64]) -> NDArray[np.float64]:
     radius = np.sqrt(0.04 + 0.96 * t)  # as many points on each stretch of a given length
     angle = 2 * np.pi * (radius + label / 3)
-    return radius * np.stack([np.cos(angle), np.sin(angle)])
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)])
 
 
 def _lattice(label: NDArray[np.int64], t: NDArray[np.float64]) -> NDArray[np.float64]:
