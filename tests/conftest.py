@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import unittest
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,6 +23,8 @@ for _name in ("FORCE_COLOR", "NO_COLOR", "PY_COLORS", "GITHUB_ACTIONS", "COLUMNS
 for _name in [name for name in os.environ if name.startswith("SHOAL_") and name != "SHOAL_DATA"]:
     del os.environ[_name]
 
+DATA = Path(os.environ.get("SHOAL_DATA") or "../shared/data").resolve()  # real data sets, if any
+
 BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Java machines that do not live to be warm
 
 _started: dict[str, object] = {}
@@ -34,6 +38,53 @@ def _same_draws_whatever_ran_before(request):
     if isinstance(rng, np.random.Generator):
         state = _started.setdefault(module.__name__, rng.bit_generator.state)
         rng.bit_generator.state = state
+
+
+@pytest.fixture(scope="session")
+def real_file():
+    """Find a file of real data by its path below the data folder; skip the test without it."""
+
+    def find(path):
+        if not (DATA / path).is_file():
+            pytest.skip(f"needs real data: {path}, below the folder that SHOAL_DATA names")
+        return DATA / path
+
+    return find
+
+
+@pytest.fixture
+def load_real(real_file, monkeypatch):
+    """Load a real data set by its name; skip the test without it."""
+    from shoal.data import load
+    from shoal.data.known_files import FILES
+
+    def find(name):
+        real_file(FILES[name].path)
+        monkeypatch.setenv("SHOAL_DATA", str(DATA))
+        return load(name)
+
+    return find
+
+
+@pytest.fixture
+def run_check():
+    """Run a check of scikit-learn's; those that call themselves off are listed with a reason.
+
+    One that is listed is expected to fail, one that is not listed fails, and so does one that runs
+    although it is listed: nothing is skipped unseen, and the list stays true.
+    """
+
+    def run(check, estimator, not_applicable):
+        name = check.func.__name__
+        try:
+            check(estimator)
+        except unittest.SkipTest as called_off:
+            if name not in not_applicable:
+                pytest.fail(f"{name} called itself off and is not listed: {called_off}")
+            pytest.xfail(not_applicable[name])
+        assert name not in not_applicable, f"{name} runs: take it off the list"
+
+    return run
 
 
 @pytest.fixture

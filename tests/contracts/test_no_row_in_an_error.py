@@ -315,6 +315,10 @@ VERBS = {
     ],
     ("demo",): [("demo", ("ledger",), lambda at: ["demo", "--ledger", at.ledger])],
     ("version",): [("version", (), lambda at: ["version"])],
+    ("data", "list"): [("data list", (), lambda at: ["data", "list"])],
+    ("data", "fetch"): [  # a set that no address has: nothing is asked of the network
+        ("data fetch", (), lambda at: ["data", "fetch", "adult", "--to", at.out])
+    ],
     ("cluster",): [
         (
             "cluster",

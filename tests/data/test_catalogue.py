@@ -1,17 +1,12 @@
-import os
-import shutil
-from pathlib import Path
+import gzip
+import hashlib
 
 import pyarrow as pa
 import pytest
 
-from shoal.data.catalogue import FILES, dataset_names, load, parse_number_columns
+from shoal.data.catalogue import dataset_names, load, parse_number_columns
+from shoal.data.known_files import FILES, DataFile
 from shoal.errors import DatasetUnavailable
-
-DATA = Path(os.environ.get("SHOAL_DATA", "../shared/data"))
-needs_data = pytest.mark.skipif(
-    not DATA.is_dir(), reason="the data sets are not here; set SHOAL_DATA to their folder"
-)
 
 BUNDLED = {
     "breast_cancer": (569, 31),
@@ -82,21 +77,50 @@ def test_scikit_learns_sets_load_without_any_folder(name, monkeypatch):
     assert table.column_names[-1] in ("label", "target")
 
 
-@needs_data
-@pytest.mark.parametrize("name", SHAPES)
-def test_a_file_has_the_rows_and_columns_it_should(name, monkeypatch):
-    monkeypatch.setenv("SHOAL_DATA", str(DATA))
-    assert load(name).shape == SHAPES[name]
+MADE = {
+    "numbers": ("made/numbers.csv", b"x,y,name\n1,2.5,a\n3,4,b\n", (2, 3)),
+    "packed": ("made/packed.csv.gz", gzip.compress(b"x\n1\n2\n3\n", mtime=0), (3, 1)),
+    "made_hierarchy_x": ("made/trees/made_hierarchy_x.csv", b"a;A;*\nb;A;*\n", (2, 3)),
+}
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """A data folder with a file of each kind, and a catalogue of these."""
+    for name in list(FILES):
+        monkeypatch.delitem(FILES, name)
+    for name, (path, content, _) in MADE.items():
+        digest = hashlib.sha256(content).hexdigest()
+        monkeypatch.setitem(FILES, name, DataFile(path, digest, home="https://home"))
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_bytes(content)
+    monkeypatch.setenv("SHOAL_DATA", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_file_of_each_kind_has_the_rows_and_columns_it_should(name, made):
+    assert load(name).shape == MADE[name][2]
+
+
+def test_columns_are_read_as_what_they_hold(made):
+    assert load("numbers").to_pydict() == {"x": [1, 3], "y": [2.5, 4.0], "name": ["a", "b"]}
+    assert load("made_hierarchy_x").column_names == ["level0", "level1", "level2"]
+
+
+def test_every_real_file_has_the_rows_and_columns_it_should(load_real):
+    assert {name: load_real(name).shape for name in SHAPES} == SHAPES
+    assert set(dataset_names()) == {*BUNDLED, *SHAPES}
 
 
 def test_every_file_of_the_catalogue_is_tested():
     assert set(SHAPES) == set(FILES)
 
 
-@needs_data
-def test_the_catalogue_lists_what_can_be_loaded(monkeypatch):
-    monkeypatch.setenv("SHOAL_DATA", str(DATA))
-    assert set(dataset_names()) == {*BUNDLED, *SHAPES}
+def test_the_catalogue_lists_what_can_be_loaded(made):
+    assert set(dataset_names()) == {*BUNDLED, *MADE}
+    (made / "made" / "numbers.csv").unlink()
+    assert set(dataset_names()) == {*BUNDLED, *MADE} - {"numbers"}
 
 
 def test_without_a_folder_only_the_bundled_sets_are_listed(monkeypatch):
@@ -104,11 +128,9 @@ def test_without_a_folder_only_the_bundled_sets_are_listed(monkeypatch):
     assert set(dataset_names()) == set(BUNDLED)
 
 
-@needs_data
-def test_a_file_right_inside_the_folder_is_found(tmp_path, monkeypatch):
-    shutil.copy(DATA / "uci" / "seeds.csv", tmp_path / "seeds.csv")
-    monkeypatch.setenv("SHOAL_DATA", str(tmp_path))
-    assert load("seeds").num_rows == 210
+def test_a_file_right_inside_the_folder_is_found(made):
+    (made / "made" / "numbers.csv").rename(made / "numbers.csv")
+    assert load("numbers").num_rows == 2
 
 
 def test_a_file_that_changed_is_refused(tmp_path, monkeypatch):

@@ -1,11 +1,11 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from sklearn.cluster import KMeans
-from sklearn.metrics import silhouette_score
+from sklearn.cluster import DBSCAN, KMeans
+from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from shoal.data.encode import encode_codes, encode_numbers
-from shoal.data.generate import blobs, students, students_schema
+from shoal.data.generate import blobs, shapes, students, students_schema
 from shoal.errors import InvalidSetting
 
 
@@ -90,3 +90,35 @@ def test_a_seed_is_a_whole_number_from_zero_up(seed):
     for make in (students, blobs):
         with pytest.raises(InvalidSetting):
             make(10, seed=seed)
+
+
+@pytest.mark.parametrize(
+    ("kind", "groups"), [("moons", 2), ("rings", 2), ("spirals", 3), ("lattice", 25)]
+)
+def test_a_shape_has_its_groups_in_equal_parts(kind, groups):
+    table = shapes(kind, n=100 * groups, seed=4)
+    assert table.column_names == ["x", "y", "label"]
+    sizes = np.bincount(table["label"].to_numpy())
+    assert sizes.tolist() == [100] * groups
+    assert shapes(kind, n=100 * groups, seed=4) == table
+    assert shapes(kind, n=100 * groups, seed=5) != table
+
+
+@pytest.mark.parametrize("kind", ["moons", "rings", "spirals", "lattice"])
+def test_groups_of_a_shape_stand_apart_along_chains_of_neighbours(kind):
+    table = shapes(kind, n=4_000, noise=0.01, seed=1)
+    X, label = np.column_stack([table["x"], table["y"]]), table["label"].to_numpy()
+    chains = DBSCAN(eps=0.08, min_samples=2).fit_predict(X)
+    assert adjusted_rand_score(label, chains) == 1
+
+
+def test_rings_without_noise_have_their_radii():
+    table = shapes("rings", n=50, noise=0)
+    radius = np.hypot(table["x"], table["y"])
+    assert np.allclose(radius, np.where(table["label"].to_numpy() == 0, 1, 0.5))
+
+
+@pytest.mark.parametrize("asked", [{"kind": "cube"}, {"n": 0}, {"noise": -1}, {"noise": np.inf}])
+def test_shapes_that_make_no_sense_are_refused(asked):
+    with pytest.raises(InvalidSetting):
+        shapes(**asked)

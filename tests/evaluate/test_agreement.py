@@ -1,7 +1,7 @@
 """Agreement of two labellings, beside scikit-learn and published examples."""
 
 import math
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -40,6 +40,65 @@ def test_it_is_scikit_learns(score):
     found = np.where(rng.random(300) < 0.6, true, rng.integers(-1, 4, 300))
     assert score(true, found) == SCORES[score](true, found)
     assert 0 < score(true, found) < 1
+
+
+def test_mutual_information_is_scikit_learns_and_ends_at_the_entropy():
+    true, predicted = PAIRS["chance"]
+    assert evaluate.mi(true, predicted) == metrics.mutual_info_score(true, predicted)
+    assert evaluate.mi([0, 0, 1, 1], [3, 3, 7, 7]) == pytest.approx(math.log(2))
+    assert evaluate.mi([0, 0, 1, 1], [0, 1, 0, 1]) == pytest.approx(0, abs=1e-12)
+    assert math.isnan(evaluate.mi([3], [0]))
+
+
+def mutual_information(true, predicted):
+    """By definition, over the labels of each side."""
+    total = 0.0
+    for i in set(true.tolist()):
+        for j in set(predicted.tolist()):
+            both = np.mean((true == i) & (predicted == j))
+            if both:
+                total += both * math.log(both / np.mean(true == i) / np.mean(predicted == j))
+    return total
+
+
+def disagreeing_pairs(true, predicted):
+    """By definition, over all pairs of rows."""
+    return sum(
+        (true[i] == true[j]) != (predicted[i] == predicted[j])
+        for i, j in combinations(range(len(true)), 2)
+    )
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_mutual_information_and_mirkin_are_those_of_the_definition(name):
+    true, predicted = PAIRS[name]
+    assert evaluate.mi(true, predicted) == pytest.approx(mutual_information(true, predicted))
+    assert evaluate.mirkin(true, predicted) == 2 * disagreeing_pairs(true, predicted)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_mirkin_is_a_metric_tied_to_the_rand_index(seed):
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.integers(-1, 4, (3, 40))
+    assert evaluate.mirkin(a, a) == 0
+    assert evaluate.mirkin(a, b) == evaluate.mirkin(b, a)
+    assert evaluate.mirkin(a, c) <= evaluate.mirkin(a, b) + evaluate.mirkin(b, c)
+    assert 1 - evaluate.mirkin(a, b) / (40 * 39) == pytest.approx(evaluate.rand_index(a, b))
+
+
+def test_mirkin_at_its_ends():
+    assert evaluate.mirkin(np.zeros(7, dtype=int), np.arange(7)) == 7 * 6
+    assert evaluate.mirkin([], []) == evaluate.mirkin([3], [0]) == 0
+
+
+def test_mirkin_of_other_rows_is_refused():
+    with pytest.raises(DimensionMismatch):
+        evaluate.mirkin([0, 1], [0, 1, 2])
+
+
+def test_mirkin_of_ten_billion_rows_is_exact():
+    half = 5 * 10**9
+    assert agreement_of_counts([[half, 1], [0, half]])["mirkin"] == 2 * (half + half)
 
 
 @every_score
@@ -94,11 +153,14 @@ def test_counts_of_pairs_of_labels_give_the_scores_of_the_labels(name):
 
 def test_ten_billion_rows_are_no_trouble():
     found = agreement_of_counts([[5 * 10**9, 0], [0, 5 * 10**9]])
-    assert found == {"ari": 1.0, "rand_index": 1.0, "fowlkes_mallows": 1.0, "nmi": 1.0}
+    ones = {"ari": 1.0, "rand_index": 1.0, "fowlkes_mallows": 1.0, "nmi": 1.0}
+    assert found == ones | {"mi": pytest.approx(math.log(2)), "mirkin": 0}
 
 
 def test_one_row_says_nothing():
-    assert all(map(math.isnan, agreement_of_counts([[1]]).values()))
+    scores = agreement_of_counts([[1]])
+    assert scores.pop("mirkin") == 0  # no pair, none that disagrees
+    assert all(map(math.isnan, scores.values()))
 
 
 @pytest.mark.parametrize("counts", [[1, 2], [[0.5, 1.0]]])

@@ -9,7 +9,8 @@ def test_the_picture_has_control_and_shuffled_line_of_each_score():
     table = evaluate.score([0, 0, 1, 1, 1], against=[0, 0, 0, 1, 1], control=[0, 1, 0, 1, 0])
     figure = evaluate.score_picture(table)
     assert figure.data["names"] == ["AMI", "ARI", "NMI", "Rand index", "Fowlkes-Mallows"]
-    for line, marks in zip(table.to_pylist(), figure.data["marks"], strict=True):
+    # MI and the Mirkin metric, the last two lines, do not end at 1 and are not drawn.
+    for line, marks in zip(table.to_pylist()[:5], figure.data["marks"], strict=True):
         for kind in ("value", "plain", "control", "shuffled"):
             assert marks[kind] == pytest.approx(line[kind], abs=1e-6)
 

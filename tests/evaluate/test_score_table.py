@@ -34,7 +34,7 @@ def scored():
 
 def test_a_model_gets_every_score(scored):
     assert list(scored) == [
-        "ami", "ari", "nmi", "rand_index", "fowlkes_mallows",
+        "ami", "ari", "nmi", "rand_index", "fowlkes_mallows", "mi", "normalised_mirkin",
         "silhouette", "calinski_harabasz", "davies_bouldin",
         "normalised_inertia", "centroid_index", "aee", "relative_aee",
     ]  # fmt: skip
@@ -55,6 +55,15 @@ def test_shuffled_labels_agree_with_nothing_and_have_no_centres(scored):
     assert abs(scored["ami"]["shuffled"]) < 0.02
     assert scored["rand_index"]["shuffled"] > 0.5  # not corrected for chance: the line tells it
     assert scored["normalised_inertia"]["shuffled"] is None
+
+
+def test_the_mirkin_line_is_the_metric_over_the_square_of_the_rows():
+    line = lines(evaluate.score([0, 0, 1, 1], against=[0, 0, 1, 2], control=[0, 0, 0, 0]))
+    mirkin = line["normalised_mirkin"]
+    assert (mirkin["value"], mirkin["plain"]) == (2 / 16, 0)
+    assert mirkin["control"] == evaluate.mirkin([0, 0, 1, 2], [0, 0, 0, 0]) / 16
+    assert mirkin["better"] == "lower"
+    assert line["mi"]["plain"] == pytest.approx(1.5 * np.log(2))  # the entropy of the plain groups
 
 
 def test_several_controls_are_averaged():
@@ -78,9 +87,9 @@ def test_the_share_of_the_gap_is_what_it_says():
 def test_labels_alone_get_the_scores_of_labels():
     table = evaluate.score([0, 0, 1, 1], against=[0, 0, 1, 1])
     assert table.column("score").to_pylist() == [
-        "ami", "ari", "nmi", "rand_index", "fowlkes_mallows",
+        "ami", "ari", "nmi", "rand_index", "fowlkes_mallows", "mi", "normalised_mirkin",
     ]  # fmt: skip
-    assert table.column("control").null_count == table.column("closed").null_count == 5
+    assert table.column("control").null_count == table.column("closed").null_count == 7
     assert "no control" in table.column("note")[0].as_py()
 
 

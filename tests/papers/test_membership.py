@@ -1,32 +1,27 @@
 """The membership attack of the nD-Laplace thesis again: asked right, it finds next to nothing."""
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DATA = Path(os.environ.get("SHOAL_DATA", "../shared/data"))
 GAMES = 12
 STUDENT = {
     "seeds-2D": 2.2,
     "heart-2D": 4.3,
 }  # 95 %, for the 12 and the 3 games expected values have
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not DATA.is_dir(), reason="the data sets are not here; set SHOAL_DATA to their folder"
-    ),
-]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def bench(monkeypatch):
+def bench(monkeypatch, real_file):
     monkeypatch.syspath_prepend(str(ROOT / "bench"))
     import membership
 
+    for path, _ in membership.TABLES.values():
+        real_file(path)
     return membership
 
 

@@ -25,6 +25,7 @@ from shoal.cli.verbs.anonymize import anonymize_app
 from shoal.cli.verbs.attack import attack_app
 from shoal.cli.verbs.audit import audit
 from shoal.cli.verbs.cluster import cluster
+from shoal.cli.verbs.data import data_app
 from shoal.cli.verbs.demo import demo
 from shoal.cli.verbs.evaluate import evaluate
 from shoal.cli.verbs.learn import learn
@@ -82,6 +83,7 @@ app.add_typer(anonymize_app, name="anonymize")
 app.command()(audit)
 app.add_typer(attack_app, name="attack")
 app.add_typer(ledger_app, name="ledger")
+app.add_typer(data_app, name="data")
 app.command()(version)
 
 

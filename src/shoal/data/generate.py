@@ -1,6 +1,6 @@
-"""Synthetic tables: the thesis' Gaussian blobs, and a table of invented students."""
+"""Synthetic tables: Gaussian blobs and other shapes, and a table of invented students."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +10,9 @@ from shoal.domain import Schema
 from shoal.errors import InvalidSetting, setting, value_text
 from shoal.randomness import Randomness
 
-__all__ = ["blobs", "students", "students_schema"]
+__all__ = ["blobs", "check_count", "draw_indices", "shapes", "students", "students_schema"]
+
+Shape = Literal["moons", "rings", "spirals", "lattice"]
 
 _SEXES = ("F", "M")
 _SYSTEMS = ("primary", "secondary", "technical", "teacher training", "special")
@@ -106,7 +108,7 @@ def blobs(n: int = 200, centers: int = 4, d: int = 2, sd: float = 0.60, seed: in
     """
     from sklearn.datasets import make_blobs
 
-    _check_count(n=n, centers=centers, d=d)
+    check_count(n=n, centers=centers, d=d)
     if not 0 < sd < np.inf:
         raise InvalidSetting(
             setting("sd") + f" must be a positive number; got {value_text(sd)}.",
@@ -117,6 +119,68 @@ def blobs(n: int = 200, centers: int = 4, d: int = 2, sd: float = 0.60, seed: in
     X, label = make_blobs(n, d, centers=centers, cluster_std=sd, random_state=state)[:2]
     columns = [*np.asfortranarray(X).T, label.astype(np.int64)]
     return pa.table(columns, names=[*(f"x{i}" for i in range(d)), "label"])
+
+
+def shapes(kind: Shape = "moons", n: int = 2_000, noise: float = 0.05, seed: int = 0) -> pa.Table:
+    """Draw groups of other shapes than balls: columns ``x``, ``y`` and ``label``.
+
+    Parameters
+    ----------
+    kind
+        "moons": two crescents, one in the other's arm; "rings": two, one inside the other;
+        "spirals": three that wind around each other; "lattice": 25 balls, five by five.
+    n
+        How many points, the same for each group but for the remainder.
+    noise
+        Standard deviation of what is added to each coordinate. A ring has radius 1 or a half, a
+        crescent radius 1, a spiral reaches out to 1, balls stand 1 apart.
+    seed
+        The same seed makes the same points.
+
+    Examples
+    --------
+    >>> table = shapes("spirals", n=300)
+    >>> table.num_rows, len(set(table["label"].to_pylist()))
+    (300, 3)
+    """
+    check_count(n=n)
+    if kind not in _CURVES:
+        raise InvalidSetting.of("kind", f"must be one of {', '.join(_CURVES)}", "moons", kind)
+    if not 0 <= noise < np.inf:
+        raise InvalidSetting.of("noise", "must be a number of 0 or more", 0.05, noise)
+    groups, curve = _CURVES[kind]
+    rng = Randomness(seed).compute
+    label = np.arange(n) % groups
+    x, y = curve(label, rng.random(n)) + noise * rng.standard_normal((2, n))
+    return pa.table({"x": x, "y": y, "label": label})
+
+
+def _moons(label: NDArray[np.int64], t: NDArray[np.float64]) -> NDArray[np.float64]:
+    x, y = np.cos(np.pi * t), np.sin(np.pi * t)
+    return np.stack([np.where(label == 0, x, 1 - x), np.where(label == 0, y, 0.5 - y)])
+
+
+def _rings(label: NDArray[np.int64], t: NDArray[np.float64]) -> NDArray[np.float64]:
+    radius, angle = np.where(label == 0, 1.0, 0.5), 2 * np.pi * t
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)])
+
+
+def _spirals(label: NDArray[np.int64], t: NDArray[np.float64]) -> NDArray[np.float64]:
+    radius = np.sqrt(0.04 + 0.96 * t)  # as many points on each stretch of a given length
+    angle = 2 * np.pi * (radius + label / 3)
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)])
+
+
+def _lattice(label: NDArray[np.int64], t: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.stack([label % 5, label // 5]).astype(np.float64)
+
+
+_CURVES: dict[str, tuple[int, Any]] = {
+    "moons": (2, _moons),
+    "rings": (2, _rings),
+    "spirals": (3, _spirals),
+    "lattice": (25, _lattice),
+}
 
 
 def students(n: int = 10_000, seed: int = 0) -> pa.Table:
@@ -139,15 +203,15 @@ def students(n: int = 10_000, seed: int = 0) -> pa.Table:
     >>> table.num_rows, table.column_names[:3]
     (1000, ['sex', 'system', 'level'])
     """
-    _check_count(n=n)
+    check_count(n=n)
     rng = Randomness(seed).compute
     shares, region_of = np.array(list(_STATES.values())).T
     system = rng.choice(len(_SYSTEMS), n, p=_SYSTEM_SHARE)
     state = rng.choice(len(_STATES), n, p=shares)
     region = region_of.astype(np.int64)[state]
     sex = (rng.random(n) >= _FEMALE_SHARE[system]).astype(np.int64)
-    level = _draw_index(rng, _LEVEL_SHARE[system])
-    quintile = _draw_index(rng, _QUINTILE_SHARE[region])
+    level = draw_indices(rng, _LEVEL_SHARE[system])
+    quintile = draw_indices(rng, _QUINTILE_SHARE[region])
     counts = _connections(rng, system, level, quintile)
     return pa.table(
         {
@@ -192,20 +256,35 @@ def _connections(
     """Draw the three connection counts of each student."""
     odds = np.exp(_HABIT_ODDS[:, None, :] + (np.arange(5)[:, None] - 2) * _HABIT_TILT)
     shares = odds / odds.sum(axis=2, keepdims=True)  # by system, quintile and habit
-    habit = _draw_index(rng, shares[system, quintile])
+    habit = draw_indices(rng, shares[system, quintile])
     counts = _HABIT_MEAN[habit] + _HABIT_SPREAD[habit] * rng.standard_normal((len(habit), 3))
     counts[:, 1] *= 0.9 + 0.03 * level  # older students stay a little longer
     return np.clip(counts, 0, list(_COUNT_LIMITS.values())).round(1)
 
 
-def _draw_index(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Draw one index a row, by that row's shares."""
+def draw_indices(rng: np.random.Generator, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Draw one index for each row, by that row's shares.
+
+    Parameters
+    ----------
+    rng
+        The stream to draw from.
+    shares
+        One row of shares for each draw, which add up to 1.
+    """
     edges = np.cumsum(shares, axis=1)[:, :-1]
     place: NDArray[np.int64] = np.count_nonzero(rng.random(len(edges))[:, None] >= edges, axis=1)
     return place
 
 
-def _check_count(**counts: int) -> None:
+def check_count(**counts: int) -> None:
+    """Refuse anything but a whole number of 1 or more, by the name of its parameter.
+
+    Parameters
+    ----------
+    **counts
+        What was given, by the name of the parameter.
+    """
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
             raise InvalidSetting.of(name, "must be a whole number of 1 or more", 200, count)

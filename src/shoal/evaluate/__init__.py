@@ -18,6 +18,8 @@ from shoal.evaluate.agreement import (
     cell_dissimilarity,
     cluster_dissimilarity,
     fowlkes_mallows,
+    mi,
+    mirkin,
     nmi,
     rand_index,
 )
@@ -48,6 +50,8 @@ __all__ = [
     "fowlkes_mallows",
     "inertia",
     "mean_displacement",
+    "mi",
+    "mirkin",
     "nmi",
     "normalised_inertia",
     "plain_centers",

@@ -19,9 +19,11 @@ from sklearn.metrics import (
     adjusted_mutual_info_score,
     adjusted_rand_score,
     fowlkes_mallows_score,
+    mutual_info_score,
     normalized_mutual_info_score,
     rand_score,
 )
+from sklearn.metrics.cluster import contingency_matrix
 
 from shoal.errors import DimensionMismatch, InvalidSetting
 from shoal.evaluate.checks import Labels, check_two_labellings
@@ -33,6 +35,8 @@ __all__ = [
     "cell_dissimilarity",
     "cluster_dissimilarity",
     "fowlkes_mallows",
+    "mi",
+    "mirkin",
     "nmi",
     "rand_index",
 ]
@@ -102,6 +106,29 @@ def nmi(true: ArrayLike, predicted: ArrayLike) -> float:
     return _agreement(normalized_mutual_info_score, true, predicted)
 
 
+def mi(true: ArrayLike, predicted: ArrayLike) -> float:
+    r"""Compute the mutual information of two labellings in nats, at most either's entropy.
+
+    .. math:: \sum_{ij} \frac{n_{ij}}{n} \log \frac{n\, n_{ij}}{a_i b_j}
+
+    It is not corrected: finer labels share more with anything, and chance is above 0. ``nmi``
+    divides it by the entropies, ``ami`` takes chance off as well.
+
+    Parameters
+    ----------
+    true
+        One label for each row.
+    predicted
+        Another label for each row.
+
+    Examples
+    --------
+    >>> round(mi([0, 0, 1, 1], [5, 5, 2, 2]), 4)  # log 2: one side tells the other
+    0.6931
+    """
+    return _agreement(mutual_info_score, true, predicted)
+
+
 def rand_index(true: ArrayLike, predicted: ArrayLike) -> float:
     """Compute the share of pairs of rows that both sides put together, or both apart.
 
@@ -146,13 +173,48 @@ def fowlkes_mallows(true: ArrayLike, predicted: ArrayLike) -> float:
     return _agreement(fowlkes_mallows_score, true, predicted)
 
 
+def mirkin(true: ArrayLike, predicted: ArrayLike) -> int:
+    r"""Compute the Mirkin metric: twice the pairs of rows that one side alone puts together.
+
+    .. math:: \sum_i a_i^2 + \sum_j b_j^2 - 2 \sum_{ij} n_{ij}^2
+
+    Here n_ij rows have label i on the one side and j on the other, a_i and b_j are the sums. It is
+    a metric on partitions: 0 if the groups are the same (or there is no pair), n (n - 1) if the one
+    side has a single group and the other a group for each row. An exact whole number, in time that
+    grows with the rows and not with their pairs. ``rand_index`` is 1 less its share of n (n - 1).
+
+    Parameters
+    ----------
+    true
+        One label for each row.
+    predicted
+        Another label for each row.
+
+    Examples
+    --------
+    >>> mirkin([0, 0, 1, 1], [0, 0, 1, 2])  # the last two rows, seen from either
+    2
+
+    References
+    ----------
+    Mirkin, Mathematical classification and clustering, 1996; Meila, Comparing clusterings, Journal
+    of Multivariate Analysis 2007.
+    """
+    A, B = check_two_labellings(true, predicted)
+    if not len(A):
+        return 0
+    table = contingency_matrix(A, B, sparse=True)
+    both, first, second = map(_sum_of_squares, (table.data, table.sum(axis=1), table.sum(axis=0)))
+    return first + second - 2 * both
+
+
 def _agreement(score: Callable[..., float], true: ArrayLike, predicted: ArrayLike) -> float:
     A, B = check_two_labellings(true, predicted)
     return float(score(A, B)) if len(A) > 1 else math.nan
 
 
 def agreement_of_counts(counts: ArrayLike) -> dict[str, float]:
-    """Compute ``ari``, ``rand_index``, ``fowlkes_mallows`` and ``nmi`` from counts of label pairs.
+    """Compute all scores but ``ami`` from counts of label pairs.
 
     They equal the scores on labels, up to rounding. ``ami`` is not among them, since its cost grows
     with the rows.
@@ -166,7 +228,7 @@ def agreement_of_counts(counts: ArrayLike) -> dict[str, float]:
     --------
     >>> found = agreement_of_counts([[2, 0, 0], [0, 1, 1]])
     >>> {name: round(score, 2) for name, score in found.items()}
-    {'ari': 0.57, 'rand_index': 0.83, 'fowlkes_mallows': 0.71, 'nmi': 0.8}
+    {'ari': 0.57, 'rand_index': 0.83, 'fowlkes_mallows': 0.71, 'mirkin': 2, 'nmi': 0.8, 'mi': 0.69}
     """
     table = np.asarray(counts)
     if table.ndim != 2 or table.dtype.kind not in "iu":
@@ -175,16 +237,16 @@ def agreement_of_counts(counts: ArrayLike) -> dict[str, float]:
             "Give one row for each label of one side, and one column for each label of the other.",
         )
     if table.sum() < 2:
-        return dict.fromkeys(("ari", "rand_index", "fowlkes_mallows", "nmi"), math.nan)
-    return _pair_scores(table) | {"nmi": _nmi(table / table.sum())}
+        undefined = ("ari", "rand_index", "fowlkes_mallows", "nmi", "mi")
+        return dict.fromkeys(undefined, math.nan) | {"mirkin": 0}
+    return _pair_scores(table) | _information_scores(table / table.sum())
 
 
 def _pair_scores(table: NDArray[np.integer]) -> dict[str, float]:
     """Compute the scores on pairs of rows, with exact counts however many rows there are."""
     n = int(table.sum())
     both, first, second = (
-        sum(int(count) ** 2 for count in part.ravel()) - n
-        for part in (table, table.sum(axis=1), table.sum(axis=0))
+        _sum_of_squares(part) - n for part in (table, table.sum(axis=1), table.sum(axis=0))
     )
     only_first, only_second, pairs = first - both, second - both, n * (n - 1)
     neither = pairs - both - only_first - only_second
@@ -192,7 +254,13 @@ def _pair_scores(table: NDArray[np.integer]) -> dict[str, float]:
         "ari": _adjusted(both, only_first, only_second, neither),
         "rand_index": (both + neither) / pairs,
         "fowlkes_mallows": both / math.sqrt(first * second) if both else 0.0,
+        "mirkin": only_first + only_second,
     }
+
+
+def _sum_of_squares(counts: ArrayLike) -> int:
+    """In Python's integers: squares of ten billion rows pass 64 bits."""
+    return sum(count * count for count in np.asarray(counts).ravel().tolist())
 
 
 def _adjusted(both: int, only_first: int, only_second: int, neither: int) -> float:
@@ -203,13 +271,12 @@ def _adjusted(both: int, only_first: int, only_second: int, neither: int) -> flo
     return agreed / (chance + (both + only_first) * (only_first + neither))
 
 
-def _nmi(shares: NDArray[np.float64]) -> float:
-    """Return the mutual information over the mean of both entropies."""
+def _information_scores(shares: NDArray[np.float64]) -> dict[str, float]:
+    """Return the mutual information, and the same over the mean of both entropies."""
     first, second = (_entropy(shares.sum(axis=axis)) for axis in (1, 0))
-    if first == second == 0:
-        return 1.0
     shared = max(0.0, first + second - _entropy(shares.ravel()))
-    return 2 * shared / (first + second)
+    has_groups = first + second > 0
+    return {"nmi": 2 * shared / (first + second) if has_groups else 1.0, "mi": shared}
 
 
 def _entropy(shares: NDArray[np.float64]) -> float:

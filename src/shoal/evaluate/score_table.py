@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from shoal.domain.box import Matrix
 from shoal.errors import InvalidSetting
-from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, nmi, rand_index
+from shoal.evaluate.agreement import ami, ari, fowlkes_mallows, mi, mirkin, nmi, rand_index
 from shoal.evaluate.centers import center_errors, centroid_index, normalised_inertia, plain_centers
 from shoal.evaluate.checks import Labels, check_labels, check_points, check_same_length
 from shoal.evaluate.separation import calinski_harabasz, davies_bouldin, silhouette
@@ -295,6 +295,8 @@ def _measures(
     plain, X = comparison.plain, scored_rows.scaled
     for name, agreement in _AGREEMENTS.items():
         yield _Score(name, "higher", _agreement_with(agreement, plain), ends_at_1=True)
+    yield _Score("mi", "higher", _agreement_with(mi, plain))
+    yield _Score("normalised_mirkin", "lower", _agreement_with(_normalised_mirkin, plain))
     if X is None:
         return
     drawn = {"most": _COMPARED, "random_state": random_state}
@@ -327,6 +329,11 @@ def _center_scores(X: Any, plain: Any, of_other_numbers: bool) -> Iterator[_Scor
 
 def _agreement_with(agreement: Callable[..., float], plain: Clustering) -> Measure:
     return lambda clustering: agreement(plain.labels, clustering.labels)
+
+
+def _normalised_mirkin(true: Labels, predicted: Labels) -> float:
+    """Compute the Mirkin metric over n^2 (Meila 2007), so that tables of any length compare."""
+    return mirkin(true, predicted) / len(true) ** 2 if len(true) else math.nan
 
 
 def _measure_of_centers(measure: Callable[[Any], float]) -> Measure:

@@ -22,6 +22,8 @@ SCORE_NAMES = {
     "nmi": "NMI",
     "rand_index": "Rand index",
     "fowlkes_mallows": "Fowlkes-Mallows",
+    "mi": "MI (nats)",
+    "normalised_mirkin": "Mirkin over n²",
     "silhouette": "Silhouette",
     "calinski_harabasz": "Calinski-Harabasz",
     "davies_bouldin": "Davies-Bouldin",

@@ -1,9 +1,7 @@
 import csv
 import json
-import os
 from contextlib import suppress
 from datetime import date
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -21,9 +19,9 @@ from shoal.anonymize.hierarchies import (
     write_arx,
 )
 from shoal.anonymize.hierarchies.files import find_label_problems, raise_findings
+from shoal.data import adults_hierarchies
 from shoal.errors import AlreadyExists, HierarchyInvalid, ShoalError
 
-DATA = Path(os.environ.get("SHOAL_DATA", "../shared/data")) / "adult" / "hierarchies"
 words = st.text("abcxyz;,\"' é*-0123456789", min_size=1, max_size=6).map(str.strip).filter(bool)
 
 BUILT = {
@@ -141,9 +139,30 @@ def test_contracted_chains_are_reported():
     assert hierarchy_from_paths([["a", "*"], ["b", "*"]]).notes == ()
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the Adult hierarchies are not here")
-def test_adults_hierarchies_read_and_the_lying_one_is_caught():
-    for path in DATA.glob("*.csv"):
+@pytest.mark.parametrize("column", adults_hierarchies())
+def test_hierarchies_of_made_adults_read(tmp_path, column):
+    paths = adults_hierarchies()[column]
+    (tmp_path / "tree.csv").write_text("".join(";".join(path) + "\n" for path in paths))
+    tree = read_hierarchy(tmp_path / "tree.csv")
+    assert sorted(tree.taxonomy.leaves) == sorted(path[0] for path in paths)
+
+
+def test_ages_that_lie_outside_their_label_are_caught(tmp_path):
+    # As ARX publishes it: 5 is not between 0 and 4, nor 10 between 5 and 9.
+    lines = (f"{age};{low}-{low + 4};*" for age in range(1, 11) for low in [(age - 1) // 5 * 5])
+    (tmp_path / "age.csv").write_text("\n".join(lines))
+    with pytest.raises(
+        HierarchyInvalid,
+        match="leaf 5, leaf 10",
+        check=lambda error: error.reason == "label does not cover",
+    ):
+        read_hierarchy(tmp_path / "age.csv")
+    assert len(read_hierarchy(tmp_path / "age.csv", opaque=True).taxonomy.leaves) == 10
+
+
+def test_adults_hierarchies_read_and_the_lying_one_is_caught(real_file):
+    sizes = {}
+    for path in real_file("adult/hierarchies/adult_hierarchy_age.csv").parent.glob("*.csv"):
         if path.name.endswith("age.csv"):
             with pytest.raises(
                 HierarchyInvalid,
@@ -155,6 +174,9 @@ def test_adults_hierarchies_read_and_the_lying_one_is_caught():
         with path.open() as file:
             leaves = [row[0] for row in csv.reader(file, delimiter=";")]
         assert sorted(tree.taxonomy.leaves) == sorted(leaves)
+        sizes[path.stem] = (tree.taxonomy.size, len(tree.taxonomy.nodes))
+    assert sizes["adult_hierarchy_age"] == (100, 136)
+    assert sizes["adult_hierarchy_education"] == (16, 23)
 
 
 @pytest.mark.parametrize("name", BUILT)

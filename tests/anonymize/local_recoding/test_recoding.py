@@ -14,6 +14,7 @@ from shoal.anonymize.local_recoding import recoding
 from shoal.anonymize.local_recoding.grouping import Grouping
 from shoal.anonymize.local_recoding.recoding import recode
 from shoal.anonymize.problem import Closeness, Cut, Diversity, SensitiveColumn, problem_of
+from shoal.anonymize.search.top_down import specialise
 from shoal.domain import Taxonomy
 from shoal.errors import InvalidSetting, NotKAnonymous, StartFails, TooFewRows
 
@@ -306,6 +307,14 @@ def test_an_improvement_that_breaks_a_class_reaches_no_table(monkeypatch):
     monkeypatch.setattr(recoding, "improve_grouping", broken)
     with pytest.raises(NotKAnonymous, match="classes would not meet k, l or t"):
         recode(ages(300, 5), np.random.default_rng(1))
+
+
+def test_made_adults_lose_no_more_than_was_measured_and_less_than_globally(made_adult):
+    problem = made_adult(k=10)
+    outcome = recode(problem, np.random.default_rng(1))
+    assert outcome.metrics.ncp <= 0.099 < specialise(problem).metrics.ncp
+    assert outcome.metrics.smallest >= 10
+    assert outcome.metrics.suppressed == 0
 
 
 def test_adult_loses_no_more_than_the_figure_to_reach(adult):

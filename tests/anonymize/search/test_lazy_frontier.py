@@ -51,8 +51,8 @@ def agree(problem, most, **asked):
 
 @pytest.mark.parametrize("k", [5, 10, 50])
 @pytest.mark.parametrize("suppression", [0, 0.02])
-def test_adult_has_the_same_cut_merged_far_away_and_all_at_once(adult, k, suppression):
-    problem = adult(k=k, suppression=suppression)
+def test_adults_have_the_same_cut_merged_far_away_and_all_at_once(made_adult, k, suppression):
+    problem = made_adult(k=k, suppression=suppression)
     near = agree(problem, most=10**9)
     assert near.divisions == 0
     far = agree(problem, most=1)
@@ -60,19 +60,19 @@ def test_adult_has_the_same_cut_merged_far_away_and_all_at_once(adult, k, suppre
 
 
 @pytest.mark.parametrize("score", KEPT)
-def test_every_score_agrees(adult, score):
+def test_every_score_agrees(made_adult, score):
     for most in (3000, 100):
-        agree(adult(k=20, suppression=0.05), most=most, score=score, loss_unit="k")
+        agree(made_adult(k=20, suppression=0.05), most=most, score=score, loss_unit="k")
 
 
-def test_what_the_frontier_grows_beyond_goes_on_far_away(adult):
-    lines = agree(adult(k=5, suppression=0.02), most=2000)
+def test_what_the_frontier_grows_beyond_goes_on_far_away(made_adult):
+    lines = agree(made_adult(k=5, suppression=0.02), most=2000)
     assert lines.merges > 3
     assert lines.divisions > 0
 
 
-def test_few_lines_come_at_a_time(adult):
-    problem = adult(k=50)
+def test_few_lines_come_at_a_time(made_adult):
+    problem = made_adult(k=50)
     lines = agree(problem, most=4000)
     assert lines.divisions == 0
 

@@ -1,3 +1,4 @@
+import gzip
 import hashlib
 import json
 import os
@@ -396,15 +397,30 @@ def test_help_teaches_by_example():
         assert words in shown.output
 
 
-DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[3] / "shared" / "data"))
-GOWALLA = DATA / "geo" / "gowalla_nyc.csv.gz"
+NEW_YORK = """
+version: 1
+columns: {latitude: {low: 40.4, high: 41.0}, longitude: {low: -74.3, high: -73.6}}
+geo: {latitude: latitude, longitude: longitude}
+"""
 
 
-@pytest.mark.skipif(not GOWALLA.exists(), reason="the Gowalla check-ins are not here: SHOAL_DATA")
-def test_gowalla_check_ins_are_reported(folder):
-    names = CITY.replace("lat:", "latitude:").replace("lon:", "longitude:")
-    names = names.replace("latitude: lat,", "latitude: latitude,")
-    Path("nyc.yaml").write_text(names.replace("longitude: lon}", "longitude: longitude}"))
-    shown = run(GOWALLA, "--epsilon", "2", "--domain", "nyc.yaml", "-o", "noisy.parquet")
+def assert_all_are_reported(check_ins, n):
+    Path("nyc.yaml").write_text(NEW_YORK)
+    shown = run(check_ins, "--epsilon", "2", "--domain", "nyc.yaml", "-o", "noisy.parquet")
     assert shown.exit_code == 0, shown.output
-    assert pq.read_metadata("noisy.parquet").num_rows == 138_957
+    assert pq.read_metadata("noisy.parquet").num_rows == n
+
+
+def test_packed_check_ins_of_several_blocks_are_reported(folder):
+    rng = np.random.default_rng(5)
+    points = np.clip(
+        rng.normal([40.74, -73.98], [0.05, 0.06], (70_001, 2)), [40.4, -74.3], [41, -73.6]
+    )
+    lines = (f"{row % 900},{x:.6f},{y:.6f}" for row, (x, y) in enumerate(points.tolist()))
+    packed = gzip.compress("\n".join(["user,latitude,longitude", *lines]).encode())
+    Path("check_ins.csv.gz").write_bytes(packed)
+    assert_all_are_reported("check_ins.csv.gz", 70_001)
+
+
+def test_gowalla_check_ins_are_reported(folder, real_file):
+    assert_all_are_reported(real_file("geo/gowalla_nyc.csv.gz"), 138_957)
