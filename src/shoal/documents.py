@@ -46,7 +46,7 @@ def parse_json(text: str) -> Any:
     >>> parse_json("[" * 1000 + "]" * 1000)
     Traceback (most recent call last):
     ...
-    ValueError: it nests more than 100 levels
+    ValueError: it is nested more than 100 levels deep
     """
     try:
         content = json.loads(text)

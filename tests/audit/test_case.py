@@ -100,7 +100,7 @@ def test_the_test_of_a_law_keeps_its_level():
 
 
 def test_a_measure_without_what_it_measures_against_is_refused():
-    with pytest.raises(InvalidSetting, match="law"):
+    with pytest.raises(InvalidSetting, match="distribution"):
         Case(lambda n, rng: rng.random(n), None, None, instrument="law", draws=9).run()
     with pytest.raises(InvalidSetting, match="claim"):
         Case(lambda n, rng: 1.0, None, None, instrument="ledger", draws=9).run()

@@ -24,7 +24,7 @@ def test_each_kind_of_odd_row_is_counted():
     rows.size()
     said = changed_row_texts(rows)
     assert [line.split(" ")[3] for line in said] == ["1", "2", "1"]
-    assert all(line.startswith("Of 5 rows ") for line in said)
+    assert all(line.startswith("Of 5 rows, ") for line in said)
 
 
 @pytest.mark.parametrize(("terminal", "quiet", "told"), [(1, 0, 1), (0, 0, 0), (1, 1, 0)])

@@ -143,8 +143,8 @@ def test_how_many_rows_were_left_out_or_moved_is_nowhere_but_with_the_holder(met
             plain = re.sub(r"\b[0-9a-f]{64}\b", "", text)
             assert not re.search(rf"(?<![\d.]){count}\b|\b{count:,}\b", plain)
     mine = Path("mine.html")
-    assert f"{LEFT_OUT:,} lack a number" in mine.read_text()
-    assert f"{MOVED:,} lie outside" in mine.read_text()
+    assert f"{LEFT_OUT:,} without a number" in mine.read_text()
+    assert f"{MOVED:,} outside the bounds" in mine.read_text()
     assert stat.S_IMODE(os.stat(mine).st_mode) == 0o600
 
 

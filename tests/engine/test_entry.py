@@ -83,7 +83,7 @@ def test_rows_pass_through():
 
 def test_rows_on_other_terms_or_of_another_domain_do_not_pass():
     rows = rows_of([[30, 3]], BOX)
-    with pytest.raises(InvalidSetting, match="terms"):
+    with pytest.raises(InvalidSetting, match="other settings"):
         rows_of(rows, BOX, outside="refuse")
     with pytest.raises(InvalidSetting, match="domain"):
         rows_of(rows, Box.unit(2))

@@ -53,7 +53,7 @@ def check_header(names: Sequence[str], what: str = "The table") -> None:
     >>> check_header(["Ada Roe", "34", "flu"], "visits.csv")
     Traceback (most recent call last):
     ...
-    shoal.errors.UnreadableTable: visits.csv does not seem to begin with names of columns: the 2nd
+    shoal.errors.UnreadableTable: visits.csv does not seem to start with column names: the 2nd
     ...
     """
     for at, name in enumerate(names):
@@ -97,8 +97,8 @@ def missing_columns_error(
     Examples
     --------
     >>> print(missing_columns_error(["age", "Visits"], ["age", "visits", "Ada Roe"]))
-    'Visits' of 2 columns asked for is not in the table, which has 3.
-    Did you mean 'visits'? Capitals and blanks count.
+    'Visits' of the 2 columns selected is not in the table, which has 3.
+    Did you mean 'visits'? Capitals and spaces matter.
     """
     absent = [name for name in wanted if name not in names]
     whose = of or f"of the {quantity(len(wanted), 'column')} selected"

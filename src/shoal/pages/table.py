@@ -251,7 +251,7 @@ def rare_lines(rare: Mapping[str, float], k: int) -> list[str]:
     --------
     >>> print(*rare_lines({"case": 0.75}, 5))
     'case' is published as it is, and in 75 % of rows its value is shared by fewer than k = 5: who
-    knows it finds the person. Make it quasi or identifier, or say `force: true`.
+    knows it finds the person. Make it quasi or identifier, or set `force: true`.
     """
     return [
         f"{name!r} is published as it is, and in {_percent(share)} of rows its value is shared "

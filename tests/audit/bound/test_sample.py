@@ -98,7 +98,7 @@ def test_outputs_nobody_can_read_are_refused_if_there_are_no_others(each):
 @pytest.mark.parametrize("each", [object(), None, {1, 2}, [1, None], 2**80])
 def test_one_nobody_can_read_among_others_is_an_output(each):
     first, second = samples_of([1, 2, each, 3], [1, 2, 3, 4])
-    assert kinds(first)[2].startswith("An output has an unsupported type ")
+    assert kinds(first)[2].startswith("An output has an unsupported type: ")
     assert kinds(first)[:2] == kinds(second)[:2] == ["", ""]
 
 

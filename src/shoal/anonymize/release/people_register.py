@@ -86,7 +86,7 @@ class Register:
     Traceback (most recent call last):
     ...
     shoal.errors.ReleasedBefore: People of an earlier release are in this table.
-    Apply the cut to newcomers' rows alone: releases that share people can be subtracted.
+    Apply the cut to the rows of new people only: releases that share people can be subtracted.
     """
 
     entity: str

@@ -155,9 +155,9 @@ def linkage(released: Any, second: Any, *, raw: Any, policy: Policy) -> Linkage:
     >>> released = model.fit_transform(raw)
     >>> file = {"name": ["Ada", "Ben"], "age": [22, 47]}
     >>> print(linkage(released, file, raw=raw, policy=model.policy_))
-    released table: 1 of 2 people have a fitting record, 0 just one; 0.3 links (16.7%) would be
+    released table: 1 of 2 people have a matching record, 0 exactly one; 0.3 links (16.7%) would be
     right
-    raw table: 1 of 2 people have a fitting record, 1 just one; 1.0 links (50.0%) would be right
+    raw table: 1 of 2 people have a matching record, 1 exactly one; 1.0 links (50.0%) would be right
     """
     matcher = Matcher.of(policy, raw)
     classes, codes = matcher.classes(released), matcher.codes(second)
