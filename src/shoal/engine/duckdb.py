@@ -163,7 +163,8 @@ def query_to_file(
         # DuckDB's own words could quote a row.
         raise CannotWrite(
             f"Sorting or grouping on disk failed ({type(error).__name__}).",
-            f"Make room in the temporary folder ({gettempdir()}), or set TMPDIR to another.",
+            f"Make room in the temporary folder ({gettempdir()}), or set TMPDIR to another; if "
+            "there is room, take fewer columns at once.",
         ) from None
 
 
