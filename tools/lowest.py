@@ -20,6 +20,7 @@ def lowest(requirements: list[str]) -> Iterator[str]:
 
 
 def main() -> None:
+    """Print the constraints of core and extras, each package once."""
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"].values()
     print(*dict.fromkeys(lowest(sum(extras, project["dependencies"]))), sep="\n")
