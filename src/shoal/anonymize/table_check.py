@@ -189,7 +189,7 @@ def _figures_of_columns(
     """Each column with what SQL's expressions, of its place in the query and its name, make of it.
 
     A pass over the table for every 20 columns: what DuckDB takes for more at once grows with their
-    square, and 64 columns of different values no longer fit in its memory limit.
+    square, and counts of the different values of 64 no longer fit in its memory limit.
     """
     for start in range(0, len(names), _COLUMNS_IN_A_QUERY):
         some = names[start : start + _COLUMNS_IN_A_QUERY]
