@@ -3,48 +3,71 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready
+CORE := $(VENV)/.core
+DEV := $(VENV)/.dev
 FULL := $(VENV)/.full
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
+PIP := -m pip install --quiet --disable-pip-version-check
+INSTALL := $(BIN)/python $(PIP) --constraint constraints.txt --editable
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-$(READY): pyproject.toml constraints.txt
-	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing; install it or say: make PYTHON=python3 ..."; exit 1; }
+# Three stages, so that nobody waits for what he does not use: shoal, what checks it, all optional parts.
+$(CORE): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { echo "$(PYTHON) is missing; install it, or run make PYTHON=python3 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) '.[dev,docs]'
-	@touch $(READY)
+	$(INSTALL) .
+	@touch $(CORE)
 
-$(FULL): $(READY)
+$(DEV): $(CORE)
+	$(INSTALL) '.[dev,docs]'
+	@touch $(DEV)
+
+$(FULL): $(DEV)
 	$(INSTALL) '.[dev,docs,spark,attack,plotly]'
 	@touch $(FULL)
 
-demo: $(READY) ## the main job on built-in data; leaves shoal-demo/report.html
+demo: $(CORE) ## the main job on built-in data; leaves shoal-demo/report.html
 	$(BIN)/shoal demo --overwrite
+
+quick: $(DEV) ## tests for a minute: no Spark, no browser, no statistics
+	$(PYTEST) --quick
 
 test: $(FULL) ## all tests but the long ones
 	@sh tools/browser.sh
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+	$(PYTEST) -m "not slow"
 
 slow: $(FULL) ## the long statistical and stress tests
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m slow
+	$(PYTEST) -m slow
+
+# The bounds of pyproject.toml hold at both ends: each end has an environment of its own.
+lowest: ## quick tests with the lowest versions that pyproject.toml allows
+	$(PYTHON) -m venv --clear .venv-lowest
+	$(PYTHON) tools/lowest.py > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python $(PIP) --constraint .venv-lowest/constraints.txt --editable '.[dev,spark,attack,plotly]'
+	.venv-lowest/bin/python -m pytest -n 2 --dist loadgroup --quick
+
+newest: ## quick tests with the newest versions that pyproject.toml allows
+	$(PYTHON) -m venv --clear .venv-newest
+	.venv-newest/bin/python $(PIP) --editable '.[dev,spark,attack,plotly]'
+	.venv-newest/bin/python -m pytest -n 2 --dist loadgroup --quick
 
 audit: $(FULL) ## audit all we ship and every broken twin; writes docs/audit.md
 	$(BIN)/python bench/audit.py
 	$(BIN)/python tools/audit_table.py
 
-check: $(READY) ## format, lint, types, import contracts, docs
+check: $(DEV) ## format, lint, types, import contracts, docs
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
-bench: $(READY) ## speed, as ratios; writes bench/results/
+bench: $(DEV) ## speed, as ratios; writes bench/results/
 	$(BIN)/python bench/run.py
 
-docs: $(READY) ## build the documentation into site/
+docs: $(DEV) ## build the documentation into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
-.PHONY: help demo test slow audit check bench docs
+.PHONY: help demo quick test slow lowest newest audit check bench docs

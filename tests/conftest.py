@@ -30,6 +30,43 @@ BRIEF = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Java machines that do not 
 _started: dict[str, object] = {}
 
 
+LONG_FOLDERS = tuple(
+    f"tests.{name}" for name in ("adversarial", "audit", "contracts", "papers", "statistical")
+)
+ENGINES = {"browser", "cluster_url", "spark", "standalone", "through_connect"}
+
+
+def pytest_addoption(parser):
+    """Add --quick, which `make quick` uses."""
+    parser.addoption(
+        "--quick",
+        action="store_true",
+        help="a minute of tests: no Spark, no browser, no statistics, none of heavy_tests.txt",
+    )
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out what --quick has no time for."""
+    if not config.getoption("--quick"):
+        return
+    heavy = {*Path(__file__).with_name("heavy_tests.txt").read_text().split()}
+    left_out = [item for item in items if _is_long(item, heavy)]
+    items[:] = [item for item in items if item not in {*left_out}]
+    config.hook.pytest_deselected(items=left_out)
+
+
+def _is_long(item, heavy):
+    file, _, name = item.nodeid.partition("::")
+    module = file.removesuffix(".py").replace("/", ".")
+    return (
+        module.startswith(LONG_FOLDERS)
+        or "spark" in module
+        or bool(ENGINES & {*getattr(item, "fixturenames", ())})
+        or item.get_closest_marker("slow") is not None
+        or f"{module}::{name.partition('[')[0]}" in heavy
+    )
+
+
 @pytest.fixture(autouse=True)
 def _same_draws_whatever_ran_before(request):
     """Have a module's generator begin every test where the import left it."""

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -166,3 +169,35 @@ def test_names_and_rare_values_are_looked_at_on_spark_alike(spark):
         check=lambda error: error.reason == "no header",
     ):
         check_names(table_of(frame.toDF("a", "o")), "t")
+
+
+GROWTH = """
+import resource, sys
+import pyarrow as pa
+from shoal.anonymize import Policy
+from shoal.anonymize.table import Table
+from shoal.anonymize.table_check import check_columns, check_names
+
+names = [f"question {i} of many" for i in range(600)]
+roles = dict.fromkeys(names, {"role": "other"})
+roles[names[0]] = {"role": "quasi", "hierarchy": {"tree": {"*": ["yes", "no"]}}}
+policy = Policy.of({"version": 1, "privacy": {"k": 2}, "attributes": roles})
+table = Table(pa.table({name: ["yes", "no", "no"] * 2 for name in names}))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+check_names(table, "t") if sys.argv[1] == "names" else check_columns(policy, table, names[:1])
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
+"""
+
+
+@pytest.mark.parametrize("what", ["names", "columns"])
+def test_the_memory_of_a_check_does_not_grow_with_the_square_of_the_columns(what):
+    run = [sys.executable, "-c", GROWTH, what]
+    megabytes = int(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
+    assert megabytes < 300  # 2,617 when all names were looked up in one query
+
+
+def test_every_column_of_a_wide_table_is_looked_at():
+    table = {f"question {i} of many": ["yes", "no"] for i in range(250)}
+    check_names(Table(table), "t")
+    with pytest.raises(UnreadableTable, match="the 231st of 250 is also a value"):
+        check_names(Table(table | {"question 230 of many": ["question 230 of many", "no"]}), "t")

@@ -233,7 +233,8 @@ def query_to_file(
         # DuckDB's own words could quote a row.
         raise CannotWrite(
             f"Sorting or grouping on disk failed ({type(error).__name__}).",
-            f"Free space in the temporary folder ({gettempdir()}), or set TMPDIR to another.",
+            f"Free space in the temporary folder ({gettempdir()}), or set TMPDIR to another; if "
+            "there is space, select fewer columns at once.",
         ) from None
 
 
