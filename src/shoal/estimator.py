@@ -31,7 +31,7 @@ from shoal.errors import (
 from shoal.mechanisms import Geometric
 from shoal.privacy import ApproxDP, Guarantee, Ledger, PureDP
 from shoal.privacy.exact import exact_text, whole_number
-from shoal.privacy.page import Mechanism, Page
+from shoal.privacy.ledger_page import Mechanism, Page
 from shoal.randomness import Randomness, Seed
 
 __all__ = [

@@ -15,7 +15,7 @@ from shoal.audit.twins.thresholds import (
     draw_empty_coefficients,
     mirrored_sensitivity,
 )
-from shoal.cluster.wave.methods import release_sparse, threshold_scores
+from shoal.cluster.wave.release_methods import release_sparse, threshold_scores
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Box, SparseCounts
 from shoal.engine import rows_of

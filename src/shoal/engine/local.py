@@ -17,9 +17,9 @@ from shoal.data import Source, source_of
 from shoal.data.memory import ReaderSource
 from shoal.domain import Box, Partition, Schema, SparseCounts
 from shoal.engine import people
+from shoal.engine.computed_table import LocalMapped
 from shoal.engine.counting import CellKeys, SparseTotal
 from shoal.engine.duckdb import group_sizes
-from shoal.engine.mapped import LocalMapped
 from shoal.engine.rows import (
     Block,
     Integers,

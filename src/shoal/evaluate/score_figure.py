@@ -1,4 +1,4 @@
-"""Draw the table of scores."""
+"""Draw the scores of a clustering beside its control and its shuffled value."""
 
 import pyarrow as pa
 

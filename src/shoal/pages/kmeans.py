@@ -13,7 +13,7 @@ from shoal.cluster.totals import whole_shares
 from shoal.errors import quantity
 from shoal.figures import cell_map, raster_of_cells, raster_of_points
 from shoal.figures.text import count_decimals, format_number, shorten
-from shoal.pages.cluster import (
+from shoal.pages.cluster_parts import (
     count_text,
     estimator_code,
     exact_promise_lines,

@@ -14,7 +14,7 @@ from shoal.evaluate import ami, normalised_inertia
 from shoal.figures import cell_map, raster_of_points
 from shoal.figures.text import count_decimals, format_number
 from shoal.mechanisms import LocalGrid
-from shoal.pages.cluster import (
+from shoal.pages.cluster_parts import (
     count_text,
     exact_promise_lines,
     learner_code,

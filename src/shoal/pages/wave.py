@@ -13,7 +13,7 @@ from shoal.cluster.wave.figure import branches, densest_cells
 from shoal.errors import quantity
 from shoal.figures import cluster_map
 from shoal.figures.text import count_decimals, format_number
-from shoal.pages.cluster import (
+from shoal.pages.cluster_parts import (
     count_text,
     estimator_code,
     exact_promise_lines,
@@ -135,7 +135,7 @@ def page(model: Any, *, title: str | None = None, publisher: str | None = None) 
         title=title or f"{heading} by {name_list(groups.names)}",
         method="WaveCluster",
         algorithm=model.method,
-        evidence="proofs beside the code: methods.proof.md and those it names",
+        evidence="proofs beside the code: release_methods.proof.md and those it names",
         code=code(model),
     )
     given = {name: leaf for name, leaf in result.settings.items() if leaf.value is not None}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from shoal.errors import CannotWrite, InvalidSetting
-from shoal.privacy.page import process_lock
+from shoal.privacy.ledger_page import process_lock
 from shoal.privacy.sqlite_file import SqliteFile
 
 __all__ = ["Memo", "Notes"]

@@ -29,7 +29,7 @@ from shoal.perturb.shape import Names, Shape, shape_of
 from shoal.perturb.stream import Streamed, check_remap, reports_name
 from shoal.perturb.tables import check_token, frame_like, frame_of, names_of, tokens_of
 from shoal.privacy import Budget, Guarantee, Ledger, Unprotected
-from shoal.privacy.page import Page
+from shoal.privacy.ledger_page import Page
 from shoal.randomness import Randomness, Seed
 
 __all__ = ["Perturb"]

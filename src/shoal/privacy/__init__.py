@@ -28,7 +28,7 @@ from shoal.privacy.guarantees import (
     guarantee_of,
 )
 from shoal.privacy.ledger import Ledger
-from shoal.privacy.page import Mechanism, Page
+from shoal.privacy.ledger_page import Mechanism, Page
 from shoal.privacy.results import Protected, Public, Released, Result
 
 __all__ = [

@@ -22,7 +22,7 @@ from shoal.errors import BudgetExceeded, InvalidSetting, LimitMismatch, setting,
 from shoal.privacy.exact import exact_text
 from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.journal import Record, Run, work_digest
-from shoal.privacy.page import Page, ledger_text, process_lock
+from shoal.privacy.ledger_page import Page, ledger_text, process_lock
 from shoal.privacy.store import Entry, FileStore, Limits, MemoryStore, Store
 
 if TYPE_CHECKING:

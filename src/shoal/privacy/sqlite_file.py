@@ -20,7 +20,7 @@ from shoal.privacy.file_place import (
     check_place,
     check_unmoved,
 )
-from shoal.privacy.page import process_lock
+from shoal.privacy.ledger_page import process_lock
 
 __all__ = ["SqliteFile"]
 

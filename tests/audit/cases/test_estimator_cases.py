@@ -16,8 +16,8 @@ from shoal.audit.cases.estimator_cases import (
 from shoal.audit.cases.estimators import estimators
 from shoal.cluster import PrivateKMeans, WaveCluster
 from shoal.cluster.kmeans.settings import Method as KMeansMethod
-from shoal.cluster.wave.methods import METHODS
-from shoal.cluster.wave.selectors import SELECTORS
+from shoal.cluster.wave.grouping import SELECTORS
+from shoal.cluster.wave.release_methods import METHODS
 from shoal.domain import Box
 from shoal.engine import rows_of
 from shoal.errors import InvalidSetting

@@ -84,7 +84,7 @@ def test_every_variant_keeps_its_promise_and_names_its_proof(folder, variant):
     assert Ledger("l.ledger").totals() == [PureDP(1)]
     page = Path("model/report.html").read_text()
     assert variant in page
-    assert "methods.proof.md" in page
+    assert "release_methods.proof.md" in page
 
 
 @pytest.mark.parametrize("selector", ["auto", "persistence", "percentile", "density", "mass"])

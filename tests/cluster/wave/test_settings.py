@@ -5,7 +5,7 @@ import pytest
 
 from shoal.cluster import WaveCluster
 from shoal.cluster.wave import Density, Mass, Percentile, Persistence, PrivQT, PrivTHR
-from shoal.cluster.wave.methods import Plain
+from shoal.cluster.wave.release_methods import Plain
 from shoal.cluster.wave.settings import Settings, option_name
 from shoal.domain import Box
 from shoal.errors import (

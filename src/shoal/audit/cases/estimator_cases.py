@@ -29,7 +29,7 @@ from shoal.engine.rows import Terms
 from shoal.errors import InvalidSetting
 from shoal.estimator import Spending
 from shoal.privacy import Guarantee, Ledger, PureDP
-from shoal.privacy.page import Page
+from shoal.privacy.ledger_page import Page
 from shoal.randomness import Randomness
 from shoal.synopsis import AdaptiveGrid, PrivTree, UniformGrid
 

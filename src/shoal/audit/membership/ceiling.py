@@ -1,4 +1,4 @@
-r"""The best membership attack that a promise allows, and when no promise bounds it.
+r"""The upper bound that a promise puts on any membership attack, and when there is none.
 
 Against an :math:`(\varepsilon, \delta)`-private release, with two neighbouring worlds to tell
 apart, TPR :math:`\le e^\varepsilon` FPR :math:`+ \delta` and 1 - FPR :math:`\le e^\varepsilon`

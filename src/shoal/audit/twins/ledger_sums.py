@@ -10,7 +10,7 @@ from shoal.audit.case import Twin
 from shoal.audit.twins.base import Stream, pure_claim
 from shoal.mechanisms import Exponential, Geometric, Intervals
 from shoal.privacy import Ledger, PureDP
-from shoal.privacy.page import Page
+from shoal.privacy.ledger_page import Page
 
 __all__ = [
     "Accountant",

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from shoal.audit.case import Twin
 from shoal.audit.twins.base import BrokenMechanism, Stream, declare_broken, pure_claim
-from shoal.cluster.wave.methods import threshold_scores
+from shoal.cluster.wave.release_methods import threshold_scores
 from shoal.cluster.wave.transform import Transform
 from shoal.mechanisms import Geometric, Intervals
 

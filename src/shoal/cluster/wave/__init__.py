@@ -29,8 +29,8 @@ basin
 """
 
 from shoal.cluster.wave.estimator import WaveCluster
-from shoal.cluster.wave.methods import Baseline, Block, PrivQT, PrivTHR, PrivTHREM
-from shoal.cluster.wave.selectors import Auto, Density, Mass, Percentile, Persistence
+from shoal.cluster.wave.grouping import Auto, Density, Mass, Percentile, Persistence
+from shoal.cluster.wave.release_methods import Baseline, Block, PrivQT, PrivTHR, PrivTHREM
 
 __all__ = [
     "Auto",

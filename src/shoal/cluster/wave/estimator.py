@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from shoal.cluster.noise_sum import NoiseSum
 from shoal.cluster.wave.fitted import FittedWave
-from shoal.cluster.wave.methods import Block, Method, ThresholdMethod, count_blocks
+from shoal.cluster.wave.grouping import Percentile, Selector
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid, NoNoise
+from shoal.cluster.wave.release_methods import Block, Method, ThresholdMethod, count_blocks
 from shoal.cluster.wave.segmentation import Clustering, Connectivity
-from shoal.cluster.wave.selectors import Percentile, Selector
 from shoal.cluster.wave.settings import Cells, MethodName, SelectorName, Settings
 from shoal.cluster.wave.thresholds import label_above, label_listed
 from shoal.cluster.wave.transform import Transform
@@ -44,7 +44,7 @@ class WaveCluster(FittedWave):
     Guarantee
     ---------
     :math:`\varepsilon`-DP when a row is added or removed, or as ``privacy`` and a schema say: see
-    ``methods.proof.md``. Plain WaveCluster promises nothing, and is asked for by
+    ``release_methods.proof.md``. Plain WaveCluster promises nothing, and is asked for by
     ``privacy=Unprotected("why")``.
 
     Parameters

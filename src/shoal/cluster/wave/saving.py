@@ -9,10 +9,10 @@ import pyarrow as pa
 
 from shoal.cluster.options import Options
 from shoal.cluster.totals import Totals
-from shoal.cluster.wave.methods import METHODS
+from shoal.cluster.wave.grouping import SELECTORS
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
+from shoal.cluster.wave.release_methods import METHODS
 from shoal.cluster.wave.segmentation import Clustering, PeakTree
-from shoal.cluster.wave.selectors import SELECTORS
 from shoal.cluster.wave.settings import option_name
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Grid

@@ -1,5 +1,7 @@
 """Label the cells of a grid: connected components of chosen cells, and basins of peaks.
 
+The rules that use it, persistence among them, are in ``grouping``.
+
 *Components* are groups of chosen cells that touch, on a full grid or among listed cells only.
 
 *Peaks*: from each cell, steepest ascent leads to a peak. The peaks and the passes between them form

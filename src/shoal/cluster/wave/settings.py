@@ -10,17 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shoal.cluster.options import Options
-from shoal.cluster.wave.methods import (
-    METHODS,
-    Block,
-    Method,
-    Plain,
-    PrivTHR,
-    PrivTHREM,
-    ThresholdMethod,
-)
-from shoal.cluster.wave.segmentation import Connectivity
-from shoal.cluster.wave.selectors import (
+from shoal.cluster.wave.grouping import (
     AUTO_CELLS,
     SELECTORS,
     Auto,
@@ -30,6 +20,16 @@ from shoal.cluster.wave.selectors import (
     Persistence,
     Selector,
 )
+from shoal.cluster.wave.release_methods import (
+    METHODS,
+    Block,
+    Method,
+    Plain,
+    PrivTHR,
+    PrivTHREM,
+    ThresholdMethod,
+)
+from shoal.cluster.wave.segmentation import Connectivity
 from shoal.cluster.wave.transform import filter_length
 from shoal.domain import Box, Grid
 from shoal.errors import ConflictingSettings, InvalidSetting, Text, setting

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shoal.engine import people
+from shoal.engine.computed_table import apply_kernel
 from shoal.engine.duckdb import coded_batch, coded_schema
-from shoal.engine.mapped import apply_kernel
 from shoal.engine.rows import Block, Mapper, kernel_at
 from shoal.engine.scratch import scratch
 from shoal.engine.screen import Screen, ScreenedBatch

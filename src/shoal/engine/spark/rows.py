@@ -24,8 +24,8 @@ from shoal.engine.spark.blocks import (
     MapBlocks,
     WithOwners,
 )
+from shoal.engine.spark.computed_table import SparkMapped
 from shoal.engine.spark.failures import check_session_runs, translate_errors
-from shoal.engine.spark.mapped import SparkMapped
 from shoal.engine.spark.schema import ddl_of, empty_batch
 from shoal.engine.spark.tasks import (
     Aggregation,

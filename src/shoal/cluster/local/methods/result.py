@@ -1,4 +1,4 @@
-"""The result of a learning method: the centres, and the estimated density of the records."""
+"""The result of a learning method, and the types and small helpers that all methods share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from shoal.cluster.wave.methods import Block
 from shoal.cluster.wave.noise import NoiseLaw
+from shoal.cluster.wave.release_methods import Block
 from shoal.cluster.wave.transform import Transform
 from shoal.domain import Box
 from shoal.engine import rows_of

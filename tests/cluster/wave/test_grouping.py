@@ -3,8 +3,8 @@ import math
 import numpy as np
 import pytest
 
+from shoal.cluster.wave.grouping import label_automatically, suggested_sigma, widest_gap
 from shoal.cluster.wave.noise import NoiseLaw, NoisyGrid
-from shoal.cluster.wave.selectors import label_automatically, suggested_sigma, widest_gap
 
 
 def noisy(true: np.ndarray, step: float = 1.0, seed: int = 0) -> NoisyGrid:

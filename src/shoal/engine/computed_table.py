@@ -1,4 +1,4 @@
-"""A table that a kernel computes from rows, streamed to a file, an array or batches."""
+"""The table that ``rows.map`` computes, streamed to a file, an array or batches, or shuffled."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,8 +1,8 @@
-"""Methods of ``WaveCluster``: how each of them releases the coefficients of a grid.
+"""The methods of ``WaveCluster`` that release noisy coefficients of a grid, one class each.
 
 A method is a set of ``Options`` with the steps it stands for. ``Block`` is our own; the others are
 those of Chen, Yu, Chirkova, WaveCluster with differential privacy, CIKM 2015. The proofs are in
-``methods.proof.md``.
+``release_methods.proof.md``.
 """
 
 import math
@@ -124,7 +124,7 @@ class Block(Method):
 
     Guarantee
     ---------
-    All of the budget that it is handed. See ``methods.proof.md``.
+    All of the budget that it is handed. See ``release_methods.proof.md``.
     """
 
     def release(self, spending: Spending, counts: Integers, transform: Transform) -> NoisyGrid:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from shoal.engine.mapped import apply_kernel, check_names, columns_of
+from shoal.engine.computed_table import apply_kernel, check_names, columns_of
 from shoal.engine.people import LimitedRows
 from shoal.engine.rows import Block, Drawing, Mapper, kernel_at
 from shoal.engine.screen import Screen

@@ -1,4 +1,4 @@
-"""Selectors of ``WaveCluster``: which cells belong to clusters, and to which.
+"""Rules that turn the noisy cells of ``WaveCluster`` into groups: its selectors.
 
 They read the noisy grid only, so they cost no budget. A selector is a set of ``Options`` with the
 rule it stands for; the rules themselves are functions on arrays, below and in ``thresholds``.

@@ -1,7 +1,7 @@
 """A page of the ledger: one promise, and the gate that every release passes through.
 
 A page of a run that may be resumed keeps what it releases in the ledger's file, so that whoever
-starts the run again after a crash reads it for nothing. See ``page.proof.md``.
+starts the run again after a crash reads it for nothing. See ``ledger_page.proof.md``.
 """
 
 import os
@@ -114,6 +114,8 @@ class Page:
         of: str,
     ) -> Output:
         """Release a value through a mechanism: check the budget, write the entry, then draw.
+
+        In a run that can be resumed, entry and output are written together before any is returned.
 
         Parameters
         ----------
