@@ -131,7 +131,7 @@ def distance(kind, group, whole):
     return steps / max(len(occurring) - 1, 1)
 
 
-@settings(deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(runs())
 def test_a_released_file_keeps_every_promise_and_counts_every_row(tmp_path_factory, drawn):
     folder = tmp_path_factory.mktemp("run")

@@ -88,7 +88,7 @@ def answers(X, limit):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("limit", [None, 1])
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(row=st.tuples(CELLS, CELLS, CELLS), place=st.integers(0, len(OTHERS)))
 @example(row=("1.5", "1.5", "1.5"), place=0)

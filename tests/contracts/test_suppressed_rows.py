@@ -164,7 +164,7 @@ def differing(folder, columns, extra, tables=TABLES):
     ],
 )
 def test_where_published_rows_are_equal_every_public_byte_is(tmp_path, columns, extra):
-    alike, unlike = differing(tmp_path, columns, extra, TABLES[:2])
+    alike, unlike = differing(tmp_path, columns, extra, TABLES[:1])
     assert alike > 0
     assert unlike == []
 

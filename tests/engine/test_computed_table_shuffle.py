@@ -16,10 +16,10 @@ def lines(batches, seed=1):
 def test_every_order_is_as_likely():
     batches = [pa.record_batch({"x": [1]}), pa.record_batch({"x": [2, 3]})]
     noise = Randomness(1).noise
-    drawn = (shuffle_lines(batches, noise.child(i)) for i in range(300))
+    drawn = (shuffle_lines(batches, noise.child(i)) for i in range(120))
     orders = Counter(tuple(pa.Table.from_batches(d)["x"].to_pylist()) for d in drawn)
     assert len(orders) == 6
-    assert min(orders.values()) > 25  # 50 of each on average
+    assert min(orders.values()) > 5  # 20 of each on average
 
 
 def test_lines_stay_whole_and_columns_keep_name_and_kind():

@@ -379,12 +379,12 @@ def _spend_often(path: Path, times: int) -> int:
 
 def test_eight_processes_never_exceed_a_limit_and_lose_nothing(tmp_path):
     path = tmp_path / "ledger.sqlite"
-    ledger = Ledger(path, limit=PureDP(3))
+    ledger = Ledger(path, limit=PureDP(1))
     with get_context("fork").Pool(8) as pool:
-        done = pool.starmap(_spend_often, [(path, 500)] * 8)
-    assert sum(done) == 3000  # 8 x 500 were tried
-    assert ledger.totals() == [PureDP(3)]
-    assert ledger.entries().num_rows == 3000
+        done = pool.starmap(_spend_often, [(path, 150)] * 8)
+    assert sum(done) == 1000  # 8 x 150 were tried
+    assert ledger.totals() == [PureDP(1)]
+    assert ledger.entries().num_rows == 1000
 
 
 _SPENDER = """
