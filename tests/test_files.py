@@ -1,7 +1,6 @@
 import errno
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -83,14 +82,7 @@ def test_the_old_folder_comes_back_if_the_new_one_cannot_take_its_place(tmp_path
     path = tmp_path / "model"
     path.mkdir()
     (path / "old").touch()
-    rename = os.rename
-
-    def failing(source, target):
-        if (Path(source) / "new").exists():
-            _full_disk()
-        rename(source, target)
-
-    monkeypatch.setattr(os, "rename", failing)
+    monkeypatch.setattr(os, "replace", _full_disk)
     with pytest.raises(CannotWrite), atomic_folder(path, overwrite=True) as part:
         (part / "new").touch()
     assert _names(path) == ["old"]

@@ -19,9 +19,9 @@ import pyarrow.parquet as pq
 
 from shoal.data.encode import encode_owners
 from shoal.engine.rows import Block, thread_count
-from shoal.engine.scratch import private_file, scratch
 from shoal.engine.screen import Screen
 from shoal.errors import CannotWrite
+from shoal.scratch import private_file, scratch
 
 __all__ = [
     "COUNTED",

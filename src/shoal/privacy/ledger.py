@@ -8,8 +8,6 @@ import atexit
 import json
 import os
 import secrets
-import shutil
-import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -24,6 +22,7 @@ from shoal.privacy.guarantees import Budget, Guarantee
 from shoal.privacy.journal import Record, Run, work_digest
 from shoal.privacy.page import Page, ledger_text, process_lock
 from shoal.privacy.store import Entry, FileStore, Limits, MemoryStore, Store
+from shoal.scratch import scratch
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -209,8 +208,7 @@ class Ledger:
         """Move a private ledger to a file, so that other processes can write to it too."""
         with process_lock():
             if isinstance(self._store, MemoryStore):
-                folder = Path(tempfile.mkdtemp(prefix="shoal-ledger-"))  # owner-only
-                _forget_at_exit(folder)
+                folder = _folder_until_exit()
                 self._store = self._store.copied_to(folder / "ledger.sqlite")
             return cast("FileStore", self._store).path
 
@@ -262,14 +260,11 @@ def _before_fork() -> None:
 os.register_at_fork(before=_before_fork)
 
 
-def _forget_at_exit(folder: Path) -> None:
-    owner = os.getpid()
-
-    def forget() -> None:
-        if os.getpid() == owner:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    atexit.register(forget)
+def _folder_until_exit() -> Path:
+    """A folder that only its owner can read; swept by another process if this one is killed."""
+    held = ExitStack()
+    atexit.register(held.close)
+    return held.enter_context(scratch())
 
 
 def _check(made: Guarantee, total: Guarantee | None, limits: Limits) -> Guarantee:

@@ -1,5 +1,6 @@
 """Runs that are killed and started again: which of them are the same, and what people are told."""
 
+import hmac
 import secrets
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -30,12 +31,17 @@ _PARTS = ("shoal", "duckdb", "numpy", "pyarrow", "scikit-learn", "scipy")
 
 
 def work_description(
-    verb: str, table: str, is_distributed: bool, seed: int | None, settings: Mapping[str, Any]
+    verb: str,
+    table: str,
+    is_distributed: bool,
+    seed: int | None,
+    settings: Mapping[str, Any],
+    stdin: Mapping[str, bytes] | None = None,
 ) -> dict[str, Any]:
     """All that decides what a run releases: the table's files, settings, versions.
 
-    Standard input and tables on Spark cannot be told to be the same, and seeded runs can simply be
-    run again: their work is like no other.
+    Tables on Spark cannot be told to be the same, and seeded runs can simply be run again: their
+    work is like no other. Standard input is the same if its content is.
 
     Parameters
     ----------
@@ -49,13 +55,28 @@ def work_description(
         Of the noise, if it is a simulation.
     settings
         All others that decide what is released.
+    stdin
+        By the path of the file that has it, the key to hash standard input under: kept beside the
+        output and gone with the run, so that no hash of rows can be guessed at afterwards.
     """
     from shoal.data.files import files_at
 
-    same = table != "-" and not is_distributed and seed is None
-    files: Any = files_at(table) if same else secrets.token_hex(16)
+    if is_distributed or seed is not None or (table == "-" and not stdin):
+        files: Any = secrets.token_hex(16)
+    elif table == "-":
+        files = [["-", _keyed_hash(path, key)] for path, key in (stdin or {}).items()]
+    else:
+        files = files_at(table)
     versions = {part: version(part) for part in _PARTS}
     return {"verb": verb, "files": files, "versions": versions, **settings}
+
+
+def _keyed_hash(path: str, key: bytes) -> str:
+    keyed = hmac.new(key, digestmod="sha256")
+    with open(path, "rb") as file:
+        while part := file.read(1 << 20):
+            keyed.update(part)
+    return keyed.hexdigest()
 
 
 def is_resumable(work: Mapping[str, Any]) -> bool:

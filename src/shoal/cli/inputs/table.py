@@ -4,11 +4,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING
 
 from shoal.cli.output import Progress
 from shoal.errors import InvalidBudget, InvalidDomain, InvalidSetting, UnknownBounds
+from shoal.scratch import nameless_file
 
 if TYPE_CHECKING:
     from shoal.domain import Box, Schema
@@ -27,15 +27,15 @@ __all__ = [
 
 @contextmanager
 def table_file(table: str) -> Iterator[str]:
-    """The table's path; standard input is kept in a file that only its owner can read."""
+    """The table's path; standard input is kept in a file without a name, gone with the process."""
     if table != "-":
         yield table
         return
-    with NamedTemporaryFile(prefix="shoal-", suffix=".csv") as file:
+    with nameless_file("stdin.csv") as (path, file):
         while part := sys.stdin.buffer.read(1 << 20):
             file.write(part)
         file.flush()
-        yield file.name
+        yield str(path)
 
 
 def is_uri(path: str) -> bool:
