@@ -23,7 +23,7 @@ from typing import IO
 
 from shoal.locks import is_still, take_lock, wait_for_lock
 
-__all__ = ["nameless_file", "private_file", "scratch"]
+__all__ = ["nameless_file", "private_file", "scratch", "sweep_scratch"]
 
 _MARKER, _LOCK, _RUN = "marker", "lock", "run-"
 _MAGIC = b"shoal scratch 1: rows of unfinished work; shoal removes what is left here\n"
@@ -51,6 +51,16 @@ def scratch() -> Iterator[Path]:
                 shutil.rmtree(folder, ignore_errors=True)
                 stack.close()
                 _remove_empty_place(folder.parent)
+
+
+def sweep_scratch() -> None:
+    """Remove what processes that are gone have left in the private place."""
+    path = Path(tempfile.gettempdir()) / _place_name()
+    if path.is_dir():
+        with suppress(OSError), _held_place() as place:
+            if place is not None:
+                _sweep(place)
+        _remove_empty_place(path)
 
 
 def private_file(path: Path) -> Path:

@@ -86,7 +86,7 @@ def test_a_file_is_overwritten_when_asked(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("old")
     write_table(TABLE, path, overwrite=True)
-    assert path.read_text().startswith('"a"')
+    assert path.read_text().startswith("a,s\n")
     assert _names(tmp_path) == ["t.csv"]
 
 

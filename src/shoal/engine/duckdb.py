@@ -217,5 +217,6 @@ def _spilling() -> Iterator[Any]:
         con.execute(f"SET memory_limit = '{_MEMORY}'")
         con.execute(f"SET threads = {thread_count()}")
         con.execute("SET preserve_insertion_order = false")
+        con.execute("SET enable_progress_bar = false")  # it would run into our own output
         con.execute("SET temp_directory = ?", [str(folder)])
         yield con

@@ -135,11 +135,12 @@ def _handle(path: str | Path, flags: int, within: int | None = None) -> Iterator
 
 def _mount_of(handle: int) -> int | None:
     """The number of the mount it was reached through; None where the system does not say."""
-    with suppress(OSError):
-        for line in Path(f"/proc/self/fdinfo/{handle}").read_text().splitlines():
-            if line.startswith("mnt_id:"):
-                return int(line.removeprefix("mnt_id:"))
-    return None
+    try:
+        lines = Path(f"/proc/self/fdinfo/{handle}").read_text().splitlines()
+    except FileNotFoundError:  # another error must not pass for a file that was moved
+        return None
+    mounts = (line for line in lines if line.startswith("mnt_id:"))
+    return next((int(line.removeprefix("mnt_id:")) for line in mounts), None)
 
 
 def _check_disk(path: Path, mount: int | None, refusal: Refusal) -> None:

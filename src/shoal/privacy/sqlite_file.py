@@ -5,6 +5,7 @@ locks without holding them. So all calls of a process are made under one lock, `
 which a fork takes too.
 """
 
+import glob
 import os
 import sqlite3
 import tempfile
@@ -13,12 +14,15 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from shoal.errors import CannotWrite
+from shoal.locks import take_lock
 from shoal.privacy.file_place import NEW, Refusal, check_folder, check_place, check_unmoved
 from shoal.privacy.page import process_lock
 
 __all__ = ["SqliteFile"]
 
 PATIENCE_SECONDS = 60
+_TRIES = 3
+_RANDOM_LETTERS = 8  # what tempfile puts into a name
 
 
 class SqliteFile:
@@ -72,16 +76,42 @@ class SqliteFile:
 
 def _create(path: Path, schema: Sequence[str]) -> None:
     """Make it under a temporary name and link it, so that it is there whole."""
+    for _ in range(_TRIES):
+        with process_lock(), suppress(FileNotFoundError):  # swept in the moment before its lock
+            _remove_unmade(path)
+            _make_once(path, schema)
+        if path.exists():
+            return
+
+
+def _make_once(path: Path, schema: Sequence[str]) -> None:
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=NEW, dir=path.parent)
-    os.close(handle)
     try:
-        with process_lock(), closing(sqlite3.connect(name, isolation_level=None)) as db:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("BEGIN IMMEDIATE")
-            for statement in schema:
-                db.execute(statement)
-            db.execute("COMMIT")
+        with suppress(OSError):  # where nothing can be locked, nothing is swept either
+            take_lock(handle)  # SQLite takes locks of another kind
+        _fill(name, schema)
         with suppress(FileExistsError):  # another process was quicker: use its file
             os.link(name, path)
     finally:
         Path(name).unlink(missing_ok=True)  # whoever saw the second name may have removed it
+        os.close(handle)
+
+
+def _remove_unmade(path: Path) -> None:
+    """Remove what processes left that were killed while they made the file."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.{'?' * _RANDOM_LETTERS}{NEW}"):
+        with suppress(OSError), part.open("rb") as file:
+            status = os.fstat(file.fileno())
+            ours = status.st_uid == os.geteuid() and not status.st_mode & 0o077
+            if ours and status.st_nlink == 1 and take_lock(file.fileno()):
+                for ending in ("-wal", "-shm", "-journal", ""):
+                    Path(f"{part}{ending}").unlink(missing_ok=True)
+
+
+def _fill(name: str, schema: Sequence[str]) -> None:
+    with process_lock(), closing(sqlite3.connect(name, isolation_level=None)) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("BEGIN IMMEDIATE")
+        for statement in schema:
+            db.execute(statement)
+        db.execute("COMMIT")

@@ -176,7 +176,7 @@ class FileStore:
 
     def add_record(self, run: Run, record: Record) -> None:
         """Keep one release of a run, in place of what its number had; on disk at the return."""
-        with self._open(write=True) as db:
+        with _after_payment(), self._open(write=True) as db:
             _add_record(db, run, record)
 
     def find_runs(self, work: str) -> list[str]:
@@ -232,7 +232,7 @@ class FileStore:
 
     def forget_run(self, run: str) -> None:
         """Remove a run and all it kept."""
-        with self._open(write=True) as db:
+        with _after_payment(), self._open(write=True) as db:
             if _has_journal(db):
                 db.execute("DELETE FROM released WHERE run = ?", (run,))
                 db.execute("DELETE FROM runs WHERE name = ?", (run,))
@@ -335,6 +335,15 @@ def _named_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         code = sqlite3.SQLITE_FULL if error.errno == errno.ENOSPC else sqlite3.SQLITE_CANTOPEN
         raise _BY_CODE.get(code, _not_writable)(path) from None
+
+
+@contextmanager
+def _after_payment() -> Iterator[None]:
+    """Take "Nothing was spent" out of errors where it would be false."""
+    try:
+        yield
+    except LedgerError as error:
+        raise error.changed(hint=str(error.facts.get("reader_hint", error.hint))) from None
 
 
 def _text(guarantee: Guarantee) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from shoal.cli.inputs.table import table_file
 from shoal.cli.output import Progress
 from shoal.errors import ConflictingSettings
+from shoal.scratch import sweep_scratch
 
 __all__ = ["Engines"]
 
@@ -45,6 +46,7 @@ class Engines:
     @contextmanager
     def table(self, path: str, progress: Progress) -> Iterator[Any]:
         """The table: the path of a file here, or a frame whose rows Spark has not read yet."""
+        sweep_scratch()  # also by a run that is refused before it needs any itself
         with ExitStack() as stack:
             if not self.is_distributed:
                 yield stack.enter_context(table_file(path))
